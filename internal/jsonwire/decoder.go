@@ -1,0 +1,320 @@
+package jsonwire
+
+import (
+	"reflect"
+	"strconv"
+)
+
+// Decoder is a cursor over one JSON text. After the first error every method
+// does nothing and returns zero values; Err tells.
+type Decoder struct {
+	s     string
+	i     int
+	depth int
+	err   error
+
+	// Scratch is for decode functions that hand something to the ones below
+	// them, such as storage allocated together.
+	Scratch any
+}
+
+// Unmarshal decodes s, one JSON value, into the value that dst points to. The
+// only error is a *SyntaxError; dst then holds what came before it.
+func Unmarshal(s string, dst any) error {
+	d := NewDecoder(s)
+	d.Into(dst)
+	return d.End()
+}
+
+// NewDecoder returns a decoder at the start of s.
+func NewDecoder(s string) *Decoder { return &Decoder{s: s} }
+
+// Err is the first error, nil so far if there was none.
+func (d *Decoder) Err() error { return d.err }
+
+// End checks that nothing but white space is left and returns the first error.
+func (d *Decoder) End() error { return d.end() }
+
+func (d *Decoder) end() error {
+	if d.err == nil {
+		if d.space(); d.i < len(d.s) {
+			d.fail(d.i, "text after the value")
+		}
+	}
+	return d.err
+}
+
+func (d *Decoder) fail(at int, what string) {
+	if d.err == nil {
+		d.err = &SyntaxError{Offset: at, What: what}
+	}
+	d.i = len(d.s)
+}
+
+func (d *Decoder) space() {
+	// The CLI writes none, so the usual case is one comparison.
+	if d.i < len(d.s) && d.s[d.i] <= ' ' {
+		d.skipSpace()
+	}
+}
+
+func (d *Decoder) skipSpace() {
+	for d.i < len(d.s) {
+		switch d.s[d.i] {
+		case ' ', '\t', '\r', '\n':
+			d.i++
+		default:
+			return
+		}
+	}
+}
+
+// Kind looks at the value ahead: '"' for a string, '{', '[', 't' and 'f' for a
+// boolean, 'n' for null, '0' for a number, 0 at the end or at no value.
+func (d *Decoder) Kind() byte {
+	d.space()
+	if d.i >= len(d.s) {
+		return 0
+	}
+	switch c := d.s[d.i]; c {
+	case '"', '{', '[', 't', 'f', 'n':
+		return c
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return '0'
+	}
+	return 0
+}
+
+// Offset is where the cursor stands, for Since.
+func (d *Decoder) Offset() int {
+	d.space()
+	return d.i
+}
+
+// Since is the text from an earlier Offset up to the cursor.
+func (d *Decoder) Since(start int) string {
+	if d.err != nil {
+		return ""
+	}
+	return d.s[start:d.i]
+}
+
+// Into decodes the value ahead into what dst points to.
+func (d *Decoder) Into(dst any) {
+	v := reflect.ValueOf(dst).Elem()
+	planFor(v.Type())(d, v)
+}
+
+// Text moves past the value ahead and returns its text.
+func (d *Decoder) Text() string {
+	start := d.Offset()
+	d.Skip()
+	return d.Since(start)
+}
+
+// String moves past the value ahead; ok says whether it was a string.
+func (d *Decoder) String() (s string, ok bool) {
+	if d.Kind() != '"' {
+		d.Skip()
+		return "", false
+	}
+	return d.str(), true
+}
+
+func (d *Decoder) str() string {
+	start, end, plain := d.scanString()
+	if d.err != nil {
+		return ""
+	}
+	if plain {
+		return d.s[start:end]
+	}
+	return unquote(d.s[start:end])
+}
+
+// Skip moves past the value ahead.
+func (d *Decoder) Skip() {
+	switch d.Kind() {
+	case '"':
+		d.scanString()
+	case '{':
+		for m := d.Members(); m.Next(); {
+			d.Skip()
+		}
+	case '[':
+		for e := d.Elements(); e.Next(); {
+			d.Skip()
+		}
+	case 't':
+		d.scanWord("true")
+	case 'f':
+		d.scanWord("false")
+	case 'n':
+		d.scanWord("null")
+	case '0':
+		d.scanNumber()
+	default:
+		d.fail(d.i, "no value")
+	}
+}
+
+// Peek returns the string member named key of the object ahead without moving,
+// the first if there are several, "" if there is none or it is no string.
+func (d *Decoder) Peek(key string) string {
+	if s, ok := peekFirst(d.s[d.i:], key); ok {
+		return s
+	}
+	p := Decoder{s: d.s, i: d.i}
+	if p.Kind() != '{' {
+		return ""
+	}
+	for m := p.Members(); m.Next(); {
+		if m.Key == key {
+			s, _ := p.String()
+			return s
+		}
+		p.Skip()
+	}
+	return ""
+}
+
+// peekFirst is Peek where the member is the first one and plain, as the type of
+// nearly every object on the wire is.
+func peekFirst(s, key string) (string, bool) {
+	n := len(key)
+	if len(s) < n+6 || s[:2] != `{"` || s[2:2+n] != key || s[2+n:5+n] != `":"` {
+		return "", false
+	}
+	value := s[5+n:]
+	end, ascii := untilSpecial(value)
+	if !ascii || end == len(value) || value[end] != '"' {
+		return "", false
+	}
+	return value[:end], true
+}
+
+// Members walks an object: for m := d.Members(); m.Next(); { use m.Key, then
+// move past the value }.
+type Members struct {
+	d     *Decoder
+	Key   string
+	begun bool
+}
+
+// Members enters the object ahead, which Kind has shown to be one.
+func (d *Decoder) Members() Members {
+	d.enter()
+	return Members{d: d}
+}
+
+// Next moves to the next member's value; at the end of the object it moves past
+// the brace and returns false.
+func (m *Members) Next() bool {
+	d := m.d
+	if !d.more('}', &m.begun) {
+		return false
+	}
+	if d.i >= len(d.s) || d.s[d.i] != '"' {
+		d.fail(d.i, "no key")
+		return false
+	}
+	m.Key = d.str()
+	d.space()
+	if d.i >= len(d.s) || d.s[d.i] != ':' {
+		d.fail(d.i, "no colon")
+		return false
+	}
+	d.i++
+	return true
+}
+
+// Elements walks an array in the way Members walks an object.
+type Elements struct {
+	d     *Decoder
+	begun bool
+}
+
+// Elements enters the array ahead, which Kind has shown to be one.
+func (d *Decoder) Elements() Elements {
+	d.enter()
+	return Elements{d: d}
+}
+
+// Next reports whether another element is ahead.
+func (e *Elements) Next() bool { return e.d.more(']', &e.begun) }
+
+func (d *Decoder) enter() {
+	d.space()
+	d.i++
+	if d.depth++; d.depth > maxDepth {
+		d.fail(d.i, "nested too deep")
+	}
+}
+
+// more stands before the next element, behind a comma if it is not the first,
+// or moves past the closing bracket.
+func (d *Decoder) more(closing byte, begun *bool) bool {
+	if d.err != nil {
+		return false
+	}
+	d.space()
+	switch {
+	case d.i >= len(d.s):
+		d.fail(d.i, "unexpected end")
+		return false
+	case d.s[d.i] == closing:
+		d.i++
+		d.depth--
+		return false
+	case !*begun:
+		*begun = true
+		return true
+	case d.s[d.i] != ',':
+		d.fail(d.i, "no comma")
+		return false
+	}
+	d.i++
+	d.space()
+	if d.i < len(d.s) && d.s[d.i] == closing {
+		d.fail(d.i, "comma before the end")
+		return false
+	}
+	return true
+}
+
+// Int moves past the value ahead; ok says whether it was a whole number.
+func (d *Decoder) Int() (n int64, ok bool) {
+	if d.Kind() != '0' {
+		d.Skip()
+		return 0, false
+	}
+	text, integer := d.scanNumber()
+	if integer {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, err == nil
+	}
+	// 1e3 and 12.0 are whole numbers too; 12.5 is not, and is left to the text.
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != float64(int64(f)) {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// Float moves past the value ahead; ok says whether it was a number.
+func (d *Decoder) Float() (f float64, ok bool) {
+	if d.Kind() != '0' {
+		d.Skip()
+		return 0, false
+	}
+	text, _ := d.scanNumber()
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil
+}
+
+// Bool moves past the value ahead; ok says whether it was a boolean.
+func (d *Decoder) Bool() (b, ok bool) {
+	kind := d.Kind()
+	d.Skip()
+	return kind == 't', kind == 't' || kind == 'f'
+}

@@ -1,0 +1,198 @@
+package jsonwire
+
+import (
+	"math/bits"
+	"strconv"
+)
+
+// maxDepth is how deep values may nest, the limit of encoding/json.
+const maxDepth = 10000
+
+// SyntaxError says where a text stops being JSON.
+type SyntaxError struct {
+	Offset int    // in bytes from the start of the text
+	What   string // what was wrong there
+}
+
+func (e *SyntaxError) Error() string {
+	return "jsonwire: " + e.What + " at offset " + strconv.Itoa(e.Offset)
+}
+
+// Valid reports whether s is exactly one JSON value.
+func Valid(s string) bool {
+	d := Decoder{s: s}
+	d.Skip()
+	return d.end() == nil
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// scanString moves past the string that starts at the cursor and returns the
+// span between its quotes. plain is true when the span holds neither an escape
+// nor a byte above ASCII, so that it is its own value.
+func (d *Decoder) scanString() (start, end int, plain bool) {
+	s, i := d.s, d.i+1
+	start, plain = i, true
+	for {
+		n, ascii := untilSpecial(s[i:])
+		i += n
+		plain = plain && ascii
+		if i >= len(s) {
+			return d.brokenString(i, "string without an end")
+		}
+		switch c := s[i]; {
+		case c == '"':
+			d.i = i + 1
+			return start, i, plain
+		case c == '\\':
+			n := escapeLen(s[i:])
+			if n == 0 {
+				return d.brokenString(i, "bad escape")
+			}
+			i += n
+			plain = false
+		default:
+			return d.brokenString(i, "control character in a string")
+		}
+	}
+}
+
+func (d *Decoder) brokenString(at int, what string) (int, int, bool) {
+	d.fail(at, what)
+	return 0, 0, true
+}
+
+// untilSpecial counts the bytes of s before the first quote, backslash or
+// control character, eight at a time, and says whether all of them are ASCII.
+func untilSpecial(s string) (n int, ascii bool) {
+	var seen uint64
+	rest := s
+	for len(rest) >= 8 {
+		w := load64(rest)
+		quote := w ^ (ones * '"')
+		slash := w ^ (ones * '\\')
+		hit := ((quote-ones) & ^quote | (slash-ones) & ^slash | (w-ones*0x20) & ^w) & highs
+		if hit != 0 {
+			// A borrow can mark bytes above the first hit, never below it.
+			k := bits.TrailingZeros64(hit) >> 3
+			seen |= w & (1<<(8*k) - 1)
+			return len(s) - len(rest) + k, seen&highs == 0
+		}
+		seen |= w
+		rest = rest[8:]
+	}
+	for len(rest) > 0 && rest[0] != '"' && rest[0] != '\\' && rest[0] >= 0x20 {
+		seen |= uint64(rest[0])
+		rest = rest[1:]
+	}
+	return len(s) - len(rest), seen&highs == 0
+}
+
+// load64 is the first eight bytes of s; the compiler makes one load of it.
+func load64(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// escapeLen is the length of the escape at the start of s, 0 if it is none.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return 0
+	}
+	switch s[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(s[2:]); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+func hex4(s string) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	var r rune
+	for i := range 4 {
+		c := s[i]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// scanNumber moves past a number and returns its text.
+func (d *Decoder) scanNumber() (text string, integer bool) {
+	s, start, i := d.s, d.i, d.i
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	switch {
+	case i < len(s) && s[i] == '0':
+		i++
+	case i < len(s) && '1' <= s[i] && s[i] <= '9':
+		i = digits(s, i)
+	default:
+		d.fail(i, "bad number")
+		return "", false
+	}
+	integer = true
+	if i < len(s) && s[i] == '.' {
+		integer = false
+		if i = d.someDigits(i + 1); i < 0 {
+			return "", false
+		}
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		integer = false
+		i++
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		if i = d.someDigits(i); i < 0 {
+			return "", false
+		}
+	}
+	d.i = i
+	return s[start:i], integer
+}
+
+func digits(s string, i int) int {
+	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+// someDigits passes at least one digit, or fails and returns -1.
+func (d *Decoder) someDigits(i int) int {
+	j := digits(d.s, i)
+	if j == i {
+		d.fail(i, "bad number")
+		return -1
+	}
+	return j
+}
+
+func (d *Decoder) scanWord(word string) {
+	if len(d.s)-d.i < len(word) || d.s[d.i:d.i+len(word)] != word {
+		d.fail(d.i, "unknown word")
+		return
+	}
+	d.i += len(word)
+}
