@@ -1,0 +1,275 @@
+package ndjson_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func readAll(t testing.TB, r *ndjson.Reader) (lines []ndjson.Line, err error) {
+	t.Helper()
+	for {
+		line, err := r.Next()
+		if err != nil {
+			return lines, err
+		}
+		lines = append(lines, line)
+	}
+}
+
+func texts(lines []ndjson.Line) []string {
+	out := []string{}
+	for _, l := range lines {
+		out = append(out, l.Text)
+	}
+	return out
+}
+
+func TestReader(t *testing.T) {
+	long := strings.Repeat("x", 200_000)
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"empty", "", []string{}},
+		{"lines", "a\nb\n", []string{"a", "b"}},
+		{"crlf", "a\r\nb\r\n", []string{"a", "b"}},
+		{"inner cr stays", "a\rb\n", []string{"a\rb"}},
+		{"blank", "\n\r\n  \t\na\n\n", []string{"a"}},
+		{"torn", "a\nb", []string{"a", "b"}},
+		{"white space stays", "  a  \n", []string{"  a  "}},
+		{"separators are text", "a\u2028b\u2029c\u0085d\n", []string{"a\u2028b\u2029c\u0085d"}},
+		{"invalid utf-8 stays", "\xff\xfe\n", []string{"\xff\xfe"}},
+		{"longer than any buffer", "a\n" + long + "\nb\n", []string{"a", long, "b"}},
+		{"junk", "[SandboxDebug] x\n{}\n", []string{"[SandboxDebug] x", "{}"}},
+	}
+	for _, tt := range tests {
+		for how, src := range map[string]io.Reader{
+			"whole": strings.NewReader(tt.in),
+			"bytes": iotest.OneByteReader(strings.NewReader(tt.in)),
+			"eof":   iotest.DataErrReader(strings.NewReader(tt.in)),
+		} {
+			lines, err := readAll(t, ndjson.NewReader(src, 0))
+			if diff := cmp.Diff(tt.want, texts(lines)); diff != "" || err != io.EOF {
+				t.Errorf("%s, %s: %v %s", tt.name, how, err, diff)
+			}
+		}
+	}
+}
+
+func TestReader_torn(t *testing.T) {
+	lines, _ := readAll(t, ndjson.NewReader(strings.NewReader("{}\n{\"a\""), 0))
+	if len(lines) != 2 || lines[0].Torn || !lines[1].Torn {
+		t.Errorf("got %+v", lines)
+	}
+}
+
+func TestReader_guard(t *testing.T) {
+	huge := strings.Repeat("y", 1<<20)
+	for _, tail := range []string{"\nb\n", ""} {
+		lines, err := readAll(t, ndjson.NewReader(strings.NewReader("a\n"+huge+tail), 100_000))
+		if err != io.EOF || len(lines) < 2 {
+			t.Fatalf("got %d lines, %v", len(lines), err)
+		}
+		l := lines[1]
+		if !l.TooLong || l.Size != len(huge) || len(l.Text) != ndjson.KeptOfLong {
+			t.Errorf("got TooLong %v, Size %d, %d bytes kept", l.TooLong, l.Size, len(l.Text))
+		}
+		if tail != "" && lines[2].Text != "b" {
+			t.Errorf("the stream did not go on: %+v", lines[2])
+		}
+	}
+	exact, _ := readAll(t, ndjson.NewReader(strings.NewReader("12345\n123456\n"), 5))
+	if exact[0].TooLong || !exact[1].TooLong || exact[1].Text != "123456" {
+		t.Errorf("got %+v", exact)
+	}
+}
+
+func TestReader_error(t *testing.T) {
+	boom := errors.New("boom")
+	r := ndjson.NewReader(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(boom)), 0)
+	lines, err := readAll(t, r)
+	if diff := cmp.Diff([]string{"a", "b"}, texts(lines)); diff != "" || err != boom {
+		t.Errorf("%v %s", err, diff)
+	}
+	if _, err := r.Next(); err != boom {
+		t.Errorf("a later call gives %v", err)
+	}
+}
+
+// FuzzReader holds the reader against bytes.Split, whatever the chunks.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte("a\nb\r\n\n{}\n  \nlast"), uint16(3), uint16(0))
+	f.Add(bytes.Repeat([]byte("0123456789"), 2000), uint16(4096), uint16(50))
+	f.Add([]byte("\n\n\r\n\r"), uint16(1), uint16(1))
+	f.Fuzz(func(t *testing.T, data []byte, chunk, maxLine uint16) {
+		src := &chunkReader{data: data, size: int(chunk) + 1}
+		got, err := readAll(t, ndjson.NewReader(src, int(maxLine)))
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+		guard := int(maxLine)
+		if guard == 0 {
+			guard = ndjson.DefaultMaxLine
+		}
+		var want []ndjson.Line
+		parts := bytes.Split(data, []byte("\n"))
+		for i, p := range parts {
+			torn := i == len(parts)-1
+			line := ndjson.Line{Text: string(bytes.TrimSuffix(p, []byte("\r"))), Size: len(p), Torn: torn}
+			if line.TooLong = len(p) > guard; line.TooLong {
+				line.Text = string(p[:min(len(p), ndjson.KeptOfLong)])
+			} else if strings.Trim(line.Text, " \t\r") == "" {
+				continue
+			}
+			want = append(want, line)
+		}
+		if !slices.Equal(want, got) {
+			t.Fatal(cmp.Diff(want, got))
+		}
+	})
+}
+
+type chunkReader struct {
+	data []byte
+	size int
+}
+
+func (c *chunkReader) Read(p []byte) (int, error) {
+	if len(c.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, c.data[:min(c.size, len(c.data))])
+	c.data = c.data[n:]
+	return n, nil
+}
+
+func TestWriter_wholeLines(t *testing.T) {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := ndjson.NewWriter(pw, time.Minute)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			line := bytes.Repeat(fmt.Appendf(nil, "%02d", i), 100_000)
+			if err := w.WriteLine(t.Context(), line); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	seen := map[string]bool{}
+	r := ndjson.NewReader(pr, 0)
+	for range 20 {
+		line, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(line.Text, line.Text[:2]) != 100_000 {
+			t.Errorf("lines are mixed")
+		}
+		seen[line.Text[:2]] = true
+	}
+	wg.Wait()
+	if err := w.Close(); err != nil || len(seen) != 20 {
+		t.Errorf("%v, %d lines", err, len(seen))
+	}
+	if err := w.WriteLine(t.Context(), []byte("x")); !errors.Is(err, ndjson.ErrClosed) {
+		t.Errorf("write after close: %v", err)
+	}
+	pr.Close()
+}
+
+func TestWriter_ctx(t *testing.T) {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pr.Close()
+	w := ndjson.NewWriter(pw, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	big := make([]byte, 1<<20) // more than a pipe holds
+	for i := range big {
+		big[i] = 'x'
+	}
+	stuck := make(chan error)
+	go func() { stuck <- w.WriteLine(ctx, big) }()
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(pr, first); err != nil { // the write has begun
+		t.Fatal(err)
+	}
+	waiting := make(chan error)
+	go func() { waiting <- w.WriteLine(ctx, []byte("never")) }()
+	cancel()
+	for _, c := range []chan error{stuck, waiting} {
+		if err := <-c; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+	// The line that had begun is written to its end, the other one never.
+	rest := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(pr)
+		rest <- string(all)
+	}()
+	if err := w.CloseAfterWrites(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := <-rest; len(got) != len(big) || strings.Contains(got, "never") {
+		t.Errorf("%d bytes on the wire", len(got))
+	}
+}
+
+func TestWriter_deadline(t *testing.T) {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pr.Close()
+	w := ndjson.NewWriter(pw, time.Millisecond)
+	defer w.Close()
+	if err := w.WriteLine(t.Context(), make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if err := w.WriteLine(t.Context(), []byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a write behind half a line: %v", err)
+	}
+}
+
+func TestWriter_closeGivesUp(t *testing.T) {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pr.Close()
+	w := ndjson.NewWriter(pw, 0)
+	stuck := make(chan error)
+	go func() { stuck <- w.WriteLine(context.Background(), make([]byte, 1<<20)) }()
+	if _, err := io.ReadFull(pr, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if err := <-stuck; err == nil {
+		t.Error("no error for half a line")
+	}
+	if err := w.WriteLine(t.Context(), []byte("a\nb")); err == nil {
+		t.Error("a line feed inside a line was taken")
+	}
+}
