@@ -1,0 +1,32 @@
+package proc
+
+import (
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// childProcesses returns the ids of this process's children, zombies included.
+func childProcesses() []string {
+	var pids []string
+	tasks, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, task := range tasks {
+		b, _ := os.ReadFile(task)
+		pids = append(pids, strings.Fields(string(b))...)
+	}
+	return pids
+}
+
+// openFiles returns what the open descriptors of this process refer to, in order.
+func openFiles() []string {
+	links, _ := filepath.Glob("/proc/self/fd/*")
+	var files []string
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil {
+			files = append(files, target)
+		}
+	}
+	sort.Strings(files)
+	return files
+}

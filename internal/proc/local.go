@@ -1,0 +1,163 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+type local struct{}
+
+// Spawn starts cmd as a child of this process.
+func (local) Spawn(ctx context.Context, cmd Command) (Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkCommand(cmd); err != nil {
+		return nil, err
+	}
+	c, err := spawn(ctx, cmd)
+	if err == nil {
+		return c, nil
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, err
+	}
+	return nil, &StartError{Path: cmd.Path, Dir: cmd.Dir, Reason: Diagnose(cmd.Path, err), Err: err}
+}
+
+// checkCommand refuses what the system would refuse with a misleading error, or not refuse at all.
+func checkCommand(cmd Command) error {
+	if cmd.Path == "" {
+		return &StartError{Reason: "no program is named"}
+	}
+	if runtime.GOOS == "windows" && isBatch(cmd.Path) {
+		return batchError(cmd.Path)
+	}
+	return checkDir(cmd)
+}
+
+// checkDir exists because a missing working directory fails as "no such file", which reads as if the
+// program were missing.
+func checkDir(cmd Command) error {
+	if cmd.Dir == "" {
+		return nil
+	}
+	info, err := os.Stat(cmd.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return &StartError{cmd.Path, cmd.Dir, fmt.Sprintf("the working directory %s does not exist", cmd.Dir), err}
+	case err != nil:
+		return &StartError{cmd.Path, cmd.Dir, fmt.Sprintf("the working directory %s cannot be used", cmd.Dir), err}
+	case !info.IsDir():
+		return &StartError{cmd.Path, cmd.Dir, fmt.Sprintf("the working directory %s is not a directory", cmd.Dir), nil}
+	}
+	return nil
+}
+
+// child is a process started by Local.
+type child struct {
+	cmd                   *exec.Cmd
+	stdin, stdout, stderr *os.File // our ends
+
+	// mu keeps a signal from being sent to a process id that has been given back.
+	mu     sync.Mutex
+	reaped bool
+	tree   tree
+}
+
+func spawn(ctx context.Context, cmd Command) (*child, error) {
+	path, err := filepath.Abs(cmd.Path)
+	if err != nil {
+		return nil, err
+	}
+	attr := sysProcAttr()
+	if cmd.User != "" {
+		if err := runAs(attr, cmd.User); err != nil {
+			return nil, err
+		}
+	}
+	pipes, err := newPipes()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{stdin: pipes[0].w, stdout: pipes[1].r, stderr: pipes[2].r}
+	c.cmd = &exec.Cmd{
+		Path: path,
+		Args: append([]string{cmd.Path}, cmd.Args...),
+		Dir:  cmd.Dir,
+		// Not nil: nil would mean our own environment.
+		Env:         append([]string{}, cmd.Env...),
+		Stdin:       pipes[0].r,
+		Stdout:      pipes[1].w,
+		Stderr:      pipes[2].w,
+		SysProcAttr: attr,
+	}
+	err = c.start(ctx)
+	// The child has its copies. As long as ours were open its streams would never end.
+	closeAll(pipes[0].r, pipes[1].w, pipes[2].w)
+	if err != nil {
+		closeAll(c.stdin, c.stdout, c.stderr)
+		return nil, err
+	}
+	return c, nil
+}
+
+type pipe struct{ r, w *os.File }
+
+// newPipes opens our own pipes, because those of os/exec either come with copying goroutines that
+// Wait waits for, or are closed by Wait under the reader.
+func newPipes() (pipes [3]pipe, err error) {
+	for i := range pipes {
+		pipes[i].r, pipes[i].w, err = os.Pipe()
+		if err != nil {
+			for _, p := range pipes[:i] {
+				closeAll(p.r, p.w)
+			}
+			return pipes, err
+		}
+	}
+	return pipes, nil
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+func (c *child) Stdin() io.WriteCloser { return c.stdin }
+func (c *child) Stdout() io.ReadCloser { return c.stdout }
+func (c *child) Stderr() io.ReadCloser { return c.stderr }
+func (c *child) PID() int              { return c.cmd.Process.Pid }
+
+// Terminate sends SIGTERM to the group; on Windows it does nothing.
+func (c *child) Terminate() error { return c.unlessReaped(c.terminateTree) }
+
+// Kill ends the child and its descendants.
+func (c *child) Kill() error { return c.unlessReaped(c.killTree) }
+
+func (c *child) unlessReaped(f func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reaped {
+		return nil
+	}
+	return f()
+}
+
+// Wait reaps the child and kills what is left of its group.
+func (c *child) Wait() (ExitStatus, error) {
+	err := c.reap()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		return ExitStatus{Code: -1}, err
+	}
+	return exitStatus(c.cmd.ProcessState), nil
+}

@@ -1,0 +1,35 @@
+//go:build unix && !linux
+
+package proc
+
+import (
+	"context"
+	"syscall"
+)
+
+// tree is the child's process group.
+type tree struct{ group int }
+
+func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// start has no parent-death signal to set; a child that outlives us reads the end of its stdin.
+func (c *child) start(context.Context) error {
+	if err := c.cmd.Start(); err != nil {
+		return err
+	}
+	c.tree = tree{c.PID()}
+	return nil
+}
+
+// reap kills the rest of the group right after the exit. While a member is left the system does not give
+// the group's id to anybody else.
+func (c *child) reap() error {
+	err := c.cmd.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reaped = true
+	_ = c.signalGroup(syscall.SIGKILL)
+	return err
+}
+
+func (c *child) killTree() error { return c.signalGroup(syscall.SIGKILL) }

@@ -1,0 +1,43 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+var signalNames = map[syscall.Signal]string{
+	syscall.SIGABRT: "SIGABRT", syscall.SIGALRM: "SIGALRM", syscall.SIGBUS: "SIGBUS",
+	syscall.SIGFPE: "SIGFPE", syscall.SIGHUP: "SIGHUP", syscall.SIGILL: "SIGILL",
+	syscall.SIGINT: "SIGINT", syscall.SIGKILL: "SIGKILL", syscall.SIGPIPE: "SIGPIPE",
+	syscall.SIGPROF: "SIGPROF", syscall.SIGQUIT: "SIGQUIT", syscall.SIGSEGV: "SIGSEGV",
+	syscall.SIGSYS: "SIGSYS", syscall.SIGTERM: "SIGTERM", syscall.SIGTRAP: "SIGTRAP",
+	syscall.SIGUSR1: "SIGUSR1", syscall.SIGUSR2: "SIGUSR2", syscall.SIGVTALRM: "SIGVTALRM",
+	syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
+}
+
+func exitStatus(state *os.ProcessState) ExitStatus {
+	ws, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !ws.Signaled() {
+		return ExitStatus{Code: state.ExitCode()}
+	}
+	name := signalNames[ws.Signal()]
+	if name == "" {
+		name = "SIG" + strconv.Itoa(int(ws.Signal()))
+	}
+	return ExitStatus{Code: -1, Signal: name}
+}
+
+func (c *child) terminateTree() error { return c.signalGroup(syscall.SIGTERM) }
+
+// signalGroup must be called with c.mu held and the child not reaped.
+func (c *child) signalGroup(sig syscall.Signal) error {
+	err := syscall.Kill(-c.tree.group, sig)
+	if errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,227 @@
+//go:build linux || darwin
+
+package proc
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// patience bounds what must happen; nothing waits this long unless it is broken.
+const patience = 30 * time.Second
+
+const (
+	behaviourVar = "PROC_TEST_BEHAVIOUR"
+	lifelineVar  = "PROC_TEST_LIFELINE"
+)
+
+// TestMain runs the tests, or plays the child that a test started.
+func TestMain(m *testing.M) {
+	if name := os.Getenv(behaviourVar); name != "" {
+		behave := behaviours[name]
+		if behave == nil {
+			fmt.Fprintln(os.Stderr, "no such behaviour:", name)
+			os.Exit(99)
+		}
+		behave()
+		os.Exit(0)
+	}
+	os.Exit(runTests(m))
+}
+
+// runTests checks at the end that nothing is left: no goroutine, no child, no descriptor.
+func runTests(m *testing.M) int {
+	if testing.CoverMode() != "" {
+		defer setCoverDir()()
+	}
+	warmUp()
+	before := openFiles()
+	code := m.Run()
+	if code != 0 {
+		return code
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if left := childProcesses(); len(left) > 0 {
+		fmt.Fprintln(os.Stderr, "children left:", left)
+		return 1
+	}
+	if after := openFiles(); !slices.Equal(before, after) {
+		fmt.Fprintf(os.Stderr, "descriptors before:\n%v\nand after:\n%v\n", before, after)
+		return 1
+	}
+	return 0
+}
+
+// coverDirVar is where a child built with coverage puts its counters; without it, it complains on stderr.
+const coverDirVar = "GOCOVERDIR"
+
+// setCoverDir makes a place for them, and returns what removes it.
+func setCoverDir() func() {
+	dir, err := os.MkdirTemp("", "proc-cover")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv(coverDirVar, dir)
+	return func() { os.RemoveAll(dir) }
+}
+
+// warmUp makes the runtime open the descriptors that it keeps.
+func warmUp() {
+	s, err := Start(context.Background(), behaviour("echo"), Options{})
+	if err != nil {
+		panic(err)
+	}
+	if err := s.Close(); err != nil {
+		panic(err)
+	}
+}
+
+// behaviour returns the command that makes this test binary play a child.
+func behaviour(name string, env ...string) Command {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	env = append(env, behaviourVar+"="+name, "GORACE=atexit_sleep_ms=0", "PATH="+os.Getenv("PATH"))
+	if dir := os.Getenv(coverDirVar); dir != "" {
+		env = append(env, coverDirVar+"="+dir)
+	}
+	return Command{Path: self, Env: env}
+}
+
+// start starts a child and leaves nothing of it behind, which it checks.
+func start(t *testing.T, cmd Command, opts Options) *Supervisor {
+	t.Helper()
+	s, err := Start(t.Context(), cmd, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+// census checks at the end of the test that it left nothing behind. It must be called first.
+func census(t *testing.T) {
+	t.Helper()
+	files, goroutines := openFiles(), goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		if left := childProcesses(); len(left) > 0 {
+			t.Errorf("children left: %v", left)
+		}
+		if now := openFiles(); len(now) != len(files) {
+			t.Errorf("descriptors before:\n%v\nand after:\n%v", files, now)
+		}
+		if err := goleak.Find(goroutines); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// await fails the test if c is not closed in time.
+func await(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-c:
+	case <-timer.C:
+		t.Fatalf("%s has not happened", what)
+	}
+}
+
+// readLine reads one line of the child's output.
+func readLine(t *testing.T, r *bufio.Reader) string {
+	t.Helper()
+	line, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatalf("reading a line: %q, %v", line, err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// roundTrip proves that an echoing child is alive.
+func roundTrip(t *testing.T, s *Supervisor, r *bufio.Reader) {
+	t.Helper()
+	if _, err := io.WriteString(s.Stdin(), "are you there\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := readLine(t, r); got != "are you there" {
+		t.Fatalf("echo: %q", got)
+	}
+}
+
+// lifeline is a pipe with a name that some process far away holds open: it ends when that process does.
+type lifeline struct {
+	path string
+	r    *os.File
+}
+
+func newLifeline(t *testing.T) lifeline {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lifeline")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return lifeline{path, r}
+}
+
+func (l lifeline) env() string { return lifelineVar + "=" + l.path }
+
+// holder returns the id of the process that holds the lifeline, and makes sure that it dies with the test.
+func (l lifeline) holder(t *testing.T) int {
+	t.Helper()
+	if err := l.r.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscanln(l.r, &pid); err != nil || pid <= 1 {
+		t.Fatalf("nobody holds the lifeline: %d, %v", pid, err)
+	}
+	t.Cleanup(func() {
+		if l.alive() {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return pid
+}
+
+// awaitDeath fails the test if the holder is not gone in time. holder must have been called before.
+func (l lifeline) awaitDeath(t *testing.T) {
+	t.Helper()
+	if err := l.r.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, l.r); err != nil {
+		t.Fatalf("the process still lives: %v", err)
+	}
+}
+
+// alive reports whether the holder lives. holder must have been called before.
+func (l lifeline) alive() bool {
+	_ = l.r.SetReadDeadline(time.Time{})
+	_, err := tryRead(l.r, make([]byte, 1))
+	return err == errWouldBlock
+}

@@ -1,0 +1,93 @@
+package proc
+
+import (
+	"io"
+	"time"
+)
+
+// stderr reads the error output from start to end, whatever the callback does: a process that cannot
+// write its log stands still.
+type stderr struct {
+	src   *stream
+	delay time.Duration
+	tail  tail // owned by drain until drained is closed
+
+	lines     *lineQueue // nil without a callback
+	drained   chan struct{}
+	delivered chan struct{}
+}
+
+func newStderr(src io.ReadCloser, opts Options) *stderr {
+	e := &stderr{
+		src:       newStream(src, opts.DrainDelay),
+		delay:     opts.DrainDelay,
+		tail:      tail{max: opts.StderrTail},
+		drained:   make(chan struct{}),
+		delivered: make(chan struct{}),
+	}
+	if opts.OnStderr == nil {
+		close(e.delivered)
+	} else {
+		e.lines = newLineQueue()
+		go e.deliver(opts.OnStderr)
+	}
+	go e.drain()
+	return e
+}
+
+func (e *stderr) drain() {
+	defer close(e.drained)
+	split := splitter{emit: e.emit}
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := e.src.Read(buf)
+		e.tail.write(buf[:n])
+		split.write(buf[:n])
+		if err != nil {
+			break
+		}
+	}
+	split.flush()
+	if e.lines != nil {
+		e.lines.close()
+	}
+}
+
+func (e *stderr) emit(line []byte) {
+	if e.lines != nil {
+		e.lines.push(string(line))
+	}
+}
+
+func (e *stderr) deliver(callback func(string)) {
+	defer close(e.delivered)
+	for {
+		line, ok := e.lines.next()
+		if !ok {
+			return
+		}
+		callGuarded(callback, line)
+	}
+}
+
+// callGuarded is a function of its own so that a panic costs one line and not the reader.
+func callGuarded(callback func(string), line string) {
+	defer func() { _ = recover() }()
+	callback(line)
+}
+
+// finish waits for the end of the stream, which comes soon after the exit, and then at most delay for the
+// callback. It returns the tail.
+func (e *stderr) finish() string {
+	<-e.drained
+	timer := time.NewTimer(e.delay)
+	defer timer.Stop()
+	select {
+	case <-e.delivered:
+	case <-timer.C:
+		if e.lines != nil {
+			e.lines.abandon()
+		}
+	}
+	return e.tail.String()
+}
