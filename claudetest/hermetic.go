@@ -1,0 +1,79 @@
+package claudetest
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// HermeticEnv is a complete environment for running the real CLI on a Unix-like
+// system against a fake API, for [exec.Cmd].Env. It is built from nothing: the
+// caller's variables, credentials and settings play no part, only the place of a
+// node program in the caller's PATH does, for tool servers written for Node.
+//
+// HOME, CLAUDE_CONFIG_DIR, TMPDIR and CLAUDE_CODE_TMPDIR are directories below
+// dir, which are created, for the owner only. The key is a dummy. A baseURL that
+// is not on the loopback interface is an error. Variables may be appended; of two
+// with one name the later counts.
+//
+// The working directory remains the caller's choice; it should be outside any Git
+// repository, whose state the CLI would report.
+func HermeticEnv(dir, baseURL string) (env []string, err error) {
+	if err := checkLoopback(baseURL); err != nil {
+		return nil, fmt.Errorf("claudetest: base URL %q: %w", baseURL, err)
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("claudetest: %w", err)
+	}
+	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
+	config := filepath.Join(home, ".claude")
+	for _, d := range []string{home, config, tmp} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fmt.Errorf("claudetest: %w", err)
+		}
+	}
+	return []string{
+		"HOME=" + home,
+		"CLAUDE_CONFIG_DIR=" + config,
+		"TMPDIR=" + tmp,
+		"CLAUDE_CODE_TMPDIR=" + tmp,
+		"PATH=" + hermeticPath(),
+		"TZ=UTC",
+		"LANG=C.UTF-8",
+		"ANTHROPIC_BASE_URL=" + baseURL,
+		"ANTHROPIC_API_KEY=sk-ant-fake-key",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"DISABLE_AUTOUPDATER=1",
+		"DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1",
+	}, nil
+}
+
+func checkLoopback(baseURL string) error {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return err
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("host %q is not on the loopback interface", host)
+	}
+	return nil
+}
+
+// hermeticPath is the system's own directories and the one of node.
+func hermeticPath() string {
+	dirs := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+	if node, err := exec.LookPath("node"); err == nil && filepath.IsAbs(node) {
+		if d := filepath.Dir(node); !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}

@@ -1,0 +1,93 @@
+package claudetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Replies is the script of these replies.
+func Replies(replies ...Reply) Script { return Script{Replies: replies} }
+
+// Say is a reply with one text.
+func Say(text string) Reply { return Reply{Blocks: []Block{Text(text)}} }
+
+// Use is a reply with one tool call; see [ToolUse].
+func Use(tool string, input any) Reply { return Reply{Blocks: []Block{ToolUse(tool, input)}} }
+
+// Fail is a reply with an HTTP error in the API's own form, for example
+// Fail(429, "rate_limit_error", "slow down"). The CLI repeats most failed
+// requests, a 400 too: see [Reply.Times].
+func Fail(status int, kind, message string) Reply {
+	return Reply{Error: &APIError{Status: status, Body: errorBody(kind, message)}}
+}
+
+// Times is the reply n times.
+func (r Reply) Times(n int) Reply {
+	r.Repeat = n
+	return r
+}
+
+// When is the reply for requests that match.
+func (r Reply) When(m Match) Reply {
+	r.Match = &m
+	return r
+}
+
+// Text is a text block.
+func Text(text string) Block { return Block{Text: &text} }
+
+// Thinking is a thinking block with a made-up signature.
+func Thinking(text string) Block { return Block{Thinking: &text, Signature: "c2lnbmF0dXJl"} }
+
+// ToolUse is a call of a tool with input, which is anything that encodes to a
+// JSON object; nil is an empty one. It panics if input cannot be encoded.
+func ToolUse(name string, input any) Block {
+	call := &ToolCall{Name: name}
+	if input != nil {
+		call.Input = mustEncode(input)
+	}
+	return Block{ToolUse: call}
+}
+
+// Raw is a content block of any type, known to the CLI or not, from anything
+// that encodes to a JSON object. It panics if block cannot be encoded.
+func Raw(block any) Block { return Block{Raw: mustEncode(block)} }
+
+// Chunked is the block streamed in deltas of n code points.
+func (b Block) Chunked(n int) Block {
+	b.Chunk = n
+	return b
+}
+
+// errorBody is an error as the API writes it.
+func errorBody(kind, message string) json.RawMessage {
+	type detail struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	return mustEncode(struct {
+		Type      string `json:"type"`
+		Error     detail `json:"error"`
+		RequestID string `json:"request_id"`
+	}{"error", detail{kind, message}, requestID})
+}
+
+// mustEncode writes compact JSON that leaves <, > and & as they are, as the API does.
+func mustEncode(v any) json.RawMessage {
+	data, err := encode(v)
+	if err != nil {
+		panic(fmt.Sprintf("claudetest: %v", err))
+	}
+	return data
+}
+
+func encode(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
