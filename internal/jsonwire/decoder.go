@@ -122,14 +122,11 @@ func (d *Decoder) String() (s string, ok bool) {
 }
 
 func (d *Decoder) str() string {
-	start, end, plain := d.scanString()
-	if d.err != nil {
-		return ""
+	t := d.scanString()
+	if t.ascii && !t.escaped {
+		return t.text
 	}
-	if plain {
-		return d.s[start:end]
-	}
-	return unquote(d.s[start:end])
+	return unquote(t.text, t.ascii)
 }
 
 // Skip moves past the value ahead.
@@ -225,6 +222,25 @@ func (m *Members) Next() bool {
 		return false
 	}
 	d.i++
+	return true
+}
+
+// nextIs is Next for a caller who expects the key guess, which holds no escape:
+// it costs one comparison instead of a scan. When the guess is wrong nothing has
+// happened and Next must be called.
+func (m *Members) nextIs(guess string) bool {
+	d := m.d
+	i, n := d.i, len(guess)
+	if m.begun {
+		if i >= len(d.s) || d.s[i] != ',' {
+			return false
+		}
+		i++
+	}
+	if len(d.s)-i < n+3 || d.s[i] != '"' || d.s[i+1:i+1+n] != guess || d.s[i+1+n] != '"' || d.s[i+2+n] != ':' {
+		return false
+	}
+	m.begun, m.Key, d.i = true, guess, i+n+3
 	return true
 }
 

@@ -144,13 +144,27 @@ func mapPlan(t reflect.Type) decodeFunc {
 
 // field is one member of a struct: where it is and how it is decoded.
 type field struct {
-	name   string
-	index  []int // through embedded structs
-	decode func() decodeFunc
+	name  string
+	index []int // through embedded structs
+	typ   reflect.Type
+	plan  atomic.Pointer[decodeFunc] // of typ; looked up at first use, since a type may contain itself
 
 	// next is the field that came behind this one the last time. Lines of one
 	// type have their members in one order, so the guess saves the look-up.
 	next atomic.Pointer[field]
+}
+
+func (f *field) decode(d *Decoder, v reflect.Value) {
+	for _, i := range f.index {
+		v = v.Field(i)
+	}
+	plan := f.plan.Load()
+	if plan == nil {
+		p := planFor(f.typ)
+		plan = &p
+		f.plan.Store(plan)
+	}
+	(*plan)(d, v)
 }
 
 func structPlan(t reflect.Type) decodeFunc {
@@ -163,9 +177,13 @@ func structPlan(t reflect.Type) decodeFunc {
 			return
 		}
 		last := first
-		for m := d.Members(); m.Next(); {
+		m := d.Members()
+		for {
 			f := last.next.Load()
-			if f == nil || f.name != m.Key {
+			if f == nil || !m.nextIs(f.name) {
+				if !m.Next() {
+					return
+				}
 				var ok bool
 				if f, ok = fields[m.Key]; !ok {
 					d.Skip()
@@ -174,11 +192,7 @@ func structPlan(t reflect.Type) decodeFunc {
 				last.next.Store(f)
 			}
 			last = f
-			fv := v
-			for _, i := range f.index {
-				fv = fv.Field(i)
-			}
-			f.decode()(d, fv)
+			f.decode(d, v)
 		}
 	}
 }
@@ -201,7 +215,6 @@ func addFields(fields map[string]*field, t reflect.Type, at []int) {
 		if old, ok := fields[name]; ok && len(old.index) <= len(index) {
 			continue // the shallower field is the one that is seen
 		}
-		ft := sf.Type
-		fields[name] = &field{name: name, index: index, decode: sync.OnceValue(func() decodeFunc { return planFor(ft) })}
+		fields[name] = &field{name: name, index: index, typ: sf.Type}
 	}
 }

@@ -30,39 +30,44 @@ const (
 	highs = 0x8080808080808080
 )
 
-// scanString moves past the string that starts at the cursor and returns the
-// span between its quotes. plain is true when the span holds neither an escape
-// nor a byte above ASCII, so that it is its own value.
-func (d *Decoder) scanString() (start, end int, plain bool) {
+// span is a string between its quotes. One that is ASCII and not escaped is its
+// own value.
+type span struct {
+	text    string
+	escaped bool // it holds a backslash
+	ascii   bool
+}
+
+// scanString moves past the string that starts at the cursor.
+func (d *Decoder) scanString() span {
 	s, i := d.s, d.i+1
-	start, plain = i, true
+	start, out := i, span{ascii: true}
 	for {
 		n, ascii := untilSpecial(s[i:])
 		i += n
-		plain = plain && ascii
+		out.ascii = out.ascii && ascii
 		if i >= len(s) {
-			return d.brokenString(i, "string without an end")
+			d.fail(i, "string without an end")
+			return span{}
 		}
 		switch c := s[i]; {
 		case c == '"':
 			d.i = i + 1
-			return start, i, plain
+			out.text = s[start:i]
+			return out
 		case c == '\\':
 			n := escapeLen(s[i:])
 			if n == 0 {
-				return d.brokenString(i, "bad escape")
+				d.fail(i, "bad escape")
+				return span{}
 			}
 			i += n
-			plain = false
+			out.escaped = true
 		default:
-			return d.brokenString(i, "control character in a string")
+			d.fail(i, "control character in a string")
+			return span{}
 		}
 	}
-}
-
-func (d *Decoder) brokenString(at int, what string) (int, int, bool) {
-	d.fail(at, what)
-	return 0, 0, true
 }
 
 // untilSpecial counts the bytes of s before the first quote, backslash or

@@ -9,36 +9,40 @@ import (
 // unquote turns the text between the quotes of a valid JSON string into its
 // value: escapes resolved, invalid UTF-8 and lone surrogates replaced by U+FFFD,
 // byte for byte as encoding/json does.
-func unquote(s string) string {
-	if strings.IndexByte(s, '\\') < 0 && utf8.ValidString(s) {
+func unquote(s string, ascii bool) string {
+	if !ascii && !utf8.ValidString(s) {
+		return unescape(toValidUTF8(s))
+	}
+	return unescape(s)
+}
+
+// unescape resolves the escapes of valid UTF-8.
+func unescape(s string) string {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	for i := 0; i < len(s); {
-		switch c := s[i]; {
-		case c == '\\':
-			i += appendEscape(&b, s[i:])
-		case c < utf8.RuneSelf:
-			n, _ := untilSpecial(s[i:])
-			n = asciiPrefix(s[i : i+max(n, 1)])
-			b.WriteString(s[i : i+n])
-			i += n
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			b.WriteRune(r) // RuneError for an invalid byte
-			i += size
-		}
+	for i >= 0 {
+		b.WriteString(s[:i])
+		s = s[i:]
+		s = s[appendEscape(&b, s):]
+		i = strings.IndexByte(s, '\\')
 	}
+	b.WriteString(s)
 	return b.String()
 }
 
-func asciiPrefix(s string) int {
-	n := 0
-	for n < len(s) && s[n] < utf8.RuneSelf {
-		n++
+// toValidUTF8 replaces every invalid byte by U+FFFD; strings.ToValidUTF8 would
+// replace a run of them by one.
+func toValidUTF8(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for _, r := range s {
+		b.WriteRune(r)
 	}
-	return n
+	return b.String()
 }
 
 // appendEscape writes the value of the escape at the start of s, two of them for

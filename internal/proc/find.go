@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -151,7 +152,9 @@ func (f *finder) usable(path string) bool {
 	default:
 		return true
 	}
-	f.tried = append(f.tried, path)
+	if !slices.Contains(f.tried, path) { // PATH may name a known place
+		f.tried = append(f.tried, path)
+	}
 	return false
 }
 
