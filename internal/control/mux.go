@@ -1,0 +1,360 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// ErrNoAnswer is what a handler returns to leave a request without an answer,
+// because it is answered elsewhere or must not be.
+var ErrNoAnswer = errors.New("control: no answer")
+
+// errWithdrawn is the cause of a handler's context when the CLI took its request back.
+var errWithdrawn = errors.New("control: the request was withdrawn")
+
+// withdrawTime bounds the telling of the CLI that a call is no longer waited for.
+const withdrawTime = 5 * time.Second
+
+// Error is an error answer, ours to the CLI or the CLI's to us.
+type Error struct {
+	Message string
+	Code    string // the wire's error_code, often empty
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unsupported is the answer to a request that nobody here knows.
+func Unsupported(subtype string) *Error {
+	return &Error{Message: "Unsupported control request subtype: " + subtype, Code: "unsupported_request"}
+}
+
+// Request is a request of the CLI.
+type Request struct {
+	ID      string
+	Subtype string
+	Body    string // the JSON of the request object
+}
+
+// Handler answers a request of the CLI. A nil response with a nil error is an
+// answer without a body. The context ends when the CLI takes the request back
+// and when the connection ends.
+type Handler func(ctx context.Context, req Request) (response []byte, err error)
+
+// Mux is the multiplexer. Its methods may be called from any goroutine.
+type Mux struct {
+	send   func(ctx context.Context, line []byte) error
+	handle Handler
+	panics func(req Request, value any, stack []byte)
+
+	mu       sync.Mutex
+	state    state
+	handlers sync.WaitGroup // grows only inside update, while there is no cause
+}
+
+// state is everything that changes, and it changes only inside update.
+type state struct {
+	pending  map[string]*call     // ours, not yet answered
+	handling map[string]*incoming // the CLI's, not yet answered
+	strays   int                  // answers that nobody waits for
+	nextID   int
+	cause    error // set once: why there will be no more answers
+}
+
+type call struct {
+	done   chan struct{}
+	answer Answer
+	err    error
+}
+
+type incoming struct{ cancel context.CancelCauseFunc }
+
+// Answer is what the CLI answered.
+type Answer struct {
+	Body     string // the JSON of the response, "" where there is none
+	Envelope string // the JSON of the whole response object
+}
+
+// Options are what a Mux needs.
+type Options struct {
+	// Send writes one line.
+	Send func(ctx context.Context, line []byte) error
+	// Handle answers the CLI's requests, each in a goroutine of its own; nil
+	// answers all of them with Unsupported.
+	Handle Handler
+	// OnPanic is told of a handler that panicked; the CLI gets an error answer.
+	OnPanic func(req Request, value any, stack []byte)
+}
+
+// New returns a Mux.
+func New(opts Options) *Mux {
+	m := &Mux{send: opts.Send, handle: opts.Handle, panics: opts.OnPanic}
+	m.state.pending = map[string]*call{}
+	m.state.handling = map[string]*incoming{}
+	return m
+}
+
+func (m *Mux) update(f func(s *state)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.state)
+}
+
+// Call sends a request, request being the JSON of its request object, and waits
+// for the answer. When ctx ends first the CLI is told that nobody waits any more
+// and the call ends with the cause of ctx. An error answer is an *Error.
+func (m *Mux) Call(ctx context.Context, request []byte) (Answer, error) {
+	if ctx.Err() != nil {
+		return Answer{}, context.Cause(ctx)
+	}
+	id, c, err := m.register()
+	if err != nil {
+		return Answer{}, err
+	}
+	// Registered before it is written: the answer may be quicker than the writer.
+	if err := m.send(ctx, requestLine(id, request)); err != nil {
+		return m.give(id, c, err)
+	}
+	select {
+	case <-c.done:
+		return c.answer, c.err
+	case <-ctx.Done():
+		answer, err := m.give(id, c, context.Cause(ctx))
+		if err != nil {
+			m.withdraw(ctx, id)
+		}
+		return answer, err
+	}
+}
+
+// Start is Call in two steps: it returns when the request is written, and wait
+// waits for the answer.
+func (m *Mux) Start(ctx context.Context, request []byte) (wait func(ctx context.Context) (Answer, error), err error) {
+	id, c, err := m.register()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.send(ctx, requestLine(id, request)); err != nil {
+		_, err := m.give(id, c, err)
+		return nil, err
+	}
+	return func(ctx context.Context) (Answer, error) {
+		select {
+		case <-c.done:
+			return c.answer, c.err
+		case <-ctx.Done():
+			return m.give(id, c, context.Cause(ctx))
+		}
+	}, nil
+}
+
+func (m *Mux) register() (id string, c *call, err error) {
+	c = &call{done: make(chan struct{})}
+	m.update(func(s *state) {
+		if err = s.cause; err != nil {
+			return
+		}
+		s.nextID++
+		id = newID(s.nextID)
+		s.pending[id] = c
+	})
+	return id, c, err
+}
+
+// newID makes an id that is unique in this process and not to be guessed.
+func newID(n int) string { return "req_" + strconv.Itoa(n) + "_" + rand.Text()[:8] }
+
+// give ends a call with err, unless it has ended already.
+func (m *Mux) give(id string, c *call, err error) (Answer, error) {
+	m.update(func(s *state) {
+		if s.pending[id] == c {
+			delete(s.pending, id)
+			c.err = err
+			close(c.done)
+		}
+	})
+	<-c.done
+	return c.answer, c.err
+}
+
+// withdraw tells the CLI, if that can be done soon, that a call has been given up.
+func (m *Mux) withdraw(ctx context.Context, id string) {
+	started := false
+	m.update(func(s *state) {
+		if started = s.cause == nil; started {
+			m.handlers.Add(1)
+		}
+	})
+	if !started {
+		return
+	}
+	go func() {
+		defer m.handlers.Done()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+		defer cancel()
+		// Nobody is left to hear of an error; the call itself has ended with one.
+		_ = m.send(ctx, cancelLine(id))
+	}()
+}
+
+// Deliver takes a line of the types control_request, control_response and
+// control_cancel_request; the line is valid JSON. It never blocks.
+func (m *Mux) Deliver(typ, line string) {
+	switch typ {
+	case "control_response":
+		m.answered(line)
+	case "control_request":
+		m.requested(line)
+	case "control_cancel_request":
+		m.withdrawn(jsonwire.NewDecoder(line).Peek("request_id"))
+	}
+}
+
+func (m *Mux) answered(line string) {
+	var msg struct {
+		Response rawText `json:"response"`
+	}
+	_ = jsonwire.Unmarshal(line, &msg) // the reader has seen that it is JSON
+	var r struct {
+		Subtype   string  `json:"subtype"`
+		RequestID string  `json:"request_id"`
+		Response  rawText `json:"response"`
+		Error     string  `json:"error"`
+		ErrorCode string  `json:"error_code"`
+	}
+	_ = jsonwire.Unmarshal(string(msg.Response), &r)
+	m.update(func(s *state) {
+		c, ok := s.pending[r.RequestID]
+		if !ok {
+			s.strays++ // late, twice, or never asked for
+			return
+		}
+		delete(s.pending, r.RequestID)
+		c.answer = Answer{Body: string(r.Response), Envelope: string(msg.Response)}
+		if r.Subtype == "error" {
+			c.err = &Error{Message: r.Error, Code: r.ErrorCode}
+		}
+		close(c.done)
+	})
+}
+
+// rawText holds the text of a value.
+type rawText string
+
+var _ = jsonwire.RegisterText[rawText]()
+
+func (m *Mux) requested(line string) {
+	var msg struct {
+		RequestID string  `json:"request_id"`
+		Request   rawText `json:"request"`
+	}
+	_ = jsonwire.Unmarshal(line, &msg)
+	req := Request{ID: msg.RequestID, Body: string(msg.Request)}
+	req.Subtype = jsonwire.NewDecoder(req.Body).Peek("subtype")
+	m.Dispatch(req)
+}
+
+// Dispatch handles a request in a goroutine of its own, unless one with the
+// same id is being handled or the connection has ended.
+func (m *Mux) Dispatch(req Request) {
+	m.update(func(s *state) {
+		if _, twice := s.handling[req.ID]; twice || s.cause != nil {
+			return
+		}
+		ctx, cancel := context.WithCancelCause(context.Background())
+		in := &incoming{cancel: cancel}
+		s.handling[req.ID] = in
+		m.handlers.Go(func() { m.serve(ctx, req, in) })
+	})
+}
+
+func (m *Mux) serve(ctx context.Context, req Request, in *incoming) {
+	var response []byte
+	err := fmt.Errorf("the handler of %s did not return", req.Subtype) // but ended its goroutine
+	defer func() { m.reply(ctx, req, in, response, err) }()
+	response, err = m.run(ctx, req)
+}
+
+// reply answers a request that has been handled.
+func (m *Mux) reply(ctx context.Context, req Request, in *incoming, response []byte, err error) {
+	mine := false
+	m.update(func(s *state) {
+		// A request that was taken back is no longer here, and not answered. Its
+		// id may be that of another one by now.
+		if mine = s.handling[req.ID] == in; mine {
+			delete(s.handling, req.ID)
+		}
+	})
+	in.cancel(nil)
+	if mine && !errors.Is(err, ErrNoAnswer) {
+		// The connection's end is told to everybody by Fail, not from here.
+		_ = m.send(context.WithoutCancel(ctx), responseLine(req.ID, response, err))
+	}
+}
+
+// run calls the handler; a panic is an error.
+func (m *Mux) run(ctx context.Context, req Request) (response []byte, err error) {
+	if m.handle == nil {
+		return nil, Unsupported(req.Subtype)
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			response, err = nil, fmt.Errorf("the handler of %s panicked: %v", req.Subtype, v)
+			if m.panics != nil {
+				m.panics(req, v, debug.Stack())
+			}
+		}
+	}()
+	return m.handle(ctx, req)
+}
+
+func (m *Mux) withdrawn(id string) {
+	m.update(func(s *state) {
+		if in, ok := s.handling[id]; ok {
+			delete(s.handling, id)
+			in.cancel(errWithdrawn)
+		}
+	})
+}
+
+// Fail ends the multiplexer: every pending call fails with cause at once, every
+// handler's context ends, later calls fail with cause. The first cause stays.
+func (m *Mux) Fail(cause error) {
+	m.update(func(s *state) {
+		if s.cause != nil {
+			return
+		}
+		s.cause = cause
+		for id, c := range s.pending {
+			delete(s.pending, id)
+			c.err = cause
+			close(c.done)
+		}
+		for id, in := range s.handling {
+			delete(s.handling, id)
+			in.cancel(cause)
+		}
+	})
+}
+
+// Busy counts the CLI's requests that are being handled.
+func (m *Mux) Busy() (n int) {
+	m.update(func(s *state) { n = len(s.handling) })
+	return n
+}
+
+// Strays counts answers that nobody was waiting for.
+func (m *Mux) Strays() (n int) {
+	m.update(func(s *state) { n = s.strays })
+	return n
+}
+
+// Wait returns when every handler has returned. After Fail no new one begins.
+func (m *Mux) Wait() { m.handlers.Wait() }
