@@ -1,0 +1,259 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Client is a conversation of many turns with one CLI. Its methods may be called
+// from any goroutine, also from callbacks. It must be closed.
+type Client struct {
+	s *session
+	r *router
+
+	sending chan struct{} // holds a token while a prompt is being written
+}
+
+// Connect starts a CLI and waits until it is ready. The context bounds
+// connecting alone: the client lives on when it ends. An error after the start
+// is a *[HandshakeError]; what the CLI itself said is its cause.
+func Connect(ctx context.Context, opts *Options) (*Client, error) {
+	c := &Client{r: newRouter(), sending: make(chan struct{}, 1)}
+	s, err := startSession(ctx, opts, c.r, false)
+	if err != nil {
+		return nil, err
+	}
+	c.s = s
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		s.stop(context.Cause(ctx))
+		c.Close()
+		return nil, context.Cause(ctx)
+	}
+	if err := c.handshakeError(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// handshakeError is why the handshake failed, nil if it did not. What the CLI
+// told with its end says more than the call that it left unanswered.
+func (c *Client) handshakeError(ctx context.Context) (err error) {
+	c.s.update(func(st *sessionState) { err = st.infoErr })
+	if err == nil {
+		return nil
+	}
+	<-c.s.done
+	if ended := c.r.outcome(); ended != nil {
+		err = ended
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) || errors.As(err, new(*HandshakeError)) {
+		return err
+	}
+	return &HandshakeError{Err: err}
+}
+
+// Send sends a prompt. A CLI that is busy queues it. The error says that the
+// prompt could not be written; how the turn goes is told by the [Turn].
+func (c *Client) Send(ctx context.Context, in UserInput) (*Turn, error) {
+	if err := c.waitDrained(ctx); err != nil {
+		return nil, err
+	}
+	if in.Raw != nil {
+		if own := in.rawUUID(); own != "" {
+			in.UUID = own
+		}
+	}
+	if in.UUID == "" {
+		in.UUID = newUUID()
+	}
+	line, err := in.line(c.s.opts)
+	if err != nil {
+		return nil, err
+	}
+	t := &Turn{ID: in.UUID, c: c, box: newMailbox(c.s.freed), ended: make(chan struct{})}
+	// Turns are opened in the order of their lines: a CLI that names nobody
+	// answers in that order.
+	select {
+	case c.sending <- struct{}{}:
+		defer func() { <-c.sending }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if err := c.r.open(t); err != nil {
+		return nil, err
+	}
+	if err := c.s.prompt(ctx, line); err != nil {
+		c.r.drop(t, err)
+		return nil, err
+	}
+	return t, nil
+}
+
+// waitDrained waits for the turns that were broken off.
+func (c *Client) waitDrained(ctx context.Context) error {
+	limit := orDefault(c.s.opts.DrainTimeout, defaultDrain)
+	ctx, cancel := withTimeout(ctx, limit, &StalledError{Phase: "drain", Since: limit})
+	defer cancel()
+	return c.r.drained(ctx)
+}
+
+// Query sends a prompt and yields the messages of its turn, the result last. A
+// turn that failed ends with its result and no error. Breaking out before the
+// result interrupts the turn, and what is left of it is drained behind; the next
+// Send waits for that. The end of ctx does the same, and its cause is the last
+// element. The prompt is sent when the iterator is first ranged over, which can
+// be done once.
+func (c *Client) Query(ctx context.Context, prompt string) iter.Seq2[Message, error] {
+	return once(func(yield func(Message, error) bool) {
+		t, err := c.Send(ctx, Text(prompt))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		c.ranges(t.box)
+		if !t.yield(ctx, yield) {
+			c.abandon(t)
+		}
+	})
+}
+
+// ranges notes that somebody takes what is in a box. What holds up the reader
+// may be another one now.
+func (c *Client) ranges(box *mailbox) (first bool) {
+	first = !box.ranged.Swap(true)
+	c.s.freed()
+	return first
+}
+
+// abandon interrupts a turn that nobody reads any more and lets it end behind.
+func (c *Client) abandon(t *Turn) {
+	if !c.r.abandon(t) {
+		return
+	}
+	go func() {
+		defer c.r.forget(t)
+		limit := orDefault(c.s.opts.DrainTimeout, defaultDrain)
+		ctx, cancel := withTimeout(context.Background(), limit, context.DeadlineExceeded)
+		defer cancel()
+		if err := t.Cancel(ctx); err != nil && !errors.Is(err, ErrClosed) {
+			c.s.opts.logger().Warn("claude: interrupting a turn that was broken off", "error", err)
+		}
+		select {
+		case <-t.ended:
+		case <-ctx.Done():
+		case <-c.s.done:
+		}
+	}()
+}
+
+// Messages yields every message from the call on, those of turns included,
+// until the CLI has ended; several may run at once. The error, if the CLI did
+// not end well, is the last element. Messages that belonged to no turn and that
+// nobody saw, at most the last 1,000, come first. Breaking out only stops
+// looking. The end of ctx ends the range, its cause last. The iterator can be
+// ranged over once; one that never is keeps what comes until the client is
+// closed.
+func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
+	box := newMailbox(c.s.freed)
+	c.r.subscribe(box)
+	return once(func(yield func(Message, error) bool) {
+		c.ranges(box)
+		defer c.r.unsubscribe(box)
+		for {
+			e, ok, err := box.take(ctx)
+			if !ok {
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			if !yield(e.message(), nil) {
+				return
+			}
+		}
+	})
+}
+
+// CloseInput says that there will be no more prompts. The CLI finishes what it
+// has and exits; [Client.Wait] waits for that.
+func (c *Client) CloseInput() error {
+	c.s.noMoreInput()
+	return nil
+}
+
+// Wait waits until the CLI has ended and returns how: nil, a *[ResultError] when
+// it exited with an error because its last turn failed, an *[ExitError], or what
+// broke the connection. After Close it is nil.
+func (c *Client) Wait() error {
+	<-c.s.done
+	return c.r.outcome()
+}
+
+// Close ends the CLI: its input first, so that it can write its transcript, then
+// the whole process tree. It returns when everything is gone, after at most the
+// sum of the three graces of [Deadlines], and may be called many times.
+func (c *Client) Close() error {
+	c.s.close()
+	c.r.waitDrains()
+	return nil
+}
+
+// SessionID is the id of the session, "" until the CLI has told it. It changes
+// when the conversation is reset.
+func (c *Client) SessionID() (id string) {
+	c.s.update(func(st *sessionState) { id = st.sessionID })
+	return id
+}
+
+// Control sends any control request, also one that this package does not know.
+// fields, a struct or a map, is the request without its subtype and may be nil;
+// the answer is decoded into out unless that is nil or the answer has no body.
+// The error of the CLI is a *[ControlError].
+func (c *Client) Control(ctx context.Context, subtype string, fields, out any) error {
+	request, err := controlRequest(subtype, fields)
+	if err != nil {
+		return err
+	}
+	limit := orDefault(c.s.opts.ControlTimeout, 0)
+	ctx, cancel := withTimeout(ctx, limit, &StalledError{Phase: "control request " + subtype, Since: limit})
+	defer cancel()
+	answer, err := c.s.mux.Call(ctx, request)
+	if ce, ok := errors.AsType[*control.Error](err); ok {
+		return &ControlError{Subtype: subtype, Code: ce.Code, Message: ce.Message}
+	}
+	if err != nil || out == nil || answer.Body == "" {
+		return err
+	}
+	return decodeAnswer(answer.Body, out)
+}
+
+func decodeAnswer(body string, out any) error {
+	if j, ok := out.(*JSON); ok {
+		*j = JSON(body)
+		return nil
+	}
+	return JSON(body).Decode(out)
+}
+
+// controlRequest is the JSON of a request.
+func controlRequest(subtype string, fields any) ([]byte, error) {
+	head := map[string]any{"subtype": subtype}
+	if fields == nil {
+		return encodeJSON(head)
+	}
+	body, err := encodeJSON(fields)
+	if err != nil {
+		return nil, err
+	}
+	if jsonwire.NewDecoder(string(body)).Kind() != '{' {
+		return nil, errors.New("claude: the fields of a control request are no object")
+	}
+	return prepend(head, body)
+}

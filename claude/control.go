@@ -1,0 +1,67 @@
+package claude
+
+import "context"
+
+// InterruptReceipt says what an interrupt has left.
+type InterruptReceipt struct {
+	// StillQueued are the uuids of prompts that will still run.
+	StillQueued []string `json:"still_queued"`
+	// Cancelled are the uuids of prompts that will not.
+	Cancelled []string `json:"cancelled,omitempty"`
+}
+
+// Interrupt stops the turn that is running. Prompts that are queued run on; the
+// receipt names them. A CLI that gives no receipt gives an empty one. When
+// nothing is running nothing happens.
+func (c *Client) Interrupt(ctx context.Context) (*InterruptReceipt, error) {
+	r := &InterruptReceipt{}
+	if err := c.Control(ctx, "interrupt", nil, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// SetModel changes the model of the turns to come; "" is the default one. It
+// returns the name of the model that was chosen.
+func (c *Client) SetModel(ctx context.Context, model string) (string, error) {
+	fields := struct {
+		Model string `json:"model,omitempty"`
+	}{model}
+	var answer struct {
+		Model string `json:"model"`
+	}
+	err := c.Control(ctx, "set_model", fields, &answer)
+	return answer.Model, err
+}
+
+// SetPermissionMode changes the permission mode. The CLI refuses
+// [ModeBypassPermissions] unless it was started with it or with
+// [Options.AllowDangerouslySkipPermissions].
+func (c *Client) SetPermissionMode(ctx context.Context, mode PermissionMode) error {
+	return c.Control(ctx, "set_permission_mode", map[string]any{"mode": mode}, nil)
+}
+
+// SetMaxThinkingTokens changes how much the model may think: nil is the default,
+// 0 not at all.
+func (c *Client) SetMaxThinkingTokens(ctx context.Context, tokens *int) error {
+	return c.Control(ctx, "set_max_thinking_tokens", map[string]any{"max_thinking_tokens": tokens}, nil)
+}
+
+// ServerInfo is what the CLI told of itself when it was connected. Its commands
+// are kept up to date. It is read-only.
+func (c *Client) ServerInfo() (info *ServerInfo) {
+	c.s.update(func(st *sessionState) { info = st.info })
+	return info
+}
+
+// Commands are the slash commands.
+func (c *Client) Commands() []SlashCommand { return c.ServerInfo().Commands }
+
+// Models are the models that can be chosen.
+func (c *Client) Models() []ModelInfo { return c.ServerInfo().Models }
+
+// Agents are the subagents.
+func (c *Client) Agents() []AgentInfo { return c.ServerInfo().Agents }
+
+// Account is whose account is used.
+func (c *Client) Account() AccountInfo { return c.ServerInfo().Account }

@@ -1,0 +1,56 @@
+package claude
+
+// MCPServer is an MCP server that runs outside of this process.
+type MCPServer struct {
+	Type       string            `json:"type,omitempty"` // stdio, the default, http or sse
+	Command    string            `json:"command,omitempty"`
+	Args       []string          `json:"args,omitempty"`
+	Env        map[string]string `json:"env,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	Headers    map[string]string `json:"headers,omitempty"`
+	Tools      []MCPToolPolicy   `json:"tools,omitempty"`
+	Timeout    int               `json:"timeout,omitempty"` // of a call, in ms; below 1000 it is ignored
+	AlwaysLoad bool              `json:"alwaysLoad,omitempty"`
+}
+
+// MCPToolPolicy decides about one tool of a server.
+type MCPToolPolicy struct {
+	Name             string `json:"name"`
+	PermissionPolicy string `json:"permission_policy,omitempty"`  // always_allow, always_ask, always_deny
+	OrgMaxPermission string `json:"org_max_permission,omitempty"` // allow, ask, blocked
+}
+
+// AgentDefinition is a subagent.
+type AgentDefinition struct {
+	Description            string         `json:"description"`
+	Prompt                 string         `json:"prompt"`
+	Tools                  []string       `json:"tools,omitzero"` // nil all, empty none
+	DisallowedTools        []string       `json:"disallowedTools,omitempty"`
+	Model                  string         `json:"model,omitempty"`
+	MCPServers             []JSON         `json:"mcpServers,omitempty"`
+	Skills                 []string       `json:"skills,omitempty"`
+	InitialPrompt          string         `json:"initialPrompt,omitempty"`
+	MaxTurns               int            `json:"maxTurns,omitempty"`
+	AutoCompactWindow      int            `json:"autoCompactWindow,omitempty"`
+	Background             *bool          `json:"background,omitempty"`
+	OmitClaudeMd           bool           `json:"omitClaudeMd,omitempty"`
+	Memory                 string         `json:"memory,omitempty"` // user, project, local
+	Effort                 JSON           `json:"effort,omitempty"` // a level as a JSON string, or a number
+	PermissionMode         PermissionMode `json:"permissionMode,omitempty"`
+	Observer               string         `json:"observer,omitempty"`
+	ObserverMessage        string         `json:"observerMessage,omitempty"`
+	CriticalSystemReminder string         `json:"criticalSystemReminder_EXPERIMENTAL,omitempty"`
+}
+
+// Plugin is a plugin in a directory of this machine.
+type Plugin struct {
+	Type             string `json:"type"` // local, the only one; "" means it
+	Path             string `json:"path"`
+	SkipMCPDiscovery bool   `json:"skipMcpDiscovery,omitempty"`
+}
+
+// PluginDelivery says how the CLI gets to know of plugins.
+type PluginDelivery string
+
+// The ways of delivery; the zero value is by flags.
+const PluginsByInitialize PluginDelivery = "initialize"

@@ -1,0 +1,178 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// States that a caller may want to tell apart, for [errors.Is].
+var (
+	// ErrNotFound: there is no CLI. The error is a *CLINotFoundError.
+	ErrNotFound = errors.New("claude: CLI not found")
+	// ErrClosed: the client, or its input, was closed by its user.
+	ErrClosed = errors.New("claude: closed")
+	// ErrUsed: an iterator was ranged over a second time.
+	ErrUsed = errors.New("claude: iterator used twice")
+	// ErrUnsupported: the CLI does not know this control request.
+	ErrUnsupported = errors.New("claude: not supported by this CLI")
+	// ErrSessionBusy: the session is in use and cannot take this now.
+	ErrSessionBusy = errors.New("claude: session busy")
+)
+
+var errNoObject = errors.New("not a JSON object")
+
+// CLINotFoundError says where the CLI was looked for. It is [ErrNotFound] and
+// [exec.ErrNotFound].
+type CLINotFoundError struct {
+	Tried []string
+	err   error
+}
+
+func (e *CLINotFoundError) Error() string { return "claude: " + e.err.Error() }
+
+// Is makes the error equal to the two sentinels.
+func (e *CLINotFoundError) Is(target error) bool {
+	return target == ErrNotFound || target == exec.ErrNotFound
+}
+
+// Unwrap returns the cause.
+func (e *CLINotFoundError) Unwrap() error { return e.err }
+
+// SpawnError says why the CLI could not be started: the directory is missing,
+// the file is no program, or one for another machine.
+type SpawnError struct {
+	Path string
+	Dir  string
+	Err  error
+}
+
+func (e *SpawnError) Error() string { return "claude: starting the CLI: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SpawnError) Unwrap() error { return e.Err }
+
+// HandshakeError says why the CLI did not answer initialize. Its cause tells
+// more: a *[ResultError] when the CLI refused with a result, an *[ExitError]
+// when it ended, a *[ControlError] when it answered with an error.
+type HandshakeError struct{ Err error }
+
+func (e *HandshakeError) Error() string { return "claude: connecting: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *HandshakeError) Unwrap() error { return e.Err }
+
+// ExitError says how the CLI ended when it did not end well. It comes after the
+// last message.
+type ExitError struct {
+	Code   int    // -1 when a signal ended it
+	Signal string // "SIGKILL"; "" if none
+	Stderr string // the end of what the CLI wrote to stderr
+	Err    error  // set when the end itself could not be observed
+}
+
+func (e *ExitError) Error() string {
+	var what string
+	switch {
+	case e.Err != nil:
+		what = "claude: waiting for the CLI: " + e.Err.Error()
+	case e.Signal != "":
+		what = "claude: the CLI was ended by signal " + e.Signal
+	default:
+		what = fmt.Sprintf("claude: the CLI exited with code %d", e.Code)
+	}
+	if tail := lastLines(e.Stderr, 2<<10); tail != "" {
+		what += ". stderr: " + tail
+	}
+	return what
+}
+
+// Unwrap returns what kept the end from being observed, mostly nil.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+func lastLines(s string, n int) string {
+	s = strings.TrimSpace(s)
+	if len(s) > n {
+		s = "…" + strings.ToValidUTF8(s[len(s)-n:], "")
+	}
+	return s
+}
+
+// DecodeError says why a line is no message.
+type DecodeError struct {
+	Line string // the whole line, or its first 4 KiB
+	Err  error
+}
+
+func (e *DecodeError) Error() string {
+	line := e.Line
+	if len(line) > 200 {
+		line = strings.ToValidUTF8(line[:200], "") + "…"
+	}
+	return fmt.Sprintf("claude: decoding a line: %v: %q", e.Err, line)
+}
+
+// Unwrap returns the cause.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// ControlError is the CLI's refusal of a control request. With the code
+// unsupported_request it is [ErrUnsupported].
+type ControlError struct {
+	Subtype string // of the request
+	Code    string // the wire's error_code, often empty
+	Message string
+}
+
+func (e *ControlError) Error() string {
+	return fmt.Sprintf("claude: control request %s: %s", e.Subtype, e.Message)
+}
+
+// Is makes the error equal to ErrUnsupported when it means that.
+func (e *ControlError) Is(target error) bool {
+	return target == ErrUnsupported && (e.Code == "unsupported_request" ||
+		strings.HasPrefix(e.Message, "Unsupported control request subtype"))
+}
+
+// ResultError is a turn that failed, as an error. What is known of it is in
+// Result.
+type ResultError struct{ Result *ResultMessage }
+
+func (e *ResultError) Error() string {
+	text := e.Result.Text()
+	if text == "" {
+		text = string(e.Result.Subtype)
+	}
+	return "claude: error result: " + text
+}
+
+// StalledError says that nothing happened for longer than a deadline allows.
+type StalledError struct {
+	Phase     string        // spawn, handshake, control request, first message, silence, exit
+	Since     time.Duration // how long nothing had happened
+	LastEvent string        // the kind of the last message, "" if there was none
+}
+
+func (e *StalledError) Error() string {
+	s := fmt.Sprintf("claude: stalled in %s for %v", e.Phase, e.Since)
+	if e.LastEvent != "" {
+		s += ", last message " + e.LastEvent
+	}
+	return s
+}
+
+// Timeout reports true, as net.Error has it.
+func (e *StalledError) Timeout() bool { return true }
+
+// RateLimitError is a turn that failed on a rate limit. It wraps the
+// *[ResultError].
+type RateLimitError struct {
+	ResetsAt time.Time // zero when the CLI did not say
+	Err      error
+}
+
+func (e *RateLimitError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RateLimitError) Unwrap() error { return e.Err }

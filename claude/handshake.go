@@ -1,0 +1,122 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/proc"
+)
+
+// oldestVersion is the oldest CLI that this package is meant for.
+const oldestVersion = "2.0.0"
+
+// shake writes initialize and waits for its answer behind.
+func (s *session) shake(ctx context.Context, request []byte) {
+	timeout := orDefault(s.opts.HandshakeTimeout, defaultHandshake)
+	stalled := &StalledError{Phase: "handshake", Since: timeout}
+	writing, stopWriting := withTimeout(ctx, timeout, stalled)
+	defer stopWriting()
+	wait, err := s.mux.Start(writing, request)
+	if err != nil {
+		if ctx.Err() != nil {
+			s.stop(context.Cause(ctx))
+		}
+		s.writeFailed(err)
+		s.giveUpAfter(timeout, err)
+		s.shaken(nil, err)
+		return
+	}
+	s.work.Go(func() {
+		ctx, cancel := withTimeout(context.Background(), timeout, stalled)
+		defer cancel()
+		answer, err := wait(ctx)
+		s.shaken(&answer, err)
+	})
+}
+
+// giveUpAfter stops a CLI that did not take initialize. One that has died says
+// why with its exit, which the reader sees; this one does not seem to end.
+func (s *session) giveUpAfter(d time.Duration, err error) {
+	s.update(func(st *sessionState) {
+		if st.exit == nil && !st.stopping && d > 0 {
+			st.exit = time.AfterFunc(d, func() { s.stop(&HandshakeError{Err: err}) })
+		}
+	})
+}
+
+// withTimeout is context.WithTimeoutCause; 0 is no timeout.
+func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	if d <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, d, cause)
+}
+
+// writeFailed notes that a line could not be written: the session ends with it
+// unless the CLI's own end says more.
+func (s *session) writeFailed(err error) {
+	s.update(func(st *sessionState) {
+		if st.writeErr == nil && !peerGone(err) {
+			st.writeErr = err
+		}
+		if !st.closed {
+			s.closeInput(st)
+		}
+	})
+}
+
+// peerGone reports whether a write failed because there was nobody to read it.
+// A CLI that ends well without reading is no error.
+func peerGone(err error) bool {
+	for _, gone := range []error{ErrClosed, os.ErrClosed, io.ErrClosedPipe, syscall.EPIPE} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// shaken ends the handshake.
+func (s *session) shaken(answer *control.Answer, err error) {
+	var info *ServerInfo
+	if err == nil {
+		info = &ServerInfo{raw: JSON(answer.Body)}
+		if answer.Body != "" {
+			err = jsonwire.Unmarshal(answer.Body, info)
+		}
+		if err != nil {
+			s.stop(&HandshakeError{Err: err})
+		}
+	}
+	s.update(func(st *sessionState) {
+		st.setInfo(info)
+		st.infoErr = err
+	})
+	switch {
+	case err == nil:
+		s.checkVersion(info)
+		s.trace.handshake(info.ClaudeCodeVersion, nil)
+	default:
+		s.trace.handshake("", err)
+		if ce, ok := errors.AsType[*control.Error](err); ok {
+			s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
+		} else if stalled, ok := errors.AsType[*StalledError](err); ok {
+			s.stop(&HandshakeError{Err: stalled})
+		}
+		// Otherwise the stream has ended, and says why.
+	}
+	close(s.ready)
+}
+
+// checkVersion warns of a CLI that is too old.
+func (s *session) checkVersion(info *ServerInfo) {
+	if v := info.ClaudeCodeVersion; v != "" && proc.Older(v, oldestVersion) {
+		s.opts.logger().Warn("claude: the CLI is older than this package is meant for", "version", v, "oldest", oldestVersion)
+	}
+}

@@ -1,0 +1,125 @@
+package claude
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// entry is one line on its way to a reader, who decodes it.
+type entry struct {
+	text string
+	msg  Message // set when the line has been decoded already
+}
+
+func (e entry) message() Message {
+	if e.msg != nil {
+		return e.msg
+	}
+	return decodeLine(e.text)
+}
+
+// mailbox is a queue without a bound between the session's reader, which never
+// waits for it, and one consumer, which takes all that is there at a time.
+type mailbox struct {
+	freed func() // called when an entry has been taken
+
+	mu      sync.Mutex
+	queue   []entry
+	ended   bool
+	err     error
+	discard bool          // nobody will take anything any more
+	ready   chan struct{} // holds a token when there is something to take
+
+	bytes  atomic.Int64 // of entries not yet taken
+	ranged atomic.Bool  // somebody takes them
+
+	batch []entry // the consumer's own
+	next  int
+}
+
+func newMailbox(freed func()) *mailbox {
+	return &mailbox{freed: freed, ready: make(chan struct{}, 1)}
+}
+
+func (m *mailbox) put(e entry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.discard {
+		return
+	}
+	m.bytes.Add(int64(len(e.text)))
+	m.queue = append(m.queue, e)
+	m.signal()
+}
+
+// drop throws away what is queued and what will come. The consumer calls it
+// when it stops before the end.
+func (m *mailbox) drop() {
+	m.mu.Lock()
+	m.discard, m.queue = true, nil
+	m.mu.Unlock()
+	m.batch, m.next = nil, 0
+	m.bytes.Store(0)
+	if m.freed != nil {
+		m.freed()
+	}
+}
+
+// end closes the queue; entries that are in it are still taken, then err.
+func (m *mailbox) end(err error) {
+	m.mu.Lock()
+	if !m.ended {
+		m.ended, m.err = true, err
+	}
+	m.mu.Unlock()
+	m.signal()
+}
+
+func (m *mailbox) signal() {
+	select {
+	case m.ready <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the next entry. ok is false at the end, with the error that the
+// queue ended with, and when ctx ends, with its cause.
+func (m *mailbox) take(ctx context.Context) (e entry, ok bool, err error) {
+	if ctx.Err() != nil {
+		return entry{}, false, context.Cause(ctx)
+	}
+	for m.next == len(m.batch) {
+		ended, err := m.refill()
+		if m.next < len(m.batch) {
+			break
+		}
+		if ended {
+			return entry{}, false, err
+		}
+		select {
+		case <-m.ready:
+		case <-ctx.Done():
+			return entry{}, false, context.Cause(ctx)
+		}
+	}
+	e = m.batch[m.next]
+	m.batch[m.next] = entry{} // or the batch would keep it alive
+	m.next++
+	m.bytes.Add(-int64(len(e.text)))
+	if m.freed != nil {
+		m.freed()
+	}
+	return e, true, nil
+}
+
+// refill takes all that is queued and leaves the used-up batch in its place.
+func (m *mailbox) refill() (ended bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.batch, m.queue, m.next = m.queue, m.batch[:0], 0
+	if cap(m.queue) > 4096 {
+		m.queue = nil // the remains of a burst
+	}
+	return m.ended, m.err
+}

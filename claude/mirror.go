@@ -1,0 +1,191 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	errStoreUnpersisted = errors.New("claude: SessionStore needs the session to be persisted: PersistSession is false")
+	errStoreCheckpoints = errors.New("claude: SessionStore and EnableFileCheckpointing cannot be used together")
+	errStoreCannotList  = errors.New("claude: Continue from a SessionStore needs one that can list its sessions")
+)
+
+// What is gathered before a flush in the background, and how a store that fails
+// is tried again.
+const (
+	mirrorEntries = 500
+	mirrorBytes   = 1 << 20
+	storeTimeout  = 60 * time.Second
+)
+
+var storeRetries = []time.Duration{200 * time.Millisecond, 800 * time.Millisecond}
+
+// mirror is a sink that brings what the CLI writes to its transcripts into a
+// store, in the order of the stream: a result is delivered when all that was
+// written before it has been stored, or has failed and been told.
+type mirror struct {
+	next  sink
+	store SessionStore
+	root  string // the directory of the CLI's projects
+	eager bool
+	warn  func(msg string, args ...any)
+
+	box  *mailbox
+	done chan struct{}
+
+	flushing sync.Mutex // one flush at a time, in order
+	mu       sync.Mutex
+	files    []string // with something pending, in the order of their first entry
+	pending  map[string][]json.RawMessage
+	entries  int
+	bytes    int
+	behind   sync.WaitGroup // flushes in the background
+}
+
+func newMirror(next sink, opts *Options, root string) *mirror {
+	m := &mirror{next: next, store: opts.SessionStore, root: root, eager: opts.SessionStoreFlush == FlushEager,
+		warn: opts.logger().Warn, box: newMailbox(nil), done: make(chan struct{}), pending: map[string][]json.RawMessage{}}
+	go m.run()
+	return m
+}
+
+func (m *mirror) deliver(e entry) (warning string) {
+	m.box.put(e)
+	return ""
+}
+
+func (m *mirror) finish(err error) {
+	m.box.end(err)
+	<-m.done
+}
+func (m *mirror) buffered() int64 { return m.box.bytes.Load() + m.next.buffered() }
+
+// run passes on what comes, in its order.
+func (m *mirror) run() {
+	defer close(m.done)
+	for {
+		e, ok, err := m.box.take(context.Background())
+		if !ok {
+			m.flush()
+			m.behind.Wait()
+			m.next.finish(err)
+			return
+		}
+		switch msg := e.msg.(type) {
+		case *TranscriptMirrorMessage:
+			m.add(msg)
+			continue
+		case *ResultMessage:
+			m.flush()
+		}
+		m.pass(e)
+	}
+}
+
+func (m *mirror) pass(e entry) {
+	if warning := m.next.deliver(e); warning != "" {
+		m.warn(warning)
+	}
+}
+
+func (m *mirror) add(frame *TranscriptMirrorMessage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.pending[frame.FilePath]; !ok {
+		m.files = append(m.files, frame.FilePath)
+	}
+	for _, e := range frame.Entries {
+		m.pending[frame.FilePath] = append(m.pending[frame.FilePath], e.Bytes())
+		m.entries++
+		m.bytes += len(e)
+	}
+	if m.eager || m.entries > mirrorEntries || m.bytes > mirrorBytes {
+		m.behind.Go(m.flush)
+	}
+}
+
+// flush stores all that is pending.
+func (m *mirror) flush() {
+	m.flushing.Lock()
+	defer m.flushing.Unlock()
+	m.mu.Lock()
+	files, pending := m.files, m.pending
+	m.files, m.pending, m.entries, m.bytes = nil, map[string][]json.RawMessage{}, 0, 0
+	m.mu.Unlock()
+	for _, f := range files {
+		m.append(f, pending[f])
+	}
+}
+
+func (m *mirror) append(file string, entries []json.RawMessage) {
+	key, ok := m.key(file)
+	if !ok {
+		m.warn("claude: a transcript outside of the CLI's projects is not stored", "file", file)
+		return
+	}
+	if len(entries) == 0 {
+		return
+	}
+	if err := m.try(key, entries); err != nil {
+		m.warn("claude: entries of a transcript were not stored", "session", key.SessionID, "entries", len(entries), "error", err)
+		m.pass(mirrorError(key, err))
+	}
+}
+
+// try appends, three times at most. A store that took too long is not tried
+// again: it may still be at it.
+func (m *mirror) try(key SessionKey, entries []json.RawMessage) (err error) {
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		err = m.store.Append(ctx, key, entries)
+		timedOut := ctx.Err() != nil
+		cancel()
+		if err == nil || timedOut || i == len(storeRetries) {
+			return err
+		}
+		<-time.After(storeRetries[i])
+	}
+}
+
+// key is the key of a transcript's file: <project>/<session>.jsonl, or below a
+// directory of the session's for subagents.
+func (m *mirror) key(file string) (SessionKey, bool) {
+	rel, err := filepath.Rel(m.root, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		real, err := filepath.EvalSymlinks(m.root)
+		if err != nil {
+			return SessionKey{}, false
+		}
+		if rel, err = filepath.Rel(real, file); err != nil || !filepath.IsLocal(rel) {
+			return SessionKey{}, false
+		}
+	}
+	parts := strings.Split(strings.TrimSuffix(filepath.ToSlash(rel), ".jsonl"), "/")
+	switch {
+	case !strings.HasSuffix(rel, ".jsonl"):
+		return SessionKey{}, false
+	case len(parts) == 2:
+		return SessionKey{ProjectKey: parts[0], SessionID: parts[1]}, true
+	case len(parts) >= 4:
+		return SessionKey{ProjectKey: parts[0], SessionID: parts[1], Subpath: strings.Join(parts[2:], "/")}, true
+	}
+	return SessionKey{}, false
+}
+
+// mirrorError is the message that tells of entries that were not stored.
+func mirrorError(key SessionKey, err error) entry {
+	m := &MirrorErrorMessage{Error: err.Error(), Key: MirrorKey{ProjectKey: key.ProjectKey, SessionID: key.SessionID, Subpath: key.Subpath}}
+	m.Subtype, m.UUID, m.SessionID = "mirror_error", newUUID(), key.SessionID
+	line, encErr := Encode(m)
+	if encErr != nil {
+		return entry{msg: m}
+	}
+	m.line = string(line)
+	return entry{text: m.line, msg: m}
+}

@@ -1,0 +1,237 @@
+package claude
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Options say how a session runs. A nil *Options and every zero field mean the
+// default; a field that is not set is not passed to the CLI. Where zero, false
+// or empty means something of its own the field is a pointer, or nil and empty
+// differ as its comment says. Options are copied when a call takes them and may
+// be shared.
+//
+// Fields are named after the options of the CLI and the official SDKs.
+type Options struct {
+	// CLIPath is the CLI to run; "" looks for claude on PATH and in the places
+	// where installers put it.
+	CLIPath string
+	// Executable runs a CLIPath that is a script (.js, .mjs, .ts, .tsx, .jsx):
+	// node, the default, bun or deno. ExecutableArgs come before the CLI's own
+	// arguments, and before the script where there is one.
+	Executable     string
+	ExecutableArgs []string
+	// Dir is the working directory; "" is the caller's.
+	Dir string
+	// User is the user that the process runs as, by name; not on Windows.
+	User string
+	// Env is laid over the caller's environment; with CleanEnv it is the whole
+	// environment. CLAUDECODE, NODE_OPTIONS and DEBUG are not inherited.
+	Env      map[string]string
+	CleanEnv bool
+	// Isolation shuts out what the caller's machine would bring in.
+	Isolation *Isolation
+	// ExtraArgs are further flags, without the dashes. A nil value is a flag
+	// without one.
+	ExtraArgs map[string]*string
+	// Transport replaces the process by another wire; Spawner only runs it
+	// elsewhere. With a Transport the fields that become flags have no effect.
+	Transport Transport
+	Spawner   Spawner
+	// Stderr is called with every line that the CLI writes to stderr, in order,
+	// from one goroutine. A slow one never holds up the CLI.
+	Stderr func(line string)
+
+	// Model is a model's name or alias; FallbackModel answers when it cannot.
+	Model         string
+	FallbackModel string
+	Betas         []string
+	// Effort is low, medium, high, xhigh or max.
+	Effort string
+	// Thinking says how much the model thinks. MaxThinkingTokens is the older
+	// way: 0 turns thinking off.
+	Thinking          *Thinking
+	MaxThinkingTokens *int
+	// MaxTurns bounds the model's steps in a turn, MaxBudgetUSD the cost of the
+	// session, TaskBudget its tokens.
+	MaxTurns     int
+	MaxBudgetUSD *float64
+	TaskBudget   *int
+	// SystemPrompt: nil is an empty one, not Claude Code's; see [PromptPreset].
+	SystemPrompt SystemPrompt
+	// JSONSchema makes the answer an object of this schema, in
+	// [ResultMessage.StructuredOutput].
+	JSONSchema JSON
+
+	// Tools are the built-in tools that exist: nil all, empty none, "default"
+	// the default set. AllowedTools run without asking; DisallowedTools do not
+	// run.
+	Tools           []string
+	AllowedTools    []string
+	DisallowedTools []string
+	ToolAliases     map[string]string
+	// PermissionMode decides about tools that no rule decides about.
+	// AllowDangerouslySkipPermissions lets a session change to
+	// bypassPermissions later on.
+	PermissionMode                  PermissionMode
+	AllowDangerouslySkipPermissions bool
+	// PermissionPromptToolName is the MCP tool that is asked for permission;
+	// PermissionPrompts "none" denies whatever would ask.
+	PermissionPromptToolName string
+	PermissionPrompts        string
+	PlanModeInstructions     string
+	// AdditionalDirectories may be used beside Dir.
+	AdditionalDirectories []string
+	ProjectConfigRoot     string
+	// MCPServers are MCP servers outside of this process, by name.
+	// StrictMCPConfig leaves out the ones that settings name.
+	MCPServers      map[string]MCPServer
+	StrictMCPConfig bool
+
+	// Skills are the skills that may be used without asking, by name; nil says
+	// nothing about them. AllSkills is all of them.
+	Skills    []string
+	AllSkills bool
+	// Plugins are loaded by flags, or with PluginsByInitialize by the handshake.
+	Plugins        []Plugin
+	PluginDelivery PluginDelivery
+
+	// Agent is the agent that the main conversation runs as; Agents are further
+	// ones, by name.
+	Agent  string
+	Agents map[string]AgentDefinition
+
+	// Continue goes on with the newest session of Dir, Resume with the one that
+	// has this id or title; ForkSession does so in a new session.
+	Continue    bool
+	Resume      string
+	ForkSession bool
+	// ResumeSessionAt resumes up to the message of this uuid; ResumeDropsTurn
+	// drops the turn of this prompt.
+	ResumeSessionAt string
+	ResumeDropsTurn *string
+	// SessionID is the id of the new session, a UUID.
+	SessionID string
+	// PersistSession false keeps the session out of the CLI's history.
+	PersistSession *bool
+	// Title names a new session.
+	Title string
+	// SessionStore gets everything that the CLI writes to its transcripts, and
+	// is what Resume and Continue look into; see [SessionStore].
+	SessionStore      SessionStore
+	SessionStoreFlush StoreFlush
+
+	// Settings are a file's path or JSON. Sandbox is laid over the sandbox
+	// settings in them, which then must be JSON. SettingSources are user, project and
+	// local: nil all of them, empty none. ManagedSettings can only restrict.
+	Settings        string
+	Sandbox         *Sandbox
+	SettingSources  []string
+	ManagedSettings JSON
+	// EnableFileCheckpointing keeps what rewinding files needs.
+	EnableFileCheckpointing bool
+	// QuestionPreviewFormat is markdown or html.
+	QuestionPreviewFormat string
+
+	// IncludePartialMessages asks for [StreamEventMessage]s, IncludeHookEvents
+	// for messages about command hooks, ForwardSubagentText for subagents' text.
+	IncludePartialMessages bool
+	IncludeHookEvents      bool
+	ForwardSubagentText    bool
+	PromptSuggestions      bool
+	AgentProgressSummaries bool
+	PerTaskStopAffordance  bool
+	// VerbatimPrompts sends every prompt as it is: no @file, no slash command.
+	VerbatimPrompts bool
+	// Debug makes the CLI talkative on stderr, DebugFile in a file.
+	Debug     bool
+	DebugFile string
+
+	// StrictLines makes a line that is no JSON object the end of the stream.
+	StrictLines bool
+	// MaxLine bounds one line; 0 is 256 MiB. A longer one becomes a [BadLine].
+	MaxLine int
+	// MaxBuffered bounds the bytes that wait for a slow reader; 0 is 256 MiB.
+	// At it reading stops until the reader goes on; nothing is dropped.
+	MaxBuffered int
+
+	Deadlines
+	// Trace is told what happens; see [Trace].
+	Trace *Trace
+	// Logger gets warnings; nil is [slog.Default].
+	Logger *slog.Logger
+}
+
+// Deadlines are the times after which this package stops waiting for the CLI.
+// 0 is the default; a negative one waits for ever.
+type Deadlines struct {
+	// HandshakeTimeout is for the answer to initialize: 60 s.
+	HandshakeTimeout time.Duration
+	// ControlTimeout is for the answer to a control request, beside the
+	// caller's context: none.
+	ControlTimeout time.Duration
+	// WriteTimeout is for the CLI to take one line: 60 s.
+	WriteTimeout time.Duration
+	// RunEndTimeout is from a result to the end of the background tasks that a
+	// prompt has left, during which the input stays open: 10 min.
+	RunEndTimeout time.Duration
+	// ExitTimeout is from the end of the input and of the last turn to the exit
+	// of the CLI, after which it is stopped: none.
+	ExitTimeout time.Duration
+	// LoadTimeout is for a SessionStore to load one transcript: 60 s.
+	LoadTimeout time.Duration
+	// CloseGrace, TermGrace and KillGrace are the steps of stopping the CLI: from
+	// the end of its input to SIGTERM, 2 s; from there to SIGKILL, 5 s; from
+	// there to giving up, 5 s.
+	CloseGrace time.Duration
+	TermGrace  time.Duration
+	KillGrace  time.Duration
+	// DrainTimeout is how long Send waits for a turn that was broken off: 30 s.
+	DrainTimeout time.Duration
+}
+
+// The defaults of Deadlines.
+const (
+	defaultHandshake = 60 * time.Second
+	defaultWrite     = 60 * time.Second
+	defaultRunEnd    = 10 * time.Minute
+	defaultDrain     = 30 * time.Second
+)
+
+// clone is a copy that the caller's changes do not reach; nil gives the defaults.
+func (o *Options) clone() *Options {
+	if o == nil {
+		return &Options{}
+	}
+	c := *o
+	c.Env = maps.Clone(o.Env)
+	c.ExtraArgs = maps.Clone(o.ExtraArgs)
+	c.ToolAliases = maps.Clone(o.ToolAliases)
+	c.MCPServers = maps.Clone(o.MCPServers)
+	c.Agents = maps.Clone(o.Agents)
+	for _, list := range []*[]string{&c.Betas, &c.Tools, &c.AllowedTools, &c.DisallowedTools, &c.AdditionalDirectories, &c.SettingSources, &c.Skills, &c.ExecutableArgs} {
+		*list = slices.Clone(*list)
+	}
+	c.Plugins = slices.Clone(o.Plugins)
+	return &c
+}
+
+func (o *Options) logger() *slog.Logger {
+	if o.Logger != nil {
+		return o.Logger
+	}
+	return slog.Default()
+}
+
+// orDefault is the deadline to use: 0 is def, a negative one is none.
+func orDefault(d, def time.Duration) time.Duration {
+	switch {
+	case d == 0:
+		return def
+	case d < 0:
+		return 0
+	}
+	return d
+}

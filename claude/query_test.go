@@ -1,0 +1,424 @@
+package claude_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+func TestQueryWritesInitializeThenThePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.onLine = func(string) {} // initialize is not answered
+		ctx, cancel := context.WithCancel(t.Context())
+		s := collect(claude.Query(ctx, "Say <hello>", cli.options()))
+		lines := cli.read()
+		if len(lines) != 2 {
+			t.Fatalf("%q", lines)
+		}
+		first := regexp.MustCompile(`^\{"request_id":"[^"]+","type":"control_request","request":\{"subtype":"initialize","systemPrompt":\[""\]\}\}$`)
+		if !first.MatchString(lines[0]) {
+			t.Errorf("first line %s", lines[0])
+		}
+		const second = `{"type":"user","session_id":"","message":{"role":"user","content":[{"type":"text","text":"Say <hello>"}]},"parent_tool_use_id":null}`
+		if lines[1] != second {
+			t.Errorf("second line %s", lines[1])
+		}
+		cancel()
+		s.ended(t)
+	})
+}
+
+// oneTurn are the lines of a turn of a prompt without a uuid.
+func oneTurn(text string) []string {
+	return []string{state("running"), initLine(), assistant(text), good(text), state("idle")}
+}
+
+func TestQueryYieldsEverythingToTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		s := collect(claude.Query(t.Context(), "go", cli.options()))
+		cli.read()
+		cli.say(state("running"), initLine(), tasks("a"), assistant("one"), good("one"), tasks())
+		cli.say(initLine(), assistant("two"), ownResult("two"), state("idle"))
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t, "system/init", "system/background_tasks_changed", "assistant:one", "result:one", "system/background_tasks_changed",
+			"system/init", "assistant:two", "result:two")
+	})
+}
+
+func TestQueryHidesWhatIsForTheHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		s := collect(claude.Query(t.Context(), "go", cli.options()))
+		cli.read()
+		cli.say(state("running"), `{"type":"keep_alive"}`, `{"type":"transcript_mirror","filePath":"x","entries":[]}`,
+			`{"type":"control_request","request_id":"u","request":{"subtype":"hook_callback"}}`,
+			`{"type":"control_cancel_request","request_id":"u"}`, answer("nobody", `{}`),
+			`{"type":"system","subtype":"session_state_changed","state":"running"}`, good("ok"), state("idle"))
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t, "system/session_state_changed", "result:ok")
+	})
+}
+
+func TestQueryYieldsWhatItDoesNotKnow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		s := collect(claude.Query(t.Context(), "go", cli.options()))
+		cli.read()
+		cli.say(`{"type":"brand_new","x":1}`, `{"type":"system","subtype":"brand_new"}`, `[SandboxDebug] text`, `{"type":"assistant",`)
+		cli.say(oneTurn("ok")...)
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t, "brand_new", "system/brand_new", "bad line", "bad line", "system/init", "assistant:ok", "result:ok")
+	})
+}
+
+func TestStrictLinesEndsWithTheBadLine(t *testing.T) {
+	for _, line := range []string{`[SandboxDebug] text`, `{"type":"assistant",`} {
+		synctest.Test(t, func(t *testing.T) {
+			cli := newCLI(t)
+			opts := cli.options()
+			opts.StrictLines = true
+			s := collect(claude.Query(t.Context(), "go", opts))
+			cli.read()
+			cli.say(initLine(), line, assistant("never"))
+			decode, ok := errors.AsType[*claude.DecodeError](s.ended(t))
+			if !ok || decode.Line != line {
+				t.Fatalf("%v", decode)
+			}
+			s.want(t, "system/init")
+			if _, _, closes := cli.counts(); closes == 0 {
+				t.Error("the connection was not closed")
+			}
+		})
+	}
+}
+
+// endOf runs a query whose CLI says lines and ends with err.
+func endOf(t *testing.T, exit error, lines ...string) (s *stream, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.onEOF = lives
+		s = collect(claude.Query(t.Context(), "go", cli.options()))
+		cli.read()
+		cli.say(lines...)
+		cli.die(exit)
+		err = s.ended(t)
+	})
+	return s, err
+}
+
+func TestErrorResultThenExitIsAResultError(t *testing.T) {
+	s, err := endOf(t, &claude.ExitError{Code: 1}, initLine(), assistant("sorry"), bad("no money"), state("idle"))
+	failed, ok := errors.AsType[*claude.ResultError](err)
+	if !ok || failed.Result.Result != "no money" || errors.As(err, new(*claude.ExitError)) {
+		t.Fatalf("%v", err)
+	}
+	if s.got[len(s.got)-1] != "result:no money" {
+		t.Fatal(s.got)
+	}
+}
+
+func TestGoodTurnClearsTheErrorResult(t *testing.T) {
+	// As in max-turns-stream and api-error-then-turn.
+	_, err := endOf(t, io.EOF, initLine(), bad("first"), initLine(), assistant("a"), good("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Should the CLI then die all the same, that is another matter.
+	_, err = endOf(t, &claude.ExitError{Code: 1}, initLine(), bad("first"), initLine(), assistant("a"), good("second"))
+	if exit, ok := errors.AsType[*claude.ExitError](err); !ok || exit.Code != 1 {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestTurnWithoutTheModelDoesNotClearTheErrorResult(t *testing.T) {
+	empty := `{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":""}`
+	_, err := endOf(t, &claude.ExitError{Code: 1}, initLine(), bad("first"), empty)
+	if !errors.As(err, new(*claude.ResultError)) {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestSignalAfterAGoodResultIsAnExitError(t *testing.T) {
+	s, err := endOf(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, initLine(), good("fine"))
+	if exit, ok := errors.AsType[*claude.ExitError](err); !ok || exit.Signal != "SIGKILL" {
+		t.Fatalf("%v", err)
+	}
+	if s.got[len(s.got)-1] != "result:fine" {
+		t.Fatal(s.got)
+	}
+}
+
+func TestSignalAfterAnErrorResultIsAnExitError(t *testing.T) {
+	_, err := endOf(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, initLine(), bad("no"))
+	if !errors.As(err, new(*claude.ExitError)) {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestRateLimitErrorTellsWhenItEnds(t *testing.T) {
+	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
+	_, err := endOf(t, &claude.ExitError{Code: 1}, limit, resultLine("slow down", `,"is_error":true,"api_error_status":429`))
+	rl, ok := errors.AsType[*claude.RateLimitError](err)
+	if !ok || rl.ResetsAt.Unix() != 1794708456 || !errors.As(err, new(*claude.ResultError)) {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestSilentExitIsAnEmptyStream(t *testing.T) {
+	s, err := endOf(t, io.EOF)
+	if err != nil || len(s.got) != 0 {
+		t.Fatalf("%v %v", s.got, err)
+	}
+}
+
+func TestSilentExitBeforeReadingIsAnEmptyStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.die(io.EOF) // writing gives a broken pipe
+		s := collect(claude.Query(t.Context(), "go", cli.options()))
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t)
+	})
+}
+
+func TestCLIThatDoesNotReadButEndsWellIsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.eof = true // it has closed its input
+		s := collect(claude.Query(t.Context(), "go", cli.options()))
+		within(t, 10*time.Second)
+		cli.say(good("all the same"))
+		cli.die(io.EOF)
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t, "result:all the same")
+	})
+}
+
+func TestExitBeforeReadingSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.die(&claude.ExitError{Code: 1, Stderr: "error: unknown option"})
+		err := collect(claude.Query(t.Context(), "go", cli.options())).ended(t)
+		if exit, ok := errors.AsType[*claude.ExitError](err); !ok || !strings.Contains(exit.Stderr, "unknown option") {
+			t.Fatalf("%v", err)
+		}
+	})
+}
+
+// run is claude.Run against a CLI that says lines and ends with exit.
+func run(t *testing.T, exit error, lines ...string) (r *claude.ResultMessage, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.onEOF = lives
+		cli.onLine = func(line string) {
+			cli.answerInitialize(line)
+			if parse(line).Type == "user" {
+				cli.say(lines...)
+				cli.die(exit)
+			}
+		}
+		r, err = claude.Run(t.Context(), "go", cli.options())
+	})
+	return r, err
+}
+
+func TestRunReturnsTheLastResult(t *testing.T) {
+	r, err := run(t, io.EOF, initLine(), good("one"), initLine(), ownResult("two"))
+	if err != nil || r.Result != "two" {
+		t.Fatalf("%v %v", r, err)
+	}
+}
+
+func TestRunReturnsTheResultBesideTheError(t *testing.T) {
+	r, err := run(t, &claude.ExitError{Code: 1}, initLine(), bad("no"))
+	if !errors.As(err, new(*claude.ResultError)) || r == nil || r.Result != "no" {
+		t.Fatalf("%v %v", r, err)
+	}
+	r, err = run(t, io.EOF, initLine(), bad("no"))
+	if !errors.As(err, new(*claude.ResultError)) || r == nil {
+		t.Fatalf("%v %v", r, err)
+	}
+	r, err = run(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, good("fine"))
+	if !errors.As(err, new(*claude.ExitError)) || r == nil || r.Result != "fine" {
+		t.Fatalf("%v %v", r, err)
+	}
+}
+
+func TestRunWithoutAResult(t *testing.T) {
+	if r, err := run(t, io.EOF); !errors.Is(err, claude.ErrNoResult) || r != nil {
+		t.Fatalf("%v %v", r, err)
+	}
+}
+
+func TestQueryIsRangedOverOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		seq := claude.Query(t.Context(), "go", cli.options())
+		if _, connects, _ := cli.counts(); connects != 0 {
+			t.Fatal("started before the range")
+		}
+		s := collect(seq)
+		cli.read()
+		cli.say(oneTurn("ok")...)
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+		again := collect(seq)
+		if err := again.ended(t); !errors.Is(err, claude.ErrUsed) {
+			t.Fatal(err)
+		}
+		if _, connects, _ := cli.counts(); connects != 1 {
+			t.Fatalf("%d connections", connects)
+		}
+	})
+}
+
+func TestBreakStopsTheCLI(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.onLine = func(line string) {
+			cli.answerInitialize(line)
+			cli.say(assistant("more"))
+		}
+		for m, err := range claude.Query(t.Context(), "go", cli.options()) {
+			if err != nil || label(m) != "assistant:more" {
+				t.Fatalf("%v %v", m, err)
+			}
+			break
+		}
+		// Everything is gone here, not only told to go: the bubble would see it.
+		if cli.closes == 0 {
+			t.Fatal("the connection is open")
+		}
+	})
+}
+
+func TestEndOfContextStopsTheCLI(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.exit = &claude.ExitError{Code: 143}
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		s := collect(claude.Query(ctx, "go", cli.options()))
+		cli.read()
+		cli.say(initLine())
+		s.running(t)
+		cancel(enough)
+		if err := s.ended(t); err != enough {
+			t.Fatal(err)
+		}
+		s.want(t, "system/init")
+		if _, _, closes := cli.counts(); closes == 0 {
+			t.Fatal("the connection is open")
+		}
+	})
+}
+
+func TestEndOfContextDuringASlowHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.stuck() // initialize cannot even be written
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		for _, err := range claude.Query(ctx, "go", cli.options()) {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(begun); d != time.Second {
+			t.Fatal(d)
+		}
+	})
+}
+
+func TestEndedContextStartsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(enough)
+		if err := collect(claude.Query(ctx, "go", cli.options())).ended(t); err != enough {
+			t.Fatal(err)
+		}
+		if _, err := claude.Connect(ctx, cli.options()); err != enough {
+			t.Fatal(err)
+		}
+		if _, connects, _ := cli.counts(); connects != 0 {
+			t.Fatal("connected")
+		}
+	})
+}
+
+func TestOptionsThatConflictStartNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		opts := cli.options()
+		opts.Model, opts.FallbackModel = "m", "m"
+		err := collect(claude.Query(t.Context(), "go", opts)).ended(t)
+		if err == nil || !strings.Contains(err.Error(), "FallbackModel") {
+			t.Fatal(err)
+		}
+		if _, err := claude.Connect(t.Context(), opts); err == nil {
+			t.Fatal("connected")
+		}
+		if _, connects, _ := cli.counts(); connects != 0 {
+			t.Fatal("connected")
+		}
+	})
+}
+
+func TestHandshakeThatStallsEndsTheQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.onLine = func(string) {}
+		begun := time.Now()
+		for _, err := range claude.Query(t.Context(), "go", cli.options()) {
+			stalled, ok := errors.AsType[*claude.StalledError](err)
+			if !ok || stalled.Phase != "handshake" || !errors.As(err, new(*claude.HandshakeError)) {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(begun); d != time.Minute {
+			t.Fatal(d)
+		}
+	})
+}
+
+// badTransport cannot connect.
+type badTransport struct{}
+
+var errNoWire = errors.New("no wire")
+
+func (badTransport) Connect(context.Context) (claude.Conn, error) { return nil, errNoWire }
+
+func TestTransportThatCannotConnect(t *testing.T) {
+	opts := &claude.Options{Transport: badTransport{}}
+	if _, err := claude.Run(t.Context(), "go", opts); !errors.Is(err, errNoWire) {
+		t.Fatal(err)
+	}
+	if _, err := claude.Connect(t.Context(), opts); !errors.Is(err, errNoWire) {
+		t.Fatal(err)
+	}
+}

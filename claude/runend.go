@@ -1,0 +1,95 @@
+package claude
+
+// runEnd decides when the CLI's input may be closed. The CLI exits only after
+// the end of its input, and while anything of it still runs it may need answers:
+// so the input of a prompt stays open until its run has ended, background tasks
+// included. It is pure: the session feeds it and asks due.
+type runEnd struct {
+	hold bool // wait for the end of the run; false closes as soon as there is no more input
+
+	noMore bool // the caller has no more prompts
+	sent   int  // prompts written
+	quiet  bool // a result has come since the last prompt, and nothing is queued behind it
+	turn   bool // a turn has begun that has no result yet
+
+	state SessionState // "" until the CLI has told
+	tasks taskLedger
+}
+
+// prompt notes that a prompt was written.
+func (r *runEnd) prompt() {
+	r.sent++
+	r.quiet = false
+}
+
+// see takes a message into account.
+func (r *runEnd) see(m Message) {
+	switch m := m.(type) {
+	case *ResultMessage:
+		r.quiet, r.turn = m.QueuedTurnCount == 0, false
+	case *InitMessage:
+		r.turn = true
+	case *SessionStateChangedMessage:
+		r.state = m.State
+	default:
+		r.tasks.see(m)
+	}
+}
+
+// due reports whether the input is to be closed now.
+func (r *runEnd) due() bool {
+	if !r.noMore {
+		return false
+	}
+	return r.sent == 0 || !r.hold || r.over()
+}
+
+// over reports whether the run has ended: a result, no task, and the CLI idle.
+// A CLI that does not tell its state is taken to be idle behind a result.
+func (r *runEnd) over() bool {
+	return r.quiet && (r.state == StateIdle || r.state == "") && r.tasks.live() == 0
+}
+
+// waiting reports whether only background tasks keep the input open.
+func (r *runEnd) waiting() bool {
+	return r.noMore && r.quiet && !r.turn && r.state != StateRequiresAction
+}
+
+// taskLedger knows which background tasks live. CLIs of today say the whole set
+// each time; for older ones it is put together from starts and ends.
+type taskLedger struct {
+	whole bool // the CLI gives the whole set
+	tasks map[string]bool
+}
+
+func (l *taskLedger) see(m Message) {
+	switch m := m.(type) {
+	case *BackgroundTasksChangedMessage:
+		l.whole = true
+		l.tasks = map[string]bool{}
+		for _, t := range m.Tasks {
+			if !t.Ambient {
+				l.tasks[t.TaskID] = true
+			}
+		}
+	case *TaskStartedMessage:
+		if !l.whole && !m.Ambient && (m.TaskType == "local_agent" || m.TaskType == "local_workflow") {
+			l.add(m.TaskID)
+		}
+	case *TaskUpdatedMessage:
+		if m.Patch.Status.Ended() {
+			delete(l.tasks, m.TaskID)
+		}
+	case *TaskNotificationMessage:
+		delete(l.tasks, m.TaskID)
+	}
+}
+
+func (l *taskLedger) add(id string) {
+	if l.tasks == nil {
+		l.tasks = map[string]bool{}
+	}
+	l.tasks[id] = true
+}
+
+func (l *taskLedger) live() int { return len(l.tasks) }

@@ -1,0 +1,105 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// StructuredOutputError says that a run gave no value of the type that was asked
+// for, although the turn itself did not fail. What the model said instead is
+// kept.
+type StructuredOutputError struct {
+	Result *ResultMessage
+	Text   string // the answer as it came
+	Err    error  // why it is no such value
+}
+
+func (e *StructuredOutputError) Error() string { return "claude: structured output: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StructuredOutputError) Unwrap() error { return e.Err }
+
+var errNoStructuredOutput = errors.New("the result has none")
+
+// RunJSON runs one prompt and returns its answer as a value of type T. The
+// schema is inferred from T, with the descriptions of its jsonschema tags, unless
+// [Options.JSONSchema] is set; the answer is checked against it. A turn that
+// succeeded without such an answer gives a *[StructuredOutputError].
+func RunJSON[T any](ctx context.Context, prompt string, opts *Options) (T, *ResultMessage, error) {
+	var value T
+	opts = opts.clone()
+	shape, err := shapeOf[T](opts.JSONSchema)
+	if err != nil {
+		return value, nil, err
+	}
+	opts.JSONSchema = shape.text
+	result, err := Run(ctx, prompt, opts)
+	if err != nil {
+		return value, result, err
+	}
+	if err := shape.decode(result.StructuredOutput, &value); err != nil {
+		return value, result, &StructuredOutputError{Result: result, Text: result.Result, Err: err}
+	}
+	return value, result, nil
+}
+
+// shape is the schema of an answer.
+type shape struct {
+	text    JSON
+	schema  *jsonschema.Resolved
+	wrapped bool // T is no object and stands in the member "value" of one
+}
+
+func shapeOf[T any](given JSON) (*shape, error) {
+	schema, wrapped := &jsonschema.Schema{}, false
+	if given != "" {
+		if err := given.Decode(schema); err != nil {
+			return nil, fmt.Errorf("claude: JSONSchema: %w", err)
+		}
+	} else {
+		inferred, err := jsonschema.For[T](nil)
+		if err != nil {
+			return nil, fmt.Errorf("claude: a schema for %T: %w", *new(T), err)
+		}
+		schema = inferred
+		// The answer is the input of a tool, which is always an object.
+		if wrapped = schema.Type != "object"; wrapped {
+			schema = &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"value": inferred}, Required: []string{"value"}}
+		}
+	}
+	text, err := encodeJSON(schema)
+	if err != nil {
+		return nil, fmt.Errorf("claude: JSONSchema: %w", err)
+	}
+	if given != "" {
+		text = given.Bytes() // as it was given
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("claude: JSONSchema: %w", err)
+	}
+	return &shape{text: JSON(text), schema: resolved, wrapped: wrapped}, nil
+}
+
+func (s *shape) decode(output JSON, dst any) error {
+	if output == "" || output == "null" {
+		return errNoStructuredOutput
+	}
+	if err := s.schema.Validate(output.Value()); err != nil {
+		return err
+	}
+	if s.wrapped {
+		var w struct {
+			Value json.RawMessage `json:"value"`
+		}
+		if err := output.Decode(&w); err != nil {
+			return err
+		}
+		return json.Unmarshal(w.Value, dst)
+	}
+	return output.Decode(dst)
+}

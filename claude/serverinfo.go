@@ -1,0 +1,68 @@
+package claude
+
+// ServerInfo is the CLI's answer to initialize: what it is and what it has.
+type ServerInfo struct {
+	Commands               []SlashCommand `json:"commands"`
+	Agents                 []AgentInfo    `json:"agents"`
+	Models                 []ModelInfo    `json:"models"`
+	Account                AccountInfo    `json:"account"`
+	OutputStyle            string         `json:"output_style"`
+	AvailableOutputStyles  []string       `json:"available_output_styles"`
+	ClaudeCodeVersion      string         `json:"claude_code_version,omitempty"`
+	Capabilities           []string       `json:"capabilities,omitempty"`
+	CurrentPermissionMode  PermissionMode `json:"current_permission_mode,omitempty"`
+	SessionState           SessionState   `json:"session_state,omitempty"`
+	PID                    int64          `json:"pid,omitempty"`
+	HooksApplied           *bool          `json:"hooks_applied,omitempty"`
+	HookOnFailureSupported bool           `json:"hook_on_failure_supported,omitempty"`
+	PluginsApplied         *bool          `json:"plugins_applied,omitempty"`
+	FastModeState          string         `json:"fast_mode_state,omitempty"`
+	FastModeDisabledReason string         `json:"fast_mode_disabled_reason,omitempty"`
+
+	SDKMCPManifestsParked map[string]string `json:"sdk_mcp_manifests_parked,omitempty"`
+
+	raw JSON
+}
+
+// Raw is the whole answer.
+func (s *ServerInfo) Raw() JSON { return s.raw }
+
+// SlashCommand is a command that a prompt can begin with.
+type SlashCommand struct {
+	Name         string   `json:"name"`
+	Description  string   `json:"description"`
+	ArgumentHint string   `json:"argumentHint"`
+	Aliases      []string `json:"aliases,omitempty"`
+	Builtin      bool     `json:"builtin,omitempty"`
+}
+
+// AgentInfo is a subagent that can be used.
+type AgentInfo struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Model       string `json:"model,omitempty"`
+}
+
+// ModelInfo is a model that can be chosen.
+type ModelInfo struct {
+	Value                    string   `json:"value"`
+	ResolvedModel            string   `json:"resolvedModel,omitempty"`
+	DisplayName              string   `json:"displayName"`
+	Description              string   `json:"description"`
+	SupportsEffort           bool     `json:"supportsEffort,omitempty"`
+	SupportedEffortLevels    []string `json:"supportedEffortLevels,omitempty"`
+	SupportsAdaptiveThinking bool     `json:"supportsAdaptiveThinking,omitempty"`
+	SupportsThinkingOff      bool     `json:"supportsThinkingOff,omitempty"`
+	SupportsFastMode         bool     `json:"supportsFastMode,omitempty"`
+	SupportsAutoMode         bool     `json:"supportsAutoMode,omitempty"`
+}
+
+// AccountInfo is whose account is used.
+type AccountInfo struct {
+	Email            string `json:"email,omitempty"`
+	Organization     string `json:"organization,omitempty"`
+	SubscriptionType string `json:"subscriptionType,omitempty"`
+	TokenSource      string `json:"tokenSource,omitempty"`
+	APIKeySource     string `json:"apiKeySource,omitempty"`
+	APIProvider      string `json:"apiProvider,omitempty"`
+}

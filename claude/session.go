@@ -1,0 +1,419 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+// defaultBuffered is the default of Options.MaxBuffered.
+const defaultBuffered = 256 << 20
+
+// errStopped is the cause of a session that its own user has ended.
+var errStopped = errors.New("claude: stopped by its user")
+
+// sink is where a session's messages go. The reader calls deliver and finish,
+// which never wait and never run the caller's code.
+type sink interface {
+	// deliver may return something to warn of.
+	deliver(e entry) (warning string)
+	finish(err error)
+	// buffered counts the bytes that wait for a reader.
+	buffered() int64
+}
+
+// session is one CLI: its connection, the one goroutine that reads it, the
+// control protocol, and what has been learnt from the stream.
+type session struct {
+	opts  *Options
+	conn  wire
+	mux   *control.Mux
+	sink  sink
+	trace *tracer
+
+	mu    sync.Mutex
+	state sessionState
+
+	unchecked int64 // bytes read since the limit was looked at; the reader's own
+
+	space   chan struct{} // holds a token when a reader has taken something
+	closing chan struct{} // closed when the connection is being closed
+	ready   chan struct{} // closed when the handshake has ended, well or not
+	over    chan struct{} // closed when the stream has ended
+	done    chan struct{} // closed when everything of the session is gone
+	work    sync.WaitGroup
+}
+
+// sessionState is what changes in a session, and it changes only inside update.
+type sessionState struct {
+	cause     error // why the session was stopped, the first reason
+	stopping  bool
+	why       error // what calls fail with, set when the stream has ended
+	info      *ServerInfo
+	infoErr   error
+	commands  []SlashCommand // the list that came last, nil if it has not changed
+	end       runEnd
+	closed    bool // the input
+	ceiling   *time.Timer
+	exit      *time.Timer
+	writeErr  error
+	failed    *ResultMessage // the last result, if it was an error
+	limit     *RateLimitInfo // the last one that was told
+	sessionID string
+	init      *InitMessage // the last one
+	seen      bool         // a message was read
+	stalled   bool         // reading has stopped once for want of a reader
+}
+
+func (s *session) update(f func(st *sessionState)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.state)
+}
+
+// startSession starts a CLI and sends initialize; ctx bounds that alone. The
+// answer is waited for behind.
+func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*session, error) {
+	opts = opts.clone()
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	request, err := opts.initialize()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{opts: opts, sink: out, trace: newTracer(opts.Trace), space: make(chan struct{}, 1),
+		closing: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{})}
+	s.state.end.hold = hold
+	conn, err := s.transport().Connect(ctx)
+	if err != nil {
+		s.trace.wait()
+		return nil, err
+	}
+	s.conn = asWire(conn)
+	if opts.SessionStore != nil {
+		s.sink = newMirror(out, opts, filepath.Join(configDir(opts.environ()), "projects"))
+	}
+	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked})
+	s.work.Go(s.read)
+	s.shake(ctx, request)
+	go func() {
+		s.work.Wait()
+		s.trace.wait()
+		close(s.done)
+	}()
+	return s, nil
+}
+
+func (s *session) transport() Transport {
+	if s.opts.Transport != nil {
+		return s.opts.Transport
+	}
+	return &processTransport{opts: s.opts, trace: s.trace}
+}
+
+// handle answers the CLI's requests.
+func (s *session) handle(_ context.Context, req control.Request) ([]byte, error) {
+	switch req.Subtype {
+	case "remote_tool_call", "remote_plumbing_call", "remote_tools_probe", "remote_tools_reannounce", "request_user_dialog":
+		return nil, control.ErrNoAnswer // for hosts of another kind; an error would be taken for theirs
+	case "elicitation":
+		return []byte(`{"action":"decline"}`), nil
+	}
+	return nil, control.Unsupported(req.Subtype)
+}
+
+func (s *session) panicked(req control.Request, value any, stack []byte) {
+	s.opts.logger().Error("claude: a callback panicked", "request", req.Subtype, "panic", value, "stack", string(stack))
+}
+
+// read is the reader. It ends with the stream.
+func (s *session) read() {
+	for {
+		line, err := s.conn.readLine(context.Background())
+		if err == nil {
+			err = s.line(line)
+		}
+		if err != nil {
+			s.finish(err)
+			return
+		}
+		s.waitForSpace(len(line.Text))
+	}
+}
+
+// line takes one line where it belongs. The error, with StrictLines, ends the
+// stream.
+func (s *session) line(l ndjson.Line) error {
+	e := entry{text: l.Text}
+	if l.TooLong {
+		e.msg = newBadLine(l.Text, l.Size, &DecodeError{Line: l.Text, Err: errTooLong})
+	}
+	typ := jsonwire.NewDecoder(l.Text).Peek("type")
+	switch {
+	case e.msg != nil:
+	case hotType(typ) && !s.opts.StrictLines:
+		// Left to the consumer, who decodes it.
+	default:
+		e.msg = decodeLine(l.Text)
+	}
+	if bad, ok := e.msg.(*BadLine); ok && s.opts.StrictLines {
+		return bad.Err
+	}
+	if s.consume(e.msg, typ, l.Text) {
+		return nil
+	}
+	s.noteFirst(e)
+	if warning := s.sink.deliver(e); warning != "" {
+		s.warn(warning)
+	}
+	return nil
+}
+
+var errTooLong = errors.New("line over Options.MaxLine")
+
+// hotType are the types that make up nearly all of a stream and change nothing
+// that the session needs to know.
+func hotType(typ string) bool {
+	return typ == "stream_event" || typ == "assistant" || typ == "user"
+}
+
+// consume takes note of a message; it returns true when the message is for the
+// session alone.
+func (s *session) consume(m Message, typ, text string) bool {
+	switch m := m.(type) {
+	case nil:
+		s.update(func(st *sessionState) { st.activity(typ) })
+		return false
+	case *ControlRequestMessage, *ControlResponseMessage, *ControlCancelRequestMessage:
+		s.mux.Deliver(typ, text)
+		return true
+	case *KeepAliveMessage:
+		return true
+	case *TranscriptMirrorMessage:
+		if s.opts.SessionStore != nil {
+			s.sink.deliver(entry{text: text, msg: m}) // to the mirror, which keeps it
+		}
+		return true
+	case *SessionStateChangedMessage:
+		s.note(m)
+		return m.SDKHostOnly
+	}
+	s.note(m)
+	return false
+}
+
+// activity notes a line of a hot type: the model is at work again, so an error
+// result before it is no longer how the run ends.
+func (st *sessionState) activity(typ string) {
+	if typ != "user" {
+		st.failed = nil
+	}
+}
+
+func (s *session) note(m Message) {
+	s.update(func(st *sessionState) {
+		if id := m.Head().SessionID; id != "" {
+			st.sessionID = id
+		}
+		switch m := m.(type) {
+		case *ResultMessage:
+			st.result(m)
+		case *InitMessage:
+			st.failed, st.init = nil, m
+		case *RateLimitEventMessage:
+			st.limit = &m.RateLimitInfo
+		case *CommandsChangedMessage:
+			st.commands = append([]SlashCommand{}, m.Commands...)
+			st.setInfo(st.info)
+		case *AssistantMessage:
+			st.activity("assistant")
+		case *StreamEventMessage:
+			st.activity("stream_event")
+		}
+		st.end.see(m)
+		s.watchRunEnd(st, m)
+	})
+	s.closeInputIfDue()
+}
+
+// setInfo sets what the CLI told of itself. The commands may have changed before
+// the answer to initialize was taken up.
+func (st *sessionState) setInfo(info *ServerInfo) {
+	if info != nil && st.commands != nil {
+		changed := *info
+		changed.Commands = st.commands
+		info = &changed
+	}
+	st.info = info
+}
+
+// result remembers an error result. A turn that went well takes it back, one in
+// which the model had no part does not.
+func (st *sessionState) result(m *ResultMessage) {
+	switch {
+	case m.IsError:
+		st.failed = m
+	case m.NumTurns > 0 || m.Result != "":
+		st.failed = nil
+	}
+}
+
+func (s *session) noteFirst(e entry) {
+	first := false
+	s.update(func(st *sessionState) { first, st.seen = !st.seen, true })
+	if first {
+		s.trace.firstMessage(Kind(e.message()))
+	}
+}
+
+// waitForSpace holds the reader while more than MaxBuffered bytes wait. The CLI
+// then feels it on its pipe.
+func (s *session) waitForSpace(read int) {
+	limit := int64(s.opts.MaxBuffered)
+	if limit <= 0 {
+		limit = defaultBuffered
+	}
+	// Asking costs more than a small line; a sixteenth over the limit is no matter.
+	if s.unchecked += int64(read); s.unchecked < limit/16 {
+		return
+	}
+	s.unchecked = 0
+	for s.sink.buffered() > limit {
+		s.tellStalled()
+		select {
+		case <-s.space:
+		case <-s.closing:
+			return // whoever closes wants the end of the stream, not its middle
+		}
+	}
+}
+
+func (s *session) tellStalled() {
+	first := false
+	s.update(func(st *sessionState) { first, st.stalled = !st.stalled, true })
+	if first {
+		n := s.sink.buffered()
+		s.warn("claude: reading has stopped, the consumer is slow", "bytes", n)
+		s.trace.buffered(n)
+	}
+}
+
+// warn logs from the goroutine that calls the functions of Trace: a handler of
+// logs is the caller's code too.
+func (s *session) warn(msg string, args ...any) {
+	s.trace.call(func() { s.opts.logger().Warn(msg, args...) })
+}
+
+// freed is called by consumers when they have taken something.
+func (s *session) freed() {
+	select {
+	case s.space <- struct{}{}:
+	default:
+	}
+}
+
+// finish ends the session from its reader: nothing more will come.
+func (s *session) finish(readErr error) {
+	err := s.outcome(readErr)
+	cause := err
+	if cause == nil {
+		cause = errEnded
+	}
+	s.update(func(st *sessionState) {
+		st.closed, st.why = true, cause
+		stopTimer(st.ceiling)
+		stopTimer(st.exit)
+	})
+	close(s.over)
+	s.mux.Fail(cause)
+	s.sink.finish(err)
+	s.conn.Close()
+	s.mux.Wait()
+	<-s.ready // the end of the handshake is told first
+	s.trace.exit(err)
+	// From here on there is nothing to stop; work must not grow behind its end.
+	s.update(func(st *sessionState) { st.stopping = true })
+}
+
+// errEnded is what a call on a CLI that has ended well fails with.
+var errEnded = &endedError{}
+
+type endedError struct{}
+
+func (*endedError) Error() string        { return "claude: the CLI has ended" }
+func (*endedError) Is(target error) bool { return target == ErrClosed }
+
+// outcome is what the session ends with: the reason why it was stopped, else the
+// error result that made the CLI exit, else how it exited.
+func (s *session) outcome(readErr error) (err error) {
+	s.update(func(st *sessionState) {
+		exit, exited := errors.AsType[*ExitError](readErr)
+		switch {
+		case st.cause != nil:
+			err = st.cause
+		case exited && exit.Signal == "" && exit.Err == nil && st.failed != nil:
+			err = resultError(st.failed, st.limit)
+		case errors.Is(readErr, io.EOF):
+			err = st.writeErr // mostly nil
+		default:
+			err = readErr
+		}
+	})
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+// resultError is the error of a failed result, with the time of the limit's end
+// where that is what it failed on.
+func resultError(m *ResultMessage, limit *RateLimitInfo) error {
+	err := m.Err()
+	if m.APIErrorStatus != 429 {
+		return err
+	}
+	rl := &RateLimitError{Err: err}
+	if limit != nil && limit.ResetsAt > 0 {
+		rl.ResetsAt = time.Unix(int64(limit.ResetsAt), 0)
+	}
+	return rl
+}
+
+// stop ends the CLI, for the given reason unless there is one already, and does
+// not wait for it.
+func (s *session) stop(cause error) {
+	s.update(func(st *sessionState) {
+		if st.cause == nil {
+			st.cause = cause
+		}
+		if st.stopping {
+			return
+		}
+		st.stopping = true
+		close(s.closing)
+		s.work.Go(func() { s.conn.Close() })
+	})
+}
+
+// close ends the CLI and waits until everything of it is gone.
+func (s *session) close() {
+	s.stop(errStopped)
+	<-s.done
+}
+
+func stopTimer(t *time.Timer) {
+	if t != nil {
+		t.Stop()
+	}
+}

@@ -1,0 +1,284 @@
+package claude
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// configDir is the CLI's configuration directory in the given environment.
+func configDir(env []string) string {
+	dir, home := "", ""
+	for _, kv := range env {
+		switch k, v, _ := strings.Cut(kv, "="); k {
+		case "CLAUDE_CONFIG_DIR":
+			dir = v
+		case "HOME", "USERPROFILE":
+			if home == "" {
+				home = v
+			}
+		}
+	}
+	if dir != "" {
+		return dir
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// restore makes a session of the store resumable: it is written into a
+// configuration directory of its own, which the CLI then runs with. A session
+// that the store does not have is a fresh start. The returned function removes
+// the directory.
+func (o *Options) restore(ctx context.Context) (cleanup func(), err error) {
+	nothing := func() {}
+	if o.SessionStore == nil || o.Resume == "" && !o.Continue || o.Resume != "" && !validUUID(o.Resume) {
+		return nothing, nil
+	}
+	dir := o.Dir
+	if dir == "" {
+		dir = "."
+	}
+	r := &restorer{opts: o, project: ProjectKey(dir), env: o.environ()}
+	id, entries, err := r.find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
+	}
+	o.Continue = false
+	if id == "" {
+		o.Resume = ""
+		return nothing, nil
+	}
+	o.Resume = id
+	tmp, err := r.write(ctx, id, entries)
+	if err != nil {
+		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
+	}
+	o.Env = maps.Clone(o.Env)
+	if o.Env == nil {
+		o.Env = map[string]string{}
+	}
+	o.Env["CLAUDE_CONFIG_DIR"] = tmp
+	return func() { removeAll(tmp) }, nil
+}
+
+type restorer struct {
+	opts    *Options
+	project string
+	env     []string
+}
+
+func (r *restorer) load(ctx context.Context, key SessionKey) ([]json.RawMessage, error) {
+	limit := orDefault(r.opts.LoadTimeout, storeTimeout)
+	ctx, cancel := withTimeout(ctx, limit, &StalledError{Phase: "loading a session", Since: limit})
+	defer cancel()
+	return r.opts.SessionStore.Load(ctx, key)
+}
+
+// find is the session to resume: the one that is named, or the newest with
+// something in it that is no subagent's. The id is "" if there is none.
+func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessage, err error) {
+	if id := r.opts.Resume; id != "" {
+		entries, err := r.load(ctx, SessionKey{ProjectKey: r.project, SessionID: id})
+		if err != nil || len(entries) == 0 {
+			return "", nil, err
+		}
+		return id, entries, nil
+	}
+	sessions, err := r.opts.SessionStore.(SessionLister).ListSessions(ctx, r.project)
+	if err != nil {
+		return "", nil, err
+	}
+	slices.SortFunc(sessions, func(a, b StoredSession) int { return b.ModTime.Compare(a.ModTime) })
+	for _, s := range sessions {
+		entries, err := r.load(ctx, SessionKey{ProjectKey: r.project, SessionID: s.SessionID})
+		if err != nil {
+			return "", nil, err
+		}
+		if len(entries) > 0 && validUUID(s.SessionID) && !sidechain(entries[0]) {
+			return s.SessionID, entries, nil
+		}
+	}
+	return "", nil, nil
+}
+
+func sidechain(entry json.RawMessage) bool {
+	var e struct {
+		IsSidechain bool `json:"isSidechain"`
+	}
+	return json.Unmarshal(entry, &e) == nil && e.IsSidechain
+}
+
+// write makes the configuration directory.
+func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (dir string, err error) {
+	dir, err = os.MkdirTemp("", "claude-resume-") // mode 0700
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			removeAll(dir)
+		}
+	}()
+	base := filepath.Join(dir, "projects", r.project)
+	if err := writeTranscript(filepath.Join(base, id+".jsonl"), entries); err != nil {
+		return "", err
+	}
+	if err := r.writeSubagents(ctx, filepath.Join(base, id), id); err != nil {
+		return "", err
+	}
+	return dir, r.copyConfig(dir)
+}
+
+func (r *restorer) writeSubagents(ctx context.Context, dir, id string) error {
+	lister, ok := r.opts.SessionStore.(SubkeyLister)
+	if !ok {
+		return nil
+	}
+	subpaths, err := lister.ListSubkeys(ctx, SessionKey{ProjectKey: r.project, SessionID: id})
+	if err != nil {
+		return err
+	}
+	for _, sub := range subpaths {
+		if !safeSubpath(sub) {
+			return fmt.Errorf("the store names a subagent %q, which is no path below its session", sub)
+		}
+		entries, err := r.load(ctx, SessionKey{ProjectKey: r.project, SessionID: id, Subpath: sub})
+		if err != nil {
+			return err
+		}
+		if err := writeSubagent(filepath.Join(dir, filepath.FromSlash(sub)), entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// safeSubpath keeps a store from writing outside of the session's directory.
+func safeSubpath(sub string) bool {
+	if sub == "" || strings.ContainsAny(sub, "\\:\x00") || !filepath.IsLocal(filepath.FromSlash(sub)) {
+		return false
+	}
+	for part := range strings.SplitSeq(sub, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// writeSubagent writes a subagent's transcript, and its metadata, which the
+// store has among the entries, into a file beside it.
+func writeSubagent(path string, entries []json.RawMessage) error {
+	var meta map[string]json.RawMessage
+	rest := slices.DeleteFunc(slices.Clone(entries), func(e json.RawMessage) bool {
+		var m map[string]json.RawMessage
+		if json.Unmarshal(e, &m) != nil || string(m["type"]) != `"agent_metadata"` {
+			return false
+		}
+		delete(m, "type")
+		meta = m
+		return true
+	})
+	if err := writeTranscript(path+".jsonl", rest); err != nil || meta == nil {
+		return err
+	}
+	text, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path+".meta.json", text, 0o600)
+}
+
+func writeTranscript(path string, entries []json.RawMessage) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	for _, e := range entries {
+		if err := json.Compact(&b, e); err != nil {
+			return fmt.Errorf("an entry of the store: %w", err)
+		}
+		b.WriteByte('\n')
+	}
+	return os.WriteFile(path, b.Bytes(), 0o600)
+}
+
+// copyConfig copies what the CLI needs to log in and behave as the user set it
+// up, without what it would write back: a refresh token used from two places is
+// lost in one of them.
+func (r *restorer) copyConfig(dir string) error {
+	from := configDir(r.env)
+	files := []struct {
+		src, name string
+		edit      func(map[string]any)
+	}{
+		{filepath.Join(from, ".credentials.json"), ".credentials.json", dropRefreshToken},
+		{filepath.Join(from, ".claude.json"), ".claude.json", nil},
+		{filepath.Join(filepath.Dir(from), ".claude.json"), ".claude.json", nil},
+		{filepath.Join(from, "settings.json"), "settings.json", dropPlugins},
+		{filepath.Join(from, "cowork_settings.json"), "cowork_settings.json", dropPlugins},
+	}
+	for _, f := range files {
+		if err := copyJSON(f.src, filepath.Join(dir, f.name), f.edit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyJSON copies a JSON file, changed by edit; one that is missing, or there
+// already, is passed over, and one that is no JSON copied as it is.
+func copyJSON(src, dst string, edit func(map[string]any)) error {
+	if _, err := os.Stat(dst); err == nil {
+		return nil
+	}
+	data, err := os.ReadFile(src)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var v map[string]any
+	if edit != nil && json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &v) == nil {
+		edit(v)
+		if data, err = json.Marshal(v); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(dst, data, 0o600)
+}
+
+func dropRefreshToken(v map[string]any) {
+	if oauth, ok := v["claudeAiOauth"].(map[string]any); ok {
+		delete(oauth, "refreshToken")
+	}
+}
+
+func dropPlugins(v map[string]any) {
+	for _, k := range []string{"enabledPlugins", "extraKnownMarketplaces", "additionalMarketplaces"} {
+		delete(v, k)
+	}
+	if env, ok := v["env"].(map[string]any); ok {
+		delete(env, "CLAUDE_CONFIG_DIR")
+	}
+}
+
+// removeAll removes a directory; a process that has just ended may still hold a
+// file for a moment.
+func removeAll(dir string) {
+	for i := range 4 {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		<-time.After(time.Duration(i+1) * 50 * time.Millisecond)
+	}
+}

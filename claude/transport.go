@@ -1,0 +1,283 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+	"github.com/seed7221b0f9/parley/internal/proc"
+)
+
+// Transport connects to a CLI. The default starts a process; others may reach
+// one over a network, play a recording, or wrap another Transport.
+type Transport interface {
+	// Connect opens one connection. The context bounds connecting alone.
+	Connect(ctx context.Context) (Conn, error)
+}
+
+// Conn is a connection to one CLI: a line of JSON at a time, both ways.
+type Conn interface {
+	// Read returns the next line, without its line feed. It is called from one
+	// goroutine. After the last line it returns io.EOF when the CLI ended well,
+	// an *ExitError when it did not, or why the connection broke. It returns
+	// soon after Close.
+	Read(ctx context.Context) (json.RawMessage, error)
+	// Write writes one line. It may be called from several goroutines.
+	Write(ctx context.Context, line json.RawMessage) error
+	// CloseWrite ends the input of the CLI, which then finishes and exits. It
+	// may be called many times.
+	CloseWrite() error
+	// Close ends the CLI and everything that belongs to it, and waits for that.
+	// It may be called many times, at any moment.
+	Close() error
+}
+
+// Spawner starts the CLI's process somewhere else: in a container, on another
+// machine.
+type Spawner = proc.Spawner
+
+// SpawnerFunc is a function as a [Spawner].
+type SpawnerFunc = proc.SpawnerFunc
+
+// Command is what a [Spawner] starts.
+type Command = proc.Command
+
+// Process is what a [Spawner] has started.
+type Process = proc.Process
+
+// ExitStatus is how a [Process] ended.
+type ExitStatus = proc.ExitStatus
+
+// LocalSpawner starts the CLI as a child of this process, in a process group of
+// its own. It is the default, and there for others to wrap.
+var LocalSpawner = proc.Local
+
+// wire is a Conn that can give its lines without a copy.
+type wire interface {
+	Conn
+	readLine(ctx context.Context) (ndjson.Line, error)
+}
+
+// asWire makes a wire of any Conn.
+func asWire(c Conn) wire {
+	if w, ok := c.(wire); ok {
+		return w
+	}
+	return foreignConn{c}
+}
+
+type foreignConn struct{ Conn }
+
+func (c foreignConn) readLine(ctx context.Context) (ndjson.Line, error) {
+	raw, err := c.Read(ctx)
+	return ndjson.Line{Text: string(raw), Size: len(raw)}, err
+}
+
+// processTransport is the default Transport.
+type processTransport struct {
+	opts  *Options
+	trace *tracer
+}
+
+// ProcessTransport is the default [Transport]: it finds the CLI, starts it with
+// the arguments and the environment of opts, and speaks over its standard input
+// and output. It is there for others to wrap.
+func ProcessTransport(opts *Options) Transport {
+	return &processTransport{opts: opts.clone(), trace: newTracer(nil)}
+}
+
+// Connect starts the CLI.
+func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
+	if err := t.opts.check(); err != nil {
+		return nil, err
+	}
+	unisolate, err := t.opts.isolate()
+	if err != nil {
+		return nil, err
+	}
+	unrestore, err := t.opts.restore(ctx)
+	if err != nil {
+		unisolate()
+		return nil, err
+	}
+	var tmp scratch
+	cleanup := func() { tmp.remove(); unrestore(); unisolate() }
+	sup, err := t.start(ctx, &tmp)
+	if err != nil {
+		cleanup()
+		return nil, err
+	}
+	return newProcessConn(sup, t.opts, cleanup), nil
+}
+
+func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Supervisor, error) {
+	cmd, err := t.opts.command(tmp)
+	if err != nil {
+		return nil, err
+	}
+	span := t.trace.spawn(cmd)
+	sup, err := proc.Start(ctx, cmd, proc.Options{
+		Spawner:    t.opts.Spawner,
+		OnStderr:   t.opts.Stderr,
+		CloseGrace: t.opts.CloseGrace,
+		TermGrace:  t.opts.TermGrace,
+		KillGrace:  t.opts.KillGrace,
+	})
+	if err != nil {
+		err = spawnError(cmd, err)
+		span(0, err)
+		return nil, err
+	}
+	span(sup.PID(), nil)
+	return sup, nil
+}
+
+// command is the process that these options ask for.
+func (o *Options) command(tmp *scratch) (Command, error) {
+	env := o.environ()
+	path, err := o.findCLI(env)
+	if err != nil {
+		return Command{}, err
+	}
+	args, err := o.args(tmp)
+	if err != nil {
+		return Command{}, err
+	}
+	args = append(slices.Clone(o.ExecutableArgs), args...)
+	if isScript(path) {
+		args = slices.Concat(o.ExecutableArgs, []string{path}, args[len(o.ExecutableArgs):])
+		path, err = o.findExecutable(env)
+	}
+	return Command{Path: path, Args: args, Dir: o.Dir, Env: env, User: o.User}, err
+}
+
+// isScript reports whether a CLI needs a JavaScript runtime to run it.
+func isScript(path string) bool {
+	return slices.Contains([]string{".js", ".mjs", ".ts", ".tsx", ".jsx"}, filepath.Ext(path))
+}
+
+func (o *Options) findExecutable(env []string) (string, error) {
+	name := o.Executable
+	if name == "" {
+		name = "node"
+	}
+	if o.Spawner != nil {
+		return name, nil
+	}
+	path, err := proc.Find(name, env)
+	if err != nil {
+		return "", fmt.Errorf("claude: the CLI is a script and needs %s: %w", name, err)
+	}
+	return path, nil
+}
+
+func (o *Options) findCLI(env []string) (string, error) {
+	if o.Spawner != nil {
+		// The path is for another place: what is here says nothing about it.
+		if o.CLIPath != "" {
+			return o.CLIPath, nil
+		}
+		return "claude", nil
+	}
+	path, err := proc.Find(o.CLIPath, env)
+	if nf, ok := errors.AsType[*proc.NotFoundError](err); ok {
+		return "", &CLINotFoundError{Tried: nf.Tried, err: err}
+	}
+	return path, err
+}
+
+func spawnError(cmd Command, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &SpawnError{Path: cmd.Path, Dir: cmd.Dir, Err: err}
+}
+
+// processConn speaks with a process.
+type processConn struct {
+	sup    *proc.Supervisor
+	reader *ndjson.Reader
+	writer *ndjson.Writer
+
+	reading atomic.Bool
+	ended   chan struct{} // closed when the last line has been read
+	once    sync.Once
+	cleanup func() // called once, when the process is gone
+}
+
+// tailTime bounds how long Close leaves the output of a process that has ended
+// to whoever is reading it.
+const tailTime = time.Second
+
+func newProcessConn(sup *proc.Supervisor, opts *Options, cleanup func()) *processConn {
+	return &processConn{
+		sup:    sup,
+		reader: ndjson.NewReader(sup.Stdout(), opts.MaxLine),
+		writer: ndjson.NewWriter(sup.Stdin(), orDefault(opts.WriteTimeout, defaultWrite)),
+		ended:  make(chan struct{}),
+
+		cleanup: sync.OnceFunc(cleanup),
+	}
+}
+
+func (c *processConn) Read(ctx context.Context) (json.RawMessage, error) {
+	line, err := c.readLine(ctx)
+	return json.RawMessage(line.Text), err
+}
+
+func (c *processConn) readLine(context.Context) (ndjson.Line, error) {
+	c.reading.Store(true)
+	line, err := c.reader.Next()
+	if err == nil {
+		return line, nil
+	}
+	c.once.Do(func() { close(c.ended) })
+	// The output has ended; how the process ends is the last thing to tell.
+	<-c.sup.Done()
+	exit := c.sup.Exit()
+	if exit.Err != nil || exit.Code != 0 || exit.Signal != "" {
+		return line, &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err}
+	}
+	if !errors.Is(err, io.EOF) {
+		return line, err
+	}
+	return line, io.EOF
+}
+
+func (c *processConn) Write(ctx context.Context, line json.RawMessage) error {
+	err := c.writer.WriteLine(ctx, line)
+	if errors.Is(err, ndjson.ErrClosed) {
+		return ErrClosed
+	}
+	return err
+}
+
+func (c *processConn) CloseWrite() error {
+	// Lines whose writing has begun go out first. Nobody waits for ever: a line
+	// has its deadline, and Close ends the process.
+	return c.writer.CloseAfterWrites(context.Background())
+}
+
+func (c *processConn) Close() error {
+	stopErr := c.sup.Stop()
+	c.writer.Close()
+	if c.reading.Load() {
+		tail := time.NewTimer(tailTime)
+		defer tail.Stop()
+		select {
+		case <-c.ended:
+		case <-tail.C:
+		}
+	}
+	err := errors.Join(stopErr, c.sup.Close())
+	c.cleanup()
+	return err
+}

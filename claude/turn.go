@@ -1,0 +1,107 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+)
+
+// ErrCancelled: a prompt was taken back before it ran.
+var ErrCancelled = errors.New("claude: the prompt was cancelled")
+
+// Turn is one prompt and what comes of it. A turn that the CLI merges with
+// others shares its messages and its result with them.
+type Turn struct {
+	// ID is the uuid of the prompt.
+	ID string
+
+	c      *Client
+	box    *mailbox
+	result *ResultMessage
+	err    error
+	ended  chan struct{} // closed when result or err is set
+	waited atomic.Bool   // somebody waits for the end alone
+}
+
+// Messages yields the turn's messages, from its start, the result last. When
+// there will be no result the last element is the error that says why:
+// [ErrCancelled], or what the session ended with. Breaking out only stops
+// looking. The end of ctx ends the range, its cause last. The messages can be
+// ranged over once.
+func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		if !t.c.ranges(t.box) {
+			yield(nil, ErrUsed)
+			return
+		}
+		t.yield(ctx, yield)
+	}
+}
+
+// yield reports whether the turn has been yielded to its end.
+func (t *Turn) yield(ctx context.Context, yield func(Message, error) bool) bool {
+	defer t.box.drop()
+	for {
+		e, ok, err := t.box.take(ctx)
+		if !ok {
+			if err != nil {
+				yield(nil, err)
+			}
+			return t.over() // if not, it was ctx that ended
+		}
+		m := e.message()
+		if !yield(m, nil) {
+			_, last := m.(*ResultMessage)
+			return last
+		}
+	}
+}
+
+func (t *Turn) over() bool {
+	select {
+	case <-t.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wait waits for the end of the turn and returns its result. The error says why
+// there is none; a turn that failed has a result, and [ResultMessage.Err] tells.
+func (t *Turn) Wait(ctx context.Context) (*ResultMessage, error) {
+	t.waited.Store(true)
+	t.c.s.freed() // a reader that waited for somebody to take the messages goes on
+	select {
+	case <-t.ended:
+		return t.result, t.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Cancel takes the prompt back if it has not begun and interrupts the turn if it
+// has. After its end it does nothing.
+func (t *Turn) Cancel(ctx context.Context) error {
+	if t.over() {
+		return nil
+	}
+	if !t.c.r.running(t) {
+		var answer struct {
+			Cancelled bool `json:"cancelled"`
+		}
+		err := t.c.Control(ctx, "cancel_async_message", map[string]any{"message_uuid": t.ID}, &answer)
+		if answer.Cancelled {
+			t.c.r.drop(t, ErrCancelled)
+		}
+		if answer.Cancelled || err != nil && !errors.Is(err, ErrUnsupported) {
+			return err
+		}
+		if err != nil && t.c.r.othersRun(t) {
+			return err // an interrupt would hit them
+		}
+		// It has begun meanwhile, or the CLI cannot take prompts back.
+	}
+	_, err := t.c.Interrupt(ctx)
+	return err
+}

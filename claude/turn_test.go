@@ -1,0 +1,374 @@
+package claude_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+func TestSendPutsAUUIDOnEveryPrompt(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		first := send(t, client, "one")
+		own, err := client.Send(t.Context(), claude.UserInput{UUID: "11111111-1111-4111-8111-111111111111"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := client.Send(t.Context(), claude.UserInput{Raw: []byte(`{"type":"user","message":{"role":"user","content":"raw"}}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := cli.read()
+		for i, turn := range []*claude.Turn{first, own, raw} {
+			if got := parse(lines[i+1]).UUID; got != turn.ID || len(got) != 36 {
+				t.Errorf("%s has the uuid %q, the turn %q", lines[i+1], got, turn.ID)
+			}
+		}
+		if own.ID != "11111111-1111-4111-8111-111111111111" || first.ID == raw.ID {
+			t.Error(first.ID, own.ID, raw.ID)
+		}
+	})
+}
+
+func TestQueuedTurnsGetTheirOwnMessages(t *testing.T) {
+	// As in streaming-queued.
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		all := collect(client.Messages(t.Context()))
+		var turns []*claude.Turn
+		var streams []*stream
+		for _, q := range []string{"q1", "q2", "q3"} {
+			turns = append(turns, send(t, client, q))
+			streams = append(streams, collect(turns[len(turns)-1].Messages(t.Context())))
+		}
+		if kinds := cli.kinds(); strings.Join(kinds, " ") != "initialize user user user" {
+			t.Fatal(kinds) // sent at once, though the CLI is busy
+		}
+		cli.say(state("running"))
+		for _, turn := range turns {
+			cli.say(lifecycle(turn.ID, "queued"))
+		}
+		for i, turn := range turns {
+			streams[i].running(t)
+			cli.say(turnLines(turn.ID, "A"+string(rune('1'+i)))...)
+			if err := streams[i].ended(t); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cli.say(state("idle"))
+		for i, s := range streams {
+			n := string(rune('1' + i))
+			s.want(t, "lifecycle:queued", "lifecycle:started", "system/init", "assistant:A"+n, "result:A"+n)
+		}
+		all.want(t, "lifecycle:queued", "lifecycle:queued", "lifecycle:queued",
+			"lifecycle:started", "system/init", "assistant:A1", "result:A1", "lifecycle:completed",
+			"lifecycle:started", "system/init", "assistant:A2", "result:A2", "lifecycle:completed",
+			"lifecycle:started", "system/init", "assistant:A3", "result:A3", "lifecycle:completed")
+		all.running(t)
+	})
+}
+
+func TestMergedTurnsShareMessagesAndResult(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		a, b := send(t, client, "a"), send(t, client, "b")
+		as, bs := collect(a.Messages(t.Context())), collect(b.Messages(t.Context()))
+		cli.say(initLine(a.ID, b.ID), assistant("both"), good("both", a.ID, b.ID))
+		for _, s := range []*stream{as, bs} {
+			if err := s.ended(t); err != nil {
+				t.Fatal(err)
+			}
+			s.want(t, "system/init", "assistant:both", "result:both")
+		}
+		ra, _ := a.Wait(t.Context())
+		rb, _ := b.Wait(t.Context())
+		if ra != rb {
+			t.Error("two results")
+		}
+	})
+}
+
+func TestPromptThatJoinsARunningTurn(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		a := send(t, client, "a")
+		as := collect(a.Messages(t.Context()))
+		cli.say(lifecycle(a.ID, "started"), initLine(a.ID), assistant("one"))
+		as.want(t, "lifecycle:started", "system/init", "assistant:one")
+		b := send(t, client, "b")
+		bs := collect(b.Messages(t.Context()))
+		cli.say(lifecycle(b.ID, "started"), assistant("two"), good("two", a.ID, b.ID))
+		as.want(t, "lifecycle:started", "system/init", "assistant:one", "assistant:two", "result:two")
+		bs.want(t, "lifecycle:started", "assistant:two", "result:two")
+		as.ended(t)
+		bs.ended(t)
+	})
+}
+
+func TestCLIThatNamesNobodyAnswersInOrder(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		a, b, c := send(t, client, "a"), send(t, client, "b"), send(t, client, "c")
+		as, bs, cs := collect(a.Messages(t.Context())), collect(b.Messages(t.Context())), collect(c.Messages(t.Context()))
+		cli.say(initLine(), assistant("A"), good("A"))
+		as.want(t, "system/init", "assistant:A", "result:A")
+		bs.want(t)
+		cli.say(assistant("B"), good("B")) // an init was not always there
+		cli.say(good("C"))                 // nor anything else
+		bs.want(t, "assistant:B", "result:B")
+		cs.want(t, "result:C")
+		for _, s := range []*stream{as, bs, cs} {
+			if err := s.ended(t); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestTurnOfTheCLIsOwnEndsNoTurnOfACLIThatNamesNobody(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		cli.say(initLine(), assistant("noticed"), ownResult("noticed"))
+		cli.say(initLine(), assistant("A"), good("A"))
+		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
+			t.Fatal(r, err)
+		}
+	})
+}
+
+func TestCLIThatNamesNobodyWithStrictLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		opts := cli.options()
+		opts.StrictLines = true
+		client := cli.connect(opts)
+		defer client.Close()
+		s := collect(client.Query(t.Context(), "a"))
+		cli.read()
+		cli.say(assistant("A"), good("A"))
+		s.want(t, "assistant:A", "result:A")
+		s.ended(t)
+	})
+}
+
+func TestTurnOfTheCLIsOwnReachesOnlyMessages(t *testing.T) {
+	// As in background-tasks-control.
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		all := collect(client.Messages(t.Context()))
+		a := send(t, client, "a")
+		as := collect(a.Messages(t.Context()))
+		cli.say(turnLines(a.ID, "A")...)
+		as.ended(t)
+		b := send(t, client, "b") // while the CLI begins by itself
+		bs := collect(b.Messages(t.Context()))
+		cli.say(initLine(), assistant("noticed"), ownResult("noticed"))
+		bs.want(t)
+		cli.say(turnLines(b.ID, "B")...)
+		as.want(t, "lifecycle:started", "system/init", "assistant:A", "result:A")
+		bs.want(t, "lifecycle:started", "system/init", "assistant:B", "result:B")
+		bs.ended(t)
+		all.want(t, "lifecycle:started", "system/init", "assistant:A", "result:A", "lifecycle:completed",
+			"system/init", "assistant:noticed", "result:noticed",
+			"lifecycle:started", "system/init", "assistant:B", "result:B", "lifecycle:completed")
+	})
+}
+
+func TestFailedTurnEndsWithItsResultAndNoError(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		s := collect(turn.Messages(t.Context()))
+		cli.say(initLine(turn.ID), bad("overloaded", turn.ID))
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t, "system/init", "result:overloaded")
+		r, err := turn.Wait(t.Context())
+		if err != nil || r.Err() == nil {
+			t.Fatalf("%v %v", r, err)
+		}
+	})
+}
+
+func TestTurnMessagesAreRangedOverOnce(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		cli.say(turnLines(turn.ID, "A")...)
+		first := collect(turn.Messages(t.Context()))
+		first.ended(t)
+		if err := collect(turn.Messages(t.Context())).ended(t); !errors.Is(err, claude.ErrUsed) {
+			t.Fatal(err)
+		}
+		seq := client.Messages(t.Context())
+		go func() { client.Close() }()
+		collect(seq).ended(t)
+		if err := collect(seq).ended(t); !errors.Is(err, claude.ErrUsed) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestTurnMessagesFromTheStartThoughReadLate(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		cli.say(turnLines(turn.ID, "A")...)
+		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
+			t.Fatalf("%v %v", r, err)
+		}
+		s := collect(turn.Messages(t.Context()))
+		s.want(t, "lifecycle:started", "system/init", "assistant:A", "result:A")
+		s.ended(t)
+	})
+}
+
+func TestEndOfContextEndsARange(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		turn := send(t, client, "a")
+		cli.say(initLine(turn.ID))
+		s, all := collect(turn.Messages(ctx)), collect(client.Messages(ctx))
+		s.want(t, "system/init")
+		cancel(enough)
+		if err := s.ended(t); err != enough {
+			t.Fatal(err)
+		}
+		if err := all.ended(t); err != enough {
+			t.Fatal(err)
+		}
+		if _, err := turn.Wait(ctx); err != enough {
+			t.Fatal(err)
+		}
+		if kinds := cli.kinds(); slices.Contains(kinds, "interrupt") {
+			t.Fatal(kinds) // a range over a turn only looks
+		}
+	})
+}
+
+func TestEndOfContextIsSeenThoughMessagesAreThere(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		cli.say(initLine(turn.ID), assistant("1"), assistant("2"), assistant("3"))
+		synctest.Wait()
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		n := 0
+		for _, err := range turn.Messages(ctx) {
+			if n++; n == 2 {
+				cancel(enough)
+			}
+			if n == 3 && err != enough || n > 3 {
+				t.Fatalf("element %d: %v", n, err)
+			}
+		}
+		if n != 3 {
+			t.Fatal(n)
+		}
+	})
+}
+
+func TestBreakingOutOfTurnMessagesOnlyStopsLooking(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		all := client.Messages(t.Context())
+		turn := send(t, client, "a")
+		cli.say(initLine(turn.ID), assistant("A"))
+		for range turn.Messages(t.Context()) {
+			break
+		}
+		for range all {
+			break
+		}
+		cli.say(good("A", turn.ID))
+		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
+			t.Fatalf("%v %v", r, err)
+		}
+		if kinds := cli.kinds(); strings.Join(kinds, " ") != "initialize user" {
+			t.Fatal(kinds)
+		}
+	})
+}
+
+// cancelTurn cancels a turn that has begun or not and tells what came of it.
+func cancelTurn(t *testing.T, begun bool, bodies map[string]string) (kinds []string, wait, cancel error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.answers(bodies)
+		client := cli.connect(cli.options())
+		defer client.Close()
+		turn := send(t, client, "a")
+		cli.say(lifecycle(turn.ID, "queued"))
+		if begun {
+			cli.say(lifecycle(turn.ID, "started"), initLine(turn.ID))
+		}
+		synctest.Wait()
+		cancel = turn.Cancel(t.Context())
+		if slices.Contains(cli.kinds(), "interrupt") {
+			cli.say(bad("[Request interrupted by user]", turn.ID))
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		_, wait = turn.Wait(ctx)
+		kinds = cli.kinds()[2:]
+		if err := turn.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := len(cli.kinds()); n != len(kinds)+2 {
+			t.Error("cancelling a turn that has ended wrote something")
+		}
+	})
+	return kinds, wait, cancel
+}
+
+func TestCancelTakesAQueuedPromptBack(t *testing.T) {
+	kinds, wait, err := cancelTurn(t, false, map[string]string{"cancel_async_message": `{"cancelled":true}`})
+	if err != nil || !errors.Is(wait, claude.ErrCancelled) || strings.Join(kinds, " ") != "cancel_async_message" {
+		t.Fatal(kinds, wait, err)
+	}
+}
+
+func TestCancelInterruptsATurnThatRuns(t *testing.T) {
+	kinds, wait, err := cancelTurn(t, true, map[string]string{"interrupt": `{"still_queued":[]}`})
+	if err != nil || wait != nil || strings.Join(kinds, " ") != "interrupt" {
+		t.Fatal(kinds, wait, err)
+	}
+}
+
+func TestCancelInterruptsAPromptThatHasJustBegun(t *testing.T) {
+	kinds, wait, err := cancelTurn(t, false, map[string]string{"cancel_async_message": `{"cancelled":false}`, "interrupt": `{}`})
+	if err != nil || wait != nil || strings.Join(kinds, " ") != "cancel_async_message interrupt" {
+		t.Fatal(kinds, wait, err)
+	}
+}
+
+func TestCancelOfAQueuedPromptDoesNotInterruptAnother(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		cli.onLine = func(line string) {
+			if l := parse(line); l.Request.Subtype == "cancel_async_message" {
+				cli.say(refusal(l.RequestID, `"error":"Unsupported control request subtype: cancel_async_message","error_code":"unsupported_request"`))
+			}
+		}
+		a, b := send(t, client, "a"), send(t, client, "b")
+		cli.say(lifecycle(a.ID, "started"), initLine(a.ID))
+		synctest.Wait()
+		if err := b.Cancel(t.Context()); !errors.Is(err, claude.ErrUnsupported) {
+			t.Fatal(err)
+		}
+		if kinds := cli.kinds(); slices.Contains(kinds, "interrupt") {
+			t.Fatal(kinds)
+		}
+	})
+}
+
+func TestPromptThatTheCLICancels(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		s := collect(turn.Messages(t.Context()))
+		cli.say(lifecycle(turn.ID, "queued"), lifecycle(turn.ID, "cancelled"))
+		if err := s.ended(t); !errors.Is(err, claude.ErrCancelled) {
+			t.Fatal(err)
+		}
+		s.want(t, "lifecycle:queued", "lifecycle:cancelled")
+	})
+}

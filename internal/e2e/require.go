@@ -1,0 +1,22 @@
+package e2e
+
+import (
+	"os"
+	"testing"
+)
+
+// CLI returns the path of the agent CLI. Without one the test is skipped, and the reason
+// printed; it fails where CI=true or where PARLEY_CLI names a file that is not there.
+func CLI(tb testing.TB) string {
+	tb.Helper()
+	path, err := CLIPath()
+	switch {
+	case err == nil:
+		return path
+	case os.Getenv("CI") == "true" || os.Getenv("PARLEY_CLI") != "":
+		tb.Fatalf("this test needs the agent CLI: %v", err)
+	default:
+		tb.Skipf("this test needs the agent CLI: %v", err)
+	}
+	return ""
+}
