@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// The values of --output.
+const (
+	outputText = "text"
+	outputJSON = "json"
+	outputRaw  = "stream-json"
+)
+
+// runFlags are the flags of parley run.
+type runFlags struct {
+	options       claude.Options // what goes there as it is
+	systemPrompt  string
+	appendPrompt  string
+	mode          string
+	tools         string
+	budget        float64
+	sources       string
+	mcpConfig     string
+	schema        string
+	extra         []string
+	timeout       time.Duration
+	output        string
+	stream        bool
+	showThinking  bool
+	noColor       bool
+	quiet         bool
+	verbose       bool
+	changed       func(flag string) bool
+	workDirectory string
+}
+
+// enums are the flags whose values are completed. Only those of --output are
+// all there are.
+var enums = map[string][]string{
+	"output":          {outputText, outputJSON, outputRaw},
+	"permission-mode": {"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"},
+	"effort":          {"low", "medium", "high", "xhigh", "max"},
+	"setting-sources": {"user", "project", "local"},
+}
+
+func (f *runFlags) register(cmd *cobra.Command) {
+	f.changed = cmd.Flags().Changed
+	f.registerAgent(cmd)
+	f.registerSession(cmd)
+	f.registerProgram(cmd)
+	for name, values := range enums {
+		directive := cobra.ShellCompDirectiveNoFileComp
+		// The flag is there: an error would be a mistake of this table.
+		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, directive)); err != nil {
+			panic(err)
+		}
+	}
+	for _, name := range []string{"cwd", "add-dir"} {
+		if err := cmd.MarkFlagDirname(name); err != nil {
+			panic(err)
+		}
+	}
+	cmd.MarkFlagsMutuallyExclusive("system-prompt", "append-system-prompt")
+	cmd.MarkFlagsMutuallyExclusive("resume", "continue")
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
+}
+
+func (f *runFlags) registerAgent(cmd *cobra.Command) {
+	fs, o := cmd.Flags(), &f.options
+	fs.StringVarP(&o.Model, "model", "m", "", "the model's `name` or alias")
+	fs.StringVar(&o.FallbackModel, "fallback-model", "", "the `model` that answers when the first cannot")
+	fs.StringVar(&o.Effort, "effort", "", "how hard the model tries: low, medium, high, xhigh, max")
+	fs.StringVar(&f.systemPrompt, "system-prompt", "", "`text` in the place of Claude Code's system prompt")
+	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "`text` behind Claude Code's system prompt")
+	fs.StringVar(&f.mode, "permission-mode", "", "what may run without asking: default, acceptEdits, plan, dontAsk, auto, bypassPermissions")
+	fs.StringArrayVar(&o.AllowedTools, "allowed-tools", nil, "`rules` for tools that run without asking, such as \"Read,Bash(git log:*)\" (repeatable)")
+	fs.StringArrayVar(&o.DisallowedTools, "disallowed-tools", nil, "`rules` for tools that do not run (repeatable)")
+	fs.StringVar(&f.tools, "tools", "", "the built-in tools that exist, a comma-separated `list`; \"\" is none, \"default\" the usual ones")
+	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after so many steps of the model")
+	fs.Float64Var(&f.budget, "max-budget-usd", 0, "stop when this `cost` is reached")
+	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
+	fs.StringVar(&f.mcpConfig, "mcp-config", "", "MCP servers: a `file` or JSON")
+}
+
+func (f *runFlags) registerSession(cmd *cobra.Command) {
+	fs, o := cmd.Flags(), &f.options
+	fs.StringVarP(&f.workDirectory, "cwd", "C", ".", "the agent's working `directory`")
+	fs.StringArrayVar(&o.AdditionalDirectories, "add-dir", nil, "another `directory` that the agent may use (repeatable)")
+	fs.StringVarP(&o.Resume, "resume", "r", "", "go on with the session of this `id` or title")
+	fs.BoolVarP(&o.Continue, "continue", "c", false, "go on with the newest session of the working directory")
+	fs.BoolVar(&o.ForkSession, "fork-session", false, "with --resume or --continue: go on in a new session")
+	fs.StringVar(&o.SessionID, "session-id", "", "the new session's id, a `UUID`")
+	fs.StringVar(&o.Settings, "settings", "", "settings: a `file` or JSON")
+	fs.StringVar(&f.sources, "setting-sources", "", "which settings are read, a comma-separated `list` of user, project, local; \"\" is none")
+}
+
+func (f *runFlags) registerProgram(cmd *cobra.Command) {
+	fs, o := cmd.Flags(), &f.options
+	fs.StringVarP(&f.output, "output", "o", outputText, "what is written: text; json, the result at the end; stream-json, every message")
+	fs.BoolVar(&f.stream, "stream", false, "write text as it comes (default on a terminal)")
+	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
+	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "write the answer and errors only")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
+	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `time`, such as 90s or 10m")
+	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for)")
+	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")
+}
+
+// build makes the options of the flags. An error is one of usage.
+func (f *runFlags) build() (*claude.Options, error) {
+	o := f.options
+	if f.output != outputText && f.output != outputJSON && f.output != outputRaw {
+		return nil, usagef("--output %s: it is one of text, json and stream-json", f.output)
+	}
+	if f.timeout < 0 {
+		return nil, usagef("--timeout %v: it cannot be negative", f.timeout)
+	}
+	o.PermissionMode = claude.PermissionMode(f.mode)
+	o.SystemPrompt = &claude.PromptPreset{Append: f.appendPrompt}
+	if f.changed("system-prompt") {
+		o.SystemPrompt = claude.PromptText(f.systemPrompt)
+	}
+	if f.changed("tools") {
+		o.Tools = splitList(f.tools)
+	}
+	if f.changed("setting-sources") {
+		o.SettingSources = splitList(f.sources)
+	}
+	if f.changed("max-budget-usd") {
+		o.MaxBudgetUSD = &f.budget
+	}
+	if o.CLIPath == "" {
+		o.CLIPath = os.Getenv("PARLEY_CLI")
+	}
+	o.IncludePartialMessages = f.output != outputJSON
+	if err := f.files(&o); err != nil {
+		return nil, err
+	}
+	return &o, f.extraArgs(&o)
+}
+
+// files resolves paths, which are the caller's and not the agent's.
+func (f *runFlags) files(o *claude.Options) error {
+	var err error
+	if f.changed("cwd") {
+		if o.Dir, err = filepath.Abs(f.workDirectory); err != nil {
+			return usagef("--cwd: %v", err)
+		}
+	}
+	for i, dir := range o.AdditionalDirectories {
+		if o.AdditionalDirectories[i], err = filepath.Abs(dir); err != nil {
+			return usagef("--add-dir: %v", err)
+		}
+	}
+	if o.Settings, err = fileOrJSON(o.Settings); err != nil {
+		return usagef("--settings: %v", err)
+	}
+	if o.JSONSchema, err = readSchema(f.schema); err != nil {
+		return usagef("--json-schema: %v", err)
+	}
+	return nil
+}
+
+func (f *runFlags) extraArgs(o *claude.Options) error {
+	o.ExtraArgs = map[string]*string{}
+	if f.mcpConfig != "" {
+		config, err := fileOrJSON(f.mcpConfig)
+		if err != nil {
+			return usagef("--mcp-config: %v", err)
+		}
+		o.ExtraArgs["mcp-config"] = &config
+	}
+	for _, arg := range f.extra {
+		name, value, ok := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if name == "" || strings.ContainsAny(name, " \t\n") {
+			return usagef("--extra-arg %q: it has the form name or name=value", arg)
+		}
+		o.ExtraArgs[name] = nil
+		if ok {
+			o.ExtraArgs[name] = &value
+		}
+	}
+	return nil
+}
+
+// splitList is a comma-separated list; the empty string is an empty list.
+func splitList(s string) []string {
+	list := []string{}
+	for item := range strings.SplitSeq(s, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// fileOrJSON makes a path absolute and leaves JSON as it is.
+func fileOrJSON(s string) (string, error) {
+	if s == "" || strings.HasPrefix(strings.TrimSpace(s), "{") {
+		return s, nil
+	}
+	return filepath.Abs(s)
+}
+
+func readSchema(s string) (claude.JSON, error) {
+	if path, ok := strings.CutPrefix(s, "@"); ok {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		s = strings.TrimSpace(string(data))
+	}
+	if s != "" && !json.Valid([]byte(s)) {
+		return "", usagef("not JSON")
+	}
+	return claude.JSON(s), nil
+}

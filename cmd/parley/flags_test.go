@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+func parse(t *testing.T, args ...string) (*claude.Options, error) {
+	t.Helper()
+	f, cmd := &runFlags{}, &cobra.Command{}
+	f.register(cmd)
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	return f.build()
+}
+
+func TestFlags(t *testing.T) {
+	t.Setenv("PARLEY_CLI", "/opt/claude")
+	abs := func(name string) string {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	preset := &claude.PromptPreset{}
+	base := claude.Options{CLIPath: "/opt/claude", SystemPrompt: preset, IncludePartialMessages: true}
+	with := func(change func(*claude.Options)) claude.Options {
+		o := base
+		change(&o)
+		return o
+	}
+	tests := []struct {
+		args []string
+		want claude.Options
+	}{
+		{nil, base},
+		{[]string{"-m", "opus", "--fallback-model", "haiku", "--effort", "max", "--max-turns", "3"}, with(func(o *claude.Options) {
+			o.Model, o.FallbackModel, o.Effort, o.MaxTurns = "opus", "haiku", "max", 3
+		})},
+		{[]string{"--system-prompt", ""}, with(func(o *claude.Options) { o.SystemPrompt = claude.PromptText("") })},
+		{[]string{"--append-system-prompt", "x"}, with(func(o *claude.Options) { o.SystemPrompt = &claude.PromptPreset{Append: "x"} })},
+		{[]string{"--tools", "", "--setting-sources", ""}, with(func(o *claude.Options) { o.Tools, o.SettingSources = []string{}, []string{} })},
+		{[]string{"--tools", "Read, Bash", "--setting-sources=user,local"}, with(func(o *claude.Options) {
+			o.Tools, o.SettingSources = []string{"Read", "Bash"}, []string{"user", "local"}
+		})},
+		{[]string{"--allowed-tools", "Bash(a, b)", "--allowed-tools", "Read", "--disallowed-tools", "Write"}, with(func(o *claude.Options) {
+			o.AllowedTools, o.DisallowedTools = []string{"Bash(a, b)", "Read"}, []string{"Write"}
+		})},
+		{[]string{"--max-budget-usd", "0", "--permission-mode", "plan"}, with(func(o *claude.Options) {
+			o.MaxBudgetUSD, o.PermissionMode = new(0.0), claude.ModePlan
+		})},
+		{[]string{"--cwd", "d", "--add-dir", "e", "--settings", "s.json", "--mcp-config", "m.json"}, with(func(o *claude.Options) {
+			o.Dir, o.AdditionalDirectories, o.Settings = abs("d"), []string{abs("e")}, abs("s.json")
+			o.ExtraArgs = map[string]*string{"mcp-config": new(abs("m.json"))}
+		})},
+		{[]string{"--settings", "{}", "--mcp-config", ` {"mcpServers":{}}`, "--json-schema", "{}"}, with(func(o *claude.Options) {
+			o.Settings, o.JSONSchema = "{}", "{}"
+			o.ExtraArgs = map[string]*string{"mcp-config": new(` {"mcpServers":{}}`)}
+		})},
+		{[]string{"--resume", "x", "--fork-session", "--session-id", "y", "--cli", "/c", "--output", "json"}, with(func(o *claude.Options) {
+			o.Resume, o.ForkSession, o.SessionID, o.CLIPath, o.IncludePartialMessages = "x", true, "y", "/c", false
+		})},
+		{[]string{"--extra-arg", "a", "--extra-arg", "--b=c=d"}, with(func(o *claude.Options) {
+			o.ExtraArgs = map[string]*string{"a": nil, "b": new("c=d")}
+		})},
+	}
+	for _, tt := range tests {
+		got, err := parse(t, tt.args...)
+		if err != nil {
+			t.Errorf("%q: %v", tt.args, err)
+			continue
+		}
+		if diff := cmp.Diff(&tt.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(claude.Options{}, "Logger")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.args, diff)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	good := &claude.ResultMessage{}
+	bad := &claude.ResultMessage{IsError: true}
+	tests := []struct {
+		title       string
+		err         error
+		last        *claude.ResultMessage
+		interrupted bool
+		want        int
+		silent      bool
+	}{
+		{"good", nil, good, false, 0, true},
+		{"failed", nil, bad, false, 1, true},
+		{"failed, and the CLI said so", &claude.ResultError{Result: bad}, bad, false, 1, true},
+		{"a limit", &claude.RateLimitError{Err: &claude.ResultError{Result: bad}}, bad, false, 1, true},
+		{"refused", &claude.HandshakeError{Err: &claude.ResultError{Result: bad}}, bad, false, 1, true},
+		{"no result", nil, nil, false, 4, false},
+		{"died", &claude.ExitError{Code: 3}, nil, false, 4, false},
+		{"died behind a result", &claude.ExitError{Code: 3}, good, false, 4, false},
+		{"died connecting", &claude.HandshakeError{Err: &claude.ExitError{Code: 3}}, nil, false, 4, false},
+		{"no handshake", &claude.HandshakeError{Err: &claude.StalledError{Phase: "handshake"}}, nil, false, 3, false},
+		{"not started", &claude.SpawnError{Err: os.ErrPermission}, nil, false, 3, false},
+		{"interrupted", nil, bad, true, 130, true},
+		{"interrupted before it began", nil, nil, true, 130, true},
+		{"interrupted too late", nil, good, true, 0, true},
+		{"died when interrupted", &claude.ExitError{Signal: "SIGSEGV"}, nil, true, 4, false},
+		{"SIGTERM", &signalError{syscall.SIGTERM}, nil, false, 143, true},
+		{"SIGINT twice", &signalError{os.Interrupt}, nil, true, 130, true},
+		{"timeout", &timeoutError{time.Second}, nil, false, 1, false},
+		{"pipe", &outputError{syscall.EPIPE}, nil, false, 141, true},
+		{"disk full", &outputError{syscall.ENOSPC}, nil, false, 1, false},
+		{"anything", errors.New("x"), nil, false, 4, false},
+	}
+	for _, tt := range tests {
+		if v := judge(tt.err, tt.last, tt.interrupted); v.code != tt.want || (v.say == "") != tt.silent {
+			t.Errorf("%s: %+v, want code %d", tt.title, v, tt.want)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+)
+
+// TestMain runs the tests, or plays the command that a test started.
+func TestMain(m *testing.M) {
+	testscript.Main(tidyTests{m}, map[string]func(){"parley": main})
+}
+
+// tidyTests are tests that leave nothing behind: no goroutine, no child.
+type tidyTests struct{ m *testing.M }
+
+// Run runs the tests, and then looks for what is left.
+func (t tidyTests) Run() int {
+	code := t.m.Run()
+	if code != 0 {
+		return code
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if left := childProcesses(); len(left) > 0 {
+		fmt.Fprintln(os.Stderr, "children left:", left)
+		return 1
+	}
+	return 0
+}
+
+// childProcesses returns the ids of this process's children, zombies included,
+// where the system tells.
+func childProcesses() []string {
+	var pids []string
+	tasks, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, task := range tasks {
+		b, _ := os.ReadFile(task)
+		pids = append(pids, strings.Fields(string(b))...)
+	}
+	return pids
+}

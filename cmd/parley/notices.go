@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// note writes one short line to standard error.
+func (p *printer) note(text string) {
+	if to := p.con.err; !p.quiet {
+		to.line(to.paint(yellow, "!") + " " + shorten(oneLine(text), max(to.width-2, 0)))
+	}
+}
+
+// notice shows messages about the session, those that a person should know of.
+func (p *printer) notice(m claude.Message) {
+	switch m := m.(type) {
+	case *claude.APIRetryMessage:
+		p.note(retryText(m))
+	case *claude.PermissionDeniedMessage:
+		p.denied(m)
+	case *claude.ModelFallbackMessage:
+		p.note(fmt.Sprintf("%s answers instead of %s", m.FallbackModel, m.OriginalModel))
+	case *claude.ModelRefusalFallbackMessage:
+		p.note(fmt.Sprintf("%s refused, %s answers instead", m.OriginalModel, m.FallbackModel))
+	case *claude.ModelRefusalNoFallbackMessage:
+		p.note(m.OriginalModel + " refused: " + firstLine(m.Content))
+	case *claude.InformationalMessage:
+		p.note(firstLine(m.Content))
+	case *claude.CompactBoundaryMessage:
+		p.note(fmt.Sprintf("the conversation was compacted (%d tokens before)", m.CompactMetadata.PreTokens))
+	case *claude.RateLimitEventMessage:
+		if s := m.RateLimitInfo.Status; s != "" && s != "allowed" {
+			p.note(limitText(m.RateLimitInfo))
+		}
+	case *claude.SessionWritesLostMessage:
+		p.note("the disk is full (" + m.ErrorCode + "), lost: " + strings.Join(m.Lost, ", "))
+	case *claude.BadLine:
+		p.note(fmt.Sprintf("a line that is no message, %d bytes: %s", m.Size, shorten(oneLine(string(m.Raw())), 60)))
+	case *claude.ErrorMessage:
+		p.note("error: " + string(m.Error))
+	case *claude.UnknownMessage:
+		p.unknownThing("message", m.Type)
+	case *claude.SystemMessage:
+		p.unknownThing("message", "system/"+m.Subtype)
+	default:
+		p.task(m)
+	}
+}
+
+// task tells when work in the background begins and ends.
+func (p *printer) task(m claude.Message) {
+	switch m := m.(type) {
+	case *claude.TaskStartedMessage:
+		if m.IsBackgrounded && !m.Ambient {
+			p.tasks[m.TaskID] = strings.Clone(m.Description)
+		}
+	case *claude.TaskUpdatedMessage:
+		if b := m.Patch.IsBackgrounded; b != nil && *b {
+			p.tasks[m.TaskID] = strings.Clone(m.Patch.Description)
+		}
+	case *claude.TaskNotificationMessage:
+		if description, ok := p.tasks[m.TaskID]; ok {
+			delete(p.tasks, m.TaskID)
+			p.note(fmt.Sprintf("background task %s: %s", m.Status, description))
+		}
+	}
+}
+
+// unknownThing tells once of something that a newer CLI says.
+func (p *printer) unknownThing(what, name string) {
+	if key := what + " " + name; !p.unknown[key] {
+		p.unknown[key] = true
+		p.note("unknown " + what + " " + shorten(oneLine(name), 60))
+	}
+}
+
+func retryText(m *claude.APIRetryMessage) string {
+	why := "no answer from the API"
+	if m.ErrorStatus != 0 {
+		why = fmt.Sprintf("API error %d (%s)", m.ErrorStatus, m.Error)
+	}
+	delay := time.Duration(m.RetryDelayMS * float64(time.Millisecond))
+	return fmt.Sprintf("%s, trying again in %s (%d of %d)", why, seconds(delay), m.Attempt, m.MaxRetries)
+}
+
+func limitText(l claude.RateLimitInfo) string {
+	s := "rate limit " + l.RateLimitType + ": " + l.Status
+	if l.ResetsAt > 0 {
+		s += ", until " + time.Unix(int64(l.ResetsAt), 0).Format("Jan 2 15:04")
+	}
+	return s
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// printer shows a run to a person: the answer on standard output, all else
+// beside it. It is fed with messages and has no other input than its clock.
+type printer struct {
+	con *console
+	now func() time.Time
+
+	quiet      bool // the answer alone
+	stream     bool // text as it comes, not block by block
+	thinking   bool // show it
+	structured bool // the answer is the structured output
+
+	block    streamed // the block that is being streamed
+	blocks   int      // blocks of prose so far
+	answered bool     // this turn has shown text
+	apiError string   // of an answer that is an error's text, until the result
+	calls    []*toolCall
+	tasks    map[string]string // description by id, of tasks in the background
+	unknown  map[string]bool   // what was told to be unknown
+	cwd      string
+	totals   totals
+}
+
+// streamed is a block of the main conversation of which parts have come.
+type streamed struct {
+	message string // the API's id of its message
+	typ     string // text or thinking; "" when there is none
+	text    strings.Builder
+}
+
+func newPrinter(con *console, now func() time.Time) *printer {
+	return &printer{con: con, now: now, tasks: map[string]string{}, unknown: map[string]bool{}}
+}
+
+func (p *printer) message(m claude.Message) {
+	p.con.mu.Lock()
+	defer p.con.mu.Unlock()
+	switch m := m.(type) {
+	case *claude.StreamEventMessage:
+		if m.ParentToolUseID == "" {
+			p.event(m)
+		}
+	case *claude.AssistantMessage:
+		p.assistant(m)
+	case *claude.UserMessage:
+		p.user(m)
+	case *claude.ResultMessage:
+		p.result(m)
+	case *claude.InitMessage:
+		p.cwd = strings.Clone(m.CWD)
+	case *claude.LocalCommandOutputMessage:
+		p.say(m.Content)
+	default:
+		p.notice(m)
+	}
+}
+
+func (p *printer) err() error { return p.con.out.err }
+
+// event shows the part of a block that an event brings.
+func (p *printer) event(m *claude.StreamEventMessage) {
+	switch e := m.Event.(type) {
+	case *claude.MessageStartEvent:
+		p.block = streamed{message: strings.Clone(e.Message.ID)}
+	case *claude.ContentBlockStartEvent:
+		p.block = streamed{message: p.block.message}
+	case *claude.ContentBlockDeltaEvent:
+		switch d := e.Delta.(type) {
+		case *claude.TextDelta:
+			p.part("text", d.Text)
+		case *claude.ThinkingDelta:
+			p.part("thinking", d.Thinking)
+		}
+	}
+	if m.AbandonedBlocks != nil && p.stream && p.block.typ == "text" {
+		p.block = streamed{}
+		p.note("the answer was broken off and is asked for again")
+	}
+}
+
+func (p *printer) part(typ, text string) {
+	if !p.stream || text == "" {
+		return
+	}
+	if p.block.typ != typ {
+		p.block = streamed{message: p.block.message, typ: typ}
+		p.blocks++
+	}
+	p.block.text.WriteString(text)
+	p.prose(typ, text)
+}
+
+// whole shows a finished block: what its parts have not shown already.
+func (p *printer) whole(message, typ, text string) {
+	shown := ""
+	if p.block.typ == typ && p.block.message == message {
+		shown = p.block.text.String()
+	}
+	rest, goesOn := strings.CutPrefix(text, shown)
+	if shown == "" || !goesOn {
+		p.blocks++
+	}
+	p.block = streamed{message: p.block.message}
+	p.prose(typ, rest)
+	if typ == "text" && !p.structured {
+		p.con.out.end()
+	}
+}
+
+// prose writes text of the model.
+func (p *printer) prose(typ, text string) {
+	if text == "" {
+		return
+	}
+	to, look := p.con.out, plain
+	switch {
+	case typ == "thinking" && !p.thinking:
+		return
+	case typ == "thinking":
+		to, look = p.con.aside(), dim
+	case p.structured:
+		to, look = p.con.aside(), plain
+	default:
+		p.answered = true
+	}
+	if p.quiet && to != p.con.out {
+		return
+	}
+	to.begin(prose, "block "+strconv.Itoa(p.blocks))
+	to.write(to.paint(look, to.show(text)))
+}
+
+// say writes a whole text as an answer.
+func (p *printer) say(text string) {
+	p.blocks++
+	p.prose("text", text)
+}
+
+func (p *printer) assistant(m *claude.AssistantMessage) {
+	main := m.ParentToolUseID == ""
+	if m.Error != "" {
+		if main {
+			p.apiError = strings.Clone(m.Text())
+		}
+		return
+	}
+	for _, b := range m.Message.Content {
+		switch b := b.(type) {
+		case *claude.TextBlock:
+			if main {
+				p.whole(m.Message.ID, "text", b.Text)
+			}
+		case *claude.ThinkingBlock:
+			if main {
+				p.whole(m.Message.ID, "thinking", b.Thinking)
+			}
+		case *claude.ToolUseBlock:
+			p.call(b.ID, b.Name, b.Input, m.ParentToolUseID)
+		case *claude.ServerToolUseBlock:
+			p.call(b.ID, b.Name, b.Input, m.ParentToolUseID)
+		case *claude.MCPToolUseBlock:
+			p.call(b.ID, b.ServerName+": "+b.Name, b.Input, m.ParentToolUseID)
+		case *claude.ServerToolResultBlock:
+			p.outcome(b.ToolUseID, strings.Contains(b.Type, "error"), "")
+		case *claude.MCPToolResultBlock:
+			p.outcome(b.ToolUseID, b.IsError, b.Content.String())
+		case *claude.UnknownBlock:
+			p.unknownThing("content block", b.Type)
+		}
+	}
+}
+
+func (p *printer) user(m *claude.UserMessage) {
+	for _, b := range m.Message.Content.Blocks {
+		if r, ok := b.(*claude.ToolResultBlock); ok {
+			p.outcome(r.ToolUseID, r.IsError, r.Content.String())
+		}
+	}
+}
+
+// result shows how a turn ended. What it answered has been shown already, as a
+// rule; a slash command that the CLI runs itself may answer here alone.
+func (p *printer) result(m *claude.ResultMessage) {
+	p.totals.add(m)
+	answer := m.Result
+	if p.structured {
+		answer = string(m.StructuredOutput)
+	}
+	switch {
+	case m.IsError:
+		p.failed(m)
+	case p.structured && answer != "":
+		p.blocks++
+		p.con.out.begin(prose, "structured")
+		p.con.out.write(p.con.out.show(answer) + "\n")
+	case !p.answered && !p.structured:
+		p.say(answer)
+	}
+	if !m.IsError && p.apiError != "" && p.apiError != answer {
+		p.note(p.apiError)
+	}
+	p.apiError, p.answered, p.block = "", false, streamed{}
+}
+
+// failed shows the text of an error, once: the answer in which the CLI tells it
+// was not shown.
+func (p *printer) failed(m *claude.ResultMessage) {
+	text := m.Text()
+	switch {
+	case m.TerminalReason == claude.TerminalAbortedStreaming || m.TerminalReason == claude.TerminalAbortedTools:
+		text = "interrupted"
+	case text == "" && p.apiError != "":
+		text = p.apiError
+	case text == "":
+		text = string(m.Subtype)
+	}
+	to := p.con.err
+	to.line(to.paint(red, "error:") + " " + sanitize(text))
+}
+
+func (p *printer) end() {
+	p.con.mu.Lock()
+	defer p.con.mu.Unlock()
+	p.endCalls()
+	p.con.out.end()
+	if usage := p.totals.String(); usage != "" && !p.quiet {
+		p.con.err.line(p.con.err.paint(dim, usage))
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// patience is how long standard input may be silent before that is told.
+const patience = 3 * time.Second
+
+// readPrompt puts the prompt together from the arguments and standard input.
+func readPrompt(ctx context.Context, args []string, stdin *os.File, note func(string)) (string, error) {
+	text := strings.Join(args, " ")
+	_, terminal := terminalWidth(stdin)
+	fromInput := text == "-"
+	if fromInput {
+		text = ""
+	}
+	if fromInput || text == "" && !terminal || text != "" && isPiped(stdin) {
+		input, err := readAll(ctx, stdin, note)
+		if err != nil {
+			return "", err
+		}
+		text = join(text, input)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", usagef("there is no prompt")
+	}
+	return text, nil
+}
+
+func join(prompt, input string) string {
+	if prompt == "" || strings.TrimSpace(input) == "" {
+		return prompt + input
+	}
+	return prompt + "\n\n" + input
+}
+
+// isPiped reports whether somebody has put something on standard input; a
+// device, such as a terminal or the null device, is nobody.
+func isPiped(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0
+}
+
+// readAll reads all of f, and gives up when ctx ends.
+func readAll(ctx context.Context, f *os.File, note func(string)) (string, error) {
+	type content struct {
+		text string
+		err  error
+	}
+	read := make(chan content, 1)
+	go func() {
+		data, err := io.ReadAll(f)
+		read <- content{string(data), err}
+	}()
+	silence := time.NewTimer(patience)
+	defer silence.Stop()
+	for {
+		select {
+		case c := <-read:
+			if c.err != nil {
+				return "", usagef("reading standard input: %v", c.err)
+			}
+			return c.text, nil
+		case <-silence.C:
+			note("waiting for the end of standard input")
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}

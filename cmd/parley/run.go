@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+func newRun(code *int) *cobra.Command {
+	flags := &runFlags{}
+	cmd := &cobra.Command{
+		Use:     "run [flags] [prompt | -]",
+		Short:   "Ask an agent one thing and show what it does",
+		Long:    runLong,
+		Example: runExample,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			*code, err = flags.run(cmd.Context(), args)
+			return err
+		},
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		DisableFlagsInUseLine: true,
+	}
+	cmd.Flags().SortFlags = false
+	flags.register(cmd)
+	return cmd
+}
+
+// run runs the command and returns the exit code. An error is one of usage.
+func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
+	opts, err := f.build()
+	if err != nil {
+		return 0, err
+	}
+	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
+	note := con.note
+	if f.quiet {
+		note = func(string) {}
+	}
+	opts.Logger = slog.New(slog.DiscardHandler)
+	if f.verbose {
+		opts.Stderr = con.pass
+		opts.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &timeoutError{f.timeout})
+		defer cancel()
+	}
+	sigs := watchSignals(ctx, end, note)
+	defer sigs.stop()
+
+	r := &runner{con: con, out: f.newOutput(con), sigs: sigs}
+	prompt, err := readPrompt(ctx, args, os.Stdin, note)
+	if err == nil {
+		err = r.run(ctx, opts, prompt)
+	}
+	if usage, ok := errors.AsType[*usageError](err); ok {
+		return 0, usage
+	}
+	v := judge(err, r.last, sigs.wasInterrupted())
+	if v.say != "" {
+		con.complain(v.say)
+	}
+	return v.code, nil
+}
+
+// newOutput is the output that the flags ask for.
+func (f *runFlags) newOutput(con *console) output {
+	switch f.output {
+	case outputJSON:
+		return &resultOutput{w: con.out.w}
+	case outputRaw:
+		return &rawOutput{w: con.out.w}
+	}
+	p := newPrinter(con, time.Now)
+	p.quiet = f.quiet
+	p.structured = f.schema != ""
+	p.stream, p.thinking = con.out.tty, con.aside().tty
+	if f.changed("stream") {
+		p.stream = f.stream
+	}
+	if f.changed("show-thinking") {
+		p.thinking = f.showThinking
+	}
+	return p
+}
+
+// runner runs one prompt to its end.
+type runner struct {
+	con  *console
+	out  output
+	sigs *signals
+	last *claude.ResultMessage
+}
+
+// run returns what the run ended with. Nothing of it is left when it returns.
+func (r *runner) run(ctx context.Context, opts *claude.Options, prompt string) error {
+	client, err := claude.Connect(ctx, opts)
+	if err != nil {
+		return r.refused(err)
+	}
+	defer client.Close()
+	// Before the prompt is sent, so that nothing is missed.
+	messages := client.Messages(ctx)
+	turn, err := client.Send(ctx, claude.Text(prompt))
+	if err != nil {
+		return err
+	}
+	r.sigs.turn(turn.Cancel)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer r.leave(client, turn)
+	work.Go(func() {
+		for range turn.Messages(ctx) {
+			// They are shown from the messages of the whole run.
+		}
+		r.sigs.turn(nil)
+		if ctx.Err() == nil { // else the turn may still be under way
+			client.CloseInput()
+		}
+	})
+	for m, err := range messages {
+		if err != nil {
+			r.out.end()
+			return err
+		}
+		if err := r.show(m); err != nil {
+			return err
+		}
+	}
+	r.out.end()
+	return r.written()
+}
+
+// leave ends the CLI. A turn that is under way is interrupted first: the CLI
+// then ends by itself, and what it has done is in its transcript.
+func (r *runner) leave(client *claude.Client, turn *claude.Turn) {
+	if r.last == nil && !r.sigs.wasInterrupted() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = turn.Cancel(ctx) // Close does the rest
+	}
+	client.Close()
+}
+
+func (r *runner) show(m claude.Message) error {
+	if result, ok := m.(*claude.ResultMessage); ok {
+		r.last = result
+	}
+	r.out.message(m)
+	return r.written()
+}
+
+func (r *runner) written() error {
+	if err := r.out.err(); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// refused is the error of a CLI that could not be connected to. One that said
+// why in a result has that shown; what is wrong with the options is an error of
+// usage.
+func (r *runner) refused(err error) error {
+	if failed, ok := errors.AsType[*claude.ResultError](err); ok {
+		if werr := r.show(failed.Result); werr != nil {
+			return werr
+		}
+		r.out.end()
+		return err
+	}
+	var (
+		notFound  *claude.CLINotFoundError
+		spawn     *claude.SpawnError
+		handshake *claude.HandshakeError
+		signalled *signalError
+		timedOut  *timeoutError
+	)
+	switch {
+	case errors.As(err, &notFound), errors.As(err, &spawn), errors.As(err, &handshake), errors.As(err, &signalled), errors.As(err, &timedOut):
+		return err
+	}
+	return &usageError{text: err.Error(), plain: true}
+}
