@@ -1,0 +1,67 @@
+# Parley. `make` lists the targets.
+
+ARGS     ?=
+PROMPT   ?= Say hello, and tell me in one sentence what you can do.
+FUZZTIME ?= 60s
+BENCH    ?= .
+PKG      ?= ./...
+
+# Passed on as environment variables: a prompt may hold quotes and dollar signs.
+run: export PARLEY_PROMPT = $(value PROMPT)
+export FUZZTIME
+
+# A checkout without commits, or owned by another user, has no version to stamp.
+lint test fuzz bench soak: export GOFLAGS += -buildvcs=false
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run build test preflight cli lint fuzz bench soak clean
+
+help: ## list the targets
+	@echo 'usage: make <target> [VARIABLE=value]'
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@echo
+	@echo 'variables'
+	@echo '  PROMPT   what make run asks the agent'
+	@echo '  ARGS     flags for parley run, as in: make run ARGS="--help"'
+	@echo '  PKG      the packages that make test, bench and soak run (./...)'
+	@echo '  FUZZTIME how long each fuzz target runs (60s)'
+	@echo '  BENCH    which benchmarks run (a regular expression)'
+
+run: ## ask an agent something: make run PROMPT="..." ARGS="..."
+	@scripts/preflight go
+	@go run ./cmd/parley run $(ARGS) "$$PARLEY_PROMPT"
+
+build: ## build bin/parley
+	@scripts/preflight go
+	go build -trimpath -o bin/ ./cmd/parley
+
+test: preflight cli lint ## check everything: tools, CLI, lint, tests with the race detector
+	@echo '== go test'
+	@scripts/gotest -timeout 14m $(PKG)
+
+preflight:
+	@echo '== tools'
+	@scripts/preflight go git node npm race
+
+cli:
+	@echo '== agent CLI'
+	@scripts/install-cli
+
+lint: ## gofmt, vet, staticcheck, go.mod, generated files
+	@scripts/lint
+
+fuzz: ## run every fuzz target for FUZZTIME
+	@scripts/fuzz
+
+bench: ## measure side by side with the official SDKs, then the JSON engines (ARGS="--help")
+	@scripts/preflight go
+	go run ./bench $(ARGS)
+	cd bench/engines && go test -run '^$$' -bench '$(BENCH)' -count 5
+
+soak: preflight cli ## run the tests with their long parts
+	PARLEY_SOAK=1 scripts/gotest -timeout 60m $(PKG)
+
+clean: ## delete what build wrote (the CLI stays in its cache, see CONTRIBUTING.md)
+	rm -rf bin
