@@ -180,7 +180,7 @@ func (m *mirror) key(file string) (SessionKey, bool) {
 
 // mirrorError is the message that tells of entries that were not stored.
 func mirrorError(key SessionKey, err error) entry {
-	m := &MirrorErrorMessage{Error: err.Error(), Key: MirrorKey{ProjectKey: key.ProjectKey, SessionID: key.SessionID, Subpath: key.Subpath}}
+	m := &MirrorErrorMessage{Error: err.Error(), Key: MirrorKey(key)}
 	m.Subtype, m.UUID, m.SessionID = "mirror_error", newUUID(), key.SessionID
 	line, encErr := Encode(m)
 	if encErr != nil {

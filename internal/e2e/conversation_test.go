@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
@@ -183,6 +182,15 @@ func TestPartialMessages(t *testing.T) {
 	}
 }
 
+// kill ends a CLI as nobody should.
+func kill(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
+
 func describe(b claude.ContentBlock) string {
 	switch b := b.(type) {
 	case *claude.TextBlock:
@@ -324,7 +332,7 @@ func TestKilled(t *testing.T) {
 		got.messages = append(got.messages, m)
 		if ev, ok := m.(*claude.StreamEventMessage); ok && ev.TextDelta() != "" && !killed {
 			killed = true
-			if err := syscall.Kill(<-pid, syscall.SIGKILL); err != nil {
+			if err := kill(<-pid); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -348,7 +356,7 @@ func TestKilledClient(t *testing.T) {
 	if err := w.api.WaitRequests(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(<-pid, syscall.SIGKILL); err != nil {
+	if err := kill(<-pid); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := turn.Wait(t.Context()); as[*claude.ExitError](t, err).Signal != "SIGKILL" {

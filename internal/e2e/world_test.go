@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,13 +48,6 @@ func (w *world) connect() *claude.Client {
 	}
 	w.t.Cleanup(func() { c.Close() })
 	return c
-}
-
-func (w *world) write(name, text string) {
-	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // talk is what came of a range.

@@ -113,7 +113,6 @@ type outer struct {
 	In   *inner           `json:"in"`
 	Raw  text             `json:"raw"`
 	Skip string           `json:"-"`
-	priv string
 }
 
 func TestUnmarshal(t *testing.T) {
