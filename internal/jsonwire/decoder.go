@@ -3,6 +3,7 @@ package jsonwire
 import (
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // Decoder is a cursor over one JSON text. After the first error every method
@@ -12,10 +13,6 @@ type Decoder struct {
 	i     int
 	depth int
 	err   error
-
-	// Scratch is for decode functions that hand something to the ones below
-	// them, such as storage allocated together.
-	Scratch any
 }
 
 // Unmarshal decodes s, one JSON value, into the value that dst points to. The
@@ -223,6 +220,22 @@ func (m *Members) Next() bool {
 	}
 	d.i++
 	return true
+}
+
+// Literal moves past text if exactly that is ahead.
+func (d *Decoder) Literal(text string) bool {
+	if strings.HasPrefix(d.s[d.i:], text) {
+		d.i += len(text)
+		return true
+	}
+	return false
+}
+
+// Resume walks the rest of an object whose first members Literal and others have
+// passed.
+func (d *Decoder) Resume() Members {
+	d.depth++
+	return Members{d: d, begun: true}
 }
 
 // nextIs is Next for a caller who expects the key guess, which holds no escape:

@@ -15,7 +15,8 @@ const KeptOfLong = 4 << 10
 
 const (
 	smallBuffer = 4 << 10
-	largeBuffer = 64 << 10
+	largeBuffer = 256 << 10
+	burst       = 32 << 10 // a read of this much finds the writer at work
 )
 
 // largeBuffers are lent to readers in the middle of a burst, so that a thousand
@@ -36,7 +37,8 @@ type Reader struct {
 	max   int
 	small []byte
 	large *[]byte
-	rest  []byte // read, not yet looked at
+	rest  []byte // read, not yet looked at; part of one of the buffers
+	full  bool   // the last read found so much that there is more
 	err   error  // what the source ended with
 }
 
@@ -66,15 +68,35 @@ func (r *Reader) Next() (Line, error) {
 
 // line returns the next line, blank or not; ok is false at the end.
 func (r *Reader) line() (line Line, ok bool) {
-	if i := bytes.IndexByte(r.rest, '\n'); i >= 0 && i <= r.max {
-		line = Line{Text: string(trimCR(r.rest[:i])), Size: i}
-		r.rest = r.rest[i+1:]
-		return line, true
+	for seen := 0; ; {
+		if i := bytes.IndexByte(r.rest[seen:], '\n'); i >= 0 {
+			i += seen
+			line = r.finish(string(r.rest[:min(i, r.kept(i))]), i, false)
+			r.rest = r.rest[i+1:]
+			return line, true
+		}
+		seen = len(r.rest)
+		if seen > r.max || !r.room() {
+			return r.longLine()
+		}
+		if !r.fill() {
+			line = r.finish(string(r.rest), seen, true)
+			r.rest = nil
+			r.release()
+			return line, seen > 0
+		}
 	}
-	return r.longLine()
 }
 
-// longLine gathers a line that is not in the buffer as a whole.
+// kept is how much of a line of this size is kept.
+func (r *Reader) kept(size int) int {
+	if size > r.max {
+		return KeptOfLong
+	}
+	return size
+}
+
+// longLine gathers a line that no buffer holds.
 func (r *Reader) longLine() (Line, bool) {
 	var b strings.Builder
 	size := 0
@@ -95,6 +117,7 @@ func (r *Reader) longLine() (Line, bool) {
 		}
 		r.rest = nil
 		if !r.fill() {
+			r.release()
 			return r.finish(b.String(), size, true), size > 0
 		}
 	}
@@ -108,19 +131,44 @@ func (r *Reader) finish(text string, size int, torn bool) Line {
 	return Line{Text: strings.TrimSuffix(text, "\r"), Size: size, Torn: torn}
 }
 
-// fill reads once more; false means that the source has ended.
+// room makes room behind rest, in a larger buffer if need be; false if there is
+// none to be had.
+func (r *Reader) room() bool {
+	if len(r.rest) == 0 {
+		// Nothing is kept: a burst gets a large buffer, and a reader that is about
+		// to wait gives it back.
+		if r.full && r.large == nil {
+			r.large = largeBuffers.Get().(*[]byte)
+		} else if !r.full {
+			r.release()
+		}
+		return true
+	}
+	buf := r.buffer()
+	if len(r.rest) <= len(buf)/2 {
+		r.rest = buf[:copy(buf, r.rest)]
+		return true
+	}
+	if r.large != nil {
+		return false
+	}
+	r.large = largeBuffers.Get().(*[]byte)
+	r.rest = (*r.large)[:copy(*r.large, r.rest)]
+	return true
+}
+
+// fill reads once more, behind rest; false means that the source has ended.
 func (r *Reader) fill() bool {
+	buf := r.buffer()[len(r.rest):]
 	for r.err == nil {
-		buf := r.buffer()
 		n, err := r.src.Read(buf)
 		r.err = err
 		if n > 0 {
-			r.rest = buf[:n]
-			r.lend(n == len(buf))
+			r.rest = r.buffer()[:len(r.rest)+n]
+			r.full = n == len(buf) || n >= burst
 			return true
 		}
 	}
-	r.release()
 	return false
 }
 
@@ -134,27 +182,11 @@ func (r *Reader) buffer() []byte {
 	return r.small
 }
 
-// lend takes a large buffer for the next read when this one was filled to the
-// brim. The large one goes back when a read finds it empty in small pieces.
-func (r *Reader) lend(full bool) {
-	switch {
-	case full && r.large == nil:
-		r.large = largeBuffers.Get().(*[]byte)
-	case r.large != nil && len(r.rest) <= smallBuffer:
-		r.small = append(r.small[:0], r.rest...)[:len(r.rest)]
-		r.rest = r.small
-		r.small = r.small[:cap(r.small)]
-		r.release()
-	}
-}
-
 func (r *Reader) release() {
 	if r.large != nil {
 		largeBuffers.Put(r.large)
 		r.large = nil
 	}
 }
-
-func trimCR(b []byte) []byte { return bytes.TrimSuffix(b, []byte{'\r'}) }
 
 func blank(l Line) bool { return !l.TooLong && strings.TrimLeft(l.Text, " \t\r") == "" }

@@ -87,6 +87,7 @@ func spawn(ctx context.Context, cmd Command) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	widen(pipes[1].w)
 	c := &child{stdin: pipes[0].w, stdout: pipes[1].r, stderr: pipes[2].r}
 	c.cmd = &exec.Cmd{
 		Path: path,

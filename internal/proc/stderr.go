@@ -38,7 +38,7 @@ func newStderr(src io.ReadCloser, opts Options) *stderr {
 func (e *stderr) drain() {
 	defer close(e.drained)
 	split := splitter{emit: e.emit}
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, 4<<10)
 	for {
 		n, err := e.src.Read(buf)
 		e.tail.write(buf[:n])
