@@ -3,7 +3,11 @@ package claudetest_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/e2e"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	claudetest.RunProgram(programs)
+	e2e.VerifyMain(m)
+}

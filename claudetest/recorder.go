@@ -1,0 +1,232 @@
+package claudetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// Entry is one line of a recording.
+type Entry struct {
+	// MS is the time since the connection was opened, in milliseconds.
+	MS float64 `json:"t_ms"`
+	// Dir is "in" for what the CLI was sent, "out" for what it wrote, "proc" for
+	// the rest.
+	Dir string `json:"dir"`
+	// Line is the line, Text the line where it is no JSON.
+	Line json.RawMessage `json:"line,omitempty"`
+	Text string          `json:"text,omitempty"`
+	// Event is set where there is no line: "start", "eof" at the end of the
+	// input, "exit" at the end of the CLI.
+	Event string `json:"ev,omitempty"`
+	// Of an exit: how the CLI ended, as in claude.ExitError; Error is what broke
+	// the connection instead.
+	Code   int    `json:"code,omitempty"`
+	Signal string `json:"signal,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+	Error  string `json:"error,omitempty"`
+	// Of a start: the format of the recording.
+	Format int `json:"format,omitempty"`
+}
+
+// recordingFormat is the format that is written and read.
+const recordingFormat = 1
+
+// Recorder is a [claude.Transport] that writes down what goes through another
+// one, each connection as JSON lines of [Entry], redacted. That a recording
+// cannot be written does not disturb the session; see Err.
+//
+//	opts.Transport = claudetest.NewRecorder(claude.ProcessTransport(opts), file)
+//
+// Partial messages are redacted as a whole and written down when their block has
+// ended, because a secret may be in pieces there.
+type Recorder struct {
+	// Redactor is what redacts; nil is NewRedactor(). It is set before the first
+	// connection.
+	Redactor *Redactor
+
+	next claude.Transport
+	open func() (io.WriteCloser, error)
+
+	mu   sync.Mutex
+	once sync.Once
+	err  error
+	n    int
+}
+
+// NewRecorder records all connections of a transport to one writer, one after
+// another.
+func NewRecorder(next claude.Transport, w io.Writer) *Recorder {
+	r := &Recorder{next: next}
+	r.open = func() (io.WriteCloser, error) { return nopCloser{w}, nil }
+	return r
+}
+
+// NewDirRecorder records each connection of a transport to a file of its own in
+// dir, which is created: 001.jsonl, 002.jsonl, … Files that are there are
+// overwritten.
+func NewDirRecorder(next claude.Transport, dir string) *Recorder {
+	r := &Recorder{next: next}
+	r.open = func() (io.WriteCloser, error) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		r.mu.Lock()
+		r.n++
+		name := fmt.Sprintf("%03d.jsonl", r.n)
+		r.mu.Unlock()
+		return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	}
+	return r
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// Err is why a recording could not be written, nil if all could.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+func (r *Recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil && err != nil {
+		r.err = fmt.Errorf("claudetest: recording: %w", err)
+	}
+}
+
+// Connect opens a connection of the transport and records it.
+func (r *Recorder) Connect(ctx context.Context) (claude.Conn, error) {
+	r.once.Do(func() {
+		if r.Redactor == nil {
+			r.Redactor = NewRedactor()
+		}
+	})
+	conn, err := r.next.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w, err := r.open()
+	if err != nil {
+		r.fail(err)
+		return conn, nil
+	}
+	c := &recorderConn{Conn: conn, r: r, w: w, begun: time.Now()}
+	c.record(Entry{Dir: "proc", Event: "start", Format: recordingFormat})
+	return c, nil
+}
+
+// recorderConn records one connection.
+type recorderConn struct {
+	claude.Conn
+	r     *Recorder
+	begun time.Time
+
+	mu     sync.Mutex
+	w      io.WriteCloser // nil when the recording has ended
+	held   []Entry        // not written yet, because a block is open
+	size   int            // bytes of held
+	eof    bool
+	exited bool
+}
+
+func (c *recorderConn) Read(ctx context.Context) (json.RawMessage, error) {
+	line, err := c.Conn.Read(ctx)
+	if err == nil {
+		c.record(lineEntry("out", line))
+		return line, nil
+	}
+	c.mu.Lock()
+	again := c.exited
+	c.exited = true
+	c.mu.Unlock()
+	if !again {
+		c.record(exitEntry(err))
+	}
+	return line, err
+}
+
+func (c *recorderConn) Write(ctx context.Context, line json.RawMessage) error {
+	// Before it is written, or the answer would stand before it.
+	c.record(lineEntry("in", line))
+	return c.Conn.Write(ctx, line)
+}
+
+func (c *recorderConn) CloseWrite() error {
+	c.mu.Lock()
+	again := c.eof
+	c.eof = true
+	c.mu.Unlock()
+	if !again {
+		c.record(Entry{Dir: "in", Event: "eof"})
+	}
+	return c.Conn.CloseWrite()
+}
+
+func (c *recorderConn) Close() error {
+	err := c.Conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.exited {
+		c.finish()
+	}
+	return err
+}
+
+func lineEntry(dir string, line []byte) Entry {
+	if json.Valid(line) {
+		return Entry{Dir: dir, Line: line}
+	}
+	return Entry{Dir: dir, Text: string(line)}
+}
+
+func exitEntry(err error) Entry {
+	e := Entry{Dir: "proc", Event: "exit"}
+	if exit, ok := errors.AsType[*claude.ExitError](err); ok {
+		e.Code, e.Signal, e.Stderr = exit.Code, exit.Signal, exit.Stderr
+	} else if !errors.Is(err, io.EOF) {
+		e.Error = err.Error()
+	}
+	return e
+}
+
+// record writes an entry down, now or when the block that is open has ended.
+func (c *recorderConn) record(e Entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.w == nil {
+		return
+	}
+	e.MS = float64(time.Since(c.begun).Microseconds()) / 1000
+	e.Line = append(json.RawMessage(nil), e.Line...)
+	c.held = append(c.held, e)
+	c.size += len(e.Line)
+	if !c.blockOpen(e) {
+		c.flush()
+	}
+	if e.Event == "exit" {
+		c.finish()
+	}
+}
+
+// finish ends the recording; mu is held.
+func (c *recorderConn) finish() {
+	if c.w == nil {
+		return
+	}
+	c.flush()
+	c.r.fail(c.w.Close())
+	c.w = nil
+}

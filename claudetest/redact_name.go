@@ -1,0 +1,130 @@
+package claudetest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// secretWords end the names of what is secret, in snake case.
+var secretWords = []string{
+	"api_key", "apikey", "access_key", "access_key_id", "secret_key", "private_key", "signing_key", "encryption_key", "auth_key",
+	"token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "credentials",
+}
+
+// upperWords end the names of variables that are secret, in capitals.
+var upperWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PWD", "CREDENTIALS"}
+
+// notSecret are names of the protocol that only look like it.
+var notSecret = []string{"progress_token"}
+
+// secretName reports whether what has this name is secret: apiKey, x-api-key,
+// MY_TOKEN, db.password.
+func secretName(name string) bool {
+	if name == strings.ToUpper(name) {
+		for _, word := range upperWords {
+			if strings.HasSuffix(name, "_"+word) {
+				return true
+			}
+		}
+	}
+	snake := snakeCase(name)
+	if slices.Contains(notSecret, snake) {
+		return false
+	}
+	for _, word := range secretWords {
+		if snake == word || strings.HasSuffix(snake, "_"+word) {
+			return true
+		}
+	}
+	return false
+}
+
+func snakeCase(name string) string {
+	var b strings.Builder
+	lower := false
+	for _, c := range name {
+		switch {
+		case c == '-' || c == '.' || c == ' ' || c == '/':
+			c, lower = '_', false
+		case unicode.IsUpper(c):
+			if lower {
+				b.WriteByte('_')
+			}
+			lower = false
+		default:
+			lower = unicode.IsLower(c) || unicode.IsDigit(c)
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// harmless reports whether a value is no secret although its name says so: the
+// name of a variable, of a type, or nothing.
+func harmless(value string) bool {
+	if strings.HasPrefix(value, "$") || value == Redacted {
+		return true
+	}
+	switch strings.ToLower(value) {
+	case "", "null", "nil", "none", "undefined", "true", "false", "string", "number", "boolean", "bool", "int", "required", "optional":
+		return true
+	}
+	return false
+}
+
+// assignment is a name and what stands between it and its value. In JSON inside
+// of JSON the quotes have backslashes before them.
+var assignment = regexp.MustCompile(`(?i)([\w.-]*(?:key|key_id|token|secret|passwd|password|passphrase|pass|pwd|authorization|cookie|credentials?))` +
+	`(\\*["']?\s*(?:=>|=\\+u003[eE]|:=|=|:)\s*)`)
+
+// query is a parameter of a URL that is a key without saying of what.
+var query = regexp.MustCompile(`(?i)([?&](?:key|sig|signature|x-amz-signature)=)[^\s&"'\\]{8,}`)
+
+// redactAssignments takes out what is assigned to secret names.
+func redactAssignments(s string) string {
+	var b strings.Builder
+	for {
+		m := assignment.FindStringSubmatchIndex(s)
+		if m == nil {
+			b.WriteString(s)
+			return b.String()
+		}
+		name, rest := s[m[2]:m[3]], s[m[1]:]
+		b.WriteString(s[:m[1]])
+		if secretName(name) {
+			before, value, after := assigned(name, rest)
+			if !harmless(value) {
+				value = Redacted
+			}
+			b.WriteString(before + value)
+			rest = after
+		}
+		s = rest
+	}
+}
+
+var openingQuote = regexp.MustCompile("^\\\\*[\"'`]")
+
+// assigned splits what comes behind a name into what stands before the value,
+// the value, and the rest.
+func assigned(name, s string) (before, value, after string) {
+	if quote := openingQuote.FindString(s); quote != "" {
+		s = s[len(quote):]
+		end := strings.Index(s, quote)
+		if end < 0 {
+			end = len(s) // cut off
+		}
+		return quote, s[:end], s[end:]
+	}
+	stop := " \t\r\n\"'\\,;&`"
+	if n := snakeCase(name); strings.HasSuffix(n, "authorization") || strings.HasSuffix(n, "cookie") {
+		stop = "\r\n\"'\\`" // a header goes on to the end of its line
+	}
+	end := strings.IndexAny(s, stop)
+	if end < 0 {
+		end = len(s)
+	}
+	return "", s[:end], s[end:]
+}
