@@ -239,7 +239,7 @@ func blocks(msg claude.Message) []claude.ContentBlock {
 	case *claude.AssistantMessage:
 		return msg.Message.Content
 	case *claude.UserMessage:
-		return msg.Message.Content.Blocks
+		return msg.Message.Content.Blocks()
 	}
 	return nil
 }

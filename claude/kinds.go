@@ -3,8 +3,7 @@ package claude
 import "reflect"
 
 // messageTypes is the one decode table: the wire's name of a message, with the
-// subtype for system messages, and its Go type. stream_event stands here for
-// its name; decodeStreamEvent decodes it.
+// subtype for system messages, and its Go type.
 var messageTypes = map[string]func() Message{
 	"assistant":              create[AssistantMessage],
 	"user":                   create[UserMessage],

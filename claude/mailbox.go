@@ -50,7 +50,9 @@ func (m *mailbox) put(e entry) {
 	}
 	m.bytes.Add(int64(len(e.text)))
 	m.queue = append(m.queue, e)
-	m.signal()
+	if len(m.queue) == 1 { // a consumer waits only for a queue that was empty
+		m.signal()
+	}
 }
 
 // drop throws away what is queued and what will come. The consumer calls it

@@ -92,6 +92,9 @@ func DecodeMessage(line []byte) (Message, error) {
 
 // decodeLine decodes a line; one that is no JSON object becomes a *BadLine.
 func decodeLine(line string) Message {
+	if m := decodeTextDelta(line); m != nil {
+		return m
+	}
 	d := jsonwire.NewDecoder(line)
 	if d.Kind() != '{' {
 		return newBadLine(line, len(line), &DecodeError{Line: line, Err: errNoObject})
@@ -107,9 +110,6 @@ func decodeLine(line string) Message {
 
 // newMessage decodes the object ahead into the type that its wire type names.
 func newMessage(d *jsonwire.Decoder, typ string) Message {
-	if typ == "stream_event" {
-		return decodeStreamEvent(d)
-	}
 	kind := typ
 	if typ == "system" {
 		kind = "system/" + d.Peek("subtype")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/control"
@@ -41,7 +42,8 @@ type session struct {
 	mu    sync.Mutex
 	state sessionState
 
-	unchecked int64 // bytes read since the limit was looked at; the reader's own
+	reader  readerState // the reader's own
+	waiting atomic.Bool // the reader waits for space
 
 	space   chan struct{} // holds a token when a reader has taken something
 	closing chan struct{} // closed when the connection is being closed
@@ -64,12 +66,17 @@ type sessionState struct {
 	ceiling   *time.Timer
 	exit      *time.Timer
 	writeErr  error
-	failed    *ResultMessage // the last result, if it was an error
-	limit     *RateLimitInfo // the last one that was told
 	sessionID string
 	init      *InitMessage // the last one
-	seen      bool         // a message was read
-	stalled   bool         // reading has stopped once for want of a reader
+}
+
+// readerState is what only the reader looks at.
+type readerState struct {
+	failed    *ResultMessage // the last result, if it was an error
+	limit     *RateLimitInfo // the last one that was told
+	seen      bool           // a message was read
+	stalled   bool           // reading has stopped once for want of a consumer
+	unchecked int64          // bytes read since MaxBuffered was looked at
 }
 
 func (s *session) update(f func(st *sessionState)) {
@@ -193,7 +200,7 @@ func hotType(typ string) bool {
 func (s *session) consume(m Message, typ, text string) bool {
 	switch m := m.(type) {
 	case nil:
-		s.update(func(st *sessionState) { st.activity(typ) })
+		s.reader.activity(typ)
 		return false
 	case *ControlRequestMessage, *ControlResponseMessage, *ControlCancelRequestMessage:
 		s.mux.Deliver(typ, text)
@@ -215,31 +222,24 @@ func (s *session) consume(m Message, typ, text string) bool {
 
 // activity notes a line of a hot type: the model is at work again, so an error
 // result before it is no longer how the run ends.
-func (st *sessionState) activity(typ string) {
+func (r *readerState) activity(typ string) {
 	if typ != "user" {
-		st.failed = nil
+		r.failed = nil
 	}
 }
 
 func (s *session) note(m Message) {
+	s.reader.note(m)
 	s.update(func(st *sessionState) {
 		if id := m.Head().SessionID; id != "" {
 			st.sessionID = id
 		}
 		switch m := m.(type) {
-		case *ResultMessage:
-			st.result(m)
 		case *InitMessage:
-			st.failed, st.init = nil, m
-		case *RateLimitEventMessage:
-			st.limit = &m.RateLimitInfo
+			st.init = m
 		case *CommandsChangedMessage:
 			st.commands = append([]SlashCommand{}, m.Commands...)
 			st.setInfo(st.info)
-		case *AssistantMessage:
-			st.activity("assistant")
-		case *StreamEventMessage:
-			st.activity("stream_event")
 		}
 		st.end.see(m)
 		s.watchRunEnd(st, m)
@@ -258,21 +258,31 @@ func (st *sessionState) setInfo(info *ServerInfo) {
 	st.info = info
 }
 
+func (r *readerState) note(m Message) {
+	switch m := m.(type) {
+	case *ResultMessage:
+		r.result(m)
+	case *InitMessage, *AssistantMessage, *StreamEventMessage:
+		r.failed = nil
+	case *RateLimitEventMessage:
+		r.limit = &m.RateLimitInfo
+	}
+}
+
 // result remembers an error result. A turn that went well takes it back, one in
 // which the model had no part does not.
-func (st *sessionState) result(m *ResultMessage) {
+func (r *readerState) result(m *ResultMessage) {
 	switch {
 	case m.IsError:
-		st.failed = m
+		r.failed = m
 	case m.NumTurns > 0 || m.Result != "":
-		st.failed = nil
+		r.failed = nil
 	}
 }
 
 func (s *session) noteFirst(e entry) {
-	first := false
-	s.update(func(st *sessionState) { first, st.seen = !st.seen, true })
-	if first {
+	if !s.reader.seen {
+		s.reader.seen = true
 		s.trace.firstMessage(Kind(e.message()))
 	}
 }
@@ -285,12 +295,17 @@ func (s *session) waitForSpace(read int) {
 		limit = defaultBuffered
 	}
 	// Asking costs more than a small line; a sixteenth over the limit is no matter.
-	if s.unchecked += int64(read); s.unchecked < limit/16 {
+	if s.reader.unchecked += int64(read); s.reader.unchecked < limit/16 {
 		return
 	}
-	s.unchecked = 0
+	s.reader.unchecked = 0
+	if s.sink.buffered() <= limit {
+		return
+	}
+	s.tellStalled()
+	s.waiting.Store(true)
+	defer s.waiting.Store(false)
 	for s.sink.buffered() > limit {
-		s.tellStalled()
 		select {
 		case <-s.space:
 		case <-s.closing:
@@ -300,9 +315,8 @@ func (s *session) waitForSpace(read int) {
 }
 
 func (s *session) tellStalled() {
-	first := false
-	s.update(func(st *sessionState) { first, st.stalled = !st.stalled, true })
-	if first {
+	if !s.reader.stalled {
+		s.reader.stalled = true
 		n := s.sink.buffered()
 		s.warn("claude: reading has stopped, the consumer is slow", "bytes", n)
 		s.trace.buffered(n)
@@ -317,6 +331,9 @@ func (s *session) warn(msg string, args ...any) {
 
 // freed is called by consumers when they have taken something.
 func (s *session) freed() {
+	if !s.waiting.Load() {
+		return
+	}
 	select {
 	case s.space <- struct{}{}:
 	default:
@@ -362,8 +379,8 @@ func (s *session) outcome(readErr error) (err error) {
 		switch {
 		case st.cause != nil:
 			err = st.cause
-		case exited && exit.Signal == "" && exit.Err == nil && st.failed != nil:
-			err = resultError(st.failed, st.limit)
+		case exited && exit.Signal == "" && exit.Err == nil && s.reader.failed != nil:
+			err = resultError(s.reader.failed, s.reader.limit)
 		case errors.Is(readErr, io.EOF):
 			err = st.writeErr // mostly nil
 		default:

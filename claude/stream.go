@@ -1,10 +1,6 @@
 package claude
 
-import (
-	"encoding/json"
-
-	"github.com/seed7221b0f9/parley/internal/jsonwire"
-)
+import "encoding/json"
 
 // StreamEventMessage carries one event of the API's stream, with
 // [Options.IncludePartialMessages]. [Accumulator] puts events together again.
@@ -206,58 +202,4 @@ var deltaTypes = map[string]func() Delta{
 	"input_json_delta": func() Delta { return new(InputJSONDelta) },
 	"citations_delta":  func() Delta { return new(CitationsDelta) },
 	"compaction_delta": func() Delta { return new(CompactionDelta) },
-}
-
-// textDelta is a whole text delta in one allocation: in a stream with partial
-// messages nearly every line is one.
-type textDelta struct {
-	message StreamEventMessage
-	event   ContentBlockDeltaEvent
-	delta   TextDelta
-	used    bool
-}
-
-func decodeStreamEvent(d *jsonwire.Decoder) Message {
-	all := new(textDelta)
-	d.Scratch = all
-	d.Into(&all.message)
-	return &all.message
-}
-
-var (
-	_ = jsonwire.Register(decodeEvent)
-	_ = jsonwire.Register(decodeDelta)
-)
-
-func decodeEvent(d *jsonwire.Decoder) StreamEvent {
-	start := d.Offset()
-	var e StreamEvent
-	typ := d.Peek("type")
-	if all, ok := d.Scratch.(*textDelta); ok && typ == "content_block_delta" && !all.used {
-		e = &all.event
-	} else if create, ok := eventTypes[typ]; ok {
-		e = create()
-	} else {
-		e = new(UnknownEvent)
-	}
-	d.Into(e)
-	e.event().text = d.Since(start)
-	return e
-}
-
-func decodeDelta(d *jsonwire.Decoder) Delta {
-	start := d.Offset()
-	var out Delta
-	typ := d.Peek("type")
-	if all, ok := d.Scratch.(*textDelta); ok && typ == "text_delta" && !all.used {
-		all.used = true
-		out = &all.delta
-	} else if create, ok := deltaTypes[typ]; ok {
-		out = create()
-	} else {
-		out = new(UnknownDelta)
-	}
-	d.Into(out)
-	out.delta().text = d.Since(start)
-	return out
 }

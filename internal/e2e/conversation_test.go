@@ -215,7 +215,7 @@ func TestTool(t *testing.T) {
 	if len(users) != 1 {
 		t.Fatalf("%v", got.kinds())
 	}
-	block, ok := users[0].Message.Content.Blocks[0].(*claude.ToolResultBlock)
+	block, ok := users[0].Message.Content.Blocks()[0].(*claude.ToolResultBlock)
 	if !ok || block.IsError || !strings.Contains(block.Content.String(), "from-the-shell") {
 		t.Errorf("tool result %s", users[0].Raw())
 	}

@@ -1,0 +1,72 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// FuzzDecodeMessage holds decoding against encoding/json: a message exactly for
+// a JSON object, its bytes kept, its typed fields those of a plain decoding, and
+// the quick way of text deltas equal to the general one.
+func FuzzDecodeMessage(f *testing.F) {
+	for _, name := range []string{"simple-string", "partial-tool", "partial-thinking", "agent-forward-text", "api-truncated", "unknown-content-block", "cli-garbage-stdout"} {
+		for _, line := range stdoutLines(f, name) {
+			if len(line) < 4000 {
+				f.Add([]byte(line))
+			}
+		}
+	}
+	for _, s := range []string{
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a\\u00e9\\n"}},"uuid":"u","session_id":"s","parent_tool_use_id":"p"}`,
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}},"uuid":1}`,
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0.5,"delta":{"type":"text_delta","text":"a"}}}`,
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}},"new":{}}`,
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}} x`,
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}},}`,
+		`[]`, `null`, `{`, ``, `{"type":7}`, `{"subtype":"init","type":"system"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		m, err := claude.DecodeMessage(line)
+		if object := json.Valid(line) && strings.HasPrefix(strings.TrimLeft(string(line), " \t\r\n"), "{"); object != (err == nil) {
+			t.Fatalf("%q: object %v, error %v", line, object, err)
+		}
+		if err != nil {
+			return
+		}
+		if string(m.Raw()) != string(line) {
+			t.Fatalf("Raw is %q", m.Raw())
+		}
+		// A space in front keeps the line off the quick way and changes nothing else.
+		slow, err := claude.DecodeMessage([]byte(" " + string(line)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fields(t, m), fields(t, slow); !reflect.DeepEqual(a, b) {
+			t.Fatalf("%q:\n%v\n%v", line, a, b)
+		}
+	})
+}
+
+// fields are the typed fields of a message, as JSON makes them.
+func fields(t *testing.T, m claude.Message) (out map[string]any) {
+	t.Helper()
+	ev, ok := m.(*claude.StreamEventMessage)
+	if !ok {
+		return map[string]any{"kind": claude.Kind(m), "uuid": m.Head().UUID, "session": m.Head().SessionID}
+	}
+	text, err := claude.Encode(claude.Clone(ev))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	out["delta"] = ev.TextDelta()
+	return out
+}
