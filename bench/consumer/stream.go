@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"os"
+	"runtime/pprof"
+
+	"github.com/seed7221b0f9/parley/bench/internal/meter"
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// streamed is what the consumer of a stream counted and measured.
+type streamed struct {
+	Messages  int            `json:"messages"`
+	TextBytes int            `json:"text_bytes"`
+	Tools     map[string]int `json:"tools"`
+	EndNS     int64          `json:"end_ns"` // when the result arrived
+	CPUS      float64        `json:"cpu_s"`  // used from the call of Query to then
+}
+
+// stream counts messages, the bytes of every text delta's text, and tools by the name in
+// every whole tool use, as the other sides do. It does not ask for Raw: the line is kept
+// with the message, as the others keep the object.
+func stream(ctx context.Context, cli, profile string) (*streamed, error) {
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	s := &streamed{Tools: map[string]int{}}
+	begin := meter.CPU()
+	for m, err := range claude.Query(ctx, "go", &claude.Options{CLIPath: cli, IncludePartialMessages: true}) {
+		if err != nil {
+			return nil, err
+		}
+		s.Messages++
+		switch m := m.(type) {
+		case *claude.StreamEventMessage:
+			s.TextBytes += len(m.TextDelta())
+		case *claude.AssistantMessage:
+			for _, b := range m.Message.Content {
+				if use, ok := b.(*claude.ToolUseBlock); ok {
+					s.Tools[use.Name]++
+				}
+			}
+		case *claude.ResultMessage:
+			s.EndNS, s.CPUS = meter.Now(), (meter.CPU() - begin).Seconds()
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,8 @@
+// Package meter reads the clocks that the benchmark's processes share.
+package meter
+
+import "runtime"
+
+// Supported reports whether [Now] is one clock for all processes of the machine, the one
+// that Node's process.hrtime and Python's time.monotonic_ns read.
+const Supported = runtime.GOOS == "linux"

@@ -1,0 +1,113 @@
+// Bench measures Parley side by side with the official SDKs, in one run, and prints a table:
+//
+//	go run ./bench                              everything, five rounds
+//	go run ./bench --rounds 1 --lines 20000     a quick try
+//	go run ./bench --only delta_allocs          some rows only
+//
+// README.md says how each figure is measured. The targets in the table are what the project
+// wants to reach; missing one is no failure.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// config is what the flags say.
+type config struct {
+	rounds, lines, calls, clients int
+	only                          []string // rows; none is all of them
+	peers                         []string
+	out                           string // of the JSON; "" writes none
+	profile                       string
+	log                           io.Writer // progress
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := start(ctx, os.Args[1:])
+	stop()
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "bench: interrupted")
+		os.Exit(130)
+	default:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func start(ctx context.Context, args []string) error {
+	c, err := parseFlags(args)
+	if err != nil {
+		return err
+	}
+	report, err := run(ctx, c)
+	if err != nil {
+		return err
+	}
+	if c.out != "" {
+		if err := writeJSON(c.out, report.rows); err != nil {
+			return err
+		}
+		report.notes = append(report.notes, "written to "+c.out)
+	}
+	report.print(os.Stdout)
+	return nil
+}
+
+func parseFlags(args []string) (*config, error) {
+	c := &config{log: os.Stderr}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.IntVar(&c.rounds, "rounds", 5, "how many rounds; the figures are their medians")
+	flags.IntVar(&c.lines, "lines", 200_000, "how many lines the stream has")
+	flags.IntVar(&c.calls, "calls", 100, "how many first messages a round times")
+	flags.IntVar(&c.clients, "clients", 1000, "how many idle clients are held")
+	only := flags.String("only", "", "only these `rows`: "+strings.Join(rowNames(), ","))
+	peers := flags.String("peers", "ts,python,cat", "whom to measure beside Parley")
+	flags.StringVar(&c.out, "out", filepath.Join("bench", "out", "results.json"), "where the JSON goes")
+	flags.StringVar(&c.profile, "cpuprofile", "", "where a CPU profile of Parley's last stream goes")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	c.only, c.peers = list(*only), list(*peers)
+	if c.profile != "" { // the consumer that writes it runs in another directory
+		abs, err := filepath.Abs(c.profile)
+		if err != nil {
+			return nil, err
+		}
+		c.profile = abs
+	}
+	return c, c.check()
+}
+
+// list splits at commas.
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func (c *config) check() error {
+	for _, name := range c.only {
+		if findRow(name) == nil {
+			return fmt.Errorf("there is no row %q; there are %s", name, strings.Join(rowNames(), ", "))
+		}
+	}
+	for _, name := range c.peers {
+		if name != "ts" && name != "python" && name != "cat" {
+			return fmt.Errorf("there is no peer %q; there are ts, python, cat", name)
+		}
+	}
+	if c.rounds < 1 || c.calls < 1 || c.clients < 1 || c.lines < minLines {
+		return fmt.Errorf("--rounds, --calls and --clients are at least 1, --lines at least %d", minLines)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+)
+
+// row is one line of the table and one element of the JSON.
+type row struct {
+	Name   string              `json:"name"`
+	Unit   string              `json:"unit"`
+	Better string              `json:"better"` // more or less
+	Parley float64             `json:"parley"`
+	Peers  map[string]*float64 `json:"peers"`
+	Ratio  *float64            `json:"ratio"` // how many times better than ts
+}
+
+// kind is what is fixed about a row.
+type kind struct {
+	name, unit, better string
+	target             string
+	met                func(*row) *bool // nil where nothing can be said
+}
+
+var kinds = []kind{
+	{"stream_msgs_per_s", "msg/s", "more", "≥ 5× ts", atLeast(5)},
+	{"stream_cpu_s", "s", "less", "", nil},
+	{"stream_vs_cat", "x", "less", "≤ 3", atMost(3)},
+	{"delta_allocs", "allocs", "less", "≤ 4", atMost(4)},
+	{"first_message_ms", "ms", "less", "≤ ts/10", atLeast(10)},
+	{"idle_heap_bytes", "B", "less", "≤ 64 KiB", atMost(64 << 10)},
+	{"idle_stack_bytes", "B", "less", "", nil},
+	{"idle_goroutines", "goroutines", "less", "≤ 8", atMost(8)},
+}
+
+func atMost(limit float64) func(*row) *bool {
+	return func(r *row) *bool { met := r.Parley <= limit; return &met }
+}
+
+// atLeast is a target for the ratio to ts.
+func atLeast(times float64) func(*row) *bool {
+	return func(r *row) *bool {
+		if r.Ratio == nil {
+			return nil
+		}
+		met := *r.Ratio >= times
+		return &met
+	}
+}
+
+func rowNames() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+func findRow(name string) *kind {
+	for i := range kinds {
+		if kinds[i].name == name {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// report is what a run found.
+type report struct {
+	rows  []row
+	notes []string
+}
+
+func (b *bench) report() *report {
+	r := &report{rows: []row{}}
+	for _, k := range kinds {
+		if !b.wants([]string{k.name}) {
+			continue
+		}
+		if own := b.row(k); own != nil {
+			r.rows = append(r.rows, *own)
+		}
+	}
+	r.notes = append(b.notes, b.details()...)
+	return r
+}
+
+// row is the medians of a row, nil if it was not measured.
+func (b *bench) row(k kind) *row {
+	r := &row{Name: k.name, Unit: k.unit, Better: k.better, Peers: map[string]*float64{"ts": nil, "python": nil, "cat": nil}}
+	if k.name == "stream_vs_cat" {
+		parley, cat := b.median("stream_s", "parley"), b.median("stream_s", "cat")
+		if parley == nil || cat == nil {
+			return nil
+		}
+		r.Parley, r.Peers["cat"] = *parley / *cat, cat
+		return r
+	}
+	parley := b.median(k.name, "parley")
+	if parley == nil {
+		return nil
+	}
+	r.Parley = *parley
+	for peer := range r.Peers {
+		r.Peers[peer] = b.median(k.name, peer)
+	}
+	r.Ratio = ratio(k.better, *parley, r.Peers["ts"])
+	return r
+}
+
+// ratio is how many times better than ts a figure is; nil where that makes no sense.
+func ratio(better string, parley float64, ts *float64) *float64 {
+	if ts == nil || *ts <= 0 || parley <= 0 {
+		return nil
+	}
+	times := parley / *ts
+	if better == "less" {
+		times = *ts / parley
+	}
+	return &times
+}
+
+// details are figures beside the rows, with the least and the most of the rounds.
+func (b *bench) details() []string {
+	var notes []string
+	say := func(figure, side, text string) {
+		if m := b.median(figure, side); m != nil {
+			all := b.samples[sample{figure, side}]
+			notes = append(notes, fmt.Sprintf(text+" (%.3f to %.3f)", *m, slices.Min(all), slices.Max(all)))
+		}
+	}
+	for _, s := range append([]string{"parley"}, b.peers...) {
+		say("stream_s", s, "stream: "+s+" took %.3f s")
+	}
+	say("delta_allocs_query", "parley", "delta_allocs: %.2f on the whole way through Query over a Transport")
+	for _, s := range b.sides {
+		say("first_message_ms", s.name, "first_message: "+s.name+" %.3f ms")
+		say("first_query_ms", s.name, "first_message: "+s.name+" %.3f ms with the start of the CLI")
+		say("first_spawn_ms", s.name, "first_message: "+s.name+" %.3f ms for that start alone")
+		say("first_bare_ms", s.name, "first_message: "+s.name+" %.3f ms for the same dialogue without an SDK, less the start")
+	}
+	for _, figure := range []string{"idle_clients", "idle_threads", "idle_heap_bytes"} {
+		say(figure, "parley", figure+": %.2f")
+	}
+	for _, s := range b.sides {
+		if m := b.median("first_message_ms", s.name); m != nil && *m <= 0 {
+			notes = append(notes, "first_message: the figure of "+s.name+" is noise: no call is faster than the start in it; run again on a quiet machine")
+		}
+	}
+	return append(notes, fmt.Sprintf("%s, %s/%s, %d processors, medians of %d rounds",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), b.rounds))
+}
+
+// print prints the table and the notes below it.
+func (r *report) print(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\t× ts\ttarget\tmet\t")
+	for i := range r.rows {
+		own := &r.rows[i]
+		k := findRow(own.Name)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", own.Name, own.Unit, own.Better, number(&own.Parley),
+			number(own.Peers["ts"]), number(own.Peers["python"]), number(own.Peers["cat"]), number(own.Ratio), k.target, k.verdict(own))
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+	for _, note := range r.notes {
+		fmt.Fprintln(w, note)
+	}
+}
+
+func (k *kind) verdict(r *row) string {
+	if k.met == nil {
+		return ""
+	}
+	switch met := k.met(r); {
+	case met == nil:
+		return "?"
+	case *met:
+		return "yes"
+	}
+	return "no"
+}
+
+// number is a figure with as many digits as can mean something.
+func number(v *float64) string {
+	switch {
+	case v == nil:
+		return "–"
+	case *v >= 1000 || *v == float64(int64(*v)):
+		return strconv.FormatFloat(*v, 'f', 0, 64)
+	case *v >= 10:
+		return strconv.FormatFloat(*v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(*v, 'f', 3, 64)
+}
+
+func writeJSON(name string, rows []row) error {
+	text, err := json.MarshalIndent(rows, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(text, '\n'), 0o644)
+}
