@@ -1,8 +1,11 @@
 package claude
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/seed7221b0f9/parley/internal/control"
@@ -39,6 +42,7 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 		c.Close()
 		return nil, err
 	}
+	s.checkVersion(c.ServerInfo().ClaudeCodeVersion)
 	return c, nil
 }
 
@@ -66,8 +70,12 @@ func (c *Client) Send(ctx context.Context, in UserInput) (*Turn, error) {
 		return nil, err
 	}
 	if in.Raw != nil {
-		if own := in.rawUUID(); own != "" {
-			in.UUID = own
+		head := in.rawHead()
+		if head.Type != "" && head.Type != "user" {
+			return c.sendOther(ctx, in.Raw)
+		}
+		if head.UUID != "" {
+			in.UUID = head.UUID
 		}
 	}
 	if in.UUID == "" {
@@ -94,6 +102,19 @@ func (c *Client) Send(ctx context.Context, in UserInput) (*Turn, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// sendOther writes a line that is no prompt. Nothing comes of it that could be
+// told from the rest, so its turn has ended.
+func (c *Client) sendOther(ctx context.Context, line json.RawMessage) (*Turn, error) {
+	t := &Turn{c: c, box: newMailbox(nil), ended: make(chan struct{})}
+	t.box.end(nil)
+	close(t.ended)
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, line); err != nil {
+		return nil, fmt.Errorf("claude: UserInput.Raw: %w", err)
+	}
+	return t, c.s.send(ctx, compact.Bytes())
 }
 
 // waitDrained waits for the turns that were broken off.

@@ -49,10 +49,7 @@ func (c *Client) SetMaxThinkingTokens(ctx context.Context, tokens *int) error {
 
 // ServerInfo is what the CLI told of itself when it was connected. Its commands
 // are kept up to date. It is read-only.
-func (c *Client) ServerInfo() (info *ServerInfo) {
-	c.s.update(func(st *sessionState) { info = st.info })
-	return info
-}
+func (c *Client) ServerInfo() *ServerInfo { return c.s.serverInfo() }
 
 // Commands are the slash commands.
 func (c *Client) Commands() []SlashCommand { return c.ServerInfo().Commands }

@@ -10,49 +10,61 @@ import (
 // Version is the version of this package, as the CLI is told.
 const Version = "0.1.0"
 
-// notInherited are variables of the caller that would change the CLI: the mark
-// of a session inside a session, and what Node and its debuggers read.
-var notInherited = []string{"CLAUDECODE", "NODE_OPTIONS", "DEBUG"}
+// removed are variables that would change the CLI wherever they come from: the
+// mark of a session inside a session, and what Node and its debuggers read.
+var removed = []string{"CLAUDECODE", "NODE_OPTIONS", "DEBUG"}
 
 // environ is the CLI's whole environment.
 func (o *Options) environ() []string {
-	env := map[string]string{}
+	var env []string
 	if !o.CleanEnv {
-		for _, kv := range os.Environ() {
-			if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
-				env[k] = v
-			}
-		}
+		env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+			k, _, ok := strings.Cut(kv, "=")
+			_, own := o.Env[k]
+			return !ok || k == "" || own || slices.Contains(removed, k)
+		})
 	}
-	maps.Copy(env, o.Env)
-	for _, k := range notInherited {
-		if _, own := o.Env[k]; !own {
-			delete(env, k)
-		}
-	}
-	set := func(k, v string) {
-		if _, ok := env[k]; !ok {
-			env[k] = v
+	for _, k := range slices.Sorted(maps.Keys(o.Env)) {
+		if !slices.Contains(removed, k) {
+			env = append(env, k+"="+o.Env[k])
 		}
 	}
 	// Of the values that mark a session as run by a program the CLI's own
 	// lists know only three, and this is the neutral one.
-	set("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
-	set("CLAUDE_AGENT_SDK_VERSION", Version)
+	env = setDefault(env, "CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+	env = setDefault(env, "CLAUDE_AGENT_SDK_VERSION", Version)
 	// Makes the CLI tell when it is idle, which decides when its input is closed.
-	set("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
+	env = setDefault(env, "CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
 	if o.EnableFileCheckpointing {
-		env["CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"] = "true"
+		env = set(env, "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")
 	}
 	if o.QuestionPreviewFormat != "" {
-		env["CLAUDE_CODE_QUESTION_PREVIEW_FORMAT"] = o.QuestionPreviewFormat
+		env = set(env, "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT", o.QuestionPreviewFormat)
 	}
-	if _, ok := env["PWD"]; ok && o.Dir != "" {
-		env["PWD"] = o.Dir // or it would name the caller's
+	if o.Dir != "" && variable(env, "PWD") >= 0 {
+		env = set(env, "PWD", o.Dir) // or it would name the caller's
 	}
-	list := make([]string, 0, len(env))
-	for _, k := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, k+"="+env[k])
+	return env
+}
+
+// variable is where a variable stands, -1 if it is not there.
+func variable(env []string, name string) int {
+	return slices.IndexFunc(env, func(kv string) bool {
+		return len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name
+	})
+}
+
+func setDefault(env []string, name, value string) []string {
+	if variable(env, name) >= 0 {
+		return env
 	}
-	return list
+	return append(env, name+"="+value)
+}
+
+func set(env []string, name, value string) []string {
+	if i := variable(env, name); i >= 0 {
+		env[i] = name + "=" + value
+		return env
+	}
+	return append(env, name+"="+value)
 }

@@ -82,26 +82,19 @@ func peerGone(err error) bool {
 	return false
 }
 
-// shaken ends the handshake.
+// shaken ends the handshake. The answer is long and decoded when somebody asks
+// for it.
 func (s *session) shaken(answer *control.Answer, err error) {
-	var info *ServerInfo
-	if err == nil {
-		info = &ServerInfo{raw: JSON(answer.Body)}
-		if answer.Body != "" {
-			err = jsonwire.Unmarshal(answer.Body, info)
-		}
-		if err != nil {
-			s.stop(&HandshakeError{Err: err})
-		}
-	}
 	s.update(func(st *sessionState) {
-		st.setInfo(info)
-		st.infoErr = err
+		if st.infoErr = err; err == nil {
+			st.answer = &answer.Body
+		}
 	})
 	switch {
 	case err == nil:
-		s.checkVersion(info)
-		s.trace.handshake(info.ClaudeCodeVersion, nil)
+		if s.trace.wantsHandshake() {
+			s.trace.handshake(s.serverInfo().ClaudeCodeVersion, nil)
+		}
 	default:
 		s.trace.handshake("", err)
 		if ce, ok := errors.AsType[*control.Error](err); ok {
@@ -114,9 +107,25 @@ func (s *session) shaken(answer *control.Answer, err error) {
 	close(s.ready)
 }
 
+// serverInfo is the answer to initialize, with the commands that came last; nil
+// until there is one.
+func (s *session) serverInfo() (info *ServerInfo) {
+	s.update(func(st *sessionState) {
+		if st.info == nil && st.answer != nil {
+			st.info = &ServerInfo{raw: JSON(*st.answer)}
+			_ = jsonwire.Unmarshal(*st.answer, st.info) // it was valid as a part of its line
+			if st.commands != nil {
+				st.info.Commands = st.commands
+			}
+		}
+		info = st.info
+	})
+	return info
+}
+
 // checkVersion warns of a CLI that is too old.
-func (s *session) checkVersion(info *ServerInfo) {
-	if v := info.ClaudeCodeVersion; v != "" && proc.Older(v, oldestVersion) {
-		s.opts.logger().Warn("claude: the CLI is older than this package is meant for", "version", v, "oldest", oldestVersion)
+func (s *session) checkVersion(version string) {
+	if version != "" && proc.Older(version, oldestVersion) {
+		s.warn("claude: the CLI is older than this package is meant for", "version", version, "oldest", oldestVersion)
 	}
 }

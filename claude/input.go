@@ -19,7 +19,8 @@ type UserInput struct {
 	NoQuery bool
 	// Verbatim sends the prompt as it is: no @file, no slash command.
 	Verbatim bool
-	// Raw, when set, is the whole line, and all else but UUID is not looked at.
+	// Raw, when set, is the whole line, and all else but UUID is not looked at. A
+	// line of another type than user is written as it is; its turn has no result.
 	Raw json.RawMessage
 
 	emptySession bool // the session's id is there and empty, as for a prompt of one string
@@ -83,11 +84,11 @@ func (in UserInput) rawLine() ([]byte, error) {
 	return encodeJSON(members)
 }
 
-// rawUUID is the uuid that Raw has, "" if none.
-func (in UserInput) rawUUID() string {
-	var head struct {
-		UUID string `json:"uuid"`
-	}
+// rawHead is what Raw says of itself.
+func (in UserInput) rawHead() (head struct {
+	Type string `json:"type"`
+	UUID string `json:"uuid"`
+}) {
 	_ = json.Unmarshal(in.Raw, &head) // rawLine tells of an error
-	return head.UUID
+	return head
 }

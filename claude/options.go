@@ -28,7 +28,7 @@ type Options struct {
 	// User is the user that the process runs as, by name; not on Windows.
 	User string
 	// Env is laid over the caller's environment; with CleanEnv it is the whole
-	// environment. CLAUDECODE, NODE_OPTIONS and DEBUG are not inherited.
+	// environment. CLAUDECODE, NODE_OPTIONS and DEBUG are always removed.
 	Env      map[string]string
 	CleanEnv bool
 	// Isolation shuts out what the caller's machine would bring in.

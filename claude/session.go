@@ -57,8 +57,9 @@ type session struct {
 type sessionState struct {
 	cause     error // why the session was stopped, the first reason
 	stopping  bool
-	why       error // what calls fail with, set when the stream has ended
-	info      *ServerInfo
+	why       error       // what calls fail with, set when the stream has ended
+	answer    *string     // to initialize
+	info      *ServerInfo // the answer, decoded
 	infoErr   error
 	commands  []SlashCommand // the list that came last, nil if it has not changed
 	end       runEnd
@@ -75,6 +76,7 @@ type readerState struct {
 	failed    *ResultMessage // the last result, if it was an error
 	limit     *RateLimitInfo // the last one that was told
 	seen      bool           // a message was read
+	checked   bool           // the CLI's version was looked at
 	stalled   bool           // reading has stopped once for want of a consumer
 	unchecked int64          // bytes read since MaxBuffered was looked at
 }
@@ -169,6 +171,12 @@ func (s *session) line(l ndjson.Line) error {
 	typ := jsonwire.NewDecoder(l.Text).Peek("type")
 	switch {
 	case e.msg != nil:
+	case controlType(typ):
+		err := s.mux.Deliver(typ, l.Text)
+		if err == nil {
+			return nil
+		}
+		e.msg = newBadLine(l.Text, l.Size, &DecodeError{Line: l.Text, Err: err})
 	case hotType(typ) && !s.opts.StrictLines:
 		// Left to the consumer, who decodes it.
 	default:
@@ -195,6 +203,11 @@ func hotType(typ string) bool {
 	return typ == "stream_event" || typ == "assistant" || typ == "user"
 }
 
+// controlType are the types of the control protocol.
+func controlType(typ string) bool {
+	return typ == "control_request" || typ == "control_response" || typ == "control_cancel_request"
+}
+
 // consume takes note of a message; it returns true when the message is for the
 // session alone.
 func (s *session) consume(m Message, typ, text string) bool {
@@ -202,9 +215,6 @@ func (s *session) consume(m Message, typ, text string) bool {
 	case nil:
 		s.reader.activity(typ)
 		return false
-	case *ControlRequestMessage, *ControlResponseMessage, *ControlCancelRequestMessage:
-		s.mux.Deliver(typ, text)
-		return true
 	case *KeepAliveMessage:
 		return true
 	case *TranscriptMirrorMessage:
@@ -229,6 +239,10 @@ func (r *readerState) activity(typ string) {
 }
 
 func (s *session) note(m Message) {
+	if init, ok := m.(*InitMessage); ok && !s.reader.checked {
+		s.reader.checked = true
+		s.checkVersion(init.ClaudeCodeVersion)
+	}
 	s.reader.note(m)
 	s.update(func(st *sessionState) {
 		if id := m.Head().SessionID; id != "" {
@@ -238,24 +252,12 @@ func (s *session) note(m Message) {
 		case *InitMessage:
 			st.init = m
 		case *CommandsChangedMessage:
-			st.commands = append([]SlashCommand{}, m.Commands...)
-			st.setInfo(st.info)
+			st.commands, st.info = append([]SlashCommand{}, m.Commands...), nil
 		}
 		st.end.see(m)
 		s.watchRunEnd(st, m)
 	})
 	s.closeInputIfDue()
-}
-
-// setInfo sets what the CLI told of itself. The commands may have changed before
-// the answer to initialize was taken up.
-func (st *sessionState) setInfo(info *ServerInfo) {
-	if info != nil && st.commands != nil {
-		changed := *info
-		changed.Commands = st.commands
-		info = &changed
-	}
-	st.info = info
 }
 
 func (r *readerState) note(m Message) {

@@ -125,8 +125,10 @@ func (t *tracer) spawn(cmd Command) func(pid int, err error) {
 	}
 }
 
+func (t *tracer) wantsHandshake() bool { return t.t != nil && t.t.Handshake != nil }
+
 func (t *tracer) handshake(version string, err error) {
-	if t.t != nil && t.t.Handshake != nil {
+	if t.wantsHandshake() {
 		tr := HandshakeTrace{Duration: time.Since(t.begun), Version: version, Err: err}
 		t.call(func() { t.t.Handshake(tr) })
 	}

@@ -205,31 +205,58 @@ func (m *Mux) withdraw(ctx context.Context, id string) {
 }
 
 // Deliver takes a line of the types control_request, control_response and
-// control_cancel_request; the line is valid JSON. It never blocks.
-func (m *Mux) Deliver(typ, line string) {
+// control_cancel_request. It never blocks. The error says that the line is not
+// JSON; nothing has happened then.
+func (m *Mux) Deliver(typ, line string) error {
 	switch typ {
 	case "control_response":
-		m.answered(line)
+		return m.answered(line)
 	case "control_request":
-		m.requested(line)
+		return m.requested(line)
 	case "control_cancel_request":
-		m.withdrawn(jsonwire.NewDecoder(line).Peek("request_id"))
+		var msg struct {
+			RequestID string `json:"request_id"`
+		}
+		if err := jsonwire.Unmarshal(line, &msg); err != nil {
+			return err
+		}
+		m.withdrawn(msg.RequestID)
 	}
+	return nil
 }
 
-func (m *Mux) answered(line string) {
+// response is the answer in a control_response. It is decoded in one pass: an
+// answer can be long, and the first message waits behind the longest.
+type response struct {
+	Subtype   string  `json:"subtype"`
+	RequestID string  `json:"request_id"`
+	Response  rawText `json:"response"`
+	Error     string  `json:"error"`
+	ErrorCode string  `json:"error_code"`
+
+	envelope string
+}
+
+var _ = jsonwire.Register(func(d *jsonwire.Decoder) *response {
+	type plain response
+	start := d.Offset()
+	var r plain
+	d.Into(&r)
+	r.envelope = d.Since(start)
+	return (*response)(&r)
+})
+
+func (m *Mux) answered(line string) error {
 	var msg struct {
-		Response rawText `json:"response"`
+		Response *response `json:"response"`
 	}
-	_ = jsonwire.Unmarshal(line, &msg) // the reader has seen that it is JSON
-	var r struct {
-		Subtype   string  `json:"subtype"`
-		RequestID string  `json:"request_id"`
-		Response  rawText `json:"response"`
-		Error     string  `json:"error"`
-		ErrorCode string  `json:"error_code"`
+	if err := jsonwire.Unmarshal(line, &msg); err != nil {
+		return err
 	}
-	_ = jsonwire.Unmarshal(string(msg.Response), &r)
+	r := msg.Response
+	if r == nil {
+		r = &response{}
+	}
 	m.update(func(s *state) {
 		c, ok := s.pending[r.RequestID]
 		if !ok {
@@ -237,12 +264,13 @@ func (m *Mux) answered(line string) {
 			return
 		}
 		delete(s.pending, r.RequestID)
-		c.answer = Answer{Body: string(r.Response), Envelope: string(msg.Response)}
+		c.answer = Answer{Body: string(r.Response), Envelope: r.envelope}
 		if r.Subtype == "error" {
 			c.err = &Error{Message: r.Error, Code: r.ErrorCode}
 		}
 		close(c.done)
 	})
+	return nil
 }
 
 // rawText holds the text of a value.
@@ -250,15 +278,18 @@ type rawText string
 
 var _ = jsonwire.RegisterText[rawText]()
 
-func (m *Mux) requested(line string) {
+func (m *Mux) requested(line string) error {
 	var msg struct {
 		RequestID string  `json:"request_id"`
 		Request   rawText `json:"request"`
 	}
-	_ = jsonwire.Unmarshal(line, &msg)
+	if err := jsonwire.Unmarshal(line, &msg); err != nil {
+		return err
+	}
 	req := Request{ID: msg.RequestID, Body: string(msg.Request)}
 	req.Subtype = jsonwire.NewDecoder(req.Body).Peek("subtype")
 	m.Dispatch(req)
+	return nil
 }
 
 // Dispatch handles a request in a goroutine of its own, unless one with the
