@@ -1,0 +1,354 @@
+package claude_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+// value is the JSON value of a text; a text that is no JSON stands for itself.
+func value(text []byte) any {
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return "no JSON: " + string(text)
+	}
+	return v
+}
+
+// resumeDir is the directory that a session of a store is resumed in.
+var resumeDir = regexp.MustCompile(`[^"=]*claude-resume-[A-Za-z0-9-]+`)
+
+// compareMessages compares the messages that the caller got.
+func (c *comparison) compareMessages() {
+	c.t.Helper()
+	var got, want []any
+	for _, m := range c.got.Messages {
+		if _, ok := m.(*claude.BadLine); ok && c.allowed("bad lines are data") {
+			continue
+		}
+		got = append(got, c.message(m.Raw()))
+	}
+	for _, raw := range c.want.Messages {
+		want = append(want, c.message(raw))
+	}
+	if len(got) == 0 && len(want) > 0 && c.allowed("a refusal is the error of Connect") {
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		c.errorf("messages (-official +ours):\n%s", diff)
+	}
+}
+
+// message is the value of a message, without what its maker makes up.
+func (c *comparison) message(raw []byte) any {
+	v := value(resumeDir.ReplaceAll(raw, []byte("RESUME-DIR")))
+	if m, ok := v.(map[string]any); ok && m["subtype"] == "mirror_error" {
+		delete(m, "uuid") // made by the SDK
+	}
+	return v
+}
+
+// compareEnd compares how the call ended.
+func (c *comparison) compareEnd() {
+	c.t.Helper()
+	end := c.want.End
+	if c.got.Left || end == nil {
+		if c.got.Err != nil {
+			c.errorf("the caller left, and got %v", c.got.Err)
+		}
+		return
+	}
+	if end.Kind == "end" {
+		if c.got.Err != nil {
+			c.errorf("ended with %v, the official SDK without an error", c.got.Err)
+		}
+		return
+	}
+	if c.got.Err == nil {
+		c.errorf("ended without an error, the official SDK with %s", end.Error.Message)
+		return
+	}
+	c.compareError(end.Error, c.got.Err)
+}
+
+// compareError compares the kind of an error and what it tells.
+func (c *comparison) compareError(want *claudetest.SDKError, got error) {
+	c.t.Helper()
+	var same bool
+	switch want.ErrorClass {
+	case "error_result":
+		re, ok := errors.AsType[*claude.ResultError](got)
+		same = ok && strings.HasSuffix(want.Message, ": "+re.Result.Text())
+	case "process_exited_nonzero":
+		ee, ok := errors.AsType[*claude.ExitError](got)
+		same = ok && want.ExitCode != nil && ee.Code == *want.ExitCode && strings.TrimSpace(ee.Stderr) == strings.TrimSpace(c.proc.Stderr)
+	case "process_killed_by_signal":
+		ee, ok := errors.AsType[*claude.ExitError](got)
+		same = ok && ee.Signal == want.Signal
+	case "aborted":
+		same = errors.Is(got, claudetest.ErrAborted)
+	case "executable_not_found":
+		same = errors.Is(got, claude.ErrNotFound)
+	case "executable_launch_failed":
+		_, same = errors.AsType[*claude.SpawnError](got)
+	case "control_request_failed":
+		ce, ok := errors.AsType[*claude.ControlError](got)
+		same = ok && ce.Message == want.Message && ce.Code == want.ErrorCode
+	case "": // option conflicts, and calls on what has ended
+		same = !errors.Is(got, context.Canceled)
+	}
+	if !same {
+		c.errorf("error %T %v, want class %q: %s", got, got, want.ErrorClass, want.Message)
+	}
+}
+
+// flagSet are arguments as flags and their values, whose order does not matter.
+func flagSet(args []string) map[string][]any {
+	set := map[string][]any{}
+	for i := 0; i < len(args); i++ {
+		name, text, has := strings.Cut(args[i], "=")
+		if !has && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+			i++
+			text = args[i]
+		}
+		var v any = text
+		if strings.HasPrefix(text, "{") {
+			v = value([]byte(text))
+		}
+		set[name] = append(set[name], v)
+	}
+	return set
+}
+
+func (c *comparison) compareArgs() {
+	c.t.Helper()
+	if diff := cmp.Diff(flagSet(c.proc.Argv), flagSet(c.player.Command().Args)); diff != "" {
+		c.errorf("arguments (-official +ours):\n%s", diff)
+	}
+}
+
+// compareEnv compares what the SDK adds to its caller's environment and takes
+// from it.
+func (c *comparison) compareEnv() {
+	c.t.Helper()
+	base, got := environMap(os.Environ()), environMap(c.player.Command().Env)
+	added, removed := map[string]string{}, []string{}
+	for k, v := range got {
+		if old, ok := base[k]; !ok || old != v {
+			added[k] = resumeDir.ReplaceAllString(v, "RESUME-DIR")
+		}
+	}
+	for k := range base {
+		if _, ok := got[k]; !ok {
+			removed = append(removed, k)
+		}
+	}
+	want := maps.Clone(c.proc.Env.Added)
+	for k, v := range want {
+		want[k] = resumeDir.ReplaceAllString(v, "RESUME-DIR")
+	}
+	for _, side := range []map[string]string{want, added} {
+		for k := range side {
+			if c.ownVariable(k, want, added) {
+				delete(want, k)
+				delete(added, k)
+			}
+		}
+	}
+	slices.Sort(removed)
+	if diff := cmp.Diff(want, added); diff != "" {
+		c.errorf("variables added (-official +ours):\n%s", diff)
+	}
+	if diff := cmp.Diff(append([]string{}, c.proc.Env.Removed...), removed); diff != "" {
+		c.errorf("variables removed (-official +ours):\n%s", diff)
+	}
+}
+
+// ownVariable reports whether a rule lets the two sides differ in a variable.
+func (c *comparison) ownVariable(k string, want, got map[string]string) bool {
+	if want[k] == got[k] {
+		return false
+	}
+	switch k {
+	case "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_CODE_ENTRYPOINT", "NoDefaultCurrentDirectoryInExePath":
+		return c.allowed("the SDK names itself")
+	case "CLAUDE_CODE_SDK_READS_STARTUP_MARKS":
+		return c.allowed("no startup marks")
+	}
+	return false
+}
+
+func environMap(environ []string) map[string]string {
+	m := map[string]string{}
+	for _, kv := range environ {
+		k, v, _ := strings.Cut(kv, "=")
+		m[k] = v
+	}
+	return m
+}
+
+// compareInput compares what the SDK wrote, line by line but in any order.
+func (c *comparison) compareInput() {
+	c.t.Helper()
+	var want, got []string
+	for _, line := range c.proc.Stdin {
+		want = append(want, c.inputLine(line, false))
+	}
+	for _, line := range c.player.Input() {
+		got = append(got, c.inputLine(line, true))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if len(got) < len(want) && c.allowed("a refusal is the error of Connect") {
+		want = slices.DeleteFunc(want, func(line string) bool { return !slices.Contains(got, line) })
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		c.errorf("input (-official +ours):\n%s", diff)
+	}
+}
+
+// inputLine is a line of input without the ids that an SDK makes up.
+func (c *comparison) inputLine(line string, ours bool) string {
+	v := value([]byte(line))
+	m, ok := v.(map[string]any)
+	if !ok {
+		return line
+	}
+	sent := c.sent(m)
+	switch {
+	case m["type"] == "control_request" && sent == nil:
+		m["request_id"] = "ID"
+	case m["type"] == "control_response":
+	case ours && c.got.Via == claudetest.ViaConnect && (sent == nil || sent["uuid"] == nil) && m["uuid"] != nil && c.allowed("a Client names its prompts"):
+		delete(m, "uuid")
+	}
+	if !ours && c.got.Via == claudetest.ViaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
+		delete(m, "session_id")
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// sent is the message of the send step that a line comes from, nil if it comes
+// from none.
+func (c *comparison) sent(line map[string]any) map[string]any {
+	for _, s := range c.call.Steps {
+		m, ok := value(s.Message).(map[string]any)
+		if !ok {
+			continue
+		}
+		have := maps.Clone(line)
+		if m["uuid"] == nil {
+			delete(have, "uuid")
+		}
+		if cmp.Equal(m, have) {
+			return m
+		}
+	}
+	return nil
+}
+
+// compareCalls compares the outcomes of control steps.
+func (c *comparison) compareCalls() {
+	c.t.Helper()
+	for _, got := range c.got.Calls {
+		label := got.Step.Label
+		if len(c.calls[label]) == 0 {
+			c.errorf("the recording has no outcome of %s", label)
+			continue
+		}
+		want := c.calls[label][0]
+		c.calls[label] = c.calls[label][1:]
+		switch {
+		case want.Error != nil && got.Err != nil:
+			c.compareError(want.Error, got.Err)
+		case want.Error != nil:
+			c.errorf("%s succeeded, the official SDK got %s", label, want.Error.Message)
+		case got.Err != nil:
+			if string(want.Result) != "null" || !c.allowed("an error is an error") {
+				c.errorf("%s: %v", label, got.Err)
+			}
+		default:
+			result := got.Result
+			if got.Step.Accessor == "" {
+				result = claudetest.OfficialResult(got.Step.Request, result)
+			}
+			if want.Result == nil {
+				continue // the official method returns nothing
+			}
+			if diff := cmp.Diff(value(want.Result), value(result)); diff != "" {
+				c.errorf("%s (-official +ours):\n%s", label, diff)
+			}
+		}
+	}
+}
+
+// compareStore compares what went to the session store: all entries of each
+// transcript in their order, and for a store that fails every attempt.
+func compareStore(t *testing.T, rec *claudetest.Recording, store *claudetest.MemoryStore) {
+	t.Helper()
+	if rec.Caller.Store == nil {
+		return
+	}
+	want, got := map[string][]any{}, map[string][]any{}
+	for _, r := range rec.SDK {
+		key := storeKey(r.Key)
+		switch r.Kind {
+		case "store_append":
+			want[key] = append(want[key], r.Entries...)
+		case "store_append_fail":
+			want[key] = append(want[key], float64(r.N))
+		}
+	}
+	for _, a := range store.Appends() {
+		key := strings.Join([]string{a.Key.ProjectKey, a.Key.SessionID, a.Key.Subpath}, "/")
+		if a.Failed {
+			got[key] = append(got[key], float64(len(a.Entries)))
+			continue
+		}
+		for _, e := range a.Entries {
+			got[key] = append(got[key], value(e))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("store (-official +ours):\n%s", diff)
+	}
+}
+
+func storeKey(raw json.RawMessage) string {
+	var k struct{ ProjectKey, SessionID, Subpath string }
+	_ = json.Unmarshal(raw, &k) // other records have none
+	return strings.Join([]string{k.ProjectKey, k.SessionID, k.Subpath}, "/")
+}
+
+// compareAfter looks at the outcomes that belong to no step: they are of
+// functions called behind the calls.
+func compareAfter(t *testing.T, rec *claudetest.Recording, left map[string][]claudetest.SDKRecord, rules *ruleBook) {
+	t.Helper()
+	want := map[string]int{}
+	for _, a := range rec.Caller.After {
+		want[a.Fn]++
+	}
+	for label, records := range left {
+		if len(records) != want[label] {
+			t.Errorf("%d outcomes of %s belong to nothing", len(records)-want[label], label)
+		}
+	}
+	if len(want) > 0 && !rules.allowed("session functions are another package's", &comparison{t: t, rec: rec}) {
+		t.Error("functions were called behind the calls")
+	}
+}

@@ -1,0 +1,249 @@
+package claude_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+// recordedHome is the home directory in the recordings.
+const recordedHome = "/home" + "/dev"
+
+// TestRecordings plays every recorded CLI to this SDK, which is driven by what
+// the caller of the official SDK did, and compares what comes of it with what
+// came of it there: messages, end, arguments, environment, input, and the
+// outcomes of control requests. Where the two may differ a rule says so.
+func TestRecordings(t *testing.T) {
+	hermeticProcess(t)
+	rules := newRuleBook()
+	for _, name := range scenarios(t) {
+		t.Run(name, func(t *testing.T) {
+			rec, err := claudetest.ReadRecording(filepath.Join(corpus(t), name), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decodeAll(t, name)
+			if rec.Caller == nil {
+				t.Log("no SDK in this recording: its lines are decoded, and that is all")
+				return
+			}
+			replay(t, rec, rules)
+		})
+	}
+	rules.checkUsed(t)
+}
+
+// hermeticProcess makes the environment of this process that of the recordings,
+// but for what says where they are.
+func hermeticProcess(t *testing.T) {
+	tmp := os.TempDir()
+	for _, kv := range os.Environ() {
+		k, _, _ := strings.Cut(kv, "=")
+		if k == "PARLEY_WIRE_CORPUS" {
+			continue
+		}
+		t.Setenv(k, "") // restores it behind the test
+		os.Unsetenv(k)
+	}
+	for k, v := range map[string]string{
+		"HOME": recordedHome, "CLAUDE_CONFIG_DIR": recordedHome + "/.claude", "PATH": "/usr/bin:/bin", "TMPDIR": tmp,
+		"TZ": "UTC", "LANG": "C.UTF-8", "ANTHROPIC_API_KEY": "sk-ant-fake-key", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
+	} {
+		t.Setenv(k, v)
+	}
+}
+
+// decodeAll decodes every line that the CLI wrote.
+func decodeAll(t *testing.T, name string) {
+	t.Helper()
+	for _, line := range stdoutLines(t, name) {
+		if _, err := claude.DecodeMessage([]byte(line)); err != nil && strings.HasPrefix(line, "{") {
+			t.Error(err)
+		}
+	}
+}
+
+// replay makes the calls of a recording again, one after the other.
+func replay(t *testing.T, rec *claudetest.Recording, rules *ruleBook) {
+	store := claudetest.NewMemoryStore(rec.Caller.Store)
+	records, calls := rec.Records(), rec.CallOutcomes()
+	whole := true
+	for i := range rec.Caller.Calls {
+		call := &rec.Caller.Calls[i]
+		for _, s := range call.Steps {
+			if s.Do == "control" && call.Callbacks() != nil && len(calls[s.Label]) > 0 {
+				calls[s.Label] = calls[s.Label][1:]
+			}
+		}
+		if names := call.Callbacks(); names != nil {
+			t.Logf("call %d has callbacks, %s: its lines are decoded, and that is all", i+1, strings.Join(names, ", "))
+			whole = false
+			continue
+		}
+		c := &comparison{t: t, rec: rec, call: call, n: i + 1, want: records[i], calls: calls, rules: rules, store: store}
+		c.run()
+	}
+	if whole {
+		compareStore(t, rec, store)
+		compareAfter(t, rec, calls, rules)
+	}
+}
+
+// comparison is one call, made again and compared.
+type comparison struct {
+	t     *testing.T
+	rec   *claudetest.Recording
+	call  *claudetest.Call
+	n     int
+	want  claudetest.CallRecords
+	calls map[string][]claudetest.SDKRecord
+	rules *ruleBook
+	store *claudetest.MemoryStore
+
+	proc   *claudetest.RecordedProcess // nil: nothing was started
+	player *claudetest.Player
+	opts   *claude.Options
+	got    *claudetest.CallRun
+	stderr []string
+}
+
+func (c *comparison) errorf(format string, args ...any) {
+	c.t.Helper()
+	c.t.Errorf("call %d: "+format, append([]any{c.n}, args...)...)
+}
+
+// allowed reports whether a rule allows this difference.
+func (c *comparison) allowed(rule string) bool { return c.rules.allowed(rule, c) }
+
+func (c *comparison) run() {
+	var methods []string
+	if c.rec.Caller.Store != nil {
+		methods = c.rec.Caller.Store.Methods
+	}
+	opts, err := c.call.ClaudeOptions(claudetest.CallSetup{
+		Store:  c.store.With(methods...),
+		Stderr: func(line string) { c.stderr = append(c.stderr, line) },
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	opts.Logger = slog.New(slog.DiscardHandler)
+	c.opts = opts
+	if c.call.Spawn == nil {
+		c.runUnspawned()
+		return
+	}
+	c.proc = c.rec.Processes[*c.call.Spawn]
+	synctest.Test(c.t, func(t *testing.T) {
+		c.player = claudetest.NewPlayer(c.proc, c.call)
+		c.opts.Spawner = c.player
+		// When nothing moves any more this is at once.
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, errStuck)
+		defer cancel()
+		c.got = c.call.Run(ctx, c.opts)
+	})
+	c.compare()
+}
+
+var errStuck = errors.New("nothing moves any more")
+
+// runUnspawned makes a call that started nothing: because its options are
+// refused, or because there is nothing to start.
+func (c *comparison) runUnspawned() {
+	class := ""
+	if c.want.End != nil && c.want.End.Error != nil {
+		class = c.want.End.Error.ErrorClass
+	}
+	if class == "" {
+		c.opts.Spawner = claude.SpawnerFunc(func(context.Context, claude.Command) (claude.Process, error) {
+			c.errorf("something was started")
+			return nil, errors.New("nothing is to be started")
+		})
+	} else if c.opts.CLIPath == "" {
+		c.opts.CLIPath = anyProgram(c.t)
+	}
+	if strings.HasPrefix(c.opts.Dir, recordedHome) {
+		c.opts.Dir = c.t.TempDir()
+	}
+	c.opts.CLIPath = c.laidOut(c.opts.CLIPath)
+	c.got = c.call.Run(c.t.Context(), c.opts)
+	c.compareMessages()
+	c.compareEnd()
+}
+
+// anyProgram is a program that exists.
+func anyProgram(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// laidOut is where a file of the recording is; one that is not among its files
+// is made, and cannot be executed.
+func (c *comparison) laidOut(path string) string {
+	rel, ok := strings.CutPrefix(path, recordedHome+"/")
+	if !ok {
+		return path
+	}
+	path = filepath.Join(c.rec.Dir, "files", filepath.FromSlash(rel))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	path = filepath.Join(c.t.TempDir(), filepath.Base(rel))
+	if err := os.WriteFile(path, []byte("not a program\n"), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	return path
+}
+
+func (c *comparison) compare() {
+	if c.player.Command() == nil {
+		switch {
+		case c.allowed("nothing started: aborted before"):
+			c.compareEnd()
+		case c.got.Err == nil || !c.allowed("nothing started: refused session id"):
+			c.errorf("nothing was started: %v", c.got.Err)
+		}
+		c.compareMessages()
+		return
+	}
+	c.compareMessages()
+	c.compareEnd()
+	c.compareArgs()
+	c.compareEnv()
+	c.compareInput()
+	c.compareCalls()
+	for _, i := range c.got.NotDone {
+		if c.call.Steps[i].Do != "control" { // whose outcome tells
+			c.errorf("step %d, %s, was not done", i+1, c.call.Steps[i].Do)
+		}
+	}
+	if _, ok := c.call.Options["stderr"]; ok {
+		c.compareStderr()
+	}
+}
+
+// compareStderr compares what the callback got, whose calls need not be lines.
+func (c *comparison) compareStderr() {
+	var want []string
+	for line := range strings.Lines(c.proc.Stderr) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			want = append(want, line)
+		}
+	}
+	if !slices.Equal(want, c.stderr) {
+		c.errorf("stderr: got %q, want %q", c.stderr, want)
+	}
+}
