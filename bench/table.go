@@ -143,7 +143,7 @@ func (b *bench) details() []string {
 	for _, s := range b.sides {
 		say("first_message_ms", s.name, "first_message: "+s.name+" %.3f ms")
 		say("first_query_ms", s.name, "first_message: "+s.name+" %.3f ms with the start of the CLI")
-		say("first_spawn_ms", s.name, "first_message: "+s.name+" %.3f ms for that start alone")
+		say("first_spawn_ms", s.name, "first_message: "+s.name+" %.3f ms to start it by this runtime")
 		say("first_bare_ms", s.name, "first_message: "+s.name+" %.3f ms for the same dialogue without an SDK, less the start")
 	}
 	for _, figure := range []string{"idle_clients", "idle_threads", "idle_heap_bytes"} {
