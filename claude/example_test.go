@@ -443,3 +443,45 @@ func ExampleCLINotFoundError() {
 	fmt.Println(errors.Is(err, claude.ErrNotFound), errors.As(err, &missing))
 	// Output: true true
 }
+
+// The answer as a Go value; the schema follows from the type.
+func ExampleRunJSON() {
+	type answer struct {
+		Answer int `json:"answer"`
+	}
+	value, _, err := claude.RunJSON[answer](context.Background(), "What is 6 times 7?", recorded("structured-ok"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(value.Answer)
+	// Output: 42
+}
+
+// A session that sees nothing of the machine but its directory and the API key.
+func ExampleIsolation() {
+	opts := recorded("simple-string")
+	opts.Isolation = &claude.Isolation{}
+	result, err := claude.Run(context.Background(), "Say hello", opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Result)
+	// Output: Hello from fake
+}
+
+// What happens inside a session, and when.
+func ExampleTrace() {
+	opts := recorded("simple-string")
+	opts.Trace = &claude.Trace{
+		Handshake:    func(t claude.HandshakeTrace) { fmt.Println("connected to CLI", t.Version) },
+		FirstMessage: func(t claude.FirstMessageTrace) { fmt.Println("first message:", t.Kind) },
+		Exit:         func(t claude.ExitTrace) { fmt.Println("ended:", t.Err) },
+	}
+	if _, err := claude.Run(context.Background(), "Say hello", opts); err != nil {
+		log.Fatal(err)
+	}
+	// Unordered output:
+	// connected to CLI 2.1.325
+	// first message: system/init
+	// ended: <nil>
+}
