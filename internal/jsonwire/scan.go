@@ -56,13 +56,17 @@ func (d *Decoder) scanString() span {
 			out.text = s[start:i]
 			return out
 		case c == '\\':
+			out.escaped = true
+			if i+1 < len(s) && simpleEscapes[s[i+1]] {
+				i += 2
+				continue
+			}
 			n := escapeLen(s[i:])
 			if n == 0 {
 				d.fail(i, "bad escape")
 				return span{}
 			}
 			i += n
-			out.escaped = true
 		default:
 			d.fail(i, "control character in a string")
 			return span{}
@@ -71,16 +75,23 @@ func (d *Decoder) scanString() span {
 }
 
 // untilSpecial counts the bytes of s before the first quote, backslash or
-// control character, eight at a time, and says whether all of them are ASCII.
+// control character and says whether all of them are ASCII.
 func untilSpecial(s string) (n int, ascii bool) {
 	var seen uint64
 	rest := s
+	// Long strings make up most of a stream: 32 bytes a turn, where the first 8
+	// are no sign of many escapes, then 8, then 1.
+	for len(rest) >= 32 && special(load64(rest)) == 0 {
+		a, b, c, d := load64(rest), load64(rest[8:]), load64(rest[16:]), load64(rest[24:])
+		if special(a)|special(b)|special(c)|special(d) != 0 {
+			break
+		}
+		seen |= a | b | c | d
+		rest = rest[32:]
+	}
 	for len(rest) >= 8 {
 		w := load64(rest)
-		quote := w ^ (ones * '"')
-		slash := w ^ (ones * '\\')
-		hit := ((quote-ones) & ^quote | (slash-ones) & ^slash | (w-ones*0x20) & ^w) & highs
-		if hit != 0 {
+		if hit := special(w); hit != 0 {
 			// A borrow can mark bytes above the first hit, never below it.
 			k := bits.TrailingZeros64(hit) >> 3
 			seen |= w & (1<<(8*k) - 1)
@@ -96,6 +107,14 @@ func untilSpecial(s string) (n int, ascii bool) {
 	return len(s) - len(rest), seen&highs == 0
 }
 
+// special has the high bit of every byte that is a quote, a backslash or a
+// control character, and perhaps of bytes above the first of them.
+func special(w uint64) uint64 {
+	quote := w ^ (ones * '"')
+	slash := w ^ (ones * '\\')
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
+}
+
 // load64 is the first eight bytes of s; the compiler makes one load of it.
 func load64(s string) uint64 {
 	_ = s[7]
@@ -103,15 +122,17 @@ func load64(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
+// simpleEscapes are the bytes that make an escape of two.
+var simpleEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
 // escapeLen is the length of the escape at the start of s, 0 if it is none.
 func escapeLen(s string) int {
-	if len(s) < 2 {
+	switch {
+	case len(s) < 2:
 		return 0
-	}
-	switch s[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	case simpleEscapes[s[1]]:
 		return 2
-	case 'u':
+	case s[1] == 'u':
 		if _, ok := hex4(s[2:]); ok {
 			return 6
 		}
