@@ -33,11 +33,10 @@ func waitable(pidfd int) *os.File {
 
 // start starts the child on the thread whose end would kill it, and holds that thread until reap.
 func (c *child) start(ctx context.Context) error {
-	t := threads.hold()
 	pidfd := -1
 	c.cmd.SysProcAttr.PidFD = &pidfd
 	var err error
-	if ctxErr := t.do(ctx, func() { err = c.cmd.Start() }); ctxErr != nil {
+	if ctxErr := threads.run(ctx, func() { err = c.cmd.Start() }); ctxErr != nil {
 		err = ctxErr
 	}
 	if err != nil {

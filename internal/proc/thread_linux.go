@@ -18,18 +18,32 @@ type threadHolder struct {
 	cur   *thread
 }
 
-// hold returns the thread and keeps it until drop.
-func (h *threadHolder) hold() *thread {
+// run runs f on the thread and waits for it, and keeps the thread until drop. If ctx ends before f
+// begins, f is not run.
+func (h *threadHolder) run(ctx context.Context, f func()) error {
+	done := make(chan struct{})
+	job := func() { defer close(done); f() }
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.users == 0 {
-		h.cur = newThread()
-	}
 	h.users++
-	return h.cur
+	if h.users == 1 {
+		// A thread that is new begins with its job: to wake one that waits takes longer.
+		h.cur = newThread(job)
+		h.mu.Unlock()
+		<-done
+		return nil
+	}
+	t := h.cur
+	h.mu.Unlock()
+	select {
+	case t.jobs <- job:
+		<-done
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
-// drop takes back one hold. The last one ends the thread and waits for that.
+// drop takes back one run. The last one ends the thread and waits for that.
 func (h *threadHolder) drop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,30 +62,19 @@ type thread struct {
 	gone chan struct{}
 }
 
-func newThread() *thread {
+func newThread(first func()) *thread {
 	t := &thread{jobs: make(chan func()), gone: make(chan struct{})}
-	go t.run()
+	go t.run(first)
 	return t
 }
 
-func (t *thread) run() {
+func (t *thread) run(first func()) {
 	defer close(t.gone)
 	// When there is no job left there is no child left: the thread may go back to the runtime.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	first()
 	for job := range t.jobs {
 		job()
-	}
-}
-
-// do runs f on the thread and waits for it. If ctx ends before f begins, f is not run.
-func (t *thread) do(ctx context.Context, f func()) error {
-	done := make(chan struct{})
-	select {
-	case t.jobs <- func() { defer close(done); f() }:
-		<-done
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
