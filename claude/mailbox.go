@@ -120,7 +120,7 @@ func (m *mailbox) refill() (ended bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.batch, m.queue, m.next = m.queue, m.batch[:0], 0
-	if cap(m.queue) > 4096 {
+	if cap(m.queue) > 4096 && cap(m.queue) > 4*len(m.batch) {
 		m.queue = nil // the remains of a burst
 	}
 	return m.ended, m.err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,10 +98,6 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	request, err := opts.initialize()
-	if err != nil {
-		return nil, err
-	}
 	s := &session{opts: opts, sink: out, trace: newTracer(opts.Trace), space: make(chan struct{}, 1),
 		closing: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{})}
 	s.state.end.hold = hold
@@ -110,6 +107,13 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 		return nil, err
 	}
 	s.conn = asWire(conn)
+	// The CLI takes its time to start; what can be done meanwhile is done now.
+	request, err := opts.initialize()
+	if err != nil {
+		conn.Close()
+		s.trace.wait()
+		return nil, err
+	}
 	if opts.SessionStore != nil {
 		s.sink = newMirror(out, opts, filepath.Join(configDir(opts.environ()), "projects"))
 	}
@@ -179,20 +183,31 @@ func (s *session) line(l ndjson.Line) error {
 		e.msg = newBadLine(l.Text, l.Size, &DecodeError{Line: l.Text, Err: err})
 	case hotType(typ) && !s.opts.StrictLines:
 		// Left to the consumer, who decodes it.
+		s.reader.activity(typ)
+		s.pass(e)
+		return nil
 	default:
 		e.msg = decodeLine(l.Text)
 	}
 	if bad, ok := e.msg.(*BadLine); ok && s.opts.StrictLines {
 		return bad.Err
 	}
-	if s.consume(e.msg, typ, l.Text) {
+	if s.consume(e.msg, l.Text) {
 		return nil
 	}
-	s.noteFirst(e)
+	s.pass(e)
+	return nil
+}
+
+// pass hands a line on.
+func (s *session) pass(e entry) {
+	first := s.noteFirst(e)
 	if warning := s.sink.deliver(e); warning != "" {
 		s.warn(warning)
 	}
-	return nil
+	if first {
+		runtime.Gosched() // somebody has been waiting for it since the start
+	}
 }
 
 var errTooLong = errors.New("line over Options.MaxLine")
@@ -210,11 +225,8 @@ func controlType(typ string) bool {
 
 // consume takes note of a message; it returns true when the message is for the
 // session alone.
-func (s *session) consume(m Message, typ, text string) bool {
+func (s *session) consume(m Message, text string) bool {
 	switch m := m.(type) {
-	case nil:
-		s.reader.activity(typ)
-		return false
 	case *KeepAliveMessage:
 		return true
 	case *TranscriptMirrorMessage:
@@ -282,11 +294,13 @@ func (r *readerState) result(m *ResultMessage) {
 	}
 }
 
-func (s *session) noteFirst(e entry) {
-	if !s.reader.seen {
-		s.reader.seen = true
-		s.trace.firstMessage(Kind(e.message()))
+func (s *session) noteFirst(e entry) (first bool) {
+	if s.reader.seen {
+		return false
 	}
+	s.reader.seen = true
+	s.trace.firstMessage(e)
+	return true
 }
 
 // waitForSpace holds the reader while more than MaxBuffered bytes wait. The CLI

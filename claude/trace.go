@@ -134,9 +134,9 @@ func (t *tracer) handshake(version string, err error) {
 	}
 }
 
-func (t *tracer) firstMessage(kind string) {
+func (t *tracer) firstMessage(e entry) {
 	if t.t != nil && t.t.FirstMessage != nil {
-		tr := FirstMessageTrace{Duration: time.Since(t.begun), Kind: kind}
+		tr := FirstMessageTrace{Duration: time.Since(t.begun), Kind: Kind(e.message())}
 		t.call(func() { t.t.FirstMessage(tr) })
 	}
 }

@@ -70,6 +70,7 @@ type state struct {
 
 type call struct {
 	done   chan struct{}
+	line   string // the answer, still to be decoded; else:
 	answer Answer
 	err    error
 }
@@ -124,7 +125,7 @@ func (m *Mux) Call(ctx context.Context, request []byte) (Answer, error) {
 	}
 	select {
 	case <-c.done:
-		return c.answer, c.err
+		return c.outcome()
 	case <-ctx.Done():
 		answer, err := m.give(id, c, context.Cause(ctx))
 		if err != nil {
@@ -148,7 +149,7 @@ func (m *Mux) Start(ctx context.Context, request []byte) (wait func(ctx context.
 	return func(ctx context.Context) (Answer, error) {
 		select {
 		case <-c.done:
-			return c.answer, c.err
+			return c.outcome()
 		case <-ctx.Done():
 			return m.give(id, c, context.Cause(ctx))
 		}
@@ -181,7 +182,7 @@ func (m *Mux) give(id string, c *call, err error) (Answer, error) {
 		}
 	})
 	<-c.done
-	return c.answer, c.err
+	return c.outcome()
 }
 
 // withdraw tells the CLI, if that can be done soon, that a call has been given up.
@@ -246,31 +247,71 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) *response {
 	return (*response)(&r)
 })
 
+// quickHead is how the CLI begins a good answer.
+const quickHead = `{"type":"control_response","response":{"subtype":"success","request_id":`
+
+// answered hands an answer to its call. A good one is decoded by whoever waits
+// for it, not by the reader: it can be long.
 func (m *Mux) answered(line string) error {
-	var msg struct {
-		Response *response `json:"response"`
+	d := jsonwire.NewDecoder(line)
+	if d.Literal(quickHead) {
+		if id, ok := d.String(); ok && d.Err() == nil {
+			m.end(id, func(c *call) { c.line = line })
+			return nil
+		}
 	}
-	if err := jsonwire.Unmarshal(line, &msg); err != nil {
+	r, err := decodeResponse(line)
+	if err != nil {
 		return err
 	}
-	r := msg.Response
-	if r == nil {
-		r = &response{}
-	}
+	m.end(r.RequestID, func(c *call) { c.answer, c.err = r.answer() })
+	return nil
+}
+
+// end ends the call that waits for an answer with this id, if there is one.
+func (m *Mux) end(id string, set func(c *call)) {
 	m.update(func(s *state) {
-		c, ok := s.pending[r.RequestID]
+		c, ok := s.pending[id]
 		if !ok {
 			s.strays++ // late, twice, or never asked for
 			return
 		}
-		delete(s.pending, r.RequestID)
-		c.answer = Answer{Body: string(r.Response), Envelope: r.envelope}
-		if r.Subtype == "error" {
-			c.err = &Error{Message: r.Error, Code: r.ErrorCode}
-		}
+		delete(s.pending, id)
+		set(c)
 		close(c.done)
 	})
-	return nil
+}
+
+func decodeResponse(line string) (*response, error) {
+	var msg struct {
+		Response *response `json:"response"`
+	}
+	if err := jsonwire.Unmarshal(line, &msg); err != nil {
+		return nil, err
+	}
+	if msg.Response == nil {
+		return &response{}, nil
+	}
+	return msg.Response, nil
+}
+
+func (r *response) answer() (Answer, error) {
+	if r.Subtype == "error" {
+		return Answer{Envelope: r.envelope}, &Error{Message: r.Error, Code: r.ErrorCode}
+	}
+	return Answer{Body: string(r.Response), Envelope: r.envelope}, nil
+}
+
+// outcome is what a call ended with; done is closed.
+func (c *call) outcome() (Answer, error) {
+	if c.line == "" {
+		return c.answer, c.err
+	}
+	r, err := decodeResponse(c.line)
+	if err != nil {
+		return Answer{}, fmt.Errorf("the answer is no JSON: %w", err)
+	}
+	return r.answer()
 }
 
 // rawText holds the text of a value.

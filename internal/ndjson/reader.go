@@ -48,7 +48,8 @@ func NewReader(src io.Reader, maxLine int) *Reader {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
 	}
-	return &Reader{src: src, max: maxLine}
+	// The first line of a CLI is a long one, and somebody waits for what is behind it.
+	return &Reader{src: src, max: maxLine, full: true}
 }
 
 // Next returns the next line that is not blank. A last line without a line feed
