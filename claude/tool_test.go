@@ -1,0 +1,271 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// toolMembersLeftToRaw is the one list of members of inputs and results that no
+// typed field reaches.
+var toolMembersLeftToRaw = []string{
+	"input Bash.cmd", // an invented member, for a call that is refused
+}
+
+// TestToolCorpus decodes the input of every call and the result of every tool in
+// the recordings and holds the typed fields against a plain decoding.
+func TestToolCorpus(t *testing.T) {
+	inputs, results := 0, 0
+	for _, name := range scenarios(t) {
+		t.Run(name, func(t *testing.T) {
+			tools := map[string]string{} // by the id of the call
+			for i, line := range stdoutLines(t, name) {
+				m, err := claude.DecodeMessage([]byte(line))
+				if err != nil {
+					continue // TestDecode looks at those
+				}
+				c := comparer{t: t, line: i + 1}
+				switch m := m.(type) {
+				case *claude.AssistantMessage:
+					inputs += checkToolUses(c, m, tools)
+				case *claude.UserMessage:
+					results += checkToolUseResult(c, m, tools)
+				}
+			}
+		})
+	}
+	if !otherCorpus() && (inputs < 90 || results < 80) {
+		t.Errorf("the corpus has only %d inputs and %d results", inputs, results)
+	}
+}
+
+func checkToolUses(c comparer, m *claude.AssistantMessage, tools map[string]string) (n int) {
+	for _, b := range m.Message.Content {
+		use, ok := b.(*claude.ToolUseBlock)
+		if !ok {
+			continue
+		}
+		n++
+		tools[use.ID] = use.Name
+		v, err := use.DecodeInput()
+		if err != nil {
+			c.t.Errorf("line %d: input of %s: %v", c.line, use.Name, err)
+			continue
+		}
+		c.tool("input "+use.Name, v, use.Input.Value())
+	}
+	return n
+}
+
+func checkToolUseResult(c comparer, m *claude.UserMessage, tools map[string]string) int {
+	var tool string
+	for _, b := range m.Message.Content.Blocks() {
+		if r, ok := b.(*claude.ToolResultBlock); ok {
+			tool = tools[r.ToolUseID]
+		}
+	}
+	v, err := m.DecodeToolResult(tool)
+	if m.ToolUseResult == "" {
+		if !errors.Is(err, claude.ErrNoToolResult) || v != nil {
+			c.t.Errorf("line %d: a result of nothing: %v, %v", c.line, v, err)
+		}
+		return 0
+	}
+	if err != nil {
+		c.t.Errorf("line %d: result of %s: %v", c.line, tool, err)
+		return 1
+	}
+	c.tool("result "+tool, v, m.ToolUseResult.Value())
+	return 1
+}
+
+// tool compares a decoded input or result with its plain value.
+func (c comparer) tool(path string, v, want any) {
+	want = withoutRaw(path, want)
+	switch v := v.(type) {
+	case *claude.UnknownToolInput:
+		c.equal(path, v.Input.Value(), want)
+	case *claude.UnparsedToolInput:
+		c.equal(path, map[string]any{"__unparsedToolInput": map[string]any{"raw": v.Text, "len": float64(v.Len)}}, want)
+	case *claude.UnknownToolResult:
+		c.equal(path, v.JSON.Value(), want)
+		if !otherCorpus() {
+			c.t.Errorf("line %d: %s is not known: %.100v", c.line, path, want)
+		}
+	case *claude.ToolErrorResult:
+		c.equal(path, v.Text, want)
+	case *claude.ToolTextResult:
+		c.equal(path, v.Text, want)
+	case *claude.ToolContentResult:
+		c.value(path, reflect.ValueOf(v.Blocks), want)
+	case *claude.WebSearchResult:
+		c.webSearch(path, v, want)
+	default:
+		c.value(path, reflect.ValueOf(v).Elem(), want)
+	}
+}
+
+// webSearch compares the entries that are strings itself, since a struct stands
+// for them.
+func (c comparer) webSearch(path string, v *claude.WebSearchResult, want any) {
+	if obj, ok := want.(map[string]any); ok {
+		list, _ := obj["results"].([]any)
+		for i, w := range list {
+			if s, ok := w.(string); ok && i < len(v.Results) {
+				c.equal(path+".results[]", v.Results[i].Text, s)
+				list[i] = map[string]any{}
+			}
+		}
+	}
+	c.value(path, reflect.ValueOf(v).Elem(), want)
+}
+
+// withoutRaw takes the members out of a plain value that are left to Raw.
+func withoutRaw(path string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, member := range v {
+			at := path + "." + key
+			if slices.Contains(toolMembersLeftToRaw, at) {
+				delete(v, key)
+				continue
+			}
+			v[key] = withoutRaw(at, member)
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutRaw(path+"[]", v[i])
+		}
+	}
+	return v
+}
+
+func TestCanonicalTool(t *testing.T) {
+	for name, want := range map[string]string{
+		"Task": "Agent", "KillShell": "TaskStop", "KillBash": "TaskStop", "ListPeers": "ListAgents",
+		"Brief": "SendUserMessage", "ListMcpResources": "ListMcpResourcesTool",
+		"ReadMcpResource": "ReadMcpResourceTool", "ReadMcpResourceDir": "ReadMcpResourceDirTool",
+		"Agent": "Agent", "mcp__a__Task": "mcp__a__Task", "": "",
+	} {
+		if got := claude.CanonicalTool(name); got != want {
+			t.Errorf("CanonicalTool(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestDecodeInputOfAnyKind(t *testing.T) {
+	for _, tt := range []struct {
+		name, input string
+		want        any
+	}{
+		{"Bash", `{"command":"ls","new":{"a":1}}`, &claude.BashInput{Command: "ls"}},
+		{"Bash", `{"command":5,"description":"x"}`, &claude.BashInput{Description: "x"}},
+		{"Bash", `{"cmd":1}`, &claude.BashInput{}},
+		{"Bash", ` {"Command":"keys have case"}`, &claude.BashInput{}},
+		{"Task", `{"prompt":"p","description":"d"}`, &claude.AgentInput{Prompt: "p", Description: "d"}},
+		{"KillShell", `{"shell_id":"b1"}`, &claude.TaskStopInput{ShellID: "b1"}},
+		{"CronList", `{}`, &claude.CronListInput{}},
+		{"Bash", `"ls"`, &claude.UnknownToolInput{Name: "Bash", Input: `"ls"`}},
+		{"Bash", `null`, &claude.UnknownToolInput{Name: "Bash", Input: `null`}},
+		{"mcp__a__b", `{"n":1}`, &claude.UnknownToolInput{Name: "mcp__a__b", Input: `{"n":1}`}},
+		{"Tomorrow", `{}`, &claude.UnknownToolInput{Name: "Tomorrow", Input: `{}`}},
+		{"Bash", `{"__unparsedToolInput":{"raw":"{\"co","len":5}}`, &claude.UnparsedToolInput{Name: "Bash", Text: `{"co`, Len: 5}},
+		{"mcp__a__b", `{"__unparsedToolInput":{"raw":"x","len":1}}`, &claude.UnparsedToolInput{Name: "mcp__a__b", Text: "x", Len: 1}},
+		{"Write", `{"file_path":"f","content":"\"__unparsedToolInput\""}`, &claude.WriteInput{FilePath: "f", Content: `"__unparsedToolInput"`}},
+		{"Bash", `{"command":"ls","__unparsedToolInput":null}`, &claude.BashInput{Command: "ls"}},
+	} {
+		b := &claude.ToolUseBlock{Name: tt.name, Input: claude.JSON(tt.input)}
+		if got, err := b.DecodeInput(); err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s %s: got %#v, %v, want %#v", tt.name, tt.input, got, err, tt.want)
+		}
+	}
+	for _, input := range []claude.JSON{"", `{"command":`, `{} {}`} {
+		b := &claude.ToolUseBlock{Name: "Bash", Input: input}
+		if got, err := b.DecodeInput(); err == nil || !strings.Contains(err.Error(), "Bash") {
+			t.Errorf("%q: got %#v, %v", input, got, err)
+		}
+	}
+}
+
+func TestDecodeInputAs(t *testing.T) {
+	type sum struct{ A, B int }
+	got, err := claude.DecodeInputAs[sum](&claude.ToolUseBlock{Name: "mcp__calc__add", Input: `{"a":2,"b":3,"c":4}`})
+	if err != nil || *got != (sum{2, 3}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, input := range []claude.JSON{"", `{`, `[]`, `{"a":"2"}`} {
+		if got, err := claude.DecodeInputAs[sum](&claude.ToolUseBlock{Name: "add", Input: input}); err == nil || got != nil {
+			t.Errorf("%q: got %v, %v", input, got, err)
+		}
+	}
+	wrong := &claude.ToolUseBlock{Name: "add", Input: `{"a":"2"}`}
+	_, err = claude.DecodeInputAs[sum](wrong)
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
+		t.Errorf("got %v", err)
+	}
+	_, err = claude.DecodeInputAs[sum](&claude.ToolUseBlock{Name: "add", Input: `{"__unparsedToolInput":{"raw":"{","len":1}}`})
+	if unparsed, ok := errors.AsType[*claude.UnparsedToolInput](err); !ok || unparsed.Text != "{" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDecodeToolResultOfAnyKind(t *testing.T) {
+	text := &claude.ToolContentResult{}
+	for _, tt := range []struct {
+		name, result string
+		isError      bool
+		want         any
+	}{
+		{"Bash", `{"stdout":"x","new":1}`, false, &claude.BashResult{Stdout: "x"}},
+		{"Bash", `{"stdout":["x"]}`, true, &claude.BashResult{}},
+		{"Bash", `"Error: no"`, true, &claude.ToolErrorResult{Text: "Error: no"}},
+		{"StructuredOutput", `"ok"`, false, &claude.ToolTextResult{Text: "ok"}},
+		{"KillBash", `{"task_id":"b1"}`, false, &claude.TaskStopResult{TaskID: "b1"}},
+		{"ListMcpResources", `[{"uri":"a:b"}]`, false, &claude.ListMCPResourcesResult{{URI: "a:b"}}},
+		{"Bash", `[1]`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `[1]`}},
+		{"Bash", `[{"text":"no type"}]`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `[{"text":"no type"}]`}},
+		{"mcp__a__b", `{"n":1}`, false, &claude.UnknownToolResult{Name: "mcp__a__b", JSON: `{"n":1}`}},
+		{"mcp__a__b", `[]`, false, &claude.ToolContentResult{Blocks: []claude.ContentBlock{}}},
+		{"mcp__a__b", `[{"type":"text","text":"a"},{"type":"new"},{"type":"text","text":"b"}]`, false, text},
+		{"Tomorrow", `{"n":1}`, false, &claude.UnknownToolResult{Name: "Tomorrow", JSON: `{"n":1}`}},
+		{"Bash", `null`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `null`}},
+		{"Bash", `12`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `12`}},
+	} {
+		got, err := claude.DecodeToolResult(tt.name, claude.JSON(tt.result), tt.isError)
+		if list, ok := got.(*claude.ToolContentResult); ok && tt.want == any(text) {
+			if len(list.Blocks) != 3 || list.Text() != "ab" {
+				t.Errorf("got %v", list)
+			}
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s %s: got %#v, %v, want %#v", tt.name, tt.result, got, err, tt.want)
+		}
+	}
+	for _, broken := range []claude.JSON{`{"stdout":`, `[{"type":"text"]`, `"a`} {
+		if got, err := claude.DecodeToolResult("Bash", broken, false); err == nil || got != nil {
+			t.Errorf("%s: got %#v, %v", broken, got, err)
+		}
+	}
+	if _, err := new(claude.UserMessage).DecodeToolResult("Bash"); !errors.Is(err, claude.ErrNoToolResult) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The block for the model tells a failure from a text.
+func TestDecodeToolResultSaysError(t *testing.T) {
+	for isError, want := range map[bool]any{true: &claude.ToolErrorResult{Text: "x"}, false: &claude.ToolTextResult{Text: "x"}} {
+		m := &claude.UserMessage{
+			Message:       claude.UserContent{Content: claude.BlockContent(&claude.ToolResultBlock{IsError: isError})},
+			ToolUseResult: `"x"`,
+		}
+		if got, err := m.DecodeToolResult("Bash"); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %#v, %v, want %#v", got, err, want)
+		}
+	}
+}
