@@ -1,13 +1,10 @@
 # Parley. `make` lists the targets.
 
 ARGS     ?=
-PROMPT   ?= Say hello, and tell me in one sentence what you can do.
 FUZZTIME ?= 60s
 BENCH    ?= .
 PKG      ?= ./...
 
-# Passed on as environment variables: a prompt may hold quotes and dollar signs.
-run: export PARLEY_PROMPT = $(value PROMPT)
 export FUZZTIME
 
 # A checkout without commits, or owned by another user, has no version to stamp.
@@ -23,15 +20,14 @@ help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 	@echo
 	@echo 'variables'
-	@echo '  PROMPT   what make run asks the agent'
-	@echo '  ARGS     flags for parley run, as in: make run ARGS="--help"'
+	@echo '  ARGS     flags for parley chat, as in: make run ARGS="--help"'
 	@echo '  PKG      the packages that make test, bench and soak run (./...)'
 	@echo '  FUZZTIME how long each fuzz target runs (60s)'
 	@echo '  BENCH    which benchmarks run (a regular expression)'
 
-run: ## ask an agent something: make run PROMPT="..." ARGS="..."
+run: ## talk with an agent, a simulated one where no claude is installed (ARGS="--help")
 	@scripts/preflight go
-	@go run ./cmd/parley run $(ARGS) "$$PARLEY_PROMPT"
+	@go run ./cmd/parley chat $(ARGS)
 
 build: ## build bin/parley
 	@scripts/preflight go

@@ -2,7 +2,10 @@ package main
 
 import (
 	"os"
+	"strings"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
 )
 
 // console is the two outputs of the program. Its lock is held by whoever
@@ -48,7 +51,11 @@ func (c *console) complain(text string) {
 func (c *console) note(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.err.line(c.err.paint(yellow, "!") + " " + oneLine(text))
+	text = oneLine(text)
+	if c.err.tty {
+		text = strings.ReplaceAll(markdown.Wrap(text, c.err.width-2), "\n", "\n  ")
+	}
+	c.err.line(c.err.paint(yellow, "!") + " " + text)
 }
 
 // pass writes a line of the CLI's standard error.

@@ -19,8 +19,11 @@ const (
 	outputRaw  = "stream-json"
 )
 
-// runFlags are the flags of parley run.
+// runFlags are the flags of parley run, and of parley chat, which has most of
+// them.
 type runFlags struct {
+	agent         string
+	atOnce        bool
 	options       claude.Options // what goes there as it is
 	systemPrompt  string
 	appendPrompt  string
@@ -45,6 +48,7 @@ type runFlags struct {
 // enums are the flags whose values are completed. Only those of --output are
 // all there are.
 var enums = map[string][]string{
+	"agent":           {agentClaude, agentSim, agentReplay},
 	"output":          {outputText, outputJSON, outputRaw},
 	"permission-mode": {"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"},
 	"effort":          {"low", "medium", "high", "xhigh", "max"},
@@ -55,8 +59,27 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	f.changed = cmd.Flags().Changed
 	f.registerAgent(cmd)
 	f.registerSession(cmd)
+	f.registerAnswer(cmd)
 	f.registerProgram(cmd)
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
+	f.complete(cmd)
+}
+
+// registerChat registers the flags of parley chat.
+func (f *runFlags) registerChat(cmd *cobra.Command) {
+	f.changed, f.output = cmd.Flags().Changed, outputText
+	f.registerAgent(cmd)
+	f.registerSession(cmd)
+	f.registerProgram(cmd)
+	f.complete(cmd)
+}
+
+// complete says how values are completed and which flags exclude each other.
+func (f *runFlags) complete(cmd *cobra.Command) {
 	for name, values := range enums {
+		if cmd.Flags().Lookup(name) == nil {
+			continue
+		}
 		directive := cobra.ShellCompDirectiveNoFileComp
 		// The flag is there: an error would be a mistake of this table.
 		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, directive)); err != nil {
@@ -70,7 +93,6 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	}
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "append-system-prompt")
 	cmd.MarkFlagsMutuallyExclusive("resume", "continue")
-	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 }
 
 func (f *runFlags) registerAgent(cmd *cobra.Command) {
@@ -86,7 +108,6 @@ func (f *runFlags) registerAgent(cmd *cobra.Command) {
 	fs.StringVar(&f.tools, "tools", "", "the built-in tools that exist, a comma-separated `list`; \"\" is none, \"default\" the usual ones")
 	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after so many steps of the model")
 	fs.Float64Var(&f.budget, "max-budget-usd", 0, "stop when this `cost` is reached")
-	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
 	fs.StringVar(&f.mcpConfig, "mcp-config", "", "MCP servers: a `file` or JSON")
 }
 
@@ -102,15 +123,23 @@ func (f *runFlags) registerSession(cmd *cobra.Command) {
 	fs.StringVar(&f.sources, "setting-sources", "", "which settings are read, a comma-separated `list` of user, project, local; \"\" is none")
 }
 
-func (f *runFlags) registerProgram(cmd *cobra.Command) {
-	fs, o := cmd.Flags(), &f.options
+// registerAnswer registers the flags about the one answer of parley run.
+func (f *runFlags) registerAnswer(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
 	fs.StringVarP(&f.output, "output", "o", outputText, "what is written: text; json, the result at the end; stream-json, every message")
 	fs.BoolVar(&f.stream, "stream", false, "write text as it comes (default on a terminal)")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "write the answer and errors only")
+	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `time`, such as 90s or 10m")
+}
+
+func (f *runFlags) registerProgram(cmd *cobra.Command) {
+	fs, o := cmd.Flags(), &f.options
 	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "write the answer and errors only")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
-	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `time`, such as 90s or 10m")
+	fs.StringVar(&f.agent, "agent", "", "who answers: claude, the CLI; sim, a simulated agent; replay:`DIR`, a recording (default claude if there is one, else sim)")
+	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
 	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for)")
 	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")
 }

@@ -16,6 +16,10 @@ and the input.
 The agent has Claude Code's system prompt. Whatever it would have to ask for is
 denied: --permission-mode, --allowed-tools and the settings say what it may do.
 
+Where no claude is installed a simulated agent answers and standard error says so;
+--agent claude makes that an error, --agent sim asks for it, and --agent replay:DIR
+plays a recording.
+
 Ctrl-C interrupts the agent and still shows how its turn ended; a second one ends
 the program. Work that the agent left in the background is waited for.
 
@@ -30,8 +34,9 @@ Exit codes:
   143  ended by SIGTERM (129 by SIGHUP)
 
 Environment:
-  PARLEY_CLI  the agent's CLI, as --cli
-  NO_COLOR    no colours, as --no-color`
+  PARLEY_CLI       the agent's CLI, as --cli
+  PARLEY_SIM_PACE  milliseconds between two pieces of the simulated agent's text
+  NO_COLOR         no colours, as --no-color`
 
 const runExample = `  parley run "Why does this test fail?"
   parley run --permission-mode acceptEdits "Fix the failing test"
@@ -40,4 +45,67 @@ const runExample = `  parley run "Why does this test fail?"
   parley run --continue "And now the documentation"
   parley run --output json "List the packages" | jq -r .result
   parley run --json-schema @schema.json "How many files are there?"
-  parley run --output stream-json "Explain main.go" > session.jsonl`
+  parley run --output stream-json "Explain main.go" > session.jsonl
+  parley run --agent sim "Show me a table"`
+
+const chatLong = `Talk with an agent, many turns, in the terminal.
+
+What the agent writes is rendered as Markdown, block by block; tool calls take a
+line each, thinking is dimmed. What is typed while the agent works is queued and
+runs when its turn is over. Prompts are kept in a history (up and down), in
+$XDG_STATE_HOME/parley/history, readable by its owner alone; one that begins with
+a space is not kept. A line that ends with a backslash goes on in the next, and a
+paste may have many lines.
+
+Commands of the program: /help, /quit, /model NAME, /mode MODE, /cost, /interrupt,
+/queue and /cancel. Other lines that begin with / are commands of the agent's CLI;
+Tab completes both.
+
+Ctrl-C interrupts the agent. Twice within a second, or with nothing running and
+nothing typed, it ends the conversation, as Ctrl-D does.
+
+Where standard input or standard output is not a terminal every line of input is a
+prompt, sent when the one before has been answered; the answers go to standard
+output and all else to standard error, without control sequences.
+
+The agent has Claude Code's system prompt. Whatever it would have to ask for is
+denied: --permission-mode, --allowed-tools and the settings say what it may do.
+Without a claude on the machine a simulated agent answers, and says so.
+
+Exit codes:
+    0  the conversation was ended
+    1  without a terminal: the last turn failed
+    2  the command line makes no sense
+    3  the agent's CLI is missing or could not be started
+    4  the agent's CLI died
+  130  without a terminal: interrupted (Ctrl-C)
+  143  ended by SIGTERM (129 by SIGHUP)
+
+Environment:
+  PARLEY_CLI       the agent's CLI, as --cli
+  PARLEY_SIM_PACE  milliseconds between two pieces of the simulated agent's text
+  NO_COLOR         no colours, as --no-color`
+
+const chatExample = `  parley chat
+  parley chat --continue
+  parley chat --permission-mode acceptEdits --model sonnet
+  parley chat --agent sim
+  parley chat --agent replay:testdata/wire/partial-tool
+  printf 'What is here?\nAnd why?\n' | parley chat`
+
+const doctorLong = `Check whether an agent's CLI can be run here, and say what helps where it cannot.
+
+The CLI is looked for as parley run and parley chat do, its file is looked at, and
+it is really started and asked for its version; no model is asked and nothing is
+charged. Credentials are looked for by name and never shown.
+
+Each check has a line with ✓, ! for what may be a problem, or ✗.
+
+Exit codes:
+    0  an agent can be run
+    1  something essential is missing
+    2  the command line makes no sense`
+
+const doctorExample = `  parley doctor
+  parley doctor --cli ~/.local/bin/claude
+  parley doctor --json | jq '.checks[] | select(.status != "ok")'`

@@ -1,6 +1,17 @@
 // Command parley runs coding agents that speak the Claude Agent SDK protocol.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(execute(os.Args[1:])) }
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/sim"
+)
+
+// programs are what processes of this executable can be beside the command.
+var programs = map[string]claudetest.Program{sim.Name: sim.Program}
+
+func main() {
+	claudetest.RunProgram(programs)
+	os.Exit(execute(os.Args[1:]))
+}

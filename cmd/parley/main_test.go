@@ -9,10 +9,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"github.com/seed7221b0f9/parley/claudetest"
 )
 
 // TestMain runs the tests, or plays the command that a test started.
 func TestMain(m *testing.M) {
+	claudetest.RunProgram(programs) // the simulated agent is this executable too
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main})
 }
 

@@ -71,7 +71,7 @@ func judge(err error, last *claude.ResultMessage, interrupted bool) verdict {
 	case failed:
 		return verdict{code: exitFailed}
 	case errors.Is(err, claude.ErrNotFound):
-		return verdict{exitNoCLI, err.Error() + "\n--cli or PARLEY_CLI tells parley where it is."}
+		return verdict{exitNoCLI, err.Error() + "\n--cli or PARLEY_CLI tells parley where it is; parley doctor says what was found."}
 	case err != nil:
 		return verdict{errorCode(err), err.Error()}
 	case last == nil:

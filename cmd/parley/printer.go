@@ -14,10 +14,11 @@ type printer struct {
 	con *console
 	now func() time.Time
 
-	quiet      bool // the answer alone
-	stream     bool // text as it comes, not block by block
-	thinking   bool // show it
-	structured bool // the answer is the structured output
+	quiet      bool       // the answer alone
+	stream     bool       // text as it comes, not block by block
+	thinking   bool       // show it
+	structured bool       // the answer is the structured output
+	live       *liveProse // shows text block by block while it comes; nil writes it as it is
 
 	block    streamed // the block that is being streamed
 	blocks   int      // blocks of prose so far
@@ -83,6 +84,7 @@ func (p *printer) event(m *claude.StreamEventMessage) {
 	}
 	if m.AbandonedBlocks != nil && p.stream && p.block.typ == "text" {
 		p.block = streamed{}
+		p.live.flush()
 		p.note("the answer was broken off and is asked for again")
 	}
 }
@@ -111,6 +113,7 @@ func (p *printer) whole(message, typ, text string) {
 	}
 	p.block = streamed{message: p.block.message}
 	p.prose(typ, rest)
+	p.live.flush()
 	if typ == "text" && !p.structured {
 		p.con.out.end()
 	}
@@ -135,6 +138,10 @@ func (p *printer) prose(typ, text string) {
 	if p.quiet && to != p.con.out {
 		return
 	}
+	if p.live != nil {
+		p.live.add(to, typ, p.blocks, text)
+		return
+	}
 	to.begin(prose, "block "+strconv.Itoa(p.blocks))
 	to.write(to.paint(look, to.show(text)))
 }
@@ -143,6 +150,7 @@ func (p *printer) prose(typ, text string) {
 func (p *printer) say(text string) {
 	p.blocks++
 	p.prose("text", text)
+	p.live.flush()
 }
 
 func (p *printer) assistant(m *claude.AssistantMessage) {
@@ -180,7 +188,7 @@ func (p *printer) assistant(m *claude.AssistantMessage) {
 }
 
 func (p *printer) user(m *claude.UserMessage) {
-	for _, b := range m.Message.Content.Blocks {
+	for _, b := range m.Message.Content.Blocks() {
 		if r, ok := b.(*claude.ToolResultBlock); ok {
 			p.outcome(r.ToolUseID, r.IsError, r.Content.String())
 		}
@@ -190,6 +198,7 @@ func (p *printer) user(m *claude.UserMessage) {
 // result shows how a turn ended. What it answered has been shown already, as a
 // rule; a slash command that the CLI runs itself may answer here alone.
 func (p *printer) result(m *claude.ResultMessage) {
+	p.live.flush()
 	p.totals.add(m)
 	answer := m.Result
 	if p.structured {
@@ -230,6 +239,7 @@ func (p *printer) failed(m *claude.ResultMessage) {
 func (p *printer) end() {
 	p.con.mu.Lock()
 	defer p.con.mu.Unlock()
+	p.live.flush()
 	p.endCalls()
 	p.con.out.end()
 	if usage := p.totals.String(); usage != "" && !p.quiet {

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -200,7 +201,7 @@ func TestTerminalSafe(t *testing.T) {
 		decode(t, `{"type":"system","subtype":"informational","content":"`+evil+`"}`),
 		decode(t, `{"type":"result","is_error":true,"subtype":"x","errors":["`+evil+`"],"modelUsage":{"`+evil+`":{}}}`),
 	})
-	if got := s.out.String(); strings.ContainsFunc(got, unsafeRune) {
+	if got := s.out.String(); strings.ContainsFunc(got, cell.Unsafe) {
 		t.Errorf("control characters in %q", got)
 	}
 }

@@ -38,16 +38,19 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	agent, err := f.chooseAgent(opts, true)
+	if err != nil {
+		return 0, err
+	}
 	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
 	note := con.note
 	if f.quiet {
 		note = func(string) {}
 	}
-	opts.Logger = slog.New(slog.DiscardHandler)
-	if f.verbose {
-		opts.Stderr = con.pass
-		opts.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if agent.note != "" && (agent.must || !f.quiet) {
+		con.note(agent.note)
 	}
+	f.listen(opts, con)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if f.timeout > 0 {
@@ -71,6 +74,15 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 		con.complain(v.say)
 	}
 	return v.code, nil
+}
+
+// listen passes on, if that is wanted, what the CLI says beside its messages.
+func (f *runFlags) listen(o *claude.Options, con *console) {
+	o.Logger = slog.New(slog.DiscardHandler)
+	if f.verbose {
+		o.Stderr = con.pass
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
 }
 
 // newOutput is the output that the flags ask for.

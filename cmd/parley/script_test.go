@@ -5,9 +5,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,7 +55,11 @@ func setup(env *testscript.Env, cli string) error {
 		return err
 	}
 	bin, _, _ := strings.Cut(path, string(os.PathListSeparator))
-	vars := append([]string{"WORK=" + env.WorkDir, "GORACE=atexit_sleep_ms=0"}, hermetic...)
+	wire, err := filepath.Abs(filepath.Join("..", "..", "testdata", "wire"))
+	if err != nil {
+		return err
+	}
+	vars := append([]string{"WORK=" + env.WorkDir, "WIRE=" + wire, "GORACE=atexit_sleep_ms=0", "PARLEY_SIM_PACE=0"}, hermetic...)
 	for i, v := range vars {
 		if rest, ok := strings.CutPrefix(v, "PATH="); ok {
 			vars[i] = "PATH=" + bin + string(os.PathListSeparator) + rest
@@ -69,6 +77,7 @@ func setup(env *testscript.Env, cli string) error {
 
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"api":     startAPI,
+	"elf":     writeELF,
 	"exits":   exits,
 	"signals": sendSignals,
 }
@@ -84,6 +93,23 @@ func startAPI(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(api.Close()) })
 	ts.Setenv("ANTHROPIC_BASE_URL", api.URL())
+}
+
+// writeELF is the command elf: the beginning of a program for another processor.
+func writeELF(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: elf arch file")
+	}
+	machine := elf.EM_AARCH64
+	if runtime.GOARCH == args[0] {
+		machine = elf.EM_X86_64
+	}
+	header := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT), Ehsize: 64}
+	copy(header.Ident[:], elf.ELFMAG)
+	header.Ident[elf.EI_CLASS], header.Ident[elf.EI_DATA], header.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
+	var b bytes.Buffer
+	ts.Check(binary.Write(&b, binary.LittleEndian, header))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o755))
 }
 
 // exits is the command exits: a program must end with an exit code.
@@ -112,7 +138,7 @@ var signalsByName = map[string]os.Signal{"INT": syscall.SIGINT, "TERM": syscall.
 // a text has appeared in its output.
 func sendSignals(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: signals code text=SIGNAL... -- args...")
+		ts.Fatalf("usage: signals code [<file] text=SIGNAL... -- args...")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
@@ -125,11 +151,16 @@ func sendSignals(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.CommandContext(ctx, program, args[min(i+1, len(args)):]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = scriptEnv(ts)
+	steps := args[1:i]
+	if file, ok := strings.CutPrefix(steps[0], "<"); ok {
+		cmd.Stdin = strings.NewReader(ts.ReadFile(file))
+		steps = steps[1:]
+	}
 	seen := newWatcher()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = seen.tee(&stdout), seen.tee(&stderr)
 	ts.Check(cmd.Start())
-	for _, step := range args[1:i] {
+	for _, step := range steps {
 		text, name, _ := strings.Cut(step, "=")
 		if !seen.wait(ctx, text) {
 			ts.Logf("%q has not appeared in %q", text, seen.text())
@@ -154,7 +185,7 @@ func scriptEnv(ts *testscript.TestScript) []string {
 	for _, name := range []string{
 		"HOME", "CLAUDE_CONFIG_DIR", "TMPDIR", "CLAUDE_CODE_TMPDIR", "PATH", "TZ", "LANG", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING",
-		"PARLEY_CLI", "GORACE", "GOCOVERDIR", "WORK",
+		"PARLEY_CLI", "GORACE", "GOCOVERDIR", "WORK", "PARLEY_SIM_PACE",
 	} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)

@@ -1,0 +1,387 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+func newChat(code *int) *cobra.Command {
+	flags := &runFlags{}
+	cmd := &cobra.Command{
+		Use:     "chat [flags]",
+		Short:   "Talk with an agent",
+		Long:    chatLong,
+		Example: chatExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			*code, err = flags.chat(cmd.Context())
+			return err
+		},
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		DisableFlagsInUseLine: true,
+	}
+	cmd.Flags().SortFlags = false
+	flags.registerChat(cmd)
+	return cmd
+}
+
+// chat runs the command and returns the exit code. An error is one of usage.
+func (f *runFlags) chat(ctx context.Context) (int, error) {
+	opts, err := f.build()
+	if err != nil {
+		return 0, err
+	}
+	agent, err := f.chooseAgent(opts, false)
+	if err != nil {
+		return 0, err
+	}
+	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
+	f.listen(opts, con)
+	c := newChatLoop(con, f.newPrinter(con))
+	defer c.work.Wait()
+	ctx, c.end = context.WithCancelCause(ctx)
+	defer c.end(nil)
+	c.ctx, c.agent = ctx, agent
+	defer c.watchSignals()()
+
+	if agent.note != "" {
+		con.note(agent.note)
+	}
+	err = c.connect(opts)
+	if err == nil {
+		err = c.talk(os.Stdin, os.Stdout)
+	}
+	return c.verdict(err)
+}
+
+// newPrinter is the printer that the flags ask for.
+func (f *runFlags) newPrinter(con *console) *printer {
+	p := newPrinter(con, time.Now)
+	p.stream, p.thinking = con.out.tty, con.aside().tty
+	if f.changed("show-thinking") {
+		p.thinking = f.showThinking
+	}
+	return p
+}
+
+// chatUI is where prompts come from. Its methods are called from the loop.
+type chatUI interface {
+	// start begins to read what is typed.
+	start()
+	// hold is called before something may change that the ui shows, changed
+	// behind it.
+	hold()
+	changed()
+	// stop leaves the terminal as it was.
+	stop()
+}
+
+// chatLoop is a conversation. Everything in it happens in one goroutine, which
+// does what others post.
+type chatLoop struct {
+	ctx    context.Context
+	end    context.CancelCauseFunc
+	con    *console
+	out    *printer
+	client *claude.Client
+	agent  agentChoice
+	ui     chatUI
+	work   sync.WaitGroup
+
+	connected atomic.Bool
+	posted    chan func()
+	over      chan struct{} // closed when nothing that is posted is done any more
+
+	turns       []*chatTurn // without an end yet, in the order they were sent
+	last        *claude.ResultMessage
+	shown       map[string]bool // results, by uuid
+	leaving     bool            // the conversation is to end
+	ended       bool            // the CLI has
+	endErr      error
+	signal      *signalError
+	interrupts  int
+	lastCtrlC   time.Time
+	lastSession string
+}
+
+// chatTurn is a prompt on its way to its answer.
+type chatTurn struct {
+	turn   *claude.Turn
+	text   string
+	queued bool // it was sent while another ran
+	begun  time.Time
+	result string // the uuid of its result, when it has one that was not shown yet
+}
+
+func newChatLoop(con *console, out *printer) *chatLoop {
+	return &chatLoop{con: con, out: out, posted: make(chan func(), 64), over: make(chan struct{}), shown: map[string]bool{}}
+}
+
+// post has something done in the loop.
+func (c *chatLoop) post(f func()) {
+	select {
+	case c.posted <- f:
+	case <-c.over:
+	}
+}
+
+// do runs something that may take long beside the loop; what it returns is then
+// done in the loop.
+func (c *chatLoop) do(f func(ctx context.Context) func()) {
+	c.work.Go(func() {
+		ctx, cancel := context.WithTimeout(c.ctx, controlLimit)
+		defer cancel()
+		if then := f(ctx); then != nil {
+			c.post(then)
+		}
+	})
+}
+
+// controlLimit bounds how long the CLI may take to answer a control request.
+const controlLimit = 15 * time.Second
+
+// connect starts the agent.
+func (c *chatLoop) connect(opts *claude.Options) error {
+	client, err := claude.Connect(c.ctx, opts)
+	if err != nil {
+		r := &runner{con: c.con, out: c.out}
+		return r.refused(err)
+	}
+	c.client = client
+	c.connected.Store(true)
+	return nil
+}
+
+// talk runs the conversation to its end.
+func (c *chatLoop) talk(in, out *os.File) error {
+	defer c.client.Close()
+	// A goroutine that posts must not wait for a loop that has ended.
+	defer close(c.over)
+	c.work.Go(c.follow)
+	ui, err := c.newUI(in, out)
+	if err != nil {
+		return err
+	}
+	c.ui = ui
+	defer ui.stop()
+	ui.start()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for !c.ended {
+		select {
+		case f := <-c.posted:
+			c.ui.hold()
+			f()
+			c.more()
+		case <-tick.C:
+			c.ui.hold()
+		}
+		c.ui.changed()
+		if err := c.out.err(); err != nil {
+			return &outputError{err}
+		}
+	}
+	return c.endErr
+}
+
+// more does what else has been posted, so that it is all shown at once.
+func (c *chatLoop) more() {
+	for range cap(c.posted) {
+		select {
+		case f := <-c.posted:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+// follow takes the messages to the loop.
+func (c *chatLoop) follow() {
+	var last error
+	for m, err := range c.client.Messages(c.ctx) {
+		if last = err; err == nil {
+			c.post(func() { c.show(m) })
+		}
+	}
+	c.post(func() { c.ended, c.endErr = true, last })
+}
+
+// show shows a message.
+func (c *chatLoop) show(m claude.Message) {
+	switch m := m.(type) {
+	case *claude.CommandLifecycleMessage:
+		if m.State == claude.CommandStarted {
+			c.begun(m.CommandUUID)
+		}
+	case *claude.InitMessage:
+		c.lastSession = strings.Clone(m.SessionID)
+		for _, id := range m.UserMessageUUIDs {
+			c.begun(id)
+		}
+	}
+	c.out.message(m)
+	if r, ok := m.(*claude.ResultMessage); ok {
+		c.last = r
+		c.shown[strings.Clone(r.UUID)] = true
+		c.turns = slices.DeleteFunc(c.turns, func(t *chatTurn) bool { return t.result != "" && t.result == r.UUID })
+		c.summary(r)
+	}
+}
+
+// begun notes that the turn of a prompt has begun.
+func (c *chatLoop) begun(id string) {
+	for _, t := range c.turns {
+		if t.turn.ID == id && t.begun.IsZero() {
+			t.begun = time.Now()
+			if t.queued {
+				c.echo(t.text)
+			}
+		}
+	}
+}
+
+// summary tells of a turn on the terminal what it took.
+func (c *chatLoop) summary(r *claude.ResultMessage) {
+	if !c.con.out.tty || r.IsError || r.NumTurns == 0 {
+		return
+	}
+	text := "✓ " + seconds(time.Duration(r.DurationMS)*time.Millisecond)
+	if r.Usage != nil {
+		text += " · " + count(r.Usage.InputTokens) + " in, " + count(r.Usage.OutputTokens) + " out"
+	}
+	c.con.mu.Lock()
+	defer c.con.mu.Unlock()
+	c.con.out.line(c.con.out.paint(dim, text))
+}
+
+// echo shows a prompt above its answer.
+func (c *chatLoop) echo(text string) {
+	to := c.con.out
+	if !to.tty || c.lines() {
+		return
+	}
+	c.con.mu.Lock()
+	defer c.con.mu.Unlock()
+	to.begin(prose, "")
+	for i, line := range strings.Split(sanitize(text), "\n") {
+		mark := "… "
+		if i == 0 {
+			mark = "> "
+		}
+		to.write(to.paint(bold, mark+line) + "\n")
+	}
+}
+
+// note says something that is not the agent's.
+func (c *chatLoop) note(text string) {
+	c.con.mu.Lock()
+	defer c.con.mu.Unlock()
+	for line := range strings.SplitSeq(text, "\n") {
+		c.con.err.line(c.con.err.paint(dim, sanitize(line)))
+	}
+}
+
+func (c *chatLoop) busy() bool { return len(c.turns) > 0 }
+
+// submit takes what was typed: a command of the program's own, or a prompt.
+func (c *chatLoop) submit(text string) {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case trimmed == "" || c.leaving:
+		return
+	case c.local(trimmed):
+		return
+	}
+	c.send(text)
+}
+
+func (c *chatLoop) send(text string) {
+	t := &chatTurn{text: text, queued: c.busy()}
+	if !t.queued {
+		c.echo(text)
+	}
+	turn, err := c.client.Send(c.ctx, claude.Text(text))
+	if err != nil {
+		if c.ctx.Err() == nil && !c.ended {
+			c.con.complain(err.Error())
+		}
+		return
+	}
+	t.turn = turn
+	c.turns = append(c.turns, t)
+	if t.queued && c.con.out.tty {
+		c.note("↳ queued: " + shorten(oneLine(text), max(c.con.out.width-12, 20)) + "\n  it runs when this turn is over; /cancel takes it back")
+	}
+	c.work.Go(func() {
+		result, err := turn.Wait(c.ctx)
+		c.post(func() { c.finished(t, result, err) })
+	})
+}
+
+// finished notes that a turn is over, which it is when its result was shown.
+func (c *chatLoop) finished(t *chatTurn, result *claude.ResultMessage, err error) {
+	if err == nil && result.UUID != "" && !c.shown[result.UUID] {
+		t.result = strings.Clone(result.UUID)
+		return
+	}
+	c.turns = slices.DeleteFunc(c.turns, func(other *chatTurn) bool { return other == t })
+	if errors.Is(err, claude.ErrCancelled) {
+		c.note("taken back: " + shorten(oneLine(t.text), 60))
+	}
+}
+
+// verdict is the exit code, said with what is left to say.
+func (c *chatLoop) verdict(err error) (int, error) {
+	if usage, ok := errors.AsType[*usageError](err); ok {
+		return 0, usage
+	}
+	if c.client != nil {
+		c.farewell()
+	}
+	v := verdict{}
+	switch {
+	case c.signal != nil:
+		v.code = c.signal.code()
+	case c.leaving && c.lines() && c.last != nil && c.last.IsError:
+		v = judge(nil, c.last, c.interrupts > 0)
+	case c.leaving && !errors.As(err, new(*outputError)):
+	case err != nil:
+		v = judge(err, c.last, false)
+	default:
+		v = verdict{exitCLIDied, "the agent's CLI has ended"}
+	}
+	if v.say != "" {
+		c.con.complain(v.say)
+	}
+	return v.code, nil
+}
+
+// farewell says how to go on with the conversation.
+func (c *chatLoop) farewell() {
+	c.con.mu.Lock()
+	defer c.con.mu.Unlock()
+	c.out.live.flush()
+	c.con.out.end()
+	id := c.client.SessionID()
+	if id == "" {
+		id = c.lastSession
+	}
+	switch {
+	case id == "" || c.last == nil:
+	case c.agent.kind == agentClaude:
+		c.con.err.line(c.con.err.paint(dim, "session "+sanitize(id)+"\ngo on with: parley chat --resume "+sanitize(id)))
+	default:
+		c.con.err.line(c.con.err.paint(dim, "session "+sanitize(id)+" (nothing of it is kept)"))
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"strings"
+)
+
+// lines reports whether prompts come line by line and not from an editor.
+func (c *chatLoop) lines() bool {
+	_, ok := c.ui.(*terminalUI)
+	return !ok
+}
+
+// lineUI takes every line of the input as a prompt, one after the other has been
+// answered. It writes no control sequences.
+type lineUI struct {
+	c      *chatLoop
+	in     *bufio.Reader
+	prompt bool // a person types
+	next   chan struct{}
+	asked  bool // a line is being waited for
+	ended  bool // there are no more
+}
+
+func newLineUI(c *chatLoop, in *os.File) *lineUI {
+	_, terminal := terminalWidth(in)
+	return &lineUI{c: c, in: bufio.NewReader(in), prompt: terminal && c.con.err.tty, next: make(chan struct{}, 1)}
+}
+
+func (u *lineUI) start() {
+	// Nobody can wait for this one: a read from a terminal or a pipe ends when
+	// something comes.
+	go func() {
+		for range u.next {
+			text, err := readPromptLines(u.in)
+			u.c.post(func() {
+				u.asked = false
+				if text != "" || err == nil {
+					u.c.submit(text)
+				}
+				u.ended = err != nil
+			})
+			if err != nil {
+				return
+			}
+		}
+	}()
+	u.changed()
+}
+
+// changed asks for the next line when nothing runs, and ends the conversation
+// behind the last.
+func (u *lineUI) changed() {
+	if u.asked || u.c.busy() || u.c.leaving {
+		return
+	}
+	if u.ended {
+		u.c.leave()
+		return
+	}
+	u.asked = true
+	if u.prompt {
+		u.c.con.mu.Lock()
+		u.c.con.err.begin(line, "")
+		u.c.con.err.write("> ")
+		u.c.con.mu.Unlock()
+	}
+	u.next <- struct{}{}
+}
+
+func (u *lineUI) hold() {}
+
+func (u *lineUI) stop() { close(u.next) }
+
+// readPromptLines reads a line, and more where it ends with a backslash.
+func readPromptLines(in *bufio.Reader) (string, error) {
+	var b strings.Builder
+	for {
+		text, err := in.ReadString('\n')
+		text = strings.TrimRight(text, "\r\n")
+		more, goesOn := strings.CutSuffix(text, `\`)
+		b.WriteString(more)
+		if !goesOn || err != nil {
+			if err == io.EOF && b.Len() == 0 {
+				return "", io.EOF
+			}
+			return b.String(), err
+		}
+		b.WriteByte('\n')
+	}
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/lineedit"
+)
+
+const (
+	pasteOn  = "\x1b[?2004h"
+	pasteOff = "\x1b[?2004l"
+)
+
+// terminalUI is a person at a terminal: a line editor below what the agent says.
+type terminalUI struct {
+	c       *chatLoop
+	in, out *os.File
+	screen  *lineedit.Screen
+	editor  *lineedit.Editor
+	keys    lineedit.Keys
+	restore func()
+}
+
+// newUI is an editor on a terminal, and lines elsewhere.
+func (c *chatLoop) newUI(in, out *os.File) (chatUI, error) {
+	if !c.con.out.tty || !term.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
+		return newLineUI(c, in), nil
+	}
+	columns, rows, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return newLineUI(c, in), nil
+	}
+	history, err := lineedit.OpenHistory(historyPath())
+	if err != nil {
+		c.note("the history cannot be read: " + err.Error())
+	}
+	old, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return newLineUI(c, in), nil
+	}
+	t := &terminalUI{c: c, in: in, out: out, screen: lineedit.NewScreen(out, columns, rows)}
+	t.editor = &lineedit.Editor{History: history, Complete: c.completions}
+	t.restore = func() {
+		_, _ = out.WriteString(pasteOff)
+		_ = term.Restore(int(in.Fd()), old)
+	}
+	_, _ = out.WriteString(pasteOn)
+	c.con.mu.Lock()
+	defer c.con.mu.Unlock()
+	c.con.out.w = t.screen
+	if c.con.err.tty {
+		c.con.err.w = t.screen
+	}
+	c.out.live = &liveProse{tail: t.screen.Tail}
+	return t, nil
+}
+
+// historyPath is where the history is kept, "" if there is no place for it.
+func historyPath() string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "parley", "history")
+	}
+	if runtime.GOOS == "windows" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		return filepath.Join(dir, "parley", "history")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "parley", "history")
+}
+
+func (t *terminalUI) start() {
+	t.c.note("/help lists the commands, Ctrl-D ends.")
+	// Nobody can wait for this one: a read from a terminal ends when somebody
+	// types.
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := t.in.Read(buf)
+			typed := append([]byte(nil), buf[:n]...)
+			t.c.post(func() { t.typed(typed) })
+			if err != nil {
+				t.c.post(t.c.leave)
+				return
+			}
+		}
+	}()
+	t.changed()
+}
+
+func (t *terminalUI) typed(p []byte) {
+	for _, key := range t.keys.Feed(p) {
+		switch t.editor.Handle(key) {
+		case lineedit.Submitted:
+			t.submit()
+		case lineedit.Cancelled:
+			empty := t.editor.String() == ""
+			t.c.ctrlC(empty)
+			if !empty && !t.c.busy() {
+				t.editor.Set("")
+			}
+		case lineedit.Ended:
+			t.c.leave()
+		case lineedit.Refresh:
+			t.screen.Clear()
+		case lineedit.Listed:
+			t.c.note(strings.Join(t.editor.Candidates(), "  "))
+		}
+	}
+}
+
+func (t *terminalUI) submit() {
+	text := t.editor.Take()
+	if err := t.editor.History.Add(text); err != nil {
+		t.c.note("the history cannot be kept: " + err.Error())
+		t.editor.History, _ = lineedit.OpenHistory("") // once is enough
+	}
+	t.c.submit(text)
+}
+
+func (t *terminalUI) hold() { t.screen.Hold() }
+
+// changed draws the line that is being typed and what stands above it.
+func (t *terminalUI) changed() {
+	defer t.screen.Release()
+	look := t.c.con.out
+	t.screen.Status(look.paint(dim, t.status()))
+	if t.c.leaving {
+		t.screen.Input(nil, 0, 0)
+		return
+	}
+	rows, row, column := t.editor.Rows(look.paint(bold, "> "), look.paint(bold, "… "), t.screen.Columns()-1)
+	t.screen.Input(rows, row, column)
+}
+
+// status says what is going on, "" if nothing is.
+func (t *terminalUI) status() string {
+	if t.c.leaving || !t.c.busy() {
+		return ""
+	}
+	text := "… waiting"
+	if begun := t.c.turns[0].begun; !begun.IsZero() {
+		text = "… working " + time.Since(begun).Round(time.Second).String()
+	}
+	if n := len(t.c.waiting()); n > 0 {
+		text += fmt.Sprintf(" · %d queued", n)
+	}
+	return text + " · Ctrl-C interrupts"
+}
+
+// resize takes the new size of the terminal over.
+func (t *terminalUI) resize() {
+	columns, rows, err := term.GetSize(int(t.out.Fd()))
+	if err != nil {
+		return
+	}
+	t.c.con.mu.Lock()
+	t.c.con.out.width = columns
+	if t.c.con.err.tty {
+		t.c.con.err.width = columns
+	}
+	t.screen.Resize(columns, rows)
+	t.c.out.live.redraw()
+	t.c.con.mu.Unlock()
+}
+
+func (t *terminalUI) stop() {
+	t.c.con.mu.Lock()
+	t.c.out.live.flush()
+	t.c.con.mu.Unlock()
+	t.screen.Stop()
+	t.c.con.mu.Lock()
+	t.c.con.out.w = t.out
+	if t.c.con.err.tty {
+		t.c.con.err.w = t.out
+	}
+	t.c.con.mu.Unlock()
+	t.restore()
+}

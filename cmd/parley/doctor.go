@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
+)
+
+// doctorFlags are the flags of parley doctor.
+type doctorFlags struct {
+	cli     string
+	json    bool
+	noColor bool
+	timeout time.Duration
+}
+
+func newDoctor(code *int) *cobra.Command {
+	f := &doctorFlags{}
+	cmd := &cobra.Command{
+		Use:     "doctor [flags]",
+		Short:   "Check whether an agent can be run here",
+		Long:    doctorLong,
+		Example: doctorExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			*code, err = f.run(cmd.Context())
+			return err
+		},
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		DisableFlagsInUseLine: true,
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.cli, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for)")
+	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long the CLI may take to start")
+	fs.BoolVar(&f.json, "json", false, "write JSON")
+	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	return cmd
+}
+
+func (f *doctorFlags) run(ctx context.Context) (int, error) {
+	if f.timeout <= 0 {
+		return 0, usagef("--timeout %v: it must be more than nothing", f.timeout)
+	}
+	if f.cli == "" {
+		f.cli = os.Getenv("PARLEY_CLI")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
+	sigs := watchSignals(ctx, end, con.note)
+	defer sigs.stop()
+	checks := doctor.Examine(ctx, doctor.Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
+	if ctx.Err() != nil {
+		return judge(context.Cause(ctx), nil, false).code, nil
+	}
+	if f.json {
+		err = writeChecksJSON(checks)
+	} else {
+		f.write(con.out, checks)
+		err = con.out.err
+	}
+	switch {
+	case err != nil:
+		return judge(&outputError{err}, nil, false).code, nil
+	case !doctor.Healthy(checks):
+		return exitFailed, nil
+	}
+	return exitOK, nil
+}
+
+func writeChecksJSON(checks []doctor.Check) error {
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(struct {
+		OK     bool           `json:"ok"`
+		Checks []doctor.Check `json:"checks"`
+	}{doctor.Healthy(checks), checks})
+}
+
+// write writes a line for each check, and how to mend it.
+func (f *doctorFlags) write(to *pen, checks []doctor.Check) {
+	marks := map[doctor.Status]string{
+		doctor.OK: to.paint(green, okMark), doctor.Warn: to.paint(yellow, "!"), doctor.Fail: to.paint(red, failMark),
+	}
+	for _, c := range checks {
+		to.line(fmt.Sprintf("%s %-18s %s", marks[c.Status], c.Name, oneLine(c.Detail)))
+		if c.Fix != "" {
+			to.line(strings.Repeat(" ", 21) + to.paint(bold, "→ "+oneLine(c.Fix)))
+		}
+	}
+	if checks[0].Status == doctor.Fail && f.cli == "" {
+		to.line("Until then parley chat and parley run talk to a simulated agent.")
+	}
+}

@@ -1,0 +1,219 @@
+// Package doctor finds out whether an agent's CLI can be run here, and what has
+// to be done where it cannot.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/proc"
+)
+
+// Status is how a check went.
+type Status string
+
+// The outcomes. A warning keeps nothing from working.
+const (
+	OK   Status = "ok"
+	Warn Status = "warning"
+	Fail Status = "failed"
+)
+
+// Check is one thing that was looked at.
+type Check struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do about it
+}
+
+// Patient is what is looked at.
+type Patient struct {
+	CLIPath string        // "" looks for claude
+	Env     []string      // the environment
+	Dir     string        // the working directory
+	Timeout time.Duration // for the CLI to start
+}
+
+// The versions of the CLI that this program is meant for and was tested with.
+const (
+	Oldest = "2.0.0"
+	Tested = "2.1.325"
+)
+
+const install = "npm install -g @anthropic-ai/claude-code, or name the program with --cli or PARLEY_CLI"
+
+// Examine makes all checks, in order. What depends on one that failed is left
+// out.
+func Examine(ctx context.Context, p Patient) []Check {
+	var checks []Check
+	path, found := p.find()
+	checks = append(checks, found)
+	var account claude.AccountInfo
+	if found.Status != Fail {
+		binary := p.binary(path)
+		checks = append(checks, binary)
+		if c, ok := p.runtime(path); ok {
+			checks = append(checks, c)
+		}
+		if binary.Status != Fail {
+			var more []Check
+			more, account = p.start(ctx, path)
+			checks = append(checks, more...)
+		}
+	}
+	return append(checks, p.credentials(account), p.configDir(), p.workDir(), p.nested(), p.proxies())
+}
+
+// Healthy reports whether nothing essential failed.
+func Healthy(checks []Check) bool {
+	return !slices.ContainsFunc(checks, func(c Check) bool { return c.Status == Fail })
+}
+
+func (p Patient) env(name string) string {
+	for _, kv := range slices.Backward(p.Env) {
+		if k, v, _ := strings.Cut(kv, "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+func (p Patient) find() (string, Check) {
+	path, err := proc.Find(p.CLIPath, p.Env)
+	if missing, ok := errors.AsType[*proc.NotFoundError](err); ok {
+		return "", Check{"CLI", Fail, "not found; looked at " + strings.Join(missing.Tried, ", "), install}
+	}
+	if err != nil {
+		return "", Check{"CLI", Fail, err.Error(), install}
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+		return path, Check{"CLI", OK, path + " → " + real, ""}
+	}
+	return path, Check{"CLI", OK, path, ""}
+}
+
+// start really starts the CLI and looks at what it says of itself.
+func (p Patient) start(ctx context.Context, path string) ([]Check, claude.AccountInfo) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("it was not ready after %v", p.Timeout))
+	defer cancel()
+	begun := time.Now()
+	client, err := claude.Connect(ctx, &claude.Options{CLIPath: path, Dir: p.Dir, Logger: slog.New(slog.DiscardHandler)})
+	took := time.Since(begun)
+	if err != nil {
+		return []Check{{"start", Fail, err.Error(), "run " + path + " yourself and see what it says"}}, claude.AccountInfo{}
+	}
+	defer client.Close()
+	version := client.ServerInfo().ClaudeCodeVersion
+	if version == "" { // older ones do not say
+		version, err = proc.Version(ctx, path, p.Env)
+	}
+	started := Check{"start", OK, fmt.Sprintf("ready after %.1f s", took.Seconds()), ""}
+	return []Check{started, judgeVersion(version, err)}, client.Account()
+}
+
+func judgeVersion(version string, err error) Check {
+	switch {
+	case err != nil:
+		return Check{"version", Warn, "unknown: " + err.Error(), ""}
+	case proc.Older(version, Oldest):
+		return Check{"version", Fail, version + " is older than " + Oldest, "update it: claude update, or " + install}
+	case proc.Older(Tested, version):
+		return Check{"version", Warn, version + " is newer than " + Tested + ", the newest that was tested", ""}
+	}
+	return Check{"version", OK, version + " (" + Oldest + " to " + Tested + " work)", ""}
+}
+
+// credentialNames are variables that hold credentials, or say where they come
+// from. Their values are nobody's business.
+var credentialNames = []string{
+	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+}
+
+func (p Patient) credentials(account claude.AccountInfo) Check {
+	var have []string
+	for _, name := range credentialNames {
+		if p.env(name) != "" {
+			have = append(have, name)
+		}
+	}
+	file := filepath.Join(p.config(), ".credentials.json")
+	if _, err := os.Stat(file); err == nil {
+		have = append(have, file)
+	}
+	if s := account.TokenSource; s != "" && s != "none" && !slices.Contains(have, s) {
+		have = append(have, s+" (says the CLI)")
+	}
+	if len(have) == 0 {
+		return Check{"credentials", Warn, "none found: the agent cannot ask a model", "log in with claude, or set ANTHROPIC_API_KEY"}
+	}
+	return Check{"credentials", OK, strings.Join(have, ", "), ""}
+}
+
+// config is the CLI's configuration directory.
+func (p Patient) config() string {
+	if dir := p.env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	for _, home := range []string{"HOME", "USERPROFILE"} {
+		if dir := p.env(home); dir != "" {
+			return filepath.Join(dir, ".claude")
+		}
+	}
+	return ".claude"
+}
+
+func (p Patient) configDir() Check {
+	dir := p.config()
+	at := dir
+	// One that is not there yet the CLI makes.
+	for _, err := os.Stat(at); errors.Is(err, os.ErrNotExist) && filepath.Dir(at) != at; _, err = os.Stat(at) {
+		at = filepath.Dir(at)
+	}
+	f, err := os.CreateTemp(at, ".parley-doctor-*")
+	if err != nil {
+		return Check{"config directory", Fail, dir + " cannot be written to: " + err.Error(), "make it writable, or set CLAUDE_CONFIG_DIR to a directory that is"}
+	}
+	f.Close()
+	os.Remove(f.Name())
+	if at != dir {
+		dir += " (does not exist yet)"
+	}
+	return Check{"config directory", OK, dir, ""}
+}
+
+func (p Patient) workDir() Check {
+	if _, err := os.ReadDir(p.Dir); err != nil {
+		return Check{"working directory", Fail, err.Error(), "go to a directory that can be read"}
+	}
+	return Check{"working directory", OK, p.Dir, ""}
+}
+
+func (p Patient) nested() Check {
+	if p.env("CLAUDECODE") != "" {
+		return Check{"nesting", Warn, "CLAUDECODE is set: this runs inside a session of an agent; it is not passed on", ""}
+	}
+	return Check{"nesting", OK, "not inside another session", ""}
+}
+
+func (p Patient) proxies() Check {
+	var have []string
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "ANTHROPIC_BASE_URL"} {
+		if p.env(name) != "" {
+			have = append(have, name)
+		}
+	}
+	if len(have) == 0 {
+		return Check{"proxies", OK, "none", ""}
+	}
+	return Check{"proxies", OK, strings.Join(have, ", ") + " set: the agent uses them", ""}
+}

@@ -1,0 +1,201 @@
+package lineedit
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+)
+
+// Buffer is text that is being edited, and where.
+type Buffer struct {
+	text   []rune
+	pos    int
+	killed []rune
+}
+
+// String is the text.
+func (b *Buffer) String() string { return string(b.text) }
+
+// Set replaces the text and goes to its end.
+func (b *Buffer) Set(s string) { b.text, b.pos = []rune(s), len([]rune(s)) }
+
+// Insert puts text where the cursor is. Characters that cannot be shown are left
+// out.
+func (b *Buffer) Insert(s string) {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	add := []rune(cell.Sanitize(s))
+	b.text = append(b.text[:b.pos:b.pos], append(add, b.text[b.pos:]...)...)
+	b.pos += len(add)
+}
+
+// cut takes the text from one place to another out.
+func (b *Buffer) cut(from, to int) []rune {
+	gone := append([]rune(nil), b.text[from:to]...)
+	b.text = append(b.text[:from:from], b.text[to:]...)
+	b.pos = from
+	return gone
+}
+
+// wordLeft is where the word before the cursor begins.
+func (b *Buffer) wordLeft() int {
+	i := b.pos
+	for i > 0 && unicode.IsSpace(b.text[i-1]) {
+		i--
+	}
+	for i > 0 && !unicode.IsSpace(b.text[i-1]) {
+		i--
+	}
+	return i
+}
+
+func (b *Buffer) wordRight() int {
+	i := b.pos
+	for i < len(b.text) && unicode.IsSpace(b.text[i]) {
+		i++
+	}
+	for i < len(b.text) && !unicode.IsSpace(b.text[i]) {
+		i++
+	}
+	return i
+}
+
+// lineStart and lineEnd are where the line of the cursor begins and ends.
+func (b *Buffer) lineStart() int {
+	i := b.pos
+	for i > 0 && b.text[i-1] != '\n' {
+		i--
+	}
+	return i
+}
+
+func (b *Buffer) lineEnd() int {
+	i := b.pos
+	for i < len(b.text) && b.text[i] != '\n' {
+		i++
+	}
+	return i
+}
+
+// step is the rune before (-1) or behind (1) the cursor with the marks that
+// belong to it.
+func (b *Buffer) step(by int) int {
+	i := b.pos + by
+	for i > 0 && i < len(b.text) && cell.RuneWidth(b.text[i]) == 0 {
+		i += by
+	}
+	return max(min(i, len(b.text)), 0)
+}
+
+// Edit does what a key says, if it is one of editing, and reports whether it is.
+func (b *Buffer) Edit(k Key) bool {
+	switch k.Code {
+	case Rune:
+		b.Insert(string(k.Rune))
+	case Paste:
+		b.Insert(k.Text)
+	case NewLine:
+		b.Insert("\n")
+	case Backspace:
+		b.cut(b.step(-1), b.pos)
+	case Delete:
+		b.cut(b.pos, b.step(1))
+	case DeleteWord:
+		b.killed = b.cut(b.wordLeft(), b.pos)
+	case KillRight:
+		b.killed = b.cut(b.pos, b.lineEnd())
+	case KillAll:
+		b.killed = b.cut(b.lineStart(), b.pos)
+	case Yank:
+		b.Insert(string(b.killed))
+	default:
+		return b.move(k.Code)
+	}
+	return true
+}
+
+func (b *Buffer) move(code Code) bool {
+	switch code {
+	case Left:
+		b.pos = b.step(-1)
+	case Right:
+		b.pos = b.step(1)
+	case WordLeft:
+		b.pos = b.wordLeft()
+	case WordRight:
+		b.pos = b.wordRight()
+	case Home:
+		b.pos = b.lineStart()
+	case End:
+		b.pos = b.lineEnd()
+	case Up:
+		return b.vertical(-1)
+	case Down:
+		return b.vertical(1)
+	default:
+		return false
+	}
+	return true
+}
+
+// vertical goes a line up or down, and reports whether there is one.
+func (b *Buffer) vertical(by int) bool {
+	start := b.lineStart()
+	column := b.pos - start
+	if by < 0 {
+		if start == 0 {
+			return false
+		}
+		b.pos = start - 1
+	} else {
+		end := b.lineEnd()
+		if end == len(b.text) {
+			return false
+		}
+		b.pos = end + 1
+	}
+	start = b.lineStart()
+	b.pos = min(start+column, b.lineEnd())
+	return true
+}
+
+// Rows lays the text out in rows of so many columns behind a prompt of its own
+// for the first line and one for the others, and says where the cursor is.
+func (b *Buffer) Rows(first, rest string, columns int) (rows []string, row, column int) {
+	var cur strings.Builder
+	used := 0
+	begin := func(prompt string) {
+		cur.Reset()
+		cur.WriteString(prompt)
+		used = cell.Width(cell.Plain(prompt))
+	}
+	begin(first)
+	indent := strings.Repeat(" ", cell.Width(cell.Plain(rest)))
+	for i := 0; ; i++ {
+		if i == b.pos {
+			row, column = len(rows), used
+		}
+		if i == len(b.text) {
+			return append(rows, cur.String()), row, column
+		}
+		r := b.text[i]
+		if r == '\n' {
+			rows = append(rows, cur.String())
+			begin(rest)
+			continue
+		}
+		if r == '\t' {
+			r = ' '
+		}
+		w := cell.RuneWidth(r)
+		if used+w > columns {
+			rows = append(rows, cur.String())
+			begin(indent)
+			if i == b.pos {
+				row, column = len(rows), used
+			}
+		}
+		cur.WriteRune(r)
+		used += w
+	}
+}

@@ -1,0 +1,221 @@
+// Package markdown shows Markdown on a terminal while it is being written: a
+// [Splitter] finds the blocks that are complete, [Render] renders one.
+package markdown
+
+import "strings"
+
+// Splitter cuts a text that comes in pieces into its blocks: paragraphs, lists,
+// quotes, code blocks, tables. A block is given away as soon as nothing that
+// follows can belong to it. The zero value is ready.
+type Splitter struct {
+	rest  string // what has come and is in no line yet
+	block strings.Builder
+	kind  blockKind
+	fence fence
+	mark  byte // of the list
+	blank bool // the last line of the list, or of the code, was blank
+}
+
+type blockKind int
+
+const (
+	none blockKind = iota
+	paragraph
+	list
+	quote
+	fenced
+	indented
+)
+
+// fence is what opens a code block, and closes it.
+type fence struct {
+	char byte
+	n    int
+}
+
+// Write takes the next piece and returns the blocks that are complete now.
+func (s *Splitter) Write(text string) []string {
+	var done []string
+	s.rest += text
+	for {
+		line, rest, ok := strings.Cut(s.rest, "\n")
+		if !ok {
+			return done
+		}
+		s.rest = rest
+		done = s.line(strings.TrimSuffix(line, "\r"), done)
+	}
+}
+
+// Flush returns what is left, "" if nothing is. The text has ended.
+func (s *Splitter) Flush() []string {
+	done := []string{}
+	if s.rest != "" {
+		done = s.line(strings.TrimSuffix(s.rest, "\r"), done)
+	}
+	done = s.close(done)
+	*s = Splitter{}
+	return done
+}
+
+// Pending is what belongs to no complete block yet.
+func (s *Splitter) Pending() string { return s.block.String() + s.rest }
+
+func (s *Splitter) close(done []string) []string {
+	if block := strings.Trim(s.block.String(), "\n"); strings.TrimSpace(block) != "" {
+		done = append(done, block)
+	}
+	s.block.Reset()
+	s.kind, s.blank = none, false
+	return done
+}
+
+func (s *Splitter) add(line string) { s.block.WriteString(line + "\n") }
+
+// line takes one whole line.
+func (s *Splitter) line(line string, done []string) []string {
+	blank := strings.TrimSpace(line) == ""
+	switch s.kind {
+	case fenced:
+		s.add(line)
+		if f, only := fenceOf(line); only && f.char == s.fence.char && f.n >= s.fence.n {
+			done = s.close(done)
+		}
+		return done
+	case list, indented:
+		if blank || s.goesOn(line) {
+			s.add(line)
+			s.blank = blank
+			return done
+		}
+		done = s.close(done)
+	case paragraph, quote:
+		switch {
+		case blank:
+			return s.close(done)
+		case s.kind == paragraph && isUnderline(line):
+			s.add(line)
+			return s.close(done)
+		case s.kind == quote && strings.HasPrefix(strings.TrimLeft(line, " "), ">"), !s.interrupts(line):
+			s.add(line)
+			return done
+		}
+		done = s.close(done)
+	}
+	return s.begin(line, blank, done)
+}
+
+// begin begins a block with a line.
+func (s *Splitter) begin(line string, blank bool, done []string) []string {
+	if blank {
+		return done
+	}
+	s.add(line)
+	text := strings.TrimLeft(line, " ")
+	f, _ := fenceOf(line)
+	switch mark, _ := markOf(text); {
+	case indent(line) >= 4:
+		s.kind = indented
+	case f.n > 0:
+		s.kind, s.fence = fenced, f
+	case isHeading(text), isRule(text):
+		return s.close(done)
+	case mark != 0:
+		s.kind, s.mark = list, mark
+	case text[0] == '>':
+		s.kind = quote
+	default:
+		s.kind = paragraph
+	}
+	return done
+}
+
+// goesOn reports whether a line that is not blank belongs to the list or to the
+// indented code before it.
+func (s *Splitter) goesOn(line string) bool {
+	if s.kind == indented {
+		return indent(line) >= 4
+	}
+	if indent(line) >= 2 {
+		return true
+	}
+	text := strings.TrimLeft(line, " ")
+	if mark, _ := markOf(text); mark != 0 {
+		return mark == s.mark && !isRule(text)
+	}
+	return !s.blank && !s.interrupts(line)
+}
+
+// interrupts reports whether a line ends a paragraph before it.
+func (s *Splitter) interrupts(line string) bool {
+	if indent(line) >= 4 {
+		return false
+	}
+	text := strings.TrimLeft(line, " ")
+	f, _ := fenceOf(line)
+	mark, first := markOf(text)
+	return f.n > 0 || isHeading(text) || isRule(text) || text[0] == '>' || mark != 0 && first
+}
+
+// indent is how far a line is indented, a tab being four columns.
+func indent(line string) int {
+	n := 0
+	for _, c := range []byte(line) {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 4 - n%4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// fenceOf is the fence that a line begins with, n being 0 if it is none, and
+// whether it is nothing but that.
+func fenceOf(line string) (f fence, only bool) {
+	text := strings.TrimLeft(line, " ")
+	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {
+		return fence{}, false
+	}
+	rest := strings.TrimLeft(text, text[:1])
+	n := len(text) - len(rest)
+	if n < 3 || text[0] == '`' && strings.Contains(rest, "`") {
+		return fence{}, false
+	}
+	return fence{char: text[0], n: n}, strings.TrimSpace(rest) == ""
+}
+
+func isHeading(text string) bool {
+	rest := strings.TrimLeft(text, "#")
+	n := len(text) - len(rest)
+	return n >= 1 && n <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t')
+}
+
+// isRule reports whether a line is a thematic break.
+func isRule(text string) bool {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "\t", "")
+	return len(text) >= 3 && strings.Contains("-_*", text[:1]) && strings.Trim(text, text[:1]) == ""
+}
+
+// isUnderline reports whether a line makes a heading of the paragraph before it.
+func isUnderline(line string) bool {
+	text := strings.TrimSpace(line)
+	return indent(line) < 4 && text != "" && (strings.Trim(text, "=") == "" || strings.Trim(text, "-") == "")
+}
+
+// markOf is what marks a line as an item of a list, 0 if nothing does, and
+// whether that may end a paragraph before it.
+func markOf(text string) (mark byte, first bool) {
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	if digits > 9 || digits >= len(text) {
+		return 0, false
+	}
+	c, rest := text[digits], text[digits+1:]
+	if digits == 0 && !strings.Contains("-+*", string(c)) || digits > 0 && c != '.' && c != ')' || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		return 0, false
+	}
+	return c, strings.TrimSpace(rest) != "" && (digits == 0 || text[:digits] == "1")
+}

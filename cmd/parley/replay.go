@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+// longestPause bounds the time between two lines of a recording.
+const longestPause = 3 * time.Second
+
+// replayExit bounds how long a recording goes on when nothing is said any more.
+const replayExit = 10 * time.Second
+
+// useReplay makes o play the recording in a directory. One prompt alone gets all
+// of it; otherwise each prompt gets what one got in the recording.
+func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
+	rec, err := claudetest.ReadRecording(dir, nil)
+	if err != nil {
+		return "", usagef("--agent replay: %v", err)
+	}
+	process := rec.Processes["."]
+	if process == nil {
+		return "", usagef("--agent replay: no agent was started in %s", dir)
+	}
+	var call *claudetest.Call
+	if rec.Caller != nil && len(rec.Caller.Calls) > 0 {
+		call = &rec.Caller.Calls[0]
+	}
+	o.Spawner = &replay{player: claudetest.NewPlayer(arrange(process, onePrompt), call), process: process, atOnce: atOnce}
+	// A recording in which more was said than is said now would go on waiting.
+	o.ExitTimeout = replayExit
+	return fmt.Sprintf("This is the recording %s: no model is asked.", filepath.Base(filepath.Clean(dir))), nil
+}
+
+// arrange is a recorded process that waits for nothing but prompts: the first,
+// and after each result the next.
+func arrange(p *claudetest.RecordedProcess, onePrompt bool) *claudetest.RecordedProcess {
+	var prompts, rest []claudetest.TimelineEvent
+	q := *p
+	q.Timeline = nil
+	for _, ev := range p.Timeline {
+		switch {
+		case ev.Dir == "in" && ev.Type == "user":
+			prompts = append(prompts, ev)
+		case ev.Dir == "in" && ev.Subtype == "initialize":
+			q.Timeline = append(q.Timeline, ev)
+		case ev.Dir != "in" || ev.Ev != "line":
+			rest = append(rest, ev)
+		}
+	}
+	due := true
+	for _, ev := range rest {
+		answer := ev.Type == "control_response"
+		if due && !answer && ev.Dir == "out" && len(prompts) > 0 {
+			q.Timeline = append(q.Timeline, prompts[0])
+			prompts, due = prompts[1:], false
+		}
+		q.Timeline = append(q.Timeline, ev)
+		due = due || ev.Type == "result" && !onePrompt
+	}
+	return &q
+}
+
+// replay plays a recording with the pauses that it had, and for the prompts that
+// are sent now.
+type replay struct {
+	player  *claudetest.Player
+	process *claudetest.RecordedProcess
+	atOnce  bool
+}
+
+// Spawn starts playing.
+func (r *replay) Spawn(ctx context.Context, cmd claude.Command) (claude.Process, error) {
+	inner, err := r.player.Spawn(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	p := &replayed{Process: inner, stop: make(chan struct{}), drained: make(chan struct{})}
+	p.read, p.write = io.Pipe()
+	if !r.atOnce {
+		p.pauses = pauses(r.process)
+	}
+	go p.play()
+	return p, nil
+}
+
+// pauses are the times before each line of the output, since what came before
+// it in either direction.
+func pauses(p *claudetest.RecordedProcess) []time.Duration {
+	var list []time.Duration
+	last := 0.0
+	for _, ev := range p.Timeline {
+		if ev.Dir == "out" && ev.Ev == "line" {
+			pause := time.Duration((ev.TMS - last) * float64(time.Millisecond))
+			list = append(list, max(min(pause, longestPause), 0))
+		}
+		last = ev.TMS
+	}
+	return list
+}
+
+// replayed is a process that is played.
+type replayed struct {
+	claude.Process
+	read    *io.PipeReader
+	write   *io.PipeWriter
+	pauses  []time.Duration
+	stop    chan struct{} // closed when it is to end
+	stopped sync.Once
+	drained chan struct{} // closed when all output was read
+}
+
+// play passes the output on, each line when it is due.
+func (p *replayed) play() {
+	defer close(p.drained)
+	defer p.write.Close()
+	lines := ndjson.NewReader(p.Process.Stdout(), 1<<30)
+	for i := 0; ; i++ {
+		line, err := lines.Next()
+		if err != nil {
+			return
+		}
+		if i < len(p.pauses) {
+			p.pause(p.pauses[i])
+		}
+		if text, ok := nameless(line.Text); ok {
+			if _, err := io.WriteString(p.write, text+"\n"); err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *replayed) pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.stop:
+	}
+}
+
+// nameless is a line without the recorded prompts that it names, which are not
+// those of now: a CLI that names nobody is answered in order. ok is false for a
+// line that is about nothing else.
+func nameless(line string) (text string, ok bool) {
+	if !strings.Contains(line, `"user_message_uuid`) && !strings.Contains(line, `"command_lifecycle"`) {
+		return line, true
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &members) != nil {
+		return line, true
+	}
+	if string(members["type"]) == `"command_lifecycle"` {
+		return "", false
+	}
+	delete(members, "user_message_uuid")
+	delete(members, "user_message_uuids")
+	without, err := json.Marshal(members)
+	if err != nil {
+		return line, true
+	}
+	return string(without), true
+}
+
+// Stdout is the output as it is due.
+func (p *replayed) Stdout() io.ReadCloser { return p.read }
+
+// Terminate ends the pauses too.
+func (p *replayed) Terminate() error {
+	p.stopped.Do(func() { close(p.stop) })
+	return p.Process.Terminate()
+}
+
+// Kill ends everything.
+func (p *replayed) Kill() error {
+	p.stopped.Do(func() { close(p.stop) })
+	p.read.Close()
+	return p.Process.Kill()
+}
+
+// Wait waits until the output was read: the pauses are part of the process.
+func (p *replayed) Wait() (claude.ExitStatus, error) {
+	<-p.drained
+	return p.Process.Wait()
+}
