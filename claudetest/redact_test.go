@@ -147,7 +147,7 @@ func TestRedactMembers(t *testing.T) {
 		{`[{"name":"DB_PASSWORD","value":"abc"},{"name":"DB_HOST","value":"h"}]`, `[{"name":"DB_PASSWORD","value":"[redacted]"},{"name":"DB_HOST","value":"h"}]`},
 		{`{"account":{"email":"ada@corp.example.org","organization":"Ada"}}`, `{"account":{"email":"user@example.com","organization":"Ada"}}`},
 		{`{"_meta":{"progressToken":"p1"},"usage":{"output_tokens":5}}`, `{"_meta":{"progressToken":"p1"},"usage":{"output_tokens":5}}`},
-		{`{"memory_paths":{"/home/ada/x":"\u002fhome\u002fada"}}`, `{"memory_paths":{"/home/dev/x":"/home/dev"}}`},
+		{`{"memory_paths":{"/home/user/x":"\u002fhome\u002fada"}}`, `{"memory_paths":{"/home/dev/x":"/home/dev"}}`},
 		{`  {"a" : "<b> \u2028 \ud83c\udf89", "é":[ ]}  `, `  {"a" : "<b> \u2028 \ud83c\udf89", "é":[ ]}  `},
 		{`no JSON: api_key=abcdef`, `no JSON: api_key=[redacted]`},
 	}
