@@ -8,17 +8,22 @@ type InterruptReceipt struct {
 	StillQueued []string `json:"still_queued"`
 	// Cancelled are the uuids of prompts that will not.
 	Cancelled []string `json:"cancelled,omitempty"`
+
+	answer
 }
 
 // Interrupt stops the turn that is running. Prompts that are queued run on; the
 // receipt names them. A CLI that gives no receipt gives an empty one. When
 // nothing is running nothing happens.
 func (c *Client) Interrupt(ctx context.Context) (*InterruptReceipt, error) {
-	r := &InterruptReceipt{}
-	if err := c.Control(ctx, "interrupt", nil, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return ask[InterruptReceipt](ctx, c, "interrupt", nil)
+}
+
+// InterruptAll stops the turn that is running and drops every prompt that is
+// queued; the receipt names them as cancelled. A CLI without the capability
+// interrupt_cancel_queued_v1 leaves the queue alone and names it as such.
+func (c *Client) InterruptAll(ctx context.Context) (*InterruptReceipt, error) {
+	return ask[InterruptReceipt](ctx, c, "interrupt", map[string]bool{"cancel_queued": true})
 }
 
 // SetModel changes the model of the turns to come; "" is the default one. It
@@ -45,6 +50,12 @@ func (c *Client) SetPermissionMode(ctx context.Context, mode PermissionMode) err
 // 0 not at all.
 func (c *Client) SetMaxThinkingTokens(ctx context.Context, tokens *int) error {
 	return c.Control(ctx, "set_max_thinking_tokens", map[string]any{"max_thinking_tokens": tokens}, nil)
+}
+
+// SetThinkingDisplay changes how much of its thinking the model shows in the
+// turns to come: summarized, omitted or highlights. How much it thinks stays.
+func (c *Client) SetThinkingDisplay(ctx context.Context, display string) error {
+	return c.Control(ctx, "set_max_thinking_tokens", map[string]string{"thinking_display": display}, nil)
 }
 
 // ServerInfo is what the CLI told of itself when it was connected. Its commands

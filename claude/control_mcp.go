@@ -1,0 +1,222 @@
+package claude
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// MCPServerStatus is an MCP server as it stands.
+type MCPServerStatus struct {
+	Name       string           `json:"name"`
+	Status     string           `json:"status"` // connected, failed, needs-auth, pending, disabled
+	ServerInfo *MCPServerInfo   `json:"serverInfo,omitempty"`
+	Error      string           `json:"error,omitempty"`
+	Config     *MCPServerConfig `json:"config,omitempty"`
+	Transport  string           `json:"transport,omitempty"`
+	Scope      string           `json:"scope,omitempty"`
+	// Source is where the definition comes from: sdk for a server of this
+	// process, plugin, user, project, dynamic … Trust goes by it, not by the name.
+	Source string    `json:"source,omitempty"`
+	Tools  []MCPTool `json:"tools,omitempty"`
+}
+
+// MCPServerInfo is what a server says of itself.
+type MCPServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// MCPServerConfig is how a server was defined; its type may also be sdk or
+// claudeai-proxy.
+type MCPServerConfig struct {
+	MCPServer
+
+	Name string `json:"name,omitempty"` // of one with type sdk
+	ID   string `json:"id,omitempty"`   // of one with type claudeai-proxy
+}
+
+// MCPTool is a tool of a server.
+type MCPTool struct {
+	Name        string             `json:"name"`
+	Description string             `json:"description,omitempty"`
+	Annotations MCPToolAnnotations `json:"annotations,omitzero"`
+	Meta        JSON               `json:"_meta,omitempty"`
+}
+
+// MCPToolAnnotations is what a server says of a tool; nil where it says nothing.
+type MCPToolAnnotations struct {
+	ReadOnly    *bool `json:"readOnly,omitempty"`
+	Destructive *bool `json:"destructive,omitempty"`
+	OpenWorld   *bool `json:"openWorld,omitempty"`
+}
+
+// MCPStatus returns the MCP servers of the session.
+func (c *Client) MCPStatus(ctx context.Context) ([]MCPServerStatus, error) {
+	return askMember[[]MCPServerStatus](ctx, c, "mcp_status", "mcpServers", nil)
+}
+
+// MCPServersChange says what setting the servers has done.
+type MCPServersChange struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	// Errors are the servers that could not be connected, which are among the
+	// added ones all the same, and why.
+	Errors map[string]string `json:"errors"`
+
+	answer
+}
+
+// dynamicServer always has the arguments of a command: the CLI fails on a server
+// without, as in mcp-control.
+type dynamicServer struct {
+	MCPServer
+
+	Args []string `json:"args,omitzero"`
+}
+
+// SetMCPServers replaces the servers that were added while the session runs, and
+// those of this process, by others; none removes them. Servers of the options and
+// of settings stay. A server that does not start is told in Errors and is no
+// error of the call.
+func (c *Client) SetMCPServers(ctx context.Context, servers map[string]MCPServer) (*MCPServersChange, error) {
+	wire := make(map[string]dynamicServer, len(servers))
+	for name, s := range servers {
+		d := dynamicServer{MCPServer: s, Args: s.Args}
+		if d.Args == nil && d.Command != "" {
+			d.Args = []string{}
+		}
+		wire[name] = d
+	}
+	return ask[MCPServersChange](ctx, c, "mcp_set_servers", map[string]any{"servers": wire})
+}
+
+// ReconnectMCPServer connects a server anew. A server that is not there, or that
+// cannot be reached, is a *[ControlError].
+func (c *Client) ReconnectMCPServer(ctx context.Context, name string) error {
+	return c.Control(ctx, "mcp_reconnect", map[string]string{"serverName": name}, nil)
+}
+
+// ToggleMCPServer turns a server on or off. A server that is not there is a
+// *[ControlError].
+func (c *Client) ToggleMCPServer(ctx context.Context, name string, enabled bool) error {
+	return c.Control(ctx, "mcp_toggle", map[string]any{"serverName": name, "enabled": enabled}, nil)
+}
+
+// SetMCPPermissionModeOverride gives the tools of a server a permission mode of
+// their own: [ModeDefault] asks each time, [ModeAuto] asks the classifier, ""
+// ends the override. The CLI refuses any other. A server that is not there yet
+// gets the mode once it is, and the warning says so.
+func (c *Client) SetMCPPermissionModeOverride(ctx context.Context, name string, mode PermissionMode) (warning string, err error) {
+	fields := struct {
+		ServerName string          `json:"serverName"`
+		Mode       *PermissionMode `json:"mode"` // absent is refused
+	}{name, nil}
+	if mode != "" {
+		fields.Mode = &mode
+	}
+	return askMember[string](ctx, c, "set_mcp_permission_mode_override", "warning", fields)
+}
+
+// MCPResource is a resource of a server, or a part of one.
+type MCPResource struct {
+	URI      string `json:"uri"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Blob     string `json:"blob,omitempty"` // in base64
+	Meta     JSON   `json:"_meta,omitempty"`
+}
+
+// ReadMCPResource reads a resource for a user interface from a server outside of
+// this process. Its address must begin with ui://. What comes is anybody's: show
+// it in a sandbox. Everything that does not work is a *[ControlError].
+func (c *Client) ReadMCPResource(ctx context.Context, server, uri string) ([]MCPResource, error) {
+	fields := map[string]string{"serverName": server, "uri": uri}
+	return askMember[[]MCPResource](ctx, c, "mcp_read_resource", "contents", fields)
+}
+
+// MCPCallOptions say how a tool is called.
+type MCPCallOptions struct {
+	// CheckPermissions decides about the call as about one of the model, with
+	// rules, mode, hooks and the permission callback. Without, the tool just runs.
+	CheckPermissions bool
+	// ResultNotForModel leaves the content as the server has sent it.
+	ResultNotForModel bool
+	// Timeout bounds the tool, between 1 s and 10 min. It makes the call a staged
+	// one, as do the three below.
+	Timeout     time.Duration
+	ExpiresAt   time.Time
+	InputFiles  []MCPCallFile
+	OutputFiles []MCPCallFile
+}
+
+// MCPCallFile is a file of a staged call, which needs a synced folder.
+type MCPCallFile struct {
+	Name     string `json:"name"`
+	LanePath string `json:"lane_path"`
+	IfMatch  string `json:"if_match,omitempty"` // of output files only
+}
+
+// MCPCallResult is what a tool gave.
+type MCPCallResult struct {
+	// Content is a list of content blocks or a text: in the form for the model,
+	// or with ResultNotForModel in that of MCP.
+	Content           JSON        `json:"content,omitempty"`
+	StructuredContent JSON        `json:"structuredContent,omitempty"`
+	IsError           bool        `json:"isError,omitempty"`
+	Meta              JSON        `json:"_meta,omitempty"`
+	Staging           *MCPStaging `json:"staging,omitempty"` // of a staged call
+
+	answer
+}
+
+// MCPStaging is how the files of a staged call went.
+type MCPStaging struct {
+	OK         bool   `json:"ok"`
+	ErrorCode  string `json:"error_code,omitempty"`
+	Outputs    []JSON `json:"outputs,omitempty"`
+	InputsUsed []JSON `json:"inputs_used,omitempty"`
+}
+
+// Text is the text of the content.
+func (r *MCPCallResult) Text() string {
+	switch content := r.Content.Value().(type) {
+	case string:
+		return content
+	case []any:
+		var b strings.Builder
+		for _, block := range content {
+			if block, ok := block.(map[string]any); ok {
+				text, _ := block["text"].(string)
+				b.WriteString(text)
+			}
+		}
+		return b.String()
+	}
+	return ""
+}
+
+// CallMCP calls a tool of a connected server outside of this process, without the
+// model, which does not see the result. tool is its whole name, as in
+// mcp__server__tool; arguments encode to a JSON object and may be nil, as may the
+// options. Without [MCPCallOptions.CheckPermissions] no permission is asked for.
+// A server that is not connected, and a call that was not permitted, is a
+// *[ControlError].
+func (c *Client) CallMCP(ctx context.Context, tool string, arguments any, opts *MCPCallOptions) (*MCPCallResult, error) {
+	fields := struct {
+		Tool              string        `json:"tool"`
+		Arguments         any           `json:"arguments,omitempty"`
+		ExpiresAt         time.Time     `json:"expires_at,omitzero"`
+		TimeoutMS         int64         `json:"timeout_ms,omitempty"`
+		ResultNotForModel bool          `json:"result_not_for_model,omitempty"`
+		CheckPermissions  bool          `json:"check_permissions,omitempty"`
+		InputFiles        []MCPCallFile `json:"input_files,omitempty"`
+		OutputFiles       []MCPCallFile `json:"output_files,omitempty"`
+	}{Tool: tool, Arguments: arguments}
+	if opts != nil {
+		fields.ExpiresAt, fields.TimeoutMS = opts.ExpiresAt, opts.Timeout.Milliseconds()
+		fields.ResultNotForModel, fields.CheckPermissions = opts.ResultNotForModel, opts.CheckPermissions
+		fields.InputFiles, fields.OutputFiles = opts.InputFiles, opts.OutputFiles
+	}
+	return ask[MCPCallResult](ctx, c, "mcp_call", fields)
+}

@@ -1,0 +1,41 @@
+package claude
+
+import "context"
+
+// StopTask stops a background task. A task that is not there, or that has ended,
+// is no error.
+func (c *Client) StopTask(ctx context.Context, taskID string) error {
+	return c.Control(ctx, "stop_task", map[string]string{"task_id": taskID}, nil)
+}
+
+// BackgroundTasks puts what runs in the foreground into the background: the call
+// with this tool use id, or with "" everything. It reports whether it did, false
+// for a call that is not there or has ended. With "" it is always true.
+func (c *Client) BackgroundTasks(ctx context.Context, toolUseID string) (bool, error) {
+	fields := struct {
+		ToolUseID string `json:"tool_use_id,omitempty"`
+	}{toolUseID}
+	did, err := askMember[*bool](ctx, c, "background_tasks", "backgrounded", fields)
+	return err == nil && (did == nil || *did), err
+}
+
+// TaskOutput is the end of what a task has written.
+type TaskOutput struct {
+	Output     string `json:"output"`
+	TotalBytes int64  `json:"total_bytes"`
+	Truncated  bool   `json:"truncated"` // Output is the last 8 KiB only
+
+	answer
+}
+
+// TaskOutput returns what a shell command in the background has written so far,
+// also once it has ended. Any other task is a *[ControlError].
+func (c *Client) TaskOutput(ctx context.Context, taskID string) (*TaskOutput, error) {
+	return ask[TaskOutput](ctx, c, "get_task_output", map[string]string{"task_id": taskID})
+}
+
+// CancelMessage takes a prompt out of the queue and reports whether it was there.
+// One that runs already goes on; see [Turn.Cancel].
+func (c *Client) CancelMessage(ctx context.Context, messageUUID string) (bool, error) {
+	return askMember[bool](ctx, c, "cancel_async_message", "cancelled", map[string]string{"message_uuid": messageUUID})
+}
