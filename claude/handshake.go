@@ -16,27 +16,67 @@ import (
 // oldestVersion is the oldest CLI that this package is meant for.
 const oldestVersion = "2.0.0"
 
-// shake writes initialize and waits for its answer behind.
+// shake writes initialize; its answer, or what there is instead, ends the
+// handshake.
 func (s *session) shake(ctx context.Context, request []byte) {
 	timeout := orDefault(s.opts.HandshakeTimeout, defaultHandshake)
 	stalled := &StalledError{Phase: "handshake", Since: timeout}
 	writing, stopWriting := withTimeout(ctx, timeout, stalled)
 	defer stopWriting()
-	wait, err := s.mux.Start(writing, request)
+	started, err := s.mux.Start(writing, request, s.answered)
 	if err != nil {
 		if ctx.Err() != nil {
 			s.stop(context.Cause(ctx))
 		}
 		s.writeFailed(err)
 		s.giveUpAfter(timeout, err)
-		s.shaken(nil, err)
+		s.unshaken(err)
 		return
 	}
-	s.work.Go(func() {
-		ctx, cancel := withTimeout(context.Background(), timeout, stalled)
-		defer cancel()
-		answer, err := wait(ctx)
-		s.shaken(&answer, err)
+	if timeout > 0 {
+		s.update(func(st *sessionState) {
+			st.shaking = time.AfterFunc(timeout, func() { started.GiveUp(stalled) })
+			if st.shaken {
+				st.shaking.Stop()
+			}
+		})
+	}
+}
+
+// answered ends the handshake. It runs on the reader: the answer is long, and
+// decoded when somebody asks for it.
+func (s *session) answered(e control.Ended) {
+	if !e.Good() {
+		_, err := e.Outcome()
+		s.unshaken(err)
+		return
+	}
+	s.endHandshake(func(st *sessionState) { st.answer = &e })
+	if s.trace.wantsHandshake() {
+		// Behind the other functions of Trace, and not on the reader.
+		s.trace.call(func() { s.trace.t.Handshake(s.trace.shaken(s.serverInfo().ClaudeCodeVersion, nil)) })
+	}
+	close(s.ready)
+}
+
+// unshaken ends a handshake that failed.
+func (s *session) unshaken(err error) {
+	s.endHandshake(func(st *sessionState) { st.infoErr = err })
+	s.trace.handshake("", err)
+	if ce, ok := errors.AsType[*control.Error](err); ok {
+		s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
+	} else if stalled, ok := errors.AsType[*StalledError](err); ok {
+		s.stop(&HandshakeError{Err: stalled})
+	}
+	// Otherwise the stream has ended, and says why.
+	close(s.ready)
+}
+
+func (s *session) endHandshake(f func(st *sessionState)) {
+	s.update(func(st *sessionState) {
+		st.shaken = true
+		stopTimer(st.shaking)
+		f(st)
 	})
 }
 
@@ -82,38 +122,14 @@ func peerGone(err error) bool {
 	return false
 }
 
-// shaken ends the handshake. The answer is long and decoded when somebody asks
-// for it.
-func (s *session) shaken(answer *control.Answer, err error) {
-	s.update(func(st *sessionState) {
-		if st.infoErr = err; err == nil {
-			st.answer = &answer.Body
-		}
-	})
-	switch {
-	case err == nil:
-		if s.trace.wantsHandshake() {
-			s.trace.handshake(s.serverInfo().ClaudeCodeVersion, nil)
-		}
-	default:
-		s.trace.handshake("", err)
-		if ce, ok := errors.AsType[*control.Error](err); ok {
-			s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
-		} else if stalled, ok := errors.AsType[*StalledError](err); ok {
-			s.stop(&HandshakeError{Err: stalled})
-		}
-		// Otherwise the stream has ended, and says why.
-	}
-	close(s.ready)
-}
-
 // serverInfo is the answer to initialize, with the commands that came last; nil
 // until there is one.
 func (s *session) serverInfo() (info *ServerInfo) {
 	s.update(func(st *sessionState) {
 		if st.info == nil && st.answer != nil {
-			st.info = &ServerInfo{raw: JSON(*st.answer)}
-			_ = jsonwire.Unmarshal(*st.answer, st.info) // it was valid as a part of its line
+			answer, _ := st.answer.Outcome() // an answer that is broken is an empty one
+			st.info = &ServerInfo{raw: JSON(answer.Body)}
+			_ = jsonwire.Unmarshal(answer.Body, st.info)
 			if st.commands != nil {
 				st.info.Commands = st.commands
 			}

@@ -58,9 +58,11 @@ type session struct {
 type sessionState struct {
 	cause     error // why the session was stopped, the first reason
 	stopping  bool
-	why       error       // what calls fail with, set when the stream has ended
-	answer    *string     // to initialize
-	info      *ServerInfo // the answer, decoded
+	why       error          // what calls fail with, set when the stream has ended
+	shaken    bool           // the handshake has ended
+	shaking   *time.Timer    // ends it if the CLI does not
+	answer    *control.Ended // to initialize
+	info      *ServerInfo    // the answer, decoded
 	infoErr   error
 	commands  []SlashCommand // the list that came last, nil if it has not changed
 	end       runEnd

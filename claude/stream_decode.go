@@ -54,6 +54,30 @@ func decodeTextDelta(line string) *StreamEventMessage {
 // rest decodes the members behind the event; false if there is one that this
 // path does not know.
 func (m *StreamEventMessage) rest(d *jsonwire.Decoder) bool {
+	if before := *d; !m.quickRest(d) {
+		*d = before
+		return m.anyRest(d)
+	}
+	return true
+}
+
+// quickRest is rest for members in the CLI's own order.
+func (m *StreamEventMessage) quickRest(d *jsonwire.Decoder) bool {
+	var ok1, ok2, ok3 bool
+	if d.Literal(`,"session_id":`) {
+		m.SessionID, ok1 = d.String()
+	}
+	if d.Literal(`,"parent_tool_use_id":null,"uuid":`) {
+		m.UUID, ok2 = d.String()
+	}
+	if d.Literal(`,"api_message_id":`) {
+		m.APIMessageID, ok3 = d.String()
+	}
+	return ok1 && ok2 && ok3 && d.Literal("}") && d.End() == nil
+}
+
+// anyRest is rest for members in any order.
+func (m *StreamEventMessage) anyRest(d *jsonwire.Decoder) bool {
 	for rest := d.Resume(); rest.Next(); {
 		var dst *string
 		switch rest.Key {

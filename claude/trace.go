@@ -129,9 +129,13 @@ func (t *tracer) wantsHandshake() bool { return t.t != nil && t.t.Handshake != n
 
 func (t *tracer) handshake(version string, err error) {
 	if t.wantsHandshake() {
-		tr := HandshakeTrace{Duration: time.Since(t.begun), Version: version, Err: err}
+		tr := t.shaken(version, err)
 		t.call(func() { t.t.Handshake(tr) })
 	}
+}
+
+func (t *tracer) shaken(version string, err error) HandshakeTrace {
+	return HandshakeTrace{Duration: time.Since(t.begun), Version: version, Err: err}
 }
 
 func (t *tracer) firstMessage(e entry) {

@@ -198,37 +198,60 @@ func TestSendErrorEndsTheCall(t *testing.T) {
 	if _, err := m.Call(t.Context(), []byte(`{}`)); err != broken {
 		t.Fatal(err)
 	}
-	if _, err := m.Start(t.Context(), []byte(`{}`)); err != broken {
+	if _, err := m.Start(t.Context(), []byte(`{}`), nil); err != broken {
 		t.Fatal(err)
 	}
 }
 
 func TestStartReturnsWhenWritten(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
-		wait, err := p.mux.Start(t.Context(), []byte(`{"subtype":"initialize"}`))
+		ended := make(chan Ended, 2)
+		_, err := p.mux.Start(t.Context(), []byte(`{"subtype":"initialize"}`), func(e Ended) { ended <- e })
 		if err != nil {
 			t.Fatal(err)
 		}
 		id := requestID(t, p.written()[0])
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
 		time.AfterFunc(time.Millisecond, func() { p.succeed(id, `{"pid":1}`) })
-		if a, err := wait(ctx); err != nil || a.Body != `{"pid":1}` {
+		e := <-ended
+		if a, err := e.Outcome(); !e.Good() || err != nil || a.Body != `{"pid":1}` {
 			t.Fatalf("%+v %v", a, err)
+		}
+		p.succeed(id, `{"pid":2}`)
+		p.mux.Fail(errGone)
+		if len(ended) > 0 {
+			t.Fatal("told twice")
 		}
 	})
 }
 
-func TestStartWaitEndsWithItsContext(t *testing.T) {
+func TestStartIsGivenUp(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
-		wait, err := p.mux.Start(t.Context(), []byte(`{"subtype":"initialize"}`))
+		ended := make(chan Ended, 2)
+		started, err := p.mux.Start(t.Context(), []byte(`{"subtype":"initialize"}`), func(e Ended) { ended <- e })
 		if err != nil {
 			t.Fatal(err)
 		}
 		slow := errors.New("slow")
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, slow)
-		defer cancel()
-		if _, err := wait(ctx); err != slow {
+		time.AfterFunc(time.Minute, func() { started.GiveUp(slow) })
+		e := <-ended
+		if _, err := e.Outcome(); e.Good() || err != slow {
+			t.Fatal(err)
+		}
+		started.GiveUp(errGone)
+		if len(ended) > 0 {
+			t.Fatal("told twice")
+		}
+	})
+}
+
+func TestStartEndsWithFail(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, p *peer) {
+		ended := make(chan Ended, 1)
+		if _, err := p.mux.Start(t.Context(), []byte(`{}`), func(e Ended) { ended <- e }); err != nil {
+			t.Fatal(err)
+		}
+		p.mux.Fail(errGone)
+		if _, err := (<-ended).Outcome(); err != errGone {
 			t.Fatal(err)
 		}
 	})
@@ -249,7 +272,7 @@ func TestFailEndsEveryCallWithTheCause(t *testing.T) {
 				t.Fatalf("%+v", o)
 			}
 		}
-		if _, err := p.mux.Start(t.Context(), []byte(`{}`)); err != errGone {
+		if _, err := p.mux.Start(t.Context(), []byte(`{}`), nil); err != errGone {
 			t.Fatal(err)
 		}
 	})

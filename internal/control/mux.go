@@ -70,7 +70,8 @@ type state struct {
 
 type call struct {
 	done   chan struct{}
-	line   string // the answer, still to be decoded; else:
+	then   func(Ended) // called when the call has ended
+	line   string      // the answer, still to be decoded; else:
 	answer Answer
 	err    error
 }
@@ -115,7 +116,7 @@ func (m *Mux) Call(ctx context.Context, request []byte) (Answer, error) {
 	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
 	}
-	id, c, err := m.register()
+	id, c, err := m.register(nil)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -135,29 +136,52 @@ func (m *Mux) Call(ctx context.Context, request []byte) (Answer, error) {
 	}
 }
 
-// Start is Call in two steps: it returns when the request is written, and wait
-// waits for the answer.
-func (m *Mux) Start(ctx context.Context, request []byte) (wait func(ctx context.Context) (Answer, error), err error) {
-	id, c, err := m.register()
+// Started is a call that nobody waits for.
+type Started struct {
+	m  *Mux
+	id string
+	c  *call
+}
+
+// Start sends a request and returns when it is written. then is called once, when
+// the call has ended, from the goroutine that has seen it, and must not block; it
+// is not called when Start returns an error. Unlike with Call no goroutine has to
+// be woken for it.
+func (m *Mux) Start(ctx context.Context, request []byte, then func(Ended)) (*Started, error) {
+	id, c, err := m.register(then)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.send(ctx, requestLine(id, request)); err != nil {
-		_, err := m.give(id, c, err)
+	if err := m.send(ctx, requestLine(id, request)); err != nil && m.forget(id, c) {
 		return nil, err
 	}
-	return func(ctx context.Context) (Answer, error) {
-		select {
-		case <-c.done:
-			return c.outcome()
-		case <-ctx.Done():
-			return m.give(id, c, context.Cause(ctx))
-		}
-	}, nil
+	return &Started{m, id, c}, nil
 }
 
-func (m *Mux) register() (id string, c *call, err error) {
-	c = &call{done: make(chan struct{})}
+// forget takes a call back as if it had never been made; false if it has ended.
+func (m *Mux) forget(id string, c *call) (yes bool) {
+	m.update(func(s *state) {
+		if yes = s.pending[id] == c; yes {
+			delete(s.pending, id)
+		}
+	})
+	return yes
+}
+
+// GiveUp ends the call with err, unless it has ended already.
+func (s *Started) GiveUp(err error) { _, _ = s.m.give(s.id, s.c, err) }
+
+// Ended is a call that has ended.
+type Ended struct{ c *call }
+
+// Good reports whether the CLI gave a good answer, which Outcome then decodes.
+func (e Ended) Good() bool { return e.c.line != "" || e.c.err == nil }
+
+// Outcome is the answer, or why there is none.
+func (e Ended) Outcome() (Answer, error) { return e.c.outcome() }
+
+func (m *Mux) register(then func(Ended)) (id string, c *call, err error) {
+	c = &call{done: make(chan struct{}), then: then}
 	m.update(func(s *state) {
 		if err = s.cause; err != nil {
 			return
@@ -174,13 +198,18 @@ func newID(n int) string { return "req_" + strconv.Itoa(n) + "_" + rand.Text()[:
 
 // give ends a call with err, unless it has ended already.
 func (m *Mux) give(id string, c *call, err error) (Answer, error) {
+	var then func(Ended)
 	m.update(func(s *state) {
 		if s.pending[id] == c {
 			delete(s.pending, id)
 			c.err = err
 			close(c.done)
+			then = c.then
 		}
 	})
+	if then != nil {
+		then(Ended{c})
+	}
 	<-c.done
 	return c.outcome()
 }
@@ -270,9 +299,9 @@ func (m *Mux) answered(line string) error {
 
 // end ends the call that waits for an answer with this id, if there is one.
 func (m *Mux) end(id string, set func(c *call)) {
+	var c *call
 	m.update(func(s *state) {
-		c, ok := s.pending[id]
-		if !ok {
+		if c = s.pending[id]; c == nil {
 			s.strays++ // late, twice, or never asked for
 			return
 		}
@@ -280,6 +309,9 @@ func (m *Mux) end(id string, set func(c *call)) {
 		set(c)
 		close(c.done)
 	})
+	if c != nil && c.then != nil {
+		c.then(Ended{c})
+	}
 }
 
 func decodeResponse(line string) (*response, error) {
@@ -399,6 +431,14 @@ func (m *Mux) withdrawn(id string) {
 // Fail ends the multiplexer: every pending call fails with cause at once, every
 // handler's context ends, later calls fail with cause. The first cause stays.
 func (m *Mux) Fail(cause error) {
+	var failed []*call
+	defer func() {
+		for _, c := range failed {
+			if c.then != nil {
+				c.then(Ended{c})
+			}
+		}
+	}()
 	m.update(func(s *state) {
 		if s.cause != nil {
 			return
@@ -408,6 +448,7 @@ func (m *Mux) Fail(cause error) {
 			delete(s.pending, id)
 			c.err = cause
 			close(c.done)
+			failed = append(failed, c)
 		}
 		for id, in := range s.handling {
 			delete(s.handling, id)
