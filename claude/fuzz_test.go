@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzDecodeMessage holds decoding against encoding/json: a message exactly for
-// a JSON object, its bytes kept, its typed fields those of a plain decoding, and
+// a JSON object, texts that are left undecoded aside, its bytes kept, its typed fields those of a plain decoding, and
 // the quick way of text deltas equal to the general one.
 func FuzzDecodeMessage(f *testing.F) {
 	for _, name := range []string{"simple-string", "partial-tool", "partial-thinking", "agent-forward-text", "api-truncated", "unknown-content-block", "cli-garbage-stdout"} {
@@ -33,11 +33,15 @@ func FuzzDecodeMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		m, err := claude.DecodeMessage(line)
-		if object := json.Valid(line) && strings.HasPrefix(strings.TrimLeft(string(line), " \t\r\n"), "{"); object != (err == nil) {
-			t.Fatalf("%q: object %v, error %v", line, object, err)
+		object := json.Valid(line) && strings.HasPrefix(strings.TrimLeft(string(line), " \t\r\n"), "{")
+		if object && err != nil {
+			t.Fatalf("%q: %v", line, err)
 		}
 		if err != nil {
 			return
+		}
+		if !object && !brokenText(reflect.ValueOf(m)) {
+			t.Fatalf("%q is no object, and no text that was left undecoded is to blame", line)
 		}
 		if string(m.Raw()) != string(line) {
 			t.Fatalf("Raw is %q", m.Raw())
@@ -47,10 +51,43 @@ func FuzzDecodeMessage(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !object {
+			return // it cannot be encoded again
+		}
 		if a, b := fields(t, m), fields(t, slow); !reflect.DeepEqual(a, b) {
 			t.Fatalf("%q:\n%v\n%v", line, a, b)
 		}
 	})
+}
+
+// brokenText looks for a text in a value that was left undecoded and is no JSON.
+func brokenText(v reflect.Value) bool {
+	switch {
+	case !v.IsValid():
+		return false
+	case v.Type() == jsonType:
+		return v.String() != "" && !json.Valid([]byte(v.String()))
+	case v.Type() == contentType:
+		text, err := json.Marshal(v.Interface())
+		return err != nil || !json.Valid(text)
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return !v.IsNil() && brokenText(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && brokenText(v.Field(i)) {
+				return true
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if brokenText(v.Index(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // fields are the typed fields of a message, as JSON makes them.

@@ -102,11 +102,65 @@ func (d *Decoder) Into(dst any) {
 	planFor(v.Type())(d, v)
 }
 
-// Text moves past the value ahead and returns its text.
+// Text moves past the value ahead and returns its text, unread: only its end is
+// looked for. Whoever decodes it finds out whether it is JSON inside.
 func (d *Decoder) Text() string {
 	start := d.Offset()
-	d.Skip()
+	switch d.Kind() {
+	case '"':
+		d.passString()
+	case '{', '[':
+		d.passNested()
+	default:
+		d.Skip()
+	}
 	return d.Since(start)
+}
+
+// passString moves past a string: to the first quote that no backslash escapes.
+func (d *Decoder) passString() {
+	for i := d.i + 1; ; {
+		n := strings.IndexByte(d.s[i:], '"')
+		if n < 0 {
+			d.fail(len(d.s), "string without an end")
+			return
+		}
+		i += n + 1
+		if !escapedAt(d.s, i-1) {
+			d.i = i
+			return
+		}
+	}
+}
+
+// escapedAt reports whether the byte at i has an odd number of backslashes
+// before it.
+func escapedAt(s string, i int) bool {
+	n := 0
+	for i > n && s[i-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// passNested moves past an object or an array: to the bracket that closes it.
+func (d *Decoder) passNested() {
+	for depth := 0; d.i < len(d.s); {
+		switch d.s[d.i] {
+		case '"':
+			d.passString()
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		d.i++
+		if depth == 0 {
+			return
+		}
+	}
+	d.fail(d.i, "unexpected end")
 }
 
 // String moves past the value ahead; ok says whether it was a string.
