@@ -139,9 +139,50 @@ func (s *session) serverInfo() (info *ServerInfo) {
 	return info
 }
 
-// checkVersion warns of a CLI that is too old.
+// checkVersion warns of a CLI that is too old. One that does not tell its version
+// is asked for it.
 func (s *session) checkVersion(version string) {
-	if version != "" && proc.Older(version, oldestVersion) {
+	if version == "" {
+		s.askVersion()
+		return
+	}
+	if proc.Older(version, oldestVersion) {
 		s.warn("claude: the CLI is older than this package is meant for", "version", version, "oldest", oldestVersion)
 	}
+}
+
+// versionTime bounds asking a CLI for its version.
+const versionTime = 2 * time.Second
+
+// askVersion runs the CLI once more to learn its version, where it runs here.
+func (s *session) askVersion() {
+	if s.opts.Transport != nil || s.opts.Spawner != nil {
+		return
+	}
+	s.update(func(st *sessionState) {
+		if st.stopping || st.asked {
+			return
+		}
+		st.asked = true
+		s.work.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), versionTime)
+			defer cancel()
+			s.work.Go(func() {
+				select {
+				case <-s.closing:
+					cancel()
+				case <-ctx.Done():
+				}
+			})
+			env := s.opts.environ()
+			path, err := s.opts.findCLI(env)
+			if err != nil {
+				return
+			}
+			// A CLI that cannot say it is not worth more than the warning it misses.
+			if v, err := proc.Version(ctx, path, env); err == nil {
+				s.checkVersion(v)
+			}
+		})
+	})
 }

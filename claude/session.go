@@ -59,6 +59,7 @@ type sessionState struct {
 	cause     error // why the session was stopped, the first reason
 	stopping  bool
 	why       error          // what calls fail with, set when the stream has ended
+	asked     bool           // the CLI was asked for its version
 	shaken    bool           // the handshake has ended
 	shaking   *time.Timer    // ends it if the CLI does not
 	answer    *control.Ended // to initialize
