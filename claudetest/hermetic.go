@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
 )
 
 // HermeticEnv is a complete environment for running the real CLI on a Unix-like
@@ -76,4 +78,20 @@ func hermeticPath() string {
 		}
 	}
 	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// HermeticOptions are options with which the real CLI runs in the environment of
+// [HermeticEnv] and in nothing else. Set CLIPath where the CLI is not in one of
+// the system's directories, and Dir where it should not work in the caller's.
+func HermeticOptions(dir, baseURL string) (*claude.Options, error) {
+	environ, err := HermeticEnv(dir, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	env := map[string]string{}
+	for _, kv := range environ {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	return &claude.Options{Env: env, CleanEnv: true}, nil
 }

@@ -27,16 +27,12 @@ func newWorld(t *testing.T, replies ...claudetest.Reply) *world {
 	cli := e2e.CLI(t)
 	api := claudetest.StartFakeAPI(t, claudetest.Replies(replies...))
 	w := &world{t: t, api: api, dir: t.TempDir()}
-	environ, err := claudetest.HermeticEnv(t.TempDir(), api.URL())
+	opts, err := claudetest.HermeticOptions(t.TempDir(), api.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{}
-	for _, kv := range environ {
-		k, v, _ := strings.Cut(kv, "=")
-		env[k] = v
-	}
-	w.opts = &claude.Options{CLIPath: cli, Dir: w.dir, Env: env, CleanEnv: true}
+	opts.CLIPath, opts.Dir = cli, w.dir
+	w.opts = opts
 	return w
 }
 

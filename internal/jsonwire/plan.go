@@ -106,6 +106,9 @@ func pointerPlan(t reflect.Type) decodeFunc {
 }
 
 func slicePlan(t reflect.Type) decodeFunc {
+	if t == reflect.TypeFor[[]string]() {
+		return decodeStrings
+	}
 	return func(d *Decoder, v reflect.Value) {
 		if d.Kind() != '[' {
 			d.Skip()
@@ -121,6 +124,20 @@ func slicePlan(t reflect.Type) decodeFunc {
 			elem(d, v.Index(n))
 		}
 	}
+}
+
+// decodeStrings is the plan of the most common slice.
+func decodeStrings(d *Decoder, v reflect.Value) {
+	if d.Kind() != '[' {
+		d.Skip()
+		return
+	}
+	list := make([]string, 0, 8)
+	for e := d.Elements(); e.Next(); {
+		s, _ := d.String()
+		list = append(list, s)
+	}
+	*v.Addr().Interface().(*[]string) = list
 }
 
 func mapPlan(t reflect.Type) decodeFunc {
