@@ -103,6 +103,7 @@ type chatLoop struct {
 	over      chan struct{} // closed when nothing that is posted is done any more
 
 	turns       []*chatTurn // without an end yet, in the order they were sent
+	doing       int         // commands that the CLI has not answered yet
 	last        *claude.ResultMessage
 	shown       map[string]bool // results, by uuid
 	leaving     bool            // the conversation is to end
@@ -135,15 +136,20 @@ func (c *chatLoop) post(f func()) {
 	}
 }
 
-// do runs something that may take long beside the loop; what it returns is then
-// done in the loop.
+// do runs something that may take long beside the loop, from which it is called;
+// what it returns is then done in the loop.
 func (c *chatLoop) do(f func(ctx context.Context) func()) {
+	c.doing++
 	c.work.Go(func() {
 		ctx, cancel := context.WithTimeout(c.ctx, controlLimit)
 		defer cancel()
-		if then := f(ctx); then != nil {
-			c.post(then)
-		}
+		then := f(ctx)
+		c.post(func() {
+			c.doing--
+			if then != nil {
+				then()
+			}
+		})
 	})
 }
 

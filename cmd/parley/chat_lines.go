@@ -50,10 +50,10 @@ func (u *lineUI) start() {
 	u.changed()
 }
 
-// changed asks for the next line when nothing runs, and ends the conversation
-// behind the last.
+// changed asks for the next line when nothing runs, a command neither, and ends
+// the conversation behind the last.
 func (u *lineUI) changed() {
-	if u.asked || u.c.busy() || u.c.leaving {
+	if u.asked || u.c.busy() || u.c.doing > 0 || u.c.leaving {
 		return
 	}
 	if u.ended {
