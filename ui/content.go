@@ -1,0 +1,47 @@
+package ui
+
+import "github.com/seed7221b0f9/parley/claude"
+
+// contentOf is a block in the terms of this package.
+func contentOf(b claude.ContentBlock) Content {
+	c := Content{Known: true, Raw: rawOf(b)}
+	if c.Raw == "" { // built, not decoded
+		c.Raw = encoded(b)
+	}
+	switch b := b.(type) {
+	case *claude.TextBlock:
+		c.Type, c.Text = "text", b.Text
+		if len(b.Citations) > 0 {
+			all, _ := member(c.Raw, "citations")
+			c.Citations = elements(all)
+		}
+	case *claude.ThinkingBlock:
+		c.Type, c.Text, c.Signature = "thinking", b.Thinking, b.Signature
+	case *claude.ToolUseBlock:
+		c.Type, c.ToolUseID, c.Name, c.Input = "tool_use", b.ID, b.Name, checked(b.Input)
+	case *claude.ServerToolUseBlock:
+		c.Type, c.ToolUseID, c.Name, c.Input = "server_tool_use", b.ID, b.Name, checked(b.Input)
+	case *claude.MCPToolUseBlock:
+		c.Type, c.ToolUseID, c.Name, c.Input = "mcp_tool_use", b.ID, b.Name, checked(b.Input)
+	case *claude.ServerToolResultBlock:
+		c.Type, c.ToolUseID = b.Type, b.ToolUseID
+	case *claude.MCPToolResultBlock:
+		c.Type, c.ToolUseID = "mcp_tool_result", b.ToolUseID
+	case *claude.UnknownBlock:
+		c.Type, c.Known = b.Type, false
+	default:
+		t, _ := member(c.Raw, "type")
+		c.Type = text(t)
+	}
+	return c
+}
+
+// isTool reports whether a block of this type calls a tool.
+func isTool(blockType string) bool {
+	return blockType == "tool_use" || blockType == "server_tool_use" || blockType == "mcp_tool_use"
+}
+
+// textContent is a text as a block.
+func textContent(s string) Content {
+	return Content{Type: "text", Known: true, Text: s, Raw: `{"type":"text","text":` + quoted(s) + `}`}
+}

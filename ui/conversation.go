@@ -1,0 +1,241 @@
+package ui
+
+import "github.com/seed7221b0f9/parley/claude"
+
+// Conversation is what a screen shows of a session: the fold of its events. The zero
+// value is an empty one. It is for one goroutine; its JSON is a snapshot from which
+// the fold can go on, here or in the TypeScript client.
+//
+// What the CLI takes back leaves no trace: blocks of an answer that broke off and
+// is tried again, lines that a later one supersedes.
+type Conversation struct {
+	SessionID      string      `json:"sessionId,omitempty"`
+	State          string      `json:"state,omitempty"`  // idle, running, requires_action, …
+	Status         string      `json:"status,omitempty"` // what the CLI is doing: requesting, compacting
+	Model          string      `json:"model,omitempty"`
+	PermissionMode string      `json:"permissionMode,omitempty"`
+	CWD            string      `json:"cwd,omitempty"`
+	Init           claude.JSON `json:"init,omitempty"` // all that the last turn began with
+	Threads        []*Thread   `json:"threads"`        // the main thread first, then those of subagents as they came
+	Tasks          []*Task     `json:"tasks"`          // as they began
+	Prompts        []*Prompt   `json:"prompts"`        // that wait for an answer
+	Queue          []QueueItem `json:"queue"`          // inputs that wait
+	Totals         Totals      `json:"totals"`
+	RateLimit      claude.JSON `json:"rateLimit,omitempty"` // where the account stands, as last told
+
+	index *index
+}
+
+// Thread is the main conversation or that of one subagent.
+type Thread struct {
+	ParentToolUseID string  `json:"parentToolUseId"` // the tool use that the subagent answers; empty for the main thread
+	Items           []*Item `json:"items"`
+}
+
+// The kinds of an [Item]. The set is open for readers of its JSON.
+const (
+	ItemMessage    = "message"
+	ItemCompaction = "compaction"
+	ItemResult     = "result"
+	ItemError      = "error"
+	ItemToolResult = "tool_result"
+	ItemUnknown    = "unknown"
+)
+
+// Item is one thing in a thread. Kind tells which member is set.
+type Item struct {
+	Kind       string       `json:"kind"`
+	Message    *Message     `json:"message,omitempty"`
+	Compaction *Compaction  `json:"compaction,omitempty"`
+	Result     *Result      `json:"result,omitempty"`
+	Error      *Failure     `json:"error,omitempty"`
+	ToolResult *ToolResult  `json:"toolResult,omitempty"`
+	Unknown    *UnknownItem `json:"unknown,omitempty"`
+}
+
+// State is how far a message or a block is.
+type State string
+
+// The states of messages and blocks.
+const (
+	Streaming  State = "streaming"
+	Complete   State = "complete"
+	Incomplete State = "incomplete" // the stream was cut, and the whole never came
+)
+
+// Message is a message of the model or of the user's side.
+type Message struct {
+	Role        string      `json:"role"`           // assistant, user
+	ID          string      `json:"id,omitempty"`   // the API's, of an assistant's message
+	UUID        string      `json:"uuid,omitempty"` // of a user's message
+	Model       string      `json:"model,omitempty"`
+	State       State       `json:"state"`
+	Blocks      []*Block    `json:"blocks"`               // by index
+	StopReason  string      `json:"stopReason,omitempty"` // told at the end of a streamed answer
+	Usage       claude.JSON `json:"usage,omitempty"`      // told with StopReason
+	Error       string      `json:"error,omitempty"`      // set: the text is that of an API error
+	Aborted     bool        `json:"aborted,omitempty"`
+	IsPrompt    bool        `json:"isPrompt,omitempty"`
+	IsReplay    bool        `json:"isReplay,omitempty"`
+	IsSynthetic bool        `json:"isSynthetic,omitempty"`
+	IsMeta      bool        `json:"isMeta,omitempty"`
+	Origin      string      `json:"origin,omitempty"`
+	Timestamp   string      `json:"timestamp,omitempty"`
+	AgentID     string      `json:"agentId,omitempty"`
+}
+
+// Block is one block of a message.
+type Block struct {
+	Index     int64         `json:"index"` // the API's
+	Type      string        `json:"type"`
+	State     State         `json:"state"`
+	Whole     bool          `json:"whole,omitempty"` // confirmed by a whole message; deltas add nothing any more
+	UUID      string        `json:"uuid,omitempty"`  // of the line that confirmed it
+	Text      Text          `json:"text,omitzero"`   // of text and thinking
+	Signature string        `json:"signature,omitempty"`
+	Citations []claude.JSON `json:"citations,omitempty"`
+	Tool      *ToolCall     `json:"tool,omitempty"`
+	Data      claude.JSON   `json:"data,omitempty"`   // the whole block, of any other type
+	Deltas    []claude.JSON `json:"deltas,omitempty"` // of a type that is not known, until the block is whole
+}
+
+// The states of a tool call.
+const (
+	ToolInProgress = "in_progress"
+	ToolSuccess    = "success"
+	ToolFailed     = "failed"
+)
+
+// ToolCall is a call of a tool: what went in, how it goes, what came out.
+type ToolCall struct {
+	ID            string      `json:"id"`
+	Name          string      `json:"name"`
+	ToolType      string      `json:"toolType"`
+	Input         claude.JSON `json:"input,omitempty"`    // once it is whole
+	InputText     Text        `json:"inputText,omitzero"` // until then, as far as it has come
+	Status        string      `json:"status"`
+	Result        claude.JSON `json:"result,omitempty"` // a string or blocks
+	ToolUseResult claude.JSON `json:"toolUseResult,omitempty"`
+	ResultUUID    string      `json:"resultUuid,omitempty"`
+	Progress      *Progress   `json:"progress,omitempty"`
+	Decision      *Decision   `json:"decision,omitempty"`
+}
+
+// Progress is the last sign of life of a tool.
+type Progress struct {
+	ElapsedSeconds float64 `json:"elapsedSeconds"`
+	TaskID         string  `json:"taskId,omitempty"`
+	Output         Text    `json:"output,omitzero"`
+}
+
+// Decision is how a person's answer about a tool came out.
+type Decision struct {
+	Behavior string `json:"behavior"`
+	Message  string `json:"message,omitempty"`
+	By       string `json:"by,omitempty"`
+}
+
+// ToolResult is the result of a tool whose call has not been seen.
+type ToolResult struct {
+	ToolUseID     string      `json:"toolUseId"`
+	UUID          string      `json:"uuid,omitempty"`
+	Content       claude.JSON `json:"content,omitempty"`
+	IsError       bool        `json:"isError"`
+	ToolUseResult claude.JSON `json:"toolUseResult,omitempty"`
+}
+
+// Compaction marks where the conversation was compacted.
+type Compaction struct {
+	UUID      string      `json:"uuid,omitempty"`
+	Trigger   string      `json:"trigger,omitempty"`
+	PreTokens int64       `json:"preTokens"`
+	Metadata  claude.JSON `json:"metadata,omitempty"`
+}
+
+// Result marks the end of a turn.
+type Result struct {
+	UUID             string      `json:"uuid,omitempty"`
+	Subtype          string      `json:"subtype"`
+	IsError          bool        `json:"isError"`
+	Text             string      `json:"text,omitempty"` // where it is not the text of the last answer
+	Errors           []string    `json:"errors,omitempty"`
+	StructuredOutput claude.JSON `json:"structuredOutput,omitempty"`
+	NumTurns         int64       `json:"numTurns"`
+	DurationMS       int64       `json:"durationMs"`
+	StopReason       string      `json:"stopReason,omitempty"`
+	TerminalReason   string      `json:"terminalReason,omitempty"`
+	Denials          claude.JSON `json:"permissionDenials,omitempty"`
+}
+
+// Failure is an error of the stream itself.
+type Failure struct {
+	Message string `json:"message"`
+}
+
+// UnknownItem is a message, or with Stream set an event of the API's stream, that
+// this package has no place for.
+type UnknownItem struct {
+	OriginalType string      `json:"originalType"`
+	Stream       bool        `json:"stream,omitempty"`
+	Data         claude.JSON `json:"data,omitempty"`
+}
+
+// Task is a subagent or a command in the background.
+type Task struct {
+	ID             string      `json:"id"`
+	Type           string      `json:"type,omitempty"`
+	Description    string      `json:"description,omitempty"`
+	ToolUseID      string      `json:"toolUseId,omitempty"`
+	ParentTaskID   string      `json:"parentTaskId,omitempty"`
+	SubagentType   string      `json:"subagentType,omitempty"`
+	IsBackgrounded bool        `json:"isBackgrounded"`
+	Status         string      `json:"status"` // running, completed, failed, stopped, killed, …
+	LastToolName   string      `json:"lastToolName,omitempty"`
+	Summary        string      `json:"summary,omitempty"`
+	OutputFile     string      `json:"outputFile,omitempty"`
+	Error          string      `json:"error,omitempty"`
+	Usage          claude.JSON `json:"usage,omitempty"`
+}
+
+// The types of a [Prompt].
+const (
+	PromptPermission = "permission"
+	PromptQuestion   = "question"
+)
+
+// Prompt is a request to a person that waits for an answer. Type and Kind tell which
+// members are set.
+type Prompt struct {
+	Type            string      `json:"type"` // permission, question
+	Kind            string      `json:"kind"` // tool, plan; ask_user_question, elicitation
+	RequestID       string      `json:"requestId"`
+	ParentToolUseID string      `json:"parentToolUseId,omitempty"`
+	ToolUseID       string      `json:"toolUseId,omitempty"`
+	ToolName        string      `json:"toolName,omitempty"`
+	DisplayName     string      `json:"displayName,omitempty"`
+	Description     string      `json:"description,omitempty"`
+	Input           claude.JSON `json:"input,omitempty"`
+	Suggestions     claude.JSON `json:"suggestions,omitempty"`
+	BlockedPath     string      `json:"blockedPath,omitempty"`
+	AgentID         string      `json:"agentId,omitempty"`
+	Questions       claude.JSON `json:"questions,omitempty"`
+	MCPServerName   string      `json:"mcpServerName,omitempty"`
+	Message         string      `json:"message,omitempty"`
+	Mode            string      `json:"mode,omitempty"`
+	Schema          claude.JSON `json:"schema,omitempty"`
+	URL             string      `json:"url,omitempty"`
+}
+
+// Totals add up what turns have used. Tokens are those of the main loop; CostUSD,
+// DurationAPIMS and ModelUsage are the CLI's own totals with subagents.
+type Totals struct {
+	Turns                    int64       `json:"turns"`
+	CostUSD                  float64     `json:"costUsd"`
+	DurationMS               int64       `json:"durationMs"`
+	DurationAPIMS            int64       `json:"durationApiMs"`
+	InputTokens              float64     `json:"inputTokens"`
+	OutputTokens             float64     `json:"outputTokens"`
+	CacheCreationInputTokens float64     `json:"cacheCreationInputTokens"`
+	CacheReadInputTokens     float64     `json:"cacheReadInputTokens"`
+	ModelUsage               claude.JSON `json:"modelUsage,omitempty"`
+}

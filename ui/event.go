@@ -1,0 +1,140 @@
+package ui
+
+import "github.com/seed7221b0f9/parley/claude"
+
+// Event is one thing that happened in a conversation. The set of types is closed;
+// what this package does not know is an *[Unknown], an *[UnknownStream], a
+// *[BlockStart] or a *[BlockDelta] with its JSON. An event is read-only and may be
+// read by several goroutines. Its strings can be parts of the line that it was made
+// from: whoever keeps one for long clones it.
+type Event interface {
+	// Head returns what every event has in common.
+	Head() *Header
+
+	event()
+}
+
+// Header is what events have in common. Members that do not apply are empty.
+type Header struct {
+	ParentToolUseID string // the tool use whose subagent this belongs to; empty on the main thread
+	MessageID       string // the API's id of the message
+	SessionID       string // the CLI's real session id
+	UUID            string // of the line that the event was made from
+}
+
+// Head returns the head itself.
+func (h *Header) Head() *Header { return h }
+
+func (h *Header) event() {}
+
+// MessageStart begins an answer that is streamed.
+type MessageStart struct {
+	Header
+	Model   string
+	Message claude.JSON // the API's message without its content; absent where the start was missed
+}
+
+// TextStart begins a text block.
+type TextStart struct {
+	Header
+	Index int64
+	Text  string // mostly empty
+	Block claude.JSON
+}
+
+// ThinkingStart begins a thinking block.
+type ThinkingStart struct {
+	Header
+	Index    int64
+	Thinking string // mostly empty
+	Block    claude.JSON
+}
+
+// ToolStart begins the call of a tool. Its input follows.
+type ToolStart struct {
+	Header
+	Index     int64
+	ToolUseID string
+	Name      string
+	BlockType string // tool_use, or server_tool_use and mcp_tool_use for tools on the API's side
+	Block     claude.JSON
+}
+
+// BlockStart begins a block of any other type: redacted thinking, the result of a
+// server-side tool, a type that nobody knows yet.
+type BlockStart struct {
+	Header
+	Index     int64
+	BlockType string
+	Known     bool        // a type of the API that package claude knows
+	Block     claude.JSON // the whole block
+}
+
+// TextDelta adds to a text block.
+type TextDelta struct {
+	Header
+	Index int64
+	Text  string
+}
+
+// ThinkingDelta adds to a thinking block.
+type ThinkingDelta struct {
+	Header
+	Index    int64
+	Thinking string
+}
+
+// ToolInputDelta adds to the text of a tool's input, which is JSON only when it is
+// whole. It is never output.
+type ToolInputDelta struct {
+	Header
+	Index       int64
+	ToolUseID   string
+	PartialJSON string
+}
+
+// ToolInputComplete has the input of a tool once it is whole. It comes before the
+// block's *[BlockStop], and not at all where the text was no JSON.
+type ToolInputComplete struct {
+	Header
+	Index     int64
+	ToolUseID string
+	Input     claude.JSON
+}
+
+// BlockDelta is any other addition to a block: a signature, a citation, one of a
+// type that nobody knows yet.
+type BlockDelta struct {
+	Header
+	Index     int64
+	DeltaType string
+	Known     bool        // a type of the API that package claude knows
+	Delta     claude.JSON // the whole delta
+}
+
+// BlockStop ends a block. Each start has exactly one.
+type BlockStop struct {
+	Header
+	Index      int64
+	Incomplete bool // the wire had none: the stream was cut
+}
+
+// MessageComplete ends an answer that was streamed. Each [MessageStart] has exactly
+// one, behind the stops of its blocks.
+type MessageComplete struct {
+	Header
+	StopReason string      // empty where the wire named none
+	Delta      claude.JSON // the API's whole message_delta event; absent where there was none
+	Usage      claude.JSON
+	Incomplete bool // the wire had no end: the stream was cut
+	// AbandonedFrom, when set, is the first block that the CLI gave up: that one and
+	// those behind it are void, a retry takes their place.
+	AbandonedFrom *int64
+}
+
+// UnknownStream is an event of the API's stream of a type that is not known.
+type UnknownStream struct {
+	Header
+	OriginalType string
+	Data         claude.JSON
+}
