@@ -4,7 +4,7 @@ import "github.com/seed7221b0f9/parley/claude"
 
 // contentOf is a block in the terms of this package.
 func contentOf(b claude.ContentBlock) Content {
-	c := Content{Known: true, Raw: rawOf(b)}
+	c := Content{Raw: rawOf(b)}
 	if c.Raw == "" { // built, not decoded
 		c.Raw = encoded(b)
 	}
@@ -28,7 +28,7 @@ func contentOf(b claude.ContentBlock) Content {
 	case *claude.MCPToolResultBlock:
 		c.Type, c.ToolUseID = "mcp_tool_result", b.ToolUseID
 	case *claude.UnknownBlock:
-		c.Type, c.Known = b.Type, false
+		c.Type = b.Type
 	default:
 		t, _ := member(c.Raw, "type")
 		c.Type = text(t)
@@ -43,5 +43,5 @@ func isTool(blockType string) bool {
 
 // textContent is a text as a block.
 func textContent(s string) Content {
-	return Content{Type: "text", Known: true, Text: s, Raw: `{"type":"text","text":` + quoted(s) + `}`}
+	return Content{Type: "text", Text: s, Raw: `{"type":"text","text":` + quoted(s) + `}`}
 }

@@ -15,7 +15,7 @@ type Conversation struct {
 	Model          string      `json:"model,omitempty"`
 	PermissionMode string      `json:"permissionMode,omitempty"`
 	CWD            string      `json:"cwd,omitempty"`
-	Init           claude.JSON `json:"init,omitempty"` // all that the last turn began with
+	Init           *Init       `json:"init,omitempty"` // what the last turn began with
 	Threads        []*Thread   `json:"threads"`        // the main thread first, then those of subagents as they came
 	Tasks          []*Task     `json:"tasks"`          // as they began
 	Prompts        []*Prompt   `json:"prompts"`        // that wait for an answer
@@ -24,6 +24,18 @@ type Conversation struct {
 	RateLimit      claude.JSON `json:"rateLimit,omitempty"` // where the account stands, as last told
 
 	index *index
+}
+
+// Init is what a session has.
+type Init struct {
+	APIKeySource      string      `json:"apiKeySource,omitempty"`
+	Tools             []string    `json:"tools,omitempty"`
+	MCPServers        []MCPServer `json:"mcpServers,omitempty"`
+	SlashCommands     []string    `json:"slashCommands,omitempty"`
+	Agents            []string    `json:"agents,omitempty"`
+	Skills            []string    `json:"skills,omitempty"`
+	OutputStyle       string      `json:"outputStyle,omitempty"`
+	ClaudeCodeVersion string      `json:"claudeCodeVersion,omitempty"`
 }
 
 // Thread is the main conversation or that of one subagent.
@@ -148,7 +160,7 @@ type ToolResult struct {
 type Compaction struct {
 	UUID      string      `json:"uuid,omitempty"`
 	Trigger   string      `json:"trigger,omitempty"`
-	PreTokens int64       `json:"preTokens"`
+	PreTokens float64     `json:"preTokens"`
 	Metadata  claude.JSON `json:"metadata,omitempty"`
 }
 

@@ -85,7 +85,7 @@ func (c *Converter) blockStart(msg *liveMessage, h Header, e *claude.ContentBloc
 	case isTool(content.Type):
 		c.emit(&ToolStart{Header: h, Index: e.Index, ToolUseID: content.ToolUseID, Name: content.Name, BlockType: content.Type, Block: content.Raw})
 	default:
-		c.emit(&BlockStart{Header: h, Index: e.Index, BlockType: content.Type, Known: content.Known, Block: content.Raw})
+		c.emit(&BlockStart{Header: h, Index: e.Index, BlockType: content.Type, Block: content.Raw})
 	}
 }
 
@@ -104,10 +104,9 @@ func (c *Converter) blockDelta(msg *liveMessage, h Header, e *claude.ContentBloc
 	case nil:
 	default:
 		raw := rawOf(d)
-		_, unknown := d.(*claude.UnknownDelta)
 		t, _ := member(raw, "type")
 		c.opened(msg, h, e.Index, "")
-		c.emit(&BlockDelta{Header: h, Index: e.Index, DeltaType: text(t), Known: !unknown, Delta: raw})
+		c.emit(&BlockDelta{Header: h, Index: e.Index, DeltaType: text(t), Delta: raw})
 	}
 }
 

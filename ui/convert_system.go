@@ -16,7 +16,8 @@ func (c *Converter) other(m claude.Message) {
 		// The protocol's own lines say nothing of the conversation.
 	case *claude.InitMessage:
 		ev := &SystemInit{Header: h, CWD: m.CWD, Model: m.Model, PermissionMode: string(m.PermissionMode),
-			APIKeySource: m.APIKeySource, Tools: m.Tools, Data: raw}
+			APIKeySource: m.APIKeySource, Tools: m.Tools, SlashCommands: m.SlashCommands, Agents: m.Agents,
+			Skills: m.Skills, OutputStyle: m.OutputStyle, CLIVersion: m.ClaudeCodeVersion, Data: raw}
 		for _, s := range m.MCPServers {
 			ev.MCPServers = append(ev.MCPServers, MCPServer{Name: s.Name, Status: s.Status})
 		}

@@ -66,7 +66,6 @@ type BlockStart struct {
 	Header
 	Index     int64
 	BlockType string
-	Known     bool        // a type of the API that package claude knows
 	Block     claude.JSON // the whole block
 }
 
@@ -108,7 +107,6 @@ type BlockDelta struct {
 	Header
 	Index     int64
 	DeltaType string
-	Known     bool        // a type of the API that package claude knows
 	Delta     claude.JSON // the whole delta
 }
 

@@ -27,7 +27,6 @@ type IndexedBlock struct {
 // Content is one content block: what a screen needs of it, and all of it as JSON.
 type Content struct {
 	Type      string // the wire's
-	Known     bool   // a type that package claude knows
 	Text      string // of text and thinking
 	Signature string // of thinking
 	Citations []claude.JSON

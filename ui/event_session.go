@@ -11,6 +11,11 @@ type SystemInit struct {
 	APIKeySource   string
 	Tools          []string
 	MCPServers     []MCPServer
+	SlashCommands  []string
+	Agents         []string
+	Skills         []string
+	OutputStyle    string
+	CLIVersion     string
 	Data           claude.JSON // the whole message
 }
 

@@ -79,3 +79,12 @@ func kept(s string) string { return strings.Clone(s) }
 
 // keptJSON is a JSON text that outlives its line.
 func keptJSON(j claude.JSON) claude.JSON { return claude.JSON(strings.Clone(string(j))) }
+
+// keptAll are strings that outlive their line.
+func keptAll(list []string) []string {
+	var all []string
+	for _, s := range list {
+		all = append(all, kept(s))
+	}
+	return all
+}

@@ -12,7 +12,11 @@ func (c *Conversation) applySession(ev Event) {
 	switch ev := ev.(type) {
 	case *SystemInit:
 		c.CWD, c.Model, c.PermissionMode = kept(ev.CWD), kept(ev.Model), kept(ev.PermissionMode)
-		c.Init = keptJSON(ev.Data)
+		c.Init = &Init{
+			APIKeySource: kept(ev.APIKeySource), Tools: keptAll(ev.Tools), MCPServers: slices.Clone(ev.MCPServers),
+			SlashCommands: keptAll(ev.SlashCommands), Agents: keptAll(ev.Agents), Skills: keptAll(ev.Skills),
+			OutputStyle: kept(ev.OutputStyle), ClaudeCodeVersion: kept(ev.CLIVersion),
+		}
 	case *Status:
 		c.Status = kept(ev.Status)
 		if ev.PermissionMode != "" {
@@ -20,7 +24,7 @@ func (c *Conversation) applySession(ev Event) {
 		}
 	case *CompactBoundary:
 		c.thread(ev.ParentToolUseID).add(&Item{Kind: ItemCompaction, Compaction: &Compaction{
-			UUID: kept(ev.UUID), Trigger: kept(ev.Trigger), PreTokens: ev.PreTokens, Metadata: keptJSON(ev.Metadata),
+			UUID: kept(ev.UUID), Trigger: kept(ev.Trigger), PreTokens: number(ev.Metadata, "pre_tokens"), Metadata: keptJSON(ev.Metadata),
 		}})
 	case *RateLimit:
 		c.RateLimit = keptJSON(ev.Info)
@@ -140,10 +144,7 @@ func (c *Conversation) task(id string) *Task {
 func (c *Conversation) result(ev *ResultMessage) {
 	r := &Result{
 		UUID: kept(ev.UUID), Subtype: kept(ev.Subtype), IsError: ev.IsError, StructuredOutput: keptJSON(ev.StructuredOutput),
-		NumTurns: ev.NumTurns, DurationMS: ev.DurationMS, StopReason: kept(ev.StopReason), TerminalReason: kept(ev.TerminalReason),
-	}
-	for _, e := range ev.Errors {
-		r.Errors = append(r.Errors, kept(e))
+		Errors: keptAll(ev.Errors), NumTurns: ev.NumTurns, DurationMS: ev.DurationMS, StopReason: kept(ev.StopReason), TerminalReason: kept(ev.TerminalReason),
 	}
 	if len(elements(ev.Denials)) > 0 {
 		r.Denials = keptJSON(ev.Denials)

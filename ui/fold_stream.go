@@ -60,16 +60,14 @@ func (c *Conversation) tool(b *Block, id, name string) *ToolCall {
 
 // add adds a delta of another kind than text and input.
 func (b *Block) add(ev *BlockDelta) {
-	if ev.Known {
-		switch ev.DeltaType {
-		case "signature_delta":
-			s, _ := member(ev.Delta, "signature")
-			b.Signature += text(s)
-			return
-		case "citations_delta":
-			if citation, ok := member(ev.Delta, "citation"); ok {
-				b.Citations = append(b.Citations, keptJSON(citation))
-			}
+	switch ev.DeltaType {
+	case "signature_delta":
+		s, _ := member(ev.Delta, "signature")
+		b.Signature += text(s)
+		return
+	case "citations_delta":
+		if citation, ok := member(ev.Delta, "citation"); ok {
+			b.Citations = append(b.Citations, keptJSON(citation))
 			return
 		}
 	}

@@ -1,0 +1,72 @@
+package rpc
+
+import "encoding/json"
+
+// ContentBlock is one block of a message. The set of types is closed; a block of a
+// type that nobody knows is an *[UnknownBlock].
+type ContentBlock interface {
+	json.Marshaler
+	// Type is the block's type on the wire.
+	Type() string
+
+	block()
+}
+
+// TextBlock is text.
+type TextBlock struct {
+	Text  string `json:"text"`
+	Extra Extra  `json:"-"` // citations, …
+}
+
+// ThinkingBlock is what the model thought.
+type ThinkingBlock struct {
+	Thinking  string `json:"thinking"`
+	Signature string `json:"signature,omitempty"`
+	Extra     Extra  `json:"-"`
+}
+
+// ToolUseBlock is a call of a tool. In a content_block_start Input is null: it
+// follows. BlockType is tool_use, or server_tool_use and mcp_tool_use for tools that
+// run on the API's side; empty is tool_use.
+type ToolUseBlock struct {
+	BlockType string `json:"-"`
+	ID        string `json:"id"`
+	ToolName  string `json:"toolName"`
+	ToolType  string `json:"toolType"`
+	Input     JSON   `json:"input"`
+	Status    string `json:"status"`         // in_progress, success, failed
+	Name      string `json:"name,omitempty"` // the API's name of toolName
+	Extra     Extra  `json:"-"`
+}
+
+// ToolResultBlock is what a tool gave back.
+type ToolResultBlock struct {
+	ToolUseID string `json:"tool_use_id"`
+	Content   JSON   `json:"content,omitempty"` // a string or blocks
+	IsError   bool   `json:"is_error"`
+	Extra     Extra  `json:"-"`
+}
+
+// OtherBlock is a block of one of the API's other types, as the API gave it: an
+// image, redacted thinking, the result of a tool on the API's side. All of its
+// members but the type are in Extra.
+type OtherBlock struct {
+	BlockType string `json:"-"`
+	Extra     Extra  `json:"-"`
+}
+
+// UnknownBlock is a block of any other type.
+type UnknownBlock struct {
+	OriginalType string `json:"originalType"`
+	Data         JSON   `json:"data"`
+	Extra        Extra  `json:"-"`
+}
+
+// otherBlocks are the types of an [OtherBlock].
+var otherBlocks = map[string]bool{
+	"image": true, "document": true, "search_result": true, "redacted_thinking": true,
+	"web_search_tool_result": true, "web_fetch_tool_result": true, "code_execution_tool_result": true,
+	"bash_code_execution_tool_result": true, "text_editor_code_execution_tool_result": true,
+	"tool_search_tool_result": true, "advisor_tool_result": true, "mcp_tool_result": true,
+	"container_upload": true, "compaction": true, "fallback": true, "tool_reference": true,
+}

@@ -1,0 +1,179 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// typed is what has a type on the wire.
+type typed interface{ Type() string }
+
+// field is one member of an object.
+type field struct {
+	index     int
+	name      string
+	omitEmpty bool
+}
+
+var fieldCache sync.Map // of []field by reflect.Type
+
+// fieldsOf are the members of a struct type, in order.
+func fieldsOf(t reflect.Type) []field {
+	if f, ok := fieldCache.Load(t); ok {
+		return f.([]field)
+	}
+	var all []field
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name != "-" {
+			all = append(all, field{i, name, options == "omitempty"})
+		}
+	}
+	fieldCache.Store(t, all)
+	return all
+}
+
+// marshal writes an object: its type if it has one, its members in the order of the
+// struct, then what is extra.
+func marshal(v any, extra Extra) ([]byte, error) { return appendObject(nil, v, extra) }
+
+func appendObject(dst []byte, v any, extra Extra) ([]byte, error) {
+	rv := reflect.ValueOf(v).Elem()
+	fields := fieldsOf(rv.Type())
+	dst = append(dst, '{')
+	empty := true
+	key := func(name string) {
+		if !empty {
+			dst = append(dst, ',')
+		}
+		empty = false
+		dst = append(jsonwire.AppendString(dst, name), ':')
+	}
+	if t, ok := v.(typed); ok {
+		key("type")
+		dst = jsonwire.AppendString(dst, t.Type())
+	}
+	for _, f := range fields {
+		fv := rv.Field(f.index)
+		if f.omitEmpty && isEmpty(fv) {
+			continue
+		}
+		key(f.name)
+		var err error
+		if dst, err = appendValue(dst, fv); err != nil {
+			return nil, fmt.Errorf("rpc: %s: %w", f.name, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		// What the object says itself counts.
+		if name == "type" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+			continue
+		}
+		key(name)
+		var err error
+		if dst, err = appendCompact(dst, extra[name]); err != nil {
+			return nil, fmt.Errorf("rpc: %s: %w", name, err)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendCompact appends a JSON text without space between its tokens, so that a
+// message stays in one line.
+func appendCompact(dst, text []byte) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	err := json.Compact(b, text)
+	return b.Bytes(), err
+}
+
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	}
+	return v.IsZero()
+}
+
+func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
+	switch x := v.Interface().(type) {
+	case string:
+		return jsonwire.AppendString(dst, x), nil
+	case Content:
+		return appendObject(dst, &x, x.Extra)
+	case StreamMessage:
+		return appendObject(dst, &x, x.Extra)
+	}
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		return append(dst, "[]"...), nil
+	}
+	if v.Kind() == reflect.Interface && v.IsNil() {
+		return append(dst, "null"...), nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v.Interface()); err != nil {
+		return nil, err
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
+}
+
+// unmarshal reads an object into a struct and returns the members that it has no
+// field for.
+func unmarshal(data []byte, v any) (Extra, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return nil, fmt.Errorf("rpc: %w", err)
+	}
+	if _, ok := v.(typed); ok {
+		delete(members, "type")
+	}
+	rv := reflect.ValueOf(v).Elem()
+	for _, f := range fieldsOf(rv.Type()) {
+		raw, ok := members[f.name]
+		delete(members, f.name)
+		if !ok || string(raw) == "null" {
+			continue
+		}
+		if err := setValue(rv.Field(f.index), raw); err != nil {
+			return nil, fmt.Errorf("rpc: %s: %w", f.name, err)
+		}
+	}
+	if len(members) == 0 {
+		return nil, nil
+	}
+	return members, nil
+}
+
+// setValue decodes a member. The unions have tables of their own.
+func setValue(dst reflect.Value, raw []byte) error {
+	var err error
+	switch p := dst.Addr().Interface().(type) {
+	case *Event:
+		*p, err = decodeEvent(raw)
+	case *Delta:
+		*p, err = decodeDelta(raw)
+	case *ContentBlock:
+		*p, err = decodeBlock(raw)
+	case *[]ContentBlock:
+		*p, err = decodeBlocks(raw)
+	case *Content:
+		p.Extra, err = unmarshal(raw, p)
+	case *StreamMessage:
+		p.Extra, err = unmarshal(raw, p)
+	default:
+		err = json.Unmarshal(raw, p)
+		if dst.Kind() == reflect.Slice && dst.Len() == 0 {
+			dst.SetZero() // an empty list is a nil one, whoever made it
+		}
+	}
+	return err
+}

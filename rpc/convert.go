@@ -1,0 +1,153 @@
+package rpc
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// CapabilityOutputDelta is the capability of clients that want tool_progress.
+const CapabilityOutputDelta = "output_delta"
+
+// Converter makes messages from the events of one session. It is for one goroutine.
+type Converter struct {
+	stream      string // evt-<8 hex>-
+	n           uint64
+	outputDelta bool
+	out         []Message
+	uuids       strings.Builder // of those that are in use
+}
+
+// NewConverter returns a converter. Stream is the 8 hex digits in the uuids of its
+// stream events, n the number of the last one: a session that goes on elsewhere goes
+// on counting. Capabilities are the client's.
+func NewConverter(stream string, n uint64, capabilities ...string) *Converter {
+	c := &Converter{stream: "evt-" + stream + "-", n: n}
+	for _, name := range capabilities {
+		c.outputDelta = c.outputDelta || name == CapabilityOutputDelta
+	}
+	return c
+}
+
+// Messages returns the messages of an event: one mostly, two where an answer ends,
+// none for what the wire has no message for. The slice is good until the next call.
+func (c *Converter) Messages(ev ui.Event) []Message {
+	c.out = c.out[:0]
+	switch ev := ev.(type) {
+	case *ui.TextDelta:
+		// One allocation for the three.
+		all := new(textDelta)
+		all.delta.Text = ev.Text
+		all.event = ContentBlockDeltaEvent{Index: ev.Index, Delta: &all.delta}
+		all.message = c.wrap(&ev.Header, &all.event)
+		c.out = append(c.out, &all.message)
+	case *ui.ThinkingDelta:
+		c.event(&ev.Header, &ContentBlockDeltaEvent{Index: ev.Index, Delta: &ThinkingDelta{Thinking: ev.Thinking}})
+	case *ui.ToolInputDelta:
+		c.event(&ev.Header, &ContentBlockDeltaEvent{Index: ev.Index, Delta: &InputJSONDelta{PartialJSON: ev.PartialJSON}})
+	case *ui.BlockDelta:
+		c.event(&ev.Header, &ContentBlockDeltaEvent{Index: ev.Index, Delta: deltaOf(ev)})
+	case *ui.MessageStart:
+		c.event(&ev.Header, &MessageStartEvent{Message: streamMessage(ev)})
+	case *ui.TextStart:
+		c.start(&ev.Header, ev.Index, blockOr(ev.Block, &TextBlock{Text: ev.Text}))
+	case *ui.ThinkingStart:
+		c.start(&ev.Header, ev.Index, blockOr(ev.Block, &ThinkingBlock{Thinking: ev.Thinking}))
+	case *ui.ToolStart:
+		c.start(&ev.Header, ev.Index, toolBlock(ev.BlockType, ev.ToolUseID, ev.Name, "", ev.Block))
+	case *ui.BlockStart:
+		c.start(&ev.Header, ev.Index, blockOr(ev.Block, &UnknownBlock{OriginalType: ev.BlockType}))
+	case *ui.BlockStop:
+		c.event(&ev.Header, &ContentBlockStopEvent{Index: ev.Index, Incomplete: ev.Incomplete})
+	case *ui.MessageComplete:
+		c.messageComplete(ev)
+	case *ui.UnknownStream:
+		c.event(&ev.Header, &UnknownEvent{OriginalType: ev.OriginalType, Data: clean(ev.Data)})
+	case *ui.ToolInputComplete: // the stop of its block says so
+	case *ui.ToolProgress:
+		c.toolProgress(ev)
+	default:
+		if m := wholeMessage(ev); m != nil {
+			c.out = append(c.out, m)
+		}
+	}
+	return c.out
+}
+
+type textDelta struct {
+	message StreamEvent
+	event   ContentBlockDeltaEvent
+	delta   TextDelta
+}
+
+// event wraps an event of the API's stream.
+func (c *Converter) event(h *ui.Header, e Event) *StreamEvent {
+	m := c.wrap(h, e)
+	c.out = append(c.out, &m)
+	return &m
+}
+
+func (c *Converter) wrap(h *ui.Header, e Event) StreamEvent {
+	return StreamEvent{
+		UUID: c.uuid(), SessionID: h.SessionID, Event: e,
+		ParentToolUseID: h.ParentToolUseID, APIMessageID: h.MessageID, Provider: Provider,
+	}
+}
+
+// uuidChunk is how many bytes of uuids are allocated at once.
+const uuidChunk = 1 << 10
+
+// uuid is the next uuid. Many share an allocation: a builder that does not grow
+// leaves what it has given out where it is.
+func (c *Converter) uuid() string {
+	c.n++
+	var digits [20]byte
+	number := strconv.AppendUint(digits[:0], c.n, 10)
+	if c.uuids.Cap()-c.uuids.Len() < len(c.stream)+len(number) {
+		c.uuids = strings.Builder{}
+		c.uuids.Grow(max(uuidChunk, len(c.stream)+len(number)))
+	}
+	start := c.uuids.Len()
+	c.uuids.WriteString(c.stream)
+	c.uuids.Write(number)
+	return c.uuids.String()[start:]
+}
+
+func (c *Converter) start(h *ui.Header, index int64, b ContentBlock) {
+	c.event(h, &ContentBlockStartEvent{Index: index, ContentBlock: b})
+}
+
+// messageComplete is two events, always: one without the other leaves a client
+// waiting.
+func (c *Converter) messageComplete(ev *ui.MessageComplete) {
+	delta := &MessageDeltaEvent{Delta: `{"stop_reason":null}`}
+	if ev.Delta != "" {
+		if e, err := decodeEvent([]byte(ev.Delta)); err == nil {
+			if d, ok := e.(*MessageDeltaEvent); ok {
+				delta = d
+				delta.Delta, delta.Usage = clean(d.Delta), clean(d.Usage)
+			}
+		}
+	} else if ev.StopReason != "" || ev.Usage != "" {
+		delta.Delta = JSON(fmt.Sprintf(`{"stop_reason":%s}`, quote(ev.StopReason)))
+		delta.Usage = clean(ev.Usage)
+	}
+	c.event(&ev.Header, delta)
+	stop := c.event(&ev.Header, &MessageStopEvent{Incomplete: ev.Incomplete})
+	if ev.AbandonedFrom != nil {
+		stop.AbandonedBlocks = &AbandonedBlocks{APIMessageID: ev.MessageID, FromBlockIndex: *ev.AbandonedFrom}
+	}
+}
+
+// toolProgress is output. It is sent as what it is, or not at all.
+func (c *Converter) toolProgress(ev *ui.ToolProgress) {
+	if !c.outputDelta {
+		return
+	}
+	c.out = append(c.out, &ToolProgress{
+		ToolUseID: ev.ToolUseID, ToolName: ev.ToolName, ElapsedTimeSeconds: ev.ElapsedSeconds, TaskID: ev.TaskID,
+		Heartbeat: ev.Heartbeat, OutputDelta: ev.Output, ParentToolUseID: ev.ParentToolUseID, SessionID: ev.SessionID, Provider: Provider,
+	})
+}

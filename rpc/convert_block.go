@@ -1,0 +1,100 @@
+package rpc
+
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// clean is a JSON text in the form that messages have: compact, null for absent.
+func clean(j JSON) JSON {
+	if j == "" || j == "null" {
+		return ""
+	}
+	return compact([]byte(j))
+}
+
+func quote(s string) []byte { return jsonwire.AppendString(nil, s) }
+
+// blockOr is the block of a JSON text, or another where there is none.
+func blockOr(raw JSON, other ContentBlock) ContentBlock {
+	if raw == "" {
+		return other
+	}
+	b, err := decodeBlock([]byte(raw))
+	if err != nil {
+		// A member of a strange type: the block goes as one that is not known.
+		return &UnknownBlock{OriginalType: other.Type(), Data: clean(raw)}
+	}
+	return tidied(b)
+}
+
+// tidied is a block with its JSON texts in the form that messages have.
+func tidied(b ContentBlock) ContentBlock {
+	switch b := b.(type) {
+	case *ToolUseBlock:
+		b.Input = clean(b.Input)
+		b.Extra = b.Extra.tidied()
+	case *ToolResultBlock:
+		b.Content = clean(b.Content)
+		b.Extra = b.Extra.tidied()
+	case *TextBlock:
+		b.Extra = b.Extra.tidied()
+	case *ThinkingBlock:
+		b.Extra = b.Extra.tidied()
+	case *OtherBlock:
+		b.Extra = b.Extra.tidied()
+	}
+	return b
+}
+
+func (e Extra) tidied() Extra {
+	for name, raw := range e {
+		e[name] = json.RawMessage(compact(raw))
+	}
+	return e
+}
+
+// toolBlock is the call of a tool. Members of the API's block that have no field go
+// along.
+func toolBlock(blockType, id, name string, input, raw JSON) *ToolUseBlock {
+	b := &ToolUseBlock{}
+	b.Extra = leftover(raw, b)
+	b.ID, b.ToolName, b.ToolType, b.Name = id, name, ui.ToolType(name), name
+	b.Input, b.Status = clean(input), ui.ToolInProgress
+	if blockType != "tool_use" {
+		b.BlockType = blockType
+	}
+	return b
+}
+
+// contentBlock is a whole block.
+func contentBlock(c *ui.Content) ContentBlock {
+	switch c.Type {
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		return toolBlock(c.Type, c.ToolUseID, c.Name, c.Input, c.Raw)
+	case "text":
+		return blockOr(c.Raw, &TextBlock{Text: c.Text})
+	case "thinking":
+		return blockOr(c.Raw, &ThinkingBlock{Thinking: c.Text, Signature: c.Signature})
+	}
+	return blockOr(c.Raw, &UnknownBlock{OriginalType: c.Type})
+}
+
+func deltaOf(ev *ui.BlockDelta) Delta {
+	d, err := decodeDelta([]byte(ev.Delta))
+	if err != nil {
+		return &UnknownDelta{OriginalType: ev.DeltaType, Data: clean(ev.Delta)}
+	}
+	if c, ok := d.(*CitationsDelta); ok {
+		c.Citation = clean(c.Citation)
+	}
+	return d
+}
+
+func streamMessage(ev *ui.MessageStart) StreamMessage {
+	m := StreamMessage{ID: ev.MessageID, Model: ev.Model}
+	m.Extra = leftover(ev.Message, &m)
+	return m
+}

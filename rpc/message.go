@@ -1,0 +1,119 @@
+package rpc
+
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// Provider is the provider of every message that this package makes.
+const Provider = "claude"
+
+// JSON is a JSON text that passes through as it is. Absent is "", written as null
+// where a member is always there; a null that is read is absent.
+type JSON = claude.JSON
+
+// Extra holds the members of an object that this package does not know, by name. It
+// is nil where there are none. Encode writes them behind the known ones, sorted.
+type Extra map[string]json.RawMessage
+
+// Message is one message to a front end. The set of types is closed; a message of
+// any other type is an *[UnknownMessage].
+type Message interface {
+	json.Marshaler
+	// Type is the message's type on the wire.
+	Type() string
+
+	message()
+}
+
+// UserMessage is a message in the user's role. The result of a tool is one with one
+// [ToolResultBlock].
+type UserMessage struct {
+	Message         Content `json:"message"`
+	ParentToolUseID string  `json:"parent_tool_use_id,omitempty"`
+	IsReplay        bool    `json:"isReplay,omitempty"`
+	IsSynthetic     bool    `json:"isSynthetic,omitempty"`
+	IsMeta          bool    `json:"isMeta,omitempty"`
+	IsPrompt        bool    `json:"isPrompt,omitempty"` // sent through the server
+	Origin          string  `json:"origin,omitempty"`
+	ToolUseResult   JSON    `json:"tool_use_result,omitempty"`
+	UUID            string  `json:"uuid,omitempty"`
+	SessionID       string  `json:"session_id,omitempty"`
+	AgentID         string  `json:"agent_id,omitempty"`
+	Timestamp       string  `json:"timestamp,omitempty"`
+	Provider        string  `json:"provider"`
+	Extra           Extra   `json:"-"`
+}
+
+// Content is the content of a message.
+type Content struct {
+	Content    []ContentBlock `json:"content"`
+	Model      string         `json:"model,omitempty"`
+	StopReason string         `json:"stop_reason,omitempty"`
+	Usage      JSON           `json:"usage,omitempty"`
+	Extra      Extra          `json:"-"`
+}
+
+// AssistantMessage is a whole message of the model, or a piece of one: all pieces of
+// a message share ID. Indexes are the API's indexes of the blocks in Message, so that
+// a block that was streamed is confirmed and not repeated.
+type AssistantMessage struct {
+	Message         Content  `json:"message"`
+	ID              string   `json:"id,omitempty"`
+	Indexes         []int64  `json:"indexes,omitempty"`
+	ParentToolUseID string   `json:"parent_tool_use_id,omitempty"`
+	Error           string   `json:"error,omitempty"`
+	Aborted         bool     `json:"aborted,omitempty"`
+	Supersedes      []string `json:"supersedes,omitempty"`
+	UUID            string   `json:"uuid,omitempty"`
+	SessionID       string   `json:"session_id,omitempty"`
+	AgentID         string   `json:"agent_id,omitempty"`
+	Timestamp       string   `json:"timestamp,omitempty"`
+	Provider        string   `json:"provider"`
+	Extra           Extra    `json:"-"`
+}
+
+// ResultMessage ends a turn. Whether it failed is IsError and only IsError. What else
+// the CLI says of the turn is in Extra, under the CLI's names.
+type ResultMessage struct {
+	Subtype           string   `json:"subtype"`
+	DurationMS        int64    `json:"duration_ms"`
+	DurationAPIMS     int64    `json:"duration_api_ms"`
+	IsError           bool     `json:"is_error"`
+	NumTurns          int64    `json:"num_turns"`
+	SessionID         string   `json:"session_id,omitempty"`
+	TotalCostUSD      float64  `json:"total_cost_usd"`
+	Usage             JSON     `json:"usage,omitempty"`
+	Result            string   `json:"result,omitempty"`
+	Errors            []string `json:"errors,omitempty"`
+	StructuredOutput  JSON     `json:"structured_output,omitempty"`
+	StopReason        string   `json:"stop_reason,omitempty"`
+	TerminalReason    string   `json:"terminal_reason,omitempty"`
+	ModelUsage        JSON     `json:"modelUsage,omitempty"`
+	PermissionDenials JSON     `json:"permission_denials,omitempty"`
+	UUID              string   `json:"uuid,omitempty"`
+	Provider          string   `json:"provider"`
+	Extra             Extra    `json:"-"`
+}
+
+// ErrorMessage is a failure of the stream itself.
+type ErrorMessage struct {
+	Message         string `json:"message"`
+	ParentToolUseID string `json:"parent_tool_use_id,omitempty"`
+	SessionID       string `json:"session_id,omitempty"`
+	Provider        string `json:"provider"`
+	Extra           Extra  `json:"-"`
+}
+
+// UnknownMessage is a message of any other type: OriginalType is the CLI's type, with
+// the subtype for system messages, and Data the whole message.
+type UnknownMessage struct {
+	OriginalType    string `json:"originalType"`
+	Data            JSON   `json:"data"`
+	ParentToolUseID string `json:"parent_tool_use_id,omitempty"`
+	SessionID       string `json:"session_id,omitempty"`
+	UUID            string `json:"uuid,omitempty"`
+	Provider        string `json:"provider,omitempty"`
+	Extra           Extra  `json:"-"`
+}

@@ -1,0 +1,62 @@
+package rpc
+
+// PermissionRequest asks a person whether a tool may run (kind tool) or a plan is
+// approved (kind plan).
+type PermissionRequest struct {
+	Kind                  string `json:"kind"`
+	RequestID             string `json:"request_id"`
+	ToolName              string `json:"tool_name,omitempty"`
+	DisplayName           string `json:"display_name,omitempty"`
+	Description           string `json:"description,omitempty"`
+	Input                 JSON   `json:"input,omitempty"`
+	ToolUseID             string `json:"tool_use_id,omitempty"`
+	PermissionSuggestions JSON   `json:"permission_suggestions,omitempty"`
+	BlockedPath           string `json:"blocked_path,omitempty"`
+	AgentID               string `json:"agent_id,omitempty"`
+	ParentToolUseID       string `json:"parent_tool_use_id,omitempty"`
+	SessionID             string `json:"session_id,omitempty"`
+	Provider              string `json:"provider"`
+	Extra                 Extra  `json:"-"`
+}
+
+// PermissionResolved ends a permission request and says who answered.
+type PermissionResolved struct {
+	RequestID string `json:"request_id"`
+	ToolUseID string `json:"tool_use_id,omitempty"`
+	Behavior  string `json:"behavior"` // allow, deny, cancelled
+	Message   string `json:"message,omitempty"`
+	By        string `json:"by,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	Provider  string `json:"provider"`
+	Extra     Extra  `json:"-"`
+}
+
+// QuestionRequest asks a person something: the model does (kind ask_user_question) or
+// an MCP server (kind elicitation).
+type QuestionRequest struct {
+	Kind            string `json:"kind"`
+	RequestID       string `json:"request_id"`
+	ToolUseID       string `json:"tool_use_id,omitempty"`
+	Questions       JSON   `json:"questions,omitempty"`
+	MCPServerName   string `json:"mcp_server_name,omitempty"`
+	Message         string `json:"message,omitempty"`
+	Mode            string `json:"mode,omitempty"`
+	RequestedSchema JSON   `json:"requested_schema,omitempty"`
+	URL             string `json:"url,omitempty"`
+	ParentToolUseID string `json:"parent_tool_use_id,omitempty"`
+	SessionID       string `json:"session_id,omitempty"`
+	Provider        string `json:"provider"`
+	Extra           Extra  `json:"-"`
+}
+
+// QuestionResolved ends a question and says who answered.
+type QuestionResolved struct {
+	RequestID string `json:"request_id"`
+	ToolUseID string `json:"tool_use_id,omitempty"`
+	Action    string `json:"action"` // accept, decline, cancel
+	Answers   JSON   `json:"answers,omitempty"`
+	By        string `json:"by,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	Provider  string `json:"provider"`
+	Extra     Extra  `json:"-"`
+}

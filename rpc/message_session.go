@@ -1,0 +1,131 @@
+package rpc
+
+import "github.com/seed7221b0f9/parley/ui"
+
+// SystemInit says what a session has, at the beginning of each turn.
+type SystemInit struct {
+	SessionID         string         `json:"session_id,omitempty"`
+	CWD               string         `json:"cwd"`
+	Model             string         `json:"model"`
+	PermissionMode    string         `json:"permissionMode"`
+	APIKeySource      string         `json:"apiKeySource"`
+	Tools             []string       `json:"tools"`
+	MCPServers        []ui.MCPServer `json:"mcp_servers"`
+	SlashCommands     []string       `json:"slash_commands,omitempty"`
+	Agents            []string       `json:"agents,omitempty"`
+	Skills            []string       `json:"skills,omitempty"`
+	OutputStyle       string         `json:"output_style,omitempty"`
+	ClaudeCodeVersion string         `json:"claude_code_version,omitempty"`
+	UUID              string         `json:"uuid,omitempty"`
+	Provider          string         `json:"provider"`
+	Extra             Extra          `json:"-"`
+}
+
+// StatusSystem says what the CLI is doing; Status is empty when it is done with it.
+type StatusSystem struct {
+	Subtype        string `json:"subtype"` // status
+	Status         string `json:"status"`
+	PermissionMode string `json:"permissionMode,omitempty"`
+	SessionID      string `json:"session_id,omitempty"`
+	UUID           string `json:"uuid,omitempty"`
+	Provider       string `json:"provider"`
+	Extra          Extra  `json:"-"`
+}
+
+// CompactBoundary stands where the conversation was compacted.
+type CompactBoundary struct {
+	SessionID       string `json:"session_id,omitempty"`
+	CompactMetadata JSON   `json:"compact_metadata"` // trigger, pre_tokens, …
+	UUID            string `json:"uuid,omitempty"`
+	Provider        string `json:"provider"`
+	Extra           Extra  `json:"-"`
+}
+
+// ToolProgress is a sign of life from a tool that is running. OutputDelta is output
+// that is new. Only clients with the capability output_delta get it.
+type ToolProgress struct {
+	ToolUseID          string  `json:"tool_use_id"`
+	ToolName           string  `json:"tool_name,omitempty"`
+	ElapsedTimeSeconds float64 `json:"elapsed_time_seconds"`
+	TaskID             string  `json:"task_id,omitempty"`
+	Heartbeat          bool    `json:"heartbeat,omitempty"`
+	OutputDelta        string  `json:"output_delta,omitempty"`
+	ParentToolUseID    string  `json:"parent_tool_use_id,omitempty"`
+	SessionID          string  `json:"session_id,omitempty"`
+	Provider           string  `json:"provider"`
+	Extra              Extra   `json:"-"`
+}
+
+// TaskStarted says that a task has begun.
+type TaskStarted struct {
+	TaskID         string `json:"task_id"`
+	TaskType       string `json:"task_type,omitempty"`
+	Description    string `json:"description,omitempty"`
+	ToolUseID      string `json:"tool_use_id,omitempty"`
+	ParentTaskID   string `json:"parent_task_id,omitempty"`
+	SubagentType   string `json:"subagent_type,omitempty"`
+	IsBackgrounded bool   `json:"is_backgrounded,omitempty"`
+	SessionID      string `json:"session_id,omitempty"`
+	Provider       string `json:"provider"`
+	Extra          Extra  `json:"-"`
+}
+
+// TaskProgress says how far a task is.
+type TaskProgress struct {
+	TaskID       string `json:"task_id"`
+	Description  string `json:"description,omitempty"`
+	LastToolName string `json:"last_tool_name,omitempty"`
+	Summary      string `json:"summary,omitempty"`
+	Usage        JSON   `json:"usage,omitempty"`
+	SessionID    string `json:"session_id,omitempty"`
+	Provider     string `json:"provider"`
+	Extra        Extra  `json:"-"`
+}
+
+// TaskUpdated changes a task. Members that are absent have not changed.
+type TaskUpdated struct {
+	TaskID         string `json:"task_id"`
+	Status         string `json:"status,omitempty"`
+	Description    string `json:"description,omitempty"`
+	Error          string `json:"error,omitempty"`
+	IsBackgrounded *bool  `json:"is_backgrounded,omitempty"`
+	SessionID      string `json:"session_id,omitempty"`
+	Provider       string `json:"provider"`
+	Extra          Extra  `json:"-"`
+}
+
+// TaskNotification says that a task has ended.
+type TaskNotification struct {
+	TaskID     string `json:"task_id"`
+	Status     string `json:"status,omitempty"`
+	Summary    string `json:"summary,omitempty"`
+	OutputFile string `json:"output_file,omitempty"`
+	Usage      JSON   `json:"usage,omitempty"`
+	SessionID  string `json:"session_id,omitempty"`
+	Provider   string `json:"provider"`
+	Extra      Extra  `json:"-"`
+}
+
+// RateLimit says where the account stands with a limit.
+type RateLimit struct {
+	RateLimitInfo JSON   `json:"rate_limit_info"`
+	SessionID     string `json:"session_id,omitempty"`
+	Provider      string `json:"provider"`
+	Extra         Extra  `json:"-"`
+}
+
+// QueueChanged is the whole queue of inputs that wait, in their order.
+type QueueChanged struct {
+	Items     []ui.QueueItem `json:"items"`
+	SessionID string         `json:"session_id,omitempty"`
+	Provider  string         `json:"provider"`
+	Extra     Extra          `json:"-"`
+}
+
+// SessionState says what the session does now.
+type SessionState struct {
+	State     string `json:"state"`
+	SessionID string `json:"session_id,omitempty"`
+	Provider  string `json:"provider"`
+	Extra     Extra  `json:"-"`
+}

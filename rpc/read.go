@@ -1,0 +1,148 @@
+package rpc
+
+import (
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// Reader makes events from the messages of one session: what a [Converter] has
+// written comes back, so a log of messages folds to the same conversation. The zero
+// value is ready. It is for one goroutine.
+type Reader struct {
+	current map[string]string             // the message that is streamed, by parent tool use
+	ends    map[string]*MessageDeltaEvent // what message_delta said, until message_stop
+}
+
+// Events returns the events of a message.
+func (r *Reader) Events(m Message) []ui.Event {
+	switch m := m.(type) {
+	case *StreamEvent:
+		if ev := r.stream(m); ev != nil {
+			return []ui.Event{ev}
+		}
+		return nil
+	case *UserMessage:
+		return userEvents(m)
+	}
+	if ev := eventOf(m); ev != nil {
+		return []ui.Event{ev}
+	}
+	return nil
+}
+
+// stream is the event of the API's stream, nil for one that says nothing by itself.
+func (r *Reader) stream(m *StreamEvent) ui.Event {
+	h := ui.Header{ParentToolUseID: m.ParentToolUseID, MessageID: m.APIMessageID, SessionID: m.SessionID}
+	if h.MessageID == "" {
+		h.MessageID = r.current[m.ParentToolUseID]
+	}
+	switch e := m.Event.(type) {
+	case *MessageStartEvent:
+		if e.Message.ID != "" {
+			h.MessageID = e.Message.ID
+		}
+		if r.current == nil {
+			r.current, r.ends = map[string]string{}, map[string]*MessageDeltaEvent{}
+		}
+		r.current[m.ParentToolUseID] = h.MessageID
+		return &ui.MessageStart{Header: h, Model: e.Message.Model, Message: raw(&e.Message, e.Message.Extra)}
+	case *ContentBlockStartEvent:
+		return startEvent(h, e)
+	case *ContentBlockDeltaEvent:
+		return deltaEvent(h, e)
+	case *ContentBlockStopEvent:
+		return &ui.BlockStop{Header: h, Index: e.Index, Incomplete: e.Incomplete}
+	case *MessageDeltaEvent:
+		if r.ends == nil {
+			r.current, r.ends = map[string]string{}, map[string]*MessageDeltaEvent{}
+		}
+		r.ends[m.ParentToolUseID] = e
+	case *MessageStopEvent:
+		return r.messageStop(h, m, e)
+	case *UnknownEvent:
+		return &ui.UnknownStream{Header: h, OriginalType: e.OriginalType, Data: e.Data}
+	}
+	return nil
+}
+
+func (r *Reader) messageStop(h ui.Header, m *StreamEvent, e *MessageStopEvent) ui.Event {
+	ev := &ui.MessageComplete{Header: h, Incomplete: e.Incomplete}
+	if d := r.ends[m.ParentToolUseID]; d != nil {
+		ev.Delta, ev.Usage = raw(d, d.Extra), d.Usage
+		ev.StopReason = stopReason(d.Delta)
+		delete(r.ends, m.ParentToolUseID)
+	}
+	if m.AbandonedBlocks != nil {
+		ev.AbandonedFrom = &m.AbandonedBlocks.FromBlockIndex
+	}
+	return ev
+}
+
+func stopReason(delta JSON) string {
+	var d struct {
+		StopReason string `json:"stop_reason"`
+	}
+	_ = delta.Decode(&d) // none is none
+	return d.StopReason
+}
+
+// raw is the JSON of an object, absent where it has none.
+func raw(v any, extra Extra) JSON {
+	text, err := marshal(v, extra)
+	if err != nil {
+		return ""
+	}
+	return JSON(text)
+}
+
+func startEvent(h ui.Header, e *ContentBlockStartEvent) ui.Event {
+	if e.ContentBlock == nil {
+		return nil
+	}
+	c := contentOf(e.ContentBlock)
+	switch b := e.ContentBlock.(type) {
+	case *TextBlock:
+		return &ui.TextStart{Header: h, Index: e.Index, Text: b.Text, Block: c.Raw}
+	case *ThinkingBlock:
+		return &ui.ThinkingStart{Header: h, Index: e.Index, Thinking: b.Thinking, Block: c.Raw}
+	case *ToolUseBlock:
+		return &ui.ToolStart{Header: h, Index: e.Index, ToolUseID: b.ID, Name: b.ToolName, BlockType: b.Type(), Block: c.Raw}
+	}
+	return &ui.BlockStart{Header: h, Index: e.Index, BlockType: c.Type, Block: c.Raw}
+}
+
+func deltaEvent(h ui.Header, e *ContentBlockDeltaEvent) ui.Event {
+	switch d := e.Delta.(type) {
+	case *TextDelta:
+		return &ui.TextDelta{Header: h, Index: e.Index, Text: d.Text}
+	case *ThinkingDelta:
+		return &ui.ThinkingDelta{Header: h, Index: e.Index, Thinking: d.Thinking}
+	case *InputJSONDelta:
+		return &ui.ToolInputDelta{Header: h, Index: e.Index, PartialJSON: d.PartialJSON}
+	case *UnknownDelta:
+		return &ui.BlockDelta{Header: h, Index: e.Index, DeltaType: d.OriginalType, Delta: d.Data}
+	case *SignatureDelta:
+		return &ui.BlockDelta{Header: h, Index: e.Index, DeltaType: d.Type(), Delta: raw(d, d.Extra)}
+	case *CitationsDelta:
+		return &ui.BlockDelta{Header: h, Index: e.Index, DeltaType: d.Type(), Delta: raw(d, d.Extra)}
+	}
+	return nil
+}
+
+// contentOf is a block in the terms of package ui.
+func contentOf(b ContentBlock) ui.Content {
+	c := ui.Content{Type: b.Type()}
+	switch b := b.(type) {
+	case *TextBlock:
+		c.Text, c.Raw = b.Text, raw(b, b.Extra)
+		c.Citations = list(b.Extra["citations"])
+	case *ThinkingBlock:
+		c.Text, c.Signature, c.Raw = b.Thinking, b.Signature, raw(b, b.Extra)
+	case *ToolUseBlock:
+		c.ToolUseID, c.Name, c.Input, c.Raw = b.ID, b.ToolName, b.Input, raw(b, b.Extra)
+	case *OtherBlock:
+		c.ToolUseID, c.Raw = text(b.Extra["tool_use_id"]), raw(b, b.Extra)
+	case *UnknownBlock:
+		c.Type, c.Raw = b.OriginalType, b.Data
+	}
+	return c
+}

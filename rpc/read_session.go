@@ -1,0 +1,89 @@
+package rpc
+
+import "github.com/seed7221b0f9/parley/ui"
+
+// sessionEvent is the event of a message about the session.
+func sessionEvent(m Message) ui.Event {
+	switch m := m.(type) {
+	case *SystemInit:
+		return &ui.SystemInit{
+			Header: ui.Header{SessionID: m.SessionID, UUID: m.UUID}, CWD: m.CWD, Model: m.Model, PermissionMode: m.PermissionMode,
+			APIKeySource: m.APIKeySource, Tools: m.Tools, MCPServers: m.MCPServers, SlashCommands: m.SlashCommands, Agents: m.Agents,
+			Skills: m.Skills, OutputStyle: m.OutputStyle, CLIVersion: m.ClaudeCodeVersion, Data: raw(m, m.Extra),
+		}
+	case *StatusSystem:
+		h := ui.Header{SessionID: m.SessionID, UUID: m.UUID}
+		return &ui.Status{Header: h, Status: m.Status, PermissionMode: m.PermissionMode, Data: raw(m, m.Extra)}
+	case *CompactBoundary:
+		ev := &ui.CompactBoundary{Header: ui.Header{SessionID: m.SessionID, UUID: m.UUID}, Metadata: m.CompactMetadata}
+		var meta struct {
+			Trigger   string  `json:"trigger"`
+			PreTokens float64 `json:"pre_tokens"`
+		}
+		_ = m.CompactMetadata.Decode(&meta) // what is there is there
+		ev.Trigger, ev.PreTokens = meta.Trigger, int64(meta.PreTokens)
+		return ev
+	case *RateLimit:
+		return &ui.RateLimit{Header: ui.Header{SessionID: m.SessionID}, Info: m.RateLimitInfo}
+	case *SessionState:
+		return &ui.SessionState{Header: ui.Header{SessionID: m.SessionID}, State: m.State}
+	case *QueueChanged:
+		return &ui.QueueChanged{Header: ui.Header{SessionID: m.SessionID}, Items: m.Items}
+	}
+	if ev := promptEvent(m); ev != nil {
+		return ev
+	}
+	return taskEvent(m)
+}
+
+func promptEvent(m Message) ui.Event {
+	switch m := m.(type) {
+	case *PermissionRequest:
+		return &ui.PermissionRequest{
+			Header: ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Kind: m.Kind, RequestID: m.RequestID,
+			ToolUseID: m.ToolUseID, ToolName: m.ToolName, DisplayName: m.DisplayName, Description: m.Description, Input: m.Input,
+			Suggestions: m.PermissionSuggestions, BlockedPath: m.BlockedPath, AgentID: m.AgentID, Data: raw(m, m.Extra),
+		}
+	case *PermissionResolved:
+		return &ui.PermissionResolved{
+			Header: ui.Header{SessionID: m.SessionID}, RequestID: m.RequestID, ToolUseID: m.ToolUseID, Behavior: m.Behavior, Message: m.Message, By: m.By,
+		}
+	case *QuestionRequest:
+		return &ui.QuestionRequest{
+			Header: ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Kind: m.Kind, RequestID: m.RequestID,
+			ToolUseID: m.ToolUseID, Questions: m.Questions, MCPServerName: m.MCPServerName, Message: m.Message, Mode: m.Mode,
+			Schema: m.RequestedSchema, URL: m.URL, Data: raw(m, m.Extra),
+		}
+	case *QuestionResolved:
+		return &ui.QuestionResolved{
+			Header: ui.Header{SessionID: m.SessionID}, RequestID: m.RequestID, ToolUseID: m.ToolUseID, Action: m.Action, Answers: m.Answers, By: m.By,
+		}
+	}
+	return nil
+}
+
+func taskEvent(m Message) ui.Event {
+	switch m := m.(type) {
+	case *TaskStarted:
+		return &ui.TaskStarted{
+			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, TaskType: m.TaskType, Description: m.Description, ToolUseID: m.ToolUseID,
+			ParentTaskID: m.ParentTaskID, SubagentType: m.SubagentType, IsBackgrounded: m.IsBackgrounded, Data: raw(m, m.Extra),
+		}
+	case *TaskProgress:
+		return &ui.TaskProgress{
+			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, Description: m.Description, LastToolName: m.LastToolName,
+			Summary: m.Summary, Usage: m.Usage, Data: raw(m, m.Extra),
+		}
+	case *TaskUpdated:
+		return &ui.TaskUpdated{
+			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, Status: m.Status, Description: m.Description, Error: m.Error,
+			IsBackgrounded: m.IsBackgrounded, Data: raw(m, m.Extra),
+		}
+	case *TaskNotification:
+		return &ui.TaskNotification{
+			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, Status: m.Status, Summary: m.Summary, OutputFile: m.OutputFile,
+			Usage: m.Usage, Data: raw(m, m.Extra),
+		}
+	}
+	return nil
+}
