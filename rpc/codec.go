@@ -57,7 +57,8 @@ func appendObject(dst []byte, v any, extra Extra) ([]byte, error) {
 		empty = false
 		dst = append(jsonwire.AppendString(dst, name), ':')
 	}
-	if t, ok := v.(typed); ok {
+	t, isTyped := v.(typed)
+	if isTyped {
 		key("type")
 		dst = jsonwire.AppendString(dst, t.Type())
 	}
@@ -74,7 +75,7 @@ func appendObject(dst []byte, v any, extra Extra) ([]byte, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		// What the object says itself counts.
-		if name == "type" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+		if isTyped && name == "type" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
 			continue
 		}
 		key(name)

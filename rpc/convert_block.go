@@ -78,6 +78,8 @@ func contentBlock(c *ui.Content) ContentBlock {
 		return blockOr(c.Raw, &TextBlock{Text: c.Text})
 	case "thinking":
 		return blockOr(c.Raw, &ThinkingBlock{Thinking: c.Text, Signature: c.Signature})
+	case "tool_result": // results are messages of their own; one that is none of them goes as it is
+		return &UnknownBlock{OriginalType: c.Type, Data: clean(c.Raw)}
 	}
 	return blockOr(c.Raw, &UnknownBlock{OriginalType: c.Type})
 }

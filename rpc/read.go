@@ -107,6 +107,12 @@ func startEvent(h ui.Header, e *ContentBlockStartEvent) ui.Event {
 	case *ToolUseBlock:
 		return &ui.ToolStart{Header: h, Index: e.Index, ToolUseID: b.ID, Name: b.ToolName, BlockType: b.Type(), Block: c.Raw}
 	}
+	switch c.Type { // of a block with a member of a strange type
+	case "text":
+		return &ui.TextStart{Header: h, Index: e.Index, Text: c.Text, Block: c.Raw}
+	case "thinking":
+		return &ui.ThinkingStart{Header: h, Index: e.Index, Thinking: c.Text, Block: c.Raw}
+	}
 	return &ui.BlockStart{Header: h, Index: e.Index, BlockType: c.Type, Block: c.Raw}
 }
 
@@ -142,7 +148,8 @@ func contentOf(b ContentBlock) ui.Content {
 	case *OtherBlock:
 		c.ToolUseID, c.Raw = text(b.Extra["tool_use_id"]), raw(b, b.Extra)
 	case *UnknownBlock:
-		c.Type, c.Raw = b.OriginalType, b.Data
+		c = ui.ContentOf(b.Data)
+		c.Type = b.OriginalType
 	}
 	return c
 }

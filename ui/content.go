@@ -36,6 +36,17 @@ func contentOf(b claude.ContentBlock) Content {
 	return c
 }
 
+// ContentOf is a block in the terms of this package, from its JSON. A text that is no
+// block has no type.
+func ContentOf(block claude.JSON) Content {
+	block = checked(block)
+	m, err := claude.DecodeMessage([]byte(`{"type":"assistant","message":{"content":[` + string(block) + `]}}`))
+	if a, ok := m.(*claude.AssistantMessage); err == nil && ok && len(a.Message.Content) == 1 && a.Message.Content[0] != nil {
+		return contentOf(a.Message.Content[0])
+	}
+	return Content{Raw: block}
+}
+
 // isTool reports whether a block of this type calls a tool.
 func isTool(blockType string) bool {
 	return blockType == "tool_use" || blockType == "server_tool_use" || blockType == "mcp_tool_use"

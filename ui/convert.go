@@ -14,7 +14,8 @@ import (
 // the stream and marked incomplete. And each whole message names the indexes of its
 // blocks, so that a block that was streamed before is confirmed and not repeated.
 type Converter struct {
-	threads map[string]*liveThread // by parent tool use
+	threads map[string]*liveThread   // by parent tool use
+	pending map[string]pendingPrompt // by request id
 	out     []Event
 }
 

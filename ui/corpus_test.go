@@ -79,3 +79,12 @@ func decode(lines []string) []claude.Message {
 	}
 	return messages
 }
+
+func mustRead(tb testing.TB, name string) []byte {
+	tb.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}

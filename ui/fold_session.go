@@ -24,7 +24,7 @@ func (c *Conversation) applySession(ev Event) {
 		}
 	case *CompactBoundary:
 		c.thread(ev.ParentToolUseID).add(&Item{Kind: ItemCompaction, Compaction: &Compaction{
-			UUID: kept(ev.UUID), Trigger: kept(ev.Trigger), PreTokens: number(ev.Metadata, "pre_tokens"), Metadata: keptJSON(ev.Metadata),
+			UUID: kept(ev.UUID), Trigger: kept(trigger(ev.Metadata)), PreTokens: number(ev.Metadata, "pre_tokens"), Metadata: keptJSON(ev.Metadata),
 		}})
 	case *RateLimit:
 		c.RateLimit = keptJSON(ev.Info)
@@ -37,6 +37,11 @@ func (c *Conversation) applySession(ev Event) {
 	default:
 		c.applyTask(ev)
 	}
+}
+
+func trigger(metadata claude.JSON) string {
+	t, _ := member(metadata, "trigger")
+	return text(t)
 }
 
 func (c *Conversation) applyPrompt(ev Event) {

@@ -1,6 +1,10 @@
 package ui
 
-import "github.com/seed7221b0f9/parley/claude"
+import (
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
 
 // delta returns the block that a delta adds to, nil if it is whole already. One
 // whose start was missed begins here.
@@ -66,10 +70,10 @@ func (b *Block) add(ev *BlockDelta) {
 		b.Signature += text(s)
 		return
 	case "citations_delta":
-		if citation, ok := member(ev.Delta, "citation"); ok {
+		if citation, _ := member(ev.Delta, "citation"); strings.HasPrefix(string(citation), "{") {
 			b.Citations = append(b.Citations, keptJSON(citation))
-			return
 		}
+		return
 	}
 	b.Deltas = append(b.Deltas, keptJSON(ev.Delta))
 }

@@ -1,0 +1,121 @@
+// Generate writes the JSON Schemas of the RPC messages, the service and the conversation. It is
+// run by go generate:
+//
+//	go run ./internal/schema/generate web/schema
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/schema"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: generate <directory>")
+		os.Exit(2)
+	}
+	if err := generate(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func generate(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, build := range schemas {
+		s, err := build()
+		if err != nil {
+			return err
+		}
+		if err := write(filepath.Join(dir, name+".schema.json"), s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schemas are the files that are written.
+var schemas = map[string]func() (*jsonschema.Schema, error){
+	"rpc": Messages, "service": Service, "conversation": Conversation,
+}
+
+// builder knows the types that have a JSON form of their own.
+func builder() *schema.Builder {
+	b := &schema.Builder{}
+	b.Plain(reflect.TypeFor[claude.JSON](), &jsonschema.Schema{})
+	b.Plain(reflect.TypeFor[json.RawMessage](), &jsonschema.Schema{})
+	b.Plain(reflect.TypeFor[ui.Text](), &jsonschema.Schema{Type: "string"})
+	b.Plain(reflect.TypeFor[ui.State](), &jsonschema.Schema{Enum: []any{ui.Streaming, ui.Complete, ui.Incomplete}})
+	return b
+}
+
+// Messages is the schema of an RPC message.
+func Messages() (*jsonschema.Schema, error) {
+	b := builder()
+	for _, u := range rpc.Unions() {
+		b.Union(u.Interface, u.Variants)
+	}
+	return b.Schema("RpcMessage", reflect.TypeFor[rpc.Message]())
+}
+
+// Service is the schema of an object with a member for each method, which has its
+// parameters and its result, and of the envelope and the error.
+func Service() (*jsonschema.Schema, error) {
+	b := builder()
+	b.Add(reflect.TypeFor[rpc.Envelope](), reflect.TypeFor[rpc.ErrorObject]())
+	for _, m := range rpc.Methods {
+		b.Add(m.Params, m.Result)
+	}
+	s, err := b.Schema("Service")
+	if err != nil {
+		return nil, err
+	}
+	methods := map[string]*jsonschema.Schema{}
+	for _, m := range rpc.Methods {
+		methods[m.Name] = object(map[string]*jsonschema.Schema{"params": schema.Ref(m.Params), "result": schema.Ref(m.Result)})
+	}
+	*s = jsonschema.Schema{Schema: s.Schema, Title: s.Title, Defs: s.Defs, Type: "object", Properties: map[string]*jsonschema.Schema{
+		"envelope": schema.Ref(reflect.TypeFor[rpc.Envelope]()),
+		"error":    schema.Ref(reflect.TypeFor[rpc.ErrorObject]()),
+		"methods":  object(methods),
+	}, Required: []string{"envelope", "error", "methods"}}
+	return s, nil
+}
+
+// object is an object that has all of the given members.
+func object(members map[string]*jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Properties: members, Required: slices.Sorted(maps.Keys(members))}
+}
+
+// Conversation is the schema of a folded conversation.
+func Conversation() (*jsonschema.Schema, error) {
+	return builder().Schema("FoldedConversation", reflect.TypeFor[ui.Conversation]())
+}
+
+func write(name string, s *jsonschema.Schema) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}

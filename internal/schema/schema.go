@@ -1,0 +1,166 @@
+// Package schema makes JSON Schema from Go types: structs become definitions that
+// refer to each other by name, sealed interfaces become unions told apart by a member
+// type. It is what the TypeScript types and the OpenAPI document are made from.
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Builder collects types. The zero value is ready. It is for one goroutine.
+type Builder struct {
+	plain  map[reflect.Type]*jsonschema.Schema
+	unions map[reflect.Type]map[string]reflect.Type
+	roots  []reflect.Type
+}
+
+// Plain gives a type a schema of its own.
+func (b *Builder) Plain(t reflect.Type, s *jsonschema.Schema) {
+	if b.plain == nil {
+		b.plain = map[reflect.Type]*jsonschema.Schema{}
+	}
+	b.plain[t] = s
+}
+
+// Union says which struct types an interface has, by the value of their member type.
+func (b *Builder) Union(iface reflect.Type, variants map[string]reflect.Type) {
+	if b.unions == nil {
+		b.unions = map[reflect.Type]map[string]reflect.Type{}
+	}
+	b.unions[iface] = variants
+}
+
+// Add adds types that are to be in the schema, with all that they refer to.
+func (b *Builder) Add(types ...reflect.Type) { b.roots = append(b.roots, types...) }
+
+// Schema returns one schema with a definition for each type. Its value is one of the
+// given types, or anything where none is given.
+func (b *Builder) Schema(title string, of ...reflect.Type) (*jsonschema.Schema, error) {
+	structs := map[reflect.Type]bool{}
+	for _, t := range append(slices.Clone(b.roots), of...) {
+		b.walk(t, structs)
+	}
+	for _, variants := range b.unions {
+		for _, t := range variants {
+			b.walk(t, structs)
+		}
+	}
+	refs := maps.Clone(b.plain)
+	for t := range structs {
+		refs[t] = Ref(t)
+	}
+	for t := range b.unions {
+		refs[t] = Ref(t)
+	}
+	s := &jsonschema.Schema{Schema: "https://json-schema.org/draft/2020-12/schema", Title: title, Defs: map[string]*jsonschema.Schema{}}
+	if err := b.define(s.Defs, structs, refs); err != nil {
+		return nil, err
+	}
+	for _, t := range of {
+		s.OneOf = append(s.OneOf, Ref(t))
+	}
+	if len(s.OneOf) == 1 {
+		s.Ref, s.OneOf = s.OneOf[0].Ref, nil
+	}
+	return s, nil
+}
+
+// Ref refers to the definition of a type.
+func Ref(t reflect.Type) *jsonschema.Schema {
+	return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}
+}
+
+// walk finds the structs that a type refers to.
+func (b *Builder) walk(t reflect.Type, found map[reflect.Type]bool) {
+	if b.plain[t] != nil || b.unions[t] != nil || found[t] {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		b.walk(t.Elem(), found)
+	case reflect.Struct:
+		found[t] = true
+		for _, f := range reflect.VisibleFields(t) {
+			if f.IsExported() && !f.Anonymous && f.Tag.Get("json") != "-" {
+				b.walk(f.Type, found)
+			}
+		}
+	}
+}
+
+// define makes the definitions.
+func (b *Builder) define(defs map[string]*jsonschema.Schema, structs map[reflect.Type]bool, refs map[reflect.Type]*jsonschema.Schema) error {
+	variants := map[reflect.Type][]any{} // the values of the member type
+	for iface, types := range b.unions {
+		u := &jsonschema.Schema{}
+		for _, wire := range slices.Sorted(maps.Keys(types)) {
+			t := types[wire]
+			if variants[t] == nil {
+				u.OneOf = append(u.OneOf, Ref(t))
+			}
+			variants[t] = append(variants[t], wire)
+		}
+		defs[iface.Name()] = u
+	}
+	for t := range structs {
+		if defs[t.Name()] != nil {
+			return fmt.Errorf("schema: two types are called %s", t.Name())
+		}
+		others := maps.Clone(refs)
+		delete(others, t)
+		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: others})
+		if err != nil {
+			return fmt.Errorf("schema: %v: %w", t, err)
+		}
+		open(s)
+		if values := variants[t]; values != nil {
+			discriminate(s, values)
+		}
+		defs[t.Name()] = s
+	}
+	return nil
+}
+
+// open lets a schema take members that it does not name, and takes the null away
+// that Go's pointers and slices have and our encoders never write.
+func open(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Type == "object" && s.Properties != nil {
+		s.AdditionalProperties = nil
+	}
+	s.Types = slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" })
+	if len(s.Types) == 1 {
+		s.Type, s.Types = s.Types[0], nil
+	} else if len(s.Types) == 0 {
+		s.Types = nil
+	}
+	open(s.Items)
+	if s.AdditionalProperties != nil {
+		open(s.AdditionalProperties)
+	}
+	for _, p := range s.Properties {
+		open(p)
+	}
+}
+
+// discriminate adds the member type with its values.
+func discriminate(s *jsonschema.Schema, values []any) {
+	if s.Properties == nil {
+		s.Properties = map[string]*jsonschema.Schema{}
+		s.AdditionalProperties = nil
+	}
+	p := &jsonschema.Schema{Enum: values}
+	if len(values) == 1 {
+		p = &jsonschema.Schema{Const: &values[0]}
+	}
+	s.Properties["type"] = p
+	s.PropertyOrder = append([]string{"type"}, s.PropertyOrder...)
+	s.Required = append([]string{"type"}, s.Required...)
+}

@@ -1,0 +1,95 @@
+package rpc
+
+import "reflect"
+
+// Method is a method of the service: JSON-RPC 2.0 on WebSocket, and POST /v1/<name>.
+type Method struct {
+	Name           string
+	Params, Result reflect.Type
+}
+
+// Methods are all methods of the service.
+var Methods = []Method{
+	method[HelloParams, HelloResult]("hello"),
+	method[ConnectParams, ConnectResult]("session.connect"),
+	method[SessionRef, StatusResult]("session.disconnect"),
+	method[QueryParams, Accepted]("session.query"),
+	method[QueryWithContentParams, Accepted]("session.queryWithContent"),
+	method[AttachParams, AttachResult]("session.attach"),
+	method[SessionRef, Empty]("session.detach"),
+	method[ListParams, ListResult]("session.list"),
+	method[SessionRef, InterruptResult]("session.interrupt"),
+	method[SessionRef, StatusResult]("session.runInBackground"),
+	method[SetModelParams, SetModelResult]("session.setModel"),
+	method[SetPermissionModeParams, SetPermissionModeResult]("session.setPermissionMode"),
+	method[SetMaxThinkingTokensParams, StatusResult]("session.setMaxThinkingTokens"),
+	method[ForkParams, ConnectResult]("session.fork"),
+	method[RewindParams, RewindResult]("session.rewind"),
+	method[SessionRef, GetHistoryResult]("session.getHistory"),
+	method[SessionRef, QueueListResult]("queue.list"),
+	method[QueueEditParams, QueueListResult]("queue.edit"),
+	method[QueueItemParams, QueueListResult]("queue.remove"),
+	method[QueueReorderParams, QueueListResult]("queue.reorder"),
+	method[QueueItemParams, Accepted]("queue.sendNow"),
+	method[PermissionListParams, PermissionListResult]("permission.list"),
+	method[PermissionRespondParams, RespondResult]("permission.respond"),
+	method[QuestionRespondParams, RespondResult]("question.respond"),
+	method[HistoryListParams, HistoryListResult]("history.list"),
+	method[HistoryLoadParams, HistoryLoadResult]("history.load"),
+	method[HistoryRef, HistoryMetadataResult]("history.metadata"),
+	method[HistoryRenameParams, Empty]("history.rename"),
+	method[HistoryTagParams, Empty]("history.tag"),
+	method[HistoryRef, Empty]("history.delete"),
+	method[HistoryExportParams, HistoryExportResult]("history.export"),
+	method[HistorySearchParams, HistorySearchResult]("history.search"),
+	method[SessionRef, MCPStatusResult]("mcp.status"),
+	method[MCPServerParams, StatusResult]("mcp.reconnect"),
+	method[MCPToggleParams, StatusResult]("mcp.toggle"),
+	method[MCPToolsParams, MCPToolsResult]("mcp.tools"),
+	method[SessionRef, NamesResult]("models.list"),
+	method[SessionRef, NamesResult]("commands.list"),
+	method[SessionRef, NamesResult]("agents.list"),
+	method[TaskParams, StatusResult]("task.stop"),
+	method[TaskOutputParams, TaskOutputResult]("task.output"),
+	method[FilesSearchParams, FilesSearchResult]("files.search"),
+	method[FilesReadParams, FilesReadResult]("files.read"),
+	method[ContextBuildParams, ContextBuildResult]("context.build"),
+	method[ContextParseParams, ContextParseResult]("context.parse"),
+	method[ImageUploadParams, ImageUploadResult]("image.upload"),
+	method[SessionRef, UsageContextResult]("usage.context"),
+	method[SessionRef, UsageSessionResult]("usage.session"),
+	method[UsageSummaryParams, UsageSummaryResult]("usage.summary"),
+	method[Empty, SettingsResult]("settings.get"),
+	method[Empty, HealthResult]("health"),
+	method[DrainParams, StatusResult]("server.drain"),
+	method[TokensCreateParams, TokensCreateResult]("tokens.create"),
+	method[TokensRevokeParams, Empty]("tokens.revoke"),
+}
+
+func method[Params, Result any](name string) Method {
+	return Method{Name: name, Params: reflect.TypeFor[Params](), Result: reflect.TypeFor[Result]()}
+}
+
+// Union is an interface of this package with the Go types of its variants, by their
+// type on the wire. It is what schemas are made from.
+type Union struct {
+	Interface reflect.Type
+	Variants  map[string]reflect.Type
+}
+
+// Unions are the unions of this package.
+func Unions() []Union {
+	blocks := union(blockTypes)
+	for name := range otherBlocks {
+		blocks.Variants[name] = reflect.TypeFor[OtherBlock]()
+	}
+	return []Union{union(messageTypes), union(eventTypes), union(deltaTypes), blocks}
+}
+
+func union[T any](table map[string]func() T) Union {
+	u := Union{Interface: reflect.TypeFor[T](), Variants: map[string]reflect.Type{}}
+	for name, create := range table {
+		u.Variants[name] = reflect.TypeOf(create()).Elem()
+	}
+	return u
+}

@@ -1,0 +1,100 @@
+package rpc
+
+import "encoding/json"
+
+// Envelope is how a message travels, on every transport. Seq counts from 1 without a
+// gap; Epoch changes when the log is made anew. The pair is a cursor.
+type Envelope struct {
+	Seq       uint64          `json:"seq"`
+	Epoch     string          `json:"epoch"`
+	SessionID string          `json:"session_id"`
+	TS        string          `json:"ts"` // RFC 3339
+	Msg       json.RawMessage `json:"msg"`
+}
+
+// Cursor is a place in the log of a session: what comes behind Seq is still to come.
+type Cursor struct {
+	Epoch string `json:"epoch"`
+	Seq   uint64 `json:"seq"`
+}
+
+// Reason says why a request failed. The set is open.
+type Reason string
+
+// The reasons that are known.
+const (
+	NotConnected   Reason = "not_connected"
+	SessionExpired Reason = "session_expired"
+	AuthFailed     Reason = "auth_failed"
+	CLINotFound    Reason = "cli_not_found"
+	NodeNotFound   Reason = "node_not_found"
+	InvalidParams  Reason = "invalid_params"
+	Conflict       Reason = "conflict"
+	TooSlow        Reason = "too_slow"
+	Resync         Reason = "resync"
+	NotOwner       Reason = "not_owner"
+	Draining       Reason = "draining"
+	LimitReached   Reason = "limit_reached"
+	Unsupported    Reason = "unsupported"
+)
+
+// ErrorObject is the error of a JSON-RPC answer.
+type ErrorObject struct {
+	Code    int       `json:"code"`
+	Message string    `json:"message"`
+	Data    ErrorData `json:"data"`
+}
+
+// ErrorData says why in a word that programs can read.
+type ErrorData struct {
+	Reason Reason `json:"reason"`
+}
+
+// Empty is the parameters or the result of a method that has none.
+type Empty struct{}
+
+// SessionRef names a session.
+type SessionRef struct {
+	SessionID string `json:"session_id"`
+}
+
+// Accepted is the answer to an input: it is in the log, as the message with this
+// number.
+type Accepted struct {
+	TurnID string `json:"turn_id,omitempty"`
+	Seq    uint64 `json:"seq"`
+}
+
+// Idempotency makes a request one that can be sent again: with the same key it is
+// done once.
+type Idempotency struct {
+	Key string `json:"idempotency_key,omitempty"`
+}
+
+// HelloParams begin a connection.
+type HelloParams struct {
+	Client       ClientInfo     `json:"client"`
+	Capabilities []string       `json:"capabilities,omitempty"`
+	Resume       []ResumeCursor `json:"resume,omitempty"`
+}
+
+// ClientInfo names a client.
+type ClientInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+// ResumeCursor is where a client wants to go on in a session.
+type ResumeCursor struct {
+	SessionID string `json:"session_id"`
+	Cursor    Cursor `json:"cursor"`
+}
+
+// HelloResult is what the server says of itself.
+type HelloResult struct {
+	Name         string   `json:"name"`
+	Version      string   `json:"version"`
+	Capabilities []string `json:"capabilities"`
+	Simulated    bool     `json:"simulated,omitempty"` // there is no real agent behind it
+	Role         string   `json:"role"`                // viewer, operator, admin
+}

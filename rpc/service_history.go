@@ -1,0 +1,104 @@
+package rpc
+
+// HistoryListParams ask for sessions on disk.
+type HistoryListParams struct {
+	Project string `json:"project,omitempty"`
+	Query   string `json:"query,omitempty"`
+	Cursor  string `json:"cursor,omitempty"`
+	Limit   int64  `json:"limit,omitempty"`
+}
+
+// HistoryListResult is a page of sessions on disk.
+type HistoryListResult struct {
+	Sessions []HistoryInfo `json:"sessions"`
+	Cursor   string        `json:"cursor,omitempty"` // of the next page; empty on the last
+}
+
+// HistoryInfo is a session on disk.
+type HistoryInfo struct {
+	SessionID    string `json:"session_id"`
+	Summary      string `json:"summary,omitempty"`
+	CustomTitle  string `json:"custom_title,omitempty"`
+	FirstPrompt  string `json:"first_prompt,omitempty"`
+	Tag          string `json:"tag,omitempty"`
+	CWD          string `json:"cwd,omitempty"`
+	GitBranch    string `json:"git_branch,omitempty"`
+	FileSize     int64  `json:"file_size"`
+	CreatedAt    string `json:"created_at,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	Archived     bool   `json:"archived,omitempty"`
+}
+
+// HistoryRef names a session on disk.
+type HistoryRef struct {
+	Session string `json:"session"`
+}
+
+// HistoryLoadParams ask for a page of a session on disk. Before and After are uuids
+// of messages; without either it is the end of the session.
+type HistoryLoadParams struct {
+	Session string `json:"session"`
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
+	Limit   int64  `json:"limit,omitempty"`
+	Leaf    string `json:"leaf,omitempty"` // of another branch than the last
+}
+
+// HistoryLoadResult is a page of a session on disk.
+type HistoryLoadResult struct {
+	Conversation JSON `json:"conversation"` // a ui.Conversation
+	HasMore      bool `json:"has_more"`
+}
+
+// HistoryMetadataResult is what is known of a session on disk.
+type HistoryMetadataResult struct {
+	Info     HistoryInfo `json:"info"`
+	Messages int64       `json:"messages"`
+	Branches int64       `json:"branches"`
+}
+
+// HistoryRenameParams give a session a title.
+type HistoryRenameParams struct {
+	Session string `json:"session"`
+	Title   string `json:"title"`
+}
+
+// HistoryTagParams give a session a tag; an empty one takes it away.
+type HistoryTagParams struct {
+	Session string `json:"session"`
+	Tag     string `json:"tag"`
+}
+
+// HistoryExportParams ask for a session in another format.
+type HistoryExportParams struct {
+	Session string `json:"session"`
+	Format  string `json:"format"` // markdown, json, html
+}
+
+// HistoryExportResult is a session in another format.
+type HistoryExportResult struct {
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	Text      string `json:"text"`
+}
+
+// HistorySearchParams look for a text in sessions on disk.
+type HistorySearchParams struct {
+	Query   string `json:"query"`
+	Project string `json:"project,omitempty"`
+	Cursor  string `json:"cursor,omitempty"`
+	Limit   int64  `json:"limit,omitempty"`
+}
+
+// HistorySearchResult is a page of places.
+type HistorySearchResult struct {
+	Hits   []HistoryHit `json:"hits"`
+	Cursor string       `json:"cursor,omitempty"`
+}
+
+// HistoryHit is a place where a text was found.
+type HistoryHit struct {
+	Session string `json:"session"`
+	UUID    string `json:"uuid"`
+	Excerpt string `json:"excerpt"`
+}

@@ -1,0 +1,6 @@
+package ui_test
+
+import "testing"
+
+func checkPairs(t *testing.T, events any) {}
+func checkLossless(t *testing.T, r *run)  {}

@@ -1,0 +1,89 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// TestRecordings sends every recording through ui, rpc and both folds.
+func TestRecordings(t *testing.T) {
+	dir := corpus()
+	runs := map[string]*run{}
+	var cases []foldCase
+	for _, name := range scenarios(t, dir) {
+		var steps []step
+		for _, file := range stdoutFiles(t, filepath.Join(dir, name)) {
+			steps = append(steps, dialogue(t, filepath.Dir(file))...)
+		}
+		r := convert(t, steps)
+		runs[name] = r
+		cases = append(cases,
+			foldCase{Name: name, Messages: r.lines},
+			foldCase{Name: name + " cut", Messages: r.lines, Cut: len(r.lines) / 2})
+	}
+	inNode := foldInNode(t, cases)
+	for name, r := range runs {
+		t.Run(name, func(t *testing.T) {
+			checkPairs(t, r.events)
+			checkLossless(t, r)
+			checkRoundTrip(t, r)
+			want := canonical(t, r.conv)
+			for _, n := range []string{name, name + " cut"} {
+				got := inNode[n]
+				if got.Error != "" {
+					t.Fatalf("%s: %s", n, got.Error)
+				}
+				if got.State != want {
+					t.Errorf("%s: the folds differ (-Go +TypeScript):\n%s", n, diffJSON(t, want, got.State))
+				}
+			}
+			if got := canonical(t, refold(r.messages)); got != want {
+				t.Errorf("messages fold to something else than events (-events +messages):\n%s", diffJSON(t, want, got))
+			}
+		})
+	}
+}
+
+// refold folds messages by way of the events that they are read as.
+func refold(messages []rpc.Message) *ui.Conversation {
+	var r rpc.Reader
+	conv := &ui.Conversation{}
+	for _, m := range messages {
+		for _, ev := range r.Events(m) {
+			conv.Apply(ev)
+		}
+	}
+	return conv
+}
+
+// checkRoundTrip checks that each message comes back from its JSON.
+func checkRoundTrip(t *testing.T, r *run) {
+	t.Helper()
+	for i, m := range r.messages {
+		back, err := rpc.Decode(r.lines[i])
+		if err != nil {
+			t.Errorf("%s: %v", r.lines[i], err)
+			continue
+		}
+		if diff := cmp.Diff(m, back); diff != "" {
+			t.Errorf("Decode(Encode(x)) is not x (-x +got):\n%s", diff)
+		}
+	}
+}
+
+func diffJSON(t *testing.T, want, got string) string {
+	t.Helper()
+	var w, g any
+	if err := json.Unmarshal([]byte(want), &w); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(got), &g); err != nil {
+		t.Fatal(err)
+	}
+	return cmp.Diff(w, g)
+}

@@ -1,0 +1,110 @@
+import type { RpcMessage } from "../rpc/messages";
+import type { FoldedConversation } from "./conversation";
+import { get, isObj, num, setValue, str } from "./json";
+import { emptyConversation, Lookup } from "./lookup";
+import {
+  answered,
+  compactBoundary,
+  permissionRequest,
+  questionRequest,
+  queueChanged,
+  replace,
+  status,
+  systemInit,
+  taskNotification,
+  taskProgress,
+  taskStarted,
+  taskUpdated,
+} from "./session";
+import { streamEvent } from "./stream";
+import { toolProgress } from "./tool";
+import { assistant, result, unknown, user } from "./whole";
+
+/**
+ * The fold of RPC messages to what a screen shows. It is the same as Conversation in
+ * the Go package ui: the same messages give the same state.
+ *
+ * Nothing that a message holds makes it throw: what it does not know it keeps as an
+ * item of kind unknown.
+ */
+export class Fold {
+  private readonly lookup: Lookup;
+
+  /** Begins with an empty conversation, or goes on with a snapshot of one. */
+  constructor(snapshot?: FoldedConversation) {
+    this.lookup = new Lookup(snapshot ?? emptyConversation());
+  }
+
+  /** The state. It is changed in place; whoever wants an old one copies it. */
+  get conversation(): FoldedConversation {
+    return this.lookup.state;
+  }
+
+  /** Folds a message in. */
+  apply(msg: RpcMessage): void {
+    if (!isObj(msg)) return;
+    const x = this.lookup;
+    const session = str(get(msg, "session_id"));
+    if (session !== "") x.state.sessionId = session;
+    switch (msg.type) {
+      case "stream_event":
+        return streamEvent(x, msg);
+      case "assistant":
+        return assistant(x, msg);
+      case "user":
+        return user(x, msg);
+      case "result":
+        return result(x, msg);
+      case "error":
+        x.thread(str(msg.parent_tool_use_id)).items.push({ kind: "error", error: { message: str(msg.message) } });
+        return;
+      case "tool_progress":
+        return toolProgress(x, str(msg.tool_use_id), num(msg.elapsed_time_seconds), msg.task_id, msg.output_delta);
+      case "unknown":
+        return unknown(x, msg);
+      default:
+        return this.applySession(msg);
+    }
+  }
+
+  private applySession(msg: SessionMessage): void {
+    const x = this.lookup;
+    switch (msg.type) {
+      case "system_init":
+        return systemInit(x, msg);
+      case "status_system":
+        return status(x, msg);
+      case "compact_boundary":
+        return compactBoundary(x, msg);
+      case "rate_limit":
+        delete x.state.rateLimit;
+        return setValue(x.state, "rateLimit", msg.rate_limit_info);
+      case "session_state":
+        return replace(x.state, "state", msg.state);
+      case "queue_changed":
+        return queueChanged(x, msg.items);
+      case "permission_request":
+        return permissionRequest(x, msg);
+      case "question_request":
+        return questionRequest(x, msg);
+      case "permission_resolved":
+        return answered(x, "permission", msg, msg.behavior);
+      case "question_resolved":
+        return answered(x, "question", msg, msg.action);
+      case "task_started":
+        return taskStarted(x, msg);
+      case "task_progress":
+        return taskProgress(x, msg);
+      case "task_updated":
+        return taskUpdated(x, msg);
+      case "task_notification":
+        return taskNotification(x, msg);
+      default:
+        // A message of a newer server: kept, not understood.
+        return unknown(x, { type: "unknown", originalType: str(get(msg, "type")), data: msg });
+    }
+  }
+}
+
+type Other = "stream_event" | "assistant" | "user" | "result" | "error" | "tool_progress" | "unknown";
+type SessionMessage = Exclude<RpcMessage, { type: Other }>;

@@ -1,0 +1,4 @@
+export { canonical } from "./canonical";
+export type * from "./conversation";
+export { Fold } from "./fold";
+export { toolType } from "./tooltype";

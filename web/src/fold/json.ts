@@ -1,0 +1,44 @@
+// Values that come from outside, taken for what they are and never trusted.
+
+export type Obj = Record<string, unknown>;
+
+export function isObj(v: unknown): v is Obj {
+  return typeof v === "object" && v !== null && !Array.isArray(v);
+}
+
+/** A string, "" for anything else. */
+export function str(v: unknown): string {
+  return typeof v === "string" ? v : "";
+}
+
+/** A number, 0 for anything else. */
+export function num(v: unknown): number {
+  return typeof v === "number" ? v : 0;
+}
+
+/** The elements of an array, none for anything else. */
+export function list(v: unknown): unknown[] {
+  return Array.isArray(v) ? v : [];
+}
+
+/** The strings of an array, none for anything else. */
+export function strings(v: unknown): string[] {
+  return list(v).filter((s): s is string => typeof s === "string");
+}
+
+/** A member of an object, undefined for anything else and for null. */
+export function get(v: unknown, key: string): unknown {
+  if (!isObj(v)) return undefined;
+  const member = v[key];
+  return member === null ? undefined : member;
+}
+
+/** Sets a member to a text that is not empty. */
+export function setText<K extends string>(target: { [key in K]?: string }, key: K, text: unknown): void {
+  if (typeof text === "string" && text !== "") target[key] = text;
+}
+
+/** Sets a member to a value that is there. */
+export function setValue<K extends string>(target: { [key in K]?: unknown }, key: K, value: unknown): void {
+  if (value !== undefined && value !== null) target[key] = value;
+}

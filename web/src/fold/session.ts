@@ -1,0 +1,157 @@
+import type {
+  CompactBoundary,
+  PermissionRequest,
+  QuestionRequest,
+  StatusSystem,
+  SystemInit,
+  TaskNotification,
+  TaskProgress,
+  TaskStarted,
+  TaskUpdated,
+} from "../rpc/messages";
+import type { Compaction, Decision, Init, MCPServer, Prompt, QueueItem } from "./conversation";
+import { get, isObj, list, num, setText, setValue, str, strings } from "./json";
+import type { Lookup, State } from "./lookup";
+
+/** Sets a text of the state; an empty one is none. */
+export function replace(state: State, key: "state" | "status" | "cwd" | "model" | "permissionMode", text: unknown): void {
+  delete state[key];
+  setText(state, key, text);
+}
+
+export function systemInit(x: Lookup, msg: SystemInit): void {
+  replace(x.state, "cwd", msg.cwd);
+  replace(x.state, "model", msg.model);
+  replace(x.state, "permissionMode", msg.permissionMode);
+  const init: Init = {};
+  setText(init, "apiKeySource", msg.apiKeySource);
+  names(init, "tools", msg.tools);
+  const servers = list(msg.mcp_servers).map(
+    (s): MCPServer => ({ name: str(get(s, "name")), status: str(get(s, "status")) }),
+  );
+  if (servers.length > 0) init.mcpServers = servers;
+  names(init, "slashCommands", msg.slash_commands);
+  names(init, "agents", msg.agents);
+  names(init, "skills", msg.skills);
+  setText(init, "outputStyle", msg.output_style);
+  setText(init, "claudeCodeVersion", msg.claude_code_version);
+  x.state.init = init;
+}
+
+function names(init: Init, key: "tools" | "slashCommands" | "agents" | "skills", value: unknown): void {
+  const all = strings(value);
+  if (all.length > 0) init[key] = all;
+}
+
+export function status(x: Lookup, msg: StatusSystem): void {
+  replace(x.state, "status", msg.status);
+  setText(x.state, "permissionMode", msg.permissionMode);
+}
+
+export function compactBoundary(x: Lookup, msg: CompactBoundary): void {
+  const c: Compaction = { preTokens: num(get(msg.compact_metadata, "pre_tokens")) };
+  setText(c, "uuid", msg.uuid);
+  setText(c, "trigger", get(msg.compact_metadata, "trigger"));
+  setValue(c, "metadata", msg.compact_metadata);
+  x.thread("").items.push({ kind: "compaction", compaction: c });
+}
+
+export function queueChanged(x: Lookup, items: unknown): void {
+  x.state.queue = list(items)
+    .filter(isObj)
+    .map((i) => {
+      const item: QueueItem = { id: str(i["id"]) };
+      setValue(item, "content", i["content"]);
+      setText(item, "priority", i["priority"]);
+      return item;
+    });
+}
+
+export function permissionRequest(x: Lookup, msg: PermissionRequest): void {
+  const p: Prompt = { type: "permission", kind: str(msg.kind), requestId: str(msg.request_id) };
+  setText(p, "parentToolUseId", msg.parent_tool_use_id);
+  setText(p, "toolUseId", msg.tool_use_id);
+  setText(p, "toolName", msg.tool_name);
+  setText(p, "displayName", msg.display_name);
+  setText(p, "description", msg.description);
+  setValue(p, "input", msg.input);
+  setValue(p, "suggestions", msg.permission_suggestions);
+  setText(p, "blockedPath", msg.blocked_path);
+  setText(p, "agentId", msg.agent_id);
+  ask(x.state, p);
+}
+
+export function questionRequest(x: Lookup, msg: QuestionRequest): void {
+  const p: Prompt = { type: "question", kind: str(msg.kind), requestId: str(msg.request_id) };
+  setText(p, "parentToolUseId", msg.parent_tool_use_id);
+  setText(p, "toolUseId", msg.tool_use_id);
+  setValue(p, "questions", msg.questions);
+  setText(p, "mcpServerName", msg.mcp_server_name);
+  setText(p, "message", msg.message);
+  setText(p, "mode", msg.mode);
+  setValue(p, "schema", msg.requested_schema);
+  setText(p, "url", msg.url);
+  ask(x.state, p);
+}
+
+/** Adds a prompt that waits, in place of one with the same id. */
+function ask(state: State, p: Prompt): void {
+  const i = state.prompts.findIndex((old) => old.type === p.type && old.requestId === p.requestId);
+  if (i < 0) state.prompts.push(p);
+  else state.prompts[i] = p;
+}
+
+/** Takes a prompt away and notes the answer at its tool. */
+export function answered(
+  x: Lookup,
+  type: string,
+  msg: { request_id: string; tool_use_id?: string; message?: string; by?: string },
+  behavior: unknown,
+): void {
+  let toolUseId = str(msg.tool_use_id);
+  x.state.prompts = x.state.prompts.filter((p) => {
+    if (p.type !== type || p.requestId !== str(msg.request_id)) return true;
+    toolUseId ||= p.toolUseId ?? "";
+    return false;
+  });
+  const tool = x.tools.get(toolUseId);
+  if (tool === undefined) return;
+  const d: Decision = { behavior: str(behavior) };
+  setText(d, "message", msg.message);
+  setText(d, "by", msg.by);
+  tool.decision = d;
+}
+
+export function taskStarted(x: Lookup, msg: TaskStarted): void {
+  const t = x.task(str(msg.task_id));
+  setText(t, "type", msg.task_type);
+  setText(t, "description", msg.description);
+  setText(t, "toolUseId", msg.tool_use_id);
+  setText(t, "parentTaskId", msg.parent_task_id);
+  setText(t, "subagentType", msg.subagent_type);
+  t.isBackgrounded = msg.is_backgrounded === true;
+}
+
+export function taskProgress(x: Lookup, msg: TaskProgress): void {
+  const t = x.task(str(msg.task_id));
+  setText(t, "description", msg.description);
+  setText(t, "lastToolName", msg.last_tool_name);
+  setText(t, "summary", msg.summary);
+  setValue(t, "usage", msg.usage);
+}
+
+export function taskUpdated(x: Lookup, msg: TaskUpdated): void {
+  const t = x.task(str(msg.task_id));
+  setText(t, "status", msg.status);
+  setText(t, "description", msg.description);
+  setText(t, "error", msg.error);
+  if (typeof msg.is_backgrounded === "boolean") t.isBackgrounded = msg.is_backgrounded;
+}
+
+export function taskNotification(x: Lookup, msg: TaskNotification): void {
+  const t = x.task(str(msg.task_id));
+  setText(t, "status", msg.status);
+  setText(t, "summary", msg.summary);
+  setText(t, "outputFile", msg.output_file);
+  setValue(t, "usage", msg.usage);
+}

@@ -1,0 +1,73 @@
+import type { Block, ToolCall, ToolResult } from "./conversation";
+import { setValue, str } from "./json";
+import type { Lookup } from "./lookup";
+import { toolType } from "./tooltype";
+
+const toolBlocks: ReadonlySet<string> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
+
+/** Whether a block of this type calls a tool. */
+export function isTool(type: string): boolean {
+  return toolBlocks.has(type);
+}
+
+/** The tool call of a block, with what is known of it by now. */
+export function toolOf(x: Lookup, b: Block, id: string, name: string): ToolCall {
+  const t = (b.tool ??= { id: "", name: "", toolType: toolType(""), status: "in_progress" });
+  if (name !== "" && t.name !== name) {
+    t.name = name;
+    t.toolType = toolType(name);
+  }
+  if (id !== "" && t.id !== id) {
+    t.id = id;
+    x.tools.set(id, t);
+    adopt(x, t);
+  }
+  return t;
+}
+
+/** Gives a tool the result that came before its call. */
+function adopt(x: Lookup, tool: ToolCall): void {
+  const t = x.orphans.get(tool.id);
+  if (t === undefined) return;
+  x.orphans.delete(tool.id);
+  for (let i = t.items.length - 1; i >= 0; i--) {
+    const r = t.items[i]?.toolResult;
+    if (r !== undefined && r.toolUseId === tool.id) {
+      finish(tool, r);
+      t.items.splice(i, 1);
+      return;
+    }
+  }
+}
+
+function finish(tool: ToolCall, r: ToolResult): void {
+  delete tool.result;
+  delete tool.toolUseResult;
+  delete tool.resultUuid;
+  setValue(tool, "result", r.content);
+  setValue(tool, "toolUseResult", r.toolUseResult);
+  if (r.uuid) tool.resultUuid = r.uuid;
+  tool.status = r.isError ? "failed" : "success";
+}
+
+/** The result of a tool: into its call, or beside it where that has not been seen. */
+export function toolComplete(x: Lookup, parent: string, r: ToolResult): void {
+  const tool = x.tools.get(r.toolUseId);
+  if (tool !== undefined) {
+    finish(tool, r);
+    return;
+  }
+  const t = x.thread(parent);
+  t.items.push({ kind: "tool_result", toolResult: r });
+  x.orphans.set(r.toolUseId, t);
+}
+
+/** A sign of life from a tool. Output is added to its progress, never to its input. */
+export function toolProgress(x: Lookup, id: string, elapsed: number, taskId: unknown, output: unknown): void {
+  const tool = x.tools.get(id);
+  if (tool === undefined) return;
+  const p = (tool.progress ??= { elapsedSeconds: 0 });
+  p.elapsedSeconds = elapsed;
+  if (str(taskId) !== "") p.taskId = str(taskId);
+  if (str(output) !== "") p.output = (p.output ?? "") + str(output);
+}
