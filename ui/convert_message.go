@@ -53,7 +53,7 @@ func (c *Converter) user(m *claude.UserMessage) {
 		ev.Origin = m.Origin.Kind
 	}
 	content := m.Message.Content
-	if content.IsText() || content.IsZero() {
+	if content.IsText() {
 		ev.IsText = true
 		ev.Blocks = []Content{textContent(content.String())}
 		c.emit(ev)

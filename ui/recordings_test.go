@@ -13,7 +13,7 @@ import (
 // TestRecordings sends every recording through ui, rpc and both folds.
 func TestRecordings(t *testing.T) {
 	dir := corpus()
-	runs := map[string]*run{}
+	runs, dialogues := map[string]*run{}, map[string][]step{}
 	var cases []foldCase
 	for _, name := range scenarios(t, dir) {
 		var steps []step
@@ -21,7 +21,7 @@ func TestRecordings(t *testing.T) {
 			steps = append(steps, dialogue(t, filepath.Dir(file))...)
 		}
 		r := convert(t, steps)
-		runs[name] = r
+		runs[name], dialogues[name] = r, steps
 		cases = append(cases,
 			foldCase{Name: name, Messages: r.lines},
 			foldCase{Name: name + " cut", Messages: r.lines, Cut: len(r.lines) / 2})
@@ -29,8 +29,8 @@ func TestRecordings(t *testing.T) {
 	inNode := foldInNode(t, cases)
 	for name, r := range runs {
 		t.Run(name, func(t *testing.T) {
-			checkPairs(t, r.events)
-			checkLossless(t, r)
+			checkPairs(t, r)
+			checkLossless(t, r, dialogues[name])
 			checkRoundTrip(t, r)
 			want := canonical(t, r.conv)
 			for _, n := range []string{name, name + " cut"} {
