@@ -1,0 +1,113 @@
+package rpc_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// golden are the examples of the message format, as values.
+var golden = map[string]rpc.Message{
+	"text_delta": &rpc.StreamEvent{UUID: "evt-abc12345-1", SessionID: "sess-xyz", Provider: "claude",
+		Event: &rpc.ContentBlockDeltaEvent{Index: 0, Delta: &rpc.TextDelta{Text: "Hello"}}},
+	"tool_start": &rpc.StreamEvent{UUID: "evt-abc12345-2", SessionID: "sess-xyz", Provider: "claude",
+		Event: &rpc.ContentBlockStartEvent{Index: 1, ContentBlock: &rpc.ToolUseBlock{
+			ID: "toolu_xxx", ToolName: "Read", ToolType: "CLAUDE_READ", Status: "in_progress"}}},
+	"tool_result": &rpc.UserMessage{Provider: "claude", Message: rpc.Content{Content: []rpc.ContentBlock{
+		&rpc.ToolResultBlock{ToolUseID: "toolu_xxx", Content: `"file contents here..."`}}}},
+	"message_delta": &rpc.StreamEvent{UUID: "evt-abc12345-10", SessionID: "sess-xyz", Provider: "claude",
+		Event: &rpc.MessageDeltaEvent{Delta: `{"stop_reason":"end_turn"}`, Usage: `{"output_tokens":150}`}},
+	"message_stop": &rpc.StreamEvent{UUID: "evt-abc12345-11", SessionID: "sess-xyz", Provider: "claude",
+		Event: &rpc.MessageStopEvent{}},
+	"result": &rpc.ResultMessage{Subtype: "success", DurationMS: 1234, DurationAPIMS: 456, NumTurns: 2,
+		SessionID: "sess-xyz", TotalCostUSD: 0.015, Provider: "claude"},
+}
+
+// compacted is a golden file in one line.
+func compacted(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "golden", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
+	if err != nil || len(files) != len(golden) {
+		t.Fatalf("%d golden files for %d values, %v", len(files), len(golden), err)
+	}
+	for name, value := range golden {
+		t.Run(name, func(t *testing.T) {
+			want := compacted(t, name)
+			got, err := rpc.Encode(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != want {
+				t.Errorf("encoded:\n%s\nwant:\n%s", got, want)
+			}
+			back, err := rpc.Decode([]byte(want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(value, back); diff != "" {
+				t.Errorf("decoded (-want +got):\n%s", diff)
+			}
+			again, err := json.Marshal(value)
+			if err != nil || string(again) != want {
+				t.Errorf("json.Marshal gives %s, %v", again, err)
+			}
+		})
+	}
+}
+
+// TestGolden_live makes the examples from events. A live stream adds the API's names
+// of things: they are taken off before the comparison, and nothing else is.
+func TestGolden_live(t *testing.T) {
+	h := ui.Header{SessionID: "sess-xyz"}
+	tests := map[string]ui.Event{
+		"text_delta":  &ui.TextDelta{Header: h, Text: "Hello"},
+		"tool_start":  &ui.ToolStart{Header: h, Index: 1, ToolUseID: "toolu_xxx", Name: "Read", BlockType: "tool_use"},
+		"tool_result": &ui.ToolComplete{ToolUseID: "toolu_xxx", Content: `"file contents here..."`},
+		"message_delta": &ui.MessageComplete{Header: h, StopReason: "end_turn", Usage: `{"output_tokens":150}`,
+			Delta: `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":150}}`},
+		"result": &ui.ResultMessage{Header: h, Subtype: "success", DurationMS: 1234, DurationAPIMS: 456, NumTurns: 2, TotalCostUSD: 0.015},
+	}
+	numbers := map[string]uint64{"text_delta": 0, "tool_start": 1, "message_delta": 9}
+	for name, ev := range tests {
+		messages := rpc.NewConverter("abc12345", numbers[name]).Messages(ev)
+		want := []string{compacted(t, name)}
+		if name == "message_delta" {
+			want = append(want, compacted(t, "message_stop"))
+		}
+		var got []string
+		for _, m := range messages {
+			if s, ok := m.(*rpc.StreamEvent); ok {
+				if start, ok := s.Event.(*rpc.ContentBlockStartEvent); ok {
+					start.ContentBlock.(*rpc.ToolUseBlock).Name = ""
+				}
+			}
+			line, err := rpc.Encode(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(line))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
