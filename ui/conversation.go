@@ -16,7 +16,7 @@ type Conversation struct {
 	PermissionMode string      `json:"permissionMode,omitempty"`
 	CWD            string      `json:"cwd,omitempty"`
 	Init           *Init       `json:"init,omitempty"` // what the last turn began with
-	Threads        []*Thread   `json:"threads"`        // the main thread first, then those of subagents as they came
+	Threads        []*Thread   `json:"threads"`        // the main thread first, then those of subagents by their tool use
 	Tasks          []*Task     `json:"tasks"`          // as they began
 	Prompts        []*Prompt   `json:"prompts"`        // that wait for an answer
 	Queue          []QueueItem `json:"queue"`          // inputs that wait

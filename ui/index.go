@@ -1,6 +1,9 @@
 package ui
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // index finds things in a conversation. It is made from the conversation alone, so a
 // decoded one has the same.
@@ -81,7 +84,10 @@ func (c *Conversation) thread(parent string) *Thread {
 			c.thread("") // the main thread is always the first
 		}
 		t = &Thread{ParentToolUseID: kept(parent), Items: []*Item{}}
-		c.Threads = append(c.Threads, t)
+		at, _ := slices.BinarySearchFunc(c.Threads, parent, func(t *Thread, parent string) int {
+			return strings.Compare(t.ParentToolUseID, parent)
+		})
+		c.Threads = slices.Insert(c.Threads, at, t)
 		c.index.threads[t.ParentToolUseID] = t
 	}
 	return t
@@ -143,6 +149,10 @@ func (c *Conversation) remove(parent string, m *Message) {
 	}
 	delete(c.index.messages, messageKey{parent, m.ID})
 	c.index.block = nil
+	if len(t.Items) == 0 && parent != "" {
+		c.Threads = slices.DeleteFunc(c.Threads, func(other *Thread) bool { return other == t })
+		delete(c.index.threads, parent)
+	}
 }
 
 // at returns where the block of an index is or belongs.

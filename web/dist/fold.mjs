@@ -115,7 +115,9 @@ var Lookup = class {
     if (t === void 0) {
       if (parent !== "") this.thread("");
       t = { parentToolUseId: parent, items: [] };
-      this.state.threads.push(t);
+      let at = this.state.threads.findIndex((other) => other.parentToolUseId > parent);
+      if (at < 0) at = this.state.threads.length;
+      this.state.threads.splice(at, 0, t);
       this.threads.set(parent, t);
     }
     return t;
@@ -191,6 +193,10 @@ var Lookup = class {
     if (i >= 0) t.items.splice(i, 1);
     this.messages.delete(messageKey(parent, m.id ?? ""));
     this.forgetBlock();
+    if (t.items.length === 0 && parent !== "") {
+      this.state.threads.splice(this.state.threads.indexOf(t), 1);
+      this.threads.delete(parent);
+    }
   }
   /** The task of an id, a new one that runs if there is none. */
   task(id) {

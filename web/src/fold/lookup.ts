@@ -8,7 +8,7 @@ import type {
   ToolCall,
 } from "./conversation";
 
-/** A block that streams; its text is a member from the beginning. */
+/** The state of the fold. */
 export type State = FoldedConversation;
 
 /** An empty conversation. */
@@ -79,7 +79,9 @@ export class Lookup {
     if (t === undefined) {
       if (parent !== "") this.thread("");
       t = { parentToolUseId: parent, items: [] };
-      this.state.threads.push(t);
+      let at = this.state.threads.findIndex((other) => other.parentToolUseId > parent);
+      if (at < 0) at = this.state.threads.length;
+      this.state.threads.splice(at, 0, t);
       this.threads.set(parent, t);
     }
     return t;
@@ -165,6 +167,10 @@ export class Lookup {
     if (i >= 0) t.items.splice(i, 1);
     this.messages.delete(messageKey(parent, m.id ?? ""));
     this.forgetBlock();
+    if (t.items.length === 0 && parent !== "") {
+      this.state.threads.splice(this.state.threads.indexOf(t), 1);
+      this.threads.delete(parent);
+    }
   }
 
   /** The task of an id, a new one that runs if there is none. */
