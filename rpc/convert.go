@@ -52,13 +52,13 @@ func (c *Converter) Messages(ev ui.Event) []Message {
 	case *ui.MessageStart:
 		c.event(&ev.Header, &MessageStartEvent{Message: streamMessage(ev)})
 	case *ui.TextStart:
-		c.start(&ev.Header, ev.Index, blockOr(ev.Block, &TextBlock{Text: ev.Text}))
+		c.start(&ev.Header, ev.Index, blockOr(ev.Block, "text", &TextBlock{Text: ev.Text}))
 	case *ui.ThinkingStart:
-		c.start(&ev.Header, ev.Index, blockOr(ev.Block, &ThinkingBlock{Thinking: ev.Thinking}))
+		c.start(&ev.Header, ev.Index, blockOr(ev.Block, "thinking", &ThinkingBlock{Thinking: ev.Thinking}))
 	case *ui.ToolStart:
 		c.start(&ev.Header, ev.Index, toolBlock(ev.BlockType, ev.ToolUseID, ev.Name, "", ev.Block))
 	case *ui.BlockStart:
-		c.start(&ev.Header, ev.Index, blockOr(ev.Block, &UnknownBlock{OriginalType: ev.BlockType}))
+		c.start(&ev.Header, ev.Index, blockOr(ev.Block, ev.BlockType, &UnknownBlock{OriginalType: ev.BlockType}))
 	case *ui.BlockStop:
 		c.event(&ev.Header, &ContentBlockStopEvent{Index: ev.Index, Incomplete: ev.Incomplete})
 	case *ui.MessageComplete:

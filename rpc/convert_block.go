@@ -17,15 +17,15 @@ func clean(j JSON) JSON {
 
 func quote(s string) []byte { return jsonwire.AppendString(nil, s) }
 
-// blockOr is the block of a JSON text, or another where there is none.
-func blockOr(raw JSON, other ContentBlock) ContentBlock {
+// blockOr is the block of a JSON text and its type, or another where there is none.
+func blockOr(raw JSON, blockType string, other ContentBlock) ContentBlock {
 	if raw == "" {
 		return other
 	}
 	b, err := decodeBlock([]byte(raw))
 	if err != nil {
 		// A member of a strange type: the block goes as one that is not known.
-		return &UnknownBlock{OriginalType: other.Type(), Data: clean(raw)}
+		return &UnknownBlock{OriginalType: blockType, Data: clean(raw)}
 	}
 	return tidied(b)
 }
@@ -75,13 +75,13 @@ func contentBlock(c *ui.Content) ContentBlock {
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		return toolBlock(c.Type, c.ToolUseID, c.Name, c.Input, c.Raw)
 	case "text":
-		return blockOr(c.Raw, &TextBlock{Text: c.Text})
+		return blockOr(c.Raw, c.Type, &TextBlock{Text: c.Text})
 	case "thinking":
-		return blockOr(c.Raw, &ThinkingBlock{Thinking: c.Text, Signature: c.Signature})
+		return blockOr(c.Raw, c.Type, &ThinkingBlock{Thinking: c.Text, Signature: c.Signature})
 	case "tool_result": // results are messages of their own; one that is none of them goes as it is
 		return &UnknownBlock{OriginalType: c.Type, Data: clean(c.Raw)}
 	}
-	return blockOr(c.Raw, &UnknownBlock{OriginalType: c.Type})
+	return blockOr(c.Raw, c.Type, &UnknownBlock{OriginalType: c.Type})
 }
 
 func deltaOf(ev *ui.BlockDelta) Delta {

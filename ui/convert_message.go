@@ -101,7 +101,7 @@ func (c *Converter) result(m *claude.ResultMessage) {
 		NumTurns:         m.NumTurns,
 		DurationMS:       m.DurationMS,
 		DurationAPIMS:    m.DurationAPIMS,
-		TotalCostUSD:     m.TotalCostUSD,
+		TotalCostUSD:     finite(m.TotalCostUSD),
 		StopReason:       m.StopReason,
 		TerminalReason:   string(m.TerminalReason),
 		Usage:            present(usage),

@@ -30,7 +30,7 @@ func (c *Converter) other(m claude.Message) {
 	case *claude.ToolProgressMessage:
 		h.ParentToolUseID = m.ParentToolUseID
 		output, _ := member(raw, "output")
-		c.emit(&ToolProgress{Header: h, ToolUseID: m.ToolUseID, ToolName: m.ToolName, ElapsedSeconds: m.ElapsedTimeSeconds,
+		c.emit(&ToolProgress{Header: h, ToolUseID: m.ToolUseID, ToolName: m.ToolName, ElapsedSeconds: finite(m.ElapsedTimeSeconds),
 			TaskID: m.TaskID, Heartbeat: m.Heartbeat, Output: text(output), Data: raw})
 	case *claude.RateLimitEventMessage:
 		info, _ := member(raw, "rate_limit_info")

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed7221b0f9/parley/claude"
@@ -185,10 +186,10 @@ func (t *Totals) add(ev *ResultMessage) {
 	t.CostUSD = ev.TotalCostUSD
 	t.DurationMS += ev.DurationMS
 	t.DurationAPIMS = ev.DurationAPIMS
-	t.InputTokens += number(ev.Usage, "input_tokens")
-	t.OutputTokens += number(ev.Usage, "output_tokens")
-	t.CacheCreationInputTokens += number(ev.Usage, "cache_creation_input_tokens")
-	t.CacheReadInputTokens += number(ev.Usage, "cache_read_input_tokens")
+	t.InputTokens = finite(t.InputTokens + number(ev.Usage, "input_tokens"))
+	t.OutputTokens = finite(t.OutputTokens + number(ev.Usage, "output_tokens"))
+	t.CacheCreationInputTokens = finite(t.CacheCreationInputTokens + number(ev.Usage, "cache_creation_input_tokens"))
+	t.CacheReadInputTokens = finite(t.CacheReadInputTokens + number(ev.Usage, "cache_read_input_tokens"))
 	if ev.ModelUsage != "" {
 		t.ModelUsage = keptJSON(ev.ModelUsage)
 	}
@@ -198,5 +199,13 @@ func (t *Totals) add(ev *ResultMessage) {
 func number(object claude.JSON, key string) float64 {
 	j, _ := member(object, key)
 	f, _ := jsonwire.NewDecoder(string(j)).Float()
+	return finite(f)
+}
+
+// finite is a number that JSON can hold, 0 for any other.
+func finite(f float64) float64 {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return 0
+	}
 	return f
 }

@@ -28,6 +28,7 @@ type actor struct {
 	parent string
 	lines  []genLine
 	after  map[int]*actor // actors that begin behind a line
+	n      int            // counts messages: threads share their ids
 }
 
 func newGenerator(seed uint64, cutting bool) *generator {
@@ -107,7 +108,8 @@ func (a *actor) event(message, format string, args ...any) {
 }
 
 func (g *generator) start(a *actor) string {
-	id := fmt.Sprintf("msg_%d", g.id())
+	a.n++
+	id := fmt.Sprintf("msg_%d", a.n)
 	a.event(id, `"type":"message_start","message":{"id":"%s","type":"message","role":"assistant","model":"m","content":[],"usage":{"output_tokens":1}}`, id)
 	return id
 }
@@ -220,13 +222,23 @@ func (g *generator) deltas(typ, key, s string) []string {
 
 // whole streams a block and writes its line before its stop, as the CLI does.
 func (g *generator) whole(a *actor, id string, index int, start, whole string, deltas ...string) {
+	var late []string
 	a.event(id, `"type":"content_block_start","index":%d,"content_block":%s`, index, start)
-	for _, d := range deltas {
+	for i, d := range deltas {
+		if i == len(deltas)-1 && g.r.IntN(8) == 0 {
+			late = append(late, d) // behind the whole line, where it must add nothing
+			continue
+		}
 		a.event(id, `"type":"content_block_delta","index":%d,"delta":%s`, index, d)
 	}
 	a.add(false, `{"type":"assistant","message":{"id":"%s","role":"assistant","model":"m","content":[%s],"stop_reason":null,"usage":{"output_tokens":1}},"parent_tool_use_id":%s,"session_id":"s","uuid":"%s","timestamp":"2026-11-15T02:05:26.774Z"}`,
 		id, whole, parentJSON(a.parent), g.uuid())
-	a.event(id, `"type":"content_block_stop","index":%d`, index)
+	for _, d := range late {
+		a.event(id, `"type":"content_block_delta","index":%d,"delta":%s`, index, d)
+	}
+	if g.r.IntN(8) > 0 { // else the end of the message has to do it
+		a.event(id, `"type":"content_block_stop","index":%d`, index)
+	}
 }
 
 func (g *generator) tool(a *actor, id string, index, depth int) string {

@@ -153,9 +153,16 @@ func (l ledger) add(n int, parts ...any) {
 	l[string(text)] += n
 }
 
-// checkLossless compares the conversation with the whole messages of the CLI's lines:
-// each block, tool input, result and image is there once.
+// checkLossless compares the conversation and the deltas with the whole messages.
 func checkLossless(t *testing.T, r *run, steps []step) {
+	t.Helper()
+	checkShown(t, r, steps)
+	checkDeltas(t, r.events)
+}
+
+// checkShown compares the conversation with the whole messages of the CLI's lines:
+// each block, tool input, result and image is there once.
+func checkShown(t *testing.T, r *run, steps []step) {
 	t.Helper()
 	book := ledger{}
 	prompts := map[string]bool{}
@@ -181,7 +188,6 @@ func checkLossless(t *testing.T, r *run, steps []step) {
 			t.Errorf("said %+d times more often than shown: %.300s", n, thing)
 		}
 	}
-	checkDeltas(t, r.events)
 }
 
 // said enters the blocks of a line.

@@ -11,9 +11,9 @@ export function str(v: unknown): string {
   return typeof v === "string" ? v : "";
 }
 
-/** A number, 0 for anything else. */
+/** A number that JSON can hold, 0 for anything else. */
 export function num(v: unknown): number {
-  return typeof v === "number" ? v : 0;
+  return typeof v === "number" && Number.isFinite(v) ? v : 0;
 }
 
 /** The elements of an array, none for anything else. */

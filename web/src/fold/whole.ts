@@ -137,10 +137,10 @@ function totals(x: Lookup, msg: ResultMessage): void {
   t.costUsd = num(msg.total_cost_usd);
   t.durationMs += num(msg.duration_ms);
   t.durationApiMs = num(msg.duration_api_ms);
-  t.inputTokens += num(get(msg.usage, "input_tokens"));
-  t.outputTokens += num(get(msg.usage, "output_tokens"));
-  t.cacheCreationInputTokens += num(get(msg.usage, "cache_creation_input_tokens"));
-  t.cacheReadInputTokens += num(get(msg.usage, "cache_read_input_tokens"));
+  t.inputTokens = num(t.inputTokens + num(get(msg.usage, "input_tokens")));
+  t.outputTokens = num(t.outputTokens + num(get(msg.usage, "output_tokens")));
+  t.cacheCreationInputTokens = num(t.cacheCreationInputTokens + num(get(msg.usage, "cache_creation_input_tokens")));
+  t.cacheReadInputTokens = num(t.cacheReadInputTokens + num(get(msg.usage, "cache_read_input_tokens")));
   setValue(t, "modelUsage", msg.modelUsage);
 }
 

@@ -1,0 +1,93 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// FuzzFold sends lines of anything through the converter, the messages and the fold.
+// Nothing may panic; starts have their stops; the state encodes, and goes on from its
+// encoding; messages fold to what events fold to, and come back from their JSON.
+func FuzzFold(f *testing.F) {
+	for seed := range uint64(3) {
+		var lines []string
+		for _, s := range generated(seed, true, true) {
+			lines = append(lines, s.line)
+		}
+		f.Add(strings.Join(lines, "\n"), 7)
+	}
+	f.Add(`{"type":"assistant","message":{"id":1,"content":[{"type":"tool_use","id":"t","input":{"a":nul}},null,7,{"type":"text","text":5}]}}`, 0)
+	f.Add(`{"type":"user","message":{"content":[{"type":"tool_result","content":{"x":}}]},"tool_use_result":[,]}`, 1)
+	f.Add("{\"type\":\"system\",\"subtype\":\"init\",\"tools\":7}\n{\"type\":\"result\",\"usage\":{\"input_tokens\":1e999}}\nno json\n[]", 2)
+	f.Fuzz(func(t *testing.T, text string, cut int) {
+		var steps []step
+		for line := range strings.SplitSeq(text, "\n") {
+			if strings.TrimSpace(line) != "" {
+				steps = append(steps, step{line: line})
+			}
+		}
+		r := convert(t, steps)
+		checkPairs(t, r)
+		checkRoundTrip(t, r)
+		state := canonical(t, r.conv)
+		if got := foldCut(t, r.events, cut); canonicalText(t, got) != state {
+			t.Errorf("cut at %d (-whole +cut):\n%s", cut, diffJSON(t, state, got))
+		}
+		if got := canonical(t, refold(r.messages)); got != state {
+			t.Errorf("messages fold to something else than events (-events +messages):\n%s", diffJSON(t, state, got))
+		}
+	})
+}
+
+func canonicalText(t *testing.T, text string) string {
+	t.Helper()
+	out, err := ui.Canonical([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// FuzzSnapshot goes on from states of anything.
+func FuzzSnapshot(f *testing.F) {
+	r := convert(f, generated(1, true, true))
+	state, err := json.Marshal(r.conv)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(state))
+	f.Add(`{"threads":[null,{"items":[null,{"message":{"role":"assistant","blocks":[null,{"tool":{}}]}},{"toolResult":{}}]}],"tasks":[null],"prompts":[null]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var conv ui.Conversation
+		if json.Unmarshal([]byte(text), &conv) != nil {
+			return
+		}
+		for _, ev := range r.events {
+			conv.Apply(ev)
+		}
+		if _, err := json.Marshal(&conv); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzEntry sends lines of a session file of anything to the fold.
+func FuzzEntry(f *testing.F) {
+	f.Add(`{"type":"assistant","apiBlockIndex":3,"uuid":"u","message":{"id":"m","content":[{"type":"text","text":"x"}]}}`)
+	f.Add(`{"type":"user","toolUseResult":"x","message":{"content":"hi"}}`)
+	f.Add(`{"type":"system","subtype":"compact_boundary","compactMetadata":{"preTokens":5,"preservedMessages":{"allUuids":[]}}}`)
+	f.Add(`{"type":"attachment","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"x"}]}}`)
+	f.Fuzz(func(t *testing.T, line string) {
+		var c ui.Converter
+		events := append([]ui.Event{}, c.Entry(claude.JSON(line), "")...)
+		events = append(events, c.Entry(claude.JSON(line), "p")...)
+		r := follow(t, append(events, c.End(nil)...))
+		if _, err := json.Marshal(r.conv); err != nil {
+			t.Error(err)
+		}
+	})
+}
