@@ -2,6 +2,7 @@ package ui
 
 import (
 	"iter"
+	"strconv"
 
 	"github.com/seed7221b0f9/parley/claude"
 )
@@ -16,6 +17,7 @@ import (
 type Converter struct {
 	threads map[string]*liveThread   // by parent tool use
 	pending map[string]pendingPrompt // by request id
+	unnamed int                      // counts messages without an id
 	out     []Event
 }
 
@@ -122,3 +124,14 @@ func (c *Converter) End(err error) []Event {
 }
 
 func (c *Converter) emit(ev Event) { c.out = append(c.out, ev) }
+
+// named is the first id that is not empty, or one that no API gives.
+func (c *Converter) named(ids ...string) string {
+	for _, id := range ids {
+		if id != "" {
+			return id
+		}
+	}
+	c.unnamed++
+	return "unnamed-" + strconv.Itoa(c.unnamed)
+}

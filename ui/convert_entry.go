@@ -69,8 +69,7 @@ func (c *Converter) assistantEntry(h Header, line claude.JSON) {
 	if index, ok := member(line, "apiBlockIndex"); ok && len(m.Message.Content) == 1 && m.Message.Content[0] != nil {
 		// The file knows the index; what is not on this branch leaves a gap.
 		at := int64(number("{\"i\":"+index+"}", "i"))
-		id := m.Message.ID
-		if msg := c.thread(h.ParentToolUseID).message(id); msg.block(at) == nil {
+		if msg := c.thread(h.ParentToolUseID).message(m.Message.ID); m.Message.ID != "" && msg.block(at) == nil {
 			content := contentOf(m.Message.Content[0])
 			msg.put(&liveBlock{index: at, blockType: content.Type, toolUseID: content.ToolUseID, uuid: h.UUID})
 		}

@@ -3,10 +3,7 @@ package ui
 import "github.com/seed7221b0f9/parley/claude"
 
 func (c *Converter) assistant(m *claude.AssistantMessage) {
-	id := m.Message.ID
-	if id == "" {
-		id = m.UUID // a message of its own
-	}
+	id := c.named(m.Message.ID, m.UUID) // without an id it is a message of its own
 	ev := &AssistantMessage{
 		Header:     Header{ParentToolUseID: m.ParentToolUseID, MessageID: id, SessionID: m.SessionID, UUID: m.UUID},
 		Model:      m.Message.Model,

@@ -11,7 +11,7 @@ func (c *Converter) stream(m *claude.StreamEventMessage) {
 	h := Header{ParentToolUseID: m.ParentToolUseID, MessageID: m.APIMessageID, SessionID: m.SessionID, UUID: m.UUID}
 	switch e := m.Event.(type) {
 	case *claude.MessageStartEvent:
-		h.MessageID = e.Message.ID
+		h.MessageID = c.named(e.Message.ID, m.APIMessageID)
 		c.messageStart(t, h, e)
 	case *claude.ContentBlockStartEvent:
 		c.blockStart(c.streaming(t, &h), h, e)
@@ -47,7 +47,7 @@ func (c *Converter) streaming(t *liveThread, h *Header) *liveMessage {
 	if h.MessageID != "" {
 		msg = t.message(h.MessageID)
 	} else if msg == nil {
-		msg = t.message("")
+		msg = t.message(c.named())
 	}
 	h.MessageID = msg.id
 	if !msg.streaming {
@@ -62,7 +62,7 @@ func (c *Converter) messageStart(t *liveThread, h Header, e *claude.MessageStart
 	if old := t.current(); old != nil {
 		c.cutMessage(h, old)
 	}
-	msg := t.message(e.Message.ID)
+	msg := t.message(h.MessageID)
 	msg.streaming, msg.end = true, nil
 	raw, _ := member(rawOf(e), "message")
 	c.emit(&MessageStart{Header: h, Model: e.Message.Model, Message: checked(raw)})

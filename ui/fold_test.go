@@ -56,17 +56,16 @@ func outlineTool(b *ui.Block) string {
 	return fmt.Sprintf("%s %s %s%s→%s", b.Tool.ID, b.Tool.Status, b.Tool.Input, b.Tool.InputText, b.Tool.Result)
 }
 
-func TestFold(t *testing.T) {
-	tests := []struct{ name, script, want string }{
-		{"a delta behind the whole line adds nothing", `
+var foldTests = []struct{ name, script, want string }{
+	{"a delta behind the whole line adds nothing", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":""}
 			"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ab"}
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"abc"}]}}
 			"content_block_delta","index":0,"delta":{"type":"text_delta","text":"c"}
 			"message_stop"`,
-			">message assistant complete [0 text complete abc]\n"},
-		{"the whole line confirms the open block, not an older one without a line", `
+		">message assistant complete [0 text complete abc]\n"},
+	{"the whole line confirms the open block, not an older one without a line", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":""}
 			"content_block_stop","index":0
@@ -75,74 +74,76 @@ func TestFold(t *testing.T) {
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"x"}]}}
 			"content_block_stop","index":1
 			"message_stop"`,
-			">message assistant complete [0 text complete ] [1 text complete x]\n"},
-		{"a stream that is cut leaves incomplete blocks", `
+		">message assistant complete [0 text complete ] [1 text complete x]\n"},
+	{"a stream that is cut leaves incomplete blocks", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":""}
 			"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ab"}
 			"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"Bash","input":{}}
 			"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a"}`,
-			">message assistant incomplete [0 text incomplete ab] [1 tool_use incomplete t1 in_progress {\"a→]\n"},
-		{"a result ends what the main loop left open", `
+		">message assistant incomplete [0 text incomplete ab] [1 tool_use incomplete t1 in_progress {\"a→]\n"},
+	{"a result ends what the main loop left open", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":""}
 			{"type":"result","subtype":"error_during_execution","is_error":true}`,
-			">message assistant incomplete [0 text incomplete ]\n>result\n"},
-		{"a new message ends one that has no end", `
+		">message assistant incomplete [0 text incomplete ]\n>result\n"},
+	{"a new message ends one that has no end", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":"a"}
 			{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}
 			{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"b"}}}`,
-			">message assistant incomplete [0 text incomplete a]\n>message assistant incomplete [0 text incomplete b]\n"},
-		{"an open block ends with its message", `
+		">message assistant incomplete [0 text incomplete a]\n>message assistant incomplete [0 text incomplete b]\n"},
+	{"an open block ends with its message", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":"a"}
 			"message_stop"`,
-			">message assistant incomplete [0 text incomplete a]\n"},
-		{"a stream whose start was missed", `
+		">message assistant incomplete [0 text incomplete a]\n"},
+	{"a stream whose start was missed", `
 			"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"hm"}
 			"content_block_delta","index":5,"delta":{"type":"input_json_delta","partial_json":"[1]"}
 			"content_block_stop","index":5`,
-			">message assistant incomplete [2 thinking incomplete hm] [5 tool_use complete  in_progress [1]→]\n"},
-		{"abandoned blocks are gone, confirmed ones stay", `
+		">message assistant incomplete [2 thinking incomplete hm] [5 tool_use complete  in_progress [1]→]\n"},
+	{"abandoned blocks are gone, confirmed ones stay", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":"a"}
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"a"}]}}
 			"content_block_stop","index":0
 			"content_block_start","index":1,"content_block":{"type":"text","text":"b"}
 			{"type":"stream_event","event":{"type":"message_stop"},"api_message_id":"m1","abandoned_blocks":{"api_message_id":"m1","from_block_index":0}}`,
-			">message assistant complete [0 text complete a]\n"},
-		{"a line supersedes others", `
+		">message assistant complete [0 text complete a]\n"},
+	{"a line supersedes others", `
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"a"}]},"uuid":"u1"}
 			{"type":"assistant","message":{"id":"m2","content":[{"type":"text","text":"b"}]},"uuid":"u2","supersedes":["u1"]}`,
-			">message assistant complete [0 text complete b]\n"},
-		{"a refusal takes lines back", `
+		">message assistant complete [0 text complete b]\n"},
+	{"a refusal takes lines back", `
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"a"}]},"uuid":"u1"}
 			{"type":"system","subtype":"model_refusal_fallback","retracted_message_uuids":["u1"]}`,
-			">unknown\n"},
-		{"a result before its tool", `
+		">unknown\n"},
+	{"a result before its tool", `
 			{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"r","is_error":true},{"type":"tool_result","tool_use_id":"t2","content":"q"}]}}
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}`,
-			">tool_result\n>message assistant complete [0 tool_use complete t1 failed {}→\"r\"]\n"},
-		{"the result of a tool on the API's side", `
+		">tool_result\n>message assistant complete [0 tool_use complete t1 failed {}→\"r\"]\n"},
+	{"the result of a tool on the API's side", `
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"server_tool_use","id":"t1","name":"web_search","input":{"q":1}},{"type":"web_search_tool_result","tool_use_id":"t1","content":{"error_code":"x"}}]}}`,
-			">message assistant complete [0 server_tool_use complete t1 failed {\"q\":1}→{\"error_code\":\"x\"}] [1 web_search_tool_result complete " +
-				"{\"type\":\"web_search_tool_result\",\"tool_use_id\":\"t1\",\"content\":{\"error_code\":\"x\"}}]\n"},
-		{"the same line twice", `
+		">message assistant complete [0 server_tool_use complete t1 failed {\"q\":1}→{\"error_code\":\"x\"}] [1 web_search_tool_result complete " +
+			"{\"type\":\"web_search_tool_result\",\"tool_use_id\":\"t1\",\"content\":{\"error_code\":\"x\"}}]\n"},
+	{"the same line twice", `
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"a"}]},"uuid":"u1"}
 			{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"a"}]},"uuid":"u1"}`,
-			">message assistant complete [0 text complete a]\n"},
-		{"an input that is no JSON stays text", `
+		">message assistant complete [0 text complete a]\n"},
+	{"an input that is no JSON stays text", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"Bash","input":{}}
 			"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"nonsense"}
 			"content_block_stop","index":0
 			"message_stop"`,
-			">message assistant complete [0 tool_use complete t1 in_progress nonsense→]\n"},
-	}
+		">message assistant complete [0 tool_use complete t1 in_progress nonsense→]\n"},
+}
+
+func TestFold(t *testing.T) {
 	var cases []foldCase
 	want := map[string]string{}
-	for _, tt := range tests {
+	for _, tt := range foldTests {
 		r := convert(t, script(tt.script))
 		if got := outline(r.conv); got != tt.want {
 			t.Errorf("%s:\n%swant\n%s", tt.name, got, tt.want)

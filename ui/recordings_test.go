@@ -3,6 +3,7 @@ package ui_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,8 +71,8 @@ func checkRoundTrip(t *testing.T, r *run) {
 			t.Errorf("%s: %v", r.lines[i], err)
 			continue
 		}
-		if diff := cmp.Diff(m, back); diff != "" {
-			t.Errorf("Decode(Encode(x)) is not x (-x +got):\n%s", diff)
+		if !reflect.DeepEqual(m, back) {
+			t.Errorf("Decode(Encode(x)) is not x (-x +got):\n%s", cmp.Diff(m, back))
 		}
 	}
 }
