@@ -12,7 +12,7 @@ lint test fuzz bench soak: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test preflight cli lint fuzz bench soak clean
+.PHONY: help run build test preflight cli lint generate fuzz bench soak clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -47,6 +47,10 @@ cli:
 
 lint: ## gofmt, vet, staticcheck, go.mod, generated files
 	@scripts/lint
+
+generate: ## make the JSON Schemas, the TypeScript types and web/dist from the Go types
+	@scripts/preflight go node npm
+	go generate ./...
 
 fuzz: ## run every fuzz target for FUZZTIME
 	@scripts/fuzz

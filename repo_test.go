@@ -93,7 +93,7 @@ func readFile(t *testing.T, name string) []byte {
 
 func TestMakefileTargets(t *testing.T) {
 	text := string(readFile(t, "Makefile"))
-	for _, target := range strings.Fields("run test lint fuzz bench soak build clean help") {
+	for _, target := range strings.Fields("run test lint generate fuzz bench soak build clean help") {
 		if !regexp.MustCompile(`(?m)^` + target + `:`).MatchString(text) {
 			t.Errorf("the Makefile has no target %s", target)
 		}

@@ -1,4 +1,4 @@
-// web/src/fold/canonical.ts
+// src/fold/canonical.ts
 function wellFormed(s) {
   return s.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "�");
 }
@@ -22,7 +22,7 @@ function members(v) {
   return Object.entries(v).filter(([, value]) => value !== void 0).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([key, value]) => JSON.stringify(wellFormed(key)) + ":" + canonical(value));
 }
 
-// web/src/fold/json.ts
+// src/fold/json.ts
 function isObj(v) {
   return typeof v === "object" && v !== null && !Array.isArray(v);
 }
@@ -50,7 +50,7 @@ function setValue(target, key, value) {
   if (value !== void 0 && value !== null) target[key] = value;
 }
 
-// web/src/fold/lookup.ts
+// src/fold/lookup.ts
 function emptyConversation() {
   return {
     threads: [{ parentToolUseId: "", items: [] }],
@@ -210,7 +210,7 @@ var Lookup = class {
   }
 };
 
-// web/src/fold/session.ts
+// src/fold/session.ts
 function replace(state, key, text) {
   delete state[key];
   setText(state, key, text);
@@ -331,7 +331,7 @@ function taskNotification(x, msg) {
   setValue(t, "usage", msg.usage);
 }
 
-// web/src/fold/tooltype.ts
+// src/fold/tooltype.ts
 var irregular = /* @__PURE__ */ new Map([
   ["ListMcpResourcesTool", "CLAUDE_LIST_MCP_RESOURCES"],
   ["ReadMcpResourceTool", "CLAUDE_READ_MCP_RESOURCE"]
@@ -345,7 +345,7 @@ function toolType(name) {
   return "CLAUDE_" + snake.toUpperCase();
 }
 
-// web/src/fold/tool.ts
+// src/fold/tool.ts
 var toolBlocks = /* @__PURE__ */ new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 function isTool(type) {
   return toolBlocks.has(type);
@@ -404,7 +404,7 @@ function toolProgress(x, id, elapsed, taskId, output) {
   if (str(output) !== "") p.output = (p.output ?? "") + str(output);
 }
 
-// web/src/fold/block.ts
+// src/fold/block.ts
 function typeOf(content) {
   const type = str(get(content, "type"));
   if (type === "unknown" && isObj(content) && "originalType" in content) {
@@ -457,7 +457,7 @@ function serverResult(x, data) {
   tool.status = failed || get(data, "is_error") === true ? "failed" : "success";
 }
 
-// web/src/fold/stream.ts
+// src/fold/stream.ts
 function streamEvent(x, msg) {
   const parent = str(msg.parent_tool_use_id);
   const event = msg.event;
@@ -588,7 +588,7 @@ function messageStop(x, parent, id, abandonedFrom) {
   if (m.blocks.length === 0) x.remove(parent, m);
 }
 
-// web/src/fold/whole.ts
+// src/fold/whole.ts
 function assistant(x, msg) {
   const parent = str(msg.parent_tool_use_id);
   retract(x, parent, strings(msg.supersedes));
@@ -726,7 +726,7 @@ function unknown(x, msg) {
   x.thread(parent).items.push({ kind: "unknown", unknown: item });
 }
 
-// web/src/fold/fold.ts
+// src/fold/fold.ts
 var Fold = class {
   lookup;
   /** Begins with an empty conversation, or goes on with a snapshot of one. */
