@@ -9,18 +9,20 @@ import (
 	"slices"
 
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
+	"github.com/seed7221b0f9/parley/ui"
 )
 
 // bench is one run: what was built and installed for it, and the samples of its rounds.
 type bench struct {
 	*config
-	root     string // of the repository
-	tmp      string // everything that is written, gone afterwards
-	firehose string
-	consumer string
-	sides    []side
-	expected *expected // of the stream
-	notes    []string
+	root       string // of the repository
+	tmp        string // everything that is written, gone afterwards
+	firehose   string
+	consumer   string
+	sides      []side
+	expected   *expected  // of the stream
+	foldEvents []ui.Event // of the session that is folded
+	notes      []string
 
 	samples map[sample][]float64
 }
@@ -63,6 +65,8 @@ type measurement struct {
 var measurements = []measurement{
 	{[]string{"stream_msgs_per_s", "stream_cpu_s", "stream_vs_cat"}, (*bench).prepareStream, (*bench).streamRound},
 	{[]string{"delta_allocs"}, nil, (*bench).allocsRound},
+	{[]string{"ui_event_ns", "ui_event_allocs"}, nil, (*bench).uiEventRound},
+	{[]string{"ts_fold_ms"}, (*bench).prepareFold, (*bench).foldRound},
 	{[]string{"first_message_ms"}, nil, (*bench).firstRound},
 	{[]string{"idle_heap_bytes", "idle_stack_bytes", "idle_goroutines"}, nil, (*bench).idleRound},
 }

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// deltasOfRound is how many text deltas a round sends to the screen.
+const deltasOfRound = 200_000
+
+// uiEventRound times a text delta on its way to a screen: its event, its RPC message
+// encoded, and its fold. On the other side the message is encoded by json.Marshal.
+func (b *bench) uiEventRound(context.Context) error {
+	quick, allocs, err := sendDeltas(appendEncoder())
+	if err != nil {
+		return err
+	}
+	slow, slowAllocs, err := sendDeltas(marshalEncoder())
+	if err != nil {
+		return err
+	}
+	b.logf("  %.0f ns and %.2f allocations, %.0f ns and %.2f with json.Marshal", quick, allocs, slow, slowAllocs)
+	b.add("ui_event_ns", "parley", quick)
+	b.add("ui_event_ns", "marshal", slow)
+	b.add("ui_event_allocs", "parley", allocs)
+	b.add("ui_event_allocs", "marshal", slowAllocs)
+	return nil
+}
+
+// sendDeltas sends deltas all the way and returns the time and the allocations of one.
+func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err error) {
+	m, err := claude.DecodeMessage([]byte(aDelta))
+	if err != nil {
+		return 0, 0, err
+	}
+	var c ui.Converter
+	var conv ui.Conversation
+	bytes := 0
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	for range deltasOfRound {
+		for _, ev := range c.Add(m) {
+			n, err := encode(ev)
+			if err != nil {
+				return 0, 0, err
+			}
+			bytes += n
+			conv.Apply(ev)
+		}
+	}
+	took := time.Since(begin)
+	runtime.ReadMemStats(&after)
+	text := conv.Thread("").Items[0].Message.Block(0).Text
+	if want := deltasOfRound * len(m.(*claude.StreamEventMessage).TextDelta()); text.Len() != want || bytes < want {
+		return 0, 0, fmt.Errorf("%d bytes of text, %d of messages, want %d", text.Len(), bytes, want)
+	}
+	return float64(took.Nanoseconds()) / deltasOfRound, float64(after.Mallocs-before.Mallocs) / deltasOfRound, nil
+}
+
+// appendEncoder encodes as a server does, into a buffer that it has.
+func appendEncoder() func(ui.Event) (int, error) {
+	c := rpc.NewConverter("0a1b2c3d", 0)
+	var buf []byte
+	return func(ev ui.Event) (int, error) {
+		size := 0
+		for _, m := range c.Messages(ev) {
+			var err error
+			if buf, err = rpc.Append(buf[:0], m); err != nil {
+				return 0, err
+			}
+			size += len(buf)
+		}
+		return size, nil
+	}
+}
+
+// plainEvent is the message of a text delta as a struct with tags and nothing else.
+type plainEvent struct {
+	Type      string `json:"type"`
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+	Event     struct {
+		Type  string `json:"type"`
+		Index int64  `json:"index"`
+		Delta struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"delta"`
+	} `json:"event"`
+	ParentToolUseID string `json:"parent_tool_use_id,omitempty"`
+	APIMessageID    string `json:"api_message_id,omitempty"`
+	Provider        string `json:"provider"`
+}
+
+// marshalEncoder encodes with json.Marshal.
+func marshalEncoder() func(ui.Event) (int, error) {
+	n := 0
+	return func(ev ui.Event) (int, error) {
+		d, ok := ev.(*ui.TextDelta)
+		if !ok {
+			return 0, nil // the start of the message and of its block, once
+		}
+		n++
+		m := &plainEvent{Type: "stream_event", UUID: fmt.Sprintf("evt-0a1b2c3d-%d", n), SessionID: d.SessionID,
+			ParentToolUseID: d.ParentToolUseID, APIMessageID: d.MessageID, Provider: rpc.Provider}
+		m.Event.Type, m.Event.Index = "content_block_delta", d.Index
+		m.Event.Delta.Type, m.Event.Delta.Text = "text_delta", d.Text
+		text, err := json.Marshal(m)
+		if err == nil && len(text) == 0 {
+			err = errors.New("nothing was written")
+		}
+		return len(text), err
+	}
+}
