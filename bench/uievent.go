@@ -13,8 +13,12 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// deltasOfRound is how many text deltas a round sends to the screen.
-const deltasOfRound = 200_000
+// deltasOfRound is how many text deltas a round sends to the screen, deltasOfBlock how
+// many of them make a text.
+const (
+	deltasOfRound = 200_000
+	deltasOfBlock = 1000
+)
 
 // uiEventRound times a text delta on its way to a screen: its event, its RPC message
 // encoded, and its fold. On the other side the message is encoded by json.Marshal.
@@ -43,28 +47,41 @@ func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err err
 	}
 	var c ui.Converter
 	var conv ui.Conversation
-	bytes := 0
+	sent, shown := 0, 0
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begin := time.Now()
-	for range deltasOfRound {
+	for i := range deltasOfRound {
+		if i%deltasOfBlock == 0 {
+			shown += textOf(&conv)
+			c, conv = ui.Converter{}, ui.Conversation{}
+		}
 		for _, ev := range c.Add(m) {
 			n, err := encode(ev)
 			if err != nil {
 				return 0, 0, err
 			}
-			bytes += n
+			sent += n
 			conv.Apply(ev)
 		}
 	}
 	took := time.Since(begin)
 	runtime.ReadMemStats(&after)
-	text := conv.Thread("").Items[0].Message.Block(0).Text
-	if want := deltasOfRound * len(m.(*claude.StreamEventMessage).TextDelta()); text.Len() != want || bytes < want {
-		return 0, 0, fmt.Errorf("%d bytes of text, %d of messages, want %d", text.Len(), bytes, want)
+	shown += textOf(&conv)
+	if want := deltasOfRound * len(m.(*claude.StreamEventMessage).TextDelta()); shown != want || sent < want {
+		return 0, 0, fmt.Errorf("%d bytes of text, %d of messages, want %d", shown, sent, want)
 	}
 	return float64(took.Nanoseconds()) / deltasOfRound, float64(after.Mallocs-before.Mallocs) / deltasOfRound, nil
+}
+
+// textOf is the length of the text in a conversation.
+func textOf(conv *ui.Conversation) int {
+	n := 0
+	for _, it := range conv.Thread("").Items {
+		n += it.Message.Block(0).Text.Len()
+	}
+	return n
 }
 
 // appendEncoder encodes as a server does, into a buffer that it has.
@@ -72,15 +89,9 @@ func appendEncoder() func(ui.Event) (int, error) {
 	c := rpc.NewConverter("0a1b2c3d", 0)
 	var buf []byte
 	return func(ev ui.Event) (int, error) {
-		size := 0
-		for _, m := range c.Messages(ev) {
-			var err error
-			if buf, err = rpc.Append(buf[:0], m); err != nil {
-				return 0, err
-			}
-			size += len(buf)
-		}
-		return size, nil
+		var err error
+		buf, err = c.AppendLines(buf[:0], ev)
+		return len(buf), err
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
@@ -24,7 +25,8 @@ type Converter struct {
 // stream events, n the number of the last one: a session that goes on elsewhere goes
 // on counting. Capabilities are the client's.
 func NewConverter(stream string, n uint64, capabilities ...string) *Converter {
-	c := &Converter{stream: "evt-" + stream + "-", n: n}
+	quoted := jsonwire.AppendString(nil, "evt-"+stream+"-") // it goes into JSON as it is
+	c := &Converter{stream: string(quoted[1 : len(quoted)-1]), n: n}
 	for _, name := range capabilities {
 		c.outputDelta = c.outputDelta || name == CapabilityOutputDelta
 	}

@@ -169,7 +169,7 @@ func TestUUIDs(t *testing.T) {
 
 func TestAppend_isMarshal(t *testing.T) {
 	h := ui.Header{SessionID: "s\u2028\"", ParentToolUseID: "p", MessageID: "m"}
-	c := rpc.NewConverter("00000000", 0)
+	c, lines := rpc.NewConverter("00000000", 0), rpc.NewConverter("00000000", 0)
 	for _, ev := range []ui.Event{
 		&ui.TextDelta{Header: h, Index: 3, Text: "a\x00<b>\xff\n"},
 		&ui.ThinkingDelta{Header: h, Thinking: "…"},
@@ -183,6 +183,10 @@ func TestAppend_isMarshal(t *testing.T) {
 		slow, err := m.MarshalJSON()
 		if err != nil || string(quick[1:]) != string(slow) {
 			t.Errorf("Append gives %s, MarshalJSON %s, %v", quick[1:], slow, err)
+		}
+		lines, err := lines.AppendLines(nil, ev)
+		if err != nil || string(lines) != string(slow)+"\n" {
+			t.Errorf("AppendLines gives %s, MarshalJSON %s, %v", lines, slow, err)
 		}
 	}
 }

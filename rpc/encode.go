@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/ui"
 )
 
 // Encode returns the JSON of a message, in one line.
@@ -33,33 +34,82 @@ func (s *StreamEvent) appendDelta(dst []byte) ([]byte, bool) {
 	if !ok || s.Extra != nil || e.Extra != nil || s.AbandonedBlocks != nil {
 		return nil, false
 	}
-	var head, text string
+	f := deltaFrame{session: s.SessionID, parent: s.ParentToolUseID, message: s.APIMessageID, provider: s.Provider, index: e.Index}
 	var extra Extra
 	switch d := e.Delta.(type) {
 	case *TextDelta:
-		head, text, extra = `,"delta":{"type":"text_delta","text":`, d.Text, d.Extra
+		f.head, f.text, extra = textDeltaHead, d.Text, d.Extra
 	case *ThinkingDelta:
-		head, text, extra = `,"delta":{"type":"thinking_delta","thinking":`, d.Thinking, d.Extra
+		f.head, f.text, extra = thinkingDeltaHead, d.Thinking, d.Extra
 	case *InputJSONDelta:
-		head, text, extra = `,"delta":{"type":"input_json_delta","partial_json":`, d.PartialJSON, d.Extra
+		f.head, f.text, extra = inputDeltaHead, d.PartialJSON, d.Extra
 	default:
 		return nil, false
 	}
 	if extra != nil {
 		return nil, false
 	}
-	dst = jsonwire.AppendString(append(dst, `{"type":"stream_event","uuid":`...), s.UUID)
-	dst = jsonwire.AppendString(append(dst, `,"session_id":`...), s.SessionID)
-	dst = strconv.AppendInt(append(dst, `,"event":{"type":"content_block_delta","index":`...), e.Index, 10)
-	dst = append(jsonwire.AppendString(append(dst, head...), text), '}', '}')
-	if s.ParentToolUseID != "" {
-		dst = jsonwire.AppendString(append(dst, `,"parent_tool_use_id":`...), s.ParentToolUseID)
+	dst = append(dst, deltaUUIDHead...)
+	return f.append(jsonwire.AppendString(dst, s.UUID)), true
+}
+
+// A stream event with a delta, in pieces.
+const (
+	deltaUUIDHead     = `{"type":"stream_event","uuid":`
+	textDeltaHead     = `,"delta":{"type":"text_delta","text":`
+	thinkingDeltaHead = `,"delta":{"type":"thinking_delta","thinking":`
+	inputDeltaHead    = `,"delta":{"type":"input_json_delta","partial_json":`
+)
+
+// deltaFrame is a stream event with a delta, behind its uuid.
+type deltaFrame struct {
+	session, parent, message, provider string
+	index                              int64
+	head, text                         string
+}
+
+func (f *deltaFrame) append(dst []byte) []byte {
+	dst = jsonwire.AppendString(append(dst, `,"session_id":`...), f.session)
+	dst = strconv.AppendInt(append(dst, `,"event":{"type":"content_block_delta","index":`...), f.index, 10)
+	dst = append(jsonwire.AppendString(append(dst, f.head...), f.text), '}', '}')
+	if f.parent != "" {
+		dst = jsonwire.AppendString(append(dst, `,"parent_tool_use_id":`...), f.parent)
 	}
-	if s.APIMessageID != "" {
-		dst = jsonwire.AppendString(append(dst, `,"api_message_id":`...), s.APIMessageID)
+	if f.message != "" {
+		dst = jsonwire.AppendString(append(dst, `,"api_message_id":`...), f.message)
 	}
-	dst = jsonwire.AppendString(append(dst, `,"provider":`...), s.Provider)
-	return append(dst, '}'), true
+	dst = jsonwire.AppendString(append(dst, `,"provider":`...), f.provider)
+	return append(dst, '}')
+}
+
+// AppendLines appends the messages of an event as JSON, a line each. It is Messages
+// and Append in one: deltas need no message in between and allocate nothing but what
+// dst lacks.
+func (c *Converter) AppendLines(dst []byte, ev ui.Event) ([]byte, error) {
+	f := deltaFrame{provider: Provider}
+	switch ev := ev.(type) {
+	case *ui.TextDelta:
+		f.index, f.head, f.text = ev.Index, textDeltaHead, ev.Text
+	case *ui.ThinkingDelta:
+		f.index, f.head, f.text = ev.Index, thinkingDeltaHead, ev.Thinking
+	case *ui.ToolInputDelta:
+		f.index, f.head, f.text = ev.Index, inputDeltaHead, ev.PartialJSON
+	default:
+		for _, m := range c.Messages(ev) {
+			var err error
+			if dst, err = Append(dst, m); err != nil {
+				return nil, err
+			}
+			dst = append(dst, '\n')
+		}
+		return dst, nil
+	}
+	h := ev.Head()
+	f.session, f.parent, f.message = h.SessionID, h.ParentToolUseID, h.MessageID
+	c.n++
+	dst = append(append(append(dst, deltaUUIDHead...), '"'), c.stream...)
+	dst = append(strconv.AppendUint(dst, c.n, 10), '"')
+	return append(f.append(dst), '\n'), nil
 }
 
 // compact is a JSON text without space between its tokens.

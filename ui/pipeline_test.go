@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -108,13 +109,22 @@ func follow(tb testing.TB, events []ui.Event) *run {
 	tb.Helper()
 	r := &run{events: events, conv: &ui.Conversation{}}
 	conv := rpc.NewConverter("0a1b2c3d", 0, rpc.CapabilityOutputDelta)
+	quick := rpc.NewConverter("0a1b2c3d", 0, rpc.CapabilityOutputDelta)
 	for _, ev := range r.events {
 		r.conv.Apply(ev)
+		lines, err := quick.AppendLines(nil, ev)
+		if err != nil {
+			tb.Fatalf("%T: %v", ev, err)
+		}
 		for _, m := range conv.Messages(ev) {
 			line, err := rpc.Encode(m)
 			if err != nil {
 				tb.Fatalf("%T: %v", ev, err)
 			}
+			if !bytes.HasPrefix(lines, append(line, '\n')) {
+				tb.Fatalf("%T: AppendLines gives %s, Encode %s", ev, lines, line)
+			}
+			lines = lines[len(line)+1:]
 			r.messages = append(r.messages, m)
 			r.lines = append(r.lines, line)
 		}

@@ -1,58 +1,42 @@
 package jsonwire
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const hexDigits = "0123456789abcdef"
-
-// plain are the ASCII bytes that stand for themselves in a JSON string.
-var plain = func() (t [utf8.RuneSelf]bool) {
-	for c := range t {
-		t[c] = c >= ' ' && c != '"' && c != '\\'
-	}
-	return t
-}()
 
 // AppendString appends s as a JSON string with no escape that is not needed, as
 // JSON.stringify writes it. Invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if plain[c] {
-				i++
-				continue
-			}
-			dst = appendEscaped(append(dst, s[start:i]...), c)
-			i++
-			start = i
-			continue
+	for {
+		n, ascii := untilSpecial(s)
+		if piece := s[:n]; ascii || utf8.ValidString(piece) {
+			dst = append(dst, piece...)
+		} else {
+			dst = appendValid(dst, piece)
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			dst = append(append(dst, s[start:i]...), "\uFFFD"...)
-			start = i + 1
+		if n == len(s) {
+			return append(dst, '"')
 		}
-		i += size
+		dst = appendEscaped(dst, s[n])
+		s = s[n+1:]
 	}
-	return append(append(dst, s[start:]...), '"')
+}
+
+// appendValid appends s with U+FFFD for each byte that is no UTF-8.
+func appendValid(dst []byte, s string) []byte {
+	for _, r := range s {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
 }
 
 func appendEscaped(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
+	if i := strings.IndexByte("\"\\\b\f\n\r\t", c); i >= 0 {
+		return append(dst, '\\', `"\bfnrt`[i])
 	}
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 }
