@@ -128,6 +128,8 @@ type wholeLine struct {
 	Parent        string          `json:"parent_tool_use_id"`
 	UUID          string          `json:"uuid"`
 	ToolUseResult json.RawMessage `json:"tool_use_result"`
+	Supersedes    []string        `json:"supersedes"`
+	Retracted     []string        `json:"retracted_message_uuids"`
 }
 
 func (l *wholeLine) blocks() []map[string]any {
@@ -165,21 +167,10 @@ func checkLossless(t *testing.T, r *run, steps []step) {
 func checkShown(t *testing.T, r *run, steps []step) {
 	t.Helper()
 	book := ledger{}
-	prompts := map[string]bool{}
-	for _, s := range steps {
-		var l wholeLine
-		if json.Unmarshal([]byte(s.line), &l) != nil {
-			continue
-		}
-		switch {
-		case l.Type == "user" && prompts[l.UUID]: // read back
-		case l.Type == "user" && s.in:
-			prompts[l.UUID] = l.UUID != ""
-			said(book, &l, "user")
-		case l.Type == "assistant" && !s.in:
-			said(book, &l, "assistant")
-		case l.Type == "user":
-			said(book, &l, "user")
+	lines, gone := wholeLines(steps)
+	for _, l := range lines {
+		if !gone[l.UUID] {
+			said(book, l)
 		}
 	}
 	shown(t, book, r.conv)
@@ -190,23 +181,54 @@ func checkShown(t *testing.T, r *run, steps []step) {
 	}
 }
 
+// wholeLines are the lines with whole messages, each once: a prompt that is read back
+// is the same as the one that was sent. Gone are those that the CLI took back.
+func wholeLines(steps []step) (lines []*wholeLine, gone map[string]bool) {
+	seen := map[string]bool{}
+	gone = map[string]bool{}
+	for _, s := range steps {
+		l := &wholeLine{}
+		if json.Unmarshal([]byte(s.line), l) != nil || s.in && l.Type != "user" {
+			continue
+		}
+		for _, uuid := range append(l.Supersedes, l.Retracted...) {
+			gone[uuid] = true
+		}
+		if (l.Type == "assistant" || l.Type == "user") && !seen[l.UUID] {
+			seen[l.UUID] = l.UUID != ""
+			lines = append(lines, l)
+		}
+	}
+	return lines, gone
+}
+
 // said enters the blocks of a line.
-func said(book ledger, l *wholeLine, role string) {
+func said(book ledger, l *wholeLine) {
+	results := 0
 	for _, b := range l.blocks() {
 		switch b["type"] {
 		case "text":
-			book.add(1, role, l.Parent, "text", b["text"])
+			book.add(1, l.Type, l.Parent, "text", str(b["text"]))
 		case "thinking":
-			book.add(1, role, l.Parent, "thinking", b["thinking"], b["signature"])
-		case "tool_use":
-			book.add(1, role, l.Parent, "tool", b["id"], b["name"], b["input"])
+			book.add(1, l.Type, l.Parent, "thinking", str(b["thinking"]), str(b["signature"]))
+		case "tool_use", "server_tool_use", "mcp_tool_use":
+			book.add(1, l.Type, l.Parent, "tool", str(b["id"]), str(b["name"]), b["input"])
 		case "tool_result":
 			isError, _ := b["is_error"].(bool)
-			book.add(1, "result", b["tool_use_id"], b["content"], isError, value(l.ToolUseResult), l.UUID)
+			structured := value(l.ToolUseResult)
+			if results++; results > 1 {
+				structured = nil // it is that of the first
+			}
+			book.add(1, "result", str(b["tool_use_id"]), b["content"], isError, structured, l.UUID)
 		default:
-			book.add(1, role, l.Parent, "block", b)
+			book.add(1, l.Type, l.Parent, "block", b)
 		}
 	}
+}
+
+func str(v any) string {
+	s, _ := v.(string)
+	return s
 }
 
 func value(j []byte) any {
@@ -242,7 +264,7 @@ func shownBlock(book ledger, parent, role string, b *ui.Block) {
 		book.add(-1, role, parent, "thinking", b.Text.String(), b.Signature)
 	case b.Tool != nil:
 		book.add(-1, role, parent, "tool", b.Tool.ID, b.Tool.Name, b.Tool.Input.Value())
-		if b.Tool.Status != ui.ToolInProgress {
+		if b.Tool.Status != ui.ToolInProgress && b.Type == "tool_use" { // others have a block for it
 			book.add(-1, "result", b.Tool.ID, b.Tool.Result.Value(), b.Tool.Status == ui.ToolFailed, b.Tool.ToolUseResult.Value(), b.Tool.ResultUUID)
 		}
 	default:

@@ -25,27 +25,54 @@ func transcripts() string {
 // TestTranscripts compares a session that was live with the same one from its file:
 // blocks of answers, tool calls, their inputs, results and states, and their order.
 func TestTranscripts(t *testing.T) {
-	compared := 0
+	var sessions []*savedSession
+	var cases []foldCase
 	for _, name := range scenarios(t, transcripts()) {
 		dir := filepath.Join(transcripts(), name)
 		if _, err := os.Stat(filepath.Join(dir, "stdout.jsonl")); err != nil {
 			continue // made by the SDK's functions: nothing was live
 		}
-		t.Run(name, func(t *testing.T) {
-			files, err := filepath.Glob(filepath.Join(dir, "projects", "*", "*.jsonl"))
-			if err != nil {
-				t.Fatal(err)
+		files, err := filepath.Glob(filepath.Join(dir, "projects", "*", "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			s := newSavedSession(t, dir, file)
+			sessions = append(sessions, s)
+			cases = append(cases, foldCase{Name: s.name(), Messages: s.run.lines})
+		}
+	}
+	if len(sessions) == 0 {
+		t.Fatal("nothing to compare")
+	}
+	inNode := foldInNode(t, cases)
+	for _, s := range sessions {
+		t.Run(s.name(), func(t *testing.T) {
+			got := inNode[s.name()]
+			if want := canonical(t, s.run.conv); got.State != want {
+				t.Errorf("the folds of the file differ: %s (-Go +TypeScript)\n%s", got.Error, diffJSON(t, want, got.State))
 			}
-			for _, file := range files {
-				compareSession(t, dir, file)
-				compared++
-			}
+			checkRoundTrip(t, s.run)
+			compareSession(t, s)
 		})
 	}
-	if compared == 0 {
-		t.Fatal("nothing was compared")
-	}
 }
+
+// savedSession is a session file on its way to a screen.
+type savedSession struct {
+	dir, id string
+	lines   map[string]claude.JSON // by uuid
+	run     *run
+}
+
+func newSavedSession(t *testing.T, dir, file string) *savedSession {
+	t.Helper()
+	s := &savedSession{dir: dir, id: strings.TrimSuffix(filepath.Base(file), ".jsonl"), lines: entriesByUUID(t, file)}
+	s.run = foldFile(t, dir, file, s.lines)
+	return s
+}
+
+func (s *savedSession) name() string { return filepath.Base(s.dir) + "/" + s.id[:min(8, len(s.id))] }
 
 // part is what is compared of a block.
 type part struct {
@@ -82,12 +109,10 @@ func parts(conv *ui.Conversation) map[string][]part {
 	return all
 }
 
-func compareSession(t *testing.T, dir, file string) {
+func compareSession(t *testing.T, s *savedSession) {
 	t.Helper()
-	session := strings.TrimSuffix(filepath.Base(file), ".jsonl")
-	lines := entriesByUUID(t, file)
-	saved := parts(foldFile(t, dir, file, lines))
-	live := parts(foldLive(t, dir, session, lines))
+	session, lines := s.id, s.lines
+	saved, live := parts(s.run.conv), parts(foldLive(t, s.dir, session, lines))
 	for parent, liveParts := range live {
 		branch := map[string]bool{}
 		for _, p := range saved[parent] {
@@ -164,20 +189,18 @@ func foldLive(t *testing.T, dir, session string, lines map[string]claude.JSON) *
 
 // foldFile folds a session file and those of its subagents. The order is that of the
 // official SDK's answer beside the file.
-func foldFile(t *testing.T, dir, file string, lines map[string]claude.JSON) *ui.Conversation {
+func foldFile(t *testing.T, dir, file string, lines map[string]claude.JSON) *run {
 	t.Helper()
 	session := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 	var c ui.Converter
-	conv := &ui.Conversation{}
+	var events []ui.Event
 	fold := func(order string, lines map[string]claude.JSON, parent string) {
 		var messages []struct{ UUID string }
 		if err := json.Unmarshal(mustRead(t, filepath.Join(dir, order)), &messages); err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range messages {
-			for _, ev := range c.Entry(lines[m.UUID], parent) {
-				conv.Apply(ev)
-			}
+			events = append(events, c.Entry(lines[m.UUID], parent)...)
 		}
 	}
 	fold("expected."+session+".messages.system.json", lines, "")
@@ -194,5 +217,5 @@ func foldFile(t *testing.T, dir, file string, lines map[string]claude.JSON) *ui.
 		id := strings.TrimPrefix(filepath.Base(base), "agent-")
 		fold("expected."+session+".subagent."+id+".json", entriesByUUID(t, agent), meta.ToolUseID)
 	}
-	return conv
+	return follow(t, events)
 }
