@@ -67,6 +67,7 @@ func (c *Converter) Add(m claude.Message) []Event {
 		c.user(m)
 	case *claude.ResultMessage:
 		c.result(m)
+	case nil:
 	default:
 		c.other(m)
 	}

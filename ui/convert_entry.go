@@ -71,7 +71,7 @@ func (c *Converter) assistantEntry(h Header, line claude.JSON) {
 		at := int64(number("{\"i\":"+index+"}", "i"))
 		if msg := c.thread(h.ParentToolUseID).message(m.Message.ID); m.Message.ID != "" && msg.block(at) == nil {
 			content := contentOf(m.Message.Content[0])
-			msg.put(&liveBlock{index: at, blockType: content.Type, toolUseID: content.ToolUseID, uuid: h.UUID})
+			msg.put(&liveBlock{index: at, blockType: kept(content.Type), toolUseID: kept(content.ToolUseID), uuid: kept(h.UUID)})
 		}
 	}
 	c.assistant(m)

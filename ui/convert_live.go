@@ -12,6 +12,8 @@ import (
 // message follow each other, so that few would do.
 const keptMessages = 64
 
+// What is kept here outlives the lines that it comes from, so it is copied.
+
 // liveThread is what a converter knows of the main thread or of a subagent.
 type liveThread struct {
 	messages []*liveMessage // the newest last
@@ -67,7 +69,7 @@ func (t *liveThread) message(id string) *liveMessage {
 	if m := t.find(id); m != nil {
 		return m
 	}
-	m := &liveMessage{id: id}
+	m := &liveMessage{id: kept(id)}
 	t.messages = append(t.messages, m)
 	if len(t.messages) > keptMessages && !t.messages[0].streaming {
 		t.messages = slices.Delete(t.messages, 0, 1)
@@ -114,26 +116,47 @@ func (m *liveMessage) place(content *Content, uuid string) *liveBlock {
 	var stopped *liveBlock
 	for _, b := range m.blocks {
 		switch {
-		case b.whole && content.ToolUseID != "" && isTool(content.Type) && b.toolUseID == content.ToolUseID,
-			b.whole && uuid != "" && b.uuid == uuid && b.blockType == content.Type && !isTool(content.Type):
+		case b.whole && b.is(content, uuid):
 			return b // the same once more
-		case b.whole || b.blockType != content.Type:
-		case isTool(content.Type) && b.toolUseID != content.ToolUseID:
+		case b.whole || !b.fits(content):
 		case b.open:
 			// The CLI writes the whole line before it ends the block.
-			return b
+			return b.become(content)
 		case stopped == nil:
 			stopped = b
 		}
 	}
 	if stopped != nil {
-		return stopped
+		return stopped.become(content)
 	}
 	next := int64(0)
 	if n := len(m.blocks); n > 0 {
 		next = m.blocks[n-1].index + 1
 	}
-	b := &liveBlock{index: next, blockType: content.Type, toolUseID: content.ToolUseID}
+	b := (&liveBlock{index: next}).become(content)
 	m.put(b)
+	return b
+}
+
+// is reports whether a whole block was there before: as the same tool use, or in the
+// same line.
+func (b *liveBlock) is(content *Content, uuid string) bool {
+	if isTool(content.Type) {
+		return content.ToolUseID != "" && b.toolUseID == content.ToolUseID
+	}
+	return uuid != "" && b.uuid == uuid && b.blockType == content.Type
+}
+
+// fits reports whether a block can be what a whole block is the whole of. One whose
+// start was missed has no type or no id.
+func (b *liveBlock) fits(content *Content) bool {
+	if isTool(content.Type) && isTool(b.blockType) {
+		return b.toolUseID == "" || b.toolUseID == content.ToolUseID
+	}
+	return b.blockType == content.Type || b.blockType == ""
+}
+
+func (b *liveBlock) become(content *Content) *liveBlock {
+	b.blockType, b.toolUseID = kept(content.Type), kept(content.ToolUseID)
 	return b
 }

@@ -24,9 +24,9 @@ func (c *Converter) assistant(m *claude.AssistantMessage) {
 		}
 		content := contentOf(block)
 		b := msg.place(&content, m.UUID)
-		b.whole, b.uuid = true, m.UUID
-		if isTool(content.Type) {
-			b.toolUseID, b.input, b.given = content.ToolUseID, nil, content.Input
+		b.whole, b.uuid = true, kept(m.UUID)
+		if isTool(content.Type) && b.open { // its stop is still to come
+			b.input, b.given = nil, content.Input
 		}
 		ev.Blocks = append(ev.Blocks, IndexedBlock{Index: b.index, Block: content})
 	}

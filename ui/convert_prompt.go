@@ -24,7 +24,7 @@ func (c *Converter) Ask(requestID string, request claude.JSON) []Event {
 		j, _ := member(request, key)
 		return present(j)
 	}
-	p := pendingPrompt{toolUseID: str("tool_use_id")}
+	p := pendingPrompt{toolUseID: kept(str("tool_use_id"))}
 	switch subtype, tool := str("subtype"), str("tool_name"); {
 	case subtype == "can_use_tool" && tool == claude.ToolAskUserQuestion:
 		p.question, p.kind = true, QuestionAsk
@@ -52,7 +52,7 @@ func (c *Converter) Ask(requestID string, request claude.JSON) []Event {
 	if c.pending == nil {
 		c.pending = map[string]pendingPrompt{}
 	}
-	c.pending[requestID] = p
+	c.pending[kept(requestID)] = p
 	return c.out
 }
 

@@ -76,7 +76,7 @@ func (c *Converter) blockStart(msg *liveMessage, h Header, e *claude.ContentBloc
 		c.blockStop(msg, h, old, true)
 	}
 	content := contentOf(e.ContentBlock)
-	msg.put(&liveBlock{index: e.Index, blockType: content.Type, toolUseID: content.ToolUseID, open: true, given: content.Input})
+	msg.put(&liveBlock{index: e.Index, blockType: kept(content.Type), toolUseID: kept(content.ToolUseID), open: true, given: keptJSON(content.Input)})
 	switch {
 	case content.Type == "text":
 		c.emit(&TextStart{Header: h, Index: e.Index, Text: content.Text, Block: content.Raw})

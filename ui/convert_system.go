@@ -12,7 +12,7 @@ func (c *Converter) other(m claude.Message) {
 	raw := rawOf(m)
 	switch m := m.(type) {
 	case *claude.KeepAliveMessage, *claude.ControlRequestMessage, *claude.ControlResponseMessage,
-		*claude.ControlCancelRequestMessage, *claude.TranscriptMirrorMessage, nil:
+		*claude.ControlCancelRequestMessage, *claude.TranscriptMirrorMessage:
 		// The protocol's own lines say nothing of the conversation.
 	case *claude.InitMessage:
 		ev := &SystemInit{Header: h, CWD: m.CWD, Model: m.Model, PermissionMode: string(m.PermissionMode),
@@ -40,7 +40,7 @@ func (c *Converter) other(m claude.Message) {
 	case *claude.ErrorMessage:
 		c.emit(&Error{Header: h, Message: errorText(m.Error)})
 	case *claude.BadLine:
-		c.emit(&Error{Header: h, Message: m.Err.Error()})
+		c.emit(&Error{Header: h, Message: fmt.Sprint(m.Err)})
 	default:
 		c.task(h, raw, m)
 	}

@@ -103,6 +103,14 @@ var foldTests = []struct{ name, script, want string }{
 			"content_block_delta","index":5,"delta":{"type":"input_json_delta","partial_json":"[1]"}
 			"content_block_stop","index":5`,
 		">message assistant incomplete [2 thinking incomplete hm] [5 tool_use complete  in_progress [1]→]\n"},
+	{"a whole line confirms a block whose start was missed", `
+			"content_block_delta","index":4,"delta":{"type":"signature_delta","signature":"s"}
+			{"type":"assistant","message":{"id":"m1","content":[{"type":"thinking","thinking":"hm","signature":"s"}]}}
+			"content_block_delta","index":5,"delta":{"type":"input_json_delta","partial_json":"[1]"}
+			{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":[1]}]}}
+			"content_block_stop","index":5
+			"message_stop"`,
+		">message assistant complete [4 thinking complete hm] [5 tool_use complete t1 in_progress [1]→]\n"},
 	{"abandoned blocks are gone, confirmed ones stay", `
 			"message_start","message":{"id":"m1"}
 			"content_block_start","index":0,"content_block":{"type":"text","text":"a"}
