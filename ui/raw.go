@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/claude"
@@ -17,7 +16,7 @@ func checked(j claude.JSON) claude.JSON {
 		return ""
 	}
 	if !utf8.ValidString(string(j)) {
-		j = claude.JSON(strings.ToValidUTF8(string(j), "\uFFFD"))
+		j = claude.JSON([]rune(string(j))) // U+FFFD for each bad byte, as decoding gives
 	}
 	if jsonwire.Valid(string(j)) {
 		return j
