@@ -63,6 +63,7 @@ func (c *Converter) Messages(ev ui.Event) []Message {
 		c.start(&ev.Header, ev.Index, blockOr(ev.Block, ev.BlockType, &UnknownBlock{OriginalType: ev.BlockType}))
 	case *ui.BlockStop:
 		c.event(&ev.Header, &ContentBlockStopEvent{Index: ev.Index, Incomplete: ev.Incomplete})
+	case *ui.MessageDelta: // told again with the end
 	case *ui.MessageComplete:
 		c.messageComplete(ev)
 	case *ui.UnknownStream:

@@ -8,8 +8,7 @@ import (
 // written comes back, so a log of messages folds to the same conversation. The zero
 // value is ready. It is for one goroutine.
 type Reader struct {
-	current map[string]string             // the message that is streamed, by parent tool use
-	ends    map[string]*MessageDeltaEvent // what message_delta said, until message_stop
+	current map[string]string // the message that is streamed, by parent tool use
 }
 
 // Events returns the events of a message.
@@ -41,7 +40,7 @@ func (r *Reader) stream(m *StreamEvent) ui.Event {
 			h.MessageID = e.Message.ID
 		}
 		if r.current == nil {
-			r.current, r.ends = map[string]string{}, map[string]*MessageDeltaEvent{}
+			r.current = map[string]string{}
 		}
 		r.current[m.ParentToolUseID] = h.MessageID
 		return &ui.MessageStart{Header: h, Model: e.Message.Model, Message: raw(&e.Message, e.Message.Extra)}
@@ -52,29 +51,17 @@ func (r *Reader) stream(m *StreamEvent) ui.Event {
 	case *ContentBlockStopEvent:
 		return &ui.BlockStop{Header: h, Index: e.Index, Incomplete: e.Incomplete}
 	case *MessageDeltaEvent:
-		if r.ends == nil {
-			r.current, r.ends = map[string]string{}, map[string]*MessageDeltaEvent{}
-		}
-		r.ends[m.ParentToolUseID] = e
+		return &ui.MessageDelta{Header: h, StopReason: stopReason(e.Delta), Usage: e.Usage}
 	case *MessageStopEvent:
-		return r.messageStop(h, m, e)
+		ev := &ui.MessageComplete{Header: h, Incomplete: e.Incomplete}
+		if m.AbandonedBlocks != nil {
+			ev.AbandonedFrom = &m.AbandonedBlocks.FromBlockIndex
+		}
+		return ev
 	case *UnknownEvent:
 		return &ui.UnknownStream{Header: h, OriginalType: e.OriginalType, Data: e.Data}
 	}
 	return nil
-}
-
-func (r *Reader) messageStop(h ui.Header, m *StreamEvent, e *MessageStopEvent) ui.Event {
-	ev := &ui.MessageComplete{Header: h, Incomplete: e.Incomplete}
-	if d := r.ends[m.ParentToolUseID]; d != nil {
-		ev.Delta, ev.Usage = raw(d, d.Extra), d.Usage
-		ev.StopReason = stopReason(d.Delta)
-		delete(r.ends, m.ParentToolUseID)
-	}
-	if m.AbandonedBlocks != nil {
-		ev.AbandonedFrom = &m.AbandonedBlocks.FromBlockIndex
-	}
-	return ev
 }
 
 func stopReason(delta JSON) string {

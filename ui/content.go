@@ -1,6 +1,10 @@
 package ui
 
-import "github.com/seed7221b0f9/parley/claude"
+import (
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
 
 // contentOf is a block in the terms of this package.
 func contentOf(b claude.ContentBlock) Content {
@@ -33,7 +37,25 @@ func contentOf(b claude.ContentBlock) Content {
 		t, _ := member(c.Raw, "type")
 		c.Type = text(t)
 	}
+	if strings.HasPrefix(string(c.Raw), `"`) {
+		c.repair()
+	}
 	return c
+}
+
+// repair makes a block whose JSON is broken inside one of what could be read of it.
+// One of another type stays a text that nobody can look into.
+func (c *Content) repair() {
+	switch {
+	case c.Type == "text":
+		*c = textContent(c.Text)
+	case c.Type == "thinking":
+		c.Raw = encoded(map[string]string{"type": c.Type, "thinking": c.Text, "signature": c.Signature})
+	case isTool(c.Type):
+		c.Raw = encoded(map[string]any{"type": c.Type, "id": c.ToolUseID, "name": c.Name, "input": c.Input})
+	default:
+		c.ToolUseID = ""
+	}
 }
 
 // ContentOf is a block in the terms of this package, from its JSON. A text that is no

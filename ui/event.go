@@ -117,6 +117,14 @@ type BlockStop struct {
 	Incomplete bool // the wire had none: the stream was cut
 }
 
+// MessageDelta is how an answer ended, told before its end. A [Converter] tells it with
+// [MessageComplete]; it is for logs of messages, which have the two apart.
+type MessageDelta struct {
+	Header
+	StopReason string
+	Usage      claude.JSON
+}
+
 // MessageComplete ends an answer that was streamed. Each [MessageStart] has exactly
 // one, behind the stops of its blocks.
 type MessageComplete struct {

@@ -42,6 +42,10 @@ func (c *Conversation) Apply(ev Event) {
 	case *ToolInputComplete: // the stop does it
 	case *BlockStop:
 		c.blockStop(ev)
+	case *MessageDelta:
+		if m := c.index.messages[messageKey{ev.ParentToolUseID, ev.MessageID}]; m != nil {
+			m.end(ev.StopReason, ev.Usage)
+		}
 	case *MessageComplete:
 		c.messageComplete(ev)
 	default:

@@ -37,10 +37,7 @@ func (c *Conversation) describe(m *Message, ev *AssistantMessage) {
 	set(&m.Model, ev.Model)
 	set(&m.Error, ev.Error)
 	set(&m.AgentID, ev.AgentID)
-	set(&m.StopReason, ev.StopReason)
-	if ev.Usage != "" {
-		m.Usage = keptJSON(ev.Usage)
-	}
+	m.end(ev.StopReason, ev.Usage)
 	if m.Timestamp == "" {
 		set(&m.Timestamp, ev.Timestamp)
 	}

@@ -103,17 +103,22 @@ func (b *Block) stop(incomplete bool) {
 	}
 }
 
+// end notes how an answer ended, as far as it is told.
+func (m *Message) end(stopReason string, usage claude.JSON) {
+	if stopReason != "" {
+		m.StopReason = kept(stopReason)
+	}
+	if usage != "" {
+		m.Usage = keptJSON(usage)
+	}
+}
+
 func (c *Conversation) messageComplete(ev *MessageComplete) {
 	m := c.index.messages[messageKey{ev.ParentToolUseID, ev.MessageID}]
 	if m == nil {
 		return
 	}
-	if ev.StopReason != "" {
-		m.StopReason = kept(ev.StopReason)
-	}
-	if ev.Usage != "" {
-		m.Usage = keptJSON(ev.Usage)
-	}
+	m.end(ev.StopReason, ev.Usage)
 	if from := ev.AbandonedFrom; from != nil {
 		c.drop(m, func(b *Block) bool { return b.Index >= *from && !b.Whole })
 	}

@@ -13,7 +13,8 @@ import (
 type foldCase struct {
 	Name     string            `json:"name"`
 	Messages []json.RawMessage `json:"messages"`
-	Cut      int               `json:"cut,omitempty"` // encode the state behind so many, and go on
+	Cut      int               `json:"cut,omitempty"`      // encode the state behind so many, and go on
+	Snapshot json.RawMessage   `json:"snapshot,omitempty"` // begin from this state
 }
 
 // foldResult is what became of a case.

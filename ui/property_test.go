@@ -65,6 +65,61 @@ func TestProperty_cut(t *testing.T) {
 	}
 }
 
+// A state that one fold has come to is one that the other can go on from, whichever
+// message was the last.
+func TestProperty_handover(t *testing.T) {
+	type handover struct {
+		r  *run
+		at int
+	}
+	var cases []foldCase
+	runs := map[string]handover{}
+	for seed := range uint64(sessions) {
+		r := convert(t, generated(seed, true, true))
+		for i := range 6 {
+			at := (len(r.lines)*i + int(seed)) / 6 % len(r.lines)
+			snapshot, err := json.Marshal(refold(r.messages[:at]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("session %d at %d", seed, at)
+			runs[name] = handover{r, at}
+			cases = append(cases,
+				foldCase{Name: name, Messages: r.lines[at:], Snapshot: snapshot},
+				foldCase{Name: name + " begun", Messages: r.lines[:at]})
+		}
+	}
+	inNode := foldInNode(t, uniqueCases(cases))
+	for name, h := range runs {
+		want := canonical(t, h.r.conv)
+		if got := inNode[name]; got.State != want {
+			t.Errorf("%s: begun in Go, ended in TypeScript: %s\n%s", name, got.Error, diffJSON(t, want, got.State))
+		}
+		begun := inNode[name+" begun"]
+		if half := canonical(t, refold(h.r.messages[:h.at])); begun.State != half {
+			t.Errorf("%s: the folds differ half way:\n%s", name, diffJSON(t, half, begun.State))
+		}
+		conv := &ui.Conversation{}
+		if err := json.Unmarshal([]byte(begun.State), conv); err != nil {
+			t.Fatal(err)
+		}
+		foldMessages(conv, h.r.messages[h.at:])
+		if got := canonical(t, conv); got != want {
+			t.Errorf("%s: begun in TypeScript, ended in Go:\n%s", name, diffJSON(t, want, got))
+		}
+	}
+}
+
+// uniqueCases drops cases of the same name.
+func uniqueCases(cases []foldCase) []foldCase {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(cases, func(c foldCase) bool {
+		again := seen[c.Name]
+		seen[c.Name] = true
+		return again
+	})
+}
+
 // foldCut folds events with the state encoded and decoded behind some of them.
 func foldCut(t *testing.T, events []ui.Event, cut int) string {
 	t.Helper()

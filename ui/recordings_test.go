@@ -52,14 +52,18 @@ func TestRecordings(t *testing.T) {
 
 // refold folds messages by way of the events that they are read as.
 func refold(messages []rpc.Message) *ui.Conversation {
-	var r rpc.Reader
 	conv := &ui.Conversation{}
+	foldMessages(conv, messages)
+	return conv
+}
+
+func foldMessages(conv *ui.Conversation, messages []rpc.Message) {
+	var r rpc.Reader
 	for _, m := range messages {
 		for _, ev := range r.Events(m) {
 			conv.Apply(ev)
 		}
 	}
-	return conv
 }
 
 // checkRoundTrip checks that each message comes back from its JSON.

@@ -1,14 +1,15 @@
 // Folds cases with web/dist/fold.mjs. A line in is {"name", "messages": [RPC message],
-// "cut": n}; the line out is {"name", "state"} with the canonical JSON of the state.
-// With cut the state is encoded behind n messages and the fold goes on from the text.
+// "cut": n, "snapshot"}; the line out is {"name", "state"} with the canonical JSON of the
+// state. With cut the state is encoded behind n messages and the fold goes on from the
+// text; with snapshot it begins from a state.
 import { createInterface } from "node:readline";
 import { canonical, Fold } from "../../web/dist/fold.mjs";
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-  const { name, messages, cut } = JSON.parse(line);
+  const { name, messages, cut, snapshot } = JSON.parse(line);
   let out;
   try {
-    let fold = new Fold();
+    let fold = new Fold(snapshot);
     const begin = performance.now();
     messages.forEach((message, i) => {
       if (i === cut) fold = new Fold(JSON.parse(JSON.stringify(fold.conversation)));
