@@ -40,6 +40,7 @@ func contentOf(b claude.ContentBlock) Content {
 	if strings.HasPrefix(string(c.Raw), `"`) {
 		c.repair()
 	}
+	c.Raw = retyped(c.Raw, c.Type)
 	return c
 }
 

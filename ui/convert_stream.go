@@ -23,7 +23,7 @@ func (c *Converter) stream(m *claude.StreamEventMessage) {
 		}
 	case *claude.MessageDeltaEvent:
 		msg := c.streaming(t, &h)
-		raw := rawOf(e)
+		raw := retyped(rawOf(e), "message_delta")
 		usage, _ := member(raw, "usage")
 		msg.end = &MessageComplete{StopReason: e.Delta.StopReason, Delta: raw, Usage: present(usage)}
 	case *claude.MessageStopEvent:
@@ -103,11 +103,27 @@ func (c *Converter) blockDelta(msg *liveMessage, h Header, e *claude.ContentBloc
 		c.emit(&ToolInputDelta{Header: h, Index: e.Index, ToolUseID: b.toolUseID, PartialJSON: d.PartialJSON})
 	case nil:
 	default:
-		raw := rawOf(d)
-		t, _ := member(raw, "type")
+		typ, raw := deltaType(d)
 		c.opened(msg, h, e.Index, "")
-		c.emit(&BlockDelta{Header: h, Index: e.Index, DeltaType: text(t), Delta: raw})
+		c.emit(&BlockDelta{Header: h, Index: e.Index, DeltaType: typ, Delta: raw})
 	}
+}
+
+// deltaType is the type of a delta that has no event of its own, and its JSON.
+func deltaType(d claude.Delta) (string, claude.JSON) {
+	raw := rawOf(d)
+	typ := ""
+	switch d := d.(type) {
+	case *claude.SignatureDelta:
+		typ = "signature_delta"
+	case *claude.CitationsDelta:
+		typ = "citations_delta"
+	case *claude.CompactionDelta:
+		typ = "compaction_delta"
+	case *claude.UnknownDelta:
+		typ = d.Type
+	}
+	return typ, retyped(raw, typ)
 }
 
 // opened returns the block of a delta. One whose start was missed is started here,

@@ -68,6 +68,21 @@ func member(object claude.JSON, key string) (claude.JSON, bool) {
 	return claude.JSON(found), ok && d.Err() == nil
 }
 
+// retyped is a JSON object with this type. An object that names its type twice is of
+// the first to package claude and of the last to everybody else.
+func retyped(object claude.JSON, typ string) claude.JSON {
+	j, ok := member(object, "type")
+	if !ok || text(j) == typ {
+		return object
+	}
+	var members map[string]json.RawMessage
+	if object.Decode(&members) != nil {
+		return object
+	}
+	members["type"] = json.RawMessage(quoted(typ))
+	return encoded(members)
+}
+
 // elements are the elements of a JSON array as they stand.
 func elements(array claude.JSON) []claude.JSON {
 	d := jsonwire.NewDecoder(string(array))
