@@ -541,9 +541,11 @@ function delta(x, parent, id, index, d) {
       if (b !== void 0 && isObj(d.citation)) (b.citations ??= []).push(d.citation);
       return;
     }
-    case "unknown":
-      unknownDelta(x.delta(parent, id, index, ""), d.data);
+    case "unknown": {
+      const b = x.delta(parent, id, index, "");
+      if (d.originalType !== "signature_delta" && d.originalType !== "citations_delta") unknownDelta(b, d.data);
       return;
+    }
     default:
       unknownDelta(x.delta(parent, id, index, ""), d);
   }

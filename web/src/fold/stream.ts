@@ -96,9 +96,12 @@ function delta(x: Lookup, parent: string, id: string, index: number, d: Delta): 
       if (b !== undefined && isObj(d.citation)) (b.citations ??= []).push(d.citation);
       return;
     }
-    case "unknown":
-      unknownDelta(x.delta(parent, id, index, ""), d.data);
+    case "unknown": {
+      const b = x.delta(parent, id, index, "");
+      // One of these comes as unknown where it holds nothing that can be added.
+      if (d.originalType !== "signature_delta" && d.originalType !== "citations_delta") unknownDelta(b, d.data);
       return;
+    }
     default:
       unknownDelta(x.delta(parent, id, index, ""), d);
   }
