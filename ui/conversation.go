@@ -118,7 +118,8 @@ const (
 	ToolFailed     = "failed"
 )
 
-// ToolCall is a call of a tool: what went in, how it goes, what came out.
+// ToolCall is a call of a tool: what went in, how it goes, what came out. If it
+// started a subagent, that one's thread is [Conversation.Thread] of the call's ID.
 type ToolCall struct {
 	ID            string      `json:"id"`
 	Name          string      `json:"name"`

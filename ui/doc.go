@@ -11,6 +11,9 @@
 //		conv.Apply(ev)
 //	}
 //
+// A session that was saved comes from its file: [Converter.Entry] takes the lines that
+// package transcript gives, and the conversation is the one that was live.
+//
 // Both halves are pure: no I/O, no clock, no goroutine, no random number. The same
 // input gives the same bytes. The TypeScript client has the same fold, and one
 // corpus of cases holds the two against each other.
