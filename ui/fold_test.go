@@ -194,6 +194,20 @@ func TestFold_unknownInNode(t *testing.T) {
 	}
 }
 
+// Texts that are no message of today come out of the decoder as unknown.
+func TestDecodeInNode(t *testing.T) {
+	c := foldCase{Messages: []json.RawMessage{[]byte(`"{"`), []byte(`"7"`), []byte(`"{\"type\":\"newer\",\"x\":1}"`),
+		[]byte(`"{\"type\":\"toString\"}"`), []byte(`"{\"type\":\"session_state\",\"state\":\"idle\"}"`)}}
+	got := foldInNode(t, []foldCase{c})[""]
+	want := `"state":"idle","tasks":[],"threads":[{"items":[{"kind":"unknown","unknown":{"data":"{","originalType":""}},` +
+		`{"kind":"unknown","unknown":{"data":7,"originalType":""}},` +
+		`{"kind":"unknown","unknown":{"data":{"type":"newer","x":1},"originalType":"newer"}},` +
+		`{"kind":"unknown","unknown":{"data":{"type":"toString"},"originalType":"toString"}}],"parentToolUseId":""}]`
+	if got.Error != "" || !strings.Contains(got.State, want) {
+		t.Errorf("%s\n%s\nwant\n%s", got.Error, got.State, want)
+	}
+}
+
 func TestPrompts(t *testing.T) {
 	var c ui.Converter
 	var conv ui.Conversation

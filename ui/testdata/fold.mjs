@@ -1,9 +1,9 @@
 // Folds cases with web/dist/fold.mjs. A line in is {"name", "messages": [RPC message],
 // "cut": n, "snapshot"}; the line out is {"name", "state"} with the canonical JSON of the
 // state. With cut the state is encoded behind n messages and the fold goes on from the
-// text; with snapshot it begins from a state.
+// text; with snapshot it begins from a state. Messages that are strings are decoded first.
 import { createInterface } from "node:readline";
-import { canonical, Fold } from "../../web/dist/fold.mjs";
+import { canonical, decode, Fold } from "../../web/dist/fold.mjs";
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
   const { name, messages, cut, snapshot } = JSON.parse(line);
@@ -13,7 +13,7 @@ for await (const line of createInterface({ input: process.stdin, crlfDelay: Infi
     const begin = performance.now();
     messages.forEach((message, i) => {
       if (i === cut) fold = new Fold(JSON.parse(JSON.stringify(fold.conversation)));
-      fold.apply(message);
+      fold.apply(typeof message === "string" ? decode(message) : message);
     });
     out = { name, ms: performance.now() - begin, state: canonical(fold.conversation) };
   } catch (err) {

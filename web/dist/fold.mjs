@@ -1,3 +1,39 @@
+// src/rpc/decode.ts
+var known = {
+  assistant: true,
+  compact_boundary: true,
+  error: true,
+  permission_request: true,
+  permission_resolved: true,
+  question_request: true,
+  question_resolved: true,
+  queue_changed: true,
+  rate_limit: true,
+  result: true,
+  session_state: true,
+  status_system: true,
+  stream_event: true,
+  system_init: true,
+  task_notification: true,
+  task_progress: true,
+  task_started: true,
+  task_updated: true,
+  tool_progress: true,
+  unknown: true,
+  user: true
+};
+function decode(text) {
+  let data;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return { type: "unknown", originalType: "", data: text };
+  }
+  const type = typeof data === "object" && data !== null && "type" in data ? data.type : void 0;
+  if (typeof type === "string" && Object.hasOwn(known, type)) return data;
+  return { type: "unknown", originalType: typeof type === "string" ? type : "", data };
+}
+
 // src/fold/canonical.ts
 function wellFormed(s) {
   return s.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "�");
@@ -337,8 +373,8 @@ var irregular = /* @__PURE__ */ new Map([
   ["ReadMcpResourceTool", "CLAUDE_READ_MCP_RESOURCE"]
 ]);
 function toolType(name) {
-  const known = irregular.get(name);
-  if (known !== void 0) return known;
+  const known2 = irregular.get(name);
+  if (known2 !== void 0) return known2;
   if (name.startsWith("mcp__")) return "MCP";
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return "UNKNOWN";
   const snake = name.replace(/(?<=[^A-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "_");
@@ -805,5 +841,6 @@ var Fold = class {
 export {
   Fold,
   canonical,
+  decode,
   toolType
 };

@@ -1,3 +1,4 @@
+export { decode } from "../rpc/decode";
 export { canonical } from "./canonical";
 export type * from "./conversation";
 export { Fold } from "./fold";
