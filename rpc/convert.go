@@ -33,6 +33,9 @@ func NewConverter(stream string, n uint64, capabilities ...string) *Converter {
 	return c
 }
 
+// Last is the number of the last stream event, to go on from elsewhere.
+func (c *Converter) Last() uint64 { return c.n }
+
 // Messages returns the messages of an event: one mostly, two where an answer ends,
 // none for what the wire has no message for. The slice is good until the next call.
 func (c *Converter) Messages(ev ui.Event) []Message {

@@ -162,7 +162,7 @@ func TestUUIDs(t *testing.T) {
 		}
 		seen[s.UUID] = true
 	}
-	if !seen["evt-0badcafe-42"] || !seen["evt-0badcafe-10041"] {
+	if !seen["evt-0badcafe-42"] || !seen["evt-0badcafe-10041"] || c.Last() != 10041 {
 		t.Error("the count does not go on where it was")
 	}
 }
