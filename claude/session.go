@@ -138,17 +138,6 @@ func (s *session) transport() Transport {
 	return &processTransport{opts: s.opts, trace: s.trace}
 }
 
-// handle answers the CLI's requests.
-func (s *session) handle(_ context.Context, req control.Request) ([]byte, error) {
-	switch req.Subtype {
-	case "remote_tool_call", "remote_plumbing_call", "remote_tools_probe", "remote_tools_reannounce", "request_user_dialog":
-		return nil, control.ErrNoAnswer // for hosts of another kind; an error would be taken for theirs
-	case "elicitation":
-		return []byte(`{"action":"decline"}`), nil
-	}
-	return nil, control.Unsupported(req.Subtype)
-}
-
 func (s *session) panicked(req control.Request, value any, stack []byte) {
 	s.opts.logger().Error("claude: a callback panicked", "request", req.Subtype, "panic", value, "stack", string(stack))
 }
