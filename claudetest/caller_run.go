@@ -63,13 +63,15 @@ type CallOutcome struct {
 	Err    error
 }
 
-// Run makes the call again with opts and does its steps at their moments. It
-// returns when the stream has ended and every step was done, or cannot be done
-// any more.
-func (c *Call) Run(ctx context.Context, opts *claude.Options) *CallRun {
+// Run makes the call again with opts and does its steps at their moments. answers
+// are the callbacks that opts were made with, nil if there are none. It returns
+// when the stream has ended and every step was done, or cannot be done any more.
+func (c *Call) Run(ctx context.Context, opts *claude.Options, answers *Answers) *CallRun {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := newCallRunner(c, ctx, cancel)
+	r.answers = answers
+	answers.tell(func(n int) { r.fire(func(w When) bool { return w.Event == "callback" && max(w.Nth, 1) == n }) })
 	r.fire(func(w When) bool { return w.Event == "before_start" })
 	r.wait("before_start")
 	switch r.run.Via {
@@ -104,6 +106,7 @@ type callRunner struct {
 	noMore  chan struct{} // the input has ended
 	endOnce sync.Once
 
+	answers    *Answers
 	client     *claude.Client
 	connectErr error
 	send       func(claude.UserInput) error
@@ -250,6 +253,8 @@ func (r *callRunner) do(i int) {
 	case "control":
 		result, err := r.control(s)
 		r.outcome(i, result, err)
+	case "add_tool":
+		r.outcome(i, nil, r.answers.addTool(s))
 	case "close":
 		if r.client != nil {
 			r.client.Close()

@@ -86,7 +86,7 @@ func playCall(t *testing.T, rec *claudetest.Recording, call *claudetest.Call) (r
 			t.Fatal(err)
 		}
 		opts.Spawner = claudetest.NewPlayer(rec.Processes["."], call)
-		run = call.Run(t.Context(), opts)
+		run = call.Run(t.Context(), opts, nil)
 	})
 	return run
 }
