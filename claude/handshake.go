@@ -56,6 +56,7 @@ func (s *session) answered(e control.Ended) {
 		// Behind the other functions of Trace, and not on the reader.
 		s.trace.call(func() { s.trace.t.Handshake(s.trace.shaken(s.serverInfo().ClaudeCodeVersion, nil)) })
 	}
+	s.dispatchPending(e)
 	close(s.ready)
 }
 

@@ -18,6 +18,7 @@ type initialize struct {
 	AgentProgressSummaries bool                       `json:"agentProgressSummaries,omitempty"`
 	ForwardSubagentText    bool                       `json:"forwardSubagentText,omitempty"`
 	PerTaskStopAffordance  bool                       `json:"perTaskStopAffordance,omitempty"`
+	SupportedDialogKinds   []string                   `json:"supportedDialogKinds,omitempty"`
 }
 
 func (o *Options) initialize() ([]byte, error) {
@@ -33,6 +34,7 @@ func (o *Options) initialize() ([]byte, error) {
 		AgentProgressSummaries: o.AgentProgressSummaries,
 		ForwardSubagentText:    o.ForwardSubagentText,
 		PerTaskStopAffordance:  o.PerTaskStopAffordance,
+		SupportedDialogKinds:   o.SupportedDialogKinds,
 	}
 	if o.PluginDelivery == PluginsByInitialize {
 		req.Plugins = o.localPlugins()

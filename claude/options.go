@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"context"
 	"log/slog"
 	"maps"
 	"slices"
@@ -82,6 +83,22 @@ type Options struct {
 	PermissionPromptToolName string
 	PermissionPrompts        string
 	PlanModeInstructions     string
+	// CanUseTool is asked for permission when neither rules nor mode decide. Tools
+	// that are allowed by them are not asked about; a warning names those at the
+	// start. It and the callbacks below are called from goroutines of their own,
+	// several at once. Their context ends when the CLI takes its request back,
+	// which it does on an interrupt, and when the session is closed. An error or a
+	// panic is told to the CLI, and the tool does not run. See [ErrAnswerLater].
+	CanUseTool func(ctx context.Context, req *PermissionRequest) (PermissionResult, error)
+	// OnQuestion is asked the agent's questions, OnPlan whether its plan is
+	// approved; without them CanUseTool is.
+	OnQuestion func(ctx context.Context, req *QuestionRequest) (*QuestionAnswer, error)
+	OnPlan     func(ctx context.Context, req *PlanRequest) (*PlanDecision, error)
+	// OnElicitation is asked what MCP servers want of the user; without it they
+	// are declined. OnUserDialog shows dialogs of the CLI of these kinds alone.
+	OnElicitation        func(ctx context.Context, req *ElicitationRequest) (*ElicitationResult, error)
+	OnUserDialog         func(ctx context.Context, req *UserDialogRequest) (*UserDialogResult, error)
+	SupportedDialogKinds []string
 	// AdditionalDirectories may be used beside Dir.
 	AdditionalDirectories []string
 	ProjectConfigRoot     string
@@ -211,7 +228,7 @@ func (o *Options) clone() *Options {
 	c.ToolAliases = maps.Clone(o.ToolAliases)
 	c.MCPServers = maps.Clone(o.MCPServers)
 	c.Agents = maps.Clone(o.Agents)
-	for _, list := range []*[]string{&c.Betas, &c.Tools, &c.AllowedTools, &c.DisallowedTools, &c.AdditionalDirectories, &c.SettingSources, &c.Skills, &c.ExecutableArgs} {
+	for _, list := range []*[]string{&c.Betas, &c.Tools, &c.AllowedTools, &c.DisallowedTools, &c.AdditionalDirectories, &c.SettingSources, &c.Skills, &c.ExecutableArgs, &c.SupportedDialogKinds} {
 		*list = slices.Clone(*list)
 	}
 	c.Plugins = slices.Clone(o.Plugins)

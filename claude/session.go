@@ -39,6 +39,7 @@ type session struct {
 	mux   *control.Mux
 	sink  sink
 	trace *tracer
+	open  openRequests
 
 	mu    sync.Mutex
 	state sessionState
@@ -120,6 +121,7 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	if opts.SessionStore != nil {
 		s.sink = newMirror(out, opts, filepath.Join(configDir(opts.environ()), "projects"))
 	}
+	s.warnShadowed()
 	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked})
 	s.work.Go(s.read)
 	s.shake(ctx, request)

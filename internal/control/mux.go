@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,6 +177,12 @@ type Ended struct{ c *call }
 
 // Good reports whether the CLI gave a good answer, which Outcome then decodes.
 func (e Ended) Good() bool { return e.c.line != "" || e.c.err == nil }
+
+// Mentions reports whether text stands somewhere in the answer, without decoding
+// it.
+func (e Ended) Mentions(text string) bool {
+	return strings.Contains(e.c.line, text) || strings.Contains(e.c.answer.Envelope, text)
+}
 
 // Outcome is the answer, or why there is none.
 func (e Ended) Outcome() (Answer, error) { return e.c.outcome() }
