@@ -107,6 +107,9 @@ type Options struct {
 	MCPServers      map[string]MCPServer
 	StrictMCPConfig bool
 
+	// Hooks are called by the CLI when something happens; see [Hook].
+	Hooks *Hooks
+
 	// Skills are the skills that may be used without asking, by name; nil says
 	// nothing about them. AllSkills is all of them.
 	Skills    []string
@@ -232,6 +235,7 @@ func (o *Options) clone() *Options {
 		*list = slices.Clone(*list)
 	}
 	c.Plugins = slices.Clone(o.Plugins)
+	c.Hooks = o.Hooks.clone()
 	return &c
 }
 

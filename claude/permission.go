@@ -56,13 +56,6 @@ type PermissionRequest struct {
 	tellsUnanswered bool
 }
 
-// MCPProvenance is an MCP server and where its definition comes from. Trust the
-// source, not the name.
-type MCPProvenance struct {
-	Name   string `json:"name"`
-	Source string `json:"source"` // sdk for one of this process; user, project, plugin …
-}
-
 // MatchedAskRule is a rule that makes the CLI ask.
 type MatchedAskRule struct {
 	Source      string `json:"source"`
