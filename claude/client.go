@@ -43,6 +43,10 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 		return nil, err
 	}
 	s.checkVersion(c.ServerInfo().ClaudeCodeVersion)
+	if err := s.requireMCP(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
 	return c, nil
 }
 

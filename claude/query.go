@@ -115,7 +115,10 @@ func (q *query) run(produce func(ctx context.Context, send func(UserInput) error
 }
 
 func (q *query) produce(ctx context.Context, s *session, produce func(context.Context, func(UserInput) error) error) {
-	err := produce(ctx, func(in UserInput) error { return q.send(ctx, s, in) })
+	err := s.awaitMCP(ctx)
+	if err == nil {
+		err = produce(ctx, func(in UserInput) error { return q.send(ctx, s, in) })
+	}
 	if err != nil && ctx.Err() == nil {
 		if errors.Is(err, errWriting) {
 			s.writeFailed(err)

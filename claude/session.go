@@ -43,6 +43,7 @@ type session struct {
 
 	mu    sync.Mutex
 	state sessionState
+	mcp   mcpHost // the servers of this process
 
 	reader  readerState // the reader's own
 	waiting atomic.Bool // the reader waits for space
@@ -113,7 +114,12 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	s.conn = asWire(conn)
 	// The CLI takes its time to start; what can be done meanwhile is done now.
 	request, err := opts.initialize()
+	if err == nil && opts.hasToolServers() {
+		request, err = s.serveTools(ctx, request)
+	}
 	if err != nil {
+		s.closeTools()
+		s.waitTools()
 		conn.Close()
 		s.trace.wait()
 		return nil, err
@@ -125,6 +131,7 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked})
 	s.work.Go(s.read)
 	s.shake(ctx, request)
+	s.openTools()
 	go func() {
 		s.work.Wait()
 		s.trace.wait()
@@ -364,9 +371,11 @@ func (s *session) finish(readErr error) {
 	})
 	close(s.over)
 	s.mux.Fail(cause)
+	s.closeTools()
 	s.sink.finish(err)
 	s.conn.Close()
 	s.mux.Wait()
+	s.waitTools()
 	<-s.ready // the end of the handshake is told first
 	s.trace.exit(err)
 	// From here on there is nothing to stop; work must not grow behind its end.
