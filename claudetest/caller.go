@@ -93,6 +93,7 @@ type Answer struct {
 	Subtype            string          `json:"subtype"`
 	ToolUseID          string          `json:"tool_use_id"`
 	CallbackID         string          `json:"callback_id"`
+	HookEventName      string          `json:"hook_event_name"`
 	Server             string          `json:"server"`
 	Tool               string          `json:"tool"`
 	Return             json.RawMessage `json:"return"`

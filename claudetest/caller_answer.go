@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -88,27 +87,15 @@ func (a *Answers) next(what string, meant func(*Answer) bool) (n int, answer *An
 // wait takes as long as the callback did. One that the CLI took back is not
 // waited for: its answer would go nowhere.
 func (a *Answer) wait(ctx context.Context) error {
+	delay := a.DelayMS
 	if a.DelayAfterCancelMS != nil {
 		<-ctx.Done()
-		ctx = context.WithoutCancel(ctx)
-		return pause(ctx, *a.DelayAfterCancelMS)
+		delay, ctx = *a.DelayAfterCancelMS, context.WithoutCancel(ctx)
 	}
-	return pause(ctx, a.DelayMS)
-}
-
-// pause waits; the error says that ctx ended first.
-func pause(ctx context.Context, ms float64) error {
-	if ms <= 0 {
-		return nil
-	}
-	t := time.NewTimer(time.Duration(ms * float64(time.Millisecond)))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
+	if !pause(ctx, delay) {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // isNull reports whether a callback returned nothing.

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
 )
@@ -176,7 +175,7 @@ func (r *callRunner) step(i int) {
 		}
 		close(m.done)
 	}()
-	if !r.come(i) || !r.pause(s.When.DelayMS) {
+	if !r.come(i) || !pause(r.ctx, s.When.DelayMS) {
 		if s.Do == "control" {
 			r.outcome(i, nil, errNeverHappened)
 		}
@@ -210,21 +209,6 @@ func (r *callRunner) come(i int) bool {
 	case <-r.moments[i].come:
 		return true
 	default:
-		return false
-	}
-}
-
-// pause waits; false if the call was given up meanwhile.
-func (r *callRunner) pause(ms float64) bool {
-	if ms <= 0 {
-		return true
-	}
-	t := time.NewTimer(time.Duration(ms * float64(time.Millisecond)))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.ctx.Done():
 		return false
 	}
 }
