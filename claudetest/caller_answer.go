@@ -15,6 +15,10 @@ import (
 // the caller had callbacks, and [Call.Run] does the steps that wait for one.
 // They serve one run.
 type Answers struct {
+	// FailOpen makes hooks that fail do what they do in the official SDKs: the
+	// CLI warns and goes on.
+	FailOpen bool
+
 	call *Call
 
 	mu      sync.Mutex

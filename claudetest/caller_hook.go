@@ -48,6 +48,9 @@ func (a *Answers) setMatchers(list reflect.Value, matchers []recordedMatcher) {
 		v := reflect.New(list.Type().Elem()).Elem()
 		v.FieldByName("Matcher").SetString(m.Matcher)
 		v.FieldByName("Timeout").SetInt(int64(m.Timeout * float64(time.Second)))
+		if m.OnFailure == "" && a.FailOpen {
+			m.OnFailure = claude.Continue
+		}
 		v.FieldByName("OnFailure").Set(reflect.ValueOf(m.OnFailure))
 		hooks := v.FieldByName("Hooks")
 		for _, id := range m.Callbacks {

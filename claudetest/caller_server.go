@@ -93,6 +93,15 @@ func (a *Answers) callTool(ctx context.Context, server, name string) (*mcp.CallT
 	if err := json.Unmarshal(answer.Return, result); err != nil {
 		return nil, fmt.Errorf("claudetest: the result of %s: %w", name, err)
 	}
+	if result.StructuredContent != nil { // a map would forget the order of its members
+		var v struct {
+			StructuredContent json.RawMessage `json:"structuredContent"`
+		}
+		if err := json.Unmarshal(answer.Return, &v); err != nil {
+			return nil, err
+		}
+		result.StructuredContent = v.StructuredContent
+	}
 	return result, nil
 }
 
