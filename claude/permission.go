@@ -15,7 +15,8 @@ type PermissionRequest struct {
 	ToolName string `json:"tool_name"`
 	// Input is what the tool would run with; see [PermissionRequest.DecodeInput].
 	Input JSON `json:"input"`
-	// MCPServer is whose tool it is, nil for a built-in one.
+	// MCPServer is whose tool it is, nil for a built-in one. Trust its Source, not
+	// its Name.
 	MCPServer *MCPProvenance `json:"mcp_server"`
 	// Suggestions, given back as [Allow].UpdatedPermissions, keep the CLI from
 	// asking the like of it again.
@@ -54,13 +55,6 @@ type PermissionRequest struct {
 	// tellsUnanswered is whether the CLI takes annotations of questions that were
 	// left without an answer.
 	tellsUnanswered bool
-}
-
-// MCPProvenance is an MCP server and where its definition comes from. Trust the
-// source, not the name.
-type MCPProvenance struct {
-	Name   string `json:"name"`
-	Source string `json:"source"` // sdk for one of this process; user, project, plugin …
 }
 
 // MatchedAskRule is a rule that makes the CLI ask.
