@@ -41,6 +41,13 @@ func (s *session) shake(ctx context.Context, request []byte) {
 			}
 		})
 	}
+	if s.opts.hooksBlock() {
+		// No prompt before it is known that the hooks do what they must.
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // answered ends the handshake. It runs on the reader: the answer is long, and
@@ -48,6 +55,15 @@ func (s *session) shake(ctx context.Context, request []byte) {
 func (s *session) answered(e control.Ended) {
 	if !e.Good() {
 		_, err := e.Outcome()
+		s.unshaken(err)
+		return
+	}
+	if err := s.opts.hooksRefused(e); err != nil {
+		s.update(func(st *sessionState) {
+			if !st.closed {
+				s.closeInput(st) // no prompt gets through
+			}
+		})
 		s.unshaken(err)
 		return
 	}
@@ -68,6 +84,8 @@ func (s *session) unshaken(err error) {
 		s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
 	} else if stalled, ok := errors.AsType[*StalledError](err); ok {
 		s.stop(&HandshakeError{Err: stalled})
+	} else if refused, ok := errors.AsType[*OnFailureError](err); ok {
+		s.stop(&HandshakeError{Err: refused})
 	}
 	// Otherwise the stream has ended, and says why.
 	close(s.ready)

@@ -99,6 +99,11 @@ type Options struct {
 	OnElicitation        func(ctx context.Context, req *ElicitationRequest) (*ElicitationResult, error)
 	OnUserDialog         func(ctx context.Context, req *UserDialogRequest) (*UserDialogResult, error)
 	SupportedDialogKinds []string
+	// Guard sees every call of every tool before it runs, whatever mode, rules and
+	// other hooks say, and refuses it or, with nil, leaves it to them. One that
+	// fails, or takes longer than the CLI waits, refuses. It is a hook, called from
+	// goroutines of their own, several at once.
+	Guard func(ctx context.Context, req *GuardRequest) (*Deny, error)
 	// AdditionalDirectories may be used beside Dir.
 	AdditionalDirectories []string
 	ProjectConfigRoot     string
@@ -106,6 +111,9 @@ type Options struct {
 	// StrictMCPConfig leaves out the ones that settings name.
 	MCPServers      map[string]MCPServer
 	StrictMCPConfig bool
+
+	// Hooks are called by the CLI when something happens; see [Hook].
+	Hooks *Hooks
 
 	// Skills are the skills that may be used without asking, by name; nil says
 	// nothing about them. AllSkills is all of them.
@@ -232,6 +240,7 @@ func (o *Options) clone() *Options {
 		*list = slices.Clone(*list)
 	}
 	c.Plugins = slices.Clone(o.Plugins)
+	c.Hooks = o.Hooks.clone()
 	return &c
 }
 
