@@ -55,8 +55,8 @@ func encodeDialog(r *UserDialogResult) ([]byte, error) {
 		return nil, errors.New("claude: UserDialogResult has a Result and is Cancelled")
 	case r.Cancelled:
 		return []byte(`{"behavior":"cancelled"}`), nil
-	case r.Result == "null" || !validJSON(r.Result):
-		return nil, errors.New("claude: UserDialogResult.Result is no JSON value")
+	case jsonwire.NewDecoder(string(r.Result)).Kind() == 'n' || !validJSON(r.Result):
+		return nil, errors.New("claude: UserDialogResult.Result is null, or no JSON")
 	}
 	return encodeJSON(map[string]any{"behavior": "completed", "result": r.Result})
 }

@@ -36,25 +36,6 @@ type ElicitationRequest struct {
 // Raw is the whole request, with members that have no field here.
 func (e *ElicitationRequest) Raw() JSON { return e.raw }
 
-// ElicitationMode is a kind of elicitation. The set is open.
-type ElicitationMode string
-
-// The modes.
-const (
-	ElicitationForm ElicitationMode = "form"
-	ElicitationURL  ElicitationMode = "url"
-)
-
-// ElicitationAction is what the user did.
-type ElicitationAction string
-
-// The actions.
-const (
-	ElicitationAccept  ElicitationAction = "accept"
-	ElicitationDecline ElicitationAction = "decline" // said no
-	ElicitationCancel  ElicitationAction = "cancel"  // went away without a word
-)
-
 // ElicitationResult answers an [ElicitationRequest]. Content, the fields of a
 // form that was accepted, holds strings, numbers, bools and lists of strings; it
 // is left out otherwise.

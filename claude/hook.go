@@ -103,9 +103,6 @@ func (o *Options) allHooks() *Hooks {
 	return &all
 }
 
-// guards are the matchers of this package's own, which come first.
-func (o *Options) guards() []HookMatcher[PreToolUseInput, PreToolUseOutput] { return nil }
-
 // registerHooks are the hooks as initialize has them, nil if there are none.
 func (o *Options) registerHooks() map[HookEvent][]hookRegistration {
 	var events map[HookEvent][]hookRegistration

@@ -99,6 +99,11 @@ type Options struct {
 	OnElicitation        func(ctx context.Context, req *ElicitationRequest) (*ElicitationResult, error)
 	OnUserDialog         func(ctx context.Context, req *UserDialogRequest) (*UserDialogResult, error)
 	SupportedDialogKinds []string
+	// Guard sees every call of every tool before it runs, whatever mode, rules and
+	// other hooks say, and refuses it or, with nil, leaves it to them. One that
+	// fails, or takes longer than the CLI waits, refuses. It is a hook, called from
+	// goroutines of their own, several at once.
+	Guard func(ctx context.Context, req *GuardRequest) (*Deny, error)
 	// AdditionalDirectories may be used beside Dir.
 	AdditionalDirectories []string
 	ProjectConfigRoot     string

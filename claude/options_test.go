@@ -40,6 +40,11 @@ var reaches = map[string]reach{
 	"PermissionMode":                  {set: Options{PermissionMode: ModePlan}, flag: []string{"--permission-mode=plan"}},
 	"AllowDangerouslySkipPermissions": {set: Options{AllowDangerouslySkipPermissions: true}, flag: []string{"--allow-dangerously-skip-permissions"}},
 	"PermissionPromptToolName":        {set: Options{PermissionPromptToolName: "mcp__a__b"}, flag: []string{"--permission-prompt-tool=mcp__a__b"}},
+	"CanUseTool":                      {set: Options{CanUseTool: func(context.Context, *PermissionRequest) (PermissionResult, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
+	"OnQuestion":                      {set: Options{OnQuestion: func(context.Context, *QuestionRequest) (*QuestionAnswer, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
+	"Guard":                           {set: Options{Guard: func(context.Context, *GuardRequest) (*Deny, error) { return nil, nil }}, init: `{"hooks":{"PreToolUse":[{"hookCallbackIds":["hook_0"]}]}}`},
+	"OnPlan":                          {set: Options{OnPlan: func(context.Context, *PlanRequest) (*PlanDecision, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
+	"SupportedDialogKinds":            {set: Options{SupportedDialogKinds: []string{"k"}, OnUserDialog: func(context.Context, *UserDialogRequest) (*UserDialogResult, error) { return nil, nil }}, init: `{"supportedDialogKinds":["k"]}`},
 	"PermissionPrompts":               {set: Options{PermissionPrompts: "none"}, flag: []string{"--permission-prompts=none"}},
 	"PlanModeInstructions":            {set: Options{PlanModeInstructions: "p"}, init: `{"planModeInstructions":"p"}`},
 	"AdditionalDirectories":           {set: Options{AdditionalDirectories: []string{"/a", "-b"}}, flag: []string{"--add-dir=/a", "--add-dir=-b"}},
@@ -91,7 +96,7 @@ var reaches = map[string]reach{
 // stayHere are the fields that change what this package does.
 var stayHere = []string{
 	"CLIPath", "Executable", "ExecutableArgs", "Dir", "User", "CleanEnv", "Isolation", "Transport", "Spawner", "Stderr",
-	"SessionStoreFlush", "VerbatimPrompts", "StrictLines", "MaxLine", "MaxBuffered", "Deadlines", "RequireMCP", "Trace", "Logger",
+	"SessionStoreFlush", "VerbatimPrompts", "StrictLines", "MaxLine", "MaxBuffered", "Deadlines", "RequireMCP", "Trace", "Logger", "OnElicitation", "OnUserDialog",
 }
 
 func noHook[In, Out any](context.Context, *In) (*Out, error) { return nil, nil }
@@ -197,6 +202,8 @@ func TestConflicts(t *testing.T) {
 		"unpersisted store":    {SessionStore: noStore{}, PersistSession: new(false)},
 		"store checkpoints":    {SessionStore: noStore{}, EnableFileCheckpointing: true},
 		"store cannot list":    {SessionStore: noStore{}, Continue: true},
+		"two to be asked":      {PermissionPromptToolName: "mcp__a__b", OnPlan: func(context.Context, *PlanRequest) (*PlanDecision, error) { return nil, nil }},
+		"nobody for a dialog":  {SupportedDialogKinds: []string{"k"}},
 		"nil hook":             {Hooks: &Hooks{Stop: On("", StopHook(nil))}},
 		"hook's timeout":       {Hooks: &Hooks{Stop: []HookMatcher[StopInput, StopOutput]{{Timeout: -1}}}},
 		"hook's failure":       {Hooks: &Hooks{Stop: []HookMatcher[StopInput, StopOutput]{{OnFailure: "maybe"}}}},

@@ -15,7 +15,8 @@ type PermissionRequest struct {
 	ToolName string `json:"tool_name"`
 	// Input is what the tool would run with; see [PermissionRequest.DecodeInput].
 	Input JSON `json:"input"`
-	// MCPServer is whose tool it is, nil for a built-in one.
+	// MCPServer is whose tool it is, nil for a built-in one. Trust its Source, not
+	// its Name.
 	MCPServer *MCPProvenance `json:"mcp_server"`
 	// Suggestions, given back as [Allow].UpdatedPermissions, keep the CLI from
 	// asking the like of it again.
