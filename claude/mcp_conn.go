@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,6 +27,7 @@ var errServerSession = errors.New("the session with the MCP server has ended")
 // that the server says to emit.
 type mcpConn struct {
 	emit func(ctx context.Context, req *jsonrpc.Request) error
+	asks atomic.Bool // the CLI can ask the user itself
 
 	mu    sync.Mutex
 	state mcpConnState
@@ -42,8 +44,8 @@ type mcpConnState struct {
 	closed    bool
 }
 
-func newMCPConn(emit func(ctx context.Context, req *jsonrpc.Request) error) *mcpConn {
-	c := &mcpConn{emit: emit, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+func newMCPConn() *mcpConn {
+	c := &mcpConn{wake: make(chan struct{}, 1), closed: make(chan struct{})}
 	c.state.pending = map[jsonrpc.ID]chan *jsonrpc.Response{}
 	return c
 }

@@ -25,8 +25,10 @@ type mcpLink struct {
 // cliInfo is what the CLI says of itself to the servers that it greets.
 var cliInfo = &mcp.InitializeParams{
 	ProtocolVersion: "2025-11-25",
-	Capabilities:    &mcp.ClientCapabilities{},
-	ClientInfo:      &mcp.Implementation{Name: "claude-code", Title: "Claude Code", Version: Version},
+	Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
+		Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+	}},
+	ClientInfo: &mcp.Implementation{Name: "claude-code", Title: "Claude Code", Version: Version},
 }
 
 // connection is the connection that a message belongs to. A server can be greeted
@@ -59,7 +61,8 @@ func (l *mcpLink) connection(method string) (*mcpConn, error) {
 // connect begins a session with the server.
 func (l *mcpLink) connect(opts *mcp.ServerSessionOptions) (*mcpConn, error) {
 	guard(l.def.Server)
-	conn := newMCPConn(l.emit)
+	conn := newMCPConn()
+	conn.emit = func(ctx context.Context, req *jsonrpc.Request) error { return l.emit(ctx, conn, req) }
 	ctx := context.WithValue(context.Background(), panicReporter{}, l.panicked)
 	var err error
 	l.s.mcp.update(func(st *mcpHostState) {
@@ -80,28 +83,42 @@ func (l *mcpLink) panicked(value any, stack []byte) {
 }
 
 // emit takes what the server says of its own accord.
-func (l *mcpLink) emit(ctx context.Context, req *jsonrpc.Request) error {
-	if req.Method == "notifications/tools/list_changed" {
+func (l *mcpLink) emit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request) error {
+	switch {
+	case req.Method == "notifications/tools/list_changed":
 		l.mu.Lock()
 		l.changed = true
 		l.mu.Unlock()
+	case req.Method == "elicitation/create" && !conn.asks.Load():
+		l.elicit(ctx, conn, req)
+		return nil
 	}
 	return l.s.emitMCP(ctx, mcpOutgoing{l.name, req})
 }
 
 // answer is the server's answer to a request, as JSON.
 func (l *mcpLink) answer(ctx context.Context, req *jsonrpc.Request) ([]byte, error) {
-	resp, err := l.call(ctx, req)
+	asks := false
+	if req.Method == "initialize" {
+		req = &jsonrpc.Request{ID: req.ID, Method: req.Method, Params: req.Params}
+		req.Params, asks = claimElicitation(req.Params)
+	}
+	resp, err := l.call(ctx, req, asks)
 	if err != nil {
 		return nil, err
 	}
 	return jsonrpc.EncodeMessage(resp)
 }
 
-func (l *mcpLink) call(ctx context.Context, req *jsonrpc.Request) (*jsonrpc.Response, error) {
+// call hands a request to the server; asks is for initialize, and true when the
+// other side can ask the user.
+func (l *mcpLink) call(ctx context.Context, req *jsonrpc.Request, asks bool) (*jsonrpc.Response, error) {
 	conn, err := l.connection(req.Method)
 	if err != nil {
 		return nil, err
+	}
+	if req.Method == "initialize" {
+		conn.asks.Store(asks)
 	}
 	resp, err := conn.call(ctx, req)
 	if err != nil || resp.Error != nil {

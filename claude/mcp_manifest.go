@@ -143,7 +143,7 @@ func (l *mcpLink) ask(ctx context.Context, method string, params json.RawMessage
 	if err != nil {
 		return nil, false
 	}
-	resp, err := l.call(ctx, &jsonrpc.Request{ID: id, Method: method, Params: params})
+	resp, err := l.call(ctx, &jsonrpc.Request{ID: id, Method: method, Params: params}, false)
 	if err != nil || resp.Error != nil {
 		return nil, false
 	}

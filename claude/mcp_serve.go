@@ -25,8 +25,9 @@ func (o *Options) hasToolServers() bool {
 // mcpHost has the servers of this process that a session's CLI may talk to. Its
 // zero value has none and costs nothing.
 type mcpHost struct {
-	mu    sync.Mutex
-	state mcpHostState
+	mu     sync.Mutex
+	state  mcpHostState
+	asking sync.WaitGroup // grows only inside update, while it is not over
 }
 
 // mcpHostState is what changes in an mcpHost, and it changes only inside update.
@@ -147,6 +148,7 @@ func (s *session) waitTools() {
 	for _, session := range sessions {
 		_ = session.Close() // has ended; this waits for its calls
 	}
+	s.mcp.asking.Wait()
 }
 
 // notified answers everything of the CLI that is no request: the control protocol
