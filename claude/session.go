@@ -40,8 +40,12 @@ type session struct {
 	sink  sink
 	trace *tracer
 
+	router *router // the sink of a Client, nil for a query
+
 	mu    sync.Mutex
 	state sessionState
+
+	activity activity
 
 	reader  readerState // the reader's own
 	waiting atomic.Bool // the reader waits for space
@@ -73,6 +77,15 @@ type sessionState struct {
 	writeErr  error
 	sessionID string
 	init      *InitMessage // the last one
+
+	tasks    taskTable
+	wake     chan struct{} // closed when the session is idle, nil if nobody waits
+	settle   *time.Timer   // bounds runEnd.settling
+	clock    time.Time     // since when the deadlines of a turn count
+	watchdog *time.Timer
+	doing    string           // what the last status said
+	retry    *APIRetryMessage // the last one
+	retryAt  time.Time
 }
 
 // readerState is what only the reader looks at.
@@ -103,7 +116,11 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	}
 	s := &session{opts: opts, sink: out, trace: newTracer(opts.Trace), space: make(chan struct{}, 1),
 		closing: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{})}
-	s.state.end.hold = hold
+	s.state.end.hold = hold || opts.needsAnswers()
+	s.activity.begun = time.Now()
+	if s.router, _ = out.(*router); s.router != nil {
+		s.router.changed = s.check
+	}
 	conn, err := s.transport().Connect(ctx)
 	if err != nil {
 		s.trace.wait()
@@ -120,7 +137,7 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	if opts.SessionStore != nil {
 		s.sink = newMirror(out, opts, filepath.Join(configDir(opts.environ()), "projects"))
 	}
-	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked})
+	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked, OnIdle: s.unasked})
 	s.work.Go(s.read)
 	s.shake(ctx, request)
 	go func() {
@@ -176,6 +193,7 @@ func (s *session) line(l ndjson.Line) error {
 	case hotType(typ) && !s.opts.StrictLines:
 		// Left to the consumer, who decodes it.
 		s.reader.activity(typ)
+		s.activity.hot(typ, l.Text)
 		s.pass(e)
 		return nil
 	default:
@@ -184,10 +202,12 @@ func (s *session) line(l ndjson.Line) error {
 	if bad, ok := e.msg.(*BadLine); ok && s.opts.StrictLines {
 		return bad.Err
 	}
-	if s.consume(e.msg, l.Text) {
-		return nil
+	s.activity.message(e.msg, l.Text)
+	if !s.consume(e.msg, l.Text) {
+		s.pass(e)
 	}
-	s.pass(e)
+	// Behind the delivery, by which turns end.
+	s.check()
 	return nil
 }
 
@@ -228,6 +248,9 @@ func (s *session) consume(m Message, text string) bool {
 		return true
 	case *SessionStateChangedMessage:
 		s.note(m)
+		if m.SDKHostOnly {
+			s.sink.deliver(entry{text: text, msg: m}) // which does not pass it on
+		}
 		return m.SDKHostOnly
 	}
 	s.note(m)
@@ -252,16 +275,30 @@ func (s *session) note(m Message) {
 		if id := m.Head().SessionID; id != "" {
 			st.sessionID = id
 		}
-		switch m := m.(type) {
-		case *InitMessage:
-			st.init = m
-		case *CommandsChangedMessage:
-			st.commands, st.info = append([]SlashCommand{}, m.Commands...), nil
-		}
+		st.see(m)
+		st.tasks.see(m, s.activity.tools.parent)
 		st.end.see(m)
 		s.watchRunEnd(st, m)
+		s.watchSettling(st)
 	})
-	s.closeInputIfDue()
+}
+
+// see keeps what is asked for later.
+func (st *sessionState) see(m Message) {
+	switch m := m.(type) {
+	case *InitMessage:
+		st.init = m
+	case *CommandsChangedMessage:
+		st.commands, st.info = append([]SlashCommand{}, m.Commands...), nil
+	case *ConversationResetMessage:
+		learn(&st.sessionID, m.NewConversationID)
+	case *StatusMessage:
+		st.doing = m.Status
+	case *APIRetryMessage:
+		st.retry, st.retryAt = m, time.Now()
+	case *ResultMessage:
+		st.doing, st.clock = "", time.Now()
+	}
 }
 
 func (r *readerState) note(m Message) {
@@ -357,8 +394,9 @@ func (s *session) finish(readErr error) {
 	}
 	s.update(func(st *sessionState) {
 		st.closed, st.why = true, cause
-		stopTimer(st.ceiling)
-		stopTimer(st.exit)
+		for _, t := range []*time.Timer{st.ceiling, st.exit, st.settle, st.watchdog} {
+			stopTimer(t)
+		}
 	})
 	close(s.over)
 	s.mux.Fail(cause)

@@ -260,6 +260,9 @@ func (c *processConn) Write(ctx context.Context, line json.RawMessage) error {
 	return err
 }
 
+func (c *processConn) pid() int       { return c.sup.PID() }
+func (c *processConn) stderr() string { return c.sup.Stderr() }
+
 func (c *processConn) CloseWrite() error {
 	// Lines whose writing has begun go out first. Nobody waits for ever: a line
 	// has its deadline, and Close ends the process.
