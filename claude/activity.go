@@ -16,6 +16,7 @@ type activity struct {
 	begun time.Time
 	at    atomic.Int64           // of the last line, since begun; 0 if there was none
 	kind  atomic.Pointer[string] // of the last line, as Kind has it
+	flow  atomic.Pointer[string] // of the last one that tells how a turn goes
 	tools toolLedger
 }
 
@@ -26,26 +27,41 @@ var hotKinds = map[string]*string{"stream_event": new("stream_event"), "assistan
 func (a *activity) hot(typ, text string) {
 	switch typ {
 	case "stream_event":
-		a.note(hotStreamEvent)
+		a.turn(hotStreamEvent)
 	case "assistant":
-		a.note(hotAssistant)
-		if strings.Contains(text, `"tool_use"`) {
+		a.turn(hotAssistant)
+		if mayUseTool(text) {
 			a.tools.used(text)
 		}
 	case "user":
-		a.note(hotUser)
-		if strings.Contains(text, `"tool_result"`) {
-			a.tools.answered(text)
-		}
+		a.turn(hotUser)
+		a.tools.answered(text)
 	}
 }
 
 var hotStreamEvent, hotAssistant, hotUser = hotKinds["stream_event"], hotKinds["assistant"], hotKinds["user"]
 
-func (a *activity) note(kind *string) {
-	a.kind.Store(kind)
-	a.at.Store(int64(time.Since(a.begun)))
+// mayUseTool looks at the first block of an answer. The CLI writes a line for
+// each block, and most are long texts that are not worth a search.
+func mayUseTool(text string) bool {
+	_, blocks, found := strings.Cut(text[:min(len(text), 512)], `"content":[{"type":"`)
+	if !found {
+		return strings.Contains(text, `"tool_use"`)
+	}
+	return !strings.HasPrefix(blocks, `text"`) && !strings.HasPrefix(blocks, `thinking"`)
 }
+
+func (a *activity) turn(kind *string) {
+	if a.flow.Load() != kind {
+		a.flow.Store(kind)
+	}
+	if a.kind.Load() != kind {
+		a.kind.Store(kind)
+	}
+}
+
+// touch notes that something has come. Lines that come together have one time.
+func (a *activity) touch() { a.at.Store(int64(time.Since(a.begun))) }
 
 // message notes a line that was decoded.
 func (a *activity) message(m Message, text string) {
@@ -54,9 +70,12 @@ func (a *activity) message(m Message, text string) {
 		a.hot(kind, text)
 		return
 	}
-	a.note(&kind)
+	a.kind.Store(&kind)
 	switch m := m.(type) {
+	case *InitMessage, *StatusMessage, *APIRetryMessage:
+		a.flow.Store(&kind)
 	case *ResultMessage:
+		a.flow.Store(&kind)
 		a.tools.turnEnded()
 	case *TaskNotificationMessage:
 		a.tools.taskEnded(m.ToolUseID)
@@ -69,6 +88,20 @@ func (a *activity) last() (kind string, at time.Time) {
 		return *k, a.begun.Add(time.Duration(a.at.Load()))
 	}
 	return "", time.Time{}
+}
+
+// phase is how the turn that runs goes, by its last line.
+func (a *activity) phase() Phase {
+	kind := a.flow.Load()
+	switch {
+	case kind == nil:
+		return PhaseWaiting
+	case *kind == "system/api_retry":
+		return PhaseRetrying
+	case *kind == "stream_event" || *kind == "assistant":
+		return PhaseStreaming
+	}
+	return PhaseWaiting
 }
 
 // RunningTool is a tool call that has no result yet. It may still wait for a
@@ -125,28 +158,20 @@ func (l *toolLedger) used(text string) {
 	}
 }
 
-// answered takes out the calls whose results are in a user line.
+// answered takes out the calls whose results are in a user line. Results can be
+// long: the line is searched for the ids of calls, not decoded.
 func (l *toolLedger) answered(text string) {
+	const key = `"tool_use_id":"`
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.tools) == 0 {
-		return
-	}
-	var line struct {
-		Message struct {
-			Content []struct {
-				Type      string `json:"type"`
-				ToolUseID string `json:"tool_use_id"`
-			} `json:"content"`
-		} `json:"message"`
-	}
-	if jsonwire.Unmarshal(text, &line) != nil {
-		return
-	}
-	for _, b := range line.Message.Content {
-		if b.Type == "tool_result" {
-			l.remove(func(t RunningTool) bool { return t.ToolUseID == b.ToolUseID })
+	for len(l.tools) > 0 {
+		_, rest, found := strings.Cut(text, key)
+		if !found {
+			return
 		}
+		id, rest, _ := strings.Cut(rest, `"`)
+		l.remove(func(t RunningTool) bool { return t.ToolUseID == id })
+		text = rest
 	}
 }
 

@@ -211,8 +211,9 @@ func (st *routerState) after(m Message) {
 	case *ResultMessage:
 		turns := st.endedBy(m)
 		for _, t := range turns {
-			if t.state != CommandCancelled {
-				t.state = CommandCompleted
+			t.state = CommandCompleted
+			if m.TerminalReason == TerminalAbortedStreaming || m.TerminalReason == TerminalAbortedTools {
+				t.state = CommandCancelled // as the CLI says behind the result
 			}
 			st.end(t, m, nil)
 		}

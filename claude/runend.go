@@ -7,10 +7,11 @@ package claude
 type runEnd struct {
 	hold bool // wait for the end of the run; false closes as soon as there is no more input
 
-	noMore  bool  // the caller has no more prompts
-	sent    int   // prompts written
-	pending int64 // prompts behind the last result, and what is queued behind it
-	turn    bool  // a turn has begun that has no result yet
+	noMore  bool            // the caller has no more prompts
+	sent    int             // prompts written
+	pending int64           // prompts behind the last result, and what is queued behind it
+	turn    bool            // a turn has begun that has no result yet
+	started map[string]bool // prompts that were taken into a turn
 
 	state SessionState // "" until the CLI has told
 	tasks taskLedger
@@ -36,9 +37,7 @@ func (r *runEnd) see(m Message) {
 	case *SessionStateChangedMessage:
 		r.state, r.settling = m.State, false
 	case *CommandLifecycleMessage:
-		if m.State == CommandCancelled && !r.turn {
-			r.pending = max(0, r.pending-1) // it has no result
-		}
+		r.command(m)
 	default:
 		before := r.tasks.live()
 		r.tasks.see(m)
@@ -46,6 +45,24 @@ func (r *runEnd) see(m Message) {
 			r.settling = true
 		}
 	}
+}
+
+// command follows a prompt. One that is cancelled before it was taken into a turn
+// has no result; one that an interrupt stops has had it.
+func (r *runEnd) command(m *CommandLifecycleMessage) {
+	switch m.State {
+	case CommandStarted:
+		if r.started == nil {
+			r.started = map[string]bool{}
+		}
+		r.started[m.CommandUUID] = true
+		return
+	case CommandCancelled:
+		if !r.turn && !r.started[m.CommandUUID] {
+			r.pending = max(0, r.pending-1)
+		}
+	}
+	delete(r.started, m.CommandUUID)
 }
 
 // quiet reports whether a result has come since the last prompt, and nothing is

@@ -95,6 +95,7 @@ type readerState struct {
 	seen      bool           // a message was read
 	checked   bool           // the CLI's version was looked at
 	stalled   bool           // reading has stopped once for want of a consumer
+	reads     int            // of the connection, at the last line
 	unchecked int64          // bytes read since MaxBuffered was looked at
 }
 
@@ -177,6 +178,10 @@ func (s *session) read() {
 // line takes one line where it belongs. The error, with StrictLines, ends the
 // stream.
 func (s *session) line(l ndjson.Line) error {
+	if n := s.conn.reads(); n != s.reader.reads {
+		s.reader.reads = n
+		s.activity.touch()
+	}
 	e := entry{text: l.Text}
 	if l.TooLong {
 		e.msg = newBadLine(l.Text, l.Size, &DecodeError{Line: l.Text, Err: errTooLong})
@@ -290,8 +295,6 @@ func (st *sessionState) see(m Message) {
 		st.init = m
 	case *CommandsChangedMessage:
 		st.commands, st.info = append([]SlashCommand{}, m.Commands...), nil
-	case *ConversationResetMessage:
-		learn(&st.sessionID, m.NewConversationID)
 	case *StatusMessage:
 		st.doing = m.Status
 	case *APIRetryMessage:
@@ -350,6 +353,7 @@ func (s *session) waitForSpace(read int) {
 	s.tellStalled()
 	s.waiting.Store(true)
 	defer s.waiting.Store(false)
+	defer s.activity.touch() // what waited with it is no older
 	for s.sink.buffered() > limit {
 		select {
 		case <-s.space:

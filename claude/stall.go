@@ -34,7 +34,7 @@ func (s *session) bark() {
 		phase, since, limit := s.phaseOfTurn(st)
 		left := limit - time.Since(since)
 		switch {
-		case limit == 0 || s.mux.Busy() > 0:
+		case limit == 0 || s.mux.Busy() > 0 || s.waiting.Load(): // or it is this side that is slow
 		case left > 0:
 			next = left
 		default:

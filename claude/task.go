@@ -25,8 +25,11 @@ type Task struct {
 	Prompt       string
 	Backgrounded bool
 	Ambient      bool // it keeps nobody waiting
-	Usage        TaskUsage
+	// Activity is what the task was last said to be doing, LastToolName with
+	// which tool.
+	Activity     string
 	LastToolName string
+	Usage        TaskUsage
 	Summary      string
 	OutputFile   string
 	Error        string
@@ -90,7 +93,7 @@ func (tt *taskTable) see(m Message, parentOf func(toolUseID string) string) {
 	case *TaskProgressMessage:
 		t := tt.at(m.TaskID)
 		t.Usage = m.Usage
-		learn(&t.Description, m.Description)
+		learn(&t.Activity, m.Description)
 		learn(&t.ToolUseID, m.ToolUseID)
 		learn(&t.AgentType, m.SubagentType)
 		learn(&t.LastToolName, m.LastToolName)

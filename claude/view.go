@@ -87,16 +87,14 @@ func (s *session) phase(st *sessionState, v *View) Phase {
 		return PhaseIdle
 	case st.doing == "compacting":
 		return PhaseCompacting
-	case v.LastEvent == "system/api_retry":
+	case s.activity.phase() == PhaseRetrying:
 		return PhaseRetrying
 	case len(v.Tools) > 0:
 		return PhaseTool
-	case v.LastEvent == "stream_event" || v.LastEvent == "assistant":
-		return PhaseStreaming
 	case s.openTurns() == 0 && !st.end.turn && v.LiveTasks > 0:
 		return PhaseBackground
 	}
-	return PhaseWaiting
+	return s.activity.phase()
 }
 
 func openCallbacks(open []control.Open) (list []OpenCallback) {
