@@ -206,6 +206,14 @@ type Deadlines struct {
 	MCPTimeout time.Duration
 	// WriteTimeout is for the CLI to take one line: 60 s.
 	WriteTimeout time.Duration
+	// FirstMessageTimeout is from a prompt, or from the end of the turn before
+	// it, to the first message of its turn; SilenceTimeout is from one line to
+	// the next in a turn. Both are none. Neither counts while the CLI waits for
+	// this process: a permission, a hook, a tool. Behind them is a
+	// *[StalledError]: Query and Run stop the CLI; a Client's turn ends with it
+	// and is interrupted, and the session goes on.
+	FirstMessageTimeout time.Duration
+	SilenceTimeout      time.Duration
 	// RunEndTimeout is from a result to the end of the background tasks that a
 	// prompt has left, during which the input stays open: 10 min.
 	RunEndTimeout time.Duration
