@@ -139,7 +139,7 @@ func failing[In, Out any](bad *Out) map[string]claude.Hook[In, Out] {
 			return nil, ctx.Err()
 		},
 		"deaf": func(context.Context, *In) (*Out, error) {
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			return nil, nil
 		},
 	}
@@ -162,7 +162,7 @@ func testFailing[In, Out any](t *testing.T, set func(*claude.Hooks, []claude.Hoo
 			withHooks(t, hooks, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 				cli.say(hookLine("r1", "hook_0", `{}`))
 				synctest.Wait()
-				time.Sleep(2 * time.Second)
+				<-time.After(2 * time.Second)
 				got, ok := cli.answered()["r1"]
 				switch {
 				case !ok:
@@ -241,7 +241,7 @@ func TestHookErrorText(t *testing.T) {
 func TestSlowHookBlocksNothing(t *testing.T) {
 	var begun time.Time
 	slow := func(context.Context, *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) {
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		return nil, nil
 	}
 	quick := func(context.Context, *claude.PostToolUseInput) (*claude.PostToolUseOutput, error) { return nil, nil }
@@ -262,7 +262,7 @@ func TestSlowHookBlocksNothing(t *testing.T) {
 		if _, ok := answers["quick"]; !ok || len(answers) != 1 || time.Since(begun) != 0 {
 			t.Errorf("%v after %v", answers, time.Since(begun))
 		}
-		time.Sleep(31 * time.Second)
+		<-time.After(31 * time.Second)
 		if answers := cli.answered(); len(answers) != 3 {
 			t.Errorf("%v", answers)
 		}

@@ -1,12 +1,12 @@
 package e2e_test
 
 import (
-	"context"
 	"maps"
 	"reflect"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
 )
@@ -80,19 +80,22 @@ func (l *hookLog) fired() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// wait waits until an event has fired.
-func (l *hookLog) wait(ctx context.Context, name string) {
+// until waits until an event has fired and pokes the CLI again and again
+// meanwhile: a watcher of files that starts late misses the first changes, and
+// one waits until a file rests.
+func (l *hookLog) until(name string, poke func()) {
 	l.t.Helper()
-	for {
+	for !slices.Contains(l.fired(), name) {
+		if poke != nil {
+			poke()
+		}
 		l.mu.Lock()
 		changed := l.changed
 		l.mu.Unlock()
-		if slices.Contains(l.fired(), name) {
-			return
-		}
 		select {
 		case <-changed:
-		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		case <-l.t.Context().Done():
 			l.t.Fatalf("%s did not fire; these did: %v", name, l.fired())
 		}
 	}
