@@ -33,7 +33,7 @@ func TestAnswerLater(t *testing.T) {
 	withOptions(t, later(), func(t *testing.T, cli *memCLI, c *claude.Client) {
 		ctx := t.Context()
 		cli.say(request("r1", bashAsk), request("r2", questionAsk), request("r3", formAsk), request("r4", dialogAsk))
-		time.Sleep(24 * time.Hour)
+		<-time.After(24 * time.Hour)
 		for _, id := range []string{"r1", "r2", "r3", "r4"} {
 			if got := cli.answered(id); got != "" {
 				t.Errorf("%s was answered: %s", id, got)
@@ -101,7 +101,7 @@ func TestAnswerBeforeTheCallbackReturns(t *testing.T) {
 	asked := make(chan string, 1)
 	opts := &claude.Options{CanUseTool: func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 		asked <- p.RequestID
-		time.Sleep(time.Second) // virtual
+		<-time.After(time.Second) // virtual
 		return &claude.Allow{}, nil
 	}}
 	withOptions(t, opts, func(t *testing.T, cli *memCLI, c *claude.Client) {
@@ -109,7 +109,7 @@ func TestAnswerBeforeTheCallbackReturns(t *testing.T) {
 		if err := c.AnswerPermission(t.Context(), <-asked, &claude.Deny{Message: "no"}); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if got := cli.answered("r1"); got != `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}` {
 			t.Error(got)
 		}

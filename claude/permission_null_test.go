@@ -68,7 +68,7 @@ func TestNoAnswerHoldsANull(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	asks := permissionAsks()
 	sent := map[string]int{}
-	for range 60_000 {
+	for range 15_000 {
 		p := asks[r.IntN(len(asks))]
 		for _, result := range []PermissionResult{&Allow{}, &Deny{}, &QuestionAnswer{}, &PlanDecision{}} {
 			fill(r, reflect.ValueOf(result).Elem())

@@ -262,7 +262,7 @@ func TestSlowCallbackBlocksNothing(t *testing.T) {
 	opts := elicited(&claude.ElicitationResult{Action: claude.ElicitationCancel})
 	opts.CanUseTool = func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 		if p.RequestID == "slow" {
-			time.Sleep(30 * time.Second) // virtual
+			<-time.After(30 * time.Second) // virtual
 		}
 		return &claude.Allow{}, nil
 	}
@@ -285,7 +285,7 @@ func TestSlowCallbackBlocksNothing(t *testing.T) {
 		if d := time.Since(begun); d != 0 {
 			t.Errorf("took %v", d)
 		}
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		if cli.answered("slow") == "" {
 			t.Error("the slow one was not answered")
 		}
@@ -334,7 +334,7 @@ func TestPendingRequestsAreAskedAgain(t *testing.T) {
 		calls := 0
 		opts.CanUseTool = func(ctx context.Context, _ *claude.PermissionRequest) (claude.PermissionResult, error) {
 			calls++
-			time.Sleep(time.Second) // virtual
+			<-time.After(time.Second) // virtual
 			return &claude.Allow{}, nil
 		}
 		opts.OnUserDialog, opts.SupportedDialogKinds = dialogued(&claude.UserDialogResult{Cancelled: true}).OnUserDialog, []string{"known"}
@@ -348,7 +348,7 @@ func TestPendingRequestsAreAskedAgain(t *testing.T) {
 		}
 		client := cli.connect(opts)
 		defer client.Close()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		for _, id := range []string{"r1", "r2", "r3"} {
 			if cli.answered(id) == "" {
 				t.Errorf("%s was not answered", id)
