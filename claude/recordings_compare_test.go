@@ -236,7 +236,7 @@ func (c *comparison) inputLine(line string, ours bool) string {
 	if !ours && c.got.Via == claudetest.ViaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
 		delete(m, "session_id")
 	}
-	text, err := json.Marshal(m)
+	text, err := json.Marshal(c.withoutServerWords(m))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -56,6 +56,15 @@ type Call struct {
 	Options map[string]json.RawMessage `json:"options"`
 	Steps   []Step                     `json:"steps"`
 	Answers []Answer                   `json:"answers"`
+
+	invoked func(answer int) // told when a callback is called
+}
+
+// invoke says that the callback of an answer is being called.
+func (c *Call) invoke(answer int) {
+	if c.invoked != nil {
+		c.invoked(answer)
+	}
 }
 
 // Step is something that the caller did during a call.
@@ -69,6 +78,8 @@ type Step struct {
 	Label    string          `json:"label"`
 	// IDs are members of Request whose values come from the run.
 	IDs map[string]string `json:"ids"`
+	// SDKServers are the servers of the caller's process in Request.
+	SDKServers map[string]json.RawMessage `json:"sdk_servers"`
 }
 
 // When says when a step is done.
@@ -343,21 +354,12 @@ func (r *Recording) CallOutcomes() map[string][]SDKRecord {
 var callbackOptions = []string{"canUseTool", "hooks", "onElicitation", "onUserDialog", "supportedDialogKinds"}
 
 // Callbacks names the options of the call that make the CLI call the caller
-// back, in-process MCP servers included.
+// back, but for in-process MCP servers, which [Call.ClaudeOptions] makes.
 func (c *Call) Callbacks() []string {
 	var names []string
 	for _, name := range callbackOptions {
 		if _, ok := c.Options[name]; ok {
 			names = append(names, name)
-		}
-	}
-	var servers map[string]struct {
-		Type string `json:"type"`
-	}
-	_ = json.Unmarshal(c.Options["mcpServers"], &servers)
-	for name, s := range servers {
-		if s.Type == "sdk" {
-			names = append(names, "mcpServers."+name)
 		}
 	}
 	for _, s := range c.Steps {

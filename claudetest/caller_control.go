@@ -36,6 +36,9 @@ func (r *callRunner) control(s Step) (json.RawMessage, error) {
 		return nil, err
 	}
 	delete(fields, "subtype")
+	if subtype == "mcp_set_servers" && len(s.SDKServers) > 0 {
+		return r.setServers(s, fields)
+	}
 	if do, ok := typedControls[subtype]; ok {
 		if result, err, did := do(r, fields); did {
 			return result, err

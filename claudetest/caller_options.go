@@ -40,7 +40,7 @@ func (c *Call) ClaudeOptions(setup CallSetup) (*claude.Options, error) {
 			return nil, fmt.Errorf("claudetest: option %s: %w", name, err)
 		}
 	}
-	return o, nil
+	return o, c.serveTools(o)
 }
 
 func setOption(o *claude.Options, setup CallSetup, name string, raw json.RawMessage) error {
