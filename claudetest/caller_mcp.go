@@ -124,11 +124,26 @@ func (a *toolAnswers) answer(ctx context.Context, server, tool string) (*mcp.Cal
 	if answer.Throw != nil {
 		return nil, errors.New(*answer.Throw)
 	}
+	return answer.result()
+}
+
+// result is what the recorded tool returned; the members of its structured
+// content keep their order.
+func (a *Answer) result() (*mcp.CallToolResult, error) {
 	result := &mcp.CallToolResult{}
-	if answer.Return == nil {
+	if a.Return == nil {
 		return result, nil
 	}
-	return result, json.Unmarshal(answer.Return, result)
+	var members struct {
+		Structured json.RawMessage `json:"structuredContent"`
+	}
+	if err := errors.Join(json.Unmarshal(a.Return, result), json.Unmarshal(a.Return, &members)); err != nil {
+		return nil, err
+	}
+	if members.Structured != nil {
+		result.StructuredContent = members.Structured
+	}
+	return result, nil
 }
 
 // notify tells the progress that the recorded tool told.
