@@ -50,8 +50,8 @@ func (s *session) requireMCP(ctx context.Context) error {
 	stalled := &StalledError{Phase: "MCP servers", Since: limit}
 	waiting, cancel := withTimeout(ctx, limit, stalled)
 	defer cancel()
-	var missing []MCPServerStatus
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	missing := notReady(s.opts.RequireMCP, nil)
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		status, err := (&Client{s: s}).MCPStatus(waiting)
 		if err != nil && waiting.Err() == nil {
 			return fmt.Errorf("claude: waiting for MCP servers: %w", err)

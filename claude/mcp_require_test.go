@@ -102,7 +102,7 @@ func TestRequireMCPForEver(t *testing.T) {
 		if _, err := claude.Connect(ctx, opts); !errors.Is(err, errEnough) {
 			t.Error(err)
 		}
-		if asked < 3600 || asked > 3700 {
+		if asked < 14400 || asked > 14500 {
 			t.Errorf("asked %d times", asked)
 		}
 	})

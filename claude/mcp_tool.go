@@ -39,7 +39,8 @@ func (t Tool) AddTo(s *mcp.Server) { s.AddTool(t.def, t.call) }
 // the model sees.
 //
 // The ctx of f ends when the call is cancelled and when the client is closed;
-// [CallInfo] tells more about the call. f may run many times at once.
+// [CallInfo] tells more about the call. f may run many times at once, and closing
+// a client waits for those of its calls.
 //
 // NewTool panics when In has no schema that is an object, or the schema is not
 // valid.

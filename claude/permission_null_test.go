@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -115,35 +116,19 @@ func members(t *testing.T, line []byte) map[string]any {
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	if at := nullIn(m); at != "" {
+	if at := nullBeside(m); at != "" {
 		t.Errorf("null at %s in %s", at, line)
 	}
 	return m
 }
 
-// nullIn is where a null is. What a tool runs with is not looked into: there a
-// null can be meant.
-func nullIn(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "."
-	case map[string]any:
-		for k, e := range v {
-			if k == "updatedInput" || k == "result" {
-				continue
-			}
-			if at := nullIn(e); at != "" {
-				return k + "/" + at
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if at := nullIn(e); at != "" {
-				return at
-			}
-		}
-	}
-	return ""
+// nullBeside is where there is a null, "" if there is none, apart from what is the
+// caller's own.
+func nullBeside(answer map[string]any) string {
+	own := maps.Clone(answer)
+	delete(own, "updatedInput")
+	delete(own, "result")
+	return nullIn(own)
 }
 
 func wholePermission(t *testing.T, p *PermissionRequest, line []byte) string {

@@ -34,35 +34,6 @@ func request(id, body string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":%s}`, id, body)
 }
 
-// answered is what was answered to a request: the response, or "error: " and the
-// message, or "" if nothing was.
-func (c *memCLI) answered(id string) (out string) {
-	c.t.Helper()
-	for _, line := range c.read() {
-		var l struct {
-			Type     string
-			Response struct {
-				RequestID string          `json:"request_id"`
-				Response  json.RawMessage `json:"response"`
-				Error     string          `json:"error"`
-			}
-		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			c.t.Fatal(err)
-		}
-		if l.Type != "control_response" || l.Response.RequestID != id {
-			continue
-		}
-		if out != "" {
-			c.t.Errorf("%s was answered twice", id)
-		}
-		if out = string(l.Response.Response); l.Response.Error != "" {
-			out = "error: " + l.Response.Error
-		}
-	}
-	return out
-}
-
 func allowing(r claude.PermissionResult, err error) *claude.Options {
 	return &claude.Options{CanUseTool: func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) { return r, err }}
 }

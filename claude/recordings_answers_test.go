@@ -2,6 +2,7 @@ package claude_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -178,6 +179,15 @@ func (c *comparison) compareTools(line any, ours bool) {
 				delete(hints, name)
 			}
 		}
+	}
+}
+
+// compareServers puts the names of in-process servers in order.
+func (c *comparison) compareServers(line any) {
+	names, _ := at(line, "request", "sdkMcpServers").([]any)
+	byText := func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
+	if !slices.IsSortedFunc(names, byText) && c.allowed("servers have no order") {
+		slices.SortFunc(names, byText)
 	}
 }
 

@@ -249,6 +249,7 @@ func (c *comparison) inputLine(line string, ours bool) string {
 		delete(m, "session_id")
 	}
 	withoutHookIDs(m)
+	c.compareServers(m)
 	c.compareTools(m, ours)
 	return encodeLine(c, m)
 }

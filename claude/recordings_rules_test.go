@@ -129,6 +129,13 @@ var rules = []rule{
 		why:    "it comes from another library for JSON schema",
 	},
 	{
+		name:    "servers have no order",
+		applies: func(c *comparison) bool { return len(c.call.Options["mcpServers"]) > 0 },
+		allows:  "another order of the names of in-process servers",
+		why:     "they are a map",
+		other:   true,
+	},
+	{
 		name:    "no execution in the definition of a tool",
 		applies: definesTools,
 		allows:  "no execution member",

@@ -94,10 +94,12 @@ var loose = []looseness{
 		why: "the CLI may write the result before it has counted the last answer of the API",
 	},
 	{
-		name:    "the words of an answer that an SDK gives by itself",
-		applies: func(l *live, _ []any) bool { return l.rec.Caller != nil && slices.ContainsFunc(l.rec.Caller.Calls, answersItself) },
-		change:  func(want, got []any) ([]any, []any) { return withoutErrorTexts(want), withoutErrorTexts(got) },
-		why:     "arguments that do not fit and answers of no kind are refused in the words of each SDK",
+		name: "the words of an answer that an SDK gives by itself",
+		applies: func(l *live, _ []any) bool {
+			return l.rec.Caller != nil && slices.ContainsFunc(l.rec.Caller.Calls, answersItself)
+		},
+		change: func(want, got []any) ([]any, []any) { return withoutErrorTexts(want), withoutErrorTexts(got) },
+		why:    "arguments that do not fit and answers of no kind are refused in the words of each SDK",
 	},
 	{
 		name:    "a hint for another entrypoint",
