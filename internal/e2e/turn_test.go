@@ -1,55 +1,29 @@
 package e2e_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
-// watched collects every message of a client until it is closed.
-type watched struct {
-	mu       sync.Mutex
-	messages []claude.Message
-}
-
-func watch(t *testing.T, c *claude.Client) *watched {
-	w := &watched{}
+// watch collects every message of a client. The function that it returns closes
+// the client and gives them.
+func watch(t *testing.T, c *claude.Client) func() talk {
 	seq := c.Messages(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for m, err := range seq {
-			if err != nil {
-				return
-			}
-			w.mu.Lock()
-			w.messages = append(w.messages, m)
-			w.mu.Unlock()
-		}
-	}()
-	t.Cleanup(func() { c.Close(); <-done })
-	return w
-}
-
-func (w *watched) all() []claude.Message {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.messages)
-}
-
-func (w *watched) String() string {
-	var b strings.Builder
-	for _, m := range w.all() {
-		fmt.Fprintf(&b, "%.600s\n", m.Raw())
-	}
-	return b.String()
+	got := make(chan talk, 1)
+	go func() { got <- collect(seq) }()
+	all := sync.OnceValue(func() talk {
+		c.Close()
+		return <-got
+	})
+	t.Cleanup(func() { all() })
+	return all
 }
 
 func sendTo(t *testing.T, c *claude.Client, text string) *claude.Turn {
@@ -57,87 +31,220 @@ func sendTo(t *testing.T, c *claude.Client, text string) *claude.Turn {
 	return ok[*claude.Turn](t)(c.Send(t.Context(), claude.Text(text)))
 }
 
-var _ = errors.Is
-var _ context.Context
+// until ranges over a turn until a message fits.
+func until(t *testing.T, turn *claude.Turn, fits func(claude.Message) bool) {
+	t.Helper()
+	for m, err := range turn.Messages(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fits(m) {
+			return
+		}
+	}
+	t.Fatal("the turn has ended before")
+}
 
-func TestClear(t *testing.T) {
+func isDelta(m claude.Message) bool {
+	ev, ok := m.(*claude.StreamEventMessage)
+	return ok && ev.TextDelta() != ""
+}
+
+func isQueued(m claude.Message) bool {
+	l, ok := m.(*claude.CommandLifecycleMessage)
+	return ok && l.State == claude.CommandQueued
+}
+
+// longStory is an answer that does not end by itself.
+func longStory() claudetest.Reply {
+	return claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("a very long story").Chunked(3)}, Hold: claudetest.HoldMid, HoldAfter: new(4)}
+}
+
+func TestClearChangesTheSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, claudetest.Say("one"), claudetest.Say("two"))
 	c := w.connect()
 	seen := watch(t, c)
-	collect(c.Query(t.Context(), "hello")).one(t)
-	before := c.SessionID()
-	turn := sendTo(t, c, "/clear")
-	r, err := turn.Wait(t.Context())
-	t.Log(before, c.SessionID(), r, err)
-	collect(c.Query(t.Context(), "again")).one(t)
-	t.Log(c.SessionID())
-	t.Log(seen)
-}
-
-func TestProbeQueued(t *testing.T) {
-	for _, all := range []bool{false, true} {
-		held := claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("a very long story").Chunked(3)}, Hold: claudetest.HoldMid, HoldAfter: new(4)}
-		w := newWorld(t, held, claudetest.Say("second"), claudetest.Say("third"))
-		w.opts.IncludePartialMessages = true
-		c := w.connect()
-		seen := watch(t, c)
-		a := sendTo(t, c, "tell me")
-		for m := range a.Messages(t.Context()) {
-			if ev, ok := m.(*claude.StreamEventMessage); ok && ev.TextDelta() != "" {
-				break
-			}
-		}
-		b := sendTo(t, c, "and then")
-		for m := range b.Messages(t.Context()) {
-			t.Log(claude.Kind(m))
-			break
-		}
-		t.Log(a.State(), b.State(), c.View())
-		var rc *claude.InterruptReceipt
-		if all {
-			rc = ok[*claude.InterruptReceipt](t)(c.InterruptAll(t.Context()))
-		} else {
-			rc = ok[*claude.InterruptReceipt](t)(c.Interrupt(t.Context()))
-		}
-		t.Logf("%s", rc.Raw())
-		ra, err := a.Wait(t.Context())
-		t.Log(ra.Subtype, err, a.State())
-		rb, err := b.Wait(t.Context())
-		t.Log(rb, err, b.State())
-		t.Log(c.WaitIdle(t.Context()), c.View())
-		t.Log(seen)
+	first := collect(c.Query(t.Context(), "hello")).one(t)
+	if r, err := sendTo(t, c, "/clear").Wait(t.Context()); err != nil || r.SessionID == first.SessionID || r.SessionID != c.SessionID() {
+		t.Fatalf("%v, %v, the client is in %s", r, err, c.SessionID())
+	}
+	again := collect(c.Query(t.Context(), "again")).one(t)
+	if again.SessionID != c.SessionID() || again.Result != "two" || c.View().SessionID != c.SessionID() {
+		t.Errorf("%s in %s, the client in %s", again.Result, again.SessionID, c.SessionID())
+	}
+	if resets := of[*claude.ConversationResetMessage](seen().messages); len(resets) != 1 || resets[0].Trigger != "clear" {
+		t.Errorf("resets: %v", resets)
 	}
 }
-func TestProbeTasks(t *testing.T) {
+
+func TestInterruptWithAQueuedPrompt(t *testing.T) {
+	t.Parallel()
+	for _, drop := range []bool{false, true} {
+		t.Run(fmt.Sprint("drop ", drop), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, longStory(), claudetest.Say("second"))
+			w.opts.IncludePartialMessages = true
+			c := w.connect()
+			a := sendTo(t, c, "tell me")
+			until(t, a, isDelta)
+			b := sendTo(t, c, "and then")
+			until(t, b, isQueued)
+			if v := c.View(); v.Phase != claude.PhaseStreaming || v.Queued != 1 || v.PID == 0 || a.State() != claude.CommandStarted || b.State() != claude.CommandQueued {
+				t.Errorf("%+v, %s and %s", v, a.State(), b.State())
+			}
+			interrupt := c.Interrupt
+			if drop {
+				interrupt = c.InterruptAll
+			}
+			receipt := ok[*claude.InterruptReceipt](t)(interrupt(t.Context()))
+			named := receipt.StillQueued
+			if drop {
+				named = receipt.Cancelled
+			}
+			if !slices.Equal(named, []string{b.ID}) {
+				t.Errorf("receipt %s", receipt.Raw())
+			}
+			if r, err := a.Wait(t.Context()); err != nil || r.TerminalReason != claude.TerminalAbortedStreaming || a.State() != claude.CommandCancelled {
+				t.Errorf("%v, %v, %s", r, err, a.State())
+			}
+			r, err := b.Wait(t.Context())
+			switch {
+			case drop && (!errors.Is(err, claude.ErrCancelled) || b.State() != claude.CommandCancelled):
+				t.Errorf("dropped: %v, %v, %s", r, err, b.State())
+			case !drop && (err != nil || r.Result != "second" || b.State() != claude.CommandCompleted):
+				t.Errorf("kept: %v, %v, %s", r, err, b.State())
+			}
+			if err := c.WaitIdle(t.Context()); err != nil || c.View().Phase != claude.PhaseIdle {
+				t.Errorf("%v, %+v", err, c.View())
+			}
+		})
+	}
+}
+
+func TestCancelOfAQueuedPrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("slow")}, Hold: claudetest.HoldMid, HoldAfter: new(1), HoldMS: 1500})
+	w.opts.IncludePartialMessages = true
+	c := w.connect()
+	a := sendTo(t, c, "tell me")
+	until(t, a, func(m claude.Message) bool { return claude.Kind(m) == "stream_event" })
+	b := sendTo(t, c, "and then")
+	until(t, b, isQueued)
+	if err := b.Cancel(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Wait(t.Context()); !errors.Is(err, claude.ErrCancelled) {
+		t.Error(err)
+	}
+	if r, err := a.Wait(t.Context()); err != nil || r.Result != "slow" {
+		t.Errorf("%v, %v", r, err)
+	}
+	if err := c.WaitIdle(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// bashUntil is a command that ends when there is a file.
+func bashUntil(file string) string {
+	return "until [ -e " + file + " ]; do read -t 0.05 < /dev/zero; done; echo done"
+}
+
+func TestWaitIdleWithABackgroundCommand(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t,
-		claudetest.Use("Bash", map[string]any{"command": "until [ -e go.txt ]; do read -t 0.05 < /dev/zero; done; echo done", "description": "bg", "run_in_background": true}),
+		claudetest.Use("Bash", map[string]any{"command": bashUntil("go.txt"), "description": "wait for it", "run_in_background": true}),
 		claudetest.Say("started"), claudetest.Say("noticed"))
 	w.opts.AllowedTools = []string{"Bash"}
 	c := w.connect()
 	seen := watch(t, c)
 	collect(c.Query(t.Context(), "run it")).one(t)
-	t.Logf("%+v %+v", c.Tasks(), c.View())
+	tasks := c.Tasks()
+	if len(tasks) != 1 || !tasks[0].Live() || tasks[0].Type != "local_bash" || tasks[0].Description != "wait for it" || !tasks[0].Backgrounded {
+		t.Fatalf("%+v", tasks)
+	}
+	idle := make(chan error, 1)
+	go func() { idle <- c.WaitIdle(t.Context()) }()
+	// An answer of the CLI comes behind whatever else it has to say.
+	if err := c.Control(t.Context(), "mcp_status", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-idle:
+		t.Fatalf("idle under a task: %v", err)
+	default:
+	}
+	if v := c.View(); v.Phase != claude.PhaseBackground || v.LiveTasks != 1 {
+		t.Errorf("%+v", v)
+	}
 	w.write("go.txt", "")
-	t.Log(c.WaitIdle(t.Context()))
-	t.Logf("%+v %+v", c.Tasks(), c.View())
-	t.Log(seen)
+	if err := <-idle; err != nil {
+		t.Fatal(err)
+	}
+	// The turn that the CLI has begun by itself is over too.
+	if got := seen(); len(got.results()) != 2 || got.results()[1].Result != "noticed" {
+		t.Errorf("%v", got.kinds())
+	}
+	if done := c.Tasks()[0]; done.Live() || done.Status != claude.TaskCompleted || done.OutputFile == "" || done.Ended.Before(done.Started.Add(-time.Second)) {
+		t.Errorf("%+v", done)
+	}
 }
 
-func TestProbeNested(t *testing.T) {
-	helper := claude.AgentDefinition{Description: "helps", Prompt: "HELPER SYSTEM"}
-	inner := claude.AgentDefinition{Description: "helps more", Prompt: "INNER SYSTEM"}
-	w := newWorld(t,
-		claudetest.Use("Agent", map[string]any{"description": "outer", "prompt": "do", "subagent_type": "helper", "run_in_background": true}),
-		claudetest.Use("Agent", map[string]any{"description": "inner", "prompt": "do", "subagent_type": "inner", "run_in_background": false}).When(claudetest.Match{SystemIncludes: "HELPER SYSTEM"}),
-		claudetest.Say("inner result").When(claudetest.Match{SystemIncludes: "INNER SYSTEM"}),
-		claudetest.Say("outer result").When(claudetest.Match{SystemIncludes: "HELPER SYSTEM"}),
-		claudetest.Say("main 1"), claudetest.Say("main 2"), claudetest.Say("main 3"))
-	w.opts.Agents = map[string]claude.AgentDefinition{"helper": helper, "inner": inner}
+func TestWaitIdleWithAStoppedTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, claudetest.Use("Bash", map[string]any{"command": blocker, "description": "bg", "run_in_background": true}), claudetest.Say("started"))
+	w.opts.AllowedTools = []string{"Bash"}
 	c := w.connect()
-	seen := watch(t, c)
 	collect(c.Query(t.Context(), "run it")).one(t)
-	t.Logf("%+v %+v", c.Tasks(), c.View())
-	t.Log(c.WaitIdle(t.Context()))
-	t.Logf("%+v %+v", c.Tasks(), c.View())
-	t.Log(seen)
+	if err := c.StopTask(t.Context(), c.Tasks()[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if done := c.Tasks()[0]; done.Live() || done.Status != claude.TaskKilled {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestNestedAgents(t *testing.T) {
+	t.Parallel()
+	outer, inner := claudetest.Match{SystemIncludes: "OUTER SYSTEM"}, claudetest.Match{SystemIncludes: "INNER SYSTEM"}
+	agent := func(name string) claudetest.Reply {
+		return claudetest.Use("Agent", map[string]any{"description": "do " + name, "prompt": "do", "subagent_type": name, "run_in_background": name == "outer"})
+	}
+	w := newWorld(t, agent("outer"), agent("inner").When(outer), claudetest.Say("inner result").When(inner), claudetest.Say("outer result").When(outer),
+		claudetest.Say("main 1"), claudetest.Say("main 2"), claudetest.Say("main 3"))
+	w.opts.Agents = map[string]claude.AgentDefinition{
+		"outer": {Description: "helps", Prompt: "OUTER SYSTEM"}, "inner": {Description: "helps more", Prompt: "INNER SYSTEM"}}
+	c := w.connect()
+	collect(c.Query(t.Context(), "run it")).one(t)
+	if err := c.WaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tasks := c.Tasks()
+	if len(tasks) != 1 || len(tasks[0].Children) != 1 {
+		t.Fatalf("%+v", tasks)
+	}
+	for name, task := range map[string]claude.Task{"outer": tasks[0], "inner": tasks[0].Children[0]} {
+		if task.AgentType != name || task.Description != "do "+name || task.Status != claude.TaskCompleted || task.Summary != name+" result" || task.Usage.TotalTokens == 0 || task.Live() {
+			t.Errorf("%s: %+v", name, task)
+		}
+	}
+}
+
+func TestSilenceTimeout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, claudetest.Use("Bash", map[string]any{"command": blocker}), claudetest.Say("fresh"))
+	w.opts.AllowedTools = []string{"Bash"}
+	w.opts.SilenceTimeout = 4 * time.Second
+	c := w.connect()
+	_, err := sendTo(t, c, "run it").Wait(t.Context())
+	if stalled := as[*claude.StalledError](t, err); stalled.Phase != "silence" || stalled.InFlightTool != "Bash" || stalled.LastEvent == "" {
+		t.Errorf("%+v", stalled)
+	}
+	next := collect(c.Query(t.Context(), "again"))
+	if next.err != nil || next.one(t).Result != "fresh" || next.text() != "fresh" {
+		t.Errorf("the next turn: %v %q %v", next.err, next.text(), next.kinds())
+	}
 }
