@@ -214,7 +214,7 @@ func (c *comparison) compareInput() {
 			c.compareAnswer(m, answers[responseID(m)])
 		}
 	}
-	for _, line := range c.player.Input() {
+	for _, line := range c.withoutWaited(c.player.Input()) {
 		if own := answers[responseID(value([]byte(line)))]; own != nil {
 			line = encodeLine(c, own) // as a rule may have left it
 		}

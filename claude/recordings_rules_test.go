@@ -86,6 +86,12 @@ var rules = []rule{
 		why:     "the CLI does not read it",
 	},
 	{
+		name:    "a callback that runs is waited for",
+		applies: func(c *comparison) bool { return slices.ContainsFunc(c.call.Answers, unsent) },
+		allows:  "the answer of a callback that the official SDK closed the input under",
+		why:     "the input stays open as long as a callback runs; what it says may matter",
+	},
+	{
 		name: "an allow says the input",
 		applies: returns(func(answer any) bool {
 			return at(answer, "behavior") == "allow" && at(answer, "updatedInput") == nil
