@@ -202,8 +202,8 @@ func environMap(environ []string) map[string]string {
 func (c *comparison) compareInput() {
 	c.t.Helper()
 	var want, got []string
-	for _, line := range c.proc.Stdin {
-		want = append(want, c.inputLine(line, false))
+	for i, line := range c.proc.Stdin {
+		want = append(want, c.inputLine(c.officialHook(i+1, line), false))
 	}
 	for _, line := range c.player.Input() {
 		got = append(got, c.inputLine(line, true))
@@ -236,6 +236,7 @@ func (c *comparison) inputLine(line string, ours bool) string {
 	if !ours && c.got.Via == claudetest.ViaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
 		delete(m, "session_id")
 	}
+	c.nameHooks(m)
 	text, err := json.Marshal(m)
 	if err != nil {
 		c.t.Fatal(err)

@@ -80,6 +80,23 @@ var rules = []rule{
 		why:    "Control returns what the CLI answered",
 	},
 	{
+		name:    "hooks are numbered by event",
+		applies: func(c *comparison) bool { return c.call.Options["hooks"] != nil },
+		allows:  "hooks that are numbered in the order of the events, not in that of the caller's object",
+		why:     "the fields of a struct have no other order; the ids are this process's own",
+	},
+	{
+		name: "a hook that fails refuses",
+		applies: func(c *comparison) bool {
+			return slices.ContainsFunc(c.call.Answers, func(a claudetest.Answer) bool {
+				event, _ := c.hookRefusal(a)
+				return event != ""
+			})
+		},
+		allows: "a refusal where the official SDK answers an error, or what the CLI throws away",
+		why:    "the CLI runs the tool then",
+	},
+	{
 		name:    "session functions are another package's",
 		applies: func(c *comparison) bool { return len(c.rec.Caller.After) > 0 },
 		allows:  "functions that were called behind the calls are not called",

@@ -40,7 +40,7 @@ func (c *Call) ClaudeOptions(setup CallSetup) (*claude.Options, error) {
 			return nil, fmt.Errorf("claudetest: option %s: %w", name, err)
 		}
 	}
-	return o, nil
+	return o, c.setHooks(o)
 }
 
 func setOption(o *claude.Options, setup CallSetup, name string, raw json.RawMessage) error {
@@ -50,7 +50,7 @@ func setOption(o *claude.Options, setup CallSetup, name string, raw json.RawMess
 	if set, ok := specialOptions[name]; ok {
 		return set(o, setup, raw)
 	}
-	if slices.Contains(callbackOptions, name) || name == "abortController" {
+	if slices.Contains(callbackOptions, name) || name == "abortController" || name == "hooks" {
 		return nil
 	}
 	return fmt.Errorf("not known")

@@ -133,7 +133,7 @@ func TestCallOptions(t *testing.T) {
 	if len(got.MCPServers) != 1 || string(got.Sandbox.Other["newer"]) != "1" {
 		t.Errorf("servers %v, sandbox %v", got.MCPServers, got.Sandbox)
 	}
-	if names := call.Callbacks(); len(names) != 6 {
+	if names := call.Callbacks(); len(names) != 5 {
 		t.Errorf("callbacks: %q", names)
 	}
 	call.Options["noSuchOption"] = json.RawMessage("1")

@@ -235,7 +235,7 @@ func (p *Player) write(c cue) {
 		if own := p.matched[c.answer]; own != "" {
 			text = strings.ReplaceAll(text, string(quote(c.id)), string(quote(own)))
 		}
-		p.out = append(p.out, p.rewritten(text)...)
+		p.out = append(p.out, p.rewritten(p.ownHook(text))...)
 	})
 }
 
