@@ -50,6 +50,7 @@ func (c *liveCall) run() {
 		c.t.Fatal(err)
 	}
 	opts.Logger = slog.New(slog.DiscardHandler)
+	failOpen(opts.Hooks)
 	if opts.CLIPath == "" {
 		opts.CLIPath = c.cli
 	}
