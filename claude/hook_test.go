@@ -174,7 +174,7 @@ func TestHookFailures(t *testing.T) {
 		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.ElicitationInput, claude.ElicitationOutput]) {
 			h.Elicitation = m
 		},
-			&claude.ElicitationOutput{Content: []int{1}}, `"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}`)
+			&claude.ElicitationOutput{Content: []int{1}}, `{"decision":"block","reason":"a hook failed: `)
 	})
 	t.Run("Stop", func(t *testing.T) {
 		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.StopInput, claude.StopOutput]) { h.Stop = m },
@@ -348,6 +348,9 @@ func TestHooksKeepTheInputOpen(t *testing.T) {
 		opts := cli.options()
 		opts.Hooks = &claude.Hooks{Stop: claude.On("", func(context.Context, *claude.StopInput) (*claude.StopOutput, error) { return nil, nil })}
 		messages := collect(claude.Query(t.Context(), "go", opts))
+		if kinds := cli.kinds(); !slices.Equal(kinds, []string{"initialize", "user"}) {
+			t.Fatal(kinds)
+		}
 		cli.say(state("running"))
 		cli.say(turnLines("", "A1")...)
 		if cli.inputClosed() {

@@ -212,3 +212,52 @@ func TestHookChangesInputAndOutput(t *testing.T) {
 	}
 	w.wasTold("SEEN BY A HOOK")
 }
+
+// TestHookDeclinesElicitation has a question of an MCP server refused by a hook:
+// nobody else is asked. What it would accept the CLI asks about nevertheless.
+func TestHookDeclinesElicitation(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		out   *claude.ElicitationOutput
+		err   error
+		asked bool
+	}{
+		"decline": {out: &claude.ElicitationOutput{Action: claude.ElicitationDecline}},
+		"error":   {err: errors.New("boom")},
+		"accept":  {out: &claude.ElicitationOutput{Action: claude.ElicitationAccept, Content: map[string]any{"name": "x"}}, asked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, claudetest.Use("mcp__ext__ask", map[string]any{}), claudetest.Say("done"))
+			w.opts.MCPServers, w.opts.AllowedTools = extServer(t), []string{"mcp__ext"}
+			asked := make(chan claude.ElicitationAction, 1)
+			w.opts.Hooks = &claude.Hooks{
+				Elicitation: claude.On("", func(context.Context, *claude.ElicitationInput) (*claude.ElicitationOutput, error) {
+					return tt.out, tt.err
+				}),
+				ElicitationResult: claude.On("", func(_ context.Context, in *claude.ElicitationResultInput) (*claude.ElicitationResultOutput, error) {
+					asked <- in.Action
+					return nil, nil
+				}),
+			}
+			collect(claude.Query(t.Context(), "go", w.opts)).one(t)
+			w.wasTold(`elicited: {\"action\":\"decline\"}`)
+			if got := len(asked) > 0; got != tt.asked {
+				t.Errorf("somebody else was asked: %t", got)
+			}
+		})
+	}
+}
+
+// failOpen has hooks fail as in the official SDKs, where nothing else was said:
+// only then a recording with one goes on as it did.
+func failOpen(hooks *claude.Hooks) {
+	if hooks == nil {
+		return
+	}
+	for i := range hooks.PreToolUse {
+		if m := &hooks.PreToolUse[i]; m.OnFailure == "" {
+			m.OnFailure = claude.Continue
+		}
+	}
+}
