@@ -332,3 +332,35 @@ func TestMCPRequired(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An interrupt, and the end of the client, end a tool that runs.
+func TestMCPInterrupt(t *testing.T) {
+	t.Parallel()
+	begun, ended := make(chan struct{}, 2), make(chan error, 2)
+	wait := claude.NewTool("wait", "", func(ctx context.Context, _ struct{}) (string, error) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return "late", nil
+	})
+	w := newWorld(t, claudetest.Use("mcp__tools__wait", nil), claudetest.Use("mcp__tools__wait", nil))
+	w.serve(wait)
+	c := w.connect()
+	turn := ok[*claude.Turn](t)(c.Send(t.Context(), claude.Text("wait")))
+	<-begun
+	if _, err := c.Interrupt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the tool ended without a reason")
+	}
+	if r, err := turn.Wait(t.Context()); err == nil && r.Subtype != "error_during_execution" {
+		t.Errorf("the turn ended with %+v", r)
+	}
+	ok[*claude.Turn](t)(c.Send(t.Context(), claude.Text("wait again")))
+	<-begun
+	c.Close()
+	if len(ended) != 1 {
+		t.Error("the tool runs on")
+	}
+}
