@@ -122,7 +122,7 @@ func (o *Options) toolFlags(f *flags) {
 	f.list("disallowedTools", o.DisallowedTools)
 	f.text("permission-mode", string(o.PermissionMode))
 	f.bare("allow-dangerously-skip-permissions", o.AllowDangerouslySkipPermissions)
-	f.text("permission-prompt-tool", o.PermissionPromptToolName)
+	f.text("permission-prompt-tool", o.permissionPromptTool())
 	f.text("permission-prompts", o.PermissionPrompts)
 	for _, dir := range o.AdditionalDirectories {
 		f.always("add-dir", dir)

@@ -2,6 +2,9 @@ package claude
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 
 	"github.com/seed7221b0f9/parley/internal/control"
 )
@@ -27,10 +30,38 @@ func (s *session) handle(ctx context.Context, req control.Request) ([]byte, erro
 	case "remote_tool_call", "remote_plumbing_call", "remote_tools_probe", "remote_tools_reannounce":
 		return nil, control.ErrNoAnswer // for hosts of another kind; an error would be taken for theirs
 	}
-	if answer := s.callbacks()[req.Subtype]; answer != nil {
-		return answer(ctx, req)
+	answer := s.callbacks()[req.Subtype]
+	if answer == nil {
+		return nil, control.Unsupported(req.Subtype)
 	}
-	return nil, control.Unsupported(req.Subtype)
+	ctx, release := s.untilClosing(ctx)
+	defer release()
+	text, err := answer(ctx, req)
+	if err != nil && errors.Is(context.Cause(ctx), errClosing) {
+		return nil, control.ErrNoAnswer // the callback gave up because the session ends; that says nothing of the tool
+	}
+	return text, err
+}
+
+// errClosing is the cause of a callback's context when its session is closed.
+var errClosing = fmt.Errorf("%w: the session ends", ErrClosed)
+
+// untilClosing is ctx, ended when the session is being closed as well: the CLI
+// can take its time to go, and a person should not be asked meanwhile.
+func (s *session) untilClosing(ctx context.Context) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-s.closing:
+			cancel(errClosing)
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		watching.Wait()
+	}
 }
 
 // needsAnswers reports whether the CLI may have to ask something of this process

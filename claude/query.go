@@ -85,6 +85,9 @@ type query struct {
 }
 
 func (q *query) deliver(e entry) (warning string) {
+	if m, ok := e.msg.(*SessionStateChangedMessage); ok && m.SDKHostOnly {
+		return ""
+	}
 	q.box.put(e)
 	return ""
 }

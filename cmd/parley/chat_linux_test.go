@@ -111,7 +111,11 @@ func TestChatOnTerminal(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat")
 	p.sees("There is no claude on this machine", "/help lists the commands", "> ")
 	p.types("hello there\r")
-	p.sees("> hello there", "You wrote:", "│ hello there", "● Write  notes.md", "✓", "## What you have seen", "• text that comes", "✓ 0.")
+	p.sees("> hello there", "You wrote:", "│ hello there", "● Write  notes.md", "✓", "? May it run? Bash ls -1", "y yes · a always (allow Bash in session)", "waiting for you", "? ")
+	p.types("maybe\r")
+	p.sees("? May it run?", "? ")
+	p.types("y\r")
+	p.sees("## What you have seen", "• text that comes", "✓ 0.")
 
 	// What is typed while the agent is busy queues, and can be taken back.
 	p.types("wait\r")

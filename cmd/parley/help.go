@@ -68,8 +68,11 @@ Where standard input or standard output is not a terminal every line of input is
 prompt, sent when the one before has been answered; the answers go to standard
 output and all else to standard error, without control sequences.
 
-The agent has Claude Code's system prompt. Whatever it would have to ask for is
-denied: --permission-mode, --allowed-tools and the settings say what it may do.
+The agent has Claude Code's system prompt. Before it runs a tool that is not
+allowed by --permission-mode, --allowed-tools or the settings it asks: y is yes, a
+is yes and always, n is no, with a word why behind it. Its questions are answered
+by numbers or in your own words, its plans like tools. Without a terminal the next
+line of input is the answer; where it is none, or there are no more, it is no.
 Without a claude on the machine a simulated agent answers, and says so.
 
 Exit codes:
