@@ -38,13 +38,22 @@ func claimElicitation(params json.RawMessage) (claimed json.RawMessage, asks boo
 }
 
 // elicit asks the callback on behalf of a server and hands the server the answer.
-// ctx is that of the one who asks.
+// ctx is that of the one who asks; the end of the connection ends it too.
 func (l *mcpLink) elicit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request) {
 	l.s.mcp.update(func(st *mcpHostState) {
 		if st.over {
 			return
 		}
 		l.s.mcp.asking.Go(func() {
+			ctx, cancel := context.WithCancelCause(ctx)
+			defer cancel(nil)
+			l.s.mcp.asking.Go(func() {
+				select {
+				case <-conn.closed:
+					cancel(errServerSession)
+				case <-ctx.Done():
+				}
+			})
 			answer, err := l.askUser(ctx, req)
 			resp := &jsonrpc.Response{ID: req.ID, Result: answer}
 			if err != nil {

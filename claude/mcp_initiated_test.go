@@ -136,3 +136,62 @@ func TestSamplingGoesOut(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// serveAsker has a tool that asks and a callback that answers.
+func serveAsker(t *testing.T, tool claude.Tool, answer func(ctx context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error)) *mcpWorld {
+	return serveMCP(t, &claude.Options{
+		MCPServers:    map[string]claude.MCPServer{"calc": claude.NewToolServer("calc", "1.0.0", tool)},
+		OnElicitation: answer,
+	})
+}
+
+func TestElicitationByTheCallback(t *testing.T) {
+	asked := make(chan *claude.ElicitationRequest, 1)
+	w := serveAsker(t, asker(), func(_ context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
+		asked <- req
+		return &claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
+	})
+	wantJSON(t, w.say("calc", callMessage(2, "ask", `{}`)), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"accept Bo"}]}}`)
+	wantJSON(t, string((<-asked).Raw()), `{"subtype":"elicitation","mcp_server_name":"calc","message":"Your name?","mode":"form","requested_schema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
+}
+
+func TestElicitationAnsweredLater(t *testing.T) {
+	asked := make(chan string, 1)
+	w := serveAsker(t, asker(), func(_ context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
+		asked <- req.RequestID
+		return nil, claude.ErrAnswerLater
+	})
+	call := w.start("calc", callMessage(2, "ask", `{}`))
+	if err := w.AnswerElicitation(t.Context(), <-asked, &claude.ElicitationResult{Action: claude.ElicitationCancel}); err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, answerOf(t, call), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"cancel <nil>"}]}}`)
+}
+
+func TestElicitationCallbackPanics(t *testing.T) {
+	w := serveAsker(t, asker(), func(context.Context, *claude.ElicitationRequest) (*claude.ElicitationResult, error) { panic("boom") })
+	if got := w.say("calc", callMessage(2, "ask", `{}`)); !strings.Contains(got, "panicked: boom") || !strings.Contains(got, `"isError":true`) {
+		t.Error(got)
+	}
+}
+
+// The end of the client ends a question, whatever context it was asked with.
+func TestElicitationEndsWithTheClient(t *testing.T) {
+	asked, ended := make(chan struct{}), make(chan error, 1)
+	forgetful := claude.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
+		_, err := claude.CallInfo(ctx).Session.Elicit(context.WithoutCancel(ctx), &mcp.ElicitParams{Message: "?"})
+		return "", err
+	})
+	w := serveAsker(t, forgetful, func(ctx context.Context, _ *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
+		close(asked)
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return nil, context.Cause(ctx)
+	})
+	w.start("calc", callMessage(2, "ask", `{}`))
+	<-asked
+	w.Close()
+	if len(ended) != 1 {
+		t.Error("the callback runs on")
+	}
+}

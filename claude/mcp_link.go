@@ -14,12 +14,10 @@ type mcpLink struct {
 	name string
 	def  MCPServer
 
-	mu   sync.Mutex
-	conn *mcpConn // nil until something is said
-	// greeted is set when the server was sent initialize on conn.
-	greeted bool
-	// changed is set when the server has said that its tools have changed.
-	changed bool
+	mu      sync.Mutex
+	conn    *mcpConn // nil until something is said
+	changed bool     // the server has said that its tools have changed
+	gone    bool     // the CLI may no longer talk to it
 }
 
 // cliInfo is what the CLI says of itself to the servers that it greets.
@@ -32,17 +30,18 @@ var cliInfo = &mcp.InitializeParams{
 }
 
 // connection is the connection that a message belongs to. A server can be greeted
-// once in a session, so each initialize but the first begins another one. Where
-// anything else comes first the CLI takes the server as greeted.
+// once in a session, so each initialize begins another one. Where anything else
+// comes first the CLI takes the server as greeted.
 func (l *mcpLink) connection(method string) (*mcpConn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	greets := method == "initialize"
-	if l.conn != nil && !(greets && l.greeted) {
-		l.greeted = l.greeted || greets
+	switch {
+	case l.gone:
+		return nil, errServerSession
+	case l.conn != nil && !greets:
 		return l.conn, nil
-	}
-	if l.conn != nil {
+	case l.conn != nil:
 		l.conn.Close()
 	}
 	opts := &mcp.ServerSessionOptions{}
@@ -52,10 +51,11 @@ func (l *mcpLink) connection(method string) (*mcpConn, error) {
 		}
 	}
 	conn, err := l.connect(opts)
-	if err == nil {
-		l.conn, l.greeted = conn, true
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	l.conn = conn
+	return conn, nil
 }
 
 // connect begins a session with the server.
@@ -150,8 +150,8 @@ func (l *mcpLink) put(msg jsonrpc.Message) error {
 func (l *mcpLink) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.gone = true
 	if l.conn != nil {
 		l.conn.Close()
-		l.conn = nil
 	}
 }

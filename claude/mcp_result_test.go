@@ -159,3 +159,19 @@ func TestResultsAreAcceptable(t *testing.T) {
 		t.Error("nothing was in need of cleaning")
 	}
 }
+
+// A session without servers of this process pays nothing for them.
+func TestNoServersCostNothing(t *testing.T) {
+	o := &Options{MCPServers: map[string]MCPServer{"ext": {Command: "x"}}}
+	s := &session{opts: o}
+	if n := testing.AllocsPerRun(100, func() {
+		if o.hasToolServers() || len(o.externalServers()) != 1 || s.awaitMCP(t.Context()) != nil {
+			t.Error("there is a server of this process")
+		}
+		s.openTools()
+		s.closeTools()
+		s.waitTools()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

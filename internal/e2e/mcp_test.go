@@ -162,7 +162,7 @@ func (w *world) eventually(c *claude.Client, name string, stands func(claude.MCP
 }
 
 // The CLI refuses to ask the user for a server of this process, so this package
-// does: without a callback the question is declined.
+// asks the callback itself; without one the question is declined.
 func TestMCPElicitation(t *testing.T) {
 	t.Parallel()
 	ask := claude.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
@@ -172,12 +172,22 @@ func TestMCPElicitation(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		return "the user said " + res.Action, nil
+		return fmt.Sprint("the user said ", res.Action, " ", res.Content["name"]), nil
 	})
-	w := newWorld(t, claudetest.Use("mcp__tools__ask", nil), claudetest.Say("done"))
+	w := newWorld(t, claudetest.Use("mcp__tools__ask", nil), claudetest.Say("done"), claudetest.Use("mcp__tools__ask", nil), claudetest.Say("done"))
 	w.serve(ask)
 	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
 	if got := w.toolResults(1); !strings.Contains(got, "the user said decline") {
+		t.Error(got)
+	}
+	w.opts.OnElicitation = func(_ context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
+		if req.MCPServerName != "tools" || req.Message != "Your name?" {
+			t.Errorf("asked with %s", req.Raw())
+		}
+		return &claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
+	}
+	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
+	if got := w.toolResults(3); !strings.Contains(got, "the user said accept Bo") {
 		t.Error(got)
 	}
 }
@@ -330,5 +340,37 @@ func TestMCPRequired(t *testing.T) {
 	_, err = claude.Connect(t.Context(), w.opts)
 	if e := as[*claude.MCPNotReadyError](t, err); e.Servers[0].Status != claude.StatusMissing {
 		t.Errorf("%v", err)
+	}
+}
+
+// An interrupt, and the end of the client, end a tool that runs.
+func TestMCPInterrupt(t *testing.T) {
+	t.Parallel()
+	begun, ended := make(chan struct{}, 2), make(chan error, 2)
+	wait := claude.NewTool("wait", "", func(ctx context.Context, _ struct{}) (string, error) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return "late", nil
+	})
+	w := newWorld(t, claudetest.Use("mcp__tools__wait", nil), claudetest.Use("mcp__tools__wait", nil))
+	w.serve(wait)
+	c := w.connect()
+	turn := ok[*claude.Turn](t)(c.Send(t.Context(), claude.Text("wait")))
+	<-begun
+	if _, err := c.Interrupt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the tool ended without a reason")
+	}
+	if r, err := turn.Wait(t.Context()); err == nil && r.Subtype != "error_during_execution" {
+		t.Errorf("the turn ended with %+v", r)
+	}
+	ok[*claude.Turn](t)(c.Send(t.Context(), claude.Text("wait again")))
+	<-begun
+	c.Close()
+	if len(ended) != 1 {
+		t.Error("the tool runs on")
 	}
 }
