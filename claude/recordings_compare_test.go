@@ -202,8 +202,10 @@ func environMap(environ []string) map[string]string {
 func (c *comparison) compareInput() {
 	c.t.Helper()
 	var want, got []string
-	for _, line := range c.proc.Stdin {
-		want = append(want, c.inputLine(line, false))
+	for i, line := range c.proc.Stdin {
+		if line = c.officialAnswer(i+1, line); line != "" {
+			want = append(want, c.inputLine(line, false))
+		}
 	}
 	for _, line := range c.player.Input() {
 		got = append(got, c.inputLine(line, true))

@@ -80,6 +80,31 @@ var rules = []rule{
 		why:    "Control returns what the CLI answered",
 	},
 	{
+		name: "an Allow says what runs",
+		applies: func(c *comparison) bool {
+			return slices.ContainsFunc(c.call.Answers, func(a claudetest.Answer) bool {
+				m, _ := value(a.Return).(map[string]any)
+				return m["behavior"] == "allow" && m["updatedInput"] == nil
+			})
+		},
+		allows: "the input that was asked about in an answer that says nothing of it",
+		why:    "older CLIs want it in every answer",
+	},
+	{
+		name: "a request that was taken back is not answered",
+		applies: func(c *comparison) bool {
+			return slices.ContainsFunc(c.call.Answers, func(a claudetest.Answer) bool { return a.CancelledByLine > 0 && a.AnswerLine > 0 })
+		},
+		allows: "no answer that comes after the cancellation",
+		why:    "the CLI ignores it",
+	},
+	{
+		name:    "nonsense is an error",
+		applies: func(c *comparison) bool { return c.call.Unsayable() },
+		allows:  "an error answer where the official SDK passes on what is no answer",
+		why:     "no type here can say it; the tool does not run either way",
+	},
+	{
 		name:    "session functions are another package's",
 		applies: func(c *comparison) bool { return len(c.rec.Caller.After) > 0 },
 		allows:  "functions that were called behind the calls are not called",

@@ -56,6 +56,15 @@ type Call struct {
 	Options map[string]json.RawMessage `json:"options"`
 	Steps   []Step                     `json:"steps"`
 	Answers []Answer                   `json:"answers"`
+
+	invoked func(answer int) // told when a callback is called
+}
+
+// invoke says that the callback of an answer is being called.
+func (c *Call) invoke(answer int) {
+	if c.invoked != nil {
+		c.invoked(answer)
+	}
 }
 
 // Step is something that the caller did during a call.
@@ -339,8 +348,9 @@ func (r *Recording) CallOutcomes() map[string][]SDKRecord {
 	return out
 }
 
-// callbackOptions are options that are functions which the CLI's requests call.
-var callbackOptions = []string{"canUseTool", "hooks", "onElicitation", "onUserDialog", "supportedDialogKinds"}
+// callbackOptions are options with functions which the CLI's requests call and
+// [Call.ClaudeOptions] does not make.
+var callbackOptions = []string{"hooks"}
 
 // Callbacks names the options of the call that make the CLI call the caller
 // back, in-process MCP servers included.

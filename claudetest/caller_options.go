@@ -40,6 +40,7 @@ func (c *Call) ClaudeOptions(setup CallSetup) (*claude.Options, error) {
 			return nil, fmt.Errorf("claudetest: option %s: %w", name, err)
 		}
 	}
+	c.askPermission(o)
 	return o, nil
 }
 
@@ -50,7 +51,7 @@ func setOption(o *claude.Options, setup CallSetup, name string, raw json.RawMess
 	if set, ok := specialOptions[name]; ok {
 		return set(o, setup, raw)
 	}
-	if slices.Contains(callbackOptions, name) || name == "abortController" {
+	if slices.Contains(callbackOptions, name) || slices.Contains(permissionOptions, name) || name == "abortController" {
 		return nil
 	}
 	return fmt.Errorf("not known")
@@ -69,6 +70,7 @@ func plainOption(o *claude.Options, name string) any {
 		"permissionPromptToolName":        &o.PermissionPromptToolName,
 		"permissionPrompts":               &o.PermissionPrompts,
 		"permissionMode":                  &o.PermissionMode,
+		"supportedDialogKinds":            &o.SupportedDialogKinds,
 		"allowDangerouslySkipPermissions": &o.AllowDangerouslySkipPermissions,
 		"planModeInstructions":            &o.PlanModeInstructions,
 		"continue":                        &o.Continue,

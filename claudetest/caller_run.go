@@ -126,6 +126,9 @@ type moment struct {
 func newCallRunner(c *Call, ctx context.Context, cancel context.CancelCauseFunc) *callRunner {
 	r := &callRunner{call: c, run: &CallRun{Via: c.Via()}, ctx: ctx, cancel: cancel, over: make(chan struct{}),
 		noMore: make(chan struct{}), seen: make([]int, len(c.Steps)), outcomes: map[int]CallOutcome{}}
+	c.invoked = func(answer int) {
+		r.fire(func(w When) bool { return w.Event == "callback" && max(w.Nth, 1) == answer+1 })
+	}
 	for range c.Steps {
 		r.moments = append(r.moments, &moment{come: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{})})
 	}

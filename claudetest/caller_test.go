@@ -119,7 +119,8 @@ func TestCallOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of these the official SDK has none, or the run sets them.
-	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines"}
+	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines",
+		"OnQuestion", "OnPlan", "Guard", "Hooks"}
 	v := reflect.ValueOf(*got)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
@@ -133,7 +134,7 @@ func TestCallOptions(t *testing.T) {
 	if len(got.MCPServers) != 1 || string(got.Sandbox.Other["newer"]) != "1" {
 		t.Errorf("servers %v, sandbox %v", got.MCPServers, got.Sandbox)
 	}
-	if names := call.Callbacks(); len(names) != 6 {
+	if names := call.Callbacks(); len(names) != 2 {
 		t.Errorf("callbacks: %q", names)
 	}
 	call.Options["noSuchOption"] = json.RawMessage("1")

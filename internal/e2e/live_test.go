@@ -152,6 +152,8 @@ func (l *live) cannotRun() string {
 		switch names := call.Callbacks(); {
 		case names != nil:
 			why = "it has callbacks: " + strings.Join(names, ", ")
+		case call.Unsayable():
+			why = "a callback returned what no type of ours can say"
 		case call.CLI != "":
 			why = "no real CLI was run: " + call.CLI
 		case call.Spawn == nil:
