@@ -46,6 +46,7 @@ func (s *session) shake(ctx context.Context, request []byte) {
 		select {
 		case <-s.ready:
 		case <-ctx.Done():
+			s.stop(context.Cause(ctx))
 		}
 	}
 }

@@ -10,13 +10,15 @@ type InstructionsLoadedOutput struct {
 	HookOutput `json:"-"`
 }
 
-// CwdChangedOutput names files to watch.
+// CwdChangedOutput names files to watch. The CLI takes them from command hooks
+// alone, and tells callbacks of this event only where settings have a hook for it
+// or for FileChanged as well.
 type CwdChangedOutput struct {
 	HookOutput `json:"-"`
 	WatchPaths []string `json:"watchPaths,omitzero"` // nil keeps them, empty watches none
 }
 
-// FileChangedOutput names files to watch.
+// FileChangedOutput names files to watch, with the limits of [CwdChangedOutput].
 type FileChangedOutput struct {
 	HookOutput `json:"-"`
 	WatchPaths []string `json:"watchPaths,omitzero"` // nil keeps them, empty watches none
