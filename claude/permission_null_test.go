@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// fill sets the fields of what v points to, each of them or not, to values of
+// scatter sets the fields of what v points to, each of them or not, to values of
 // its kind: usual ones, empty ones and odd ones.
-func fill(r *rand.Rand, v reflect.Value) {
+func scatter(r *rand.Rand, v reflect.Value) {
 	if r.IntN(3) == 0 {
 		return // unset
 	}
@@ -18,19 +18,19 @@ func fill(r *rand.Rand, v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				fill(r, v.Field(i))
+				scatter(r, v.Field(i))
 			}
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 3))
 		for i := range v.Len() {
-			fill(r, v.Index(i))
+			scatter(r, v.Index(i))
 		}
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		for _, k := range []string{"Which?", "", "x"}[:r.IntN(4)] {
 			e := reflect.New(v.Type().Elem()).Elem()
-			fill(r, e)
+			scatter(r, e)
 			v.SetMapIndex(reflect.ValueOf(k), e)
 		}
 	case reflect.Bool:
@@ -71,18 +71,18 @@ func TestNoAnswerHoldsANull(t *testing.T) {
 	for range 15_000 {
 		p := asks[r.IntN(len(asks))]
 		for _, result := range []PermissionResult{&Allow{}, &Deny{}, &QuestionAnswer{}, &PlanDecision{}} {
-			fill(r, reflect.ValueOf(result).Elem())
+			scatter(r, reflect.ValueOf(result).Elem())
 			if line, err := p.encode(result); err == nil {
 				sent[fmt.Sprintf("%T %s", result, wholePermission(t, p, line))]++
 			}
 		}
 		form, result := &ElicitationRequest{Mode: []ElicitationMode{"", "form", "url"}[r.IntN(3)]}, new(ElicitationResult)
-		fill(r, reflect.ValueOf(result).Elem())
+		scatter(r, reflect.ValueOf(result).Elem())
 		if line, err := form.encode(result); err == nil {
 			sent["elicitation "+wholeElicitation(t, line)]++
 		}
 		dialog := new(UserDialogResult)
-		fill(r, reflect.ValueOf(dialog).Elem())
+		scatter(r, reflect.ValueOf(dialog).Elem())
 		if line, err := encodeDialog(dialog); err == nil {
 			sent["dialog "+wholeDialog(t, line)]++
 		}
@@ -115,15 +115,15 @@ func members(t *testing.T, line []byte) map[string]any {
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	if at := nullIn(m); at != "" {
+	if at := firstNull(m); at != "" {
 		t.Errorf("null at %s in %s", at, line)
 	}
 	return m
 }
 
-// nullIn is where a null is. What a tool runs with is not looked into: there a
+// firstNull is where a null is. What a tool runs with is not looked into: there a
 // null can be meant.
-func nullIn(v any) string {
+func firstNull(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "."
@@ -132,13 +132,13 @@ func nullIn(v any) string {
 			if k == "updatedInput" || k == "result" {
 				continue
 			}
-			if at := nullIn(e); at != "" {
+			if at := firstNull(e); at != "" {
 				return k + "/" + at
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if at := nullIn(e); at != "" {
+			if at := firstNull(e); at != "" {
 				return at
 			}
 		}
