@@ -57,8 +57,8 @@ func (o *Options) longFlags(f *flags, tmp *scratch) error {
 		return err
 	}
 	var servers []byte
-	if len(o.MCPServers) > 0 {
-		if servers, err = encodeJSON(map[string]any{"mcpServers": o.MCPServers}); err != nil {
+	if external := o.externalServers(); len(external) > 0 {
+		if servers, err = encodeJSON(map[string]any{"mcpServers": external}); err != nil {
 			return fmt.Errorf("claude: MCPServers: %w", err)
 		}
 	}

@@ -31,7 +31,7 @@ func TestGuardAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			withOptions(t, &claude.Options{Guard: tt.guard}, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 				cli.say(request("r1", ask))
-				if got := cli.answerTo("r1"); got != tt.want {
+				if got := cli.answered("r1"); got != tt.want {
 					t.Errorf("got  %s\nwant %s", got, tt.want)
 				}
 			})
@@ -51,8 +51,8 @@ func TestGuardFailsClosed(t *testing.T) {
 			var out struct {
 				HookSpecificOutput struct{ PermissionDecision, HookEventName string }
 			}
-			if err := claude.JSON(cli.answerTo("r1")).Decode(&out); err != nil || out.HookSpecificOutput.PermissionDecision != "deny" || out.HookSpecificOutput.HookEventName != "PreToolUse" {
-				t.Errorf("%s: %s, %v", name, cli.answerTo("r1"), err)
+			if err := claude.JSON(cli.answered("r1")).Decode(&out); err != nil || out.HookSpecificOutput.PermissionDecision != "deny" || out.HookSpecificOutput.HookEventName != "PreToolUse" {
+				t.Errorf("%s: %s, %v", name, cli.answered("r1"), err)
 			}
 		})
 	}

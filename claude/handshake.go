@@ -84,6 +84,7 @@ func (s *session) unshaken(err error) {
 	if ce, ok := errors.AsType[*control.Error](err); ok {
 		s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
 	} else if stalled, ok := errors.AsType[*StalledError](err); ok {
+		s.explain(stalled)
 		s.stop(&HandshakeError{Err: stalled})
 	} else if refused, ok := errors.AsType[*OnFailureError](err); ok {
 		s.stop(&HandshakeError{Err: refused})

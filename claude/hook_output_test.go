@@ -94,16 +94,16 @@ func values(t *testing.T, typ reflect.Type) []any {
 	return nil
 }
 
-// fill sets the fields of a struct to any of their values.
-func fill(t *testing.T, v reflect.Value, r *rand.Rand) {
+// fillOutput sets the fields of a struct to any of their values.
+func fillOutput(t *testing.T, v reflect.Value, r *rand.Rand) {
 	for f, field := range v.Fields() {
 		switch {
 		case f.Anonymous:
-			fill(t, field, r)
+			fillOutput(t, field, r)
 		case field.Type() == reflect.TypeFor[*PermissionRequestDecision]():
 			if r.IntN(4) > 0 {
 				field.Set(reflect.New(field.Type().Elem()))
-				fill(t, field.Elem(), r)
+				fillOutput(t, field.Elem(), r)
 			}
 		default:
 			of := values(t, field.Type())
@@ -125,7 +125,7 @@ func TestOutputsHoldNoNull(t *testing.T) {
 		written, specific := 0, 0
 		for range 600 {
 			out := reflect.New(types[1])
-			fill(t, out.Elem(), r)
+			fillOutput(t, out.Elem(), r)
 			text, err := encodeHookOutput(event, out.Interface().(hookOutput))
 			if err != nil {
 				continue // then nothing of it is written

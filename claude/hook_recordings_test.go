@@ -166,7 +166,7 @@ func TestRecordedHooks(t *testing.T) {
 		withHooks(t, hooks, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 			id := fmt.Sprint("r", i)
 			cli.say(hookLine(id, m.ids[call.event], string(call.input)))
-			got := cli.answered()[id]
+			got := cli.given()[id]
 			if got.err != "" {
 				t.Fatalf("%s: %s", call.scenario, got.err)
 			}

@@ -2,7 +2,6 @@ package claude_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -20,39 +19,6 @@ import (
 func hookLine(request, callback, input string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":"hook_callback","callback_id":%q,"input":%s,"tool_use_id":"toolu_1"}}`,
 		request, callback, input)
-}
-
-// hookAnswer is what the CLI was told for a request: the body, or an error.
-type hookAnswer struct {
-	body json.RawMessage
-	err  string
-}
-
-// answered returns the answers that the CLI has read, by request.
-func (c *memCLI) answered() map[string]hookAnswer {
-	c.t.Helper()
-	answers := map[string]hookAnswer{}
-	for _, line := range c.read() {
-		var l struct {
-			Type     string
-			Response struct {
-				Subtype, Error string
-				RequestID      string `json:"request_id"`
-				Response       json.RawMessage
-			}
-		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			c.t.Fatal(err)
-		}
-		if l.Type != "control_response" {
-			continue
-		}
-		if _, twice := answers[l.Response.RequestID]; twice {
-			c.t.Errorf("%s was answered twice", l.Response.RequestID)
-		}
-		answers[l.Response.RequestID] = hookAnswer{l.Response.Response, l.Response.Error}
-	}
-	return answers
 }
 
 // withHooks runs a test with a client that has hooks, in a bubble.
@@ -85,7 +51,7 @@ func TestHookIsCalledAndAnswers(t *testing.T) {
 	withHooks(t, hooks, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p","permission_mode":"plan","agent_id":"a","agent_type":"b",`+
 			`"effort":{"level":"high"},"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"toolu_1","mcp_server":{"name":"n","source":"s"},"brand_new":1}`))
-		if a := cli.answered()["r1"]; string(a.body) != `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}` {
+		if a := cli.given()["r1"]; string(a.body) != `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}` {
 			t.Fatalf("%s %s", a.body, a.err)
 		}
 		bash, err := got.DecodeInput()
@@ -113,7 +79,7 @@ func TestHooksOfOtherEvents(t *testing.T) {
 	}
 	withHooks(t, hooks, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{}`), hookLine("r2", "hook_1", `{"x":[1],"y":null}`), hookLine("r3", "hook_2", `{}`), hookLine("r4", "hook_00", `{}`))
-		answers := cli.answered()
+		answers := cli.given()
 		if got := answers["r1"]; string(got.body) != `{}` || got.err != "" {
 			t.Errorf("no opinion is %s, %s", got.body, got.err)
 		}
@@ -163,7 +129,7 @@ func testFailing[In, Out any](t *testing.T, set func(*claude.Hooks, []claude.Hoo
 				cli.say(hookLine("r1", "hook_0", `{}`))
 				synctest.Wait()
 				<-time.After(2 * time.Second)
-				got, ok := cli.answered()["r1"]
+				got, ok := cli.given()["r1"]
 				switch {
 				case !ok:
 					t.Errorf("%s %q: no answer", name, onFailure)
@@ -230,7 +196,7 @@ func TestHookErrorText(t *testing.T) {
 	matchers[0].OnFailure = claude.Continue
 	withHooks(t, &claude.Hooks{PreToolUse: matchers}, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{}`))
-		if got := cli.answered()["r1"]; got.err != "hook boom" {
+		if got := cli.given()["r1"]; got.err != "hook boom" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -258,12 +224,12 @@ func TestSlowHookBlocksNothing(t *testing.T) {
 		if err := messages.ended(t); err != nil {
 			t.Fatal(err)
 		}
-		answers := cli.answered()
+		answers := cli.given()
 		if _, ok := answers["quick"]; !ok || len(answers) != 1 || time.Since(begun) != 0 {
 			t.Errorf("%v after %v", answers, time.Since(begun))
 		}
 		<-time.After(31 * time.Second)
-		if answers := cli.answered(); len(answers) != 3 {
+		if answers := cli.given(); len(answers) != 3 {
 			t.Errorf("%v", answers)
 		}
 	})
@@ -284,7 +250,7 @@ func TestHookIsCancelled(t *testing.T) {
 	withHooks(t, &claude.Hooks{Notification: claude.On("", hook)}, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{"message":"one"}`), hookLine("r2", "hook_0", `{"message":"two"}`))
 		cli.say(`{"type":"control_cancel_request","request_id":"r1"}`)
-		if answers := cli.answered(); len(answers) != 0 {
+		if answers := cli.given(); len(answers) != 0 {
 			t.Error(answers)
 		}
 		if !slices.Equal(ended, []string{"one"}) {

@@ -107,10 +107,15 @@ type Options struct {
 	// AdditionalDirectories may be used beside Dir.
 	AdditionalDirectories []string
 	ProjectConfigRoot     string
-	// MCPServers are MCP servers outside of this process, by name.
-	// StrictMCPConfig leaves out the ones that settings name.
+	// MCPServers are MCP servers, outside of this process and in it, by name: the
+	// model knows their tools as mcp__name__tool. StrictMCPConfig leaves out the
+	// ones that settings name.
 	MCPServers      map[string]MCPServer
 	StrictMCPConfig bool
+	// RequireMCP are the servers that must be connected before the first prompt,
+	// by name, whoever has defined them. Connect and Query wait for them up to
+	// MCPTimeout; the error is a *[MCPNotReadyError].
+	RequireMCP []string
 
 	// Hooks are called by the CLI when something happens; see [Hook].
 	Hooks *Hooks
@@ -197,8 +202,18 @@ type Deadlines struct {
 	// ControlTimeout is for the answer to a control request, beside the
 	// caller's context: none.
 	ControlTimeout time.Duration
+	// MCPTimeout is for the servers of RequireMCP to be connected: 30 s.
+	MCPTimeout time.Duration
 	// WriteTimeout is for the CLI to take one line: 60 s.
 	WriteTimeout time.Duration
+	// FirstMessageTimeout is from a prompt, or from the end of the turn before
+	// it, to the first message of its turn; SilenceTimeout is from one line to
+	// the next in a turn. Both are none. Neither counts while the CLI waits for
+	// this process: a permission, a hook, a tool. Behind them is a
+	// *[StalledError]: Query and Run stop the CLI; a Client's turn ends with it
+	// and is interrupted, and the session goes on.
+	FirstMessageTimeout time.Duration
+	SilenceTimeout      time.Duration
 	// RunEndTimeout is from a result to the end of the background tasks that a
 	// prompt has left, during which the input stays open: 10 min.
 	RunEndTimeout time.Duration
@@ -236,7 +251,7 @@ func (o *Options) clone() *Options {
 	c.ToolAliases = maps.Clone(o.ToolAliases)
 	c.MCPServers = maps.Clone(o.MCPServers)
 	c.Agents = maps.Clone(o.Agents)
-	for _, list := range []*[]string{&c.Betas, &c.Tools, &c.AllowedTools, &c.DisallowedTools, &c.AdditionalDirectories, &c.SettingSources, &c.Skills, &c.ExecutableArgs, &c.SupportedDialogKinds} {
+	for _, list := range []*[]string{&c.Betas, &c.Tools, &c.AllowedTools, &c.DisallowedTools, &c.AdditionalDirectories, &c.SettingSources, &c.Skills, &c.ExecutableArgs, &c.SupportedDialogKinds, &c.RequireMCP} {
 		*list = slices.Clone(*list)
 	}
 	c.Plugins = slices.Clone(o.Plugins)

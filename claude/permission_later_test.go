@@ -35,7 +35,7 @@ func TestAnswerLater(t *testing.T) {
 		cli.say(request("r1", bashAsk), request("r2", questionAsk), request("r3", formAsk), request("r4", dialogAsk))
 		<-time.After(24 * time.Hour)
 		for _, id := range []string{"r1", "r2", "r3", "r4"} {
-			if got := cli.answerTo(id); got != "" {
+			if got := cli.answered(id); got != "" {
 				t.Errorf("%s was answered: %s", id, got)
 			}
 		}
@@ -58,10 +58,10 @@ func TestAnswerLater(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if got := cli.answerTo("r1"); got != `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}` {
+		if got := cli.answered("r1"); got != `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}` {
 			t.Error(got)
 		}
-		if cli.answerTo("r2") == "" || cli.answerTo("r3") != `{"action":"cancel"}` || cli.answerTo("r4") != `{"behavior":"cancelled"}` {
+		if cli.answered("r2") == "" || cli.answered("r3") != `{"action":"cancel"}` || cli.answered("r4") != `{"behavior":"cancelled"}` {
 			t.Errorf("%q", cli.read())
 		}
 		for _, id := range []string{"r1", "r9"} {
@@ -90,7 +90,7 @@ func TestAnswerAfterTheRequestIsGone(t *testing.T) {
 		if err := c.AnswerPermission(t.Context(), "r2", &claude.Allow{}); !errors.Is(err, claude.ErrNotOpen) {
 			t.Error(err)
 		}
-		if got := cli.answerTo("r1") + cli.answerTo("r2"); got != "" {
+		if got := cli.answered("r1") + cli.answered("r2"); got != "" {
 			t.Error(got)
 		}
 	})
@@ -110,7 +110,7 @@ func TestAnswerBeforeTheCallbackReturns(t *testing.T) {
 			t.Error(err)
 		}
 		<-time.After(time.Minute)
-		if got := cli.answerTo("r1"); got != `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}` {
+		if got := cli.answered("r1"); got != `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}` {
 			t.Error(got)
 		}
 	})

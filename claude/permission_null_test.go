@@ -3,14 +3,15 @@ package claude
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 )
 
-// scatter sets the fields of what v points to, each of them or not, to values of
+// fill sets the fields of what v points to, each of them or not, to values of
 // its kind: usual ones, empty ones and odd ones.
-func scatter(r *rand.Rand, v reflect.Value) {
+func fill(r *rand.Rand, v reflect.Value) {
 	if r.IntN(3) == 0 {
 		return // unset
 	}
@@ -18,19 +19,19 @@ func scatter(r *rand.Rand, v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				scatter(r, v.Field(i))
+				fill(r, v.Field(i))
 			}
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 3))
 		for i := range v.Len() {
-			scatter(r, v.Index(i))
+			fill(r, v.Index(i))
 		}
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		for _, k := range []string{"Which?", "", "x"}[:r.IntN(4)] {
 			e := reflect.New(v.Type().Elem()).Elem()
-			scatter(r, e)
+			fill(r, e)
 			v.SetMapIndex(reflect.ValueOf(k), e)
 		}
 	case reflect.Bool:
@@ -71,18 +72,18 @@ func TestNoAnswerHoldsANull(t *testing.T) {
 	for range 15_000 {
 		p := asks[r.IntN(len(asks))]
 		for _, result := range []PermissionResult{&Allow{}, &Deny{}, &QuestionAnswer{}, &PlanDecision{}} {
-			scatter(r, reflect.ValueOf(result).Elem())
+			fill(r, reflect.ValueOf(result).Elem())
 			if line, err := p.encode(result); err == nil {
 				sent[fmt.Sprintf("%T %s", result, wholePermission(t, p, line))]++
 			}
 		}
 		form, result := &ElicitationRequest{Mode: []ElicitationMode{"", "form", "url"}[r.IntN(3)]}, new(ElicitationResult)
-		scatter(r, reflect.ValueOf(result).Elem())
+		fill(r, reflect.ValueOf(result).Elem())
 		if line, err := form.encode(result); err == nil {
 			sent["elicitation "+wholeElicitation(t, line)]++
 		}
 		dialog := new(UserDialogResult)
-		scatter(r, reflect.ValueOf(dialog).Elem())
+		fill(r, reflect.ValueOf(dialog).Elem())
 		if line, err := encodeDialog(dialog); err == nil {
 			sent["dialog "+wholeDialog(t, line)]++
 		}
@@ -115,35 +116,19 @@ func members(t *testing.T, line []byte) map[string]any {
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	if at := firstNull(m); at != "" {
+	if at := nullBeside(m); at != "" {
 		t.Errorf("null at %s in %s", at, line)
 	}
 	return m
 }
 
-// firstNull is where a null is. What a tool runs with is not looked into: there a
-// null can be meant.
-func firstNull(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "."
-	case map[string]any:
-		for k, e := range v {
-			if k == "updatedInput" || k == "result" {
-				continue
-			}
-			if at := firstNull(e); at != "" {
-				return k + "/" + at
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if at := firstNull(e); at != "" {
-				return at
-			}
-		}
-	}
-	return ""
+// nullBeside is where there is a null, "" if there is none, apart from what is the
+// caller's own.
+func nullBeside(answer map[string]any) string {
+	own := maps.Clone(answer)
+	delete(own, "updatedInput")
+	delete(own, "result")
+	return nullIn(own)
 }
 
 func wholePermission(t *testing.T, p *PermissionRequest, line []byte) string {

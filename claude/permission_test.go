@@ -34,35 +34,6 @@ func request(id, body string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":%s}`, id, body)
 }
 
-// answerTo is what was answered to a request: the response, or "error: " and the
-// message, or "" if nothing was.
-func (c *memCLI) answerTo(id string) (out string) {
-	c.t.Helper()
-	for _, line := range c.read() {
-		var l struct {
-			Type     string
-			Response struct {
-				RequestID string          `json:"request_id"`
-				Response  json.RawMessage `json:"response"`
-				Error     string          `json:"error"`
-			}
-		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			c.t.Fatal(err)
-		}
-		if l.Type != "control_response" || l.Response.RequestID != id {
-			continue
-		}
-		if out != "" {
-			c.t.Errorf("%s was answered twice", id)
-		}
-		if out = string(l.Response.Response); l.Response.Error != "" {
-			out = "error: " + l.Response.Error
-		}
-	}
-	return out
-}
-
 func allowing(r claude.PermissionResult, err error) *claude.Options {
 	return &claude.Options{CanUseTool: func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) { return r, err }}
 }
@@ -160,7 +131,7 @@ func TestCallbackAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			withOptions(t, tt.opts, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 				cli.say(request("r1", tt.ask))
-				got := cli.answerTo("r1")
+				got := cli.answered("r1")
 				if got != tt.want && (!strings.HasPrefix(tt.want, "error: json") || !strings.HasPrefix(got, tt.want)) {
 					t.Errorf("got  %s\nwant %s", got, tt.want)
 				}
@@ -189,7 +160,7 @@ func withOptions(t *testing.T, opts *claude.Options, f func(t *testing.T, cli *m
 func TestSkippedQuestionIsAnnotated(t *testing.T) {
 	withOptions(t, questioned(skipping()), func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(`{"type":"system","subtype":"init","session_id":"s","capabilities":["ask_user_question_unanswered_v1"]}`, request("r1", questionAsk))
-		if got := cli.answerTo("r1"); !strings.Contains(got, `"annotations":{"Why?":{"unanswered":"skipped"}}`) {
+		if got := cli.answered("r1"); !strings.Contains(got, `"annotations":{"Why?":{"unanswered":"skipped"}}`) {
 			t.Error(got)
 		}
 	})
@@ -209,7 +180,7 @@ func TestRequestIsTyped(t *testing.T) {
 	withOptions(t, opts, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(request("r1", body))
 		want := `{"behavior":"allow","updatedInput":{"x":1},"updatedPermissions":[{"type":"addDirectories","directories":["/d"],"destination":"session","new":1},{"type":"future","z":null}],"toolUseID":"tu"}`
-		if a := cli.answerTo("r1"); a != want {
+		if a := cli.answered("r1"); a != want {
 			t.Errorf("got %s", a)
 		}
 		if got.Raw() != body || got.RequestID != "r1" || got.MCPServer.Source != "sdk" || got.BlockedPath != "/b" || got.DecisionReason != "dr" || got.DecisionReasonType != "hook" ||
@@ -248,10 +219,10 @@ func TestPanicLeavesTheClientAlive(t *testing.T) {
 	}}
 	withOptions(t, opts, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(request("r1", bashAsk), request("r2", bashAsk))
-		if got := cli.answerTo("r1"); got != "error: the handler of can_use_tool panicked: boom" {
+		if got := cli.answered("r1"); got != "error: the handler of can_use_tool panicked: boom" {
 			t.Error(got)
 		}
-		if got := cli.answerTo("r2"); !strings.Contains(got, "allow") {
+		if got := cli.answered("r2"); !strings.Contains(got, "allow") {
 			t.Error(got)
 		}
 	})
@@ -275,7 +246,7 @@ func TestSlowCallbackBlocksNothing(t *testing.T) {
 		}
 		messages := collect(client.Messages(t.Context()))
 		cli.say(request("slow", bashAsk), request("quick", bashAsk), request("form", formAsk), `{"type":"system","subtype":"x"}`)
-		if cli.answerTo("quick") == "" || cli.answerTo("form") == "" || cli.answerTo("slow") != "" {
+		if cli.answered("quick") == "" || cli.answered("form") == "" || cli.answered("slow") != "" {
 			t.Errorf("answers %q", cli.read())
 		}
 		messages.want(t, "system/x")
@@ -286,7 +257,7 @@ func TestSlowCallbackBlocksNothing(t *testing.T) {
 			t.Errorf("took %v", d)
 		}
 		<-time.After(30 * time.Second)
-		if cli.answerTo("slow") == "" {
+		if cli.answered("slow") == "" {
 			t.Error("the slow one was not answered")
 		}
 	})
@@ -305,7 +276,7 @@ func TestCallbackEndsWithItsRequest(t *testing.T) {
 	var cause error
 	withOptions(t, waiting(&cause), func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(request("r1", bashAsk), `{"type":"control_cancel_request","request_id":"r1"}`)
-		if got := cli.answerTo("r1"); got != "" || cause == nil {
+		if got := cli.answered("r1"); got != "" || cause == nil {
 			t.Errorf("%s, %v", got, cause)
 		}
 	})
@@ -319,7 +290,7 @@ func TestCallbackEndsWithClose(t *testing.T) {
 		cli.say(request("r1", bashAsk))
 		synctest.Wait()
 		client.Close()
-		if got := cli.answerTo("r1"); got != "" || !errors.Is(cause, claude.ErrClosed) {
+		if got := cli.answered("r1"); got != "" || !errors.Is(cause, claude.ErrClosed) {
 			t.Errorf("%s, %v", got, cause)
 		}
 	})
@@ -350,7 +321,7 @@ func TestPendingRequestsAreAskedAgain(t *testing.T) {
 		defer client.Close()
 		<-time.After(time.Minute)
 		for _, id := range []string{"r1", "r2", "r3"} {
-			if cli.answerTo(id) == "" {
+			if cli.answered(id) == "" {
 				t.Errorf("%s was not answered", id)
 			}
 		}

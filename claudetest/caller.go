@@ -56,15 +56,6 @@ type Call struct {
 	Options map[string]json.RawMessage `json:"options"`
 	Steps   []Step                     `json:"steps"`
 	Answers []Answer                   `json:"answers"`
-
-	invoked func(answer int) // told when a callback is called
-}
-
-// invoke says that the callback of an answer is being called.
-func (c *Call) invoke(answer int) {
-	if c.invoked != nil {
-		c.invoked(answer)
-	}
 }
 
 // Step is something that the caller did during a call.
@@ -78,6 +69,11 @@ type Step struct {
 	Label    string          `json:"label"`
 	// IDs are members of Request whose values come from the run.
 	IDs map[string]string `json:"ids"`
+	// SDKServers are the in-process MCP servers of a Request that sets servers.
+	SDKServers map[string]json.RawMessage `json:"sdk_servers"`
+	// Server and Tool are of the step add_tool.
+	Server string          `json:"server"`
+	Tool   json.RawMessage `json:"tool"`
 }
 
 // When says when a step is done.
@@ -97,6 +93,7 @@ type Answer struct {
 	Subtype            string          `json:"subtype"`
 	ToolUseID          string          `json:"tool_use_id"`
 	CallbackID         string          `json:"callback_id"`
+	HookEventName      string          `json:"hook_event_name"`
 	Server             string          `json:"server"`
 	Tool               string          `json:"tool"`
 	Return             json.RawMessage `json:"return"`
@@ -348,15 +345,11 @@ func (r *Recording) CallOutcomes() map[string][]SDKRecord {
 	return out
 }
 
-// callbackOptions are options with functions which the CLI's requests call and
-// [Call.ClaudeOptions] does not make.
-var callbackOptions = []string{"hooks"}
-
 // Callbacks names the options of the call that make the CLI call the caller
 // back, in-process MCP servers included.
 func (c *Call) Callbacks() []string {
 	var names []string
-	for _, name := range callbackOptions {
+	for name := range callbackOptions {
 		if _, ok := c.Options[name]; ok {
 			names = append(names, name)
 		}

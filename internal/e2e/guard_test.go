@@ -32,7 +32,7 @@ func TestGuardInEveryMode(t *testing.T) {
 	for name, set := range modes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, touchF1, claudetest.Say("done"))
+			w := newWorld(t, touchFile, claudetest.Say("done"))
 			set(w.opts)
 			var seen atomic.Int32
 			w.opts.Guard = func(_ context.Context, g *claude.GuardRequest) (*claude.Deny, error) {
@@ -64,7 +64,7 @@ func TestGuardOutcomes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, touchF1, claudetest.Say("done"))
+			w := newWorld(t, touchFile, claudetest.Say("done"))
 			w.opts.AllowedTools = []string{"Bash"}
 			w.opts.Guard = tt.guard
 			talk := collect(claude.Query(t.Context(), "go", w.opts))

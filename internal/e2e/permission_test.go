@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	touchF1  = claudetest.Use("Bash", map[string]string{"command": "touch f1", "description": "run it"})
-	question = map[string]any{"questions": []any{
+	touchFile = claudetest.Use("Bash", map[string]string{"command": "touch f1", "description": "run it"})
+	question  = map[string]any{"questions": []any{
 		map[string]any{"question": "Which colour?", "header": "Colour", "multiSelect": true, "options": []any{
 			map[string]string{"label": "Red", "description": "r"}, map[string]string{"label": "Blue", "description": "b"}}},
 		map[string]any{"question": "Why?", "header": "Reason", "multiSelect": false, "options": []any{
@@ -80,7 +80,7 @@ func TestPermissionDecides(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, touchF1, claudetest.Say("done"), claudetest.Say("alive"))
+			w := newWorld(t, touchFile, claudetest.Say("done"), claudetest.Say("alive"))
 			asked := w.asking(tt.answer)
 			c := w.connect()
 			talk := collect(c.Query(t.Context(), "go"))
@@ -112,7 +112,7 @@ func TestPermissionDecides(t *testing.T) {
 // A refusal that interrupts ends the turn.
 func TestPermissionInterrupts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, touchF1, claudetest.Say("next"))
+	w := newWorld(t, touchFile, claudetest.Say("next"))
 	w.asking(always(&claude.Deny{Message: "stop", Interrupt: true}, nil))
 	c := w.connect()
 	if r := collect(c.Query(t.Context(), "go")).one(t); !r.IsError || r.TerminalReason != "aborted_tools" || w.exists("f1") {
@@ -126,7 +126,7 @@ func TestPermissionInterrupts(t *testing.T) {
 // The suggestions make the CLI ask once.
 func TestPermissionSuggestions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, touchF1, touchF1, claudetest.Say("done"))
+	w := newWorld(t, touchFile, touchFile, claudetest.Say("done"))
 	asked := w.asking(func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 		return &claude.Allow{UpdatedPermissions: p.Suggestions, Classification: claude.ClassifiedPermanent}, nil
 	})
@@ -143,7 +143,7 @@ func TestPermissionUpdates(t *testing.T) {
 	for _, to := range []claude.PermissionDestination{claude.DestinationUserSettings, claude.DestinationProjectSettings, claude.DestinationLocalSettings, claude.DestinationSession, claude.DestinationCLIArg} {
 		t.Run(string(to), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, touchF1, claudetest.Say("done"))
+			w := newWorld(t, touchFile, claudetest.Say("done"))
 			w.asking(always(&claude.Allow{UpdatedPermissions: []claude.PermissionUpdate{
 				{Type: claude.UpdateAddRules, Rules: rules, Behavior: claude.BehaviorAsk, Destination: to},
 				{Type: claude.UpdateReplaceRules, Rules: rules[:1], Behavior: claude.BehaviorDeny, Destination: to},
@@ -163,7 +163,7 @@ func TestPermissionUpdates(t *testing.T) {
 // The answer can come from elsewhere, and once.
 func TestPermissionAnswerLater(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, touchF1, claudetest.Say("done"))
+	w := newWorld(t, touchFile, claudetest.Say("done"))
 	asked := make(chan string, 1)
 	w.asking(func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 		asked <- p.RequestID
@@ -186,7 +186,7 @@ func TestPermissionAnswerLater(t *testing.T) {
 // An interrupt ends the callback's context, and the request with it.
 func TestPermissionPendingInterrupt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, touchF1, claudetest.Say("next"))
+	w := newWorld(t, touchFile, claudetest.Say("next"))
 	asked, ended := make(chan string, 1), make(chan error, 1)
 	w.asking(func(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 		asked <- p.RequestID
