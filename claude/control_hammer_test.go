@@ -35,7 +35,7 @@ func cliControlEcho(cli *claudetest.CLI) int {
 		}
 		return body, nil
 	})
-	cli.Hang()
+	<-cli.InputEnd()
 	return 0
 }
 

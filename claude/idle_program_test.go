@@ -73,6 +73,6 @@ func cliWorker(cli *claudetest.CLI) int {
 		cli.Emit(r, cli.State(claude.StateIdle))
 		return nil, nil
 	})
-	cli.Hang()
+	<-cli.InputEnd()
 	return 0
 }
