@@ -17,9 +17,6 @@ import (
 // cliControlEcho answers every request with its own number, now and then twice,
 // and from some moment on none.
 func cliControlEcho(cli *claudetest.CLI) int {
-	if _, err := cli.Handshake(); err != nil {
-		return 1
-	}
 	left := atomic.Int64{}
 	left.Store(int64(cliCount(cli)))
 	cli.OnControl("echo", func(req claudetest.ControlRequest) (any, error) {
@@ -35,6 +32,9 @@ func cliControlEcho(cli *claudetest.CLI) int {
 		}
 		return body, nil
 	})
+	if _, err := cli.Handshake(); err != nil {
+		return 1
+	}
 	<-cli.InputEnd()
 	return 0
 }

@@ -30,12 +30,12 @@ func ExampleClient_WaitIdle() {
 	client := working(ctx)
 	defer client.Close()
 
-	go func() { // the task ends some time
-		if err := client.Control(ctx, "go_on", nil, nil); err != nil {
-			log.Print(err)
-		}
-	}()
+	ended := make(chan error, 1)
+	go func() { ended <- client.Control(ctx, "go_on", nil, nil) }() // the task ends some time
 	if err := client.WaitIdle(ctx); err != nil {
+		log.Fatal(err)
+	}
+	if err := <-ended; err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(client.View().Phase)

@@ -59,11 +59,6 @@ func TestInterruptedTurnOfAProcessLeavesNothing(t *testing.T) {
 // cliWorker leaves a task in the background, which reports in a turn that the
 // CLI begins by itself.
 func cliWorker(cli *claudetest.CLI) int {
-	cliOpen(cli)
-	task := &claude.TaskStartedMessage{TaskID: "b1", TaskType: "local_bash", Description: "make test", IsBackgrounded: true}
-	running := &claude.BackgroundTasksChangedMessage{Tasks: []claude.BackgroundTask{{TaskID: "b1", TaskType: "local_bash", Description: "make test"}}}
-	cli.Emit(running, task, cli.AssistantText("It runs."))
-	cli.EndTurn(cli.Result("It runs."))
 	cli.OnControl("go_on", func(claudetest.ControlRequest) (any, error) {
 		cli.Emit(&claude.TaskNotificationMessage{TaskID: "b1", Status: claude.TaskCompleted, Summary: "all passed"},
 			&claude.BackgroundTasksChangedMessage{Tasks: []claude.BackgroundTask{}})
@@ -73,6 +68,11 @@ func cliWorker(cli *claudetest.CLI) int {
 		cli.Emit(r, cli.State(claude.StateIdle))
 		return nil, nil
 	})
+	cliOpen(cli)
+	task := &claude.TaskStartedMessage{TaskID: "b1", TaskType: "local_bash", Description: "make test", IsBackgrounded: true}
+	running := &claude.BackgroundTasksChangedMessage{Tasks: []claude.BackgroundTask{{TaskID: "b1", TaskType: "local_bash", Description: "make test"}}}
+	cli.Emit(running, task, cli.AssistantText("It runs."))
+	cli.EndTurn(cli.Result("It runs."))
 	<-cli.InputEnd()
 	return 0
 }
