@@ -21,11 +21,14 @@ func (s *session) send(ctx context.Context, line []byte) error {
 	if why, known := s.whyGone(); known {
 		return cmp.Or(why, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, deathTime)
+	soon, cancel := context.WithTimeout(ctx, deathTime)
 	defer cancel()
 	select {
 	case <-s.over:
-	case <-ctx.Done():
+	case <-soon.Done():
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
 	why, _ := s.whyGone()
 	return cmp.Or(why, err)
