@@ -10,8 +10,8 @@ import (
 // Hook is called by the CLI when something happens that it is registered for, in
 // a goroutine of its own. Its input tells what happens; its output, of which nil
 // has no opinion, can change it. The context ends when the CLI does not wait any
-// longer, at the matcher's Timeout and when the session ends; the session's end
-// waits for hooks that still run.
+// longer, at the latest 5 s after the matcher's Timeout, and when the session
+// ends; the session's end waits for hooks that still run.
 //
 // What an error or a panic does is said at [OnFailure].
 type Hook[In, Out any] func(ctx context.Context, in *In) (*Out, error)
@@ -22,7 +22,8 @@ type HookMatcher[In, Out any] struct {
 	// events, the kind or the source for most others. "" matches everything.
 	Matcher string
 	Hooks   []Hook[In, Out]
-	// Timeout is how long the CLI waits for each hook; 0 is the CLI's default.
+	// Timeout is how long the CLI waits for each hook; 0 is the CLI's default. A
+	// CLI that waits longer is told 5 s later that the hook has failed.
 	Timeout   time.Duration
 	OnFailure OnFailure
 }

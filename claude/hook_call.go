@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
@@ -59,6 +60,10 @@ func (m HookMatcher[In, Out]) call(ctx context.Context, i int, c *hookCall) ([]b
 	return nil, err
 }
 
+// hookGrace is for the CLI to give up a hook at its timeout, which refuses the
+// call as well. A CLI that does not is answered for it.
+const hookGrace = 5 * time.Second
+
 // errHookGone is the failure of a hook that ended its goroutine.
 var errHookGone = errors.New("the hook did not return")
 
@@ -66,7 +71,11 @@ var errHookGone = errors.New("the hook did not return")
 // goroutine of its own: one that never returns, or ends its goroutine, must
 // still be answered for.
 func (m HookMatcher[In, Out]) run(ctx context.Context, hook Hook[In, Out], in *In, c *hookCall) (*Out, error) {
-	ctx, cancel := withTimeout(ctx, m.Timeout, fmt.Errorf("the hook did not return within %v", m.Timeout))
+	var limit time.Duration
+	if m.Timeout > 0 {
+		limit = m.Timeout + hookGrace
+	}
+	ctx, cancel := withTimeout(ctx, limit, fmt.Errorf("the hook did not return within %v", m.Timeout))
 	defer cancel()
 	type result struct {
 		out *Out

@@ -65,7 +65,7 @@ type PermissionRequestInput struct {
 	HookToolCall
 	// PermissionSuggestions are permission updates that would allow such calls
 	// from now on.
-	PermissionSuggestions []JSON `json:"permission_suggestions,omitempty"`
+	PermissionSuggestions []PermissionUpdate `json:"permission_suggestions,omitempty"`
 }
 
 // PermissionDeniedInput is about a tool call that was denied.

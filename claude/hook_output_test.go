@@ -70,8 +70,9 @@ func values(t *testing.T, typ reflect.Type) []any {
 		return []any{false, true}
 	case []string:
 		return []any{[]string(nil), []string{}, []string{"", "x"}}
-	case []JSON:
-		return []any{[]JSON(nil), []JSON{}, []JSON{"", "null"}, []JSON{"", `{"type":"setMode"}`}}
+	case []PermissionUpdate:
+		return []any{[]PermissionUpdate(nil), []PermissionUpdate{}, []PermissionUpdate{{}},
+			[]PermissionUpdate{{Type: UpdateAddRules, Behavior: BehaviorAllow, Destination: DestinationSession}}}
 	case *string:
 		return []any{(*string)(nil), new(""), new("x")}
 	case *bool:
@@ -190,8 +191,8 @@ func TestOutputsOnTheWire(t *testing.T) {
 		{HookElicitation, &ElicitationOutput{Action: ElicitationAccept, Content: JSON(`{"a":1}`)}, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"a":1}}}`},
 		{HookPermissionRequest, &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionDeny}},
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny"}}}`},
-		{HookPermissionRequest, &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionAllow, UpdatedInput: JSON(`{"a":1}`), UpdatedPermissions: []JSON{`{"type":"setMode"}`}}},
-			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"a":1},"updatedPermissions":[{"type":"setMode"}]}}}`},
+		{HookPermissionRequest, &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionAllow, UpdatedInput: JSON(`{"a":1}`), UpdatedPermissions: []PermissionUpdate{{Type: UpdateSetMode, Mode: ModePlan, Destination: DestinationSession}}}},
+			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"a":1},"updatedPermissions":[{"type":"setMode","mode":"plan","destination":"session"}]}}}`},
 		{"New", &OtherHookOutput{HookOutput: HookOutput{SystemMessage: "m"}, Specific: `{"x":1,"y":null}`}, `{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"New","x":1}}`},
 	} {
 		if got, err := encodeHookOutput(tt.event, tt.out); err != nil || string(got) != tt.want {

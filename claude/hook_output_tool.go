@@ -1,9 +1,6 @@
 package claude
 
-import (
-	"encoding/json"
-	"errors"
-)
+import "errors"
 
 // HookPermissionDecision is what a hook decides about a tool call or a change of
 // the model.
@@ -71,7 +68,7 @@ type PermissionRequestDecision struct {
 	// UpdatedInput replaces the call's whole input when it is allowed. It must
 	// encode to a JSON object. UpdatedPermissions take effect as well.
 	UpdatedInput       any
-	UpdatedPermissions []JSON
+	UpdatedPermissions []PermissionUpdate
 	// Message says why the call is denied; Interrupt ends the turn.
 	Message   string
 	Interrupt bool
@@ -86,8 +83,8 @@ func (d *PermissionRequestDecision) MarshalJSON() ([]byte, error) {
 		text, err := encodeJSON(struct {
 			Behavior           HookPermissionDecision `json:"behavior"`
 			UpdatedInput       any                    `json:"updatedInput,omitempty"`
-			UpdatedPermissions []json.RawMessage      `json:"updatedPermissions,omitempty"`
-		}{d.Behavior, d.UpdatedInput, present(d.UpdatedPermissions)})
+			UpdatedPermissions []PermissionUpdate     `json:"updatedPermissions,omitempty"`
+		}{d.Behavior, d.UpdatedInput, d.UpdatedPermissions})
 		if err != nil {
 			return nil, err
 		}
@@ -99,16 +96,6 @@ func (d *PermissionRequestDecision) MarshalJSON() ([]byte, error) {
 		Message   string                 `json:"message,omitempty"`
 		Interrupt bool                   `json:"interrupt,omitempty"`
 	}{d.Behavior, d.Message, d.Interrupt})
-}
-
-// present are the values that there are.
-func present(values []JSON) (list []json.RawMessage) {
-	for _, v := range values {
-		if v != "" && v != "null" {
-			list = append(list, v.Bytes())
-		}
-	}
-	return list
 }
 
 func (o *PermissionRequestOutput) check() error {

@@ -128,7 +128,7 @@ func testFailing[In, Out any](t *testing.T, set func(*claude.Hooks, []claude.Hoo
 			withHooks(t, hooks, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 				cli.say(hookLine("r1", "hook_0", `{}`))
 				synctest.Wait()
-				<-time.After(2 * time.Second)
+				<-time.After(7 * time.Second)
 				got, ok := cli.given()["r1"]
 				switch {
 				case !ok:

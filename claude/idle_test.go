@@ -14,15 +14,15 @@ import (
 
 // idleWait waits for an idle session behind.
 type idleWait struct {
-	err  error
-	done bool
+	err  error // once done is closed
+	done chan struct{}
 }
 
 func waitIdle(t *testing.T, client *claude.Client) *idleWait {
-	w := &idleWait{}
+	w := &idleWait{done: make(chan struct{})}
 	go func() {
+		defer close(w.done)
 		w.err = client.WaitIdle(t.Context())
-		w.done = true
 	}()
 	return w
 }
@@ -30,8 +30,14 @@ func waitIdle(t *testing.T, client *claude.Client) *idleWait {
 func (w *idleWait) want(t *testing.T, done bool, when string) {
 	t.Helper()
 	synctest.Wait()
-	if w.done != done {
-		t.Fatalf("idle: %v, %s", w.done, when)
+	idle := false
+	select {
+	case <-w.done:
+		idle = true
+	default:
+	}
+	if idle != done {
+		t.Fatalf("idle: %v, %s", idle, when)
 	}
 }
 

@@ -138,10 +138,12 @@ func notifyOne(ctx context.Context, call *claude.ToolCall, raw json.RawMessage) 
 		}
 		return call.Session.NotifyProgress(ctx, &p)
 	case "notifications/message":
+		//lint:ignore SA1019 the protocol of today has it
 		var p mcp.LoggingMessageParams
 		if err := json.Unmarshal(n.Params, &p); err != nil {
 			return err
 		}
+		//lint:ignore SA1019 the protocol of today has it
 		return call.Session.Log(ctx, &p)
 	}
 	return fmt.Errorf("claudetest: a tool cannot send %s", n.Method)
