@@ -12,7 +12,7 @@ import (
 )
 
 // newest is the day on which the newest session begins.
-var newest = time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)
+var newest = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 
 // models are the answering models with how often each is taken.
 var models = []struct {

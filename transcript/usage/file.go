@@ -170,7 +170,7 @@ func (r *reader) whole(f *file, line []byte, offset int64) {
 const synthetic = "<synthetic>"
 
 func (r *reader) answer(f *file, a *answer, offset int64) {
-	if a.used == (Tokens{}) && (len(a.model) == 0 || string(a.model) == synthetic) {
+	if a.used == (Tokens{}) && (len(a.model) == 0 || unquote(a.model) == synthetic) {
 		return // an error of the API in the form of an answer
 	}
 	n := r.ledger.names

@@ -94,7 +94,10 @@ func (l *Ledger) firstPlace(a, b *entry) bool {
 		x, y := l.files[a.file], l.files[b.file]
 		return cmp.Or(cmp.Compare(x.born, y.born), cmp.Compare(x.path, y.path)) < 0
 	}
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.session, b.session)) < 0
+	if a.at != b.at || a.session == b.session {
+		return a.at < b.at
+	}
+	return l.names.text(a.session) < l.names.text(b.session)
 }
 
 // settle finds the answers that a subagent's file repeats under another request id,
@@ -109,7 +112,7 @@ func (l *Ledger) settle() {
 		if e := l.entries.at(i); e.has(sidechain) {
 			e.flags &^= repeated
 			p := place{e.message, e.session}
-			if o := best[p]; o == nil || moreNumbers(e, o) || !moreNumbers(o, e) && e.request < o.request {
+			if o := best[p]; o == nil || moreNumbers(e, o) || !moreNumbers(o, e) && l.firstPlace(e, o) {
 				best[p] = e
 			}
 		}

@@ -137,45 +137,50 @@ func (s *Stats) add(o *Stats) {
 
 // find lists the transcripts and returns those that have grown.
 func (l *Ledger) find() (grown []*file, err error) {
-	found := false
+	l.stats.Problems = nil     // what was one is found again
+	roots := map[string]bool{} // two names may be one directory
 	for _, dir := range l.options.ConfigDirs {
-		root := filepath.Join(dir, "projects")
-		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		root, err := filepath.EvalSymlinks(filepath.Join(dir, "projects"))
+		if err != nil || roots[root] {
 			continue
 		}
-		found = true
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				l.stats.Problems = append(l.stats.Problems, err)
-				return nil
-			case d.IsDir() || !strings.HasSuffix(path, ".jsonl"):
-				return nil
-			}
-			info, err := d.Info()
-			if err != nil {
-				return nil // it is gone
-			}
-			f := l.byPath[path]
-			if f == nil {
-				f = newFile(path, projectOf(root, path))
-				f.id = uint32(len(l.files))
-				l.byPath[path], l.files = f, append(l.files, f)
-			}
-			if f.size = info.Size(); f.size > f.offset {
-				grown = append(grown, f)
-			}
-			return nil
-		})
-		if err != nil {
+		roots[root] = true
+		if grown, err = l.findBelow(root, grown); err != nil {
 			return nil, err
 		}
 	}
-	if !found {
+	if len(roots) == 0 {
 		return nil, fmt.Errorf("%w in %s", ErrNoSessions, strings.Join(l.options.ConfigDirs, ", "))
 	}
 	l.stats.Files = len(l.files)
 	return grown, nil
+}
+
+func (l *Ledger) findBelow(root string, grown []*file) ([]*file, error) {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			l.stats.Problems = append(l.stats.Problems, err)
+			return nil
+		case d.IsDir() || !strings.HasSuffix(path, ".jsonl"):
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // it is gone
+		}
+		f := l.byPath[path]
+		if f == nil {
+			f = newFile(path, projectOf(root, path))
+			f.id = uint32(len(l.files))
+			l.byPath[path], l.files = f, append(l.files, f)
+		}
+		if f.size = info.Size(); f.size > f.offset {
+			grown = append(grown, f)
+		}
+		return nil
+	})
+	return grown, err
 }
 
 // projectOf is the name of the directory below root that a file is in.
