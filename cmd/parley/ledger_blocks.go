@@ -24,7 +24,7 @@ func (f *ledgerFlags) blocks(v usage.View, l *usage.Ledger) []usage.Block {
 
 func blockTable(blocks []usage.Block) *table.Table {
 	t := &table.Table{Columns: []table.Column{
-		{Title: "block"}, {Title: "models", Min: 12, Drop: 5}, {Title: "input", Right: true, Drop: 3}, {Title: "output", Right: true, Drop: 2},
+		{Title: "block", Least: 16}, {Title: "models", Min: 12, Drop: 5}, {Title: "input", Right: true, Drop: 3}, {Title: "output", Right: true, Drop: 2},
 		{Title: "tokens", Right: true}, {Title: "a minute", Right: true, Drop: 4}, {Title: "an hour", Right: true, Drop: 1}, {Title: "cost", Right: true},
 	}}
 	for _, b := range blocks {

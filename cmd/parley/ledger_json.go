@@ -21,15 +21,19 @@ type tokensJSON struct {
 	Total        int64    `json:"totalTokens"`
 	WebSearches  int64    `json:"webSearches,omitempty"`
 	Answers      int      `json:"answers"`
-	Cost         float64  `json:"totalCost"`
+	Cost         *float64 `json:"totalCost"` // null where nothing has a price
 	Unpriced     int64    `json:"unpricedTokens,omitempty"`
 	Missing      []string `json:"unpricedModels,omitempty"`
 }
 
 func newTokensJSON(s usage.Sum) tokensJSON {
+	cost := &s.Cost
+	if s.Cost == 0 && len(s.Missing) > 0 {
+		cost = nil
+	}
 	return tokensJSON{
 		s.Input, s.Output, s.CacheWrite(), s.CacheWrite5m, s.CacheWrite1h, s.CacheRead, s.Total(), s.WebSearches,
-		s.Answers, s.Cost, s.Unpriced.Total(), s.Missing,
+		s.Answers, cost, s.Unpriced.Total(), s.Missing,
 	}
 }
 

@@ -65,28 +65,28 @@ var rowTitles = map[usage.By]string{
 	usage.ByProject: "project", usage.ByModel: "model", usage.ByBranch: "branch", usage.ByAgent: "agent",
 }
 
+// rowColumns are the columns of a report. The name of a row, its tokens and its cost
+// are always there.
+func rowColumns(by usage.By) []table.Column {
+	columns := []table.Column{{Title: rowTitles[by], Least: 10}}
+	if by == usage.BySession {
+		columns[0].Min = 9
+		columns = append(columns, table.Column{Title: "project", Min: 10, Drop: 2}, table.Column{Title: "last", Drop: 3})
+	}
+	if by != usage.ByModel {
+		columns = append(columns, table.Column{Title: "models", Min: 12, Drop: 5})
+	}
+	return append(columns,
+		table.Column{Title: "input", Right: true, Drop: 7}, table.Column{Title: "output", Right: true, Drop: 6},
+		table.Column{Title: "cache write", Right: true, Drop: 9}, table.Column{Title: "cache read", Right: true, Drop: 8},
+		table.Column{Title: "tokens", Right: true}, table.Column{Title: "cost", Right: true})
+}
+
 func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *table.Table {
-	t := &table.Table{Columns: []table.Column{{Title: rowTitles[r.By]}}}
-	column := func(c table.Column) { t.Columns = append(t.Columns, c) }
-	if r.By == usage.BySession {
-		t.Columns[0].Min = 8
-		column(table.Column{Title: "project", Min: 10, Drop: 5})
-		column(table.Column{Title: "last", Drop: 4})
-	}
-	if r.By == usage.ByProject || r.By == usage.ByBranch || r.By == usage.ByAgent || r.By == usage.ByModel {
-		t.Columns[0].Min = 12
-	}
-	if r.By != usage.ByModel {
-		column(table.Column{Title: "models", Min: 12, Drop: 6})
-	}
-	for i, title := range []string{"input", "output", "cache write", "cache read"} {
-		column(table.Column{Title: title, Right: true, Drop: []int{2, 1, 3, 3}[i]})
-	}
-	column(table.Column{Title: "tokens", Right: true})
-	column(table.Column{Title: "cost", Right: true})
+	t := &table.Table{Columns: rowColumns(r.By)}
 	ofSession := map[string]*usage.Bill{}
 	if r.By == usage.BySession && bills != nil {
-		column(table.Column{Title: "bill", Right: true, Drop: 7})
+		t.Columns = append(t.Columns, table.Column{Title: "bill", Right: true, Drop: 4})
 		for i := range bills.Bills {
 			ofSession[bills.Bills[i].Session] = &bills.Bills[i]
 		}
@@ -104,7 +104,9 @@ func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *table
 		}
 	}
 	head := make([]string, len(rowHead(r.By, &r.Total)))
-	head[0] = "total"
+	if head[0] = "total"; len(f.lastRows(r)) < len(r.Rows) {
+		head[0] = "total of all"
+	}
 	t.Total = append(head, sumCells(r.Total.Sum)...)
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
 )
 
 // Chart is a row of values, the oldest first.
@@ -48,9 +49,9 @@ func (c *Chart) Render(width int) []string {
 	height := max(1, c.Height)
 	title := c.Title
 	if each > 1 {
-		title += fmt.Sprintf(" (a column is the mean of %d %ss)", each, c.Each)
+		title += fmt.Sprintf(" (mean of %d %ss)", each, c.Each)
 	}
-	lines := []string{title}
+	lines := []string{table.Cut(title, width)}
 	for row := height - 1; row >= 0; row-- {
 		lines = append(lines, strings.TrimRight(c.axis(row, height, label)+columns(values, top, row, height), " "))
 	}

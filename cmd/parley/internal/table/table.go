@@ -12,7 +12,8 @@ type Column struct {
 	Title string
 	Right bool // numbers stand on the right
 	Drop  int  // columns with the highest number are left out first; 0 is never
-	Min   int  // the text is cut to so many columns before others are left out; 0 is never
+	Min   int  // the text is cut to so many columns before any column is left out; 0 is never
+	Least int  // the text is cut to so many columns when no column can be left out any more; 0 is never
 }
 
 // Table is rows of cells without line breaks and escape sequences.
@@ -73,16 +74,16 @@ func (t *Table) fit(width int) (shown, widths []int) {
 		return shown, widths
 	}
 	for total(shown, widths) > width {
-		over := total(shown, widths) - width
-		if i := t.shrinkable(shown, widths); i >= 0 {
-			widths[i] = max(t.Columns[i].Min, widths[i]-over)
+		if t.shrink(shown, widths, width, func(c Column) int { return c.Min }) {
 			continue
 		}
-		i := t.droppable(shown)
-		if i < 0 {
+		if i := t.droppable(shown); i >= 0 {
+			shown = append(shown[:i:i], shown[i+1:]...)
+			continue
+		}
+		if !t.shrink(shown, widths, width, func(c Column) int { return c.Least }) {
 			break
 		}
-		shown = append(shown[:i:i], shown[i+1:]...)
 	}
 	if over := total(shown, widths) - width; over > 0 { // the first gives way
 		widths[shown[0]] = max(1, widths[shown[0]]-over)
@@ -90,15 +91,19 @@ func (t *Table) fit(width int) (shown, widths []int) {
 	return shown, widths
 }
 
-// shrinkable is the widest column that may be cut, -1 if there is none.
-func (t *Table) shrinkable(shown, widths []int) int {
+// shrink cuts the widest column that may be cut, as far as is needed, and reports
+// whether there was one.
+func (t *Table) shrink(shown, widths []int, width int, least func(Column) int) bool {
 	best := -1
 	for _, i := range shown {
-		if least := t.Columns[i].Min; least > 0 && widths[i] > least && (best < 0 || widths[i] > widths[best]) {
+		if n := least(t.Columns[i]); n > 0 && widths[i] > n && (best < 0 || widths[i] > widths[best]) {
 			best = i
 		}
 	}
-	return best
+	if best >= 0 {
+		widths[best] = max(least(t.Columns[best]), widths[best]-(total(shown, widths)-width))
+	}
+	return best >= 0
 }
 
 // droppable is the place in shown of the column to leave out, -1 if there is none.
