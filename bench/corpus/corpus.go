@@ -197,8 +197,8 @@ func plan(spec Spec) []sessionPlan {
 		weights[i] = math.Exp(random.NormFloat64())
 		sum += weights[i]
 		plans[i] = sessionPlan{spec: spec, index: i, forkOf: -1}
-		if i > 0 && random.IntN(20) == 0 && plans[i-1].forkOf < 0 {
-			plans[i].forkOf, plans[i].newUUIDs = i-1, random.IntN(3) == 0
+		if i%10 == 5 {
+			plans[i].forkOf, plans[i].newUUIDs = i-1, i%20 == 15
 			plans[i].forked, plans[i-1].forked = true, true
 		}
 	}

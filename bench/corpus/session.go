@@ -140,24 +140,24 @@ func (s *session) repeat(p sessionPlan) {
 	}
 }
 
-// run writes runs of the CLI, one after the other in the same file, until the file
-// is as long as planned.
+// run writes runs of the CLI, one after the other in the same file, until the session
+// is as planned.
 func (s *session) run() {
-	for again := false; !again || s.written < s.bytes && !s.stopped(); again = true {
+	for again := false; !again || s.unfinished() && !s.stopped(); again = true {
 		s.begin()
 		for range 1 + s.random.IntN(12) {
 			s.turn()
-			if s.written >= s.bytes || s.stopped() {
+			if !s.unfinished() || s.stopped() {
 				break
 			}
-		}
-		for s.agents < s.subagents && s.written >= s.bytes && !s.stopped() {
-			s.turn()
 		}
 		s.costState()
 		s.pause(20*time.Hour, time.Minute)
 	}
 }
+
+// unfinished reports whether the session is not yet as planned.
+func (s *session) unfinished() bool { return s.written < s.bytes || s.agents < s.subagents }
 
 // stopped reports whether no more is to be written.
 func (s *session) stopped() bool { return s.err != nil || s.repeats && s.written >= s.limit }
