@@ -130,16 +130,23 @@ func (f *ledgerFlags) write(con *console, r ledgerReport, v usage.View, l *usage
 	return nil
 }
 
+// liveRows is how many rows --live shows on a terminal, which has no room for all.
+const liveRows = 10
+
 // watch writes the report again whenever it has changed, or, on a terminal, when
 // the time does it. Only the end of ctx ends it.
 func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v usage.View, l *usage.Ledger) error {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
+	redraw := con.out.tty && !f.json && os.Getenv("TERM") != "dumb"
+	if redraw && f.last == 0 {
+		f.last = liveRows
+	}
 	var last int64 = -1
 	for {
-		if bytes := l.Stats().Bytes; bytes != last || con.out.tty {
+		if bytes := l.Stats().Bytes; bytes != last || redraw {
 			last = bytes
-			if con.out.tty && !f.json {
+			if redraw {
 				con.out.write("\x1b[H\x1b[2J")
 			}
 			if err := f.write(con, r, v, l); err != nil {

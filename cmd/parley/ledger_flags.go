@@ -46,7 +46,7 @@ func (f *ledgerFlags) register(cmd *cobra.Command, report string) {
 	fs.StringVar(&f.zone, "timezone", "", "the time zone of days, as Europe/Berlin or UTC (default the system's)")
 	fs.StringVar(&f.project, "project", "", "only this project, by its `directory`")
 	fs.StringVar(&f.model, "model", "", "only this `model`")
-	fs.IntVar(&f.last, "last", 0, "only the last so many rows")
+	fs.IntVar(&f.last, "last", 0, "only the last so many rows (default all; 10 with --live on a terminal)")
 	switch report {
 	case "daily":
 		fs.BoolVar(&f.plot, "plot", false, "draw the cost by day (default on a terminal)")
