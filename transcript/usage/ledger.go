@@ -71,14 +71,23 @@ func (l *Ledger) take(old, e *entry) {
 		l.copies[sharer{e.key, old.session}] = struct{}{}
 		l.copies[sharer{e.key, e.session}] = struct{}{}
 	}
-	// Both orders look at the flag of the place, so numbers come first.
-	numbers, place := moreNumbers(e, old), l.firstPlace(e, old)
+	// Both are decided before either changes what the other looks at.
+	numbers, place := l.betterNumbers(e, old), l.firstPlace(e, old)
 	if numbers {
 		old.copyNumbers(e)
 	}
 	if place {
 		old.copyPlace(e)
 	}
+}
+
+// betterNumbers is moreNumbers, and the first name in the alphabet where only the
+// model differs.
+func (l *Ledger) betterNumbers(a, b *entry) bool {
+	if a.model == b.model || moreNumbers(a, b) || moreNumbers(b, a) {
+		return moreNumbers(a, b)
+	}
+	return l.names.text(a.model) < l.names.text(b.model)
 }
 
 // firstPlace orders two lines of one answer by where it was written first: in the
@@ -94,10 +103,15 @@ func (l *Ledger) firstPlace(a, b *entry) bool {
 		x, y := l.files[a.file], l.files[b.file]
 		return cmp.Or(cmp.Compare(x.born, y.born), cmp.Compare(x.path, y.path)) < 0
 	}
-	if a.at != b.at || a.session == b.session {
+	if a.at != b.at {
 		return a.at < b.at
 	}
-	return l.names.text(a.session) < l.names.text(b.session)
+	for _, pair := range [...][2]uint32{{a.session, b.session}, {a.branch, b.branch}, {a.agent, b.agent}} {
+		if pair[0] != pair[1] {
+			return l.names.text(pair[0]) < l.names.text(pair[1])
+		}
+	}
+	return false
 }
 
 // settle finds the answers that a subagent's file repeats under another request id,
@@ -112,7 +126,7 @@ func (l *Ledger) settle() {
 		if e := l.entries.at(i); e.has(sidechain) {
 			e.flags &^= repeated
 			p := place{e.message, e.session}
-			if o := best[p]; o == nil || moreNumbers(e, o) || !moreNumbers(o, e) && l.firstPlace(e, o) {
+			if o := best[p]; o == nil || l.betterNumbers(e, o) || !l.betterNumbers(o, e) && l.firstPlace(e, o) {
 				best[p] = e
 			}
 		}
