@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,7 +129,7 @@ func rowHead(by usage.By, r *usage.Row) []string {
 	}
 	cells := []string{name}
 	if by == usage.BySession {
-		cells = append(cells, oneLine(usage.ShortProject(r.Project)), r.Last.Format("2006-01-02 15:04"))
+		cells = append(cells, oneLine(shortProject(r.Project)), r.Last.Format("2006-01-02 15:04"))
 	}
 	if by != usage.ByModel {
 		cells = append(cells, strings.Join(models, ", "))
@@ -142,6 +143,11 @@ func modelHead(by usage.By, model string) []string {
 		cells = append(cells, "", "")
 	}
 	return cells
+}
+
+// shortProject is the last part of a project's directory.
+func shortProject(dir string) string {
+	return path.Base(strings.ReplaceAll(dir, `\`, "/"))
 }
 
 // shortModel is a model's name without what all have in common.

@@ -39,6 +39,12 @@ const priceFlags = fast | inUS
 
 func (e *entry) has(f flags) bool { return e.flags&f != 0 }
 
+func (e *entry) set(f flags, on bool) {
+	if on {
+		e.flags |= f
+	}
+}
+
 func (e *entry) time() time.Time { return time.UnixMilli(e.at) }
 
 func (e *entry) tokens() Tokens {

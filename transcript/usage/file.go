@@ -222,12 +222,6 @@ func (r *reader) flush() {
 	r.batch = r.batch[:0]
 }
 
-func (e *entry) set(f flags, on bool) {
-	if on {
-		e.flags |= f
-	}
-}
-
 // identity is the key of an answer. One without a message id is known by its place.
 func identity(f *file, a *answer, offset int64) key {
 	if len(a.id) == 0 {
@@ -266,11 +260,11 @@ func keyed(cwd, name string) bool {
 			b.WriteByte('-')
 		}
 	}
-	if got := b.String(); len(got) > 200 {
+	got := b.String()
+	if len(got) > 200 {
 		return strings.HasPrefix(name, got[:200]+"-")
-	} else {
-		return got == name
 	}
+	return got == name
 }
 
 // newFile is a file of a project. Its name says whose it is.

@@ -1,10 +1,6 @@
 package usage
 
-import (
-	"path"
-	"strings"
-	"time"
-)
+import "time"
 
 // hourKey is the form of an hour's key: hours that a change of the clocks repeats
 // differ in the zone.
@@ -98,9 +94,4 @@ func (l *Ledger) projects() map[string]string {
 	}
 	l.places = places
 	return places
-}
-
-// ShortProject is the last part of a project's directory, for a table.
-func ShortProject(dir string) string {
-	return path.Base(strings.ReplaceAll(dir, `\`, "/"))
 }

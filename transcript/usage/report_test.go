@@ -170,3 +170,29 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("one answer: %+v", got)
 	}
 }
+
+// The answers one by one are those of the report.
+func TestAnswers(t *testing.T) {
+	l := scanned(t, map[string][]string{
+		fileA: {line(nil), line(nil), line(fields{"message.id": "b", "timestamp": "2026-01-09T00:00:00Z", "message.model": "new-1", "isAbortedMidStream": true})},
+		fileB: {line(fields{"message.id": "c", "sessionId": sessionB, "timestamp": "2026-01-11T00:00:00Z", "usage.speed": "fast"})},
+	})
+	var got []Answer
+	for a := range l.Answers(inUTC) {
+		got = append(got, a)
+	}
+	used := Tokens{Input: 1, Output: 10, CacheRead: 1000, CacheWrite5m: 100}
+	const one = (1*4 + 10*20 + 1000*0.2 + 100*5) / 1e6
+	day := func(d, hour int) time.Time { return time.Date(2026, 1, d, hour, 0, 0, 0, time.UTC) }
+	want := []Answer{
+		{Time: day(9, 0), Session: sessionA, Project: "/home/dev/p", Branch: "main", Model: "new-1", Tokens: used, Stopped: true},
+		{Time: day(10, 12), Session: sessionA, Project: "/home/dev/p", Branch: "main", Model: "claude-opus-5-5", Tokens: used, Cost: one, Priced: true},
+		{Time: day(11, 0), Session: sessionB, Project: "/home/dev/p", Branch: "main", Model: "claude-opus-5-5", Tokens: used, Cost: 2 * one, Priced: true, Fast: true},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(near)); diff != "" {
+		t.Error(diff)
+	}
+	for range l.Answers(inUTC) {
+		break // nothing more is asked for
+	}
+}
