@@ -20,6 +20,7 @@ type bench struct {
 	consumer string
 	sides    []side
 	expected *expected // of the stream
+	usage    usageBench
 	notes    []string
 
 	samples map[sample][]float64
@@ -56,7 +57,7 @@ func median(values []float64) float64 {
 // other, so that whatever else the machine does falls on all of them.
 type measurement struct {
 	rows    []string
-	prepare func(*bench) error
+	prepare func(*bench, context.Context) error
 	round   func(*bench, context.Context) error
 }
 
@@ -65,6 +66,7 @@ var measurements = []measurement{
 	{[]string{"delta_allocs"}, nil, (*bench).allocsRound},
 	{[]string{"first_message_ms"}, nil, (*bench).firstRound},
 	{[]string{"idle_heap_bytes", "idle_stack_bytes", "idle_goroutines"}, nil, (*bench).idleRound},
+	{[]string{"usage_daily_s", "usage_daily_cpu_s", "usage_rss_bytes"}, (*bench).prepareUsage, (*bench).usageRound},
 }
 
 func (c *config) wants(rows []string) bool {
@@ -99,7 +101,7 @@ func run(ctx context.Context, c *config) (*report, error) {
 
 func (b *bench) measure(ctx context.Context, m measurement) error {
 	if m.prepare != nil {
-		if err := m.prepare(b); err != nil {
+		if err := m.prepare(b, ctx); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ type row struct {
 	Better string              `json:"better"` // more or less
 	Parley float64             `json:"parley"`
 	Peers  map[string]*float64 `json:"peers"`
-	Ratio  *float64            `json:"ratio"` // how many times better than ts
+	Ratio  *float64            `json:"ratio"` // how many times better than ts, or than ccusage where that is the peer
 }
 
 // kind is what is fixed about a row.
@@ -27,24 +28,36 @@ type kind struct {
 	name, unit, better string
 	target             string
 	met                func(*row) *bool // nil where nothing can be said
+	against            string           // whom the ratio is to; "" is ts
+}
+
+// peers are whom a row has figures of.
+func (k *kind) peers() map[string]*float64 {
+	if k.against == "ccusage" {
+		return map[string]*float64{"ccusage": nil}
+	}
+	return map[string]*float64{"ts": nil, "python": nil, "cat": nil}
 }
 
 var kinds = []kind{
-	{"stream_msgs_per_s", "msg/s", "more", "≥ 5× ts", atLeast(5)},
-	{"stream_cpu_s", "s", "less", "", nil},
-	{"stream_vs_cat", "x", "less", "≤ 3", atMost(3)},
-	{"delta_allocs", "allocs", "less", "≤ 4", atMost(4)},
-	{"first_message_ms", "ms", "less", "≤ ts/10", atLeast(10)},
-	{"idle_heap_bytes", "B", "less", "≤ 64 KiB", atMost(64 << 10)},
-	{"idle_stack_bytes", "B", "less", "", nil},
-	{"idle_goroutines", "goroutines", "less", "≤ 8", atMost(8)},
+	{"stream_msgs_per_s", "msg/s", "more", "≥ 5× ts", atLeast(5), ""},
+	{"stream_cpu_s", "s", "less", "", nil, ""},
+	{"stream_vs_cat", "x", "less", "≤ 3", atMost(3), ""},
+	{"delta_allocs", "allocs", "less", "≤ 4", atMost(4), ""},
+	{"first_message_ms", "ms", "less", "≤ ts/10", atLeast(10), ""},
+	{"idle_heap_bytes", "B", "less", "≤ 64 KiB", atMost(64 << 10), ""},
+	{"idle_stack_bytes", "B", "less", "", nil, ""},
+	{"idle_goroutines", "goroutines", "less", "≤ 8", atMost(8), ""},
+	{"usage_daily_s", "s", "less", "≤ ccusage/3", atLeast(3), "ccusage"},
+	{"usage_daily_cpu_s", "s", "less", "", nil, "ccusage"},
+	{"usage_rss_bytes", "B", "less", "≤ 64 MiB", atMost(64 << 20), "ccusage"},
 }
 
 func atMost(limit float64) func(*row) *bool {
 	return func(r *row) *bool { met := r.Parley <= limit; return &met }
 }
 
-// atLeast is a target for the ratio to ts.
+// atLeast is a target for the ratio.
 func atLeast(times float64) func(*row) *bool {
 	return func(r *row) *bool {
 		if r.Ratio == nil {
@@ -94,7 +107,7 @@ func (b *bench) report() *report {
 
 // row is the medians of a row, nil if it was not measured.
 func (b *bench) row(k kind) *row {
-	r := &row{Name: k.name, Unit: k.unit, Better: k.better, Peers: map[string]*float64{"ts": nil, "python": nil, "cat": nil}}
+	r := &row{Name: k.name, Unit: k.unit, Better: k.better, Peers: k.peers()}
 	if k.name == "stream_vs_cat" {
 		parley, cat := b.median("stream_s", "parley"), b.median("stream_s", "cat")
 		if parley == nil || cat == nil {
@@ -111,18 +124,19 @@ func (b *bench) row(k kind) *row {
 	for peer := range r.Peers {
 		r.Peers[peer] = b.median(k.name, peer)
 	}
-	r.Ratio = ratio(k.better, *parley, r.Peers["ts"])
+	r.Ratio = ratio(k.better, *parley, r.Peers[cmp.Or(k.against, "ts")])
 	return r
 }
 
-// ratio is how many times better than ts a figure is; nil where that makes no sense.
-func ratio(better string, parley float64, ts *float64) *float64 {
-	if ts == nil || *ts <= 0 || parley <= 0 {
+// ratio is how many times better than a peer's a figure is; nil where that makes no
+// sense.
+func ratio(better string, parley float64, peer *float64) *float64 {
+	if peer == nil || *peer <= 0 || parley <= 0 {
 		return nil
 	}
-	times := parley / *ts
+	times := parley / *peer
 	if better == "less" {
-		times = *ts / parley
+		times = *peer / parley
 	}
 	return &times
 }
@@ -149,6 +163,9 @@ func (b *bench) details() []string {
 	for _, figure := range []string{"idle_clients", "idle_threads", "idle_heap_bytes"} {
 		say(figure, "parley", figure+": %.2f")
 	}
+	for _, s := range []string{"parley", "ccusage"} {
+		say("usage_daily_s", s, "usage_daily: "+s+" took %.3f s")
+	}
 	for _, s := range b.sides {
 		if m := b.median("first_message_ms", s.name); m != nil && *m <= 0 {
 			notes = append(notes, "first_message: the figure of "+s.name+" is noise: no call is faster than the start in it; run again on a quiet machine")
@@ -161,12 +178,12 @@ func (b *bench) details() []string {
 // print prints the table and the notes below it.
 func (r *report) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\t× ts\ttarget\tmet\t")
+	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\tccusage\t×\ttarget\tmet\t")
 	for i := range r.rows {
 		own := &r.rows[i]
 		k := findRow(own.Name)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", own.Name, own.Unit, own.Better, number(&own.Parley),
-			number(own.Peers["ts"]), number(own.Peers["python"]), number(own.Peers["cat"]), number(own.Ratio), k.target, k.verdict(own))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", own.Name, own.Unit, own.Better, number(&own.Parley),
+			number(own.Peers["ts"]), number(own.Peers["python"]), number(own.Peers["cat"]), number(own.Peers["ccusage"]), number(own.Ratio), k.target, k.verdict(own))
 	}
 	t.Flush()
 	fmt.Fprintln(w)

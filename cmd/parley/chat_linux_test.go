@@ -92,17 +92,24 @@ func (p *person) resizes(columns, rows uint16) {
 	ioctl(p.t, p.screen, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 }
 
-// leaves waits for the end of the program and returns all that was to be seen.
+// leaves is ends of a program that had changed the terminal.
 func (p *person) leaves(code int) string {
+	p.t.Helper()
+	all := p.ends(code)
+	if !strings.Contains(all, pasteOff) {
+		p.t.Error("the terminal was not put back")
+	}
+	return all
+}
+
+// ends waits for the end of the program and returns all that was to be seen.
+func (p *person) ends(code int) string {
 	p.t.Helper()
 	_ = p.cmd.Wait() // the code says it
 	<-p.read
 	all := p.seen.text()
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
 		p.t.Errorf("exit code %d, want %d; seen %q", got, code, all)
-	}
-	if !strings.Contains(all, pasteOff) {
-		p.t.Error("the terminal was not put back")
 	}
 	return all
 }
