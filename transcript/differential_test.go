@@ -187,7 +187,9 @@ func (d *damage) word() string {
 	return []string{"plain", "with \"quotes\"", "日本語 text", "tab\tand\nline", "é combined é"}[d.rng.IntN(5)]
 }
 
-func (d *damage) newUUID() string { return fmt.Sprintf("11111111-0000-4000-8000-%012d", d.rng.IntN(1e9)) }
+func (d *damage) newUUID() string {
+	return fmt.Sprintf("11111111-0000-4000-8000-%012d", d.rng.IntN(1e9))
+}
 
 func (d *damage) insert(line []byte) { d.lines = slices.Insert(d.lines, d.any(), line) }
 
@@ -244,12 +246,27 @@ func (d *damage) queue() {
 	case 2:
 		attachment["commandMode"] = "task-notification"
 	}
+	if d.rng.IntN(3) == 0 {
+		attachment["delivery_id"] = "delivery"
+	}
+	parent, uuid := d.someUUID(), d.newUUID()
+	for _, i := range d.tree() { // into the chain, not beside it
+		var record map[string]any
+		_ = json.Unmarshal(d.lines[i], &record) // tree checked it
+		if record["parentUuid"] == parent {
+			record["parentUuid"] = uuid
+			d.lines[i], _ = json.Marshal(record)
+		}
+	}
 	d.add(map[string]any{
-		"parentUuid": d.someUUID(), "isSidechain": false, "type": "attachment", "attachment": attachment,
-		"uuid": d.newUUID(), "timestamp": time.UnixMilli(1794707368156).UTC().Format("2006-01-02T15:04:05.000Z"), "sessionId": "s",
+		"parentUuid": parent, "isSidechain": false, "type": "attachment", "attachment": attachment,
+		"uuid": uuid, "timestamp": time.UnixMilli(1794707368156).UTC().Format("2006-01-02T15:04:05.000Z"), "sessionId": "s",
 	})
-	if source, ok := attachment["source_uuid"]; ok && d.rng.IntN(2) == 0 {
-		d.add(map[string]any{"type": "queue-operation", "operation": "remove", "reason": "absorbed_mid_turn", "commandUuid": source})
+	if d.rng.IntN(2) == 0 {
+		d.add(map[string]any{
+			"type": "queue-operation", "operation": "remove", "reason": "absorbed_mid_turn",
+			"commandUuid": attachment["source_uuid"], "deliveryId": attachment["delivery_id"],
+		})
 	}
 }
 
