@@ -108,7 +108,7 @@ func (d *Dir) setArchived(ctx context.Context, id string, archived bool, opts *C
 	if err := d.files.MkdirAll(s.sideDir(), 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
-	return d.replace(filepath.Join(s.sideDir(), "archived.json"), text)
+	return replace(d.files, filepath.Join(s.sideDir(), "archived.json"), text)
 }
 
 // timestamp is a time as the CLI writes it.
@@ -172,21 +172,21 @@ func endsTorn(path string) (bool, error) {
 
 // replace puts a file with this text at path, at once: whoever looks finds the old
 // file or the new one, whole.
-func (d *Dir) replace(path string, text []byte) error {
-	tmp, err := d.writeTemp(filepath.Dir(path), text)
+func replace(files fileSystem, path string, text []byte) error {
+	tmp, err := writeTemp(files, filepath.Dir(path), text)
 	if err != nil {
 		return err
 	}
-	if err := d.files.Rename(tmp, path); err != nil {
-		return errors.Join(fmt.Errorf("transcript: %w", err), d.files.Remove(tmp))
+	if err := files.Rename(tmp, path); err != nil {
+		return errors.Join(fmt.Errorf("transcript: %w", err), files.Remove(tmp))
 	}
 	return nil
 }
 
 // writeTemp writes a new file, safe on the disk, whose name nobody takes for
 // anything.
-func (d *Dir) writeTemp(dir string, text []byte) (path string, err error) {
-	f, err := d.files.CreateTemp(dir, ".parley-*.tmp")
+func writeTemp(files fileSystem, dir string, text []byte) (path string, err error) {
+	f, err := files.CreateTemp(dir, ".parley-*.tmp")
 	if err != nil {
 		return "", fmt.Errorf("transcript: %w", err)
 	}
@@ -195,7 +195,7 @@ func (d *Dir) writeTemp(dir string, text []byte) (path string, err error) {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(fmt.Errorf("transcript: %w", err), d.files.Remove(f.Name()))
+		return "", errors.Join(fmt.Errorf("transcript: %w", err), files.Remove(f.Name()))
 	}
 	return f.Name(), nil
 }

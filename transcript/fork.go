@@ -54,7 +54,7 @@ func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session,
 	}
 	lines = append(lines, f.record("custom-title", "customTitle", quote(title), "uuid", quote(newUUID()), "timestamp", quote(f.now)))
 	path := filepath.Join(filepath.Dir(s.Path), f.id+".jsonl")
-	if err := d.replace(path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
+	if err := replace(d.files, path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
 		return nil, err
 	}
 	return d.sessionAt(path), nil

@@ -68,7 +68,7 @@ func (d *Dir) moveToTrash(s *Session) error {
 	if err := d.files.MkdirAll(t.dir, 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
-	if err := d.replace(filepath.Join(t.dir, trashNote), note); err != nil {
+	if err := replace(d.files, filepath.Join(t.dir, trashNote), note); err != nil {
 		return err
 	}
 	// The file first: from then on the session is gone. A directory that was left
