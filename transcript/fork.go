@@ -76,7 +76,7 @@ func (s *Session) forkTitle() (string, error) {
 	if err := e.read(f, stat.Size()); err != nil {
 		return "", fmt.Errorf("transcript: %w", err)
 	}
-	title := firstOf(e.title(s.sideDir()), e.headLines.firstPrompt, func() string { return "Forked session" })
+	title := firstOf(e.title(s.sideDir()), e.head.firstPrompt, func() string { return "Forked session" })
 	return title + " (fork)", nil
 }
 
