@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -265,9 +264,6 @@ func (f *forker) attachment(e *AttachmentEntry) string {
 	}
 	return string(e.Attachment)
 }
-
-// errNoMessage means that a fork is to end at a message that is not there.
-var errNoMessage = errors.New("transcript: no such message")
 
 // newUUID makes a random UUID, version 4.
 func newUUID() string {
