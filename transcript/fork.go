@@ -175,7 +175,9 @@ func (f *forker) copy(e Entry, parent string, last bool) string {
 			o.set("compactMetadata", f.compactMetadata(o.values["compactMetadata"]))
 		}
 	case *AttachmentEntry:
-		o.set("attachment", f.attachment(e))
+		if e.Attachment != "" {
+			o.set("attachment", f.attachment(e))
+		}
 	}
 	o.setString("uuid", f.uuids[l.UUID])
 	o.set("parentUuid", parent)
