@@ -345,3 +345,12 @@ func TestSeedEntries(t *testing.T) {
 		}
 	}
 }
+
+func jsonText(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
