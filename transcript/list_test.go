@@ -99,10 +99,10 @@ func TestListAsOfficial(t *testing.T) {
 func TestListOlderKeys(t *testing.T) {
 	o := startOfficial(t)
 	dir := transcript.Open(o.config)
-	path := "/" + strings.Repeat("long/", 60)
+	path := strings.Repeat("/long", 60)
 	older := claude.ProjectKey(path)[:200] + "-older1"
 	putPrompt(t, filepath.Join(o.config, "projects", older), pathID(1), path)
-	putPrompt(t, filepath.Join(o.config, "projects", older[:200]+"-older2"), pathID(2), path+"another") // of somebody else
+	putPrompt(t, filepath.Join(o.config, "projects", older[:200]+"-older2"), pathID(2), path+"/another") // of somebody else
 	want := o.ids(map[string]any{"dir": path})
 	if diff := cmp.Diff(want, ids(t, dir, transcript.Filter{Dir: path})); diff != "" || len(want) != 1 {
 		t.Errorf("an older key (-official +ours):\n%s", diff)

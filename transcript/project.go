@@ -124,15 +124,21 @@ func globQuote(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
-// dashes is what a path looks like in a key that is never cut.
+// dashes is what a path looks like in a key that is never cut: a dash for every unit
+// of UTF-16 that is no letter or digit of ASCII.
 func dashes(path string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range path {
 		switch {
 		case '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
-			return r
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
 		}
-		return '-'
-	}, path)
+	}
+	return b.String()
 }
 
 func realPath(path string) string {
