@@ -23,7 +23,7 @@ func damaged() int {
 	if os.Getenv("PARLEY_SOAK") != "" {
 		return 1500
 	}
-	return 150
+	return 100
 }
 
 // TestDamagedAsOfficial damages the sessions of the corpus in every way that a
