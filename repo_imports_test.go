@@ -55,7 +55,7 @@ var importRules = []importRule{
 	{pkg: "claudeotel", own: []string{"claude"}, modules: []string{otel}},
 	{pkg: "claudetest/...", own: []string{"claude", "claudetest/...", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
 
-	{pkg: "transcript", own: belowUI},
+	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},
 	{pkg: "contextref"},
 
