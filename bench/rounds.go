@@ -21,6 +21,7 @@ type bench struct {
 	sides    []side
 	expected *expected // of the stream
 	usage    usageBench
+	big      string // a session of 500 MB
 	notes    []string
 
 	samples map[sample][]float64
@@ -67,6 +68,7 @@ var measurements = []measurement{
 	{[]string{"first_message_ms"}, nil, (*bench).firstRound},
 	{[]string{"idle_heap_bytes", "idle_stack_bytes", "idle_goroutines"}, nil, (*bench).idleRound},
 	{[]string{"usage_daily_s", "usage_daily_cpu_s", "usage_rss_bytes"}, (*bench).prepareUsage, (*bench).usageRound},
+	{historyRows, (*bench).prepareHistory, (*bench).historyRound},
 }
 
 func (c *config) wants(rows []string) bool {

@@ -51,6 +51,11 @@ var kinds = []kind{
 	{"usage_daily_s", "s", "less", "≤ ccusage/3", atLeast(3), "ccusage"},
 	{"usage_daily_cpu_s", "s", "less", "", nil, "ccusage"},
 	{"usage_rss_bytes", "B", "less", "≤ 64 MiB", atMost(64 << 20), "ccusage"},
+	{"list_sessions_s", "s", "less", "≤ ts/10", atLeast(10), ""},
+	{"list_again_s", "s", "less", "≤ ts/100", atLeast(100), ""},
+	{"search_rare_s", "s", "less", "", nil, ""},
+	{"last_100_ms", "ms", "less", "", nil, ""},
+	{"last_100_read_percent", "%", "less", "≤ 1", atMost(1), ""},
 }
 
 func atMost(limit float64) func(*row) *bool {
