@@ -50,13 +50,13 @@ var importRules = []importRule{
 	{pkg: "internal/control", own: wire},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
 	{pkg: "internal/schema/generate", own: append([]string{"internal/schema", "rpc", "ui"}, belowUI...), modules: []string{jsonSchema}}, // go generate runs it
-	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}}, // test support
+	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}},                        // test support
 
 	{pkg: "claude", own: belowClaude, modules: []string{mcpSDK, jsonSchema}},
 	{pkg: "claudeotel", own: []string{"claude"}, modules: []string{otel}},
 	{pkg: "claudetest/...", own: []string{"claude", "claudetest/...", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
 
-	{pkg: "transcript", own: belowUI},
+	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},
 	{pkg: "contextref"},
 

@@ -24,7 +24,7 @@ const eventsOfFold = 50_000
 
 // prepareFold writes the session that both folds read: the first lines of the stream,
 // as RPC messages.
-func (b *bench) prepareFold() error {
+func (b *bench) prepareFold(context.Context) error {
 	rec, err := readRecorded(filepath.Join(b.root, filepath.FromSlash(recording)))
 	if err != nil {
 		return err

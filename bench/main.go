@@ -3,6 +3,7 @@
 //	go run ./bench                              everything, five rounds
 //	go run ./bench --rounds 1 --lines 20000     a quick try
 //	go run ./bench --only delta_allocs          some rows only
+//	go run ./bench corpus --scale 0.01          write generated sessions and print where
 //
 // README.md says how each figure is measured. The targets in the table are what the project
 // wants to reach; missing one is no failure.
@@ -17,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -27,9 +29,13 @@ type config struct {
 	only                          []string // rows; none is all of them
 	peers                         []string
 	out                           string // of the JSON; "" writes none
+	scale                         float64
+	cache                         string // where the generated sessions stay
 	profile                       string
 	log                           io.Writer // progress
 }
+
+var allPeers = []string{"ts", "python", "cat", "ccusage"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -47,6 +53,9 @@ func main() {
 }
 
 func start(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "corpus" {
+		return writeCorpus(ctx, args[1:])
+	}
 	c, err := parseFlags(args)
 	if err != nil {
 		return err
@@ -73,7 +82,9 @@ func parseFlags(args []string) (*config, error) {
 	flags.IntVar(&c.calls, "calls", 100, "how many first messages a round times")
 	flags.IntVar(&c.clients, "clients", 1000, "how many idle clients are held")
 	only := flags.String("only", "", "only these `rows`: "+strings.Join(rowNames(), ","))
-	peers := flags.String("peers", "ts,python,cat", "whom to measure beside Parley")
+	flags.Float64Var(&c.scale, "scale", 1, "how much of the 1.4 GB of generated sessions the usage rows read")
+	flags.StringVar(&c.cache, "cache", "", "the `directory` that generated sessions stay in (default $PARLEY_CACHE, else parley in the user's cache directory)")
+	peers := flags.String("peers", strings.Join(allPeers, ","), "whom to measure beside Parley")
 	flags.StringVar(&c.out, "out", filepath.Join("bench", "out", "results.json"), "where the JSON goes")
 	flags.StringVar(&c.profile, "cpuprofile", "", "where a CPU profile of Parley's last stream goes")
 	if err := flags.Parse(args); err != nil {
@@ -102,9 +113,12 @@ func (c *config) check() error {
 		}
 	}
 	for _, name := range c.peers {
-		if name != "ts" && name != "python" && name != "cat" {
-			return fmt.Errorf("there is no peer %q; there are ts, python, cat", name)
+		if !slices.Contains(allPeers, name) {
+			return fmt.Errorf("there is no peer %q; there are %s", name, strings.Join(allPeers, ", "))
 		}
+	}
+	if c.scale <= 0 || c.scale > 1 {
+		return errors.New("--scale is more than 0 and at most 1")
 	}
 	if c.rounds < 1 || c.calls < 1 || c.clients < 1 || c.lines < minLines {
 		return fmt.Errorf("--rounds, --calls and --clients are at least 1, --lines at least %d", minLines)

@@ -26,8 +26,8 @@ func (b *bench) build(ctx context.Context) error {
 		return fmt.Errorf("go env GOMOD: %w", err)
 	}
 	b.root = filepath.Dir(strings.TrimSpace(string(out)))
-	b.logf("building the firehose and the consumer")
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", b.tmp+string(filepath.Separator), "./bench/firehose", "./bench/consumer")
+	b.logf("building the firehose, the consumer and the command")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", b.tmp+string(filepath.Separator), "./bench/firehose", "./bench/consumer", "./cmd/parley")
 	cmd.Dir = b.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
@@ -65,7 +65,7 @@ func (b *bench) findSides(ctx context.Context) error {
 
 // needsPeers reports whether a wanted row has peers.
 func (b *bench) needsPeers() bool {
-	return b.wants([]string{"stream_msgs_per_s", "stream_cpu_s", "first_message_ms"})
+	return b.wants([]string{"stream_msgs_per_s", "stream_cpu_s", "first_message_ms", "list_sessions_s", "list_again_s"})
 }
 
 func (b *bench) has(name string) bool { return slices.Contains(b.peers, name) }
@@ -77,6 +77,15 @@ func (b *bench) installTS(ctx context.Context) ([]string, error) {
 	}
 	dir, err := b.install(ctx, "ts")
 	return []string{node, filepath.Join(b.root, "bench", "ts", "consumer.mjs"), dir}, err
+}
+
+func (b *bench) installCcusage(ctx context.Context) ([]string, error) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := b.install(ctx, "ccusage")
+	return []string{node, filepath.Join(dir, "node_modules", "ccusage", "src", "cli.js")}, err
 }
 
 func (b *bench) installPython(ctx context.Context) ([]string, error) {

@@ -22,6 +22,8 @@ type bench struct {
 	sides      []side
 	expected   *expected  // of the stream
 	foldEvents []ui.Event // of the session that is folded
+	usage      usageBench
+	big        string // a session of 500 MB
 	notes      []string
 
 	samples map[sample][]float64
@@ -58,7 +60,7 @@ func median(values []float64) float64 {
 // other, so that whatever else the machine does falls on all of them.
 type measurement struct {
 	rows    []string
-	prepare func(*bench) error
+	prepare func(*bench, context.Context) error
 	round   func(*bench, context.Context) error
 }
 
@@ -69,6 +71,8 @@ var measurements = []measurement{
 	{[]string{"ts_fold_ms"}, (*bench).prepareFold, (*bench).foldRound},
 	{[]string{"first_message_ms"}, nil, (*bench).firstRound},
 	{[]string{"idle_heap_bytes", "idle_stack_bytes", "idle_goroutines"}, nil, (*bench).idleRound},
+	{[]string{"usage_daily_s", "usage_daily_cpu_s", "usage_rss_bytes"}, (*bench).prepareUsage, (*bench).usageRound},
+	{historyRows, (*bench).prepareHistory, (*bench).historyRound},
 }
 
 func (c *config) wants(rows []string) bool {
@@ -103,7 +107,7 @@ func run(ctx context.Context, c *config) (*report, error) {
 
 func (b *bench) measure(ctx context.Context, m measurement) error {
 	if m.prepare != nil {
-		if err := m.prepare(b); err != nil {
+		if err := m.prepare(b, ctx); err != nil {
 			return err
 		}
 	}

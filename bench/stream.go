@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
 )
 
-func (b *bench) prepareStream() error {
+func (b *bench) prepareStream(context.Context) error {
 	b.logf("making a stream of %d lines", b.lines)
 	want, err := b.writeStream(b.path("stream.jsonl"))
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ type row struct {
 	Better string              `json:"better"` // more or less
 	Parley float64             `json:"parley"`
 	Peers  map[string]*float64 `json:"peers"`
-	Ratio  *float64            `json:"ratio"` // how many times better than ts, or than what README.md names
+	Ratio  *float64            `json:"ratio"` // how many times better than ts, or than the side that the row names
 }
 
 // kind is what is fixed about a row.
@@ -27,20 +28,37 @@ type kind struct {
 	name, unit, better string
 	target             string
 	met                func(*row) *bool // nil where nothing can be said
+	against            string           // whom the ratio is to; "" is ts
+}
+
+// peers are whom a row has figures of.
+func (k *kind) peers() map[string]*float64 {
+	if k.against == "ccusage" {
+		return map[string]*float64{"ccusage": nil}
+	}
+	return map[string]*float64{"ts": nil, "python": nil, "cat": nil}
 }
 
 var kinds = []kind{
-	{"stream_msgs_per_s", "msg/s", "more", "≥ 5× ts", atLeast(5)},
-	{"stream_cpu_s", "s", "less", "", nil},
-	{"stream_vs_cat", "x", "less", "≤ 3", atMost(3)},
-	{"delta_allocs", "allocs", "less", "≤ 4", atMost(4)},
-	{"ui_event_ns", "ns", "less", "≤ json.Marshal/3", atLeast(3)},
-	{"ui_event_allocs", "allocs", "less", "≤ 3", atMost(3)},
-	{"ts_fold_ms", "ms", "less", "≤ 200 or 3× Go", foldTarget},
-	{"first_message_ms", "ms", "less", "≤ ts/10", atLeast(10)},
-	{"idle_heap_bytes", "B", "less", "≤ 64 KiB", atMost(64 << 10)},
-	{"idle_stack_bytes", "B", "less", "", nil},
-	{"idle_goroutines", "goroutines", "less", "≤ 8", atMost(8)},
+	{"stream_msgs_per_s", "msg/s", "more", "≥ 5× ts", atLeast(5), ""},
+	{"stream_cpu_s", "s", "less", "", nil, ""},
+	{"stream_vs_cat", "x", "less", "≤ 3", atMost(3), ""},
+	{"delta_allocs", "allocs", "less", "≤ 4", atMost(4), ""},
+	{"ui_event_ns", "ns", "less", "≤ json.Marshal/3", atLeast(3), "marshal"},
+	{"ui_event_allocs", "allocs", "less", "≤ 3", atMost(3), "marshal"},
+	{"ts_fold_ms", "ms", "less", "≤ 200 or 3× Go", foldTarget, "go"},
+	{"first_message_ms", "ms", "less", "≤ ts/10", atLeast(10), ""},
+	{"idle_heap_bytes", "B", "less", "≤ 64 KiB", atMost(64 << 10), ""},
+	{"idle_stack_bytes", "B", "less", "", nil, ""},
+	{"idle_goroutines", "goroutines", "less", "≤ 8", atMost(8), ""},
+	{"usage_daily_s", "s", "less", "≤ ccusage/3", atLeast(3), "ccusage"},
+	{"usage_daily_cpu_s", "s", "less", "", nil, "ccusage"},
+	{"usage_rss_bytes", "B", "less", "≤ 64 MiB", atMost(64 << 20), "ccusage"},
+	{"list_sessions_s", "s", "less", "≤ ts/10", atLeast(10), ""},
+	{"list_again_s", "s", "less", "≤ ts/100", atLeast(100), ""},
+	{"search_rare_s", "s", "less", "", nil, ""},
+	{"last_100_ms", "ms", "less", "", nil, ""},
+	{"last_100_read_percent", "%", "less", "≤ 1", atMost(1), ""},
 }
 
 func atMost(limit float64) func(*row) *bool {
@@ -103,7 +121,7 @@ func (b *bench) report() *report {
 
 // row is the medians of a row, nil if it was not measured.
 func (b *bench) row(k kind) *row {
-	r := &row{Name: k.name, Unit: k.unit, Better: k.better, Peers: map[string]*float64{"ts": nil, "python": nil, "cat": nil}}
+	r := &row{Name: k.name, Unit: k.unit, Better: k.better, Peers: k.peers()}
 	if k.name == "stream_vs_cat" {
 		parley, cat := b.median("stream_s", "parley"), b.median("stream_s", "cat")
 		if parley == nil || cat == nil {
@@ -120,29 +138,19 @@ func (b *bench) row(k kind) *row {
 	for peer := range r.Peers {
 		r.Peers[peer] = b.median(k.name, peer)
 	}
-	r.Ratio = ratio(k.better, *parley, b.median(k.name, against(k.name)))
+	r.Ratio = ratio(k.better, *parley, b.median(k.name, cmp.Or(k.against, "ts")))
 	return r
 }
 
-// against is the side that a row is compared with.
-func against(row string) string {
-	switch row {
-	case "ui_event_ns", "ui_event_allocs":
-		return "marshal"
-	case "ts_fold_ms":
-		return "go"
-	}
-	return "ts"
-}
-
-// ratio is how many times better than another side a figure is; nil where that makes no sense.
-func ratio(better string, parley float64, ts *float64) *float64 {
-	if ts == nil || *ts <= 0 || parley <= 0 {
+// ratio is how many times better than a peer's a figure is; nil where that makes no
+// sense.
+func ratio(better string, parley float64, peer *float64) *float64 {
+	if peer == nil || *peer <= 0 || parley <= 0 {
 		return nil
 	}
-	times := parley / *ts
+	times := parley / *peer
 	if better == "less" {
-		times = *ts / parley
+		times = *peer / parley
 	}
 	return &times
 }
@@ -172,6 +180,9 @@ func (b *bench) details() []string {
 	for _, figure := range []string{"idle_clients", "idle_threads", "idle_heap_bytes"} {
 		say(figure, "parley", figure+": %.2f")
 	}
+	for _, s := range []string{"parley", "ccusage"} {
+		say("usage_daily_s", s, "usage_daily: "+s+" took %.3f s")
+	}
 	for _, s := range b.sides {
 		if m := b.median("first_message_ms", s.name); m != nil && *m <= 0 {
 			notes = append(notes, "first_message: the figure of "+s.name+" is noise: no call is faster than the start in it; run again on a quiet machine")
@@ -185,11 +196,12 @@ func (b *bench) details() []string {
 func (r *report) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\t×\ttarget\tmet\t")
+	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\tccusage\t×\ttarget\tmet\t")
 	for i := range r.rows {
 		own := &r.rows[i]
 		k := findRow(own.Name)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", own.Name, own.Unit, own.Better, number(&own.Parley),
-			number(own.Peers["ts"]), number(own.Peers["python"]), number(own.Peers["cat"]), number(own.Ratio), k.target, k.verdict(own))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", own.Name, own.Unit, own.Better, number(&own.Parley),
+			number(own.Peers["ts"]), number(own.Peers["python"]), number(own.Peers["cat"]), number(own.Peers["ccusage"]), number(own.Ratio), k.target, k.verdict(own))
 	}
 	t.Flush()
 	fmt.Fprintln(w)

@@ -57,8 +57,8 @@ func (o *Options) longFlags(f *flags, tmp *scratch) error {
 		return err
 	}
 	var servers []byte
-	if len(o.MCPServers) > 0 {
-		if servers, err = encodeJSON(map[string]any{"mcpServers": o.MCPServers}); err != nil {
+	if external := o.externalServers(); len(external) > 0 {
+		if servers, err = encodeJSON(map[string]any{"mcpServers": external}); err != nil {
 			return fmt.Errorf("claude: MCPServers: %w", err)
 		}
 	}
@@ -122,7 +122,7 @@ func (o *Options) toolFlags(f *flags) {
 	f.list("disallowedTools", o.DisallowedTools)
 	f.text("permission-mode", string(o.PermissionMode))
 	f.bare("allow-dangerously-skip-permissions", o.AllowDangerouslySkipPermissions)
-	f.text("permission-prompt-tool", o.PermissionPromptToolName)
+	f.text("permission-prompt-tool", o.permissionPromptTool())
 	f.text("permission-prompts", o.PermissionPrompts)
 	for _, dir := range o.AdditionalDirectories {
 		f.always("add-dir", dir)

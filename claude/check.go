@@ -45,7 +45,7 @@ func (o *Options) conflict() error {
 			return fmt.Errorf("claude: Plugins: type %q is not supported, only local ones are", p.Type)
 		}
 	}
-	if err := errors.Join(checkSkills(o.Skills), o.checkStore()); err != nil {
+	if err := errors.Join(checkSkills(o.Skills), checkServers(o.MCPServers), o.checkStore(), o.checkPermission(), o.Hooks.check()); err != nil {
 		return err
 	}
 	if o.Sandbox != nil && o.Settings != "" && !strings.HasPrefix(strings.TrimSpace(o.Settings), "{") {

@@ -26,6 +26,7 @@ type Client struct {
 // is a *[HandshakeError]; what the CLI itself said is its cause.
 func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	c := &Client{r: newRouter(), sending: make(chan struct{}, 1)}
+	c.r.onStall = c.abandon
 	s, err := startSession(ctx, opts, c.r, false)
 	if err != nil {
 		return nil, err
@@ -43,6 +44,10 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 		return nil, err
 	}
 	s.checkVersion(c.ServerInfo().ClaudeCodeVersion)
+	if err := s.requireMCP(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -85,7 +90,7 @@ func (c *Client) Send(ctx context.Context, in UserInput) (*Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Turn{ID: in.UUID, c: c, box: newMailbox(c.s.freed), ended: make(chan struct{})}
+	t := newTurn(c, in.UUID, c.s.freed)
 	// Turns are opened in the order of their lines: a CLI that names nobody
 	// answers in that order.
 	select {
@@ -107,9 +112,9 @@ func (c *Client) Send(ctx context.Context, in UserInput) (*Turn, error) {
 // sendOther writes a line that is no prompt. Nothing comes of it that could be
 // told from the rest, so its turn has ended.
 func (c *Client) sendOther(ctx context.Context, line json.RawMessage) (*Turn, error) {
-	t := &Turn{c: c, box: newMailbox(nil), ended: make(chan struct{})}
-	t.box.end(nil)
-	close(t.ended)
+	t := newTurn(c, "", nil)
+	t.finish(nil, nil)
+	close(t.left)
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, line); err != nil {
 		return nil, fmt.Errorf("claude: UserInput.Raw: %w", err)
@@ -153,7 +158,8 @@ func (c *Client) ranges(box *mailbox) (first bool) {
 	return first
 }
 
-// abandon interrupts a turn that nobody reads any more and lets it end behind.
+// abandon interrupts a turn that nobody reads any more, or that was given up, and
+// lets it end behind.
 func (c *Client) abandon(t *Turn) {
 	if !c.r.abandon(t) {
 		return
@@ -167,7 +173,7 @@ func (c *Client) abandon(t *Turn) {
 			c.s.opts.logger().Warn("claude: interrupting a turn that was broken off", "error", err)
 		}
 		select {
-		case <-t.ended:
+		case <-t.left:
 		case <-ctx.Done():
 		case <-c.s.done:
 		}
@@ -243,9 +249,13 @@ func (c *Client) Control(ctx context.Context, subtype string, fields, out any) e
 		return err
 	}
 	limit := orDefault(c.s.opts.ControlTimeout, 0)
-	ctx, cancel := withTimeout(ctx, limit, &StalledError{Phase: "control request " + subtype, Since: limit})
+	stalled := &StalledError{Phase: "control request " + subtype, Since: limit}
+	ctx, cancel := withTimeout(ctx, limit, stalled)
 	defer cancel()
 	answer, err := c.s.mux.Call(ctx, request)
+	if err == error(stalled) {
+		c.s.explain(stalled)
+	}
 	if ce, ok := errors.AsType[*control.Error](err); ok {
 		return &ControlError{Subtype: subtype, Code: ce.Code, Message: ce.Message}
 	}

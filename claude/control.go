@@ -6,8 +6,11 @@ import "context"
 type InterruptReceipt struct {
 	// StillQueued are the uuids of prompts that will still run.
 	StillQueued []string `json:"still_queued"`
-	// Cancelled are the uuids of prompts that will not.
+	// Cancelled are the uuids of prompts that will not: their turns end with
+	// [ErrCancelled].
 	Cancelled []string `json:"cancelled,omitempty"`
+	// PutBack are those of StillQueued that the turn had taken in already.
+	PutBack []string `json:"put_back,omitempty"`
 
 	answer
 }
@@ -16,14 +19,22 @@ type InterruptReceipt struct {
 // receipt names them. A CLI that gives no receipt gives an empty one. When
 // nothing is running nothing happens.
 func (c *Client) Interrupt(ctx context.Context) (*InterruptReceipt, error) {
-	return ask[InterruptReceipt](ctx, c, "interrupt", nil)
+	return c.interrupt(ctx, nil)
 }
 
 // InterruptAll stops the turn that is running and drops every prompt that is
 // queued; the receipt names them as cancelled. A CLI without the capability
 // interrupt_cancel_queued_v1 leaves the queue alone and names it as such.
 func (c *Client) InterruptAll(ctx context.Context) (*InterruptReceipt, error) {
-	return ask[InterruptReceipt](ctx, c, "interrupt", map[string]bool{"cancel_queued": true})
+	return c.interrupt(ctx, map[string]bool{"cancel_queued": true})
+}
+
+func (c *Client) interrupt(ctx context.Context, fields any) (*InterruptReceipt, error) {
+	receipt, err := ask[InterruptReceipt](ctx, c, "interrupt", fields)
+	if err == nil {
+		c.r.cancelled(receipt.Cancelled)
+	}
+	return receipt, err
 }
 
 // SetModel changes the model of the turns to come; "" is the default one. It

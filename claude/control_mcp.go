@@ -73,15 +73,26 @@ type dynamicServer struct {
 	MCPServer
 
 	Args []string `json:"args,omitzero"`
+	Name string   `json:"name,omitempty"` // of one in this process
 }
 
 // SetMCPServers replaces the servers that were added while the session runs, and
 // those of this process, by others; none removes them. Servers of the options and
 // of settings stay. A server that does not start is told in Errors and is no
-// error of the call.
+// error of the call. A server of this process that was there before, the same
+// one under the same name, goes on; those of the options that are not given again
+// are gone.
 func (c *Client) SetMCPServers(ctx context.Context, servers map[string]MCPServer) (*MCPServersChange, error) {
+	if err := checkServers(servers); err != nil {
+		return nil, err
+	}
+	c.s.setToolServers(servers)
 	wire := make(map[string]dynamicServer, len(servers))
 	for name, s := range servers {
+		if s.Server != nil {
+			wire[name] = dynamicServer{MCPServer: MCPServer{Type: "sdk", Timeout: s.Timeout, Tools: s.Tools}, Name: name}
+			continue
+		}
 		d := dynamicServer{MCPServer: s, Args: s.Args}
 		if d.Args == nil && d.Command != "" {
 			d.Args = []string{}

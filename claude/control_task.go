@@ -35,7 +35,12 @@ func (c *Client) TaskOutput(ctx context.Context, taskID string) (*TaskOutput, er
 }
 
 // CancelMessage takes a prompt out of the queue and reports whether it was there.
-// One that runs already goes on; see [Turn.Cancel].
+// Its turn ends with [ErrCancelled]. One that runs already goes on; see
+// [Turn.Cancel].
 func (c *Client) CancelMessage(ctx context.Context, messageUUID string) (bool, error) {
-	return askMember[bool](ctx, c, "cancel_async_message", "cancelled", map[string]string{"message_uuid": messageUUID})
+	cancelled, err := askMember[bool](ctx, c, "cancel_async_message", "cancelled", map[string]string{"message_uuid": messageUUID})
+	if cancelled {
+		c.r.cancelled([]string{messageUUID})
+	}
+	return cancelled, err
 }

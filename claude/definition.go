@@ -1,7 +1,14 @@
 package claude
 
-// MCPServer is an MCP server that runs outside of this process.
+import "github.com/modelcontextprotocol/go-sdk/mcp"
+
+// MCPServer is an MCP server: a command, an address, or, with Server, one that
+// runs in this process. Of one in this process only Server, Tools, Timeout and
+// AlwaysLoad may be set.
 type MCPServer struct {
+	// Server is a server of the MCP SDK; see [NewToolServer]. Many clients may
+	// use it at once. A panic in one of its handlers is an error of the call.
+	Server     *mcp.Server       `json:"-"`
 	Type       string            `json:"type,omitempty"` // stdio, the default, http or sse
 	Command    string            `json:"command,omitempty"`
 	Args       []string          `json:"args,omitempty"`

@@ -149,15 +149,25 @@ func (e *ResultError) Error() string {
 
 // StalledError says that nothing happened for longer than a deadline allows.
 type StalledError struct {
-	Phase     string        // spawn, handshake, control request, first message, silence, exit
+	Phase     string        // handshake, control request …, first message, silence, drain, exit
 	Since     time.Duration // how long nothing had happened
 	LastEvent string        // the kind of the last message, "" if there was none
+	// InFlightTool is the tool whose result was missing, the last if there were
+	// several.
+	InFlightTool string
+	Stderr       string // the end of what the CLI had written to stderr, where it is known
 }
 
 func (e *StalledError) Error() string {
 	s := fmt.Sprintf("claude: stalled in %s for %v", e.Phase, e.Since)
 	if e.LastEvent != "" {
 		s += ", last message " + e.LastEvent
+	}
+	if e.InFlightTool != "" {
+		s += ", in the tool " + e.InFlightTool
+	}
+	if tail := lastLines(e.Stderr, 2<<10); tail != "" {
+		s += ". stderr: " + tail
 	}
 	return s
 }

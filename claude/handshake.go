@@ -41,6 +41,14 @@ func (s *session) shake(ctx context.Context, request []byte) {
 			}
 		})
 	}
+	if s.opts.hooksBlock() {
+		// No prompt before it is known that the hooks do what they must.
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+			s.stop(context.Cause(ctx))
+		}
+	}
 }
 
 // answered ends the handshake. It runs on the reader: the answer is long, and
@@ -51,11 +59,21 @@ func (s *session) answered(e control.Ended) {
 		s.unshaken(err)
 		return
 	}
+	if err := s.opts.hooksRefused(e); err != nil {
+		s.update(func(st *sessionState) {
+			if !st.closed {
+				s.closeInput(st) // no prompt gets through
+			}
+		})
+		s.unshaken(err)
+		return
+	}
 	s.endHandshake(func(st *sessionState) { st.answer = &e })
 	if s.trace.wantsHandshake() {
 		// Behind the other functions of Trace, and not on the reader.
 		s.trace.call(func() { s.trace.t.Handshake(s.trace.shaken(s.serverInfo().ClaudeCodeVersion, nil)) })
 	}
+	s.dispatchPending(e)
 	close(s.ready)
 }
 
@@ -66,7 +84,10 @@ func (s *session) unshaken(err error) {
 	if ce, ok := errors.AsType[*control.Error](err); ok {
 		s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
 	} else if stalled, ok := errors.AsType[*StalledError](err); ok {
+		s.explain(stalled)
 		s.stop(&HandshakeError{Err: stalled})
+	} else if refused, ok := errors.AsType[*OnFailureError](err); ok {
+		s.stop(&HandshakeError{Err: refused})
 	}
 	// Otherwise the stream has ended, and says why.
 	close(s.ready)

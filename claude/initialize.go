@@ -2,27 +2,30 @@ package claude
 
 // initialize is the request that opens the control protocol.
 type initialize struct {
-	Subtype                string                     `json:"subtype"`
-	JSONSchema             JSON                       `json:"jsonSchema,omitempty"`
-	SystemPrompt           []string                   `json:"systemPrompt,omitempty"`
-	SystemPromptSnapshot   *bool                      `json:"systemPromptSnapshot,omitempty"`
-	AppendSystemPrompt     string                     `json:"appendSystemPrompt,omitempty"`
-	ExcludeDynamicSections bool                       `json:"excludeDynamicSections,omitempty"`
-	PlanModeInstructions   string                     `json:"planModeInstructions,omitempty"`
-	ToolAliases            map[string]string          `json:"toolAliases,omitempty"`
-	Agents                 map[string]AgentDefinition `json:"agents,omitempty"`
-	Title                  string                     `json:"title,omitempty"`
-	Skills                 []string                   `json:"skills,omitzero"`
-	Plugins                []Plugin                   `json:"plugins,omitempty"`
-	PromptSuggestions      bool                       `json:"promptSuggestions,omitempty"`
-	AgentProgressSummaries bool                       `json:"agentProgressSummaries,omitempty"`
-	ForwardSubagentText    bool                       `json:"forwardSubagentText,omitempty"`
-	PerTaskStopAffordance  bool                       `json:"perTaskStopAffordance,omitempty"`
+	Subtype                string                           `json:"subtype"`
+	Hooks                  map[HookEvent][]hookRegistration `json:"hooks,omitempty"`
+	JSONSchema             JSON                             `json:"jsonSchema,omitempty"`
+	SystemPrompt           []string                         `json:"systemPrompt,omitempty"`
+	SystemPromptSnapshot   *bool                            `json:"systemPromptSnapshot,omitempty"`
+	AppendSystemPrompt     string                           `json:"appendSystemPrompt,omitempty"`
+	ExcludeDynamicSections bool                             `json:"excludeDynamicSections,omitempty"`
+	PlanModeInstructions   string                           `json:"planModeInstructions,omitempty"`
+	ToolAliases            map[string]string                `json:"toolAliases,omitempty"`
+	Agents                 map[string]AgentDefinition       `json:"agents,omitempty"`
+	Title                  string                           `json:"title,omitempty"`
+	Skills                 []string                         `json:"skills,omitzero"`
+	Plugins                []Plugin                         `json:"plugins,omitempty"`
+	PromptSuggestions      bool                             `json:"promptSuggestions,omitempty"`
+	AgentProgressSummaries bool                             `json:"agentProgressSummaries,omitempty"`
+	ForwardSubagentText    bool                             `json:"forwardSubagentText,omitempty"`
+	PerTaskStopAffordance  bool                             `json:"perTaskStopAffordance,omitempty"`
+	SupportedDialogKinds   []string                         `json:"supportedDialogKinds,omitempty"`
 }
 
 func (o *Options) initialize() ([]byte, error) {
 	req := initialize{
 		Subtype:                "initialize",
+		Hooks:                  o.registerHooks(),
 		JSONSchema:             o.JSONSchema,
 		PlanModeInstructions:   o.PlanModeInstructions,
 		ToolAliases:            o.ToolAliases,
@@ -33,6 +36,7 @@ func (o *Options) initialize() ([]byte, error) {
 		AgentProgressSummaries: o.AgentProgressSummaries,
 		ForwardSubagentText:    o.ForwardSubagentText,
 		PerTaskStopAffordance:  o.PerTaskStopAffordance,
+		SupportedDialogKinds:   o.SupportedDialogKinds,
 	}
 	if o.PluginDelivery == PluginsByInitialize {
 		req.Plugins = o.localPlugins()

@@ -26,6 +26,9 @@ var losslessPrograms = map[string]claudetest.Program{
 	"two-way":         cliTwoWay,
 	"burst":           cliBurst,
 	"stubborn":        cliStubborn,
+	"control-echo":    cliControlEcho,
+	"late":            cliLate,
+	"worker":          cliWorker,
 }
 
 // cliCount is how many messages the test asks for.

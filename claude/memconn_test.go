@@ -423,3 +423,47 @@ func tasks(ids ...string) string {
 func turnLines(uuid, text string) []string {
 	return []string{lifecycle(uuid, "started"), initLine(uuid), assistant(text), good(text, uuid), lifecycle(uuid, "completed")}
 }
+
+// givenAnswer is what the CLI was told for a request: the body, or an error.
+type givenAnswer struct {
+	body json.RawMessage
+	err  string
+}
+
+// given returns the answers that the CLI has read, by request.
+func (c *memCLI) given() map[string]givenAnswer {
+	c.t.Helper()
+	answers := map[string]givenAnswer{}
+	for _, line := range c.read() {
+		var l struct {
+			Type     string
+			Response struct {
+				Subtype, Error string
+				RequestID      string `json:"request_id"`
+				Response       json.RawMessage
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			c.t.Fatal(err)
+		}
+		if l.Type != "control_response" {
+			continue
+		}
+		if _, twice := answers[l.Response.RequestID]; twice {
+			c.t.Errorf("%s was answered twice", l.Response.RequestID)
+		}
+		answers[l.Response.RequestID] = givenAnswer{l.Response.Response, l.Response.Error}
+	}
+	return answers
+}
+
+// answered is what was answered to a request: the response, or "error: " and the
+// message, or "" if nothing was.
+func (c *memCLI) answered(id string) string {
+	c.t.Helper()
+	a := c.given()[id]
+	if a.err != "" {
+		return "error: " + a.err
+	}
+	return string(a.body)
+}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"context"
 	"log/slog"
 	"maps"
 	"slices"
@@ -82,13 +83,42 @@ type Options struct {
 	PermissionPromptToolName string
 	PermissionPrompts        string
 	PlanModeInstructions     string
+	// CanUseTool is asked for permission when neither rules nor mode decide. Tools
+	// that are allowed by them are not asked about; a warning names those at the
+	// start. It and the callbacks below are called from goroutines of their own,
+	// several at once. Their context ends when the CLI takes its request back,
+	// which it does on an interrupt, and when the session is closed. An error or a
+	// panic is told to the CLI, and the tool does not run. See [ErrAnswerLater].
+	CanUseTool func(ctx context.Context, req *PermissionRequest) (PermissionResult, error)
+	// OnQuestion is asked the agent's questions, OnPlan whether its plan is
+	// approved; without them CanUseTool is.
+	OnQuestion func(ctx context.Context, req *QuestionRequest) (*QuestionAnswer, error)
+	OnPlan     func(ctx context.Context, req *PlanRequest) (*PlanDecision, error)
+	// OnElicitation is asked what MCP servers want of the user; without it they
+	// are declined. OnUserDialog shows dialogs of the CLI of these kinds alone.
+	OnElicitation        func(ctx context.Context, req *ElicitationRequest) (*ElicitationResult, error)
+	OnUserDialog         func(ctx context.Context, req *UserDialogRequest) (*UserDialogResult, error)
+	SupportedDialogKinds []string
+	// Guard sees every call of every tool before it runs, whatever mode, rules and
+	// other hooks say, and refuses it or, with nil, leaves it to them. One that
+	// fails, or takes longer than the CLI waits, refuses. It is a hook, called from
+	// goroutines of their own, several at once.
+	Guard func(ctx context.Context, req *GuardRequest) (*Deny, error)
 	// AdditionalDirectories may be used beside Dir.
 	AdditionalDirectories []string
 	ProjectConfigRoot     string
-	// MCPServers are MCP servers outside of this process, by name.
-	// StrictMCPConfig leaves out the ones that settings name.
+	// MCPServers are MCP servers, outside of this process and in it, by name: the
+	// model knows their tools as mcp__name__tool. StrictMCPConfig leaves out the
+	// ones that settings name.
 	MCPServers      map[string]MCPServer
 	StrictMCPConfig bool
+	// RequireMCP are the servers that must be connected before the first prompt,
+	// by name, whoever has defined them. Connect and Query wait for them up to
+	// MCPTimeout; the error is a *[MCPNotReadyError].
+	RequireMCP []string
+
+	// Hooks are called by the CLI when something happens; see [Hook].
+	Hooks *Hooks
 
 	// Skills are the skills that may be used without asking, by name; nil says
 	// nothing about them. AllSkills is all of them.
@@ -172,8 +202,18 @@ type Deadlines struct {
 	// ControlTimeout is for the answer to a control request, beside the
 	// caller's context: none.
 	ControlTimeout time.Duration
+	// MCPTimeout is for the servers of RequireMCP to be connected: 30 s.
+	MCPTimeout time.Duration
 	// WriteTimeout is for the CLI to take one line: 60 s.
 	WriteTimeout time.Duration
+	// FirstMessageTimeout is from a prompt, or from the end of the turn before
+	// it, to the first message of its turn; SilenceTimeout is from one line to
+	// the next in a turn. Both are none. Neither counts while the CLI waits for
+	// this process: a permission, a hook, a tool. Behind them is a
+	// *[StalledError]: Query and Run stop the CLI; a Client's turn ends with it
+	// and is interrupted, and the session goes on.
+	FirstMessageTimeout time.Duration
+	SilenceTimeout      time.Duration
 	// RunEndTimeout is from a result to the end of the background tasks that a
 	// prompt has left, during which the input stays open: 10 min.
 	RunEndTimeout time.Duration
@@ -211,10 +251,11 @@ func (o *Options) clone() *Options {
 	c.ToolAliases = maps.Clone(o.ToolAliases)
 	c.MCPServers = maps.Clone(o.MCPServers)
 	c.Agents = maps.Clone(o.Agents)
-	for _, list := range []*[]string{&c.Betas, &c.Tools, &c.AllowedTools, &c.DisallowedTools, &c.AdditionalDirectories, &c.SettingSources, &c.Skills, &c.ExecutableArgs} {
+	for _, list := range []*[]string{&c.Betas, &c.Tools, &c.AllowedTools, &c.DisallowedTools, &c.AdditionalDirectories, &c.SettingSources, &c.Skills, &c.ExecutableArgs, &c.SupportedDialogKinds, &c.RequireMCP} {
 		*list = slices.Clone(*list)
 	}
 	c.Plugins = slices.Clone(o.Plugins)
+	c.Hooks = o.Hooks.clone()
 	return &c
 }
 

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -39,6 +40,11 @@ var reaches = map[string]reach{
 	"PermissionMode":                  {set: Options{PermissionMode: ModePlan}, flag: []string{"--permission-mode=plan"}},
 	"AllowDangerouslySkipPermissions": {set: Options{AllowDangerouslySkipPermissions: true}, flag: []string{"--allow-dangerously-skip-permissions"}},
 	"PermissionPromptToolName":        {set: Options{PermissionPromptToolName: "mcp__a__b"}, flag: []string{"--permission-prompt-tool=mcp__a__b"}},
+	"CanUseTool":                      {set: Options{CanUseTool: func(context.Context, *PermissionRequest) (PermissionResult, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
+	"OnQuestion":                      {set: Options{OnQuestion: func(context.Context, *QuestionRequest) (*QuestionAnswer, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
+	"Guard":                           {set: Options{Guard: func(context.Context, *GuardRequest) (*Deny, error) { return nil, nil }}, init: `{"hooks":{"PreToolUse":[{"hookCallbackIds":["hook_0"]}]}}`},
+	"OnPlan":                          {set: Options{OnPlan: func(context.Context, *PlanRequest) (*PlanDecision, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
+	"SupportedDialogKinds":            {set: Options{SupportedDialogKinds: []string{"k"}, OnUserDialog: func(context.Context, *UserDialogRequest) (*UserDialogResult, error) { return nil, nil }}, init: `{"supportedDialogKinds":["k"]}`},
 	"PermissionPrompts":               {set: Options{PermissionPrompts: "none"}, flag: []string{"--permission-prompts=none"}},
 	"PlanModeInstructions":            {set: Options{PlanModeInstructions: "p"}, init: `{"planModeInstructions":"p"}`},
 	"AdditionalDirectories":           {set: Options{AdditionalDirectories: []string{"/a", "-b"}}, flag: []string{"--add-dir=/a", "--add-dir=-b"}},
@@ -47,42 +53,55 @@ var reaches = map[string]reach{
 	"StrictMCPConfig":                 {set: Options{StrictMCPConfig: true}, flag: []string{"--strict-mcp-config"}},
 	"Skills":                          {set: Options{Skills: []string{"pdf"}}, flag: []string{"--allowedTools=Skill(pdf)"}, init: `{"skills":["pdf"]}`},
 	"AllSkills":                       {set: Options{AllSkills: true}, flag: []string{"--allowedTools=Skill"}},
-	"Plugins":                         {set: Options{Plugins: []Plugin{{Path: "/p"}, {Path: "/q", SkipMCPDiscovery: true}}}, flag: []string{"--plugin-dir=/p", "--plugin-dir-no-mcp=/q"}},
-	"PluginDelivery":                  {set: Options{Plugins: []Plugin{{Path: "/p"}}, PluginDelivery: PluginsByInitialize}, flag: []string{"--await-initialize"}, init: `{"plugins":[{"type":"local","path":"/p"}]}`},
-	"Agent":                           {set: Options{Agent: "a"}, flag: []string{"--agent=a"}},
-	"Agents":                          {set: Options{Agents: map[string]AgentDefinition{"a": {Description: "d", Prompt: "p"}}}, init: `{"agents":{"a":{"description":"d","prompt":"p"}}}`},
-	"Continue":                        {set: Options{Continue: true}, flag: []string{"--continue"}},
-	"Resume":                          {set: Options{Resume: "-id"}, flag: []string{"--resume=-id"}},
-	"ForkSession":                     {set: Options{ForkSession: true}, flag: []string{"--fork-session"}},
-	"ResumeSessionAt":                 {set: Options{ResumeSessionAt: "u"}, flag: []string{"--resume-session-at=u"}},
-	"ResumeDropsTurn":                 {set: Options{ResumeDropsTurn: new(string)}, flag: []string{"--resume-drops-turn="}},
-	"SessionID":                       {set: Options{SessionID: "99999999-9999-4999-8999-999999999999"}, flag: []string{"--session-id=99999999-9999-4999-8999-999999999999"}},
-	"PersistSession":                  {set: Options{PersistSession: new(false)}, flag: []string{"--no-session-persistence"}},
-	"Title":                           {set: Options{Title: "t"}, init: `{"title":"t"}`},
-	"SessionStore":                    {set: Options{SessionStore: noStore{}}, flag: []string{"--session-mirror"}},
-	"Settings":                        {set: Options{Settings: "/s.json"}, flag: []string{"--settings=/s.json"}},
-	"Sandbox":                         {set: Options{Sandbox: &Sandbox{Enabled: new(true)}}, flag: []string{`--settings={"sandbox":{"enabled":true,"failIfUnavailable":true}}`}},
-	"SettingSources":                  {set: Options{SettingSources: []string{}}, flag: []string{"--setting-sources="}},
-	"ManagedSettings":                 {set: Options{ManagedSettings: `{"a":1}`}, flag: []string{`--managed-settings={"a":1}`}},
-	"EnableFileCheckpointing":         {set: Options{EnableFileCheckpointing: true}, env: "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING=true"},
-	"QuestionPreviewFormat":           {set: Options{QuestionPreviewFormat: "html"}, env: "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT=html"},
-	"IncludePartialMessages":          {set: Options{IncludePartialMessages: true}, flag: []string{"--include-partial-messages"}},
-	"IncludeHookEvents":               {set: Options{IncludeHookEvents: true}, flag: []string{"--include-hook-events"}},
-	"ForwardSubagentText":             {set: Options{ForwardSubagentText: true}, init: `{"forwardSubagentText":true}`},
-	"PromptSuggestions":               {set: Options{PromptSuggestions: true}, init: `{"promptSuggestions":true}`},
-	"AgentProgressSummaries":          {set: Options{AgentProgressSummaries: true}, init: `{"agentProgressSummaries":true}`},
-	"PerTaskStopAffordance":           {set: Options{PerTaskStopAffordance: true}, init: `{"perTaskStopAffordance":true}`},
-	"Debug":                           {set: Options{Debug: true}, flag: []string{"--debug"}},
-	"DebugFile":                       {set: Options{DebugFile: "/d"}, flag: []string{"--debug-file=/d"}},
-	"ExtraArgs":                       {set: Options{ExtraArgs: map[string]*string{"b": nil, "a": new("-v")}}, flag: []string{"--a=-v", "--b"}},
-	"Env":                             {set: Options{Env: map[string]string{"K": "v"}}, env: "K=v"},
+	"Hooks": {set: Options{Hooks: &Hooks{
+		PreToolUse: []HookMatcher[PreToolUseInput, PreToolUseOutput]{
+			{Matcher: "Bash", Hooks: []PreToolUseHook{noPreHook, noPreHook}, Timeout: 1500 * time.Millisecond}, {Hooks: []PreToolUseHook{noPreHook}, OnFailure: Block}},
+		Stop:  On("", noHook[StopInput, StopOutput]),
+		Other: map[string][]HookMatcher[OtherHookInput, OtherHookOutput]{"Z": {{}}, "B": On("x", noHook[OtherHookInput, OtherHookOutput])},
+	}}, init: `{"hooks":{
+		"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["hook_0","hook_1"],"timeout":1.5},{"hookCallbackIds":["hook_2"],"onFailure":"block"}],
+		"Stop":[{"hookCallbackIds":["hook_3"]}],
+		"B":[{"matcher":"x","hookCallbackIds":["hook_4"]}],"Z":[{"hookCallbackIds":[]}]}}`},
+	"Plugins":                 {set: Options{Plugins: []Plugin{{Path: "/p"}, {Path: "/q", SkipMCPDiscovery: true}}}, flag: []string{"--plugin-dir=/p", "--plugin-dir-no-mcp=/q"}},
+	"PluginDelivery":          {set: Options{Plugins: []Plugin{{Path: "/p"}}, PluginDelivery: PluginsByInitialize}, flag: []string{"--await-initialize"}, init: `{"plugins":[{"type":"local","path":"/p"}]}`},
+	"Agent":                   {set: Options{Agent: "a"}, flag: []string{"--agent=a"}},
+	"Agents":                  {set: Options{Agents: map[string]AgentDefinition{"a": {Description: "d", Prompt: "p"}}}, init: `{"agents":{"a":{"description":"d","prompt":"p"}}}`},
+	"Continue":                {set: Options{Continue: true}, flag: []string{"--continue"}},
+	"Resume":                  {set: Options{Resume: "-id"}, flag: []string{"--resume=-id"}},
+	"ForkSession":             {set: Options{ForkSession: true}, flag: []string{"--fork-session"}},
+	"ResumeSessionAt":         {set: Options{ResumeSessionAt: "u"}, flag: []string{"--resume-session-at=u"}},
+	"ResumeDropsTurn":         {set: Options{ResumeDropsTurn: new(string)}, flag: []string{"--resume-drops-turn="}},
+	"SessionID":               {set: Options{SessionID: "99999999-9999-4999-8999-999999999999"}, flag: []string{"--session-id=99999999-9999-4999-8999-999999999999"}},
+	"PersistSession":          {set: Options{PersistSession: new(false)}, flag: []string{"--no-session-persistence"}},
+	"Title":                   {set: Options{Title: "t"}, init: `{"title":"t"}`},
+	"SessionStore":            {set: Options{SessionStore: noStore{}}, flag: []string{"--session-mirror"}},
+	"Settings":                {set: Options{Settings: "/s.json"}, flag: []string{"--settings=/s.json"}},
+	"Sandbox":                 {set: Options{Sandbox: &Sandbox{Enabled: new(true)}}, flag: []string{`--settings={"sandbox":{"enabled":true,"failIfUnavailable":true}}`}},
+	"SettingSources":          {set: Options{SettingSources: []string{}}, flag: []string{"--setting-sources="}},
+	"ManagedSettings":         {set: Options{ManagedSettings: `{"a":1}`}, flag: []string{`--managed-settings={"a":1}`}},
+	"EnableFileCheckpointing": {set: Options{EnableFileCheckpointing: true}, env: "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING=true"},
+	"QuestionPreviewFormat":   {set: Options{QuestionPreviewFormat: "html"}, env: "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT=html"},
+	"IncludePartialMessages":  {set: Options{IncludePartialMessages: true}, flag: []string{"--include-partial-messages"}},
+	"IncludeHookEvents":       {set: Options{IncludeHookEvents: true}, flag: []string{"--include-hook-events"}},
+	"ForwardSubagentText":     {set: Options{ForwardSubagentText: true}, init: `{"forwardSubagentText":true}`},
+	"PromptSuggestions":       {set: Options{PromptSuggestions: true}, init: `{"promptSuggestions":true}`},
+	"AgentProgressSummaries":  {set: Options{AgentProgressSummaries: true}, init: `{"agentProgressSummaries":true}`},
+	"PerTaskStopAffordance":   {set: Options{PerTaskStopAffordance: true}, init: `{"perTaskStopAffordance":true}`},
+	"Debug":                   {set: Options{Debug: true}, flag: []string{"--debug"}},
+	"DebugFile":               {set: Options{DebugFile: "/d"}, flag: []string{"--debug-file=/d"}},
+	"ExtraArgs":               {set: Options{ExtraArgs: map[string]*string{"b": nil, "a": new("-v")}}, flag: []string{"--a=-v", "--b"}},
+	"Env":                     {set: Options{Env: map[string]string{"K": "v"}}, env: "K=v"},
 }
 
 // stayHere are the fields that change what this package does.
 var stayHere = []string{
 	"CLIPath", "Executable", "ExecutableArgs", "Dir", "User", "CleanEnv", "Isolation", "Transport", "Spawner", "Stderr",
-	"SessionStoreFlush", "VerbatimPrompts", "StrictLines", "MaxLine", "MaxBuffered", "Deadlines", "Trace", "Logger",
+	"SessionStoreFlush", "VerbatimPrompts", "StrictLines", "MaxLine", "MaxBuffered", "Deadlines", "RequireMCP", "Trace", "Logger", "OnElicitation", "OnUserDialog",
 }
+
+func noHook[In, Out any](context.Context, *In) (*Out, error) { return nil, nil }
+
+var noPreHook = noHook[PreToolUseInput, PreToolUseOutput]
 
 type noStore struct{ SessionStore }
 
@@ -183,6 +202,12 @@ func TestConflicts(t *testing.T) {
 		"unpersisted store":    {SessionStore: noStore{}, PersistSession: new(false)},
 		"store checkpoints":    {SessionStore: noStore{}, EnableFileCheckpointing: true},
 		"store cannot list":    {SessionStore: noStore{}, Continue: true},
+		"two to be asked":      {PermissionPromptToolName: "mcp__a__b", OnPlan: func(context.Context, *PlanRequest) (*PlanDecision, error) { return nil, nil }},
+		"nobody for a dialog":  {SupportedDialogKinds: []string{"k"}},
+		"nil hook":             {Hooks: &Hooks{Stop: On("", StopHook(nil))}},
+		"hook's timeout":       {Hooks: &Hooks{Stop: []HookMatcher[StopInput, StopOutput]{{Timeout: -1}}}},
+		"hook's failure":       {Hooks: &Hooks{Stop: []HookMatcher[StopInput, StopOutput]{{OnFailure: "maybe"}}}},
+		"event with a field":   {Hooks: &Hooks{Other: map[string][]HookMatcher[OtherHookInput, OtherHookOutput]{"Stop": nil}}},
 	} {
 		if err := o.check(); err == nil {
 			t.Errorf("%s: no error", name)

@@ -85,6 +85,9 @@ type query struct {
 }
 
 func (q *query) deliver(e entry) (warning string) {
+	if m, ok := e.msg.(*SessionStateChangedMessage); ok && m.SDKHostOnly {
+		return ""
+	}
 	q.box.put(e)
 	return ""
 }
@@ -115,7 +118,10 @@ func (q *query) run(produce func(ctx context.Context, send func(UserInput) error
 }
 
 func (q *query) produce(ctx context.Context, s *session, produce func(context.Context, func(UserInput) error) error) {
-	err := produce(ctx, func(in UserInput) error { return q.send(ctx, s, in) })
+	err := s.awaitMCP(ctx)
+	if err == nil {
+		err = produce(ctx, func(in UserInput) error { return q.send(ctx, s, in) })
+	}
 	if err != nil && ctx.Err() == nil {
 		if errors.Is(err, errWriting) {
 			s.writeFailed(err)

@@ -201,11 +201,23 @@ func environMap(environ []string) map[string]string {
 // compareInput compares what the SDK wrote, line by line but in any order.
 func (c *comparison) compareInput() {
 	c.t.Helper()
-	var want, got []string
-	for _, line := range c.proc.Stdin {
-		want = append(want, c.inputLine(line, false))
-	}
+	answers := map[string]map[string]any{} // ours, by the id of the request
 	for _, line := range c.player.Input() {
+		if m, ok := value([]byte(line)).(map[string]any); ok && responseID(m) != "" {
+			answers[responseID(m)] = m
+		}
+	}
+	var want, got []string
+	for _, line := range c.withoutLate(slices.Clone(c.proc.Stdin), answers) {
+		want = append(want, c.inputLine(line, false))
+		if m, ok := value([]byte(line)).(map[string]any); ok && answers[responseID(m)] != nil {
+			c.compareAnswer(m, answers[responseID(m)])
+		}
+	}
+	for _, line := range c.withoutWaited(c.player.Input()) {
+		if own := answers[responseID(value([]byte(line)))]; own != nil {
+			line = encodeLine(c, own) // as a rule may have left it
+		}
 		got = append(got, c.inputLine(line, true))
 	}
 	slices.Sort(want)
@@ -236,11 +248,10 @@ func (c *comparison) inputLine(line string, ours bool) string {
 	if !ours && c.got.Via == claudetest.ViaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
 		delete(m, "session_id")
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return string(text)
+	withoutHookIDs(m)
+	c.compareServers(m)
+	c.compareTools(m, ours)
+	return encodeLine(c, m)
 }
 
 // sent is the message of the send step that a line comes from, nil if it comes

@@ -80,12 +80,88 @@ var rules = []rule{
 		why:    "Control returns what the CLI answered",
 	},
 	{
+		name:    "no answer to what was taken back",
+		applies: func(c *comparison) bool { return slices.ContainsFunc(c.call.Answers, cancelled) },
+		allows:  "no answer to a request that the CLI has cancelled",
+		why:     "the CLI does not read it",
+	},
+	{
+		name:    "a callback that runs is waited for",
+		applies: func(c *comparison) bool { return slices.ContainsFunc(c.call.Answers, unsent) },
+		allows:  "the answer of a callback that the official SDK closed the input under",
+		why:     "the input stays open as long as a callback runs; what it says may matter",
+	},
+	{
+		name: "an allow says the input",
+		applies: returns(func(answer any) bool {
+			return at(answer, "behavior") == "allow" && at(answer, "updatedInput") == nil
+		}),
+		allows: "updatedInput with the input that was asked about",
+		why:    "older CLIs refuse an allow without",
+	},
+	{
+		name:    "a deny has a message",
+		applies: returns(func(answer any) bool { return at(answer, "behavior") == "deny" && at(answer, "message") == nil }),
+		allows:  "a message of our own",
+		why:     "the CLI refuses a deny without one",
+		other:   true,
+	},
+	{
+		name: "an answer is an allow or a deny",
+		applies: returns(func(answer any) bool {
+			return answer != nil && at(answer, "behavior") != "allow" && at(answer, "behavior") != "deny"
+		}),
+		allows: "an error answer",
+		why:    "the types have no other answers",
+	},
+	{
+		name:    "a hook that fails refuses",
+		applies: hookFails,
+		allows:  "a refusal in the place of an error answer",
+		why:     "of a hook that throws the CLI only warns, and runs the tool that the hook was to guard",
+	},
+	{
+		name:    "an output that the CLI would throw away is a failure",
+		applies: hookMistaken,
+		allows:  "a refusal in the place of an output that is none",
+		why:     "the CLI throws such an output away, and runs the tool that it refuses",
+	},
+	{
+		name: "the SDK answers in its own words",
+		applies: func(c *comparison) bool {
+			return slices.ContainsFunc(c.call.Answers, func(a claudetest.Answer) bool { return a.NotCalled != nil })
+		},
+		allows: "another text of the error when the SDK refuses arguments, or a tool, by itself",
+		why:    "it comes from another library for JSON schema",
+	},
+	{
+		name:    "servers have no order",
+		applies: func(c *comparison) bool { return len(c.call.Options["mcpServers"]) > 0 },
+		allows:  "another order of the names of in-process servers",
+		why:     "they are a map",
+		other:   true,
+	},
+	{
+		name:    "no execution in the definition of a tool",
+		applies: definesTools,
+		allows:  "no execution member",
+		why:     "the official MCP SDK for TypeScript says that it has no tasks; the one for Go says nothing, which means the same",
+	},
+	{
+		name:    "a hint that is false is said",
+		applies: annotates,
+		allows:  "hints of a tool that are false",
+		why:     "the MCP SDK for Go writes them; false is what they are when they are not said",
+	},
+	{
 		name:    "session functions are another package's",
 		applies: func(c *comparison) bool { return len(c.rec.Caller.After) > 0 },
 		allows:  "functions that were called behind the calls are not called",
 		why:     "reading and changing transcripts is not for package claude",
 	},
 }
+
+func cancelled(a claudetest.Answer) bool { return a.CancelledByLine > 0 }
 
 func notObject(line string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(line), "{")

@@ -77,26 +77,13 @@ func decodeAll(t *testing.T, name string) {
 func replay(t *testing.T, rec *claudetest.Recording, rules *ruleBook) {
 	store := claudetest.NewMemoryStore(rec.Caller.Store)
 	records, calls := rec.Records(), rec.CallOutcomes()
-	whole := true
 	for i := range rec.Caller.Calls {
 		call := &rec.Caller.Calls[i]
-		for _, s := range call.Steps {
-			if s.Do == "control" && call.Callbacks() != nil && len(calls[s.Label]) > 0 {
-				calls[s.Label] = calls[s.Label][1:]
-			}
-		}
-		if names := call.Callbacks(); names != nil {
-			t.Logf("call %d has callbacks, %s: its lines are decoded, and that is all", i+1, strings.Join(names, ", "))
-			whole = false
-			continue
-		}
 		c := &comparison{t: t, rec: rec, call: call, n: i + 1, want: records[i], calls: calls, rules: rules, store: store}
 		c.run()
 	}
-	if whole {
-		compareStore(t, rec, store)
-		compareAfter(t, rec, calls, rules)
-	}
+	compareStore(t, rec, store)
+	compareAfter(t, rec, calls, rules)
 }
 
 // comparison is one call, made again and compared.
@@ -110,11 +97,12 @@ type comparison struct {
 	rules *ruleBook
 	store *claudetest.MemoryStore
 
-	proc   *claudetest.RecordedProcess // nil: nothing was started
-	player *claudetest.Player
-	opts   *claude.Options
-	got    *claudetest.CallRun
-	stderr []string
+	proc    *claudetest.RecordedProcess // nil: nothing was started
+	player  *claudetest.Player
+	opts    *claude.Options
+	answers *claudetest.Answers
+	got     *claudetest.CallRun
+	stderr  []string
 }
 
 func (c *comparison) errorf(format string, args ...any) {
@@ -130,9 +118,11 @@ func (c *comparison) run() {
 	if c.rec.Caller.Store != nil {
 		methods = c.rec.Caller.Store.Methods
 	}
+	c.answers = claudetest.NewAnswers(c.call)
 	opts, err := c.call.ClaudeOptions(claudetest.CallSetup{
-		Store:  c.store.With(methods...),
-		Stderr: func(line string) { c.stderr = append(c.stderr, line) },
+		Store:   c.store.With(methods...),
+		Stderr:  func(line string) { c.stderr = append(c.stderr, line) },
+		Answers: c.answers,
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -150,7 +140,7 @@ func (c *comparison) run() {
 		// When nothing moves any more this is at once.
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, errStuck)
 		defer cancel()
-		c.got = c.call.Run(ctx, c.opts)
+		c.got = c.call.Run(ctx, c.opts, c.answers)
 	})
 	c.compare()
 }
@@ -176,7 +166,7 @@ func (c *comparison) runUnspawned() {
 		c.opts.Dir = c.t.TempDir()
 	}
 	c.opts.CLIPath = c.laidOut(c.opts.CLIPath)
-	c.got = c.call.Run(c.t.Context(), c.opts)
+	c.got = c.call.Run(c.t.Context(), c.opts, c.answers)
 	c.compareMessages()
 	c.compareEnd()
 }
@@ -229,6 +219,9 @@ func (c *comparison) compare() {
 		if c.call.Steps[i].Do != "control" { // whose outcome tells
 			c.errorf("step %d, %s, was not done", i+1, c.call.Steps[i].Do)
 		}
+	}
+	for _, what := range c.answers.Unexpected() {
+		c.errorf("a callback that the recording does not have: %s", what)
 	}
 	if _, ok := c.call.Options["stderr"]; ok {
 		c.compareStderr()

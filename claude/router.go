@@ -13,6 +13,9 @@ const keptOrphans = 1000
 // router takes a client's messages to the turns that they belong to and to those
 // who range over all of them. The reader calls deliver and finish.
 type router struct {
+	changed func()      // called when the CLI is through with a turn
+	onStall func(*Turn) // called with a turn that was given up
+
 	mu    sync.Mutex
 	state routerState
 	drain sync.WaitGroup
@@ -22,6 +25,7 @@ type router struct {
 type routerState struct {
 	waiting  []*Turn // sent, not begun, in order
 	current  []*Turn // begun, without a result; several when the CLI merged them
+	past     pastIDs // what belongs to turns that are over
 	readers  []*mailbox
 	orphans  []entry // of no turn, seen by nobody
 	lost     int     // orphans that were too many
@@ -45,19 +49,42 @@ func (r *router) update(f func(st *routerState)) {
 
 // deliver takes a message to everybody it is for.
 func (r *router) deliver(e entry) (warning string) {
+	left := false
 	r.update(func(st *routerState) {
-		for _, box := range st.readers {
-			box.put(e)
+		if m, ok := e.msg.(*SessionStateChangedMessage); !ok || !m.SDKHostOnly {
+			warning = st.hand(e)
 		}
-		turns := st.turnsOf(e.msg)
-		for _, t := range turns {
+		before := len(st.current) + len(st.waiting)
+		st.after(e.msg)
+		left = len(st.current)+len(st.waiting) < before
+	})
+	if left {
+		r.tell()
+	}
+	return warning
+}
+
+// tell says that the CLI is through with a turn.
+func (r *router) tell() {
+	if r.changed != nil {
+		r.changed()
+	}
+}
+
+// hand hands a message to those who range and to its turns.
+func (st *routerState) hand(e entry) (warning string) {
+	for _, box := range st.readers {
+		box.put(e)
+	}
+	turns := st.turnsOf(e)
+	for _, t := range turns {
+		if !t.over() {
 			t.box.put(e)
 		}
-		if len(turns) == 0 && len(st.readers) == 0 {
-			warning = st.keep(e)
-		}
-		st.after(e.msg)
-	})
+	}
+	if len(turns) == 0 && len(st.readers) == 0 {
+		warning = st.keep(e)
+	}
 	return warning
 }
 
@@ -75,18 +102,17 @@ func (st *routerState) keep(e entry) (warning string) {
 }
 
 // turnsOf are the turns that a message belongs to; it begins turns.
-func (st *routerState) turnsOf(m Message) []*Turn {
-	switch m := m.(type) {
+func (st *routerState) turnsOf(e entry) []*Turn {
+	switch m := e.msg.(type) {
 	case *CommandLifecycleMessage:
 		st.named = true
 		if t := st.find(m.CommandUUID); t != nil {
-			if m.State == CommandStarted {
-				st.begin(t)
-			}
+			st.command(t, m.State)
 			return []*Turn{t}
 		}
 		return nil
 	case *InitMessage:
+		st.settle()
 		for _, uuid := range m.UserMessageUUIDs {
 			st.named = true
 			if t := st.find(uuid); t != nil {
@@ -99,7 +125,10 @@ func (st *routerState) turnsOf(m Message) []*Turn {
 	case *ResultMessage:
 		return st.endedBy(m)
 	}
-	if len(st.current) == 0 && !st.named && opensTurn(m) && len(st.waiting) > 0 {
+	if st.past.has(e) {
+		return nil
+	}
+	if len(st.current) == 0 && !st.named && opensTurn(e.msg) && len(st.waiting) > 0 {
 		st.begin(st.waiting[0]) // a CLI that names nobody answers in order
 	}
 	return slices.Clone(st.current)
@@ -128,6 +157,32 @@ func (st *routerState) begin(t *Turn) {
 	if i := slices.Index(st.waiting, t); i >= 0 {
 		st.waiting = slices.Delete(st.waiting, i, i+1)
 		st.current = append(st.current, t)
+		t.state = CommandStarted
+	}
+}
+
+// command notes what the CLI says of a prompt. One that was taken into a turn
+// which was then interrupted may go back into the queue.
+func (st *routerState) command(t *Turn, state CommandState) {
+	if state == CommandStarted {
+		st.begin(t)
+	}
+	if i := slices.Index(st.current, t); i >= 0 && state == CommandQueued {
+		st.current = slices.Delete(st.current, i, i+1)
+		st.waiting = slices.Insert(st.waiting, 0, t)
+	}
+	t.state = state
+}
+
+// settle ends the turns that the CLI is through with and that got no result.
+func (st *routerState) settle() {
+	for _, t := range slices.Concat(st.current, st.waiting) {
+		switch t.state {
+		case CommandCompleted:
+			st.end(t, nil, ErrNoResult)
+		case CommandCancelled:
+			st.end(t, nil, ErrCancelled)
+		}
 	}
 }
 
@@ -154,26 +209,40 @@ func (st *routerState) endedBy(m *ResultMessage) (turns []*Turn) {
 func (st *routerState) after(m Message) {
 	switch m := m.(type) {
 	case *ResultMessage:
-		for _, t := range st.endedBy(m) {
+		turns := st.endedBy(m)
+		for _, t := range turns {
+			t.state = CommandCompleted
+			if m.TerminalReason == TerminalAbortedStreaming || m.TerminalReason == TerminalAbortedTools {
+				t.state = CommandCancelled // as the CLI says behind the result
+			}
 			st.end(t, m, nil)
 		}
+		if len(turns) > 0 && m.IsError {
+			st.past.turns(turns)
+		}
+		st.past.turnEnded()
 	case *CommandLifecycleMessage:
-		if t := st.find(m.CommandUUID); t != nil && m.State == CommandCancelled {
+		if t := st.find(m.CommandUUID); t != nil && m.State == CommandCancelled && slices.Contains(st.waiting, t) {
 			st.end(t, nil, ErrCancelled)
+		}
+	case *SessionStateChangedMessage:
+		if m.State == StateIdle {
+			st.settle()
 		}
 	}
 }
 
+// end ends a turn that the CLI is through with.
 func (st *routerState) end(t *Turn, result *ResultMessage, err error) {
 	remove := func(x *Turn) bool { return x == t }
 	st.current = slices.DeleteFunc(st.current, remove)
 	st.waiting = slices.DeleteFunc(st.waiting, remove)
-	if t.over() {
-		return
+	t.finish(result, err)
+	select {
+	case <-t.left:
+	default:
+		close(t.left)
 	}
-	t.result, t.err = result, err
-	t.box.end(err)
-	close(t.ended)
 }
 
 // finish ends everything that is still open with err.
@@ -199,7 +268,7 @@ func (r *router) buffered() (n int64) {
 	r.update(func(st *routerState) {
 		boxes := slices.Clone(st.readers)
 		for _, t := range st.current {
-			if !t.waited.Load() {
+			if !t.waited.Load() && !t.over() {
 				boxes = append(boxes, t.box)
 			}
 		}
@@ -240,6 +309,62 @@ func (r *router) open(t *Turn) (err error) {
 
 func (r *router) drop(t *Turn, err error) {
 	r.update(func(st *routerState) { st.end(t, nil, err) })
+	r.tell()
+}
+
+// cancelled ends the turns of prompts that the CLI has taken out of its queue.
+// One that has begun ends with its result.
+func (r *router) cancelled(uuids []string) {
+	r.update(func(st *routerState) {
+		for _, t := range slices.Clone(st.waiting) {
+			if slices.Contains(uuids, t.ID) {
+				t.state = CommandCancelled
+				st.end(t, nil, ErrCancelled)
+			}
+		}
+	})
+	if len(uuids) > 0 {
+		r.tell()
+	}
+}
+
+// unfinished counts the turns that the CLI is not through with.
+func (r *router) unfinished() (n int) {
+	r.update(func(st *routerState) { n = len(st.current) + len(st.waiting) })
+	return n
+}
+
+// queued counts the turns that have not begun.
+func (r *router) queued() (n int) {
+	r.update(func(st *routerState) { n = len(st.waiting) })
+	return n
+}
+
+// awaited reports whether there are turns that have not ended.
+func (r *router) awaited() (yes bool) {
+	r.update(func(st *routerState) {
+		yes = slices.ContainsFunc(slices.Concat(st.current, st.waiting), func(t *Turn) bool { return !t.over() })
+	})
+	return yes
+}
+
+// stalled gives up the turns that run, or else the one that should. They stay
+// where they are until the CLI is through with them: what still comes of them
+// must not be taken for another's.
+func (r *router) stalled(err *StalledError) {
+	var turns []*Turn
+	r.update(func(st *routerState) {
+		turns = slices.DeleteFunc(slices.Clone(st.current), (*Turn).over)
+		if len(turns) == 0 && len(st.current) == 0 && len(st.waiting) > 0 && !st.waiting[0].over() {
+			turns = []*Turn{st.waiting[0]}
+		}
+		for _, t := range turns {
+			t.finish(nil, err)
+		}
+	})
+	for _, t := range turns {
+		r.onStall(t)
+	}
 }
 
 func (r *router) running(t *Turn) (yes bool) {
@@ -282,7 +407,7 @@ func (r *router) outcome() (err error) {
 // abandon notes that a turn is being drained; false if it has ended.
 func (r *router) abandon(t *Turn) (yes bool) {
 	r.update(func(st *routerState) {
-		if yes = !t.over(); yes {
+		if yes = !t.gone() && !st.draining[t]; yes {
 			st.draining[t] = true
 			r.drain.Add(1)
 		}
@@ -305,7 +430,7 @@ func (r *router) drained(ctx context.Context) error {
 	})
 	for _, t := range turns {
 		select {
-		case <-t.ended:
+		case <-t.left:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -7,34 +7,67 @@ package claude
 type runEnd struct {
 	hold bool // wait for the end of the run; false closes as soon as there is no more input
 
-	noMore bool // the caller has no more prompts
-	sent   int  // prompts written
-	quiet  bool // a result has come since the last prompt, and nothing is queued behind it
-	turn   bool // a turn has begun that has no result yet
+	noMore  bool            // the caller has no more prompts
+	sent    int             // prompts written
+	pending int64           // prompts behind the last result, and what is queued behind it
+	turn    bool            // a turn has begun that has no result yet
+	started map[string]bool // prompts that were taken into a turn
 
 	state SessionState // "" until the CLI has told
 	tasks taskLedger
+	// settling: a task has ended in an idle session. The CLI says its state
+	// again then: running when it takes the task up in a turn of its own, as in
+	// background-tasks-control, idle when it does not, as in stop-task.
+	settling bool
 }
 
 // prompt notes that a prompt was written.
 func (r *runEnd) prompt() {
 	r.sent++
-	r.quiet = false
+	r.pending++
 }
 
 // see takes a message into account.
 func (r *runEnd) see(m Message) {
 	switch m := m.(type) {
 	case *ResultMessage:
-		r.quiet, r.turn = m.QueuedTurnCount == 0, false
+		r.pending, r.turn = m.QueuedTurnCount, false
 	case *InitMessage:
 		r.turn = true
 	case *SessionStateChangedMessage:
-		r.state = m.State
+		r.state, r.settling = m.State, false
+	case *CommandLifecycleMessage:
+		r.command(m)
 	default:
+		before := r.tasks.live()
 		r.tasks.see(m)
+		if r.tasks.live() < before && r.state == StateIdle {
+			r.settling = true
+		}
 	}
 }
+
+// command follows a prompt. One that is cancelled before it was taken into a turn
+// has no result; one that an interrupt stops has had it.
+func (r *runEnd) command(m *CommandLifecycleMessage) {
+	switch m.State {
+	case CommandStarted:
+		if r.started == nil {
+			r.started = map[string]bool{}
+		}
+		r.started[m.CommandUUID] = true
+		return
+	case CommandCancelled:
+		if !r.turn && !r.started[m.CommandUUID] {
+			r.pending = max(0, r.pending-1)
+		}
+	}
+	delete(r.started, m.CommandUUID)
+}
+
+// quiet reports whether a result has come since the last prompt, and nothing is
+// queued behind it.
+func (r *runEnd) quiet() bool { return r.pending == 0 }
 
 // due reports whether the input is to be closed now.
 func (r *runEnd) due() bool {
@@ -47,12 +80,12 @@ func (r *runEnd) due() bool {
 // over reports whether the run has ended: a result, no task, and the CLI idle.
 // A CLI that does not tell its state is taken to be idle behind a result.
 func (r *runEnd) over() bool {
-	return r.quiet && (r.state == StateIdle || r.state == "") && r.tasks.live() == 0
+	return r.quiet() && (r.state == StateIdle || r.state == "" && !r.turn) && r.tasks.live() == 0 && !r.settling
 }
 
 // waiting reports whether only background tasks keep the input open.
 func (r *runEnd) waiting() bool {
-	return r.noMore && r.quiet && !r.turn && r.state != StateRequiresAction
+	return r.noMore && r.quiet() && !r.turn && r.state != StateRequiresAction
 }
 
 // taskLedger knows which background tasks live. CLIs of today say the whole set

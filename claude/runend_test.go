@@ -22,6 +22,7 @@ var runEndLines = map[string]string{
 	"completed":  `{"type":"system","subtype":"task_updated","task_id":"a","patch":{"status":"completed"}}`,
 	"killed":     `{"type":"system","subtype":"task_updated","task_id":"b","patch":{"status":"killed"}}`,
 	"background": `{"type":"system","subtype":"task_updated","task_id":"a","patch":{"is_backgrounded":true}}`,
+	"cancelled":  `{"type":"command_lifecycle","command_uuid":"u","state":"cancelled"}`,
 	"notified":   `{"type":"system","subtype":"task_notification","task_id":"a","status":"completed"}`,
 }
 
@@ -40,7 +41,12 @@ func TestRunEnd(t *testing.T) {
 		{"result before the end of the prompts", "send running result idle eof !", true},
 		{"queued turns", "send eof running queued idle result !", true},
 		{"a prompt behind a result", "send result send eof result !", true},
-		{"tasks", "send eof running tasks result idle notasks !", true},
+		{"tasks", "send eof running tasks result idle notasks idle !", true},
+		{"task that the CLI takes up", "send eof running tasks result idle notasks running init result idle !", true},
+		{"task that ends in a turn", "send eof running tasks notasks result idle !", true},
+		{"prompt that was cancelled", "send running result send cancelled eof idle !", true},
+		{"only prompt was cancelled", "send eof cancelled !", true},
+		{"queued prompt cancelled in a turn", "send send eof running init cancelled result idle !", true},
 		{"ambient tasks", "send eof running ambient result idle !", true},
 		{"question", "send eof running result action running idle !", true},
 		{"agent of an older CLI", "send eof agent result background completed !", true},

@@ -39,9 +39,15 @@ type session struct {
 	mux   *control.Mux
 	sink  sink
 	trace *tracer
+	open  openRequests
+
+	router *router // the sink of a Client, nil for a query
 
 	mu    sync.Mutex
 	state sessionState
+	mcp   mcpHost // the servers of this process
+
+	activity activity
 
 	reader  readerState // the reader's own
 	waiting atomic.Bool // the reader waits for space
@@ -73,6 +79,15 @@ type sessionState struct {
 	writeErr  error
 	sessionID string
 	init      *InitMessage // the last one
+
+	tasks    taskTable
+	wake     chan struct{} // closed when the session is idle, nil if nobody waits
+	settle   *time.Timer   // bounds runEnd.settling
+	clock    time.Time     // since when the deadlines of a turn count
+	watchdog *time.Timer
+	doing    string           // what the last status said
+	retry    *APIRetryMessage // the last one
+	retryAt  time.Time
 }
 
 // readerState is what only the reader looks at.
@@ -82,6 +97,7 @@ type readerState struct {
 	seen      bool           // a message was read
 	checked   bool           // the CLI's version was looked at
 	stalled   bool           // reading has stopped once for want of a consumer
+	reads     int            // of the connection, at the last line
 	unchecked int64          // bytes read since MaxBuffered was looked at
 }
 
@@ -103,7 +119,11 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	}
 	s := &session{opts: opts, sink: out, trace: newTracer(opts.Trace), space: make(chan struct{}, 1),
 		closing: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{})}
-	s.state.end.hold = hold
+	s.state.end.hold = hold || opts.needsAnswers()
+	s.activity.begun = time.Now()
+	if s.router, _ = out.(*router); s.router != nil {
+		s.router.changed = s.check
+	}
 	conn, err := s.transport().Connect(ctx)
 	if err != nil {
 		s.trace.wait()
@@ -112,7 +132,12 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	s.conn = asWire(conn)
 	// The CLI takes its time to start; what can be done meanwhile is done now.
 	request, err := opts.initialize()
+	if err == nil && opts.hasToolServers() {
+		request, err = s.serveTools(ctx, request)
+	}
 	if err != nil {
+		s.closeTools()
+		s.waitTools()
 		conn.Close()
 		s.trace.wait()
 		return nil, err
@@ -120,9 +145,11 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	if opts.SessionStore != nil {
 		s.sink = newMirror(out, opts, filepath.Join(configDir(opts.environ()), "projects"))
 	}
-	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked})
+	s.warnShadowed()
+	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked, OnIdle: s.unasked})
 	s.work.Go(s.read)
 	s.shake(ctx, request)
+	s.openTools()
 	go func() {
 		s.work.Wait()
 		s.trace.wait()
@@ -136,17 +163,6 @@ func (s *session) transport() Transport {
 		return s.opts.Transport
 	}
 	return &processTransport{opts: s.opts, trace: s.trace}
-}
-
-// handle answers the CLI's requests.
-func (s *session) handle(_ context.Context, req control.Request) ([]byte, error) {
-	switch req.Subtype {
-	case "remote_tool_call", "remote_plumbing_call", "remote_tools_probe", "remote_tools_reannounce", "request_user_dialog":
-		return nil, control.ErrNoAnswer // for hosts of another kind; an error would be taken for theirs
-	case "elicitation":
-		return []byte(`{"action":"decline"}`), nil
-	}
-	return nil, control.Unsupported(req.Subtype)
 }
 
 func (s *session) panicked(req control.Request, value any, stack []byte) {
@@ -171,6 +187,10 @@ func (s *session) read() {
 // line takes one line where it belongs. The error, with StrictLines, ends the
 // stream.
 func (s *session) line(l ndjson.Line) error {
+	if n := s.conn.reads(); n != s.reader.reads {
+		s.reader.reads = n
+		s.activity.touch()
+	}
 	e := entry{text: l.Text}
 	if l.TooLong {
 		e.msg = newBadLine(l.Text, l.Size, &DecodeError{Line: l.Text, Err: errTooLong})
@@ -187,6 +207,7 @@ func (s *session) line(l ndjson.Line) error {
 	case hotType(typ) && !s.opts.StrictLines:
 		// Left to the consumer, who decodes it.
 		s.reader.activity(typ)
+		s.activity.hot(typ, l.Text)
 		s.pass(e)
 		return nil
 	default:
@@ -195,10 +216,12 @@ func (s *session) line(l ndjson.Line) error {
 	if bad, ok := e.msg.(*BadLine); ok && s.opts.StrictLines {
 		return bad.Err
 	}
-	if s.consume(e.msg, l.Text) {
-		return nil
+	s.activity.message(e.msg, l.Text)
+	if !s.consume(e.msg, l.Text) {
+		s.pass(e)
 	}
-	s.pass(e)
+	// Behind the delivery, by which turns end.
+	s.check()
 	return nil
 }
 
@@ -239,6 +262,9 @@ func (s *session) consume(m Message, text string) bool {
 		return true
 	case *SessionStateChangedMessage:
 		s.note(m)
+		if m.SDKHostOnly {
+			s.sink.deliver(entry{text: text, msg: m}) // which does not pass it on
+		}
 		return m.SDKHostOnly
 	}
 	s.note(m)
@@ -263,16 +289,28 @@ func (s *session) note(m Message) {
 		if id := m.Head().SessionID; id != "" {
 			st.sessionID = id
 		}
-		switch m := m.(type) {
-		case *InitMessage:
-			st.init = m
-		case *CommandsChangedMessage:
-			st.commands, st.info = append([]SlashCommand{}, m.Commands...), nil
-		}
+		st.see(m)
+		st.tasks.see(m, s.activity.tools.parent)
 		st.end.see(m)
 		s.watchRunEnd(st, m)
+		s.watchSettling(st)
 	})
-	s.closeInputIfDue()
+}
+
+// see keeps what is asked for later.
+func (st *sessionState) see(m Message) {
+	switch m := m.(type) {
+	case *InitMessage:
+		st.init = m
+	case *CommandsChangedMessage:
+		st.commands, st.info = append([]SlashCommand{}, m.Commands...), nil
+	case *StatusMessage:
+		st.doing = m.Status
+	case *APIRetryMessage:
+		st.retry, st.retryAt = m, time.Now()
+	case *ResultMessage:
+		st.doing, st.clock = "", time.Now()
+	}
 }
 
 func (r *readerState) note(m Message) {
@@ -324,6 +362,7 @@ func (s *session) waitForSpace(read int) {
 	s.tellStalled()
 	s.waiting.Store(true)
 	defer s.waiting.Store(false)
+	defer s.activity.touch() // what waited with it is no older
 	for s.sink.buffered() > limit {
 		select {
 		case <-s.space:
@@ -368,14 +407,17 @@ func (s *session) finish(readErr error) {
 	}
 	s.update(func(st *sessionState) {
 		st.closed, st.why = true, cause
-		stopTimer(st.ceiling)
-		stopTimer(st.exit)
+		for _, t := range []*time.Timer{st.ceiling, st.exit, st.settle, st.watchdog} {
+			stopTimer(t)
+		}
 	})
 	close(s.over)
 	s.mux.Fail(cause)
+	s.closeTools()
 	s.sink.finish(err)
 	s.conn.Close()
 	s.mux.Wait()
+	s.waitTools()
 	<-s.ready // the end of the handshake is told first
 	s.trace.exit(err)
 	// From here on there is nothing to stop; work must not grow behind its end.

@@ -21,11 +21,14 @@ func (s *session) send(ctx context.Context, line []byte) error {
 	if why, known := s.whyGone(); known {
 		return cmp.Or(why, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, deathTime)
+	soon, cancel := context.WithTimeout(ctx, deathTime)
 	defer cancel()
 	select {
 	case <-s.over:
-	case <-ctx.Done():
+	case <-soon.Done():
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
 	why, _ := s.whyGone()
 	return cmp.Or(why, err)
@@ -59,8 +62,12 @@ func (s *session) prompt(ctx context.Context, line []byte) error {
 			err = cmp.Or(st.why, ErrClosed)
 			return
 		}
+		if st.end.quiet() && !st.end.turn {
+			st.clock = time.Now()
+		}
 		st.end.prompt()
 		stopTimer(st.ceiling)
+		s.watch(st)
 	})
 	if err != nil {
 		return err
@@ -75,16 +82,7 @@ func (s *session) noMoreInput() {
 		st.end.noMore = true
 		s.armCeiling(st)
 	})
-	s.closeInputIfDue()
-}
-
-func (s *session) closeInputIfDue() {
-	due := false
-	s.update(func(st *sessionState) {
-		if due = st.end.due() && !st.closed; due {
-			s.closeInput(st)
-		}
-	})
+	s.check()
 }
 
 // closeInput closes the CLI's input; it runs inside update. The closing itself
@@ -97,7 +95,11 @@ func (s *session) closeInput(st *sessionState) {
 		_ = s.conn.CloseWrite()
 	})
 	if d := orDefault(s.opts.ExitTimeout, 0); d > 0 {
-		st.exit = time.AfterFunc(d, func() { s.stop(&StalledError{Phase: "exit", Since: d}) })
+		st.exit = time.AfterFunc(d, func() {
+			stalled := &StalledError{Phase: "exit", Since: d}
+			s.explain(stalled)
+			s.stop(stalled)
+		})
 	}
 }
 
@@ -107,6 +109,10 @@ func (s *session) watchRunEnd(st *sessionState, m Message) {
 	switch m.(type) {
 	case *ResultMessage, *SessionStateChangedMessage:
 		s.armCeiling(st)
+	}
+	switch m.(type) {
+	case *ResultMessage, *InitMessage:
+		s.watch(st)
 	}
 }
 
@@ -120,7 +126,8 @@ func (s *session) armCeiling(st *sessionState) {
 	}
 	st.ceiling = time.AfterFunc(d, func() {
 		s.update(func(st *sessionState) {
-			if st.end.waiting() && !st.closed {
+			// Under a question it does not count: its answer starts it again.
+			if st.end.waiting() && !st.closed && s.mux.Busy() == 0 {
 				s.closeInput(st)
 			}
 		})

@@ -28,7 +28,7 @@ type QuestionOption struct {
 type QuestionAnnotation struct {
 	Preview    string `json:"preview,omitempty"`
 	Notes      string `json:"notes,omitempty"`
-	Unanswered string `json:"unanswered,omitempty"` // skipped, replied_in_chat, dismissed; only in results
+	Unanswered string `json:"unanswered,omitempty"` // skipped, replied_in_chat, dismissed
 }
 
 // QuestionMetadata says what made the agent ask.

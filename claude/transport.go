@@ -64,6 +64,8 @@ var LocalSpawner = proc.Local
 type wire interface {
 	Conn
 	readLine(ctx context.Context) (ndjson.Line, error)
+	// reads changes when a line did not come together with the one before.
+	reads() int
 }
 
 // asWire makes a wire of any Conn.
@@ -71,13 +73,19 @@ func asWire(c Conn) wire {
 	if w, ok := c.(wire); ok {
 		return w
 	}
-	return foreignConn{c}
+	return foreignConn{c, new(int)}
 }
 
-type foreignConn struct{ Conn }
+type foreignConn struct {
+	Conn
+	n *int
+}
+
+func (c foreignConn) reads() int { return *c.n }
 
 func (c foreignConn) readLine(ctx context.Context) (ndjson.Line, error) {
 	raw, err := c.Read(ctx)
+	*c.n++
 	return ndjson.Line{Text: string(raw), Size: len(raw)}, err
 }
 
@@ -259,6 +267,10 @@ func (c *processConn) Write(ctx context.Context, line json.RawMessage) error {
 	}
 	return err
 }
+
+func (c *processConn) reads() int     { return c.reader.Reads() }
+func (c *processConn) pid() int       { return c.sup.PID() }
+func (c *processConn) stderr() string { return c.sup.Stderr() }
 
 func (c *processConn) CloseWrite() error {
 	// Lines whose writing has begun go out first. Nobody waits for ever: a line

@@ -18,15 +18,51 @@ type Turn struct {
 
 	c      *Client
 	box    *mailbox
+	state  CommandState // the router's
 	result *ResultMessage
 	err    error
 	ended  chan struct{} // closed when result or err is set
+	left   chan struct{} // closed when the CLI is through with it
 	waited atomic.Bool   // somebody waits for the end alone
+}
+
+func newTurn(c *Client, id string, freed func()) *Turn {
+	return &Turn{ID: id, c: c, box: newMailbox(freed), ended: make(chan struct{}), left: make(chan struct{})}
+}
+
+// State is where the prompt stands: "" until the CLI has said something of it,
+// then queued, started, completed or cancelled, or a state that this package
+// does not know. A prompt that an interrupt has put back is queued again. What
+// came of a turn is told by [Turn.Wait].
+func (t *Turn) State() (state CommandState) {
+	t.c.r.update(func(*routerState) { state = t.state })
+	return state
+}
+
+// finish ends the turn for its user; the router calls it.
+func (t *Turn) finish(result *ResultMessage, err error) {
+	if t.over() {
+		return
+	}
+	t.result, t.err = result, err
+	t.box.end(err)
+	close(t.ended)
+}
+
+// gone reports whether the CLI is through with the turn.
+func (t *Turn) gone() bool {
+	select {
+	case <-t.left:
+		return true
+	default:
+		return false
+	}
 }
 
 // Messages yields the turn's messages, from its start, the result last. When
 // there will be no result the last element is the error that says why:
-// [ErrCancelled], or what the session ended with. Breaking out only stops
+// [ErrCancelled] for a prompt that was dropped, [ErrNoResult] where the CLI gave
+// none, a *[StalledError], or what the session ended with. Breaking out only stops
 // looking. The end of ctx ends the range, its cause last. The messages can be
 // ranged over once.
 func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
@@ -83,18 +119,12 @@ func (t *Turn) Wait(ctx context.Context) (*ResultMessage, error) {
 // Cancel takes the prompt back if it has not begun and interrupts the turn if it
 // has. After its end it does nothing.
 func (t *Turn) Cancel(ctx context.Context) error {
-	if t.over() {
+	if t.gone() {
 		return nil
 	}
 	if !t.c.r.running(t) {
-		var answer struct {
-			Cancelled bool `json:"cancelled"`
-		}
-		err := t.c.Control(ctx, "cancel_async_message", map[string]any{"message_uuid": t.ID}, &answer)
-		if answer.Cancelled {
-			t.c.r.drop(t, ErrCancelled)
-		}
-		if answer.Cancelled || err != nil && !errors.Is(err, ErrUnsupported) {
+		cancelled, err := t.c.CancelMessage(ctx, t.ID)
+		if cancelled || err != nil && !errors.Is(err, ErrUnsupported) {
 			return err
 		}
 		if err != nil && t.c.r.othersRun(t) {

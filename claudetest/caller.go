@@ -69,6 +69,11 @@ type Step struct {
 	Label    string          `json:"label"`
 	// IDs are members of Request whose values come from the run.
 	IDs map[string]string `json:"ids"`
+	// SDKServers are the in-process MCP servers of a Request that sets servers.
+	SDKServers map[string]json.RawMessage `json:"sdk_servers"`
+	// Server and Tool are of the step add_tool.
+	Server string          `json:"server"`
+	Tool   json.RawMessage `json:"tool"`
 }
 
 // When says when a step is done.
@@ -88,6 +93,7 @@ type Answer struct {
 	Subtype            string          `json:"subtype"`
 	ToolUseID          string          `json:"tool_use_id"`
 	CallbackID         string          `json:"callback_id"`
+	HookEventName      string          `json:"hook_event_name"`
 	Server             string          `json:"server"`
 	Tool               string          `json:"tool"`
 	Return             json.RawMessage `json:"return"`
@@ -339,14 +345,11 @@ func (r *Recording) CallOutcomes() map[string][]SDKRecord {
 	return out
 }
 
-// callbackOptions are options that are functions which the CLI's requests call.
-var callbackOptions = []string{"canUseTool", "hooks", "onElicitation", "onUserDialog", "supportedDialogKinds"}
-
 // Callbacks names the options of the call that make the CLI call the caller
 // back, in-process MCP servers included.
 func (c *Call) Callbacks() []string {
 	var names []string
-	for _, name := range callbackOptions {
+	for name := range callbackOptions {
 		if _, ok := c.Options[name]; ok {
 			names = append(names, name)
 		}

@@ -31,6 +31,9 @@ func (r *callRunner) control(s Step) (json.RawMessage, error) {
 			fields[name] = quote(id)
 		}
 	}
+	if s.SDKServers != nil {
+		return r.setServers(s, fields["servers"])
+	}
 	var subtype string
 	if err := json.Unmarshal(fields["subtype"], &subtype); err != nil {
 		return nil, err
@@ -44,6 +47,19 @@ func (r *callRunner) control(s Step) (json.RawMessage, error) {
 	var out claude.JSON
 	err := r.client.Control(r.ctx, subtype, fields, &out)
 	return out.Bytes(), err
+}
+
+// setServers sets MCP servers of which some are in this process.
+func (r *callRunner) setServers(s Step, raw json.RawMessage) (json.RawMessage, error) {
+	servers, err := r.answers.mcpServers(raw, s.SDKServers)
+	if err != nil {
+		return nil, err
+	}
+	change, err := r.client.SetMCPServers(r.ctx, servers)
+	if err != nil {
+		return nil, err
+	}
+	return change.Raw().Bytes(), nil
 }
 
 func quote(s string) json.RawMessage {

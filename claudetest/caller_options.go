@@ -21,11 +21,13 @@ type CallSetup struct {
 	Store claude.SessionStore
 	// Stderr stands for the callback that gets the CLI's stderr.
 	Stderr func(line string)
+	// Answers stand for all other callbacks and for the in-process MCP servers,
+	// which are left out if it is nil.
+	Answers *Answers
 }
 
 // ClaudeOptions are the options of the call, which are those of the TypeScript
-// SDK, for this SDK. An option that is not known is an error; callbacks, which
-// [Call.Callbacks] names, are left out.
+// SDK, for this SDK. An option that is not known is an error.
 func (c *Call) ClaudeOptions(setup CallSetup) (*claude.Options, error) {
 	o := &claude.Options{}
 	if setup.Environ != nil {
@@ -50,8 +52,14 @@ func setOption(o *claude.Options, setup CallSetup, name string, raw json.RawMess
 	if set, ok := specialOptions[name]; ok {
 		return set(o, setup, raw)
 	}
-	if slices.Contains(callbackOptions, name) || name == "abortController" {
-		return nil
+	if set, ok := callbackOptions[name]; ok {
+		if setup.Answers == nil {
+			return nil
+		}
+		return set(o, setup.Answers, raw)
+	}
+	if name == "abortController" {
+		return nil // steps abort
 	}
 	return fmt.Errorf("not known")
 }
@@ -254,12 +262,13 @@ func oneOrMany(raw json.RawMessage) (many []string, err error) {
 	return many, err
 }
 
-func mcpServersOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
-	if err := json.Unmarshal(raw, &o.MCPServers); err != nil {
+func mcpServersOption(o *claude.Options, setup CallSetup, raw json.RawMessage) (err error) {
+	var inProcess map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &inProcess); err != nil {
 		return err
 	}
-	maps.DeleteFunc(o.MCPServers, func(_ string, s claude.MCPServer) bool { return s.Type == "sdk" })
-	return nil
+	o.MCPServers, err = setup.Answers.mcpServers(raw, inProcess)
+	return err
 }
 
 func settingsOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {

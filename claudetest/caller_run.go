@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
 )
@@ -63,13 +62,15 @@ type CallOutcome struct {
 	Err    error
 }
 
-// Run makes the call again with opts and does its steps at their moments. It
-// returns when the stream has ended and every step was done, or cannot be done
-// any more.
-func (c *Call) Run(ctx context.Context, opts *claude.Options) *CallRun {
+// Run makes the call again with opts and does its steps at their moments. answers
+// are the callbacks that opts were made with, nil if there are none. It returns
+// when the stream has ended and every step was done, or cannot be done any more.
+func (c *Call) Run(ctx context.Context, opts *claude.Options, answers *Answers) *CallRun {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := newCallRunner(c, ctx, cancel)
+	r.answers = answers
+	answers.tell(func(n int) { r.fire(func(w When) bool { return w.Event == "callback" && max(w.Nth, 1) == n }) })
 	r.fire(func(w When) bool { return w.Event == "before_start" })
 	r.wait("before_start")
 	switch r.run.Via {
@@ -104,6 +105,7 @@ type callRunner struct {
 	noMore  chan struct{} // the input has ended
 	endOnce sync.Once
 
+	answers    *Answers
 	client     *claude.Client
 	connectErr error
 	send       func(claude.UserInput) error
@@ -173,7 +175,7 @@ func (r *callRunner) step(i int) {
 		}
 		close(m.done)
 	}()
-	if !r.come(i) || !r.pause(s.When.DelayMS) {
+	if !r.come(i) || !pause(r.ctx, s.When.DelayMS) {
 		if s.Do == "control" {
 			r.outcome(i, nil, errNeverHappened)
 		}
@@ -211,21 +213,6 @@ func (r *callRunner) come(i int) bool {
 	}
 }
 
-// pause waits; false if the call was given up meanwhile.
-func (r *callRunner) pause(ms float64) bool {
-	if ms <= 0 {
-		return true
-	}
-	t := time.NewTimer(time.Duration(ms * float64(time.Millisecond)))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.ctx.Done():
-		return false
-	}
-}
-
 // sameBefore is the step before i that has the same moment, -1 if there is none:
 // such steps are done in their order.
 func (r *callRunner) sameBefore(i int) int {
@@ -250,6 +237,8 @@ func (r *callRunner) do(i int) {
 	case "control":
 		result, err := r.control(s)
 		r.outcome(i, result, err)
+	case "add_tool":
+		r.outcome(i, nil, r.answers.addTool(s))
 	case "close":
 		if r.client != nil {
 			r.client.Close()

@@ -86,7 +86,7 @@ func playCall(t *testing.T, rec *claudetest.Recording, call *claudetest.Call) (r
 			t.Fatal(err)
 		}
 		opts.Spawner = claudetest.NewPlayer(rec.Processes["."], call)
-		run = call.Run(t.Context(), opts)
+		run = call.Run(t.Context(), opts, nil)
 	})
 	return run
 }
@@ -114,12 +114,15 @@ func TestCallOptions(t *testing.T) {
 	if err := json.Unmarshal([]byte(allOptions), &call.Options); err != nil {
 		t.Fatal(err)
 	}
-	got, err := call.ClaudeOptions(claudetest.CallSetup{Environ: map[string]string{"A": "1", "B": "2"}, Store: store, Stderr: func(string) {}})
+	got, err := call.ClaudeOptions(claudetest.CallSetup{
+		Environ: map[string]string{"A": "1", "B": "2"}, Store: store, Stderr: func(string) {}, Answers: claudetest.NewAnswers(&call),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Of these the official SDK has none, or the run sets them.
-	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines"}
+	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines",
+		"OnQuestion", "OnPlan", "Guard", "RequireMCP"}
 	v := reflect.ValueOf(*got)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
@@ -130,7 +133,7 @@ func TestCallOptions(t *testing.T) {
 	if got.Env["A"] != "3" || got.Env["B"] != "" || !got.CleanEnv || got.LoadTimeout != 1500*time.Millisecond || *got.TaskBudget != 5 {
 		t.Errorf("options: %+v", got)
 	}
-	if len(got.MCPServers) != 1 || string(got.Sandbox.Other["newer"]) != "1" {
+	if len(got.MCPServers) != 2 || got.MCPServers["s"].Server == nil || string(got.Sandbox.Other["newer"]) != "1" {
 		t.Errorf("servers %v, sandbox %v", got.MCPServers, got.Sandbox)
 	}
 	if names := call.Callbacks(); len(names) != 6 {

@@ -118,9 +118,9 @@ func (r Reply) hold(ctx context.Context) bool {
 	return waitFor(ctx, d)
 }
 
-// pause waits some milliseconds; false means that the client hung up.
-func pause(ctx context.Context, ms int) bool {
-	return waitFor(ctx, time.Duration(ms)*time.Millisecond)
+// pause waits some milliseconds; false means that ctx ended first.
+func pause[N int | float64](ctx context.Context, ms N) bool {
+	return waitFor(ctx, time.Duration(float64(ms)*float64(time.Millisecond)))
 }
 
 func waitFor(ctx context.Context, d time.Duration) bool {

@@ -34,6 +34,7 @@ type Player struct {
 	partial []byte   // of a line that is being written
 	input   []string // lines that were written
 	matched map[int]string
+	hookIDs map[string]string // of recorded hooks, to those that the SDK gave
 	counts  map[string]int
 	eof     bool
 	term    bool
@@ -235,7 +236,7 @@ func (p *Player) write(c cue) {
 		if own := p.matched[c.answer]; own != "" {
 			text = strings.ReplaceAll(text, string(quote(c.id)), string(quote(own)))
 		}
-		p.out = append(p.out, p.rewritten(text)...)
+		p.out = append(p.out, p.rewritten(p.withHook(text))...)
 	})
 }
 
@@ -333,6 +334,9 @@ func (p *Player) take(line string) {
 	}
 	if first > 0 {
 		p.matched[first] = id
+	}
+	if key == "request initialize" && first > 0 {
+		p.hookIDs = mapHooks(p.proc.Stdin[first-1], line)
 	}
 }
 

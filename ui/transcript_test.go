@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
@@ -68,7 +69,7 @@ type savedSession struct {
 func newSavedSession(t *testing.T, dir, file string) *savedSession {
 	t.Helper()
 	s := &savedSession{dir: dir, id: strings.TrimSuffix(filepath.Base(file), ".jsonl"), lines: entriesByUUID(t, file)}
-	s.run = foldFile(t, dir, file, s.lines)
+	s.run = foldFile(t, file)
 	return s
 }
 
@@ -187,35 +188,30 @@ func foldLive(t *testing.T, dir, session string, lines map[string]claude.JSON) *
 	return conv
 }
 
-// foldFile folds a session file and those of its subagents. The order is that of the
-// official SDK's answer beside the file.
-func foldFile(t *testing.T, dir, file string, lines map[string]claude.JSON) *run {
+// foldFile folds a session file and those of its subagents, in the order that package
+// transcript gives.
+func foldFile(t *testing.T, file string) *run {
 	t.Helper()
-	session := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 	var c ui.Converter
 	var events []ui.Event
-	fold := func(order string, lines map[string]claude.JSON, parent string) {
-		var messages []struct{ UUID string }
-		if err := json.Unmarshal(mustRead(t, filepath.Join(dir, order)), &messages); err != nil {
+	fold := func(messages []*transcript.Message, err error, parent string) {
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range messages {
-			events = append(events, c.Entry(lines[m.UUID], parent)...)
+			events = append(events, c.Entry(claude.JSON(m.Entry.Raw()), parent)...)
 		}
 	}
-	fold("expected."+session+".messages.system.json", lines, "")
-	agents, err := filepath.Glob(filepath.Join(strings.TrimSuffix(file, ".jsonl"), "subagents", "agent-*.jsonl"))
+	session := transcript.File(file)
+	messages, err := session.Conversation(t.Context(), &transcript.ConversationOptions{System: true})
+	fold(messages, err, "")
+	agents, err := session.Subagents()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, agent := range agents {
-		base := strings.TrimSuffix(agent, ".jsonl")
-		var meta struct{ ToolUseID string }
-		if err := json.Unmarshal(mustRead(t, base+".meta.json"), &meta); err != nil {
-			t.Fatal(err)
-		}
-		id := strings.TrimPrefix(filepath.Base(base), "agent-")
-		fold("expected."+session+".subagent."+id+".json", entriesByUUID(t, agent), meta.ToolUseID)
+	for _, a := range agents {
+		messages, err := a.Conversation(t.Context())
+		fold(messages, err, a.ToolUseID)
 	}
 	return follow(t, events)
 }

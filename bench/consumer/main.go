@@ -4,6 +4,7 @@
 //	consumer stream  read one stream
 //	consumer first   time first messages
 //	consumer idle    hold idle clients
+//	consumer history list, search and open session files
 package main
 
 import (
@@ -24,12 +25,13 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("what to do: stream, first or idle")
+		return fmt.Errorf("what to do: stream, first, idle or history")
 	}
 	flags := flag.NewFlagSet("consumer", flag.ContinueOnError)
 	cli := flags.String("cli", "", "the firehose")
 	calls := flags.Int("calls", 100, "how many calls first times")
 	clients := flags.Int("clients", 1000, "how many clients idle holds")
+	big := flags.String("big", "", "the session whose end history opens")
 	profile := flags.String("cpuprofile", "", "where stream writes a CPU profile")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -45,6 +47,8 @@ func run(args []string) error {
 		out, err = first(ctx, *cli, *calls)
 	case "idle":
 		out, err = idle(ctx, *cli, *clients)
+	case "history":
+		out, err = history(ctx, *big)
 	default:
 		err = fmt.Errorf("unknown measurement %q", args[0])
 	}

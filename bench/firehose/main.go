@@ -6,7 +6,8 @@
 //	FIREHOSE_STREAM  the lines that answer a prompt, to the result and the idle state
 //	FIREHOSE_STAMP   where to note when the first byte of the stream was written
 //
-// With the argument --spawn it writes one byte and exits: what starting it costs.
+// With the argument --spawn it writes one byte when it is ready to read its input, and
+// exits: what starting it costs.
 package main
 
 import (
@@ -23,11 +24,15 @@ import (
 const pieceSize = 1 << 20
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "--spawn" {
+	c, err := load()
+	if err == nil && len(os.Args) == 2 && os.Args[1] == "--spawn" {
 		os.Stdout.WriteString("\n")
 		return
 	}
-	if err := run(); err != nil {
+	if err == nil {
+		err = c.run()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "firehose:", err)
 		os.Exit(1)
 	}
@@ -36,6 +41,7 @@ func main() {
 // cli is what the firehose needs in memory before the clock runs.
 type cli struct {
 	init, stream []byte
+	room         []byte // for an answer
 	stamp        *os.File
 }
 
@@ -43,6 +49,7 @@ func load() (c cli, err error) {
 	if c.init, err = os.ReadFile(os.Getenv("FIREHOSE_INIT")); err != nil {
 		return c, err
 	}
+	c.room = make([]byte, 0, len(c.init)+200)
 	if name := os.Getenv("FIREHOSE_STREAM"); name != "" {
 		if c.stream, err = os.ReadFile(name); err != nil {
 			return c, err
@@ -54,11 +61,7 @@ func load() (c cli, err error) {
 	return c, err
 }
 
-func run() error {
-	c, err := load()
-	if err != nil {
-		return err
-	}
+func (c cli) run() (err error) {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(make([]byte, 0, 4<<10), 16<<20)
 	for lines.Scan() {
@@ -90,9 +93,11 @@ func (c cli) answer(line []byte) error {
 	if bytes.Contains(line, []byte(`"initialize"`)) {
 		body = c.init
 	}
-	out := make([]byte, 0, len(body)+200)
-	out = fmt.Appendf(out, `{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":%s}}`, id, body)
-	_, err := os.Stdout.Write(append(out, '\n'))
+	out := append(c.room, `{"type":"control_response","response":{"subtype":"success","request_id":"`...)
+	out = append(out, id...)
+	out = append(out, `","response":`...)
+	out = append(out, body...)
+	_, err := os.Stdout.Write(append(out, "}}\n"...))
 	return err
 }
 

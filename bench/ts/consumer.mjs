@@ -3,13 +3,14 @@
 //
 //   node consumer.mjs <directory of the SDK> <firehose> stream
 //   node consumer.mjs <directory of the SDK> <firehose> first <calls>
+//   node consumer.mjs <directory of the SDK> <firehose> history
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [dir, cli, what, calls] = process.argv.slice(2);
 const sdk = join(dir, "node_modules", "@anthropic-ai", "claude-agent-sdk", "sdk.mjs");
-const { query } = await import(pathToFileURL(sdk).href);
+const { query, listSessions } = await import(pathToFileURL(sdk).href);
 
 const ask = () => query({ prompt: "go", options: { pathToClaudeCodeExecutable: cli, includePartialMessages: true } });
 
@@ -104,4 +105,12 @@ async function first() {
   return out;
 }
 
-console.log(JSON.stringify(await { stream, first }[what]()));
+// Lists all sessions, once more than is timed.
+async function history() {
+  await listSessions();
+  const begin = performance.now();
+  const sessions = await listSessions();
+  return { sessions: sessions.length, list_s: (performance.now() - begin) / 1000 };
+}
+
+console.log(JSON.stringify(await { stream, first, history }[what]()));

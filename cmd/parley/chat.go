@@ -57,6 +57,7 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 	if agent.note != "" {
 		con.note(agent.note)
 	}
+	c.answers(opts)
 	err = c.connect(opts)
 	if err == nil {
 		err = c.talk(os.Stdin, os.Stdout)
@@ -103,6 +104,8 @@ type chatLoop struct {
 	over      chan struct{} // closed when nothing that is posted is done any more
 
 	turns       []*chatTurn // without an end yet, in the order they were sent
+	asks        []*chatAsk  // what the agent wants to know, the first was put
+	early       []*chatAsk  // whose calls were not shown yet
 	doing       int         // commands that the CLI has not answered yet
 	last        *claude.ResultMessage
 	shown       map[string]bool // results, by uuid
@@ -191,6 +194,7 @@ func (c *chatLoop) talk(in, out *os.File) error {
 			c.more()
 		case <-tick.C:
 			c.ui.hold()
+			c.putEarly(true) // a call that is not shown by now will not be
 		}
 		c.ui.changed()
 		if err := c.out.err(); err != nil {
@@ -237,6 +241,7 @@ func (c *chatLoop) show(m claude.Message) {
 		}
 	}
 	c.out.message(m)
+	c.putEarly(false)
 	if r, ok := m.(*claude.ResultMessage); ok {
 		c.last = r
 		c.shown[strings.Clone(r.UUID)] = true
@@ -300,13 +305,16 @@ func (c *chatLoop) note(text string) {
 
 func (c *chatLoop) busy() bool { return len(c.turns) > 0 }
 
-// submit takes what was typed: a command of the program's own, or a prompt.
+// submit takes what was typed: a command of the program's own, an answer to what
+// the agent asks, or a prompt.
 func (c *chatLoop) submit(text string) {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "" || c.leaving:
 		return
 	case c.local(trimmed):
+		return
+	case c.asking() && c.reply(text):
 		return
 	}
 	c.send(text)

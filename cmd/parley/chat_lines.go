@@ -50,10 +50,13 @@ func (u *lineUI) start() {
 	u.changed()
 }
 
-// changed asks for the next line when nothing runs, a command neither, and ends
-// the conversation behind the last.
+// changed asks for the next line when nothing runs, a command neither, or when
+// the agent asks something, and ends the conversation behind the last.
 func (u *lineUI) changed() {
-	if u.asked || u.c.busy() || u.c.doing > 0 || u.c.leaving {
+	if u.ended {
+		u.c.unanswered()
+	}
+	if u.asked || u.c.leaving || (u.c.busy() || u.c.doing > 0) && !u.c.asking() {
 		return
 	}
 	if u.ended {
@@ -64,10 +67,18 @@ func (u *lineUI) changed() {
 	if u.prompt {
 		u.c.con.mu.Lock()
 		u.c.con.err.begin(line, "")
-		u.c.con.err.write("> ")
+		u.c.con.err.write(u.c.promptMark())
 		u.c.con.mu.Unlock()
 	}
 	u.next <- struct{}{}
+}
+
+// promptMark is what stands before what is typed.
+func (c *chatLoop) promptMark() string {
+	if c.asking() {
+		return "? "
+	}
+	return "> "
 }
 
 func (u *lineUI) hold() {}

@@ -92,17 +92,24 @@ func (p *person) resizes(columns, rows uint16) {
 	ioctl(p.t, p.screen, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 }
 
-// leaves waits for the end of the program and returns all that was to be seen.
+// leaves is ends of a program that had changed the terminal.
 func (p *person) leaves(code int) string {
+	p.t.Helper()
+	all := p.ends(code)
+	if !strings.Contains(all, pasteOff) {
+		p.t.Error("the terminal was not put back")
+	}
+	return all
+}
+
+// ends waits for the end of the program and returns all that was to be seen.
+func (p *person) ends(code int) string {
 	p.t.Helper()
 	_ = p.cmd.Wait() // the code says it
 	<-p.read
 	all := p.seen.text()
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
 		p.t.Errorf("exit code %d, want %d; seen %q", got, code, all)
-	}
-	if !strings.Contains(all, pasteOff) {
-		p.t.Error("the terminal was not put back")
 	}
 	return all
 }
@@ -111,7 +118,11 @@ func TestChatOnTerminal(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat")
 	p.sees("There is no claude on this machine", "/help lists the commands", "> ")
 	p.types("hello there\r")
-	p.sees("> hello there", "You wrote:", "│ hello there", "● Write  notes.md", "✓", "## What you have seen", "• text that comes", "✓ 0.")
+	p.sees("> hello there", "You wrote:", "│ hello there", "● Write  notes.md", "✓", "? May it run? Bash ls -1", "y yes · a always (allow Bash in session)", "waiting for you", "? ")
+	p.types("maybe\r")
+	p.sees("? May it run?", "? ")
+	p.types("y\r")
+	p.sees("## What you have seen", "• text that comes", "✓ 0.")
 
 	// What is typed while the agent is busy queues, and can be taken back.
 	p.types("wait\r")

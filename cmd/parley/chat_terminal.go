@@ -123,6 +123,10 @@ func (t *terminalUI) typed(p []byte) {
 
 func (t *terminalUI) submit() {
 	text := t.editor.Take()
+	if t.c.asking() {
+		t.c.submit(text) // an answer is of no use later
+		return
+	}
 	if err := t.editor.History.Add(text); err != nil {
 		t.c.note("the history cannot be kept: " + err.Error())
 		t.editor.History, _ = lineedit.OpenHistory("") // once is enough
@@ -141,7 +145,7 @@ func (t *terminalUI) changed() {
 		t.screen.Input(nil, 0, 0)
 		return
 	}
-	rows, row, column := t.editor.Rows(look.paint(bold, "> "), look.paint(bold, "… "), t.screen.Columns()-1)
+	rows, row, column := t.editor.Rows(look.paint(bold, t.c.promptMark()), look.paint(bold, "… "), t.screen.Columns()-1)
 	t.screen.Input(rows, row, column)
 }
 
@@ -153,6 +157,9 @@ func (t *terminalUI) status() string {
 	text := "… waiting"
 	if begun := t.c.turns[0].begun; !begun.IsZero() {
 		text = "… working " + time.Since(begun).Round(time.Second).String()
+	}
+	if t.c.asking() {
+		text = "… waiting for you"
 	}
 	if n := len(t.c.waiting()); n > 0 {
 		text += fmt.Sprintf(" · %d queued", n)

@@ -68,8 +68,11 @@ Where standard input or standard output is not a terminal every line of input is
 prompt, sent when the one before has been answered; the answers go to standard
 output and all else to standard error, without control sequences.
 
-The agent has Claude Code's system prompt. Whatever it would have to ask for is
-denied: --permission-mode, --allowed-tools and the settings say what it may do.
+The agent has Claude Code's system prompt. Before it runs a tool that is not
+allowed by --permission-mode, --allowed-tools or the settings it asks: y is yes, a
+is yes and always, n is no, with a word why behind it. Its questions are answered
+by numbers or in your own words, its plans like tools. Without a terminal the next
+line of input is the answer; where it is none, or there are no more, it is no.
 Without a claude on the machine a simulated agent answers, and says so.
 
 Exit codes:
@@ -109,3 +112,40 @@ Exit codes:
 const doctorExample = `  parley doctor
   parley doctor --cli ~/.local/bin/claude
   parley doctor --json | jq '.checks[] | select(.status != "ok")'`
+
+const usageLong = `Show what the sessions on this machine have used and cost.
+
+Every transcript below the CLI's configuration directories is read, those of
+subagents too. An answer is counted once, however many lines and copies of it there
+are: forks and resumed sessions repeat the lines of others.
+
+Costs are list prices; what was written to the cache is priced by how long it was
+to stay there. A model without a price is named and its cost is never taken for
+nothing: a sum that it is part of ends in +?. --prices lays a file of the form
+
+    {"models": {"claude-x-1": {"input": 3, "output": 15, "cacheRead": 0.3}}}
+
+over the built-in prices, in dollars for a million tokens.
+
+Newer CLIs leave a bill in each session. It is held against the sums, and where
+the two differ the last line says by how much and why.
+
+Exit codes:
+    0  the report is written
+    1  there are no sessions, or they cannot be read
+    2  the command line makes no sense
+  130  interrupted (Ctrl-C); so ends --live
+  141  nobody reads the output any more
+
+Environment:
+  CLAUDE_CONFIG_DIR  where the sessions are, separated by commas
+  PARLEY_PRICES      a file with prices, as --prices
+  TZ                 the time zone of days
+  NO_COLOR           no colours, as --no-color`
+
+const usageExample = `  parley usage daily
+  parley usage daily --since 7d --breakdown
+  parley usage monthly --timezone Asia/Tokyo
+  parley usage session --last 10
+  parley usage blocks --live --active
+  parley usage project --json | jq '.project[0]'`

@@ -126,10 +126,10 @@ const (
 	sayHello = `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"hello"}]}}`
 	goodEnd  = `{"type":"result","subtype":"success","is_error":false,"result":"hello","num_turns":1,"duration_ms":90000,"total_cost_usd":1.5,` +
 		`"modelUsage":{"b":{"inputTokens":1500000,"outputTokens":5},"a":{"inputTokens":1,"outputTokens":12345,"cacheReadInputTokens":7}}}`
-	start = `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","content":[]}}}`
-	begin = `{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`
-	delta = `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hel"}}}`
-	usage = "1 turn · 1m30s · 1.5M in, 12.3k out, 7 cache read, 0 cache write · $1.5000 · a · b\n"
+	start      = `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","content":[]}}}`
+	begin      = `{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`
+	delta      = `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hel"}}}`
+	totalsLine = "1 turn · 1m30s · 1.5M in, 12.3k out, 7 cache read, 0 cache write · $1.5000 · a · b\n"
 )
 
 func TestPrinter(t *testing.T) {
@@ -140,12 +140,12 @@ func TestPrinter(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"usage", nil, []string{sayHello, goodEnd}, "hello\n", usage},
+		{"usage", nil, []string{sayHello, goodEnd}, "hello\n", totalsLine},
 		{"quiet", func(p *printer) { p.quiet = true }, []string{sayHello, goodEnd}, "hello\n", ""},
-		{"deltas, then the rest", func(p *printer) { p.stream = true }, []string{start, begin, delta, sayHello, goodEnd}, "hello\n", usage},
-		{"deltas left out", nil, []string{start, begin, delta, sayHello, goodEnd}, "hello\n", usage},
-		{"the result alone", nil, []string{goodEnd}, "hello\n", usage},
-		{"an answer again", nil, []string{sayHello, sayHello, goodEnd}, "hello\n\nhello\n", usage},
+		{"deltas, then the rest", func(p *printer) { p.stream = true }, []string{start, begin, delta, sayHello, goodEnd}, "hello\n", totalsLine},
+		{"deltas left out", nil, []string{start, begin, delta, sayHello, goodEnd}, "hello\n", totalsLine},
+		{"the result alone", nil, []string{goodEnd}, "hello\n", totalsLine},
+		{"an answer again", nil, []string{sayHello, sayHello, goodEnd}, "hello\n\nhello\n", totalsLine},
 		{"error once", func(p *printer) { p.quiet = true }, []string{
 			`{"type":"assistant","error":"rate_limit","message":{"id":"m","content":[{"type":"text","text":"Limit"}]}}`,
 			`{"type":"result","subtype":"success","is_error":true,"result":"Limit"}`,

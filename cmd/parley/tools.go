@@ -46,6 +46,11 @@ func (p *printer) call(id, name string, input claude.JSON, parent string) {
 	to.write(c.head(to, callMark, plain, outcomeSpace))
 }
 
+// shows reports whether a call was shown that has no outcome yet.
+func (p *printer) shows(id string) bool {
+	return slices.ContainsFunc(p.calls, func(c *toolCall) bool { return c.id == id })
+}
+
 // outcome shows what became of a call: behind it where it is the last thing on
 // the terminal, else on a line that names it.
 func (p *printer) outcome(id string, failed bool, text string) {

@@ -259,3 +259,42 @@ func TestHandlerThatCallsEndsWithFail(t *testing.T) {
 		}
 	})
 }
+
+func TestIdleIsToldBehindTheLastAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var events []string
+		note := func(s string) {
+			mu.Lock()
+			defer mu.Unlock()
+			events = append(events, s)
+		}
+		release := make(chan struct{})
+		var m *Mux
+		m = New(Options{
+			Send:   func(context.Context, []byte) error { note(fmt.Sprint("answer, busy ", m.Busy())); return nil },
+			Handle: func(context.Context, Request) ([]byte, error) { <-release; return nil, nil },
+			OnIdle: func() { note(fmt.Sprint("idle, busy ", m.Busy())) },
+		})
+		for _, id := range []string{"a", "b"} {
+			m.Dispatch(Request{ID: id, Subtype: "x"})
+		}
+		if open := m.Open(); len(open) != 2 || open[0].ID != "a" || open[0].Subtype != "x" || open[0].Since.IsZero() {
+			t.Errorf("open: %+v", open)
+		}
+		m.withdrawn("b")
+		release <- struct{}{}
+		release <- struct{}{}
+		synctest.Wait()
+		if got := strings.Join(events, "; "); got != "answer, busy 1; idle, busy 0" {
+			t.Error(got)
+		}
+		m.Dispatch(Request{ID: "c", Subtype: "x"})
+		m.Fail(errors.New("gone"))
+		release <- struct{}{}
+		m.Wait()
+		if len(events) != 2 {
+			t.Error(events)
+		}
+	})
+}

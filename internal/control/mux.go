@@ -1,12 +1,15 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,6 +56,7 @@ type Mux struct {
 	send   func(ctx context.Context, line []byte) error
 	handle Handler
 	panics func(req Request, value any, stack []byte)
+	idle   func()
 
 	mu       sync.Mutex
 	state    state
@@ -63,6 +67,7 @@ type Mux struct {
 type state struct {
 	pending  map[string]*call     // ours, not yet answered
 	handling map[string]*incoming // the CLI's, not yet answered
+	replying int                  // answers that are being written
 	strays   int                  // answers that nobody waits for
 	nextID   int
 	cause    error // set once: why there will be no more answers
@@ -76,7 +81,11 @@ type call struct {
 	err    error
 }
 
-type incoming struct{ cancel context.CancelCauseFunc }
+type incoming struct {
+	cancel context.CancelCauseFunc
+	req    Request
+	since  time.Time
+}
 
 // Answer is what the CLI answered.
 type Answer struct {
@@ -93,11 +102,15 @@ type Options struct {
 	Handle Handler
 	// OnPanic is told of a handler that panicked; the CLI gets an error answer.
 	OnPanic func(req Request, value any, stack []byte)
+	// OnIdle is called when the last of the CLI's requests has been answered or
+	// taken back, from whichever goroutine has seen it, and must not block. It is
+	// not called behind Fail.
+	OnIdle func()
 }
 
 // New returns a Mux.
 func New(opts Options) *Mux {
-	m := &Mux{send: opts.Send, handle: opts.Handle, panics: opts.OnPanic}
+	m := &Mux{send: opts.Send, handle: opts.Handle, panics: opts.OnPanic, idle: opts.OnIdle}
 	m.state.pending = map[string]*call{}
 	m.state.handling = map[string]*incoming{}
 	return m
@@ -176,6 +189,12 @@ type Ended struct{ c *call }
 
 // Good reports whether the CLI gave a good answer, which Outcome then decodes.
 func (e Ended) Good() bool { return e.c.line != "" || e.c.err == nil }
+
+// Mentions reports whether text stands somewhere in the answer, without decoding
+// it.
+func (e Ended) Mentions(text string) bool {
+	return strings.Contains(e.c.line, text) || strings.Contains(e.c.answer.Envelope, text)
+}
 
 // Outcome is the answer, or why there is none.
 func (e Ended) Outcome() (Answer, error) { return e.c.outcome() }
@@ -373,7 +392,7 @@ func (m *Mux) Dispatch(req Request) {
 			return
 		}
 		ctx, cancel := context.WithCancelCause(context.Background())
-		in := &incoming{cancel: cancel}
+		in := &incoming{cancel: cancel, req: req, since: time.Now()}
 		s.handling[req.ID] = in
 		m.handlers.Go(func() { m.serve(ctx, req, in) })
 	})
@@ -394,14 +413,34 @@ func (m *Mux) reply(ctx context.Context, req Request, in *incoming, response []b
 		// id may be that of another one by now.
 		if mine = s.handling[req.ID] == in; mine {
 			delete(s.handling, req.ID)
+			s.replying++
 		}
 	})
 	in.cancel(nil)
-	if mine && !errors.Is(err, ErrNoAnswer) {
+	if !mine {
+		return
+	}
+	if !errors.Is(err, ErrNoAnswer) {
 		// The connection's end is told to everybody by Fail, not from here.
 		_ = m.send(context.WithoutCancel(ctx), responseLine(req.ID, response, err))
 	}
+	m.settle(func(s *state) { s.replying-- })
 }
+
+// settle makes a change behind which nothing may be left to answer, and tells.
+func (m *Mux) settle(f func(s *state)) {
+	idle := false
+	m.update(func(s *state) {
+		before := s.busy()
+		f(s)
+		idle = before > 0 && s.busy() == 0 && s.cause == nil
+	})
+	if idle && m.idle != nil {
+		m.idle()
+	}
+}
+
+func (s *state) busy() int { return len(s.handling) + s.replying }
 
 // run calls the handler; a panic is an error.
 func (m *Mux) run(ctx context.Context, req Request) (response []byte, err error) {
@@ -420,7 +459,7 @@ func (m *Mux) run(ctx context.Context, req Request) (response []byte, err error)
 }
 
 func (m *Mux) withdrawn(id string) {
-	m.update(func(s *state) {
+	m.settle(func(s *state) {
 		if in, ok := s.handling[id]; ok {
 			delete(s.handling, id)
 			in.cancel(errWithdrawn)
@@ -457,10 +496,30 @@ func (m *Mux) Fail(cause error) {
 	})
 }
 
-// Busy counts the CLI's requests that are being handled.
+// Busy counts the CLI's requests that are being handled, and those whose answer
+// is being written.
 func (m *Mux) Busy() (n int) {
-	m.update(func(s *state) { n = len(s.handling) })
+	m.update(func(s *state) { n = s.busy() })
 	return n
+}
+
+// Open is a request of the CLI that is being handled.
+type Open struct {
+	Request
+	Since time.Time
+}
+
+// Open lists the CLI's requests that are being handled, the oldest first.
+func (m *Mux) Open() (list []Open) {
+	m.update(func(s *state) {
+		for _, in := range s.handling {
+			list = append(list, Open{in.req, in.since})
+		}
+	})
+	slices.SortFunc(list, func(a, b Open) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID))
+	})
+	return list
 }
 
 // Strays counts answers that nobody was waiting for.

@@ -43,8 +43,10 @@ func (c *liveCall) run() {
 	if s := c.rec.Caller.Store; s != nil {
 		methods = s.Methods
 	}
+	answers := claudetest.NewAnswers(c.call)
+	answers.FailOpen = true // as in the recording; what we do instead has tests of its own
 	opts, err := c.call.ClaudeOptions(claudetest.CallSetup{
-		Environ: c.env, Store: c.store.With(methods...), Stderr: func(string) {},
+		Environ: c.env, Store: c.store.With(methods...), Stderr: func(string) {}, Answers: answers,
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -57,9 +59,12 @@ func (c *liveCall) run() {
 	opts.Spawner = &c.seen
 	ctx, cancel := context.WithTimeout(c.t.Context(), liveLimit)
 	defer cancel()
-	c.got = c.call.Run(ctx, opts)
+	c.got = c.call.Run(ctx, opts, answers)
 	if ctx.Err() != nil {
 		c.errorf("not over after %v", liveLimit)
+	}
+	for _, what := range answers.Unexpected() {
+		c.errorf("a callback that the recording does not have: %s", what)
 	}
 }
 

@@ -132,12 +132,36 @@ func decodeStrings(d *Decoder, v reflect.Value) {
 		d.Skip()
 		return
 	}
-	list := make([]string, 0, 8)
-	for e := d.Elements(); e.Next(); {
+	list := d.plainStrings()
+	for e := (Elements{d: d, begun: len(list) > 0}); e.Next(); {
 		s, _ := d.String()
 		list = append(list, s)
 	}
 	*v.Addr().Interface().(*[]string) = list
+}
+
+// plainStrings opens an array and takes the strings at its start that are their
+// own values, with a comma between them and nothing else. It stands where the
+// next element would be looked for.
+func (d *Decoder) plainStrings() []string {
+	d.enter()
+	s, i := d.s, d.i
+	body, _, _ := strings.Cut(s[i:], "]")
+	list := make([]string, 0, strings.Count(body[:min(len(body), 4<<10)], ",")+1)
+	for i < len(s) && s[i] == '"' {
+		n, ascii := untilSpecial(s[i+1:])
+		end := i + 1 + n
+		if !ascii || end >= len(s) || s[end] != '"' {
+			break
+		}
+		list = append(list, s[i+1:end])
+		d.i, i = end+1, end+1
+		if i >= len(s) || s[i] != ',' {
+			break
+		}
+		i++
+	}
+	return list
 }
 
 func mapPlan(t reflect.Type) decodeFunc {

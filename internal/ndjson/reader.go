@@ -39,6 +39,7 @@ type Reader struct {
 	large *[]byte
 	rest  []byte // read, not yet looked at; part of one of the buffers
 	full  bool   // the last read found so much that there is more
+	reads int    // how often the source was read
 	err   error  // what the source ended with
 }
 
@@ -66,6 +67,10 @@ func (r *Reader) Next() (Line, error) {
 		}
 	}
 }
+
+// Reads counts how often the source was read. Lines between which it does not
+// change have come together.
+func (r *Reader) Reads() int { return r.reads }
 
 // line returns the next line, blank or not; ok is false at the end.
 func (r *Reader) line() (line Line, ok bool) {
@@ -164,6 +169,7 @@ func (r *Reader) fill() bool {
 	for r.err == nil {
 		n, err := r.src.Read(buf)
 		r.err = err
+		r.reads++
 		if n > 0 {
 			r.rest = r.buffer()[:len(r.rest)+n]
 			r.full = n == len(buf) || n >= burst

@@ -87,7 +87,6 @@ func spawn(ctx context.Context, cmd Command) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	widen(pipes[1].w)
 	c := &child{stdin: pipes[0].w, stdout: pipes[1].r, stderr: pipes[2].r}
 	c.cmd = &exec.Cmd{
 		Path: path,
@@ -107,6 +106,7 @@ func spawn(ctx context.Context, cmd Command) (*child, error) {
 		closeAll(c.stdin, c.stdout, c.stderr)
 		return nil, err
 	}
+	widen(c.stdout) // the child is busy starting meanwhile
 	return c, nil
 }
 
@@ -116,8 +116,7 @@ type pipe struct{ r, w *os.File }
 // Wait waits for, or are closed by Wait under the reader.
 func newPipes() (pipes [3]pipe, err error) {
 	for i := range pipes {
-		pipes[i].r, pipes[i].w, err = os.Pipe()
-		if err != nil {
+		if pipes[i], err = newPipe(i == 0); err != nil {
 			for _, p := range pipes[:i] {
 				closeAll(p.r, p.w)
 			}

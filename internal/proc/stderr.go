@@ -2,6 +2,7 @@ package proc
 
 import (
 	"io"
+	"sync"
 	"time"
 )
 
@@ -10,7 +11,8 @@ import (
 type stderr struct {
 	src   *stream
 	delay time.Duration
-	tail  tail // owned by drain until drained is closed
+	mu    sync.Mutex
+	tail  tail // under mu
 
 	lines     *lineQueue // nil without a callback
 	drained   chan struct{}
@@ -41,7 +43,7 @@ func (e *stderr) drain() {
 	buf := make([]byte, 4<<10)
 	for {
 		n, err := e.src.Read(buf)
-		e.tail.write(buf[:n])
+		e.keep(buf[:n])
 		split.write(buf[:n])
 		if err != nil {
 			break
@@ -89,5 +91,18 @@ func (e *stderr) finish() string {
 			e.lines.abandon()
 		}
 	}
+	return e.last()
+}
+
+func (e *stderr) keep(p []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tail.write(p)
+}
+
+// last is the tail so far.
+func (e *stderr) last() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.tail.String()
 }

@@ -75,6 +75,9 @@ func (s *Supervisor) Stdout() io.Reader { return s.stdout }
 // PID returns the process's id, 0 if unknown.
 func (s *Supervisor) PID() int { return s.proc.PID() }
 
+// Stderr returns the end of what the process has written to stderr so far, as [Exit] does for all of it.
+func (s *Supervisor) Stderr() string { return s.stderr.last() }
+
 // Done returns a channel that is closed when the process has exited and been reaped, stderr has been read
 // to its end, and OnStderr has had its last line. Stdout may have unread data.
 func (s *Supervisor) Done() <-chan struct{} { return s.done }

@@ -47,6 +47,7 @@ type agent struct {
 	stop    context.CancelFunc
 	model   string
 	mode    claude.PermissionMode
+	asked   bool // permission was given once
 
 	turns   int64
 	answers int

@@ -28,6 +28,7 @@ var tours = []struct {
 	{[]string{"fail"}, "ends with an error, as a turn does when the API is overloaded", failTour},
 	{[]string{"error"}, "uses a tool that fails, and finds another way", errorTour},
 	{[]string{"tools", "tool"}, "writes, reads and edits a file and runs a command", toolsTour},
+	{[]string{"ask", "question", "plan"}, "asks two questions and shows a plan", askTour},
 	{[]string{"markdown", "table"}, "shows what Markdown looks like", markdownTour},
 	{[]string{"think"}, "thinks before it answers", thinkTour},
 	{[]string{"long"}, "talks for a while; a good time to interrupt it", longTour},
@@ -74,10 +75,10 @@ func generalTour(t *turn) error {
 		t.useStep("First I write a file in a directory of my own.", t.write("notes.md", "# Notes\n\n- draft\n")),
 		t.useStep("", t.read("notes.md")),
 		t.useStep("Sometimes a tool fails:", t.read("missing.md")),
-		t.useStep("Then I try something else.", t.list()),
+		t.useStep("Then I try something else, for which I ask.", t.list().asking()),
 		t.useStep("", t.edit("notes.md", "draft", "done")),
 		t.sayStep("## What you have seen\n\n- text that comes in small pieces\n- thinking, shown dimmed\n- "+
-			"five tool calls, **one of which failed**\n\n"+tourTable()+"\n\nWith the `claude` CLI installed the same program talks to a real agent:\n\n"+
+			"five tool calls, **one of which failed**, and one that asked\n\n"+tourTable()+"\n\nWith the `claude` CLI installed the same program talks to a real agent:\n\n"+
 			"```sh\nparley doctor\nparley chat --agent claude\n```"),
 	)
 }
@@ -180,7 +181,7 @@ func tourTable() string {
 func (t *turn) path(name string) string { return filepath.Join(t.a.dir, filepath.Base(name)) }
 
 func (t *turn) write(name, content string) call {
-	return call{"Write", map[string]any{"file_path": t.path(name), "content": content}, func(context.Context) (string, error) {
+	return call{name: "Write", input: map[string]any{"file_path": t.path(name), "content": content}, run: func(context.Context, string) (string, error) {
 		if err := os.WriteFile(t.path(name), []byte(content), 0o600); err != nil {
 			return "", err
 		}
@@ -189,7 +190,7 @@ func (t *turn) write(name, content string) call {
 }
 
 func (t *turn) read(name string) call {
-	return call{"Read", map[string]any{"file_path": t.path(name)}, func(context.Context) (string, error) {
+	return call{name: "Read", input: map[string]any{"file_path": t.path(name)}, run: func(context.Context, string) (string, error) {
 		data, err := os.ReadFile(t.path(name))
 		if errors.Is(err, os.ErrNotExist) {
 			return "", errors.New("File does not exist. Note: your current working directory is " + t.a.dir + ".")
@@ -200,7 +201,7 @@ func (t *turn) read(name string) call {
 
 func (t *turn) edit(name, old, replacement string) call {
 	input := map[string]any{"file_path": t.path(name), "old_string": old, "new_string": replacement}
-	return call{"Edit", input, func(context.Context) (string, error) {
+	return call{name: "Edit", input: input, run: func(context.Context, string) (string, error) {
 		data, err := os.ReadFile(t.path(name))
 		if err != nil {
 			return "", err
@@ -217,7 +218,7 @@ func (t *turn) list() call {
 		args = []string{"cmd", "/c", "dir", "/b"}
 	}
 	input := map[string]any{"command": strings.Join(args, " "), "description": "List the files"}
-	return call{"Bash", input, func(ctx context.Context) (string, error) {
+	return call{name: "Bash", input: input, run: func(ctx context.Context, _ string) (string, error) {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Dir = t.a.dir
 		out, err := cmd.CombinedOutput()

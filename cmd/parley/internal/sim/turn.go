@@ -151,7 +151,8 @@ func (t *turn) pause(pieces int) error {
 type call struct {
 	name  string
 	input map[string]any
-	run   func(ctx context.Context) (string, error)
+	run   func(ctx context.Context, id string) (string, error)
+	asks  bool // for permission, once in a session
 }
 
 // use lets the agent say something and use a tool. Whether the tool failed is
@@ -171,7 +172,10 @@ func (t *turn) use(say string, c call) error {
 		return err
 	}
 	pauseErr := t.pause(12)
-	text, err := c.run(t.ctx)
+	text := ""
+	if err = t.permitted(id, c); err == nil {
+		text, err = c.run(t.ctx, id)
+	}
 	switch {
 	case pauseErr != nil || t.ctx.Err() != nil:
 		t.aborted = claude.TerminalAbortedTools

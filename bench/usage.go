@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7221b0f9/parley/bench/corpus"
+)
+
+// usageBench is what the usage rows are measured with.
+type usageBench struct {
+	dir   string // the configuration directory with the sessions
+	want  *corpus.Manifest
+	sides []side
+}
+
+// counted is what both sides print, with the same names.
+type counted struct {
+	Totals struct {
+		Input      int64 `json:"inputTokens"`
+		Output     int64 `json:"outputTokens"`
+		CacheWrite int64 `json:"cacheCreationTokens"`
+		CacheRead  int64 `json:"cacheReadTokens"`
+	} `json:"totals"`
+}
+
+// prepareUsage writes the sessions, installs the peer, and reads the sessions once,
+// so that they are in the page cache from the first round on.
+func (b *bench) prepareUsage(ctx context.Context) error {
+	spec := corpus.Full().Scale(b.scale)
+	b.logf("the sessions: %d with %d subagents, %.2f GB (written on the first run)", spec.Sessions, spec.Subagents, float64(spec.Bytes)/1e9)
+	dir, want, err := ensureCorpus(ctx, b.cache, b.scale)
+	if err != nil {
+		return err
+	}
+	b.usage = usageBench{dir: dir, want: want, sides: []side{{"parley", []string{b.path("parley"), "usage", "daily", "--json"}}}}
+	b.notef("sessions: %d files, %d lines, %.2f GB, %d answers", want.Files, want.Lines, float64(want.Bytes)/1e9, want.Messages)
+	if b.has("ccusage") {
+		argv, err := b.installCcusage(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			b.notef("without ccusage: %v", err)
+		default:
+			// Without --offline it would ask the network for prices.
+			b.usage.sides = append(b.usage.sides, side{"ccusage", append(argv, "claude", "daily", "--json", "--offline")})
+		}
+	}
+	return readTree(ctx, dir)
+}
+
+// usageRound lets every side count once.
+func (b *bench) usageRound(ctx context.Context) error {
+	for _, s := range b.usage.sides {
+		var got counted
+		seconds, cmd, err := b.timeIn(ctx, s.argv, b.env("CLAUDE_CONFIG_DIR="+b.usage.dir), &got)
+		if err != nil {
+			return err
+		}
+		if err := b.usage.check(&got); err != nil {
+			return fmt.Errorf("%s counts otherwise than was written: %w", s.name, err)
+		}
+		rss := peakMemory(cmd)
+		b.logf("  %-8s %8.3f s  %8.3f s CPU  %6.1f MiB", s.name, seconds, cpuOf(cmd).Seconds(), float64(rss)/(1<<20))
+		b.add("usage_daily_s", s.name, seconds)
+		b.add("usage_daily_cpu_s", s.name, cpuOf(cmd).Seconds())
+		b.add("usage_rss_bytes", s.name, float64(rss))
+	}
+	return nil
+}
+
+// check compares what a side counted with what was written.
+func (u *usageBench) check(got *counted) error {
+	want, t := u.want.Tokens, got.Totals
+	for _, c := range []struct {
+		what      string
+		got, want int64
+	}{
+		{"input", t.Input, want.Input}, {"output", t.Output, want.Output},
+		{"cache write", t.CacheWrite, want.CacheWrite5m + want.CacheWrite1h}, {"cache read", t.CacheRead, want.CacheRead},
+	} {
+		if c.got != c.want {
+			return fmt.Errorf("%d %s tokens, not %d", c.got, c.what, c.want)
+		}
+	}
+	return nil
+}
+
+// timeIn runs a command as measureIn does and says how long it took from its start to
+// its exit.
+func (b *bench) timeIn(ctx context.Context, argv, env []string, out any) (seconds float64, cmd *exec.Cmd, err error) {
+	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir = env, b.path("work")
+	ownGroup(cmd)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begin := time.Now()
+	err = cmd.Run()
+	seconds = time.Since(begin).Seconds()
+	if err != nil {
+		return 0, nil, fmt.Errorf("%s: %w\n%s", argv[0], err, stderr.String())
+	}
+	if err := json.Unmarshal(stdout.Bytes(), out); err != nil {
+		return 0, nil, fmt.Errorf("what %s printed: %w", argv[0], err)
+	}
+	return seconds, cmd, nil
+}
+
+// readTree reads all files below a directory.
+func readTree(ctx context.Context, dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return errors.Join(err, ctx.Err())
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.Copy(io.Discard, f)
+		return err
+	})
+}
+
+// ensureCorpus writes the generated sessions into the cache unless they are there.
+func ensureCorpus(ctx context.Context, cache string, scale float64) (string, *corpus.Manifest, error) {
+	if cache == "" {
+		cache = os.Getenv("PARLEY_CACHE")
+	}
+	if cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return "", nil, err
+		}
+		cache = filepath.Join(dir, "parley")
+	}
+	return corpus.Ensure(ctx, cache, corpus.Full().Scale(scale))
+}
+
+// writeCorpus is the command corpus: it writes the sessions and prints where they are.
+func writeCorpus(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("bench corpus", flag.ContinueOnError)
+	scale := flags.Float64("scale", 1, "how much of 1.4 GB, 2,000 sessions and 2,400 subagents is written")
+	cache := flags.String("cache", "", "the `directory` below which it is (default $PARLEY_CACHE, else parley in the user's cache directory)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *scale <= 0 || *scale > 1 {
+		return errors.New("--scale is more than 0 and at most 1")
+	}
+	dir, _, err := ensureCorpus(ctx, *cache, *scale)
+	if err == nil {
+		_, err = fmt.Println(dir)
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package claude
+
+// HookToolCall is the tool call that an event is about.
+type HookToolCall struct {
+	ToolName  string         `json:"tool_name"`
+	ToolInput JSON           `json:"tool_input"`
+	MCPServer *MCPProvenance `json:"mcp_server,omitempty"` // set for a tool of an MCP server
+}
+
+// DecodeInput decodes the tool's input as [ToolUseBlock.DecodeInput] does.
+func (c *HookToolCall) DecodeInput() (any, error) { return DecodeToolInput(c.ToolName, c.ToolInput) }
+
+// PreToolUseInput is about a tool call that has not run.
+type PreToolUseInput struct {
+	HookInput
+	HookToolCall
+	ToolUseID string `json:"tool_use_id"`
+}
+
+// PostToolUseInput is about a tool call that ran well.
+type PostToolUseInput struct {
+	HookInput
+	HookToolCall
+	ToolResponse JSON     `json:"tool_response"`
+	ToolUseID    string   `json:"tool_use_id"`
+	DurationMS   *float64 `json:"duration_ms,omitempty"` // without the time of prompts and hooks
+}
+
+// PostToolUseFailureInput is about a tool call that failed.
+type PostToolUseFailureInput struct {
+	HookInput
+	HookToolCall
+	ToolUseID   string   `json:"tool_use_id"`
+	Error       string   `json:"error"`
+	IsInterrupt bool     `json:"is_interrupt,omitempty"`
+	DurationMS  *float64 `json:"duration_ms,omitempty"` // without the time of prompts and hooks
+}
+
+// PostToolBatchInput is about all tool calls of one step, when each of them has
+// ended and before the model is asked again.
+type PostToolBatchInput struct {
+	HookInput
+	ToolCalls []PostToolBatchToolCall `json:"tool_calls"`
+}
+
+// PostToolBatchToolCall is one call of a batch. ToolResponse is the result as
+// the model gets it.
+type PostToolBatchToolCall struct {
+	ToolName     string `json:"tool_name"`
+	ToolInput    JSON   `json:"tool_input"`
+	ToolUseID    string `json:"tool_use_id"`
+	ToolResponse JSON   `json:"tool_response,omitempty"`
+}
+
+// DecodeInput decodes the tool's input as [ToolUseBlock.DecodeInput] does.
+func (c *PostToolBatchToolCall) DecodeInput() (any, error) {
+	return DecodeToolInput(c.ToolName, c.ToolInput)
+}
+
+// PermissionRequestInput is about a tool call for which permission is asked.
+// The permission callback is asked at the same time; the first answer counts.
+// The id of the call is [HookInput.CallID].
+type PermissionRequestInput struct {
+	HookInput
+	HookToolCall
+	// PermissionSuggestions are permission updates that would allow such calls
+	// from now on.
+	PermissionSuggestions []PermissionUpdate `json:"permission_suggestions,omitempty"`
+}
+
+// PermissionDeniedInput is about a tool call that was denied.
+type PermissionDeniedInput struct {
+	HookInput
+	HookToolCall
+	ToolUseID string `json:"tool_use_id"`
+	Reason    string `json:"reason"`
+}

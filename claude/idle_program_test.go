@@ -1,0 +1,78 @@
+package claude_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+// cliLate writes to its second turn what is left of the first, which it was told
+// to stop.
+func cliLate(cli *claudetest.CLI) int {
+	cliOpen(cli)
+	cli.Emit(cli.AssistantText("begun"))
+	<-cli.Interrupts()
+	cli.Emit(cli.AssistantText("before the end"))
+	cli.EndInterrupted()
+	cli.Emit(cli.AssistantText("behind the end"))
+	prompt, err := cli.Prompt()
+	if err != nil {
+		return 1
+	}
+	cli.Turn("answer to " + prompt.Text())
+	return 0
+}
+
+func TestInterruptedTurnOfAProcessLeavesNothing(t *testing.T) {
+	client, err := claude.Connect(t.Context(), claudetest.FakeCLI("late"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for m, err := range client.Query(t.Context(), "one") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if label(m) == "assistant:begun" {
+			break // which interrupts
+		}
+	}
+	var got []string
+	for m, err := range client.Query(t.Context(), "two") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := m.(*claude.AssistantMessage); ok {
+			got = append(got, a.Text())
+		}
+	}
+	if len(got) != 1 || got[0] != "answer to two" {
+		t.Errorf("%q", got)
+	}
+	if err := client.WaitIdle(t.Context()); err != nil && !errors.Is(err, claude.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// cliWorker leaves a task in the background, which reports in a turn that the
+// CLI begins by itself.
+func cliWorker(cli *claudetest.CLI) int {
+	cli.OnControl("go_on", func(claudetest.ControlRequest) (any, error) {
+		cli.Emit(&claude.TaskNotificationMessage{TaskID: "b1", Status: claude.TaskCompleted, Summary: "all passed"},
+			&claude.BackgroundTasksChangedMessage{Tasks: []claude.BackgroundTask{}})
+		cli.Emit(cli.State(claude.StateRunning), cli.Init(), cli.AssistantText("They passed."))
+		r := cli.Result("They passed.")
+		r.Origin = &claude.Origin{Kind: "task-notification"}
+		cli.Emit(r, cli.State(claude.StateIdle))
+		return nil, nil
+	})
+	cliOpen(cli)
+	task := &claude.TaskStartedMessage{TaskID: "b1", TaskType: "local_bash", Description: "make test", IsBackgrounded: true}
+	running := &claude.BackgroundTasksChangedMessage{Tasks: []claude.BackgroundTask{{TaskID: "b1", TaskType: "local_bash", Description: "make test"}}}
+	cli.Emit(running, task, cli.AssistantText("It runs."))
+	cli.EndTurn(cli.Result("It runs."))
+	<-cli.InputEnd()
+	return 0
+}

@@ -1,0 +1,102 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/seed7221b0f9/parley/internal/control"
+)
+
+// The CLI answers "Method not found" to a server of this process that asks the
+// user something, though it asks for other servers. So such a question goes
+// straight to the callback, unless the CLI says that it can do it.
+
+// claimElicitation makes initialize say that the user can be asked. asks is true
+// when it says so by itself.
+func claimElicitation(params json.RawMessage) (claimed json.RawMessage, asks bool) {
+	var all, caps map[string]json.RawMessage
+	if json.Unmarshal(params, &all) != nil || json.Unmarshal(all["capabilities"], &caps) != nil || caps == nil {
+		return params, false
+	}
+	if caps["elicitation"] != nil {
+		return params, true
+	}
+	caps["elicitation"] = json.RawMessage(`{"form":{},"url":{}}`)
+	var err error
+	if all["capabilities"], err = encodeJSON(caps); err != nil {
+		return params, false
+	}
+	if claimed, err = encodeJSON(all); err != nil {
+		return params, false
+	}
+	return claimed, false
+}
+
+// elicit asks the callback on behalf of a server and hands the server the answer.
+// ctx is that of the one who asks; the end of the connection ends it too.
+func (l *mcpLink) elicit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request) {
+	l.s.mcp.update(func(st *mcpHostState) {
+		if st.over {
+			return
+		}
+		l.s.mcp.asking.Go(func() {
+			ctx, cancel := context.WithCancelCause(ctx)
+			defer cancel(nil)
+			l.s.mcp.asking.Go(func() {
+				select {
+				case <-conn.closed:
+					cancel(errServerSession)
+				case <-ctx.Done():
+				}
+			})
+			answer, err := l.askUser(ctx, req)
+			resp := &jsonrpc.Response{ID: req.ID, Result: answer}
+			if err != nil {
+				resp = &jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}}
+			}
+			conn.put(resp)
+		})
+	})
+}
+
+func (l *mcpLink) askUser(ctx context.Context, req *jsonrpc.Request) (answer []byte, err error) {
+	var params struct {
+		Message         string          `json:"message"`
+		Mode            string          `json:"mode"`
+		URL             string          `json:"url"`
+		ElicitationID   string          `json:"elicitationId"`
+		RequestedSchema json.RawMessage `json:"requestedSchema"`
+	}
+	if err := json.Unmarshal(req.Params, &params); err != nil {
+		return nil, err
+	}
+	body, err := encodeJSON(struct {
+		Subtype         string          `json:"subtype"`
+		MCPServerName   string          `json:"mcp_server_name"`
+		Message         string          `json:"message"`
+		Mode            string          `json:"mode,omitempty"`
+		URL             string          `json:"url,omitempty"`
+		ElicitationID   string          `json:"elicitation_id,omitempty"`
+		RequestedSchema json.RawMessage `json:"requested_schema,omitempty"`
+	}{"elicitation", l.name, params.Message, params.Mode, params.URL, params.ElicitationID, params.RequestedSchema})
+	if err != nil {
+		return nil, err
+	}
+	asked := control.Request{ID: newUUID(), Subtype: "elicitation", Body: string(body)}
+	defer func() {
+		if v := recover(); v != nil {
+			l.s.panicked(asked, v, debug.Stack())
+			answer, err = nil, fmt.Errorf("the elicitation callback panicked: %v", v)
+		}
+	}()
+	answer, err = l.s.elicitation(ctx, asked)
+	if errors.Is(err, control.ErrNoAnswer) {
+		return nil, errors.New("a question of a server in this process is answered by the callback or not at all")
+	}
+	return answer, err
+}

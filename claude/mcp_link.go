@@ -1,0 +1,157 @@
+package claude
+
+import (
+	"context"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mcpLink is what a session has to do with one server of this process.
+type mcpLink struct {
+	s    *session
+	name string
+	def  MCPServer
+
+	mu      sync.Mutex
+	conn    *mcpConn // nil until something is said
+	changed bool     // the server has said that its tools have changed
+	gone    bool     // the CLI may no longer talk to it
+}
+
+// cliInfo is what the CLI says of itself to the servers that it greets.
+var cliInfo = &mcp.InitializeParams{
+	ProtocolVersion: "2025-11-25",
+	Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
+		Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+	}},
+	ClientInfo: &mcp.Implementation{Name: "claude-code", Title: "Claude Code", Version: Version},
+}
+
+// connection is the connection that a message belongs to. A server can be greeted
+// once in a session, so each initialize begins another one. Where anything else
+// comes first the CLI takes the server as greeted.
+func (l *mcpLink) connection(method string) (*mcpConn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	greets := method == "initialize"
+	switch {
+	case l.gone:
+		return nil, errServerSession
+	case l.conn != nil && !greets:
+		return l.conn, nil
+	case l.conn != nil:
+		l.conn.Close()
+	}
+	opts := &mcp.ServerSessionOptions{}
+	if !greets {
+		opts.State = &mcp.ServerSessionState{
+			InitializeParams: cliInfo, InitializedParams: &mcp.InitializedParams{}, NegotiatedProtocolVersion: cliInfo.ProtocolVersion,
+		}
+	}
+	conn, err := l.connect(opts)
+	if err != nil {
+		return nil, err
+	}
+	l.conn = conn
+	return conn, nil
+}
+
+// connect begins a session with the server.
+func (l *mcpLink) connect(opts *mcp.ServerSessionOptions) (*mcpConn, error) {
+	guard(l.def.Server)
+	conn := newMCPConn()
+	conn.emit = func(ctx context.Context, req *jsonrpc.Request) error { return l.emit(ctx, conn, req) }
+	ctx := context.WithValue(context.Background(), panicReporter{}, l.panicked)
+	var err error
+	l.s.mcp.update(func(st *mcpHostState) {
+		if st.over {
+			err = errServerSession
+			return
+		}
+		var session *mcp.ServerSession
+		if session, err = l.def.Server.Connect(ctx, conn, opts); err == nil {
+			st.sessions = append(st.sessions, session)
+		}
+	})
+	return conn, err
+}
+
+func (l *mcpLink) panicked(value any, stack []byte) {
+	l.s.opts.logger().Error("claude: a tool server panicked", "server", l.name, "panic", value, "stack", string(stack))
+}
+
+// emit takes what the server says of its own accord.
+func (l *mcpLink) emit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request) error {
+	switch {
+	case req.Method == "notifications/tools/list_changed":
+		l.mu.Lock()
+		l.changed = true
+		l.mu.Unlock()
+	case req.Method == "elicitation/create" && !conn.asks.Load():
+		l.elicit(ctx, conn, req)
+		return nil
+	}
+	return l.s.emitMCP(ctx, mcpOutgoing{l.name, req})
+}
+
+// answer is the server's answer to a request, as JSON.
+func (l *mcpLink) answer(ctx context.Context, req *jsonrpc.Request) ([]byte, error) {
+	asks := false
+	if req.Method == "initialize" {
+		req = &jsonrpc.Request{ID: req.ID, Method: req.Method, Params: req.Params}
+		req.Params, asks = claimElicitation(req.Params)
+	}
+	resp, err := l.call(ctx, req, asks)
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.EncodeMessage(resp)
+}
+
+// call hands a request to the server; asks is for initialize, and true when the
+// other side can ask the user.
+func (l *mcpLink) call(ctx context.Context, req *jsonrpc.Request, asks bool) (*jsonrpc.Response, error) {
+	conn, err := l.connection(req.Method)
+	if err != nil {
+		return nil, err
+	}
+	if req.Method == "initialize" {
+		conn.asks.Store(asks)
+	}
+	resp, err := conn.call(ctx, req)
+	if err != nil || resp.Error != nil {
+		return resp, err
+	}
+	switch req.Method {
+	case "tools/call":
+		resp.Result = cleanCallResult(resp.Result)
+	case "tools/list":
+		resp.Result = cleanToolList(resp.Result, l.def.AlwaysLoad)
+	}
+	return resp, nil
+}
+
+// put hands on what is not answered by the server.
+func (l *mcpLink) put(msg jsonrpc.Message) error {
+	conn, err := l.connection("")
+	if err != nil {
+		return err
+	}
+	if notice, ok := msg.(*jsonrpc.Request); ok && notice.Method == "notifications/cancelled" {
+		conn.withdraw(notice)
+	} else {
+		conn.put(msg)
+	}
+	return nil
+}
+
+func (l *mcpLink) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = true
+	if l.conn != nil {
+		l.conn.Close()
+	}
+}

@@ -1,0 +1,122 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// defaultMCP is the default of Deadlines.MCPTimeout.
+const defaultMCP = 30 * time.Second
+
+// MCPNotReadyError says which servers of [Options.RequireMCP] are not connected.
+type MCPNotReadyError struct {
+	// Servers are those that are not, as they stood last. One that the CLI does
+	// not know has the status missing.
+	Servers []MCPServerStatus
+	// Err is why waiting has ended: nil when the servers have failed for good,
+	// else a *[StalledError].
+	Err error
+}
+
+// StatusMissing is the status of a required server that the CLI does not know.
+const StatusMissing = "missing"
+
+func (e *MCPNotReadyError) Error() string {
+	parts := make([]string, 0, len(e.Servers))
+	for _, s := range e.Servers {
+		part := s.Name + " is " + s.Status
+		if s.Error != "" {
+			part += " (" + s.Error + ")"
+		}
+		parts = append(parts, part)
+	}
+	return "claude: MCP servers are not ready: " + strings.Join(parts, ", ")
+}
+
+// Unwrap returns why waiting has ended.
+func (e *MCPNotReadyError) Unwrap() error { return e.Err }
+
+// requireMCP waits until the servers of RequireMCP are connected. The handshake
+// has ended well.
+func (s *session) requireMCP(ctx context.Context) error {
+	if len(s.opts.RequireMCP) == 0 {
+		return nil
+	}
+	limit := orDefault(s.opts.MCPTimeout, defaultMCP)
+	stalled := &StalledError{Phase: "MCP servers", Since: limit}
+	waiting, cancel := withTimeout(ctx, limit, stalled)
+	defer cancel()
+	missing := notReady(s.opts.RequireMCP, nil)
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
+		status, err := (&Client{s: s}).MCPStatus(waiting)
+		if err != nil && waiting.Err() == nil {
+			return fmt.Errorf("claude: waiting for MCP servers: %w", err)
+		}
+		if err == nil {
+			if missing = notReady(s.opts.RequireMCP, status); len(missing) == 0 {
+				return nil
+			}
+			if slices.IndexFunc(missing, unsettled) < 0 {
+				return &MCPNotReadyError{Servers: missing}
+			}
+		}
+		select {
+		case <-time.After(pause):
+		case <-s.over:
+			return errEnded
+		case <-waiting.Done():
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return &MCPNotReadyError{Servers: missing, Err: stalled}
+		}
+	}
+}
+
+// unsettled reports whether a server may still become connected by itself.
+func unsettled(s MCPServerStatus) bool {
+	return !slices.Contains([]string{"failed", "needs-auth", "disabled"}, s.Status)
+}
+
+// notReady are the servers that are not connected, in the order of their names in
+// the options.
+func notReady(names []string, status []MCPServerStatus) (missing []MCPServerStatus) {
+	for _, name := range names {
+		i := slices.IndexFunc(status, func(s MCPServerStatus) bool { return s.Name == name })
+		switch {
+		case i < 0:
+			missing = append(missing, MCPServerStatus{Name: name, Status: StatusMissing})
+		case status[i].Status != "connected":
+			missing = append(missing, status[i])
+		}
+	}
+	return missing
+}
+
+// awaitMCP is requireMCP for a session whose handshake may not have ended. Where
+// that fails the session's end says why.
+func (s *session) awaitMCP(ctx context.Context) error {
+	if len(s.opts.RequireMCP) == 0 {
+		return nil
+	}
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	var err error
+	s.update(func(st *sessionState) { err = st.infoErr })
+	if err == nil {
+		err = s.requireMCP(ctx)
+	}
+	var refused *ControlError
+	var notReady *MCPNotReadyError
+	if err == nil || errors.As(err, &refused) || errors.As(err, &notReady) {
+		return err
+	}
+	return &writeError{err}
+}

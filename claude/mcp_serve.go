@@ -1,0 +1,183 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed7221b0f9/parley/internal/control"
+)
+
+func (o *Options) hasToolServers() bool {
+	for _, s := range o.MCPServers {
+		if s.Server != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// mcpHost has the servers of this process that a session's CLI may talk to. Its
+// zero value has none and costs nothing.
+type mcpHost struct {
+	mu     sync.Mutex
+	state  mcpHostState
+	asking sync.WaitGroup // grows only inside update, while it is not over
+}
+
+// mcpHostState is what changes in an mcpHost, and it changes only inside update.
+type mcpHostState struct {
+	links    map[string]*mcpLink
+	sessions []*mcp.ServerSession // all that there have been
+	open     bool                 // initialize was written: servers may speak
+	held     []mcpOutgoing        // what they said before
+	over     bool
+}
+
+// mcpOutgoing is a message of a server's own.
+type mcpOutgoing struct {
+	server string
+	req    *jsonrpc.Request
+}
+
+func (h *mcpHost) update(f func(st *mcpHostState)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f(&h.state)
+}
+
+func (h *mcpHost) link(name string) (l *mcpLink) {
+	h.update(func(st *mcpHostState) { l = st.links[name] })
+	return l
+}
+
+// setToolServers makes the servers of this process among these the ones that the
+// CLI may talk to. One that stays keeps its session.
+func (s *session) setToolServers(servers map[string]MCPServer) map[string]*mcpLink {
+	links := map[string]*mcpLink{}
+	var gone []*mcpLink
+	s.mcp.update(func(st *mcpHostState) {
+		for name, def := range servers {
+			if def.Server == nil {
+				continue
+			}
+			l := st.links[name]
+			if l == nil || l.def.Server != def.Server {
+				l = &mcpLink{s: s, name: name, def: def}
+			}
+			links[name] = l
+		}
+		for name, l := range st.links {
+			if links[name] != l {
+				gone = append(gone, l)
+			}
+		}
+		st.links = links
+	})
+	for _, l := range gone {
+		l.close()
+	}
+	return links
+}
+
+// openTools lets servers speak, behind initialize, in the order in which they
+// have tried to.
+func (s *session) openTools() {
+	for {
+		var held []mcpOutgoing
+		s.mcp.update(func(st *mcpHostState) {
+			held, st.held = st.held, nil
+			st.open = len(held) == 0
+		})
+		if len(held) == 0 {
+			return
+		}
+		for _, m := range held {
+			// The session's end is told elsewhere.
+			_ = s.sendMCP(context.Background(), m)
+		}
+	}
+}
+
+// emitMCP sends a message of a server's own to the CLI, or keeps it until that
+// may be done.
+func (s *session) emitMCP(ctx context.Context, m mcpOutgoing) error {
+	open := false
+	s.mcp.update(func(st *mcpHostState) {
+		if open = st.open; !open {
+			st.held = append(st.held, m)
+		}
+	})
+	if !open {
+		return nil
+	}
+	return s.sendMCP(ctx, m)
+}
+
+func (s *session) sendMCP(ctx context.Context, m mcpOutgoing) error {
+	text, err := jsonrpc.EncodeMessage(m.req)
+	if err != nil {
+		return err
+	}
+	request, err := controlRequest("mcp_message", map[string]any{"server_name": m.server, "message": json.RawMessage(text)})
+	if err != nil {
+		return err
+	}
+	// The answer is empty; that of a request comes as a message of the CLI's own.
+	_, err = s.mux.Start(ctx, request, nil)
+	return err
+}
+
+// closeTools ends every session; waitTools waits for them.
+func (s *session) closeTools() {
+	var links map[string]*mcpLink
+	s.mcp.update(func(st *mcpHostState) { st.over, links = true, st.links })
+	for _, l := range links {
+		l.close()
+	}
+}
+
+func (s *session) waitTools() {
+	var sessions []*mcp.ServerSession
+	s.mcp.update(func(st *mcpHostState) { sessions = st.sessions })
+	for _, session := range sessions {
+		_ = session.Close() // has ended; this waits for its calls
+	}
+	s.mcp.asking.Wait()
+}
+
+// notified answers everything of the CLI that is no request: the control protocol
+// knows only requests.
+var notified = []byte(`{"mcp_response":{"jsonrpc":"2.0","result":{},"id":0}}`)
+
+// mcpMessage answers a message of the CLI to a server of this process.
+func (s *session) mcpMessage(ctx context.Context, req control.Request) ([]byte, error) {
+	var body struct {
+		ServerName string          `json:"server_name"`
+		Message    json.RawMessage `json:"message"`
+	}
+	if err := json.Unmarshal([]byte(req.Body), &body); err != nil {
+		return nil, err
+	}
+	l := s.mcp.link(body.ServerName)
+	if l == nil {
+		return nil, &control.Error{Message: "SDK MCP server not found: " + body.ServerName}
+	}
+	msg, err := jsonrpc.DecodeMessage(body.Message)
+	if err != nil {
+		return nil, fmt.Errorf("the message for %s: %w", body.ServerName, err)
+	}
+	if call, ok := msg.(*jsonrpc.Request); ok && call.IsCall() {
+		answer, err := l.answer(ctx, call)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Concat([]byte(`{"mcp_response":`), answer, []byte(`}`)), nil
+	}
+	return notified, l.put(msg)
+}

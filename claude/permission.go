@@ -1,0 +1,133 @@
+package claude
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// PermissionRequest asks whether a tool may run. The CLI asks when neither its
+// rules nor its mode decide. Texts in it can come from the model, from files and
+// from MCP servers: escape them before they are shown. It is read-only.
+type PermissionRequest struct {
+	ToolName string `json:"tool_name"`
+	// Input is what the tool would run with; see [PermissionRequest.DecodeInput].
+	Input JSON `json:"input"`
+	// MCPServer is whose tool it is, nil for a built-in one. Trust its Source, not
+	// its Name.
+	MCPServer *MCPProvenance `json:"mcp_server"`
+	// Suggestions, given back as [Allow].UpdatedPermissions, keep the CLI from
+	// asking the like of it again.
+	Suggestions []PermissionUpdate `json:"permission_suggestions"`
+	// BlockedPath is the path that made the CLI ask.
+	BlockedPath string `json:"blocked_path"`
+	// DecisionReason says why the CLI asks, DecisionReasonType what kind of
+	// reason it is: rule, mode, hook, safetyCheck, workingDir, other …
+	DecisionReason     string `json:"decision_reason"`
+	DecisionReasonType string `json:"decision_reason_type"`
+	// Title is the whole question, DisplayName a word for the tool, Description
+	// what the call is for; each may be "".
+	Title       string `json:"title"`
+	DisplayName string `json:"display_name"`
+	Description string `json:"description"`
+	ToolUseID   string `json:"tool_use_id"`
+	// AgentID is the subagent that asks, "" for the main conversation.
+	AgentID string `json:"agent_id"`
+	// RequestID is what [Client.AnswerPermission] wants.
+	RequestID string `json:"-"`
+	// MatchedAskRule is a rule of the user that wants a person to be asked.
+	MatchedAskRule *MatchedAskRule `json:"matched_ask_rule"`
+	// ClassifierApprovable is set when a safety check is among the reasons: false
+	// when one of them needs a person.
+	ClassifierApprovable *bool `json:"classifier_approvable"`
+	// SuppressAlwaysAllowRule: do not offer to allow it for ever. DefaultToNo: one
+	// key must not be enough to allow it.
+	SuppressAlwaysAllowRule bool `json:"suppress_always_allow_rule"`
+	DefaultToNo             bool `json:"default_to_no"`
+	// RequiresUserInteraction: the tool is for talking to a person.
+	RequiresUserInteraction bool `json:"requires_user_interaction"`
+	// ServerPolicyAskOnly: the policy of the MCP server lets the tool only ask.
+	ServerPolicyAskOnly bool `json:"server_policy_ask_only"`
+
+	raw JSON
+	// tellsUnanswered is whether the CLI takes annotations of questions that were
+	// left without an answer.
+	tellsUnanswered bool
+}
+
+// MatchedAskRule is a rule that makes the CLI ask.
+type MatchedAskRule struct {
+	Source      string `json:"source"`
+	ToolName    string `json:"tool_name"`
+	RuleContent string `json:"rule_content"`
+}
+
+// Raw is the whole request, with members that have no field here.
+func (p *PermissionRequest) Raw() JSON { return p.raw }
+
+// DecodeInput decodes the input into a pointer to the tool's own type; see
+// [ToolUseBlock.DecodeInput].
+func (p *PermissionRequest) DecodeInput() (any, error) { return DecodeToolInput(p.ToolName, p.Input) }
+
+func (o *Options) hasPermissionCallbacks() bool {
+	return o.asksForPermission() || o.OnElicitation != nil || o.OnUserDialog != nil
+}
+
+// asksForPermission reports whether the CLI is to ask this process for permission.
+func (o *Options) asksForPermission() bool {
+	return o.CanUseTool != nil || o.OnQuestion != nil || o.OnPlan != nil
+}
+
+// permissionPromptTool is what the CLI asks for permission.
+func (o *Options) permissionPromptTool() string {
+	if o.asksForPermission() {
+		return "stdio"
+	}
+	return o.PermissionPromptToolName
+}
+
+// checkPermission refuses callbacks that cannot work.
+func (o *Options) checkPermission() error {
+	switch {
+	case o.asksForPermission() && o.PermissionPromptToolName != "":
+		return errors.New("claude: PermissionPromptToolName cannot be used with CanUseTool, OnQuestion or OnPlan: only one can be asked")
+	case len(o.SupportedDialogKinds) > 0 && o.OnUserDialog == nil:
+		return errors.New("claude: SupportedDialogKinds needs OnUserDialog")
+	}
+	return nil
+}
+
+// canUseTool answers can_use_tool.
+func (s *session) canUseTool(ctx context.Context, req control.Request) ([]byte, error) {
+	if !s.opts.asksForPermission() {
+		return nil, errors.New("canUseTool callback is not provided")
+	}
+	p := s.permissionRequest(req)
+	return answerNowOrLater(ctx, s, req, p.encode, func() (PermissionResult, error) { return s.opts.decide(ctx, p) })
+}
+
+func (s *session) permissionRequest(req control.Request) *PermissionRequest {
+	p := new(PermissionRequest)
+	_ = jsonwire.Unmarshal(req.Body, p) // it is JSON; members of other types stay in Raw
+	p.RequestID, p.raw = req.ID, JSON(req.Body)
+	if p.asksQuestion() {
+		p.tellsUnanswered = s.has("ask_user_question_unanswered_v1")
+	}
+	return p
+}
+
+// decide asks the callback that a request is for.
+func (o *Options) decide(ctx context.Context, p *PermissionRequest) (PermissionResult, error) {
+	switch {
+	case p.asksQuestion() && o.OnQuestion != nil:
+		return o.OnQuestion(ctx, newQuestionRequest(p))
+	case p.asksForPlan() && o.OnPlan != nil:
+		return o.OnPlan(ctx, newPlanRequest(p))
+	case o.CanUseTool != nil:
+		return o.CanUseTool(ctx, p)
+	}
+	// The CLI asks for all tools or for none.
+	return &Deny{Message: "There is nobody here who could permit " + p.ToolName + "."}, nil
+}

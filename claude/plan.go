@@ -1,0 +1,70 @@
+package claude
+
+import "fmt"
+
+// PlanRequest is a plan that the agent wants to be approved.
+type PlanRequest struct {
+	// Plan is the plan, in Markdown; PlanFilePath is the file that it is kept in,
+	// if there is one.
+	Plan         string
+	PlanFilePath string
+	// AllowedPrompts are what the plan needs leave for, in words.
+	AllowedPrompts []AllowedPrompt
+	*PermissionRequest
+}
+
+// PlanDecision answers a [PlanRequest]. The zero value says no.
+type PlanDecision struct {
+	// Approve lets the agent go ahead and leave plan mode.
+	Approve bool
+	// Plan, if set, is the plan that is approved instead of the agent's own.
+	Plan string
+	// Mode, if set, is the permission mode of the session from here on.
+	Mode PermissionMode
+	// Message is what the agent is told about a plan that is not approved, ""
+	// a sentence that says no more; Interrupt ends the turn too.
+	Message   string
+	Interrupt bool
+}
+
+// planMessage is what the model is told of a plan that was not approved.
+const planMessage = "The plan was not approved. Keep planning."
+
+func (p *PermissionRequest) asksForPlan() bool { return CanonicalTool(p.ToolName) == ToolExitPlanMode }
+
+func newPlanRequest(p *PermissionRequest) *PlanRequest {
+	var in ExitPlanModeInput
+	if v, err := p.DecodeInput(); err == nil {
+		if decoded, ok := v.(*ExitPlanModeInput); ok {
+			in = *decoded
+		}
+	}
+	return &PlanRequest{Plan: in.Plan, PlanFilePath: in.PlanFilePath, AllowedPrompts: in.AllowedPrompts, PermissionRequest: p}
+}
+
+func (d *PlanDecision) answerPermission(p *PermissionRequest) (permissionAnswer, error) {
+	switch {
+	case d == nil:
+		return permissionAnswer{}, errNilResult
+	case !p.asksForPlan():
+		return permissionAnswer{}, fmt.Errorf("claude: a PlanDecision is no answer to a request for %s", p.ToolName)
+	case !d.Approve:
+		deny := &Deny{Message: d.Message, Interrupt: d.Interrupt}
+		if deny.Message == "" {
+			deny.Message = planMessage
+		}
+		return deny.answerPermission(p)
+	}
+	allow := &Allow{}
+	if d.Plan != "" {
+		updated, err := overlay(p.Input, map[string]string{"plan": d.Plan})
+		if err != nil {
+			return permissionAnswer{}, err
+		}
+		allow.UpdatedInput = JSON(updated)
+	}
+	if d.Mode != "" {
+		allow.UpdatedPermissions = []PermissionUpdate{{Type: UpdateSetMode, Mode: d.Mode, Destination: DestinationSession}}
+	}
+	return allow.answer(p)
+}

@@ -1,0 +1,146 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// QuestionRequest is one to four questions of the agent to the user.
+type QuestionRequest struct {
+	Questions []Question
+	*PermissionRequest
+}
+
+// QuestionAnswer answers a [QuestionRequest]. Every question has to be answered,
+// or left out by [QuestionAnswer.Skip]; anything else is an error, and the agent
+// is not told that the user had answered.
+type QuestionAnswer struct {
+	// Answers are by the text of the question: the label of an option or any
+	// other text; several labels are separated by a comma. See
+	// [QuestionAnswer.Choose].
+	Answers map[string]string
+	// Annotations are by the text of the question.
+	Annotations map[string]QuestionAnnotation
+	// Declined: the user does not want to answer. Message is what the agent is
+	// told then, "" a sentence that says no more; Interrupt ends the turn too.
+	Declined  bool
+	Message   string
+	Interrupt bool
+}
+
+// Sentences that the model reads.
+const (
+	unansweredMessage = "The user was not asked: the tool was allowed, but nobody answered the question."
+	declinedMessage   = "The user declined to answer."
+	skippedAnswer     = "(the user skipped this question)"
+)
+
+// Choose answers a question with one or more labels or other texts.
+func (a *QuestionAnswer) Choose(question string, answers ...string) {
+	if a.Answers == nil {
+		a.Answers = map[string]string{}
+	}
+	a.Answers[question] = strings.Join(answers, ", ")
+}
+
+// Skip leaves a question without an answer. The agent is told so.
+func (a *QuestionAnswer) Skip(question string) {
+	if a.Annotations == nil {
+		a.Annotations = map[string]QuestionAnnotation{}
+	}
+	note := a.Annotations[question]
+	note.Unanswered = "skipped"
+	a.Annotations[question] = note
+}
+
+func (p *PermissionRequest) asksQuestion() bool {
+	return CanonicalTool(p.ToolName) == ToolAskUserQuestion
+}
+
+func newQuestionRequest(p *PermissionRequest) *QuestionRequest {
+	return &QuestionRequest{Questions: questions(p.Input).Questions, PermissionRequest: p}
+}
+
+// questions decodes the input of AskUserQuestion as far as it is one.
+func questions(input JSON) (in AskUserQuestionInput) {
+	_ = jsonwire.Unmarshal(string(input), &in) // what is no input has no questions
+	return in
+}
+
+// answersItself reports whether an updated input has answers that were not in
+// the input already: the model can put some there, the user has not.
+func answersItself(input, updated JSON) bool {
+	if updated == "" {
+		return false
+	}
+	answers := questions(updated).Answers
+	return len(answers) > 0 && !reflect.DeepEqual(answers, questions(input).Answers)
+}
+
+func (a *QuestionAnswer) answerPermission(p *PermissionRequest) (permissionAnswer, error) {
+	switch {
+	case a == nil:
+		return permissionAnswer{}, errNilResult
+	case !p.asksQuestion():
+		return permissionAnswer{}, fmt.Errorf("claude: a QuestionAnswer is no answer to a request for %s", p.ToolName)
+	case a.Declined:
+		d := &Deny{Message: a.Message, Interrupt: a.Interrupt}
+		if d.Message == "" {
+			d.Message = declinedMessage
+		}
+		return d.answerPermission(p)
+	}
+	answers, err := a.complete(questions(p.Input).Questions)
+	if err != nil {
+		return permissionAnswer{}, err
+	}
+	updated, err := overlay(p.Input, struct {
+		Answers     map[string]string             `json:"answers"`
+		Annotations map[string]QuestionAnnotation `json:"annotations,omitempty"`
+	}{answers, a.annotations(p.tellsUnanswered)})
+	if err != nil {
+		return permissionAnswer{}, err
+	}
+	return (&Allow{UpdatedInput: JSON(updated)}).answer(p)
+}
+
+// complete are the answers, one for each question.
+func (a *QuestionAnswer) complete(asked []Question) (map[string]string, error) {
+	answers := maps.Clone(a.Answers)
+	if answers == nil {
+		answers = map[string]string{}
+	}
+	for _, q := range asked {
+		if answers[q.Question] != "" {
+			continue
+		}
+		if a.Annotations[q.Question].Unanswered == "" {
+			return nil, fmt.Errorf("claude: QuestionAnswer has no answer to %q", q.Question)
+		}
+		answers[q.Question] = skippedAnswer
+	}
+	if len(answers) == 0 {
+		return nil, errors.New("claude: QuestionAnswer has no answers")
+	}
+	return answers, nil
+}
+
+// annotations are those that the CLI takes: an older one refuses the whole
+// answer if it is told that a question was left out.
+func (a *QuestionAnswer) annotations(tellsUnanswered bool) map[string]QuestionAnnotation {
+	out := map[string]QuestionAnnotation{}
+	for q, note := range a.Annotations {
+		if !tellsUnanswered {
+			note.Unanswered = ""
+		}
+		if note != (QuestionAnnotation{}) {
+			out[q] = note
+		}
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// nobodyMessage is what the agent is told when there is nobody to be asked.
+const nobodyMessage = "Denied: nobody is there to be asked."
+
+// permit asks whether a tool may run.
+func (c *chatLoop) permit(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
+	return askUser(ctx, c, p.ToolUseID, func(done func(claude.PermissionResult)) *chatAsk {
+		what := func() string { return strings.TrimSpace(p.ToolName + " " + c.out.detail(p.Input)) }
+		always := len(p.Suggestions) > 0 && !p.SuppressAlwaysAllowRule
+		return &chatAsk{
+			show: func() { c.put("May it run? "+what(), permitLines(p, always)...) },
+			answer: func(text string) reply {
+				r := permission(p, text, always)
+				if r == nil {
+					return notUnderstood
+				}
+				done(r)
+				return settled
+			},
+			nobody: func() {
+				c.con.note("denied, as nobody is there to be asked: " + what())
+				done(&claude.Deny{Message: nobodyMessage})
+			},
+		}
+	})
+}
+
+// permission is what a line decides, nil if it decides nothing.
+func permission(p *claude.PermissionRequest, text string, always bool) claude.PermissionResult {
+	answer, words := yesNo(text)
+	switch {
+	case answer == "n":
+		return &claude.Deny{Message: words, Classification: claude.ClassifiedReject}
+	case p.DefaultToNo && !strings.EqualFold(strings.TrimSpace(text), "yes"):
+		return nil
+	case answer == "y":
+		return &claude.Allow{Classification: claude.ClassifiedTemporary}
+	case answer == "a" && always:
+		return &claude.Allow{UpdatedPermissions: p.Suggestions, Classification: claude.ClassifiedPermanent}
+	}
+	return nil
+}
+
+// permitLines are what is to be known before the decision, and how to make it.
+func permitLines(p *claude.PermissionRequest, always bool) (lines []string) {
+	for _, text := range []string{p.Title, p.Description, p.DecisionReason} {
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	if p.BlockedPath != "" {
+		lines = append(lines, "it touches "+p.BlockedPath)
+	}
+	if p.AgentID != "" {
+		lines = append(lines, "a subagent asks")
+	}
+	yes := "y yes"
+	if p.DefaultToNo {
+		yes = "yes, in full"
+	}
+	if always && !p.DefaultToNo {
+		yes += " · a always (" + suggested(p.Suggestions) + ")"
+	}
+	return append(lines, yes+" · n no, with a word why if you like")
+}
+
+// suggested says what always means.
+func suggested(updates []claude.PermissionUpdate) string {
+	var parts []string
+	for _, u := range updates {
+		switch {
+		case u.Mode != "":
+			parts = append(parts, "mode "+string(u.Mode))
+		case len(u.Directories) > 0:
+			parts = append(parts, "use "+strings.Join(u.Directories, ", "))
+		case len(u.Rules) > 0:
+			var rules []string
+			for _, r := range u.Rules {
+				rules = append(rules, r.String())
+			}
+			parts = append(parts, string(u.Behavior)+" "+strings.Join(rules, ", ")+" in "+string(u.Destination))
+		default:
+			parts = append(parts, string(u.Type))
+		}
+	}
+	return oneLine(strings.Join(parts, "; "))
+}
+
+// plan asks whether a plan is approved.
+func (c *chatLoop) plan(ctx context.Context, p *claude.PlanRequest) (*claude.PlanDecision, error) {
+	return askUser(ctx, c, p.ToolUseID, func(done func(*claude.PlanDecision)) *chatAsk {
+		return &chatAsk{
+			show: func() {
+				text := p.Plan
+				if text == "" {
+					text = "(the agent gave no text)"
+				}
+				c.put("Is this plan approved?", text, "y yes · a yes, and edits need no asking · n no, with what to change if you like")
+			},
+			answer: func(text string) reply {
+				switch answer, words := yesNo(text); answer {
+				case "y":
+					done(&claude.PlanDecision{Approve: true})
+				case "a":
+					done(&claude.PlanDecision{Approve: true, Mode: claude.ModeAcceptEdits})
+				case "n":
+					done(&claude.PlanDecision{Message: words})
+				default:
+					return notUnderstood
+				}
+				return settled
+			},
+			nobody: func() {
+				c.con.note("the plan is not approved, as nobody is there to be asked")
+				done(&claude.PlanDecision{Message: nobodyMessage})
+			},
+		}
+	})
+}

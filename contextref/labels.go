@@ -1,0 +1,83 @@
+package contextref
+
+import "strconv"
+
+// Language is the language of the labels in a block.
+type Language int
+
+// The languages. The zero value is Chinese, in which the format was made.
+const (
+	Chinese Language = iota
+	English
+)
+
+// labels are the words of a language.
+type labels struct {
+	header    string
+	files     func(int) string
+	terminal  string
+	lines     func(int) string
+	problems  string
+	count     func(int) string
+	selection string
+	workspace string
+}
+
+var languages = [...]*labels{
+	Chinese: {
+		header:    "上下文资料",
+		files:     func(n int) string { return strconv.Itoa(n) + "个文件" },
+		terminal:  "终端输出",
+		lines:     func(n int) string { return strconv.Itoa(n) + "行" },
+		problems:  "问题报告",
+		count:     func(n int) string { return strconv.Itoa(n) + "个" },
+		selection: "当前选择内容",
+		workspace: "当前工作区",
+	},
+	English: {
+		header:    "Context",
+		files:     func(n int) string { return plural(n, "file") },
+		terminal:  "Terminal output",
+		lines:     func(n int) string { return plural(n, "line") },
+		problems:  "Problems",
+		count:     strconv.Itoa,
+		selection: "Current selection",
+		workspace: "Current workspace",
+	},
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// labelsOf are the words of a language, the Chinese ones of a language that is
+// none.
+func labelsOf(l Language) *labels {
+	if l < 0 || int(l) >= len(languages) {
+		l = Chinese
+	}
+	return languages[l]
+}
+
+// The icons of the kinds.
+const (
+	iconFile      = "📄"
+	iconWeb       = "🌐"
+	iconFolder    = "📁"
+	iconSymbol    = "🔗"
+	iconTerminal  = "💻"
+	iconProblems  = "⚠️"
+	iconGit       = "🔀"
+	iconSelection = "✏️"
+	iconWorkspace = "🏠"
+	iconImage     = "🖼"
+
+	warning = "⚠️" // behind the output of a terminal that holds an error
+)
+
+// variation asks for the coloured form of the character before it. Some programs
+// drop it, so it never tells two icons apart.
+const variation = "\uFE0F"

@@ -1,0 +1,94 @@
+package contextref
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The member contexts of the message in the format's description.
+const kept = `[{"type":"FileReference","path":"build.gradle.kts","fullPath":"/Users/user/project/build.gradle.kts","displayType":"TAG"},` +
+	`{"type":"FileReference","path":"src/main/kotlin/Main.kt","fullPath":"/Users/user/project/src/main/kotlin/Main.kt","displayType":"TAG"}]`
+
+func TestReferencesJSON(t *testing.T) {
+	for name, text := range map[string]string{
+		"the format's example": kept,
+		"none":                 `[]`,
+		"an unknown kind":      `[{"type":"AudioReference","seconds":12,"displayType":"TAG"}]`,
+		"an unknown member":    `[{"type":"WebReference","url":"x","title":"<a&b>","seen":true}]`,
+		"a line of a block":    `[{"type":"","line":"🎤 x"}]`,
+		"no type":              `[{"path":"a"}]`,
+		"another type":         `[{"type":"FolderReference","path":"a","fileCount":"many"}]`,
+		"another case":         `[{"type":"FileReference","path":"a","PATH":"b"}]`,
+		"a member of problems": `[{"type":"ProblemsReference","count":1,"problems":[{"line":3}]}]`,
+	} {
+		var refs References
+		if err := json.Unmarshal([]byte(text), &refs); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		back, err := refs.MarshalJSON()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(generic(t, text), generic(t, string(back))); diff != "" {
+			t.Errorf("%s: %s\n%s", name, back, diff)
+		}
+	}
+	for _, bad := range []string{`{}`, `[1]`, `[null]`, `x`} {
+		var refs References
+		if json.Unmarshal([]byte(bad), &refs) == nil {
+			t.Errorf("%s was read: %v", bad, refs)
+		}
+	}
+}
+
+// generic decodes JSON. An element without a type is the same as one with an empty
+// one.
+func generic(t *testing.T, text string) (list []map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list {
+		if m["type"] == "" {
+			delete(m, "type")
+		}
+	}
+	return list
+}
+
+// A transcript keeps the text alone; what front ends keep beside it comes back by
+// its line.
+func TestJoin(t *testing.T) {
+	var beside References
+	if err := json.Unmarshal([]byte(kept), &beside); err != nil {
+		t.Fatal(err)
+	}
+	message, err := Build("hi", beside, Chinese)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, found := Parse(message)
+	if diff := cmp.Diff([]Reference{&File{Path: "build.gradle.kts"}, &File{Path: "src/main/kotlin/Main.kt"}}, found); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Reference(beside), Join(found, beside)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(found, Join(found, nil)); diff != "" {
+		t.Error(diff)
+	}
+	swapped := []Reference{beside[1], &Unknown{Type: "AudioReference"}, beside[0]}
+	want := []Reference{beside[0], beside[1], swapped[1]}
+	if diff := cmp.Diff(want, Join(found, swapped)); diff != "" {
+		t.Error(diff)
+	}
+	twice := []Reference{&File{Path: "a"}, &File{Path: "a"}}
+	one := []Reference{&File{Path: "a", FullPath: "/a"}}
+	if diff := cmp.Diff([]Reference{one[0], twice[1]}, Join(twice, one)); diff != "" {
+		t.Error(diff)
+	}
+}

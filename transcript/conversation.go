@@ -1,0 +1,145 @@
+package transcript
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// ConversationOptions say what of a conversation is wanted.
+type ConversationOptions struct {
+	// System keeps the CLI's own notes: the boundary of a compaction, the output
+	// of a slash command, an error of the API.
+	System bool
+}
+
+// Conversation is the conversation that the CLI would go on with if the session
+// were resumed: from the last compaction on, without what was rewound, without the
+// talk of subagents. nil stands for the zero options. Bad lines are left out;
+// [Session.Entries] tells of them. It reads the whole file; [Session.Page] does not.
+func (s *Session) Conversation(ctx context.Context, opts *ConversationOptions) ([]*Message, error) {
+	entries, err := goodEntries(ctx, s.Path)
+	if err != nil {
+		return nil, err
+	}
+	return conversation(entries, opts != nil && opts.System), nil
+}
+
+func conversation(lines []Entry, system bool) []*Message {
+	entries := make([]Entry, len(lines))
+	for i, e := range lines {
+		entries[i] = spoken(e)
+	}
+	g := newGraph(entries)
+	leaf := g.leaf()
+	if leaf == nil {
+		return nil
+	}
+	chain := g.withParallel(g.chain(leaf))
+	trailing := g.trailing(chain, leaf)
+	t := thread{nodes: append(chain, trailing...), trailing: map[*node]bool{}, delivered: deliveries(entries)}
+	for _, n := range trailing {
+		t.trailing[n] = true
+	}
+	var messages []*Message
+	for _, m := range t.messages() {
+		if m.visible(system) {
+			messages = append(messages, m.Message)
+		}
+	}
+	return messages
+}
+
+// threadMessage is a message with what decides whether it is shown.
+type threadMessage struct {
+	*Message
+	link *Link
+	meta bool
+}
+
+// visible reports whether a message belongs to the conversation.
+func (m *threadMessage) visible(system bool) bool {
+	switch m.Type {
+	case "user", "assistant":
+	case "system":
+		if !system {
+			return false
+		}
+	default:
+		return false
+	}
+	if m.meta && !isOutside(m.Origin) {
+		return false
+	}
+	return !m.link.IsSidechain && m.link.TeamName == ""
+}
+
+// isOutside reports whether somebody outside of the session spoke: such a message
+// is shown although the CLI marks it as its own.
+func isOutside(origin claude.JSON) bool {
+	switch lastString(string(origin), "kind") {
+	case "channel", "observer", "observer-activity", "slack-ping", "voice-call", "peer":
+		return true
+	}
+	return false
+}
+
+// newMessage is the message that an entry is, as it stands.
+func newMessage(e Entry, l *Link) *threadMessage {
+	m := &Message{Type: e.Kind(), UUID: l.UUID, SessionID: l.SessionID, Timestamp: l.Timestamp, Entry: e}
+	switch e := e.(type) {
+	case *UserEntry:
+		m.Message = e.Member("message")
+		m.IsCompactSummary = e.IsCompactSummary
+		m.IsMeta = e.IsMeta || e.IsCompactSummary || e.IsVisibleInTranscriptOnly
+		m.Origin = notNull(e.Origin)
+		m.ToolResultMeta = denial(e)
+	case *AssistantEntry:
+		m.Message = e.Member("message")
+		m.IsMeta = l.IsMeta
+	case *SystemEntry:
+		m.IsMeta = l.IsMeta
+		m.Origin = notNull(e.Origin)
+	}
+	return &threadMessage{Message: m, link: l, meta: l.IsMeta}
+}
+
+func notNull(j claude.JSON) claude.JSON {
+	if j == "null" {
+		return ""
+	}
+	return j
+}
+
+// denial says that the one tool whose result this is did not run.
+func denial(e *UserEntry) []claude.ToolResultMeta {
+	switch e.ToolDenialKind {
+	case "user-rejected", "permission-rule", "automode-blocked", "automode-unavailable",
+		"automode-parsing-error", "interrupted", "cancelled":
+	default:
+		return nil
+	}
+	n := node{entry: e}
+	ids := n.toolResults()
+	if len(ids) != 1 {
+		return nil
+	}
+	return []claude.ToolResultMeta{{ID: ids[0], NonExecutionKind: e.ToolDenialKind}}
+}
+
+// interruptions are how the texts begin that the CLI writes where something was
+// stopped.
+var interruptions = []string{
+	"[Request interrupted by user]", "[Request interrupted by user for tool use]", "[Request interrupted: ",
+	"[Agent call interrupted: ", "[Tool call did not complete: ", "[Tool call interrupted: ",
+}
+
+func isInterruption(text string) bool {
+	for _, prefix := range interruptions {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}

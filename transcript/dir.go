@@ -1,0 +1,157 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// ErrNoSession means that there is no session with that id, or none where it was
+// looked for. A file without a byte is no session.
+var ErrNoSession = errors.New("transcript: no such session")
+
+// Dir is the view of a configuration directory, in which the CLI keeps its
+// sessions. It holds no open file and may be used from any goroutine.
+type Dir struct {
+	config  string
+	project string // the one project that everything is in, "" if there is none
+	files   fileSystem
+}
+
+// Open returns the view of a configuration directory. With "" it is the one that
+// the CLI would take: $CLAUDE_CONFIG_DIR, else .claude in the user's home; only
+// then the environment is looked at. Nothing is read yet; a directory that does not
+// exist has no sessions.
+func Open(configDir string) *Dir {
+	if configDir == "" {
+		return &Dir{config: defaultConfigDir(), project: defaultProject(), files: osFiles{}}
+	}
+	return &Dir{config: configDir, files: osFiles{}}
+}
+
+// projectName matches a name that the environment may give to all projects.
+var projectName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// defaultProject is the name that the CLI would put all sessions under, whatever
+// their directory; "" if it would not. The variable counts only together with the
+// one that names the configuration directory.
+func defaultProject() string {
+	name := os.Getenv("CLAUDE_CODE_PROJECT_DIR_NAME")
+	if os.Getenv("CLAUDE_CONFIG_DIR") == "" || !projectName.MatchString(name) || !filepath.IsLocal(name) {
+		return ""
+	}
+	return name
+}
+
+func defaultConfigDir() string {
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return composed(dir) // as the CLI does it
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ".claude"
+	}
+	return composed(filepath.Join(home, ".claude"))
+}
+
+// Path is the configuration directory.
+func (d *Dir) Path() string { return d.config }
+
+func (d *Dir) projects() string { return filepath.Join(d.config, "projects") }
+
+// projectDirs are the paths of the directories that may hold sessions. A link to
+// a directory counts.
+func (d *Dir) projectDirs() ([]string, error) {
+	list, err := os.ReadDir(d.projects())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	var dirs []string
+	for _, e := range list {
+		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
+			dirs = append(dirs, filepath.Join(d.projects(), e.Name()))
+		}
+	}
+	return dirs, nil
+}
+
+// Session finds a session by its id in any project. Where several projects have
+// one of that id, the one that changed last is meant. The error is [ErrNoSession]
+// if there is none.
+func (d *Dir) Session(id string) (*Session, error) {
+	dirs, err := d.projectDirs()
+	if err != nil {
+		return nil, err
+	}
+	return d.sessionIn(id, dirs)
+}
+
+func (d *Dir) sessionIn(id string, dirs []string) (*Session, error) {
+	found := d.copies(id, dirs)
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrNoSession, id)
+	}
+	newest := found[0]
+	for _, s := range found[1:] {
+		if s.modified > newest.modified {
+			newest = s
+		}
+	}
+	return newest, nil
+}
+
+// copies are the sessions with an id: there can be one in each project.
+func (d *Dir) copies(id string, dirs []string) []*Session {
+	if !validID(id) {
+		return nil
+	}
+	var found []*Session
+	for _, dir := range dirs {
+		path := filepath.Join(dir, id+".jsonl")
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			continue
+		}
+		s := d.sessionAt(path)
+		s.modified = info.ModTime().UnixNano()
+		found = append(found, s)
+	}
+	return found
+}
+
+// sessionAt is the session in a file.
+func (d *Dir) sessionAt(path string) *Session {
+	return &Session{
+		ID:         strings.TrimSuffix(filepath.Base(path), ".jsonl"),
+		Path:       path,
+		ProjectKey: filepath.Base(filepath.Dir(path)),
+		dir:        d,
+	}
+}
+
+// validID reports whether a session id is one: a UUID of any version. Nothing else
+// may become part of a path.
+func validID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,148 @@
+package transcript
+
+import (
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// UserEntry is a line in the user's role: a prompt, the result of one tool, or a
+// note that the CLI put in.
+type UserEntry struct {
+	Link
+	Message claude.UserContent `json:"message"` // a string or blocks, decoded when asked for
+
+	// ToolUseResult is the tool's own output: an object, or a string for an error
+	// and for MCP tools. Files of subagents have none.
+	ToolUseResult           claude.JSON `json:"toolUseResult"`
+	SourceToolAssistantUUID string      `json:"sourceToolAssistantUUID"` // the line whose tool use this answers
+	SourceToolUseID         string      `json:"sourceToolUseID"`
+	PermissionDecision      claude.JSON `json:"permissionDecision"`
+	ToolDenialKind          string      `json:"toolDenialKind"` // set: the tool did not run, and why
+
+	PermissionMode string      `json:"permissionMode"`
+	PromptSource   string      `json:"promptSource"`
+	TurnOrigin     string      `json:"turnOrigin"`
+	TurnPosition   claude.JSON `json:"turnPosition"`
+	Origin         claude.JSON `json:"origin"`   // who spoke, if it was not the user
+	Contexts       claude.JSON `json:"contexts"` // never written by the CLI; other programs do
+
+	IsCompactSummary          bool `json:"isCompactSummary"`
+	IsVisibleInTranscriptOnly bool `json:"isVisibleInTranscriptOnly"`
+}
+
+// Text is the text of the message.
+func (e *UserEntry) Text() string { return e.Message.Content.String() }
+
+// AssistantEntry is one block of an answer. The CLI writes a line a block; the
+// lines of one answer share Message.ID, and each repeats the whole answer's usage.
+// [Join] puts them together.
+type AssistantEntry struct {
+	Link
+	Message APIMessage `json:"message"`
+
+	RequestID      string `json:"requestId"`  // of the API, absent if it sent none
+	RequestRef     string `json:"requestRef"` // the id of an api-request record
+	RequestedModel string `json:"requestedModel"`
+	APIBlockIndex  *int64 `json:"apiBlockIndex"`
+	Effort         string `json:"effort"`
+	ThinkingMS     int64  `json:"thinkingDurationMs"`
+
+	IsAPIErrorMessage  bool                  `json:"isApiErrorMessage"` // the text is an error, the CLI wrote it
+	Error              claude.AssistantError `json:"error"`
+	APIError           string                `json:"apiError"`
+	APIErrorStatus     int64                 `json:"apiErrorStatus"`
+	APIErrorType       string                `json:"apiErrorType"`
+	ErrorDetails       claude.JSON           `json:"errorDetails"`
+	IsAbortedMidStream bool                  `json:"isAbortedMidStream"`
+
+	AttributionAgent string `json:"attributionAgent"`
+	AttributionSkill string `json:"attributionSkill"`
+}
+
+// Text is the text of the line's text blocks.
+func (e *AssistantEntry) Text() string { return e.Message.Content.String() }
+
+// APIMessage is the API's side of an assistant line.
+type APIMessage struct {
+	ID         string         `json:"id"`
+	Role       string         `json:"role"`
+	Model      string         `json:"model"` // "<synthetic>" for text that the CLI wrote itself
+	Content    claude.Content `json:"content"`
+	StopReason string         `json:"stop_reason"`
+	UsageJSON  claude.JSON    `json:"usage"`
+}
+
+// Usage is the count of tokens of the whole answer, nil if there is none.
+func (m *APIMessage) Usage() *claude.Usage {
+	if m.UsageJSON == "" {
+		return nil
+	}
+	var u *claude.Usage
+	if jsonwire.Unmarshal(string(m.UsageJSON), &u) != nil {
+		return nil
+	}
+	return u
+}
+
+// SystemEntry is a note of the CLI: compact_boundary, local_command, api_error, …
+type SystemEntry struct {
+	Link
+	Subtype         string           `json:"subtype"`
+	Level           string           `json:"level"`
+	Content         claude.Content   `json:"content"` // nearly always a string
+	CompactMetadata *CompactMetadata `json:"compactMetadata"`
+	CommandRun      claude.JSON      `json:"commandRun"`
+	Error           claude.JSON      `json:"error"`
+	ToolUseID       string           `json:"toolUseID"`
+	Origin          claude.JSON      `json:"origin"`
+}
+
+// Text is the text of the note.
+func (e *SystemEntry) Text() string { return e.Content.String() }
+
+// CompactMetadata says what a compaction did.
+type CompactMetadata struct {
+	Trigger           string             `json:"trigger"` // auto, manual
+	PreTokens         int64              `json:"preTokens"`
+	PostTokens        int64              `json:"postTokens"`
+	DurationMS        *int64             `json:"durationMs"`
+	PreservedMessages *PreservedMessages `json:"preservedMessages"`
+	PreservedSegment  *PreservedSegment  `json:"preservedSegment"`
+}
+
+// PreservedMessages are messages from before a compaction that were kept: they
+// follow the anchor, which is the summary.
+type PreservedMessages struct {
+	AnchorUUID string   `json:"anchorUuid"`
+	UUIDs      []string `json:"uuids"`
+}
+
+// PreservedSegment is an older way to say it: the chain from head to tail
+// follows the anchor.
+type PreservedSegment struct {
+	HeadUUID   string `json:"headUuid"`
+	AnchorUUID string `json:"anchorUuid"`
+	TailUUID   string `json:"tailUuid"`
+}
+
+// AttachmentEntry is something that the CLI put beside the conversation: the
+// environment, a file, a prompt that was queued, …
+type AttachmentEntry struct {
+	Link
+	Attachment   claude.JSON `json:"attachment"` // an object of the attachment's own shape
+	Rendered     claude.JSON `json:"rendered"`   // what the model was shown of it
+	RenderedRole string      `json:"renderedRole"`
+}
+
+// AttachmentType is the attachment's type: environment, file, queued_command, …
+func (e *AttachmentEntry) AttachmentType() string {
+	return jsonwire.NewDecoder(string(e.Attachment)).Peek("type")
+}
+
+// ProgressEntry is a report from a tool at work, which older CLIs kept.
+type ProgressEntry struct {
+	Link
+	Data            claude.JSON `json:"data"`
+	ToolUseID       string      `json:"toolUseID"`
+	ParentToolUseID string      `json:"parentToolUseID"`
+}

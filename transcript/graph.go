@@ -1,0 +1,231 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// node is an entry of the tree with what the walk over the tree needs of it.
+type node struct {
+	entry  Entry
+	link   *Link
+	kind   string
+	parent string // of the entry, or what a compaction made of it
+	index  int    // of the last entry with this uuid, in the file
+	seq    int    // of the first entry with this uuid, among the nodes
+}
+
+// graph is the tree of a session as the official SDK sees it.
+type graph struct {
+	nodes  []*node // in the order in which their uuids first came
+	byID   map[string]*node
+	unsure bool // the end was chosen although a later one led to an entry that is not there
+}
+
+// newGraph takes the entries of the tree out of the entries of a file. A later
+// entry with the same uuid takes the earlier one's place.
+func newGraph(entries []Entry) *graph {
+	g := &graph{byID: make(map[string]*node, len(entries))}
+	for i, e := range entries {
+		l := LinkOf(e)
+		if l == nil || l.UUID == "" {
+			continue
+		}
+		n := g.byID[l.UUID]
+		if n == nil {
+			n = &node{seq: len(g.nodes)}
+			g.nodes = append(g.nodes, n)
+			g.byID[l.UUID] = n
+		}
+		n.entry, n.link, n.kind, n.parent, n.index = e, l, e.Kind(), l.ParentUUID, i
+	}
+	g.relink()
+	return g
+}
+
+// relink moves the messages that compactions preserved behind their summaries.
+func (g *graph) relink() {
+	for _, n := range g.nodes {
+		s, ok := n.entry.(*SystemEntry)
+		if !ok || s.Subtype != "compact_boundary" || s.CompactMetadata == nil {
+			continue
+		}
+		if p := s.CompactMetadata.PreservedMessages; p != nil {
+			g.relinkMessages(p)
+		} else if p := s.CompactMetadata.PreservedSegment; p != nil {
+			if head := g.byID[p.HeadUUID]; head != nil {
+				head.parent = p.AnchorUUID
+			}
+			g.moveChildren(p.AnchorUUID, p.HeadUUID, p.TailUUID)
+		}
+	}
+}
+
+func (g *graph) relinkMessages(p *PreservedMessages) {
+	if len(p.UUIDs) == 0 || slices.ContainsFunc(p.UUIDs, func(id string) bool { return g.byID[id] == nil }) {
+		return
+	}
+	parent := p.AnchorUUID
+	for _, id := range p.UUIDs {
+		g.byID[id].parent = parent
+		parent = id
+	}
+	g.moveChildren(p.AnchorUUID, p.UUIDs[0], parent)
+}
+
+// moveChildren puts the children of one entry, all but one, under another.
+func (g *graph) moveChildren(from, but, to string) {
+	for _, n := range g.nodes {
+		if n.parent == from && n.link.UUID != but {
+			n.parent = to
+		}
+	}
+}
+
+func (g *graph) parentOf(n *node) *node {
+	if n.parent == "" {
+		return nil
+	}
+	return g.byID[n.parent]
+}
+
+func (n *node) isTalk() bool { return n.kind == "user" || n.kind == "assistant" }
+
+// mainThread reports whether the end of the main conversation may be at n.
+func (n *node) mainThread() bool {
+	if n.link.IsSidechain || n.link.TeamName != "" || n.kind == "progress" {
+		return false
+	}
+	a, ok := n.entry.(*AttachmentEntry)
+	return !ok || a.AttachmentType() != "fork_briefing"
+}
+
+// leaf is the last message of the conversation.
+func (g *graph) leaf() *node {
+	leaf, _ := g.ends()
+	return leaf
+}
+
+// ends are the last message of the conversation and the entry that leads to it: of
+// the entries that nothing follows, the one latest in the file that leads up to a
+// message. In a file without a main conversation there is no such entry.
+func (g *graph) ends() (leaf, terminal *node) {
+	parents := map[string]bool{}
+	for _, n := range g.nodes {
+		if n.parent != "" && n.mainThread() {
+			parents[n.parent] = true
+		}
+	}
+	var ends []*node
+	for _, n := range g.nodes {
+		if n.mainThread() && !parents[n.link.UUID] {
+			ends = append(ends, n)
+		}
+	}
+	slices.SortFunc(ends, func(a, b *node) int { return b.index - a.index })
+	seen := map[*node]bool{} // leads to no message
+	for _, end := range ends {
+		for n := end; n != nil && !seen[n]; n = g.parentOf(n) {
+			if n.isTalk() {
+				return n, end
+			}
+			seen[n] = true
+			g.unsure = g.unsure || n.parent != "" && g.byID[n.parent] == nil
+		}
+	}
+	return g.anyLeaf(), nil
+}
+
+// anyLeaf is the leaf of a file that has no main conversation.
+func (g *graph) anyLeaf() *node {
+	parents := map[string]bool{}
+	for _, n := range g.nodes {
+		parents[n.parent] = true
+	}
+	var best, bestMain *node
+	for _, end := range g.nodes {
+		if parents[end.link.UUID] {
+			continue
+		}
+		n := g.upToTalk(end)
+		if n == nil {
+			continue
+		}
+		best = later(best, n)
+		if !n.link.IsSidechain && n.link.TeamName == "" && !n.link.IsMeta {
+			bestMain = later(bestMain, n)
+		}
+	}
+	if bestMain != nil {
+		return bestMain
+	}
+	return best
+}
+
+func (g *graph) upToTalk(n *node) *node {
+	seen := map[*node]bool{}
+	for ; n != nil && !seen[n]; n = g.parentOf(n) {
+		if n.isTalk() {
+			return n
+		}
+		seen[n] = true
+	}
+	return nil
+}
+
+func later(a, b *node) *node {
+	if a == nil || b.index > a.index {
+		return b
+	}
+	return a
+}
+
+// chain is the way from the root to n. A cycle ends it.
+func (g *graph) chain(n *node) []*node {
+	var chain []*node
+	seen := map[*node]bool{}
+	for ; n != nil && !seen[n]; n = g.parentOf(n) {
+		seen[n] = true
+		chain = append(chain, n)
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// messageID is the API's id of an answer, "" for other lines.
+func (n *node) messageID() string {
+	if a, ok := n.entry.(*AssistantEntry); ok {
+		return a.Message.ID
+	}
+	return ""
+}
+
+// toolUses are the ids of the tools that an answer calls.
+func (n *node) toolUses() (ids []string) {
+	a, ok := n.entry.(*AssistantEntry)
+	if !ok || !strings.Contains(a.text, `"tool_use"`) {
+		return nil
+	}
+	for _, b := range a.Message.Content.Blocks() {
+		if t, ok := b.(*claude.ToolUseBlock); ok && t.ID != "" {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+// toolResults are the ids of the tool uses that a line has results of.
+func (n *node) toolResults() (ids []string) {
+	u, ok := n.entry.(*UserEntry)
+	if !ok || !strings.Contains(u.text, `"tool_result"`) {
+		return nil
+	}
+	for _, b := range u.Message.Content.Blocks() {
+		if t, ok := b.(*claude.ToolResultBlock); ok {
+			ids = append(ids, t.ToolUseID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,324 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// endSize is how much of a file's start and of its end a list looks at. The CLI
+// writes what lists need again and again for that reason.
+const endSize = 64 << 10
+
+// nearby is how far apart members of one line are that are written together.
+const nearby = 4 << 10
+
+// Info is what a list says about a session: all that the official SDK's
+// SDKSessionInfo has, and where the session is. It comes from the first and the
+// last 64 KiB of the file, so a title that was given long ago and not repeated
+// is not seen, as in the CLI's own lists.
+type Info struct {
+	SessionID    string
+	Summary      string    // what to show: the title, else a prompt; never empty
+	LastModified time.Time // of the file, to the millisecond
+	FileSize     int64
+	CustomTitle  string
+	FirstPrompt  string // shortened to 200 units of UTF-16
+	GitBranch    string // the last one; HEAD outside of a repository
+	CWD          string // where the session began, or was moved to
+	Tag          string
+	CreatedAt    time.Time // zero if no line says
+	Archived     *bool     // nil: it never was; false: it was, and has been taken out or talked in since
+
+	Path         string // of the file
+	ProjectKey   string // the name of the directory that holds it
+	LastCWD      string // where the agent was last
+	Programmatic bool   // begun by a program, not by a person in a terminal
+
+	continuedIn string
+	startCWD    string // as a member says it, for telling directories with one key apart
+}
+
+// wireInfo is the official SDK's form.
+type wireInfo struct {
+	SessionID    string `json:"sessionId"`
+	Summary      string `json:"summary"`
+	LastModified int64  `json:"lastModified"`
+	FileSize     int64  `json:"fileSize,omitempty"`
+	CustomTitle  string `json:"customTitle,omitempty"`
+	FirstPrompt  string `json:"firstPrompt,omitempty"`
+	GitBranch    string `json:"gitBranch,omitempty"`
+	CWD          string `json:"cwd,omitempty"`
+	Tag          string `json:"tag,omitempty"`
+	CreatedAt    *int64 `json:"createdAt,omitempty"`
+	Archived     *bool  `json:"archived,omitempty"`
+
+	Path         string `json:"path,omitempty"`
+	ProjectKey   string `json:"projectKey,omitempty"`
+	LastCWD      string `json:"lastCwd,omitempty"`
+	Programmatic bool   `json:"programmatic,omitempty"`
+}
+
+// MarshalJSON writes the official SDK's form, times in milliseconds, and the
+// members that it does not have.
+func (i *Info) MarshalJSON() ([]byte, error) {
+	w := wireInfo{
+		SessionID: i.SessionID, Summary: i.Summary, LastModified: i.LastModified.UnixMilli(), FileSize: i.FileSize,
+		CustomTitle: i.CustomTitle, FirstPrompt: i.FirstPrompt, GitBranch: i.GitBranch, CWD: i.CWD, Tag: i.Tag,
+		Archived: i.Archived, Path: i.Path, ProjectKey: i.ProjectKey, LastCWD: i.LastCWD, Programmatic: i.Programmatic,
+	}
+	if !i.CreatedAt.IsZero() {
+		ms := i.CreatedAt.UnixMilli()
+		w.CreatedAt = &ms
+	}
+	return json.Marshal(w)
+}
+
+// Info reads what a list says about the session. The error is [ErrNoSession] for
+// a file that lists leave out: one of a subagent, or one without a prompt or title.
+func (s *Session) Info(ctx context.Context) (*Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	info, err := readInfo(s.Path, "")
+	if err != nil {
+		return nil, err
+	}
+	if info == nil {
+		return nil, fmt.Errorf("%w: %s has nothing to show", ErrNoSession, s.ID)
+	}
+	return info, nil
+}
+
+// ends are the first and the last bytes of a file.
+type ends struct {
+	head, tail part // of a small file both are all of it
+	buf        [2 * endSize]byte
+}
+
+var endsPool = sync.Pool{New: func() any { return new(ends) }}
+
+// read reads the ends of a file.
+func (e *ends) read(f *os.File, size int64) error {
+	n, err := io.ReadFull(f, e.buf[:endSize])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return err
+	}
+	e.head.split(e.buf[:n])
+	tail := e.buf[:n]
+	if size > endSize {
+		n, err := f.ReadAt(e.buf[endSize:], size-endSize)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		tail = e.buf[endSize : endSize+n]
+	}
+	e.tail.split(tail)
+	return nil
+}
+
+// readInfo reads what a list says about a session file; nil if lists leave it out.
+// project is the directory that was asked for, "" if none was.
+func readInfo(path, project string) (*Info, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	e := endsPool.Get().(*ends)
+	defer endsPool.Put(e)
+	if err := e.read(f, stat.Size()); err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	if len(e.head.text) == 0 || !stat.Mode().IsRegular() {
+		return nil, nil
+	}
+	info := e.info(path, project)
+	if info == nil {
+		return nil, nil
+	}
+	info.LastModified = stat.ModTime().Round(time.Millisecond)
+	info.FileSize = stat.Size()
+	return info, nil
+}
+
+// info takes what a list says out of the ends of a file.
+func (e *ends) info(path, project string) *Info {
+	first, _, _ := bytes.Cut(e.head.text, []byte("\n"))
+	if has(first, `"isSidechain":true`, `"isSidechain": true`) {
+		return nil
+	}
+	side := strings.TrimSuffix(path, ".jsonl")
+	i := &Info{
+		SessionID: filepath.Base(side), Path: path, ProjectKey: filepath.Base(filepath.Dir(path)),
+		CustomTitle: e.title(side), FirstPrompt: e.head.firstPrompt(),
+		CreatedAt: parseTime(firstText(e.head.text, "timestamp")),
+	}
+	i.Summary = firstOf(i.CustomTitle,
+		func() string { return e.tail.lastMember("lastPrompt") },
+		func() string { return e.tail.lastMember("summary") },
+		func() string { return i.FirstPrompt },
+		e.head.attachmentPrompt)
+	if i.Summary == "" {
+		return nil
+	}
+	branch, at := lastTextOf(e.tail.text, "gitBranch")
+	i.GitBranch = firstOf(branch, func() string { return firstText(e.head.text, "gitBranch") })
+	if at >= 0 {
+		i.LastCWD, _ = lastTextOf(e.tail.text[max(0, at-nearby):at], "cwd") // the CLI writes it just before
+	}
+	moved, _ := e.tail.lastRecord("relocated", "relocatedCwd", false)
+	i.CWD = firstOf(moved, func() string { return firstText(e.head.text, "cwd") }, func() string { return project })
+	i.Tag, _ = e.tail.lastRecord("tag", "tag", true)
+	i.Archived = e.archived(side)
+	i.Programmatic = e.programmatic()
+	i.continuedIn = e.continuedIn()
+	if project != "" {
+		i.startCWD = firstOf(moved, func() string { return e.head.firstMember("cwd") })
+	}
+	return i
+}
+
+func firstOf(s string, others ...func() string) string {
+	for _, f := range others {
+		if s != "" {
+			break
+		}
+		s = f()
+	}
+	return s
+}
+
+// title is the session's title: that of the tail, of the sidecar, of the head, and
+// after them the model's.
+func (e *ends) title(side string) string {
+	title, ok := e.tail.lastTitle("custom-title", "customTitle")
+	if !ok {
+		title = sidecarTitle(side)
+	}
+	for _, place := range []struct {
+		*part
+		kind, member string
+	}{
+		{&e.head, "custom-title", "customTitle"},
+		{&e.tail, "ai-title", "aiTitle"},
+		{&e.head, "ai-title", "aiTitle"},
+	} {
+		if title != "" {
+			break
+		}
+		title, _ = place.lastTitle(place.kind, place.member)
+	}
+	return title
+}
+
+// sidecarTitle is the title that the CLI keeps beside the file, where it cannot
+// scroll out of the tail.
+func sidecarTitle(side string) string {
+	text, err := os.ReadFile(filepath.Join(side, "custom-title.json"))
+	if err != nil || !jsonwire.Valid(string(text)) {
+		return ""
+	}
+	title := strings.TrimSpace(lastString(string(text), "customTitle"))
+	// What cannot be seen becomes one space, and of the rest 200 characters stay.
+	title = strings.Join(strings.FieldsFunc(title, func(r rune) bool {
+		return unicode.In(r, unicode.Cc, unicode.Cf) || r == '\u2028' || r == '\u2029'
+	}), " ")
+	if runes := []rune(title); len(runes) > maxPrompt {
+		title = string(runes[:maxPrompt])
+	}
+	return strings.TrimSpace(title)
+}
+
+// maxArchived is the size from which an archived.json is none.
+const maxArchived = 4 << 10
+
+// archived tells whether the session is marked as archived; nil if it never was. A
+// prompt since then takes it out.
+func (e *ends) archived(side string) *bool {
+	text, err := os.ReadFile(filepath.Join(side, "archived.json"))
+	if err != nil || len(text) > maxArchived {
+		return nil
+	}
+	var mark struct {
+		Archived *bool  `json:"archived"`
+		At       string `json:"at"`
+	}
+	if json.Unmarshal(text, &mark) != nil || mark.Archived == nil || parseTime(mark.At).IsZero() {
+		return nil
+	}
+	at := parseTime(mark.At).UnixMilli()
+	still := *mark.Archived && !e.tail.askedAfter(at) && !e.head.askedAfter(at)
+	return &still
+}
+
+// programmatic tells whether a program began the session, or a daemon did.
+func (e *ends) programmatic() bool {
+	entrypoint := firstText(e.head.text, "entrypoint")
+	if entrypoint == "" {
+		entrypoint, _ = lastTextOf(e.tail.text, "entrypoint")
+	}
+	switch entrypoint {
+	case "sdk-cli", "sdk-ts", "sdk-py":
+		return true
+	}
+	first := e.head.text
+	for _, l := range e.head.lines {
+		if bytes.Contains(l.text, []byte(`"parentUuid":`)) {
+			first = l.text
+			break
+		}
+	}
+	kind := firstText(first, "sessionKind")
+	return kind == "daemon" || kind == "daemon-worker"
+}
+
+// continuedIn is the session that took over from this one, "" if none did or if
+// this one was talked in since.
+func (e *ends) continuedIn() string {
+	if !slices.ContainsFunc(e.tail.lines, func(l line) bool { return l.mayBe("continued-in") }) {
+		return ""
+	}
+	for _, l := range slices.Backward(e.tail.lines) {
+		if !has(l.text, `"type":"continued-in"`, `"type":"user"`, `"type":"assistant"`) {
+			continue
+		}
+		entry, err := parseEntry(string(l.text), Position{})
+		if err != nil {
+			continue
+		}
+		switch entry := entry.(type) {
+		case *ContinuedInEntry:
+			if validID(entry.ContinuedInSessionID) {
+				return entry.ContinuedInSessionID
+			}
+			return ""
+		case *AssistantEntry:
+			if !entry.IsAPIErrorMessage && entry.Message.StopReason != "" {
+				return ""
+			}
+		case *UserEntry:
+			var command string
+			if _, ok := promptOf(entry, &command); ok {
+				return ""
+			}
+		}
+	}
+	return ""
+}

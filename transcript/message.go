@@ -1,0 +1,144 @@
+package transcript
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Message is one message of a conversation: what the official SDK gives for it,
+// and the entry that it comes from. It is read-only.
+type Message struct {
+	Type      string // user, assistant, system
+	UUID      string
+	SessionID string
+	Timestamp string // as written; Time parses it
+	// Message is the API's message as it was written, role and content; "" for
+	// type system, whose text is in Entry. Content decodes it.
+	Message         claude.JSON
+	ParentToolUseID string // in a subagent: the tool use that started it
+	ParentAgentID   string // in a subagent of a subagent: the agent that started it
+
+	IsCompactSummary        bool // the summary of what was before
+	IsMeta                  bool // not for showing as it is
+	IsQueuedCommand         bool // a prompt that was sent while the agent was at work
+	IsCompletedLocalCommand bool // a slash command that the CLI ran by itself, or its output
+	ToolResultMeta          []claude.ToolResultMeta
+	Origin                  claude.JSON // who spoke, if it was not the user
+
+	// Entry is the line: a *[UserEntry], *[AssistantEntry], *[SystemEntry], or an
+	// *[AttachmentEntry] for a queued command.
+	Entry Entry
+}
+
+// Time is when the message was written, the zero time if the line does not say.
+func (m *Message) Time() time.Time { return parseTime(m.Timestamp) }
+
+// Content is the content of the message. That of a system message is its text,
+// which the official SDK leaves out.
+func (m *Message) Content() claude.Content {
+	if e, ok := m.Entry.(*SystemEntry); ok && m.Message == "" {
+		return e.Content
+	}
+	var body claude.UserContent
+	_ = jsonwire.Unmarshal(string(m.Message), &body) // the line was valid
+	return body.Content
+}
+
+// Text is the text of the message's text blocks.
+func (m *Message) Text() string { return m.Content().String() }
+
+// MessageID is the API's id of an assistant message, "" for others.
+func (m *Message) MessageID() string {
+	if e, ok := m.Entry.(*AssistantEntry); ok {
+		return e.Message.ID
+	}
+	return ""
+}
+
+// wireMessage is a message in the official SDK's form.
+type wireMessage struct {
+	Type                    string                  `json:"type"`
+	UUID                    string                  `json:"uuid"`
+	SessionID               string                  `json:"session_id"`
+	Message                 claude.JSON             `json:"message,omitempty"`
+	ParentToolUseID         *string                 `json:"parent_tool_use_id"`
+	ParentAgentID           *string                 `json:"parent_agent_id"`
+	ToolResultMeta          []claude.ToolResultMeta `json:"tool_result_meta,omitempty"`
+	IsCompactSummary        bool                    `json:"isCompactSummary,omitempty"`
+	IsMeta                  bool                    `json:"is_meta,omitempty"`
+	IsQueuedCommand         bool                    `json:"isQueuedCommand,omitempty"`
+	IsCompletedLocalCommand bool                    `json:"isCompletedLocalCommand,omitempty"`
+	Timestamp               string                  `json:"timestamp,omitempty"`
+	Origin                  claude.JSON             `json:"origin,omitempty"`
+
+	Subtype string      `json:"subtype,omitempty"`
+	Content claude.JSON `json:"content,omitempty"`
+}
+
+// MarshalJSON writes the message in the form in which the official SDK gives it.
+// A system message has its subtype and content besides.
+func (m *Message) MarshalJSON() ([]byte, error) {
+	w := wireMessage{
+		Type: m.Type, UUID: m.UUID, SessionID: m.SessionID, Message: m.Message,
+		ParentToolUseID: orNull(m.ParentToolUseID), ParentAgentID: orNull(m.ParentAgentID),
+		ToolResultMeta: m.ToolResultMeta, IsCompactSummary: m.IsCompactSummary, IsMeta: m.IsMeta,
+		IsQueuedCommand: m.IsQueuedCommand, IsCompletedLocalCommand: m.IsCompletedLocalCommand,
+		Timestamp: m.Timestamp, Origin: m.Origin,
+	}
+	if e, ok := m.Entry.(*SystemEntry); ok && m.Type == "system" {
+		w.Subtype, w.Content = e.Subtype, e.Member("content")
+	}
+	return json.Marshal(w)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Joined is one message as the API saw it: the lines of one answer, or a single
+// line of anything else.
+type Joined struct {
+	*Message            // the first line
+	Lines    []*Message // all of them, in order
+}
+
+// Blocks are the content blocks of all lines.
+func (j *Joined) Blocks() []claude.ContentBlock {
+	var blocks []claude.ContentBlock
+	for _, m := range j.Lines {
+		content := m.Content()
+		if content.IsText() {
+			blocks = append(blocks, &claude.TextBlock{Text: content.String()})
+			continue
+		}
+		blocks = append(blocks, content.Blocks()...)
+	}
+	return blocks
+}
+
+// Join puts the lines of each answer together: lines of type assistant with one
+// message id become one message, where the first of them is. The results of tools
+// that ran before the answer was complete follow it.
+func Join(messages []*Message) []*Joined {
+	var joined []*Joined
+	byID := map[string]*Joined{}
+	for _, m := range messages {
+		id := m.MessageID()
+		if j := byID[id]; id != "" && j != nil {
+			j.Lines = append(j.Lines, m)
+			continue
+		}
+		j := &Joined{Message: m, Lines: []*Message{m}}
+		joined = append(joined, j)
+		if id != "" {
+			byID[id] = j
+		}
+	}
+	return joined
+}

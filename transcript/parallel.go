@@ -1,0 +1,168 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+)
+
+// parallel adds to a chain what hangs beside it: the CLI runs the tools of one
+// answer at the same time, each result hangs off its own line of the answer, and
+// the conversation goes on from only one of them.
+type parallel struct {
+	g       *graph
+	inChain map[*node]bool
+	answers map[string][]*node // the lines of each answer, by message id
+	callers map[string]*node   // by tool use id; nil if two answers claim it
+	results map[string][]*node // by the uuid of the line that called the tool
+	done    map[string]bool    // tool use ids whose result is in the chain
+}
+
+// withParallel is the chain with every line of its answers, and the results of
+// every tool that they call.
+func (g *graph) withParallel(chain []*node) []*node {
+	last := map[string]*node{} // the last line of each answer on the chain
+	for _, n := range chain {
+		if id := n.messageID(); id != "" {
+			last[id] = n
+		}
+	}
+	if len(last) == 0 {
+		return chain
+	}
+	p := &parallel{
+		g: g, inChain: map[*node]bool{}, answers: map[string][]*node{},
+		callers: map[string]*node{}, results: map[string][]*node{}, done: map[string]bool{},
+	}
+	for _, n := range chain {
+		p.inChain[n] = true
+		for _, id := range n.toolResults() {
+			p.done[id] = true
+		}
+	}
+	p.collect()
+
+	missing := map[*node][]*node{} // behind which line of the chain
+	seen := map[string]bool{}
+	for _, n := range chain {
+		id := n.messageID()
+		if id == "" || seen[id] {
+			continue
+		}
+		seen[id] = true
+		missing[last[id]] = p.missingOf(p.answers[id])
+	}
+	var out []*node
+	for _, n := range chain {
+		out = append(out, n)
+		out = append(out, missing[n]...)
+	}
+	return out
+}
+
+// collect finds the answers and the results of tools.
+func (p *parallel) collect() {
+	var results []*node
+	for _, n := range p.g.nodes {
+		if id := n.messageID(); id != "" {
+			p.answers[id] = append(p.answers[id], n)
+			for _, use := range n.toolUses() {
+				first, ok := p.callers[use]
+				if ok && (first == nil || first.messageID() != id) {
+					p.callers[use] = nil
+					continue
+				}
+				p.callers[use] = n
+			}
+		} else if n.parent != "" && len(n.toolResults()) > 0 {
+			results = append(results, n)
+		}
+	}
+	for _, n := range results {
+		p.addResult(n.parent, n)
+		if u := n.entry.(*UserEntry); u.SourceToolAssistantUUID != n.parent {
+			p.addOwn(p.g.byID[u.SourceToolAssistantUUID], n)
+		}
+		for _, id := range n.toolResults() {
+			p.addOwn(p.callers[id], n)
+		}
+	}
+}
+
+// addOwn adds a result to the line that called its tool, if both are of one agent.
+func (p *parallel) addOwn(caller, result *node) {
+	if caller != nil && caller.link.IsSidechain == result.link.IsSidechain && caller.link.AgentID == result.link.AgentID {
+		p.addResult(caller.link.UUID, result)
+	}
+}
+
+func (p *parallel) addResult(uuid string, n *node) {
+	if !slices.Contains(p.results[uuid], n) {
+		p.results[uuid] = append(p.results[uuid], n)
+	}
+}
+
+// missingOf are the lines of an answer that are not in the chain, then the results
+// of its tools that are not.
+func (p *parallel) missingOf(answer []*node) []*node {
+	own := map[string]bool{}
+	var lines []*node
+	for _, n := range answer {
+		own[n.link.UUID] = true
+		if !p.inChain[n] {
+			lines = append(lines, n)
+		}
+	}
+	var below, elsewhere []*node // results under a line of the answer, and others
+	seen := map[*node]bool{}
+	for _, n := range answer {
+		for _, r := range p.results[n.link.UUID] {
+			switch {
+			case p.inChain[r] || seen[r]:
+			case own[r.parent]:
+				below = append(below, r)
+			default:
+				elsewhere = append(elsewhere, r)
+			}
+			seen[r] = true
+		}
+	}
+	results := append(below, p.unanswered(below, elsewhere, own)...)
+	slices.SortStableFunc(lines, byTimestamp)
+	slices.SortStableFunc(results, byTimestamp)
+	missing := append(lines, results...)
+	for _, n := range missing {
+		p.inChain[n] = true
+	}
+	return missing
+}
+
+// unanswered are those of the results from elsewhere that answer a call of this
+// answer which has no result yet.
+func (p *parallel) unanswered(below, elsewhere []*node, own map[string]bool) (kept []*node) {
+	if len(elsewhere) == 0 {
+		return nil
+	}
+	done := map[string]bool{}
+	for _, n := range below {
+		for _, id := range n.toolResults() {
+			done[id] = true
+		}
+	}
+	slices.SortFunc(elsewhere, func(a, b *node) int { return a.seq - b.seq })
+	for _, n := range elsewhere {
+		ids := n.toolResults()
+		if !slices.ContainsFunc(ids, func(id string) bool {
+			caller := p.callers[id]
+			return !p.done[id] && !done[id] && caller != nil && own[caller.link.UUID]
+		}) {
+			continue
+		}
+		for _, id := range ids {
+			done[id] = true
+		}
+		kept = append(kept, n)
+	}
+	return kept
+}
+
+func byTimestamp(a, b *node) int { return strings.Compare(a.link.Timestamp, b.link.Timestamp) }

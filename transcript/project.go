@@ -1,0 +1,232 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// cutKey is the length from which a project key is cut and ends in a hash.
+const cutKey = 200
+
+// worktreeLimit is how long git may take to list worktrees.
+const worktreeLimit = 5 * time.Second
+
+// SessionIn finds a session of a directory by its id, also in the other worktrees
+// of the directory's git repository. The error is [ErrNoSession] if there is none.
+func (d *Dir) SessionIn(ctx context.Context, dir, id string) (*Session, error) {
+	projects, _, err := d.projectsFor(ctx, &Filter{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, p := range projects {
+		dirs = append(dirs, p.dir)
+	}
+	return d.sessionIn(id, dirs)
+}
+
+// projectsFor are the project directories that a filter wants, and the worktrees
+// of the directory that it names.
+func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project, trees []string, err error) {
+	if filter.Dir == "" {
+		all, err := d.projectDirs()
+		for _, dir := range all {
+			found = append(found, project{dir: dir})
+		}
+		return found, nil, err
+	}
+	real := realPath(filter.Dir)
+	trees = []string{real}
+	if !filter.NoWorktrees {
+		for _, tree := range worktrees(ctx, real) {
+			if !slices.Contains(trees, tree) {
+				trees = append(trees, tree)
+			}
+		}
+	}
+	taken := map[string]bool{}
+	for _, tree := range trees {
+		dirs, err := d.projectDirsOf(tree)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, dir := range dirs {
+			if !taken[dir] {
+				taken[dir] = true
+				found = append(found, project{dir: dir, of: tree})
+			}
+		}
+	}
+	return found, trees, nil
+}
+
+// projectDirsOf are the project directories that hold sessions of a directory: the
+// one with its key, and for a long path those whose key differs only in the hash, as
+// older CLIs wrote it, if a session in them says that it is of that directory.
+func (d *Dir) projectDirsOf(path string) (found []string, err error) {
+	key := claude.ProjectKey(path)
+	for _, name := range []string{d.project, key} {
+		dir := filepath.Join(d.projects(), name)
+		if info, err := os.Stat(dir); name != "" && err == nil && info.IsDir() {
+			found = append(found, dir)
+		}
+	}
+	if len(key) <= cutKey || d.project != "" {
+		return found, nil
+	}
+	all, err := d.projectDirs()
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range all {
+		name := filepath.Base(dir)
+		if len(name) > cutKey && !sameName(name, key) && sameName(name[:cutKey+1], key[:cutKey]+"-") && holdsSessionOf(dir, path) {
+			found = append(found, dir)
+		}
+	}
+	return found, nil
+}
+
+// sameName compares names of files as the system does.
+func sameName(a, b string) bool {
+	if runtime.GOOS == "windows" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}
+
+// holdsSessionOf reports whether a session of a project directory says that it is
+// of the directory path.
+func holdsSessionOf(dir, path string) bool {
+	files, _ := filepath.Glob(filepath.Join(globQuote(dir), "*.jsonl"))
+	for _, file := range files {
+		info, err := readInfo(file, path)
+		if err == nil && info != nil && dashes(info.startCWD) == dashes(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// globQuote takes the meaning off the characters that a glob pattern knows.
+func globQuote(path string) string {
+	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
+}
+
+// dashes is what a path looks like in a key that is never cut: a dash for every unit
+// of UTF-16 that is no letter or digit of ASCII.
+func dashes(path string) string {
+	var b strings.Builder
+	for _, r := range path {
+		switch {
+		case '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
+}
+
+// worktrees are the worktrees of the git repository that dir is in, none if it is
+// in none or git is not there.
+func worktrees(ctx context.Context, dir string) (trees []string) {
+	ctx, cancel := context.WithTimeout(ctx, worktreeLimit)
+	defer cancel()
+	// The repository may be anybody's: nothing that it configures is run.
+	cmd := exec.CommandContext(ctx, "git", "-c", "core.hooksPath="+os.DevNull, "-c", "core.fsmonitor=", "worktree", "list", "--porcelain")
+	cmd.Dir = dir
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return nil
+	}
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if tree, ok := strings.CutPrefix(strings.TrimSuffix(line, "\r"), "worktree "); ok {
+			trees = append(trees, filepath.FromSlash(tree))
+		}
+	}
+	return trees
+}
+
+// ofAnother reports whether the session is of another directory that exists and
+// has the same key: keys are not unique.
+func (c *candidate) ofAnother(info *Info) bool {
+	if c.project == "" || info.startCWD == "" || samePath(info.startCWD, c.project) || dashes(info.startCWD) != dashes(c.project) {
+		return false
+	}
+	for _, tree := range c.trees {
+		if within(info.startCWD, tree) {
+			return false
+		}
+	}
+	real, err := filepath.EvalSymlinks(info.startCWD)
+	return err == nil && !samePath(real, realPath(c.project)) && dashes(real) == dashes(c.project)
+}
+
+func samePath(a, b string) bool {
+	a, b = composed(filepath.ToSlash(a)), composed(filepath.ToSlash(b))
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}
+
+func within(path, dir string) bool {
+	path, dir = composed(filepath.ToSlash(path)), strings.TrimSuffix(composed(filepath.ToSlash(dir)), "/")
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		path, dir = strings.ToLower(path), strings.ToLower(dir)
+	}
+	return path == dir || strings.HasPrefix(path, dir+"/")
+}
+
+// maxTreeSearch is how far into a file hasTree looks before it believes.
+const maxTreeSearch = 16 << 20
+
+// hasTree reports whether a session file has an entry of the tree.
+func hasTree(path string) bool {
+	f, err := openRegular(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	mark := []byte(`"parentUuid":`)
+	buf := make([]byte, readSize)
+	kept := 0
+	for read := 0; read < maxTreeSearch; {
+		n, err := f.Read(buf[kept:])
+		if bytes.Contains(buf[:kept+n], mark) {
+			return true
+		}
+		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
+			return false
+		}
+		read += n
+		rest := buf[max(0, kept+n-len(mark)) : kept+n]
+		kept = copy(buf, rest)
+	}
+	return true
+}

@@ -1,0 +1,142 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+)
+
+// delivered counts the queued prompts that were taken up in the middle of a turn:
+// the CLI notes it when it removes them from the queue. A prompt can be in a file
+// several times; the last copies are those that were taken up.
+type delivered struct {
+	byDelivery map[string]int  // by delivery id
+	bySource   map[string]int  // by the uuid of the prompt
+	entries    map[string]bool // uuids of the copies that a delivery id means
+}
+
+func deliveries(entries []Entry) *delivered {
+	d := &delivered{byDelivery: map[string]int{}, bySource: map[string]int{}, entries: map[string]bool{}}
+	copies := map[string][]string{} // uuids by delivery id
+	texts := map[string]string{}    // attachments by source
+	mixed := map[string]bool{}      // sources with different attachments
+	for _, e := range entries {
+		if op, ok := e.(*QueueOperationEntry); ok {
+			d.count(op)
+			continue
+		}
+		q := queuedOf(e)
+		if q == nil {
+			continue
+		}
+		a := e.(*AttachmentEntry)
+		switch {
+		case a.UUID == "":
+		case q.DeliveryID != "":
+			if !slices.Contains(copies[q.DeliveryID], a.UUID) {
+				copies[q.DeliveryID] = append(copies[q.DeliveryID], a.UUID)
+			}
+		case q.SourceUUID != "":
+			if text, ok := texts[q.SourceUUID]; ok && text != string(a.Attachment) {
+				mixed[q.SourceUUID] = true
+			} else {
+				texts[q.SourceUUID] = string(a.Attachment)
+			}
+		}
+	}
+	for source := range mixed {
+		delete(d.bySource, source)
+	}
+	for id, uuids := range copies {
+		for _, uuid := range uuids[max(0, len(uuids)-d.byDelivery[id]):] {
+			d.entries[uuid] = true
+		}
+	}
+	return d
+}
+
+func (d *delivered) count(op *QueueOperationEntry) {
+	switch {
+	case op.Operation != "remove" || op.Reason != "absorbed_mid_turn":
+	case op.DeliveryID != "":
+		d.byDelivery[op.DeliveryID]++
+	case op.CommandUUID != "":
+		d.bySource[op.CommandUUID]++
+	}
+}
+
+// inThread tells, by index, of the queued prompts that the notes speak of whether
+// they were taken up.
+func (d *delivered) inThread(nodes []*node) map[int]bool {
+	known := map[int]bool{}
+	if d == nil {
+		return known
+	}
+	sources := map[string][]int{}
+	for i, n := range nodes {
+		q := queuedOf(n.entry)
+		switch {
+		case q == nil:
+		case q.DeliveryID != "":
+			if d.byDelivery[q.DeliveryID] > 0 {
+				known[i] = d.entries[n.link.UUID]
+			}
+		case d.bySource[q.SourceUUID] > 0:
+			sources[q.SourceUUID] = append(sources[q.SourceUUID], i)
+		}
+	}
+	for source, at := range sources {
+		for k, i := range at {
+			known[i] = k >= len(at)-d.bySource[source]
+		}
+	}
+	return known
+}
+
+// trailing are the queued prompts behind the last message: nobody has answered
+// them, and the conversation goes on with them. Those that lead to another branch
+// belong there.
+func (g *graph) trailing(chain []*node, leaf *node) []*node {
+	children := map[string][]*node{}
+	in := map[*node]bool{}
+	for _, n := range chain {
+		in[n] = true
+	}
+	elsewhere := map[*node]bool{}
+	queued := false
+	for _, n := range g.nodes {
+		if n.isTalk() {
+			if !in[n] && !n.link.IsSidechain && n.link.TeamName == "" {
+				for p := g.byID[n.link.ParentUUID]; p != nil && !in[p] && !elsewhere[p]; p = g.byID[p.link.ParentUUID] {
+					elsewhere[p] = true
+				}
+			}
+			continue
+		}
+		queued = queued || queuedOf(n.entry) != nil
+		children[n.link.ParentUUID] = append(children[n.link.ParentUUID], n)
+		if n.parent != n.link.ParentUUID {
+			children[n.parent] = append(children[n.parent], n)
+		}
+	}
+	if !queued {
+		return nil
+	}
+	var found []*node
+	var visit func(n *node)
+	visit = func(n *node) {
+		below := children[n.link.UUID]
+		slices.SortStableFunc(below, func(a, b *node) int { return strings.Compare(a.link.Timestamp, b.link.Timestamp) })
+		for _, c := range below {
+			if in[c] {
+				continue
+			}
+			in[c] = true
+			if queuedOf(c.entry) != nil && !elsewhere[c] {
+				found = append(found, c)
+			}
+			visit(c)
+		}
+	}
+	visit(leaf)
+	return found
+}

@@ -1,0 +1,93 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Session is a session on disk. It holds no open file; each method reads anew, so
+// a session that grows is seen as far as it has grown. It may be used from any
+// goroutine.
+type Session struct {
+	ID         string
+	Path       string // of the main transcript
+	ProjectKey string // the name of the directory that holds it; see [claude.ProjectKey]
+
+	dir      *Dir
+	modified int64
+}
+
+// File is the session in a file that need not be in a configuration directory.
+// Its id is the file's name without .jsonl; its subagents are where the CLI would
+// put them, in a directory of that name beside the file.
+func File(path string) *Session {
+	return Open(filepath.Dir(filepath.Dir(filepath.Dir(path)))).sessionAt(path)
+}
+
+// sideDir is the directory beside the transcript: subagents, sidecars, output.
+func (s *Session) sideDir() string { return strings.TrimSuffix(s.Path, ".jsonl") }
+
+// Entries are the lines of the session in the order of the file. A bad line is
+// yielded as a [*LineError] and the iteration goes on; any other error is the
+// last element. Nothing is held but the line at hand.
+func (s *Session) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return fileEntries(ctx, s.Path)
+}
+
+func fileEntries(ctx context.Context, path string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(nil, fmt.Errorf("transcript: %w", err))
+			return
+		}
+		defer f.Close()
+		readEntries(ctx, path, newLineReader(f, 0), yield)
+	}
+}
+
+// readEntries yields what r has to its end; false if the range was broken off.
+func readEntries(ctx context.Context, path string, r *lineReader, yield func(Entry, error) bool) bool {
+	for {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return false
+		}
+		l, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return true
+		}
+		if err != nil {
+			yield(nil, fmt.Errorf("transcript: %w", err))
+			return false
+		}
+		e, err := parseEntry(string(l.text), l.pos)
+		if err != nil {
+			e, err = nil, lineError(path, l, err)
+		}
+		if !yield(e, err) {
+			return false
+		}
+	}
+}
+
+// goodEntries reads the entries of a file and leaves bad lines out.
+func goodEntries(ctx context.Context, path string) ([]Entry, error) {
+	var entries []Entry
+	var bad *LineError
+	for e, err := range fileEntries(ctx, path) {
+		switch {
+		case err == nil:
+			entries = append(entries, e)
+		case !errors.As(err, &bad):
+			return nil, err
+		}
+	}
+	return entries, nil
+}

@@ -1,0 +1,122 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Subagent is an agent that a session started: a file of its own beside the
+// session's.
+type Subagent struct {
+	ID   string // agentId
+	Path string
+	AgentMeta
+}
+
+// AgentMeta is what the CLI notes about a subagent, beside its file. All of it is
+// missing where it did not.
+type AgentMeta struct {
+	AgentType     string      `json:"agentType"`
+	Description   string      `json:"description"`
+	ToolUseID     string      `json:"toolUseId"`     // the call that started it
+	ParentAgentID string      `json:"parentAgentId"` // set: it was started by another subagent
+	SpawnDepth    int64       `json:"spawnDepth"`
+	WorktreePath  string      `json:"worktreePath"`
+	Meta          claude.JSON `json:"-"` // all of it
+}
+
+// Subagents are the subagents of the session, those that subagents started among
+// them, in the order of their paths.
+func (s *Session) Subagents() ([]*Subagent, error) {
+	var agents []*Subagent
+	err := filepath.WalkDir(filepath.Join(s.sideDir(), "subagents"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		id, isAgent := strings.CutPrefix(d.Name(), "agent-")
+		id, isFile := strings.CutSuffix(id, ".jsonl")
+		if isAgent && isFile && d.Type().IsRegular() {
+			agents = append(agents, newSubagent(id, path))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	return agents, nil
+}
+
+func newSubagent(id, path string) *Subagent {
+	a := &Subagent{ID: id, Path: path}
+	text, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".meta.json")
+	if err == nil && jsonwire.Valid(string(text)) {
+		a.Meta = claude.JSON(text)
+		_ = jsonwire.Unmarshal(string(text), &a.AgentMeta) // it is valid
+	}
+	return a
+}
+
+// Entries are the lines of the subagent's file; see [Session.Entries].
+func (a *Subagent) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return fileEntries(ctx, a.Path)
+}
+
+// Conversation is what was said in the subagent, the last message's way up to the
+// root, notes for the model included.
+func (a *Subagent) Conversation(ctx context.Context) ([]*Message, error) {
+	entries, err := goodEntries(ctx, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	g := &graph{byID: map[string]*node{}}
+	var last *node
+	for i, e := range entries {
+		e = spoken(e)
+		l := LinkOf(e)
+		if l == nil || l.UUID == "" || e.Kind() == "system" || e.Kind() == "progress" {
+			continue
+		}
+		n := &node{entry: e, link: l, kind: e.Kind(), parent: l.ParentUUID, index: i}
+		g.byID[l.UUID] = n
+		if n.isTalk() {
+			last = n
+		}
+	}
+	t := thread{nodes: g.chain(last), keepMeta: true}
+	var messages []*Message
+	for _, m := range t.messages() {
+		if m.Type != "user" && m.Type != "assistant" {
+			continue
+		}
+		m.ParentToolUseID, m.ParentAgentID = plainID(a.ToolUseID), plainID(a.ParentAgentID)
+		messages = append(messages, m.Message)
+	}
+	return messages, nil
+}
+
+// plainID is the id if it looks like one, else "".
+func plainID(s string) string {
+	if len(s) > 128 {
+		return ""
+	}
+	for _, c := range []byte(s) {
+		switch {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', strings.IndexByte("_.:-", c) >= 0:
+		default:
+			return ""
+		}
+	}
+	return s
+}

@@ -1,0 +1,203 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// thread turns the nodes of a conversation into messages.
+type thread struct {
+	nodes     []*node
+	trailing  map[*node]bool // behind the last message
+	delivered *delivered     // nil in a subagent
+	keepMeta  bool           // of a subagent everything is shown
+}
+
+// messages are the messages of all nodes, in order; those that are none have the
+// type of their line.
+func (t *thread) messages() []*threadMessage {
+	commands := t.localCommands()
+	answered := t.answered(commands)
+	known := t.delivered.inThread(t.nodes)
+	uuids := map[string]bool{}
+	for _, n := range t.nodes {
+		uuids[n.link.UUID] = true
+	}
+	var out []*threadMessage
+	for i, n := range t.nodes {
+		m := newMessage(n.entry, n.link)
+		said, ok := known[i]
+		if !ok {
+			said = answered[i] || t.trailing[n]
+		}
+		if commands[i] {
+			m.IsCompletedLocalCommand = true
+		} else if said {
+			m = t.queued(m, uuids)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// localCommand tells the lines apart that a slash command leaves when the CLI runs
+// it by itself: a caveat, the record of the command, its output.
+func localCommand(n *node) string {
+	u, ok := n.entry.(*UserEntry)
+	if !ok || u.PromptSource != "" {
+		return ""
+	}
+	text := lastText(u.Message.Content)
+	switch {
+	case strings.HasPrefix(text, "<command-name>"):
+		return "record"
+	case strings.HasPrefix(text, "<local-command-stdout>"), strings.HasPrefix(text, "<local-command-stderr>"):
+		return "output"
+	case strings.HasPrefix(text, "<local-command-caveat>"):
+		return "caveat"
+	}
+	return ""
+}
+
+func lastText(c claude.Content) string {
+	if c.IsText() {
+		return c.String()
+	}
+	blocks := c.Blocks()
+	for _, b := range slices.Backward(blocks) {
+		if t, ok := b.(*claude.TextBlock); ok {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+// localCommands are the indexes of records of slash commands and their output: they
+// follow a caveat, the record first.
+func (t *thread) localCommands() map[int]bool {
+	found := map[int]bool{}
+	for i, n := range t.nodes {
+		if !n.link.IsMeta || localCommand(n) != "caveat" {
+			continue
+		}
+		recorded := false
+		for j := i + 1; j < len(t.nodes); j++ {
+			next := t.nodes[j]
+			if next.kind == "assistant" {
+				break
+			}
+			if next.kind != "user" || next.link.IsMeta {
+				continue
+			}
+			kind := localCommand(next)
+			if kind == "record" && !recorded {
+				recorded = true
+			} else if kind != "output" || !recorded {
+				break
+			}
+			found[j] = true
+		}
+	}
+	return found
+}
+
+// answered tells for each index whether the next thing said is an answer, rather
+// than a prompt: a queued prompt before an answer was taken up.
+func (t *thread) answered(commands map[int]bool) []bool {
+	out := make([]bool, len(t.nodes))
+	reply := false
+	for i, n := range slices.Backward(t.nodes) {
+		out[i] = reply
+		switch e := n.entry.(type) {
+		case *AssistantEntry:
+			reply = true
+		case *UserEntry:
+			if n.parent != "" && len(n.toolResults()) > 0 || saysInterrupted(e.Message.Content) {
+				reply = true
+			} else if !e.IsMeta && !e.IsCompactSummary && !commands[i] {
+				reply = false
+			}
+		}
+	}
+	return out
+}
+
+// saysInterrupted reports whether a message is nothing but the note that
+// something was stopped.
+func saysInterrupted(c claude.Content) bool {
+	if c.IsText() {
+		return isInterruption(c.String())
+	}
+	blocks := c.Blocks()
+	for _, b := range blocks {
+		text := ""
+		switch b := b.(type) {
+		case *claude.TextBlock:
+			text = b.Text
+		case *claude.ToolResultBlock:
+			if b.IsError && b.Content.IsText() {
+				text = b.Content.String()
+			}
+		}
+		if !isInterruption(text) {
+			return false
+		}
+	}
+	return len(blocks) > 0
+}
+
+// queuedCommand is the attachment of a prompt that was sent while the agent was at
+// work.
+type queuedCommand struct {
+	Type            string      `json:"type"`
+	Prompt          claude.JSON `json:"prompt"`
+	SourceUUID      string      `json:"source_uuid"`
+	DeliveryID      string      `json:"delivery_id"`
+	IsMeta          bool        `json:"isMeta"`
+	CommandMode     string      `json:"commandMode"`
+	Origin          claude.JSON `json:"origin"`
+	ForwardedIntent claude.JSON `json:"forwardedIntent"`
+}
+
+// queuedOf is the queued prompt of an entry, nil if it is none.
+func queuedOf(e Entry) *queuedCommand {
+	a, ok := e.(*AttachmentEntry)
+	if !ok || a.AttachmentType() != "queued_command" {
+		return nil
+	}
+	q := new(queuedCommand)
+	_ = jsonwire.Unmarshal(string(a.Attachment), q) // the line was valid
+	return q
+}
+
+// queued is the message of a queued prompt; any other message is returned as it is.
+func (t *thread) queued(m *threadMessage, uuids map[string]bool) *threadMessage {
+	q := queuedOf(m.Entry)
+	if q == nil || q.IsMeta && !t.keepMeta && !isOutside(q.Origin) ||
+		lastString(string(q.ForwardedIntent), "lineage") != "" ||
+		q.Prompt == "" || q.Prompt[0] != '"' && q.Prompt[0] != '[' {
+		return m
+	}
+	uuid := m.UUID
+	if q.SourceUUID != "" && q.SourceUUID != uuid {
+		if uuid = q.SourceUUID; uuids[uuid] {
+			return m // the prompt itself is there
+		}
+	}
+	uuids[uuid] = true
+	origin := notNull(q.Origin)
+	if origin == "" && q.CommandMode == "task-notification" {
+		origin = `{"kind":"task-notification"}`
+	}
+	return &threadMessage{
+		Message: &Message{
+			Type: "user", UUID: uuid, SessionID: m.SessionID, Timestamp: m.Timestamp,
+			Message: `{"role":"user","content":` + q.Prompt + `}`,
+			IsMeta:  q.IsMeta, IsQueuedCommand: true, Origin: origin, Entry: m.Entry,
+		},
+		link: m.link, meta: q.IsMeta,
+	}
+}

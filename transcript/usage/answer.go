@@ -1,0 +1,49 @@
+package usage
+
+import (
+	"iter"
+	"time"
+)
+
+// Answer is one answer of a model, as the ledger counts it.
+type Answer struct {
+	Time    time.Time
+	Session string // that it was written in first
+	Project string // the directory of the session
+	Branch  string
+	Model   string
+	Agent   string // the id of the subagent, "" for the main conversation
+	Tokens
+	Cost     float64 // in dollars
+	Priced   bool    // the model has a price; if not, Cost means nothing
+	Stopped  bool    // it was stopped while it came, and the CLI's own bill leaves it out
+	Fast     bool    // it was made in fast mode
+	InUS     bool    // it had to be made in the US
+	LongRate bool    // it has the price of long prompts
+}
+
+// Answers are the answers of a view, by time. The ledger must not be updated while
+// they are looked at.
+func (l *Ledger) Answers(v View) iter.Seq[Answer] {
+	v = v.withDefaults()
+	return func(yield func(Answer) bool) {
+		long := l.longPrompts(v.Prices)
+		for _, i := range l.inOrder(l.filter(v)) {
+			if e := l.entries.at(int(i)); !yield(l.answer(e, v, long(e))) {
+				return
+			}
+		}
+	}
+}
+
+func (l *Ledger) answer(e *entry, v View, long bool) Answer {
+	a := Answer{
+		Time: e.time().In(v.Location), Session: l.names.text(e.session), Project: l.projectName(l.files[e.file]), Branch: l.names.text(e.branch),
+		Model: l.names.text(e.model), Agent: l.names.text(e.agent), Tokens: e.tokens(),
+		Stopped: e.has(broken), Fast: e.has(fast), InUS: e.has(inUS), LongRate: long,
+	}
+	if price, ok := v.Prices.Of(a.Model); ok {
+		a.Cost, a.Priced = price.cost(a.Tokens, e.flags&priceFlags, long)
+	}
+	return a
+}

@@ -1,0 +1,182 @@
+package usage
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Ledger is every answer that the transcripts hold, each once. Reports may be made
+// from several goroutines, but not while Update runs.
+type Ledger struct {
+	options Options
+	names   *names
+	files   []*file
+	byPath  map[string]*file
+
+	mu      sync.Mutex // while several workers put
+	entries entryList
+	index   map[key]int32
+	copies  map[sharer]struct{}
+	stats   Stats
+	places  map[string]string // directories by project
+}
+
+// sharer is a session that has lines of an answer which others have too.
+type sharer struct {
+	key
+	session uint32
+}
+
+// Stats says what a ledger was made from.
+type Stats struct {
+	Files    int
+	Bytes    int64
+	Answers  int   // each counted once
+	Lines    int64 // of answers: how often the same was written
+	BadLines int64 // that are no JSON or were cut off
+	Problems []error
+}
+
+func newLedger(o Options) *Ledger {
+	return &Ledger{options: o, names: newNames(), byPath: map[string]*file{}, index: map[key]int32{}, copies: map[sharer]struct{}{}}
+}
+
+// Stats says what the ledger was made from, as of the last scan.
+func (l *Ledger) Stats() Stats {
+	s := l.stats
+	for _, f := range l.files {
+		if f.torn {
+			s.BadLines++
+		}
+	}
+	return s
+}
+
+// put adds a line of an answer.
+func (l *Ledger) put(e *entry) {
+	i, ok := l.index[e.key]
+	if !ok {
+		l.index[e.key] = int32(l.entries.n)
+		l.entries.append(e)
+		return
+	}
+	l.take(l.entries.at(int(i)), e)
+}
+
+// take adds another line of an answer that is there already.
+func (l *Ledger) take(old, e *entry) {
+	if old.session != e.session {
+		l.copies[sharer{e.key, old.session}] = struct{}{}
+		l.copies[sharer{e.key, e.session}] = struct{}{}
+	}
+	// Both are decided before either changes what the other looks at.
+	numbers, place := l.betterNumbers(e, old), l.firstPlace(e, old)
+	if numbers {
+		old.copyNumbers(e)
+	}
+	if place {
+		old.copyPlace(e)
+	}
+}
+
+// betterNumbers is moreNumbers, and the first name in the alphabet where only the
+// model differs.
+func (l *Ledger) betterNumbers(a, b *entry) bool {
+	if a.model == b.model || moreNumbers(a, b) || moreNumbers(b, a) {
+		return moreNumbers(a, b)
+	}
+	return l.names.text(a.model) < l.names.text(b.model)
+}
+
+// firstPlace orders two lines of one answer by where it was written first: in the
+// main conversation, in a session that is no fork, in the file that was begun
+// first, at the first time.
+func (l *Ledger) firstPlace(a, b *entry) bool {
+	for _, f := range []flags{sidechain, forked} {
+		if a.has(f) != b.has(f) {
+			return b.has(f)
+		}
+	}
+	if a.file != b.file {
+		x, y := l.files[a.file], l.files[b.file]
+		return cmp.Or(cmp.Compare(x.born, y.born), cmp.Compare(x.path, y.path)) < 0
+	}
+	if a.at != b.at {
+		return a.at < b.at
+	}
+	for _, pair := range [...][2]uint32{{a.session, b.session}, {a.branch, b.branch}, {a.agent, b.agent}} {
+		if pair[0] != pair[1] {
+			return l.names.text(pair[0]) < l.names.text(pair[1])
+		}
+	}
+	return false
+}
+
+// settle finds the answers that a subagent's file repeats under another request id,
+// and counts.
+func (l *Ledger) settle() {
+	type place struct {
+		message uint64
+		session uint32
+	}
+	best := map[place]*entry{}
+	for i := range l.entries.n {
+		if e := l.entries.at(i); e.has(sidechain) {
+			e.flags &^= repeated
+			p := place{e.message, e.session}
+			if o := best[p]; o == nil || l.betterNumbers(e, o) || !l.betterNumbers(o, e) && l.firstPlace(e, o) {
+				best[p] = e
+			}
+		}
+	}
+	main := map[place]bool{}
+	for i := range l.entries.n {
+		e := l.entries.at(i)
+		p := place{e.message, e.session}
+		if _, ok := best[p]; ok && !e.has(sidechain) {
+			main[p] = true
+		}
+	}
+	l.stats.Answers = 0
+	for i := range l.entries.n {
+		e := l.entries.at(i)
+		if e.has(sidechain) {
+			p := place{e.message, e.session}
+			if main[p] || best[p] != e {
+				e.flags |= repeated
+			}
+		}
+		if !e.has(repeated) {
+			l.stats.Answers++
+		}
+	}
+}
+
+// Range is the time of the first and of the last answer; both are zero where there
+// is none.
+func (l *Ledger) Range() (first, last time.Time) {
+	for i := range l.entries.n {
+		t := l.entries.at(i).time()
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+		if t.After(last) {
+			last = t
+		}
+	}
+	return first, last
+}
+
+// inOrder are the indexes of the counted answers that keep accepts, by time.
+func (l *Ledger) inOrder(keep func(*entry) bool) []int32 {
+	var order []int32
+	for i := range l.entries.n {
+		if e := l.entries.at(i); !e.has(repeated) && keep(e) {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(l.entries.at(int(a)).at, l.entries.at(int(b)).at) })
+	return order
+}

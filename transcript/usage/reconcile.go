@@ -1,0 +1,185 @@
+package usage
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Why says where the difference between a session's bill and the ledger comes from.
+type Why string
+
+// Where a difference comes from. Several may hold at a time; the first that does is
+// told.
+const (
+	// WhyEqual is no difference.
+	WhyEqual Why = "equal"
+	// WhyUnbilled are answers behind the last bill: the session goes on, or the CLI
+	// was killed before it wrote one.
+	WhyUnbilled Why = "answers behind the last bill"
+	// WhyBroken are answers that were stopped while they came: the transcript has what
+	// they had used by then, the bill has nothing.
+	WhyBroken Why = "answers broken off, not on the bill"
+	// WhyCompaction are the requests that summarised the conversation: they are on the
+	// bill and in no transcript.
+	WhyCompaction Why = "compaction, not in the transcript"
+	// WhyInherited is what a fork's bill took over from the session that it was made
+	// of and has no lines of: the work of subagents.
+	WhyInherited Why = "taken over from the forked session"
+	// WhyUnpriced is a model that only one of the two has a price for.
+	WhyUnpriced Why = "a model without a price"
+	// WhyPrices are equal tokens at different prices.
+	WhyPrices Why = "other prices"
+	// WhyMissing are answers on the bill whose files are gone or cannot be read.
+	WhyMissing Why = "on the bill, not in the transcript"
+	// WhyMore are answers that the bill does not have, for no known reason.
+	WhyMore Why = "in the transcript, not on the bill"
+)
+
+// Bill is a session's own bill, the last that the CLI wrote into its transcript,
+// beside what the ledger has of the same session. A fork's bill goes on from that
+// of the session it was made of, so Ledger has the copied answers too: bills of
+// different sessions must not be added up.
+type Bill struct {
+	Session string
+	Project string
+	Billed  Sum // what the CLI says
+	Ledger  Sum // what the transcripts say
+	Fork    bool
+	Why     Why
+}
+
+// Difference is what the bill has more than the ledger, in dollars.
+func (b *Bill) Difference() float64 { return b.Billed.Cost - b.Ledger.Cost }
+
+// Reconciliation is all bills beside the ledger.
+type Reconciliation struct {
+	Bills    []Bill      // of all sessions that have one, the largest difference first
+	Without  int         // sessions that have none: old CLIs wrote none
+	ByReason map[Why]int // how many bills there are of each
+}
+
+// Different are the bills that are not equal.
+func (r *Reconciliation) Different() []Bill {
+	return slices.DeleteFunc(slices.Clone(r.Bills), func(b Bill) bool { return b.Why == WhyEqual })
+}
+
+// Reconcile holds the CLI's own bills against the ledger. Of the view only the
+// prices, the project and the session count: a bill is about a whole session.
+func (l *Ledger) Reconcile(v View) *Reconciliation {
+	v = v.withDefaults()
+	v.Since, v.Until, v.Model = time.Time{}, time.Time{}, ""
+	tallies := l.sessionTallies(v)
+	r := &Reconciliation{ByReason: map[Why]int{}}
+	billed := map[uint32]bool{}
+	for _, f := range l.files {
+		if f.bill == nil || f.agent != "" {
+			continue
+		}
+		session := l.names.id(cmp.Or(f.bill.SessionID, f.session))
+		t := tallies[session]
+		if t == nil || billed[session] {
+			continue
+		}
+		billed[session] = true
+		b := Bill{Session: l.names.text(session), Project: l.projectName(f), Billed: f.bill.sum(), Ledger: t.row("", l.names, v).Sum, Fork: t.shared}
+		b.Why = b.explain(f, t)
+		r.Bills = append(r.Bills, b)
+		r.ByReason[b.Why]++
+	}
+	r.Without = len(tallies) - len(billed)
+	slices.SortFunc(r.Bills, func(a, b Bill) int {
+		return cmp.Or(cmp.Compare(math.Abs(b.Difference()), math.Abs(a.Difference())), strings.Compare(a.Session, b.Session))
+	})
+	return r
+}
+
+// sessionTally is what one session has, with what it shares with others.
+type sessionTally struct {
+	tally
+	shared bool
+	broken Tokens
+}
+
+func (l *Ledger) sessionTallies(v View) map[uint32]*sessionTally {
+	keep, long := l.filter(v), l.longPrompts(v.Prices)
+	tallies := map[uint32]*sessionTally{}
+	add := func(session uint32, e *entry, shared bool) {
+		t := tallies[session]
+		if t == nil {
+			t = &sessionTally{}
+			tallies[session] = t
+		}
+		t.add(e, long(e))
+		t.shared = t.shared || shared
+		if e.has(broken) {
+			t.broken.Add(e.tokens())
+		}
+	}
+	for i := range l.entries.n {
+		if e := l.entries.at(i); !e.has(repeated) && keep(e) {
+			add(e.session, e, false)
+		}
+	}
+	for s := range l.copies {
+		i, ok := l.index[s.key]
+		if !ok {
+			continue
+		}
+		if e := l.entries.at(int(i)); e.session != s.session && !e.has(repeated) && keep(e) {
+			add(s.session, e, true)
+		}
+	}
+	return tallies
+}
+
+func (b *bill) sum() Sum {
+	s := Sum{Cost: b.TotalCostUSD}
+	for model, u := range b.ModelUsage {
+		t := Tokens{
+			Input: u.InputTokens, Output: u.OutputTokens, CacheRead: u.CacheReadInputTokens,
+			CacheWrite5m: u.CacheCreationEphemeral5mInputTokens, CacheWrite1h: u.CacheCreationEphemeral1hInputTokens, WebSearches: u.WebSearchRequests,
+		}
+		if rest := u.CacheCreationInputTokens - t.CacheWrite(); rest > 0 {
+			t.CacheWrite5m += rest
+		}
+		s.Add(t)
+		if b.HasUnknownModelCost && u.CostUSD == 0 && t.Total() > 0 {
+			s.Unpriced.Add(t)
+			s.Missing = append(s.Missing, model)
+		}
+	}
+	slices.Sort(s.Missing)
+	return s
+}
+
+// cent is the difference of costs that is none: both sides add in another order.
+const cent = 1e-6
+
+func (b *Bill) explain(f *file, t *sessionTally) Why {
+	more := b.Billed.Tokens
+	more.Sub(b.Ledger.Tokens)
+	broken := t.broken
+	broken.Add(more)
+	switch equal := more == (Tokens{}); {
+	case equal && math.Abs(b.Difference()) <= cent:
+		return WhyEqual
+	case equal && (len(b.Billed.Missing) > 0 || len(b.Ledger.Missing) > 0):
+		return WhyUnpriced
+	case equal:
+		return WhyPrices
+	case f.sinceBill > 0:
+		return WhyUnbilled
+	case broken == (Tokens{}):
+		return WhyBroken
+	case more.Total() > 0 && b.Fork:
+		return WhyInherited
+	case more.Total() > 0 && f.compactions > 0:
+		return WhyCompaction
+	case more.Total() > 0:
+		return WhyMissing
+	}
+	return WhyMore
+}

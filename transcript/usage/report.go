@@ -1,0 +1,253 @@
+package usage
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// By says what a report adds up by.
+type By string
+
+// What a report may add up by.
+const (
+	ByHour    By = "hour"
+	ByDay     By = "day"
+	ByWeek    By = "week"
+	ByMonth   By = "month"
+	BySession By = "session"
+	ByProject By = "project"
+	ByModel   By = "model"
+	ByBranch  By = "branch"
+	ByAgent   By = "agent"
+)
+
+// View says which answers of a ledger are looked at, and how. The zero value is all
+// of them, in the system's time zone at the default prices.
+type View struct {
+	Prices    *Prices        // nil is DefaultPrices
+	Location  *time.Location // of days, weeks and months; nil is time.Local
+	WeekStart time.Weekday   // the zero value is Sunday
+	Since     time.Time      // answers from then on; zero is no limit
+	Until     time.Time      // answers before then; zero is no limit
+	Project   string         // answers of the project of this directory or name; "" is all
+	Session   string         // answers of this session; "" is all
+	Model     string         // answers of this model; "" is all
+}
+
+func (v View) withDefaults() View {
+	if v.Prices == nil {
+		v.Prices = DefaultPrices()
+	}
+	if v.Location == nil {
+		v.Location = time.Local
+	}
+	return v
+}
+
+// Sum is what a number of answers used and cost.
+type Sum struct {
+	Tokens
+	Answers  int
+	Cost     float64  // of the tokens that have a price, in dollars
+	Unpriced Tokens   // of models without a price; they are part of Tokens
+	Missing  []string // the models without a price
+}
+
+// Row is one line of a report.
+type Row struct {
+	Key         string    // what the report adds up by: 2026-01-31, a session's id, …
+	Start       time.Time // of an hour, day, week or month
+	Project     string    // of a session: its directory
+	First, Last time.Time // of the answers
+	Sum
+	Models   []ModelRow // by cost, the highest first
+	Sessions int
+}
+
+// ModelRow is the part of a model in a row.
+type ModelRow struct {
+	Model string
+	Sum
+}
+
+// Report is a ledger added up.
+type Report struct {
+	By    By
+	Rows  []Row // by time, or by cost where the rows are no times
+	Total Row
+}
+
+// class is what answers have in common that are priced alike.
+type class struct {
+	model uint32
+	flags flags
+	long  bool
+}
+
+// tally is a sum under way.
+type tally struct {
+	classes     map[class]*classSum
+	sessions    map[uint32]struct{}
+	first, last int64
+	project     string
+}
+
+type classSum struct {
+	Tokens
+	answers int
+}
+
+func (t *tally) add(e *entry, long bool) {
+	if t.classes == nil {
+		*t = tally{classes: map[class]*classSum{}, sessions: map[uint32]struct{}{}, first: e.at, last: e.at, project: t.project}
+	}
+	c := class{e.model, e.flags & priceFlags, long}
+	s := t.classes[c]
+	if s == nil {
+		s = &classSum{}
+		t.classes[c] = s
+	}
+	s.Add(e.tokens())
+	s.answers++
+	t.sessions[e.session] = struct{}{}
+	t.first, t.last = min(t.first, e.at), max(t.last, e.at)
+}
+
+// Report adds up the answers of a view.
+func (l *Ledger) Report(by By, v View) *Report {
+	v = v.withDefaults()
+	keep, long, name := l.filter(v), l.longPrompts(v.Prices), l.keys(by, v)
+	rows, total := map[string]*tally{}, &tally{}
+	for i := range l.entries.n {
+		e := l.entries.at(i)
+		if e.has(repeated) || !keep(e) {
+			continue
+		}
+		k := name(e)
+		t := rows[k]
+		if t == nil {
+			t = &tally{}
+			if by == BySession {
+				t.project = l.projectName(l.files[e.file])
+			}
+			rows[k] = t
+		}
+		isLong := long(e)
+		t.add(e, isLong)
+		total.add(e, isLong)
+	}
+	r := &Report{By: by, Total: total.row("", l.names, v)}
+	for _, k := range slices.Sorted(maps.Keys(rows)) {
+		row := rows[k].row(k, l.names, v)
+		row.Start = start(by, k, v)
+		r.Rows = append(r.Rows, row)
+	}
+	switch by {
+	case ByHour, ByDay, ByWeek, ByMonth:
+		slices.SortStableFunc(r.Rows, func(a, b Row) int { return a.Start.Compare(b.Start) })
+	case BySession:
+		slices.SortStableFunc(r.Rows, func(a, b Row) int { return b.Last.Compare(a.Last) })
+	default:
+		slices.SortStableFunc(r.Rows, func(a, b Row) int { return moreCost(a.Sum, b.Sum) })
+	}
+	return r
+}
+
+func moreCost(a, b Sum) int {
+	return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Total(), a.Total()))
+}
+
+// row is the finished sum.
+func (t *tally) row(k string, n *names, v View) Row {
+	r := Row{Key: k, Project: t.project, Sessions: len(t.sessions)}
+	if t.classes == nil {
+		return r
+	}
+	r.First, r.Last = time.UnixMilli(t.first).In(v.Location), time.UnixMilli(t.last).In(v.Location)
+	models := map[string]*Sum{}
+	order := slices.SortedFunc(maps.Keys(t.classes), func(a, b class) int {
+		return cmp.Or(strings.Compare(n.text(a.model), n.text(b.model)), cmp.Compare(a.flags, b.flags), cmpBool(a.long, b.long))
+	})
+	for _, c := range order {
+		model := n.text(c.model)
+		if models[model] == nil {
+			models[model] = &Sum{}
+		}
+		for _, s := range []*Sum{models[model], &r.Sum} {
+			s.addClass(t.classes[c], model, c, v.Prices)
+		}
+	}
+	for _, model := range slices.Sorted(maps.Keys(models)) {
+		r.Models = append(r.Models, ModelRow{model, *models[model]})
+	}
+	slices.SortStableFunc(r.Models, func(a, b ModelRow) int { return moreCost(a.Sum, b.Sum) })
+	return r
+}
+
+func cmpBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (s *Sum) addClass(c *classSum, model string, k class, prices *Prices) {
+	s.Add(c.Tokens)
+	s.Answers += c.answers
+	price, ok := prices.Of(model)
+	cost := 0.0
+	if ok {
+		cost, ok = price.cost(c.Tokens, k.flags, k.long)
+	}
+	if ok || c.Tokens == (Tokens{}) {
+		s.Cost += cost
+		return
+	}
+	if k.flags&fast != 0 {
+		model += " (fast)"
+	}
+	s.Unpriced.Add(c.Tokens)
+	if !slices.Contains(s.Missing, model) {
+		s.Missing = append(s.Missing, model)
+	}
+}
+
+// longPrompts tells which answers have the rates of long prompts.
+func (l *Ledger) longPrompts(prices *Prices) func(*entry) bool {
+	above := map[uint32]int64{}
+	return func(e *entry) bool {
+		limit, ok := above[e.model]
+		if !ok {
+			price, _ := prices.Of(l.names.text(e.model))
+			limit = price.longAbove()
+			above[e.model] = limit
+		}
+		return e.tokens().Prompt() > limit
+	}
+}
+
+func (l *Ledger) filter(v View) func(*entry) bool {
+	since, until := int64(0), int64(1<<62)
+	if !v.Since.IsZero() {
+		since = v.Since.UnixMilli()
+	}
+	if !v.Until.IsZero() {
+		until = v.Until.UnixMilli()
+	}
+	return func(e *entry) bool {
+		if e.at < since || e.at >= until {
+			return false
+		}
+		if v.Session != "" && l.names.text(e.session) != v.Session || v.Model != "" && l.names.text(e.model) != v.Model {
+			return false
+		}
+		f := l.files[e.file]
+		return v.Project == "" || v.Project == f.project || v.Project == l.projectName(f)
+	}
+}
