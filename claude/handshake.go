@@ -186,15 +186,9 @@ func (s *session) askVersion() {
 		}
 		st.asked = true
 		s.work.Go(func() {
+			// Not cut short by the end of the session: a run can be shorter than this.
 			ctx, cancel := context.WithTimeout(context.Background(), versionTime)
 			defer cancel()
-			s.work.Go(func() {
-				select {
-				case <-s.closing:
-					cancel()
-				case <-ctx.Done():
-				}
-			})
 			env := s.opts.environ()
 			path, err := s.opts.findCLI(env)
 			if err != nil {

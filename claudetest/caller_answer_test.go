@@ -37,7 +37,9 @@ func TestAnswers(t *testing.T) {
 	if run.Err != nil || len(unexpected) > 0 {
 		t.Errorf("error %v, unexpected %q", run.Err, unexpected)
 	}
-	if !slices.ContainsFunc(input, func(l string) bool { return strings.Contains(l, `"Newer":[{"hookCallbackIds":["hook_1"],"timeout":2}]`) }) {
+	if !slices.ContainsFunc(input, func(l string) bool {
+		return strings.Contains(l, `"Newer":[{"hookCallbackIds":["hook_1"],"timeout":2}]`)
+	}) {
 		t.Errorf("the newer hook is not registered: %q", input[0])
 	}
 	if !slices.ContainsFunc(input, func(l string) bool { return strings.Contains(l, `"permissionDecisionReason":"forbidden"`) }) {
