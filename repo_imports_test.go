@@ -49,6 +49,7 @@ var importRules = []importRule{
 	{pkg: "internal/jsonwire"},
 	{pkg: "internal/control", own: wire},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
+	{pkg: "internal/breakage"}, // test support
 	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}}, // test support
 
 	{pkg: "claude", own: belowClaude, modules: []string{mcpSDK, jsonSchema}},
