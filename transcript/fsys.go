@@ -17,8 +17,6 @@ type fileSystem interface {
 	CreateTemp(dir, pattern string) (writeFile, error)
 	// Rename moves a file or directory; what has the new name is replaced.
 	Rename(from, to string) error
-	// Link gives a file a second name; it fails if that is taken.
-	Link(from, to string) error
 	MkdirAll(path string, mode fs.FileMode) error
 	Remove(path string) error
 	RemoveAll(path string) error
@@ -53,7 +51,6 @@ func (osFiles) CreateTemp(dir, pattern string) (writeFile, error) {
 }
 
 func (osFiles) Rename(from, to string) error                 { return os.Rename(from, to) }
-func (osFiles) Link(from, to string) error                   { return os.Link(from, to) }
 func (osFiles) MkdirAll(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
 func (osFiles) Remove(path string) error                     { return os.Remove(path) }
 func (osFiles) RemoveAll(path string) error                  { return os.RemoveAll(path) }

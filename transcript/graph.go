@@ -101,9 +101,16 @@ func (n *node) mainThread() bool {
 	return !ok || a.AttachmentType() != "fork_briefing"
 }
 
-// leaf is the last message of the conversation: of the entries that nothing
-// follows, the one latest in the file that leads up to a message.
+// leaf is the last message of the conversation.
 func (g *graph) leaf() *node {
+	leaf, _ := g.ends()
+	return leaf
+}
+
+// ends are the last message of the conversation and the entry that leads to it: of
+// the entries that nothing follows, the one latest in the file that leads up to a
+// message. In a file without a main conversation there is no such entry.
+func (g *graph) ends() (leaf, terminal *node) {
 	parents := map[string]bool{}
 	for _, n := range g.nodes {
 		if n.parent != "" && n.mainThread() {
@@ -118,15 +125,15 @@ func (g *graph) leaf() *node {
 	}
 	slices.SortFunc(ends, func(a, b *node) int { return b.index - a.index })
 	seen := map[*node]bool{} // leads to no message
-	for _, n := range ends {
-		for ; n != nil && !seen[n]; n = g.parentOf(n) {
+	for _, end := range ends {
+		for n := end; n != nil && !seen[n]; n = g.parentOf(n) {
 			if n.isTalk() {
-				return n
+				return n, end
 			}
 			seen[n] = true
 		}
 	}
-	return g.anyLeaf()
+	return g.anyLeaf(), nil
 }
 
 // anyLeaf is the leaf of a file that has no main conversation.

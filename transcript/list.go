@@ -57,12 +57,15 @@ func (d *Dir) Sessions(ctx context.Context, filter Filter) iter.Seq2[*Info, erro
 				return
 			}
 			if left--; left == 0 {
-				return
+				break
 			}
 		}
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 			return
+		}
+		if left != 0 && filter.Dir == "" && filter.Since.IsZero() && filter.Until.IsZero() {
+			filter.Index.forget()
 		}
 		if err := filter.Index.Save(); err != nil {
 			yield(nil, err)
@@ -79,7 +82,9 @@ type candidate struct {
 	id       string
 	path     string
 	modified time.Time // to the millisecond
+	mtime    int64     // the same, to the nanosecond
 	size     int64
+	stamp    stamp    // what the index goes by
 	hasSide  bool     // there is a directory of the session's name
 	project  string   // the directory that was asked for, "" for everywhere
 	trees    []string // its worktrees
@@ -141,7 +146,7 @@ func listProject(p project) []*candidate {
 		}
 		found = append(found, &candidate{
 			id: id, path: filepath.Join(p.dir, e.Name()), modified: info.ModTime().Round(time.Millisecond),
-			size: info.Size(), hasSide: side[id], project: p.of,
+			mtime: info.ModTime().UnixNano(), size: info.Size(), hasSide: side[id], project: p.of,
 		})
 	}
 	return found
@@ -150,8 +155,8 @@ func listProject(p project) []*candidate {
 // info reads what the list says about the file, or takes it from the index; nil
 // if the file is left out.
 func (c *candidate) info(f *Filter) *Info {
-	info := f.Index.lookup(c)
-	if info == nil {
+	info, ok := f.Index.lookup(c)
+	if !ok {
 		var err error
 		if info, err = readInfo(c.path, c.project); err != nil {
 			return nil

@@ -1,0 +1,201 @@
+package transcript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ChangeOptions say where a session is looked for and what may be changed. nil
+// stands for the zero value.
+type ChangeOptions struct {
+	// Dir is the directory of the session, as in [Filter]. "" looks everywhere.
+	Dir string
+	// Live allows the change although a process has the session open. Without it
+	// the answer is a [*LiveError].
+	Live bool
+}
+
+// find is the session to change.
+func (d *Dir) find(ctx context.Context, id string, opts *ChangeOptions) (*Session, error) {
+	if opts == nil {
+		opts = &ChangeOptions{}
+	}
+	var s *Session
+	var err error
+	if opts.Dir != "" {
+		s, err = d.SessionIn(ctx, opts.Dir, id)
+	} else {
+		s, err = d.Session(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if live, ok := d.Live(id); ok && !opts.Live {
+		return nil, &LiveError{SessionID: id, Live: live}
+	}
+	return s, nil
+}
+
+// Rename gives the session a title. It appends one line to the session's file, as
+// the official SDK does; the title is trimmed and must not be empty.
+func (d *Dir) Rename(ctx context.Context, id, title string, opts *ChangeOptions) error {
+	title = strings.TrimSpace(title)
+	if title == "" {
+		return errors.New("transcript: a title must not be empty")
+	}
+	s, err := d.find(ctx, id, opts)
+	if err != nil {
+		return err
+	}
+	return d.appendRecord(s, struct {
+		Type        string `json:"type"`
+		CustomTitle string `json:"customTitle"`
+		SessionID   string `json:"sessionId"`
+	}{"custom-title", title, id})
+}
+
+// Tag gives the session a tag; "" takes it off. It appends one line to the
+// session's file. What cannot be seen in a tag is taken out, as the official SDK
+// does it, and nothing being left is an error.
+func (d *Dir) Tag(ctx context.Context, id, tag string, opts *ChangeOptions) error {
+	if tag != "" {
+		if tag = strings.TrimSpace(visible(tag)); tag == "" {
+			return errors.New("transcript: nothing of the tag can be seen")
+		}
+	}
+	s, err := d.find(ctx, id, opts)
+	if err != nil {
+		return err
+	}
+	return d.appendRecord(s, struct {
+		Type      string `json:"type"`
+		Tag       string `json:"tag"`
+		SessionID string `json:"sessionId"`
+	}{"tag", tag, id})
+}
+
+// Archive marks the session as archived, in a file beside it. A prompt in the
+// session takes the mark off again.
+func (d *Dir) Archive(ctx context.Context, id string, opts *ChangeOptions) error {
+	return d.setArchived(ctx, id, true, opts)
+}
+
+// Unarchive takes the mark of [Dir.Archive] off.
+func (d *Dir) Unarchive(ctx context.Context, id string, opts *ChangeOptions) error {
+	return d.setArchived(ctx, id, false, opts)
+}
+
+func (d *Dir) setArchived(ctx context.Context, id string, archived bool, opts *ChangeOptions) error {
+	s, err := d.find(ctx, id, opts)
+	if err != nil {
+		return err
+	}
+	text, err := encode(struct {
+		Archived bool   `json:"archived"`
+		At       string `json:"at"`
+		By       string `json:"by"`
+	}{archived, timestamp(time.Now()), "sdk"})
+	if err != nil {
+		return err
+	}
+	if err := d.files.MkdirAll(s.sideDir(), 0o700); err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
+	return replace(d.files, filepath.Join(s.sideDir(), "archived.json"), text)
+}
+
+// timestamp is a time as the CLI writes it.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// encode is the JSON of v, with < > & as they are.
+func encode(v any) ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// appendRecord appends a line to a session's file, in one write: whoever else
+// appends at that moment, the lines stay whole. A torn last line is ended first,
+// so that the new one does not become part of it.
+func (d *Dir) appendRecord(s *Session, record any) error {
+	line, err := encode(record)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if torn, err := endsTorn(s.Path); err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	} else if torn {
+		line = append([]byte("\n"), line...)
+	}
+	f, err := d.files.Append(s.Path)
+	if err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
+	if _, err := f.Write(line); err != nil {
+		f.Close()
+		return fmt.Errorf("transcript: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
+	return nil
+}
+
+// endsTorn reports whether a file does not end with a line feed.
+func endsTorn(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(-1, io.SeekEnd); err != nil {
+		return false, err
+	}
+	var last [1]byte
+	if _, err := f.Read(last[:]); err != nil {
+		return false, err
+	}
+	return last[0] != '\n', nil
+}
+
+// replace puts a file with this text at path, at once: whoever looks finds the old
+// file or the new one, whole.
+func replace(files fileSystem, path string, text []byte) error {
+	tmp, err := writeTemp(files, filepath.Dir(path), text)
+	if err != nil {
+		return err
+	}
+	if err := files.Rename(tmp, path); err != nil {
+		return errors.Join(fmt.Errorf("transcript: %w", err), files.Remove(tmp))
+	}
+	return nil
+}
+
+// writeTemp writes a new file, safe on the disk, whose name nobody takes for
+// anything.
+func writeTemp(files fileSystem, dir string, text []byte) (path string, err error) {
+	f, err := files.CreateTemp(dir, ".parley-*.tmp")
+	if err != nil {
+		return "", fmt.Errorf("transcript: %w", err)
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("transcript: %w", err), files.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}

@@ -1,0 +1,280 @@
+package transcript
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ForkOptions say what a fork is to be. nil stands for the zero value.
+type ForkOptions struct {
+	// Dir is the directory of the session, as in [Filter]. "" looks everywhere.
+	Dir string
+	// UpTo, if set, is the uuid of the last message that the fork has. With the
+	// boundary of a compaction the fork has what was before it.
+	UpTo string
+	// Title is the fork's title. "" is the session's with (fork) behind it.
+	Title string
+}
+
+// Fork copies a session, or its beginning, into a new one beside it, as the
+// official SDK does: every entry gets a new uuid and says what it is the copy of;
+// sidechains, subagents and file history stay behind. The session itself is only
+// read and may be live.
+func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session, error) {
+	if opts == nil {
+		opts = &ForkOptions{}
+	}
+	s, err := d.find(ctx, id, &ChangeOptions{Dir: opts.Dir, Live: true})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := goodEntries(ctx, s.Path)
+	if err != nil {
+		return nil, err
+	}
+	f := &forker{from: s, id: newUUID(), now: timestamp(time.Now()), uuids: map[string]string{}}
+	if err := f.collect(entries, opts.UpTo); err != nil {
+		return nil, err
+	}
+	lines, err := f.lines()
+	if err != nil {
+		return nil, err
+	}
+	title := strings.TrimSpace(opts.Title)
+	if title == "" {
+		if title, err = s.forkTitle(); err != nil {
+			return nil, err
+		}
+	}
+	lines = append(lines, f.record("custom-title", "customTitle", quote(title), "uuid", quote(newUUID()), "timestamp", quote(f.now)))
+	path := filepath.Join(filepath.Dir(s.Path), f.id+".jsonl")
+	if err := replace(d.files, path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
+		return nil, err
+	}
+	return d.sessionAt(path), nil
+}
+
+// forkTitle is the title of a fork of the session.
+func (s *Session) forkTitle() (string, error) {
+	f, err := openRegular(s.Path)
+	if err != nil {
+		return "", fmt.Errorf("transcript: %w", err)
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("transcript: %w", err)
+	}
+	e := endsPool.Get().(*ends)
+	defer endsPool.Put(e)
+	if err := e.read(f, stat.Size()); err != nil {
+		return "", fmt.Errorf("transcript: %w", err)
+	}
+	title := firstOf(e.title(s.sideDir()), e.headLines.firstPrompt, func() string { return "Forked session" })
+	return title + " (fork)", nil
+}
+
+// forker copies the entries of a session into a new one.
+type forker struct {
+	from  *Session
+	id    string
+	now   string
+	tree  []Entry           // what is copied
+	side  sideRecords       // what goes on beside the tree
+	uuids map[string]string // new ones by old ones
+}
+
+// collect decides what is copied.
+func (f *forker) collect(entries []Entry, upTo string) error {
+	for _, e := range entries {
+		l := LinkOf(e)
+		switch {
+		case l == nil || l.UUID == "":
+			f.side.add(e, f.from.ID)
+		case l.IsSidechain:
+			f.side.forked(l)
+		default:
+			f.side.forked(l)
+			f.tree = append(f.tree, e)
+		}
+	}
+	if upTo != "" && len(f.tree) > 0 {
+		cut, err := cutAt(f.tree, upTo)
+		if err != nil {
+			return fmt.Errorf("%w in session %s", err, f.from.ID)
+		}
+		f.tree = cut
+	}
+	copied := 0
+	for _, e := range f.tree {
+		f.uuids[LinkOf(e).UUID] = newUUID()
+		if e.Kind() != "progress" {
+			copied++
+		}
+	}
+	if copied == 0 {
+		return fmt.Errorf("transcript: session %s has no messages to fork", f.from.ID)
+	}
+	return nil
+}
+
+// lines are the lines of the fork, without its title.
+func (f *forker) lines() ([]string, error) {
+	byID := map[string]Entry{}
+	last := 0
+	for i, e := range f.tree {
+		byID[LinkOf(e).UUID] = e
+		if e.Kind() != "progress" {
+			last = i
+		}
+	}
+	var lines []string
+	if f.side.suppressed {
+		lines = append(lines, f.record("history-suppression", "cause", `"fork_inherit"`, "ts", quote(f.now)))
+	}
+	for i, e := range f.tree {
+		if e.Kind() != "progress" {
+			lines = append(lines, f.copy(e, f.parent(LinkOf(e), byID), i == last))
+		}
+	}
+	return append(lines, f.sideLines()...), nil
+}
+
+// parent is the text of the new parent's uuid: reports of progress are not
+// copied, and what hung off one hangs off what it hung off.
+func (f *forker) parent(l *Link, byID map[string]Entry) string {
+	seen := map[string]bool{}
+	for id := l.ParentUUID; id != "" && !seen[id]; id = LinkOf(byID[id]).ParentUUID {
+		p := byID[id]
+		if p == nil {
+			return "null"
+		}
+		if p.Kind() != "progress" {
+			return quote(f.uuids[id])
+		}
+		seen[id] = true
+	}
+	return "null"
+}
+
+// copy is the line of the fork for an entry.
+func (f *forker) copy(e Entry, parent string, last bool) string {
+	l := LinkOf(e)
+	o := parseObject(l.text)
+	switch e := e.(type) {
+	case *SystemEntry:
+		if e.Subtype == "model_refusal_fallback" {
+			o.set("neutralizedByFork", "true")
+		}
+		if o.has("compactMetadata") {
+			o.set("compactMetadata", f.compactMetadata(o.values["compactMetadata"]))
+		}
+	case *AttachmentEntry:
+		o.set("attachment", f.attachment(e))
+	}
+	o.setString("uuid", f.uuids[l.UUID])
+	o.set("parentUuid", parent)
+	if l.LogicalParentUUID != "" {
+		o.set("logicalParentUuid", f.mapped(l.LogicalParentUUID, "null"))
+	}
+	o.setString("sessionId", f.id)
+	if last {
+		o.setString("timestamp", f.now)
+	}
+	o.set("isSidechain", "false")
+	o.remove("teamName", "agentName", "sessionKind", "slug", "sourceToolAssistantUUID",
+		"summarizedTurnPromptUuids", "droppedPromptUuids", "turnAttributionKey")
+	from := parseObject("{}")
+	from.setString("sessionId", f.from.ID)
+	from.setString("messageUuid", l.UUID)
+	o.set("forkedFrom", from.text())
+	return o.text()
+}
+
+// mapped is the text of the new uuid for an old one, or other if there is none.
+func (f *forker) mapped(uuid, other string) string {
+	if id, ok := f.uuids[uuid]; ok {
+		return quote(id)
+	}
+	return other
+}
+
+// mappedText is a text of JSON with the uuids in it replaced: a string, or an array
+// of strings.
+func (f *forker) mappedText(text string) string {
+	if list := elements(text); list != nil {
+		for i, e := range list {
+			list[i] = f.mappedText(e)
+		}
+		return array(list)
+	}
+	return f.mapped(stringOf(text), text)
+}
+
+// compactMetadata is what a compaction says about itself, with new uuids.
+func (f *forker) compactMetadata(text string) string {
+	o := parseObject(text)
+	for part, members := range map[string][]string{
+		"preservedMessages": {"anchorUuid", "uuids", "allUuids"},
+		"preservedSegment":  {"headUuid", "anchorUuid", "tailUuid"},
+	} {
+		if !strings.HasPrefix(o.values[part], "{") {
+			continue
+		}
+		p := parseObject(o.values[part])
+		for _, name := range members {
+			if p.has(name) {
+				p.set(name, f.mappedText(p.values[name]))
+			}
+		}
+		o.set(part, p.text())
+	}
+	o.remove("runningTurnSends")
+	return o.text()
+}
+
+// attachment is an attachment with new uuids.
+func (f *forker) attachment(e *AttachmentEntry) string {
+	switch e.AttachmentType() {
+	case "deferred_tools_record":
+		o := parseObject(string(e.Attachment))
+		names := elements(o.values["nameOnlyAnnouncements"])
+		if names == nil {
+			break
+		}
+		kept := []string{}
+		for _, name := range names {
+			if id, ok := f.uuids[stringOf(name)]; ok {
+				kept = append(kept, quote(id))
+			}
+		}
+		o.set("nameOnlyAnnouncements", array(kept))
+		return o.text()
+	case "queued_command":
+		o := parseObject(string(e.Attachment))
+		if id, ok := f.uuids[stringOf(o.values["source_uuid"])]; ok {
+			o.setString("source_uuid", id)
+			return o.text()
+		}
+	}
+	return string(e.Attachment)
+}
+
+// errNoMessage means that a fork is to end at a message that is not there.
+var errNoMessage = errors.New("transcript: no such message")
+
+// newUUID makes a random UUID, version 4.
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	s := hex.EncodeToString(b[:])
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}

@@ -1,0 +1,302 @@
+package transcript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// errKilled is what a process that is dead gets from every call, so to speak.
+var errKilled = errors.New("killed")
+
+// killer is a file system that stops working at a step, as if the process had been
+// killed there. A write can be killed in its middle.
+type killer struct {
+	osFiles
+	step   int // how many were begun
+	killAt int // the step that is the last, 0 for never
+	during bool
+	after  bool
+}
+
+// begin reports whether the next step may be done at all, and whether only half.
+func (k *killer) begin() (half bool, err error) {
+	k.step++
+	switch {
+	case k.killAt == 0 || k.step < k.killAt:
+		return false, nil
+	case k.step > k.killAt || !k.during && !k.after:
+		return false, errKilled
+	}
+	return k.during, nil
+}
+
+// do is a step that is done or not; only writes have a middle.
+func (k *killer) do(step func() error) error {
+	if half, err := k.begin(); half || err != nil {
+		return errKilled
+	}
+	if err := step(); err != nil {
+		return err
+	}
+	if k.step == k.killAt {
+		return errKilled
+	}
+	return nil
+}
+
+func (k *killer) Append(path string) (f writeFile, err error) {
+	err = k.do(func() error { f, err = k.osFiles.Append(path); return err })
+	return &killedFile{f, k}, err
+}
+
+func (k *killer) CreateTemp(dir, pattern string) (f writeFile, err error) {
+	err = k.do(func() error { f, err = k.osFiles.CreateTemp(dir, pattern); return err })
+	return &killedFile{f, k}, err
+}
+
+func (k *killer) Rename(from, to string) error {
+	return k.do(func() error { return k.osFiles.Rename(from, to) })
+}
+
+func (k *killer) MkdirAll(path string, mode fs.FileMode) error {
+	return k.do(func() error { return k.osFiles.MkdirAll(path, mode) })
+}
+
+func (k *killer) Remove(path string) error {
+	return k.do(func() error { return k.osFiles.Remove(path) })
+}
+
+func (k *killer) RemoveAll(path string) error {
+	return k.do(func() error { return k.osFiles.RemoveAll(path) })
+}
+
+type killedFile struct {
+	writeFile
+	k *killer
+}
+
+func (f *killedFile) Write(p []byte) (n int, err error) {
+	half, err := f.k.begin()
+	if err != nil {
+		return 0, err
+	}
+	if half {
+		p = p[:len(p)/2]
+	}
+	n, err = f.writeFile.Write(p)
+	if f.k.step == f.k.killAt {
+		return n, errKilled
+	}
+	return n, err
+}
+
+func (f *killedFile) Sync() error { return f.k.do(f.writeFile.Sync) }
+
+// Close closes: the system does it for a process that is killed.
+func (f *killedFile) Close() error {
+	err := f.writeFile.Close()
+	if f.k.killAt != 0 && f.k.step >= f.k.killAt {
+		return errKilled
+	}
+	return err
+}
+
+// allowed is what an operation may do to the files that exist: append to the
+// session's file, replace a sidecar, move or delete the session's files.
+type allowed struct{ appends, replaces, moves, deletes bool }
+
+// changes are all operations that write.
+var changes = []struct {
+	name    string
+	prepare func(t *testing.T, d *Dir, id string)
+	change  func(ctx context.Context, d *Dir, id string) error
+	allowed
+}{
+	{name: "rename", allowed: allowed{appends: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Rename(ctx, id, "a new title", nil) }},
+	{name: "tag", allowed: allowed{appends: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Tag(ctx, id, "tag", nil) }},
+	{name: "archive", change: func(ctx context.Context, d *Dir, id string) error { return d.Archive(ctx, id, nil) }},
+	{name: "archive again", allowed: allowed{replaces: true}, prepare: archiveIt, change: func(ctx context.Context, d *Dir, id string) error { return d.Unarchive(ctx, id, nil) }},
+	{name: "fork", change: func(ctx context.Context, d *Dir, id string) error { _, err := d.Fork(ctx, id, nil); return err }},
+	{name: "delete", allowed: allowed{moves: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Delete(ctx, id, nil) }},
+	{name: "restore", allowed: allowed{moves: true}, prepare: trashIt, change: func(_ context.Context, d *Dir, id string) error { return d.Restore(id) }},
+	{name: "delete permanently", allowed: allowed{deletes: true}, change: func(ctx context.Context, d *Dir, id string) error {
+		return d.Delete(ctx, id, &DeleteOptions{Permanently: true})
+	}},
+	{name: "empty trash", allowed: allowed{deletes: true}, prepare: trashIt, change: func(_ context.Context, d *Dir, _ string) error {
+		return d.EmptyTrash(time.Now().Add(time.Hour))
+	}},
+}
+
+func trashIt(t *testing.T, d *Dir, id string) {
+	t.Helper()
+	if err := d.Delete(t.Context(), id, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func archiveIt(t *testing.T, d *Dir, id string) {
+	t.Helper()
+	if err := d.Archive(t.Context(), id, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKilledAnywhere kills every operation that writes before, in and after each of
+// its steps. Every file that existed is unchanged, where it was or, when it was being
+// moved, at the other place; the session is readable; and doing it again works.
+func TestKilledAnywhere(t *testing.T) {
+	for _, c := range changes {
+		t.Run(c.name, func(t *testing.T) {
+			steps := 0
+			for killAt := 0; killAt <= steps; killAt++ {
+				for _, k := range []*killer{{killAt: killAt}, {killAt: killAt, during: true}, {killAt: killAt, after: true}} {
+					d, id, other := twoSessions(t)
+					if c.prepare != nil {
+						c.prepare(t, d, id)
+					}
+					before := filesBelow(t, d.config)
+					d.files = k
+					err := c.change(t.Context(), d, id)
+					if killAt == 0 {
+						steps = k.step
+						if err != nil || steps == 0 {
+							t.Fatalf("it does not work: %v after %d steps", err, steps)
+						}
+						continue
+					}
+					if err == nil && k.step > killAt {
+						t.Errorf("killed at step %d of %d and says that it worked", killAt, steps)
+					}
+					d.files = osFiles{}
+					checkKilled(t, d, before, id, c.allowed)
+					checkReadable(t, d, other)
+				}
+			}
+		})
+	}
+}
+
+// checkKilled checks that the files from before are as they were.
+func checkKilled(t *testing.T, d *Dir, before map[string]string, id string, may allowed) {
+	t.Helper()
+	now := filesBelow(t, d.config)
+	for path, text := range before {
+		mine := strings.Contains(path, id)
+		got, ok := now[path]
+		switch {
+		case ok && got == text:
+		case ok && may.appends && mine && strings.HasPrefix(got, text):
+		case ok && may.replaces && filepath.Base(path) == "archived.json" && json.Valid([]byte(got)):
+		case !ok && mine && may.deletes:
+		case !ok && may.moves && (mine || strings.Contains(path, "parley-trash")):
+			if filepath.Base(path) != trashNote && !movedTo(now, path, text) {
+				t.Errorf("%s is gone", path)
+			}
+		default:
+			t.Errorf("%s has changed", path)
+		}
+	}
+	if may.moves || may.deletes {
+		return
+	}
+	checkReadable(t, d, id)
+}
+
+// movedTo reports whether a file is somewhere under its own name with its content.
+func movedTo(now map[string]string, path, text string) bool {
+	for p, got := range now {
+		if p != path && filepath.Base(p) == filepath.Base(path) && got == text {
+			return true
+		}
+	}
+	return false
+}
+
+func checkReadable(t *testing.T, d *Dir, id string) {
+	t.Helper()
+	s, err := d.Session(id)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if messages, err := s.Conversation(t.Context(), nil); err != nil || len(messages) == 0 {
+		t.Errorf("%s has %d messages, %v", id, len(messages), err)
+	}
+	if _, err := s.Info(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAgainAfterKill deletes a session whose deletion was killed, and gets it back
+// whole.
+func TestAgainAfterKill(t *testing.T) {
+	for killAt := 1; killAt < 10; killAt++ {
+		d, id, _ := twoSessions(t)
+		before := filesBelow(t, d.projects())
+		d.files = &killer{killAt: killAt, after: true}
+		killed := d.Delete(t.Context(), id, nil)
+		d.files = osFiles{}
+		if err := d.Delete(t.Context(), id, nil); err != nil && !errors.Is(err, ErrNoSession) {
+			t.Fatal(err)
+		}
+		if err := d.Restore(id); err != nil {
+			t.Fatalf("killed at %d: %v", killAt, err)
+		}
+		if !maps.Equal(before, filesBelow(t, d.projects())) {
+			t.Errorf("killed at %d: what came back differs", killAt)
+		}
+		if killed == nil {
+			return
+		}
+	}
+	t.Error("a deletion has no end")
+}
+
+// twoSessions is a configuration directory with two sessions, the first with
+// subagents.
+func twoSessions(t *testing.T) (d *Dir, id, other string) {
+	t.Helper()
+	config := t.TempDir()
+	for i, name := range []string{"nested", "plain"} {
+		from := filepath.Join("..", "testdata", "transcripts", name, "projects")
+		if err := os.CopyFS(filepath.Join(config, "projects"), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(from, "*", "*.jsonl"))
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		sid := strings.TrimSuffix(filepath.Base(files[0]), ".jsonl")
+		if i == 0 {
+			id = sid
+		} else {
+			other = sid
+		}
+	}
+	return Open(config), id, other
+}
+
+func filesBelow(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

@@ -1,0 +1,94 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// object is a JSON object whose members keep their order and their text, so that a
+// copy of a line differs from it only where it was changed.
+type object struct {
+	names  []string
+	values map[string]string // texts of JSON
+}
+
+func parseObject(text string) *object {
+	o := &object{values: map[string]string{}}
+	d := jsonwire.NewDecoder(text)
+	if d.Kind() != '{' {
+		return o
+	}
+	for m := d.Members(); m.Next(); {
+		name := m.Key
+		o.set(name, d.Text())
+	}
+	return o
+}
+
+// set changes a member where it is, or adds it at the end.
+func (o *object) set(name, text string) {
+	if _, ok := o.values[name]; !ok {
+		o.names = append(o.names, name)
+	}
+	o.values[name] = text
+}
+
+func (o *object) setString(name, s string) { o.set(name, quote(s)) }
+
+func (o *object) remove(names ...string) {
+	for _, name := range names {
+		delete(o.values, name)
+	}
+}
+
+// has reports whether there is such a member.
+func (o *object) has(name string) bool {
+	_, ok := o.values[name]
+	return ok
+}
+
+// text is the object as one line.
+func (o *object) text() string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for _, name := range o.names {
+		value, ok := o.values[name]
+		if !ok {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quote(name))
+		b.WriteByte(':')
+		b.WriteString(value)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// quote is the JSON of a string.
+func quote(s string) string {
+	text, err := encode(s)
+	if err != nil {
+		return `""` // a string always has a JSON
+	}
+	return string(text)
+}
+
+// array is the JSON of an array whose elements are texts of JSON.
+func array(texts []string) string { return "[" + strings.Join(texts, ",") + "]" }
+
+// elements are the texts of the elements of an array, nil if it is none.
+func elements(text string) []string {
+	d := jsonwire.NewDecoder(text)
+	if d.Kind() != '[' {
+		return nil
+	}
+	out := []string{}
+	for e := d.Elements(); e.Next(); {
+		out = append(out, d.Text())
+	}
+	return out
+}
