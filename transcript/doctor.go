@@ -60,6 +60,8 @@ type Finding struct {
 	Offset   int64    `json:"offset"`
 	UUID     string   `json:"uuid,omitempty"` // of the entry, if the line is one
 	Detail   string   `json:"detail"`         // for people
+
+	toolUse string // the id that an orphan is about
 }
 
 func (f *Finding) String() string {
@@ -179,9 +181,7 @@ func examine(path string, lines []*fileLine, x *examination) *examination {
 	}
 	x.graph = newGraph(entries)
 	x.onChain = map[*node]bool{}
-	if leaf := x.graph.leaf(); leaf != nil {
-		x.chain = x.graph.withParallel(x.graph.chain(leaf))
-	}
+	x.chain = x.graph.conversation()
 	for _, n := range x.chain {
 		x.onChain[n] = true
 	}
@@ -196,11 +196,13 @@ func examine(path string, lines []*fileLine, x *examination) *examination {
 	return x
 }
 
-func (x *examination) report(fault Fault, severity Severity, pos Position, uuid, format string, args ...any) {
-	x.findings = append(x.findings, &Finding{
+func (x *examination) report(fault Fault, severity Severity, pos Position, uuid, format string, args ...any) *Finding {
+	f := &Finding{
 		Fault: fault, Severity: severity, Path: x.path, Line: pos.Line, Offset: pos.Offset, UUID: uuid,
 		Detail: fmt.Sprintf(format, args...),
-	})
+	}
+	x.findings = append(x.findings, f)
+	return f
 }
 
 // severityOf is what damage to an entry means: on the conversation it breaks the

@@ -26,7 +26,7 @@ func (x *examination) toolUses() {
 		}
 		for _, id := range n.toolUses() {
 			if x.onChain[n] && !onChain[id] || !anywhere[id] {
-				x.report(OrphanToolUse, x.severityOf(n), n.entry.Position(), n.link.UUID, "tool use %s has no result", id)
+				x.report(OrphanToolUse, x.severityOf(n), n.entry.Position(), n.link.UUID, "tool use %s has no result", id).toolUse = id
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (x *examination) toolResults() {
 		}
 		for _, id := range n.toolResults() {
 			if !called[id] {
-				x.report(OrphanToolResult, BreaksResume, n.entry.Position(), n.link.UUID, "it is the result of tool use %s, which is not before it", id)
+				x.report(OrphanToolResult, BreaksResume, n.entry.Position(), n.link.UUID, "it is the result of tool use %s, which is not before it", id).toolUse = id
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (x *examination) toolResults() {
 	for _, n := range x.graph.nodes {
 		for _, id := range n.toolResults() {
 			if !x.onChain[n] && !anywhere[id] {
-				x.report(OrphanToolResult, Harmless, n.entry.Position(), n.link.UUID, "it is the result of tool use %s, which is not there", id)
+				x.report(OrphanToolResult, Harmless, n.entry.Position(), n.link.UUID, "it is the result of tool use %s, which is not there", id).toolUse = id
 			}
 		}
 	}

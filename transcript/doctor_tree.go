@@ -13,11 +13,28 @@ func (x *examination) duplicates() {
 		case earlier == nil:
 			first[link.UUID] = l
 		case earlier.entry.line().text == l.entry.line().text:
-			x.report(DuplicateUUID, Harmless, l.pos, link.UUID, "the same entry as line %d, once more", earlier.pos.Line)
+			x.report(DuplicateUUID, x.repeats(), l.pos, link.UUID, "the same entry as line %d, once more", earlier.pos.Line)
 		default:
 			x.report(DuplicateUUID, x.hides(earlier, l), l.pos, link.UUID, "another entry than line %d under its uuid, which hides that one", earlier.pos.Line)
 		}
 	}
+}
+
+// repeats is what it means that an entry is there twice: nothing, unless its second
+// place is taken for the end of the conversation.
+func (x *examination) repeats() Severity {
+	seen := map[string]bool{}
+	var once []Entry
+	for _, l := range x.lines {
+		if linkOrNil(l.entry) != nil && !seen[l.entry.line().text] {
+			seen[l.entry.line().text] = true
+			once = append(once, l.entry)
+		}
+	}
+	if sameNodes(newGraph(once).conversation(), x.chain) {
+		return Harmless
+	}
+	return BreaksResume
 }
 
 // hides is what it means that one entry takes the place of another: where both say
