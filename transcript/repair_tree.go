@@ -105,6 +105,9 @@ func (p *surgeon) likelyParent(l *operated) string {
 		if nearest == "" {
 			nearest = other.UUID
 		}
+		if len(results) == 0 && (message == "" || same != "") {
+			break
+		}
 	}
 	if same != "" {
 		return same
