@@ -24,7 +24,7 @@ func TestRepair(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			for seed := range uint64(60) {
+			for seed := range uint64(25) {
 				s, _ := writeDamaged(t, dir, seed, fault)
 				before, err := os.ReadFile(s.Path)
 				if err != nil {
