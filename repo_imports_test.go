@@ -47,6 +47,7 @@ var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/proc"},
 	{pkg: "internal/jsonwire"},
+	{pkg: "internal/redact"},
 	{pkg: "internal/control", own: wire},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
 	{pkg: "internal/breakage"}, // test support
@@ -57,6 +58,10 @@ var importRules = []importRule{
 	{pkg: "claudetest/...", own: []string{"claude", "claudetest/...", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
 
 	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
+	{
+		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact"}, belowUI...),
+		modules: []string{"github.com/alecthomas/chroma/v2", "github.com/yuin/goldmark"},
+	},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},
 	{pkg: "contextref"},
 
