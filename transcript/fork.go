@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -76,7 +75,7 @@ func (s *Session) forkTitle() (string, error) {
 	if err := e.read(f, stat.Size()); err != nil {
 		return "", fmt.Errorf("transcript: %w", err)
 	}
-	title := firstOf(e.title(s.sideDir()), e.headLines.firstPrompt, func() string { return "Forked session" })
+	title := firstOf(e.title(s.sideDir()), e.head.firstPrompt, func() string { return "Forked session" })
 	return title + " (fork)", nil
 }
 
@@ -176,7 +175,9 @@ func (f *forker) copy(e Entry, parent string, last bool) string {
 			o.set("compactMetadata", f.compactMetadata(o.values["compactMetadata"]))
 		}
 	case *AttachmentEntry:
-		o.set("attachment", f.attachment(e))
+		if e.Attachment != "" {
+			o.set("attachment", f.attachment(e))
+		}
 	}
 	o.setString("uuid", f.uuids[l.UUID])
 	o.set("parentUuid", parent)
@@ -265,9 +266,6 @@ func (f *forker) attachment(e *AttachmentEntry) string {
 	}
 	return string(e.Attachment)
 }
-
-// errNoMessage means that a fork is to end at a message that is not there.
-var errNoMessage = errors.New("transcript: no such message")
 
 // newUUID makes a random UUID, version 4.
 func newUUID() string {

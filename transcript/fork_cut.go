@@ -9,7 +9,7 @@ import (
 func cutAt(tree []Entry, uuid string) ([]Entry, error) {
 	at := indexOfMessage(tree, uuid)
 	if at < 0 {
-		return nil, errNoMessage
+		return nil, ErrNoMessage
 	}
 	cut := beforeBoundary(tree[:at+1])
 	cut = withoutPreserved(cut, LinkOf(tree[at]).UUID)

@@ -19,8 +19,9 @@ type node struct {
 
 // graph is the tree of a session as the official SDK sees it.
 type graph struct {
-	nodes []*node // in the order in which their uuids first came
-	byID  map[string]*node
+	nodes  []*node // in the order in which their uuids first came
+	byID   map[string]*node
+	unsure bool // the end was chosen although a later one led to an entry that is not there
 }
 
 // newGraph takes the entries of the tree out of the entries of a file. A later
@@ -131,6 +132,7 @@ func (g *graph) ends() (leaf, terminal *node) {
 				return n, end
 			}
 			seen[n] = true
+			g.unsure = g.unsure || n.parent != "" && g.byID[n.parent] == nil
 		}
 	}
 	return g.anyLeaf(), nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -100,10 +101,8 @@ func (s *Session) Info(ctx context.Context) (*Info, error) {
 
 // ends are the first and the last bytes of a file.
 type ends struct {
-	head, tail []byte // the same slice in a small file
+	head, tail part // of a small file both are all of it
 	buf        [2 * endSize]byte
-	headLines  lines
-	tailLines  lines
 }
 
 var endsPool = sync.Pool{New: func() any { return new(ends) }}
@@ -114,17 +113,16 @@ func (e *ends) read(f *os.File, size int64) error {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return err
 	}
-	e.head = e.buf[:n]
-	e.headLines = splitLines(e.head, e.headLines)
-	e.tail = e.head
+	e.head.split(e.buf[:n])
+	tail := e.buf[:n]
 	if size > endSize {
 		n, err := f.ReadAt(e.buf[endSize:], size-endSize)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		e.tail = e.buf[endSize : endSize+n]
+		tail = e.buf[endSize : endSize+n]
 	}
-	e.tailLines = splitLines(e.tail, e.tailLines)
+	e.tail.split(tail)
 	return nil
 }
 
@@ -145,7 +143,7 @@ func readInfo(path, project string) (*Info, error) {
 	if err := e.read(f, stat.Size()); err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
-	if len(e.head) == 0 || !stat.Mode().IsRegular() {
+	if len(e.head.text) == 0 || !stat.Mode().IsRegular() {
 		return nil, nil
 	}
 	info := e.info(path, project)
@@ -159,34 +157,34 @@ func readInfo(path, project string) (*Info, error) {
 
 // info takes what a list says out of the ends of a file.
 func (e *ends) info(path, project string) *Info {
-	first, _, _ := bytes.Cut(e.head, []byte("\n"))
+	first, _, _ := bytes.Cut(e.head.text, []byte("\n"))
 	if has(first, `"isSidechain":true`, `"isSidechain": true`) {
 		return nil
 	}
 	side := strings.TrimSuffix(path, ".jsonl")
 	i := &Info{
 		SessionID: filepath.Base(side), Path: path, ProjectKey: filepath.Base(filepath.Dir(path)),
-		CustomTitle: e.title(side), FirstPrompt: e.headLines.firstPrompt(),
-		CreatedAt: parseTime(firstText(e.head, "timestamp")),
+		CustomTitle: e.title(side), FirstPrompt: e.head.firstPrompt(),
+		CreatedAt: parseTime(firstText(e.head.text, "timestamp")),
 	}
 	i.Summary = firstOf(i.CustomTitle,
-		func() string { return e.tailLines.lastMember("lastPrompt") },
-		func() string { return e.tailLines.lastMember("summary") },
+		func() string { return e.tail.lastMember("lastPrompt") },
+		func() string { return e.tail.lastMember("summary") },
 		func() string { return i.FirstPrompt },
-		e.headLines.attachmentPrompt)
+		e.head.attachmentPrompt)
 	if i.Summary == "" {
 		return nil
 	}
-	i.GitBranch = firstOf(lastTextOf(e.tail, "gitBranch"), func() string { return firstText(e.head, "gitBranch") })
-	moved, _ := e.tailLines.lastRecord("relocated", "relocatedCwd", false)
-	i.CWD = firstOf(moved, func() string { return firstText(e.head, "cwd") }, func() string { return project })
-	i.LastCWD = lastTextOf(e.tail, "cwd")
-	i.Tag, _ = e.tailLines.lastRecord("tag", "tag", true)
+	i.GitBranch = firstOf(lastTextOf(e.tail.text, "gitBranch"), func() string { return firstText(e.head.text, "gitBranch") })
+	moved, _ := e.tail.lastRecord("relocated", "relocatedCwd", false)
+	i.CWD = firstOf(moved, func() string { return firstText(e.head.text, "cwd") }, func() string { return project })
+	i.LastCWD = lastTextOf(e.tail.text, "cwd")
+	i.Tag, _ = e.tail.lastRecord("tag", "tag", true)
 	i.Archived = e.archived(side)
 	i.Programmatic = e.programmatic()
 	i.continuedIn = e.continuedIn()
 	if project != "" {
-		i.startCWD = firstOf(moved, func() string { return e.headLines.firstMember("cwd") })
+		i.startCWD = firstOf(moved, func() string { return e.head.firstMember("cwd") })
 	}
 	return i
 }
@@ -204,22 +202,22 @@ func firstOf(s string, others ...func() string) string {
 // title is the session's title: that of the tail, of the sidecar, of the head, and
 // after them the model's.
 func (e *ends) title(side string) string {
-	title, ok := e.tailLines.lastRecord("custom-title", "customTitle", true)
+	title, ok := e.tail.lastTitle("custom-title", "customTitle")
 	if !ok {
 		title = sidecarTitle(side)
 	}
-	for _, part := range []struct {
-		ls           lines
+	for _, place := range []struct {
+		*part
 		kind, member string
 	}{
-		{e.headLines, "custom-title", "customTitle"},
-		{e.tailLines, "ai-title", "aiTitle"},
-		{e.headLines, "ai-title", "aiTitle"},
+		{&e.head, "custom-title", "customTitle"},
+		{&e.tail, "ai-title", "aiTitle"},
+		{&e.head, "ai-title", "aiTitle"},
 	} {
 		if title != "" {
 			break
 		}
-		title, _ = part.ls.lastRecord(part.kind, part.member, true)
+		title, _ = place.lastTitle(place.kind, place.member)
 	}
 	return title
 }
@@ -260,41 +258,39 @@ func (e *ends) archived(side string) *bool {
 		return nil
 	}
 	at := parseTime(mark.At).UnixMilli()
-	still := *mark.Archived && !e.tailLines.askedAfter(at) && !e.headLines.askedAfter(at)
+	still := *mark.Archived && !e.tail.askedAfter(at) && !e.head.askedAfter(at)
 	return &still
 }
 
 // programmatic tells whether a program began the session, or a daemon did.
 func (e *ends) programmatic() bool {
-	entrypoint := firstOf(firstText(e.head, "entrypoint"), func() string { return lastTextOf(e.tail, "entrypoint") })
+	entrypoint := firstOf(firstText(e.head.text, "entrypoint"), func() string { return lastTextOf(e.tail.text, "entrypoint") })
 	switch entrypoint {
 	case "sdk-cli", "sdk-ts", "sdk-py":
 		return true
 	}
-	line := e.head
-	for _, l := range e.headLines {
-		if bytes.Contains(l, []byte(`"parentUuid":`)) {
-			line = l
+	first := e.head.text
+	for _, l := range e.head.lines {
+		if bytes.Contains(l.text, []byte(`"parentUuid":`)) {
+			first = l.text
 			break
 		}
 	}
-	kind := firstText(line, "sessionKind")
+	kind := firstText(first, "sessionKind")
 	return kind == "daemon" || kind == "daemon-worker"
 }
 
 // continuedIn is the session that took over from this one, "" if none did or if
 // this one was talked in since.
 func (e *ends) continuedIn() string {
-	const mark = `"type":"continued-in"`
-	if !bytes.Contains(e.tail, []byte(mark)) {
+	if !slices.ContainsFunc(e.tail.lines, func(l line) bool { return l.mayBe("continued-in") }) {
 		return ""
 	}
-	for i := len(e.tailLines) - 1; i >= 0; i-- {
-		line := e.tailLines[i]
-		if !has(line, mark, `"type":"user"`, `"type":"assistant"`) {
+	for _, l := range slices.Backward(e.tail.lines) {
+		if !has(l.text, `"type":"continued-in"`, `"type":"user"`, `"type":"assistant"`) {
 			continue
 		}
-		entry, err := parseEntry(string(line), Position{})
+		entry, err := parseEntry(string(l.text), Position{})
 		if err != nil {
 			continue
 		}

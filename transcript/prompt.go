@@ -37,9 +37,10 @@ func has(line []byte, any ...string) bool {
 
 // firstPrompt is the first thing that a person asked, shortened for a list. A
 // slash command stands in if there is nothing else.
-func (ls lines) firstPrompt() string {
+func (p *part) firstPrompt() string {
 	command := ""
-	for _, line := range ls {
+	for i := range p.lines {
+		line := p.lines[i].text
 		if !isPromptLine(line) || has(line, `"isCompactSummary":true`, `"isCompactSummary": true`) {
 			continue
 		}
@@ -55,8 +56,9 @@ func (ls lines) firstPrompt() string {
 }
 
 // attachmentPrompt names what the first prompt consists of if it has no text.
-func (ls lines) attachmentPrompt() string {
-	for _, line := range ls {
+func (p *part) attachmentPrompt() string {
+	for i := range p.lines {
+		line := p.lines[i].text
 		switch {
 		case !isPromptLine(line):
 		case has(line, `"type":"image"`, `"type": "image"`):
@@ -170,8 +172,9 @@ func isHex(s string) bool {
 
 // askedAfter is what an archived session is looked through for: whether a person
 // has said something in it since.
-func (ls lines) askedAfter(ms int64) bool {
-	for _, line := range ls {
+func (p *part) askedAfter(ms int64) bool {
+	for i := range p.lines {
+		line := p.lines[i].text
 		if !has(line, `"user"`, `"queued_command"`) || has(line, `"tool_result"`) {
 			continue
 		}

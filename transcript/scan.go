@@ -75,59 +75,112 @@ func textAt(b []byte) (string, bool) {
 	return "", false
 }
 
-// lines are the lines of a part of a file, in order. The first and the last can
-// be parts of lines.
-type lines [][]byte
-
-func splitLines(b []byte, into lines) lines {
-	into = into[:0]
-	for len(b) > 0 {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			return append(into, b)
-		}
-		into = append(into, b[:i])
-		b = b[i+1:]
-	}
-	return into
+// line is a line of a part of a file.
+type line struct {
+	text []byte
+	kind string // the type, if the line begins with it; tree for an entry of the tree; else ""
 }
 
-// typePrefix is how every record beside the tree begins, and treePrefix how the
-// entries of the tree do, as the CLI writes them.
+// part is the first or the last bytes of a file, and its lines in order. The first
+// line and the last one can be parts of lines.
+type part struct {
+	text  []byte
+	lines []line
+}
+
+// tree is the kind of a line that begins as entries of the tree do.
+const tree = "(tree)"
+
+// split finds the lines of text.
+func (p *part) split(text []byte) {
+	p.text, p.lines = text, p.lines[:0]
+	for len(text) > 0 {
+		end := bytes.IndexByte(text, '\n')
+		rest := []byte(nil)
+		if end >= 0 {
+			text, rest = text[:end], text[end+1:]
+		}
+		if len(text) > 0 {
+			p.lines = append(p.lines, line{text: text, kind: kindOf(text)})
+		}
+		text = rest
+	}
+}
+
+// The CLI begins a record beside the tree with its type, and an entry of the tree
+// with its parent.
 var (
 	typePrefix = []byte(`{"type":"`)
 	treePrefix = []byte(`{"parentUuid":`)
 )
 
-// mayBe reports whether a line can be a record of a type. It says yes too often,
-// never too seldom.
-func mayBe(line []byte, kind string) bool {
-	if rest, ok := bytes.CutPrefix(line, typePrefix); ok && len(rest) > len(kind) && rest[len(kind)] == '"' {
-		if string(rest[:len(kind)]) == kind {
+// kindOf is the kind of a line by how it begins. The types that lists ask for are
+// known; the others need no name.
+func kindOf(text []byte) string {
+	if bytes.HasPrefix(text, treePrefix) {
+		return tree
+	}
+	rest, ok := bytes.CutPrefix(text, typePrefix)
+	if !ok {
+		return ""
+	}
+	end := bytes.IndexByte(rest[:min(len(rest), 32)], '"')
+	if end < 0 {
+		return ""
+	}
+	switch string(rest[:end]) {
+	case "custom-title":
+		return "custom-title"
+	case "ai-title":
+		return "ai-title"
+	case "tag":
+		return "tag"
+	case "relocated":
+		return "relocated"
+	case "continued-in":
+		return "continued-in"
+	}
+	return "(other)"
+}
+
+// mayBe reports whether a line may be a record of a type.
+func (l *line) mayBe(kind string) bool {
+	if l.kind != "" {
+		return l.kind == kind
+	}
+	return has(l.text, `"type":"`+kind+`"`, `"type": "`+kind+`"`)
+}
+
+// hasGlued reports whether a record of a type stands in the middle of a line: it was
+// appended to a line that had been torn.
+func (p *part) hasGlued(kind string) bool {
+	pattern := []byte(`{"type":"` + kind + `"`)
+	for at := 0; ; {
+		i := bytes.Index(p.text[at:], pattern)
+		if i < 0 {
+			return false
+		}
+		if at += i; at > 0 && p.text[at-1] != '\n' {
 			return true
 		}
+		at += len(pattern)
 	}
-	if bytes.HasPrefix(line, treePrefix) && line[len(line)-1] == '}' {
-		// Whole, as it seems. A line that was torn, with a record glued to it, begins
-		// like this and ends like this too.
-		return bytes.Contains(line, []byte(`{"type":"`+kind+`"`))
-	}
-	return bytes.Contains(line, []byte(`"type":"`+kind+`"`)) || bytes.Contains(line, []byte(`"type": "`+kind+`"`))
 }
 
 // lastRecord is the string member of the last record of a type; ok is false if
 // there is none. glued also takes a record that was appended to a torn line.
-func (ls lines) lastRecord(kind, member string, glued bool) (value string, ok bool) {
-	for i := len(ls) - 1; i >= 0; i-- {
-		line := ls[i]
-		if len(line) == 0 || !mayBe(line, kind) {
+func (p *part) lastRecord(kind, member string, glued bool) (value string, ok bool) {
+	glued = glued && p.hasGlued(kind)
+	for i := len(p.lines) - 1; i >= 0; i-- {
+		l := &p.lines[i]
+		if !l.mayBe(kind) && !glued {
 			continue
 		}
-		value, ok, valid := recordMember(line, kind, member)
+		value, ok, valid := recordMember(l.text, kind, member)
 		if !valid && glued {
-			at := bytes.LastIndex(line, []byte(`{"type":"`+kind+`"`))
-			if at > 0 && !bytes.Contains([]byte(":,["), line[at-1:at]) {
-				value, ok, _ = recordMember(line[at:], kind, member)
+			at := bytes.LastIndex(l.text, []byte(`{"type":"`+kind+`"`))
+			if at > 0 && !bytes.Contains([]byte(":,["), l.text[at-1:at]) {
+				value, ok, _ = recordMember(l.text[at:], kind, member)
 			}
 		}
 		if ok {
@@ -137,15 +190,24 @@ func (ls lines) lastRecord(kind, member string, glued bool) (value string, ok bo
 	return "", false
 }
 
+// lastTitle is lastRecord for titles: most files have none, and their name has a
+// capital letter, which is quickly looked for.
+func (p *part) lastTitle(kind, member string) (value string, ok bool) {
+	if !bytes.Contains(p.text, []byte(`Title":`)) {
+		return "", false
+	}
+	return p.lastRecord(kind, member, true)
+}
+
 // lastMember is the string member of the last line that has one of that name,
 // whatever its type.
-func (ls lines) lastMember(member string) string {
+func (p *part) lastMember(member string) string {
 	pattern := []byte(`"` + member + `":`)
-	for i := len(ls) - 1; i >= 0; i-- {
-		if !bytes.Contains(ls[i], pattern) {
+	for i := len(p.lines) - 1; i >= 0; i-- {
+		if !bytes.Contains(p.lines[i].text, pattern) {
 			continue
 		}
-		if value, ok, _ := recordMember(ls[i], "", member); ok {
+		if value, ok, _ := recordMember(p.lines[i].text, "", member); ok {
 			return value
 		}
 	}
@@ -153,13 +215,13 @@ func (ls lines) lastMember(member string) string {
 }
 
 // firstMember is the string member of the first line that has one of that name.
-func (ls lines) firstMember(member string) string {
+func (p *part) firstMember(member string) string {
 	pattern := []byte(`"` + member + `":`)
-	for _, line := range ls {
-		if !bytes.Contains(line, pattern) {
+	for _, l := range p.lines {
+		if !bytes.Contains(l.text, pattern) {
 			continue
 		}
-		if value, ok, _ := recordMember(line, "", member); ok {
+		if value, ok, _ := recordMember(l.text, "", member); ok {
 			return value
 		}
 	}

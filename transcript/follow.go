@@ -1,0 +1,116 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+)
+
+// FollowOptions say how a session is followed. nil stands for the zero value.
+type FollowOptions struct {
+	// New leaves out what is there already.
+	New bool
+	// From is the offset to begin at, that of an entry's end for example; it must
+	// be the start of a line.
+	From int64
+	// Interval is how often the file is looked at, 0 is a quarter of a second.
+	Interval time.Duration
+}
+
+// defaultInterval is short for a person and long for a machine.
+const defaultInterval = 250 * time.Millisecond
+
+// ErrTruncated means that a session's file is shorter than it was, or another file:
+// somebody replaced it while it was followed.
+var ErrTruncated = errors.New("transcript: the file was replaced while it was followed")
+
+// Follow yields the entries of the session and then those that are appended to it,
+// until ctx ends, whose error is the last element. A line is yielded when it is
+// whole; bad lines are [*LineError] values and the iteration goes on. The file is
+// looked at again and again, which works on every file system.
+func (s *Session) Follow(ctx context.Context, opts *FollowOptions) iter.Seq2[Entry, error] {
+	if opts == nil {
+		opts = &FollowOptions{}
+	}
+	return func(yield func(Entry, error) bool) {
+		f := &follower{path: s.Path, offset: opts.From, interval: opts.Interval}
+		if f.interval <= 0 {
+			f.interval = defaultInterval
+		}
+		if err := f.run(ctx, opts.New, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// follower reads what is appended to a file.
+type follower struct {
+	path     string
+	offset   int64 // of the first byte that was not yielded
+	interval time.Duration
+	first    os.FileInfo
+}
+
+// run follows the file; the error is nil only if the range was broken off.
+func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, error) bool) error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
+	defer file.Close()
+	if f.first, err = file.Stat(); err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
+	if onlyNew {
+		f.offset = f.first.Size()
+	}
+	tick := time.NewTicker(f.interval)
+	defer tick.Stop()
+	for {
+		if goOn, err := f.readOn(ctx, file, yield); !goOn || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		now, err := os.Stat(f.path)
+		if err != nil {
+			return fmt.Errorf("transcript: %w", err)
+		}
+		if !os.SameFile(f.first, now) || now.Size() < f.offset {
+			return ErrTruncated
+		}
+	}
+}
+
+// readOn yields the whole lines behind the offset; false if the range was broken
+// off.
+func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, error) bool) (bool, error) {
+	r := newLineReader(io.NewSectionReader(file, f.offset, 1<<62), f.offset)
+	for {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		l, err := r.next()
+		if errors.Is(err, io.EOF) || err == nil && l.torn {
+			return true, nil // the rest of the line comes later
+		}
+		if err != nil {
+			return false, fmt.Errorf("transcript: %w", err)
+		}
+		f.offset = r.offset
+		e, err := parseEntry(string(l.text), l.pos)
+		if err != nil {
+			e, err = nil, lineError(f.path, l, err)
+		}
+		if !yield(e, err) {
+			return false, nil
+		}
+	}
+}

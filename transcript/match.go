@@ -1,0 +1,210 @@
+package transcript
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// matcher looks for a text in lines of JSON, where it may be written with other
+// case and with escapes. It first looks at the bytes, for something that every
+// such line has to have; what passes is decoded and looked at again.
+type matcher struct {
+	text   string
+	exact  bool     // case counts
+	anchor [2]byte  // the rarest letter of a plain run, in both cases
+	run    []byte   // the run, in lower case, if there is one
+	at     int      // of the anchor in it
+	forms  [][]byte // without a run: how a character of the text can be written
+}
+
+// rarity orders letters and digits, the rarest first: as they are in English and in
+// code, roughly.
+const rarity = "QZXJKVBYWGPFMUCDLHRSNIOATE9876543210qzxjkvbywgpfmucdlhrsnioate"
+
+func newMatcher(text string, exact bool) *matcher {
+	m := &matcher{text: text, exact: exact}
+	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return !isPlain(r) }) {
+		if len(run) > len(m.run) {
+			m.run = []byte(strings.ToLower(run))
+		}
+	}
+	if m.run == nil {
+		m.forms = formsOf(text)
+		return m
+	}
+	best := len(rarity)
+	for i, c := range m.run {
+		if rank := strings.IndexByte(rarity, c); rank < best {
+			best, m.at = rank, i
+		}
+	}
+	c := m.run[m.at]
+	m.anchor = [2]byte{c, byte(unicode.ToUpper(rune(c)))}
+	return m
+}
+
+// isPlain reports whether a character is written as itself in all JSON that people
+// meet.
+func isPlain(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// formsOf are the ways to write one character of a text that has no plain one: in
+// each case, as it is and escaped.
+func formsOf(text string) (forms [][]byte) {
+	best := rune(-1)
+	for _, r := range text {
+		if best < 0 || r > best {
+			best = r // the higher, the rarer
+		}
+	}
+	for r := best; ; {
+		forms = append(forms, []byte(string(r)))
+		for _, escape := range escapes(r) {
+			forms = append(forms, []byte(escape))
+		}
+		if r = unicode.SimpleFold(r); r == best {
+			break
+		}
+	}
+	return forms
+}
+
+// escapes are the ways to write a character with a backslash, of a pair the first
+// half.
+func escapes(r rune) []string {
+	var forms []string
+	if i := strings.IndexRune("\"\\/\b\f\n\r\t", r); i >= 0 {
+		forms = append(forms, `\`+string(`"\/bfnrt`[i]))
+	}
+	if r > 0xffff {
+		r = 0xd800 + (r-0x10000)>>10
+	}
+	lower := hexEscape(r)
+	return append(forms, slices.Compact([]string{lower, `\u` + strings.ToUpper(lower[2:])})...)
+}
+
+func hexEscape(r rune) string {
+	const digits = "0123456789abcdef"
+	return `\u` + string([]byte{digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]})
+}
+
+// index is the place of something in b that a match needs, -1 if there is none. It
+// can be at or before the match, or inside of it.
+func (m *matcher) index(b []byte) int {
+	first := -1
+	note := func(i int) {
+		if i >= 0 && (first < 0 || i < first) {
+			first = i
+		}
+	}
+	if m.run == nil {
+		for _, form := range m.forms {
+			note(bytes.Index(b, form))
+		}
+		return first
+	}
+	for i, c := range m.anchor {
+		if i == 0 || c != m.anchor[0] {
+			end := len(b)
+			if first >= 0 {
+				end = min(end, first+len(m.run))
+			}
+			note(m.indexRun(b[:end], c))
+		}
+	}
+	if first >= 0 {
+		b = b[:first]
+	}
+	note(indexEscapedPlain(b))
+	return first
+}
+
+// indexRun is the place of the run in b, found by one of its letters.
+func (m *matcher) indexRun(b []byte, c byte) int {
+	for from := m.at; from < len(b); {
+		i := bytes.IndexByte(b[from:], c)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		start := from - m.at
+		if start+len(m.run) > len(b) {
+			return -1
+		}
+		if bytes.EqualFold(b[start:start+len(m.run)], m.run) {
+			return start
+		}
+		from++
+	}
+	return -1
+}
+
+// indexEscapedPlain is the place of a letter or digit that is escaped although it
+// need not be: nobody writes so, but it is JSON.
+func indexEscapedPlain(b []byte) int {
+	pattern := []byte(`\u00`)
+	for from := 0; ; {
+		i := bytes.Index(b[from:], pattern)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if from+4 < len(b) && b[from+4] >= '3' && b[from+4] <= '7' && !bytes.Contains([]byte("3c3C3e3E7f7F"), b[from+4:min(len(b), from+6)]) {
+			return from
+		}
+		from += len(pattern)
+	}
+}
+
+// find is the first match in a decoded text.
+func (m *matcher) find(s string) (start, end int, ok bool) {
+	if m.exact {
+		i := strings.Index(s, m.text)
+		return i, i + len(m.text), i >= 0
+	}
+	first, size := utf8.DecodeRuneInString(m.text)
+	for i, r := range s {
+		if !sameFold(r, first) {
+			continue
+		}
+		if n := prefixFold(s[i:], m.text, size); n >= 0 {
+			return i, i + n, true
+		}
+	}
+	return 0, 0, false
+}
+
+// prefixFold is the length of the part of s that equals sub but for case, -1 if s
+// does not begin so. The first rune of sub, size bytes long, was compared.
+func prefixFold(s, sub string, size int) int {
+	_, n := utf8.DecodeRuneInString(s)
+	for _, want := range sub[size:] {
+		got, k := utf8.DecodeRuneInString(s[n:])
+		if k == 0 || !sameFold(got, want) {
+			return -1
+		}
+		n += k
+	}
+	return n
+}
+
+// sameFold reports whether two characters differ in case only. What is ASCII has no
+// case outside of it, so that bytes can be looked for: K is not the Kelvin sign.
+func sameFold(a, b rune) bool {
+	if a == b {
+		return true
+	}
+	if a < utf8.RuneSelf || b < utf8.RuneSelf {
+		return a|0x20 == b|0x20 && 'a' <= a|0x20 && a|0x20 <= 'z'
+	}
+	for r := unicode.SimpleFold(a); r != a; r = unicode.SimpleFold(r) {
+		if r == b {
+			return true
+		}
+	}
+	return false
+}

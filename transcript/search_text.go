@@ -1,0 +1,112 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Role says in whose words something was found.
+type Role string
+
+// The roles that texts of a session have.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant" // what the model said and thought
+	RoleTool      Role = "tool"      // what tools were given and what they gave back
+	RoleSystem    Role = "system"    // the CLI's notes
+	RoleTitle     Role = "title"     // titles and summaries of the session
+)
+
+// piece is a text of an entry that can be searched.
+type piece struct {
+	role Role
+	text string
+	tool string // of a tool use: its name
+	use  string // of a tool result: the id of the use
+}
+
+// pieces are the texts of an entry, decoded. What the CLI only keeps for itself,
+// copies of requests for example, has none.
+func pieces(e Entry) []piece {
+	switch e := e.(type) {
+	case *UserEntry:
+		return contentPieces(e.Message.Content, RoleUser)
+	case *AssistantEntry:
+		return contentPieces(e.Message.Content, RoleAssistant)
+	case *SystemEntry:
+		return contentPieces(e.Content, RoleSystem)
+	case *CustomTitleEntry:
+		return []piece{{role: RoleTitle, text: e.CustomTitle}}
+	case *AITitleEntry:
+		return []piece{{role: RoleTitle, text: e.AITitle}}
+	case *SummaryEntry:
+		return []piece{{role: RoleTitle, text: e.Summary}}
+	case *AttachmentEntry:
+		switch e.AttachmentType() {
+		case "queued_command":
+			var content claude.Content
+			_ = jsonwire.Unmarshal(string(queuedOf(e).Prompt), &content) // the line was valid
+			return contentPieces(content, RoleUser)
+		case "file":
+			return []piece{{role: RoleUser, text: stringsIn(string(e.Attachment))}}
+		}
+	}
+	return nil
+}
+
+func contentPieces(content claude.Content, role Role) (list []piece) {
+	if content.IsText() {
+		return []piece{{role: role, text: content.String()}}
+	}
+	for _, b := range content.Blocks() {
+		switch b := b.(type) {
+		case *claude.TextBlock:
+			list = append(list, piece{role: role, text: b.Text})
+		case *claude.ThinkingBlock:
+			list = append(list, piece{role: role, text: b.Thinking})
+		case *claude.ToolUseBlock:
+			list = append(list, piece{role: RoleTool, text: stringsIn(string(b.Input)), tool: b.Name})
+		case *claude.ToolResultBlock:
+			list = append(list, piece{role: RoleTool, text: b.Content.String(), use: b.ToolUseID})
+		case *claude.ImageBlock, *claude.DocumentBlock:
+			// Pictures and files are not text.
+		default:
+			if b != nil {
+				list = append(list, piece{role: role, text: stringsIn(string(b.Raw()))})
+			}
+		}
+	}
+	return list
+}
+
+// stringsIn are all strings of a text of JSON, members' names left out, a line
+// each.
+func stringsIn(text string) string {
+	var b strings.Builder
+	d := jsonwire.NewDecoder(text)
+	collectStrings(d, &b)
+	return b.String()
+}
+
+func collectStrings(d *jsonwire.Decoder, b *strings.Builder) {
+	switch d.Kind() {
+	case '"':
+		s, _ := d.String()
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(s)
+	case '{':
+		for m := d.Members(); m.Next(); {
+			collectStrings(d, b)
+		}
+	case '[':
+		for e := d.Elements(); e.Next(); {
+			collectStrings(d, b)
+		}
+	default:
+		d.Skip()
+	}
+}
