@@ -64,6 +64,7 @@ type Finding struct {
 	toolUse string // the id that an orphan is about
 }
 
+// String is the finding as one line.
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s (%s): %s", f.Path, f.Line, f.Fault, f.Severity, f.Detail)
 }
