@@ -52,5 +52,6 @@ func newRoot(code *int) *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(code), newChat(code), newDoctor(code))
+	root.AddCommand(newSessions(code))
 	return root
 }
