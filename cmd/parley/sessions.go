@@ -85,6 +85,7 @@ type sessionWork struct {
 	dir  *transcript.Dir
 	json bool
 	fail bool // what was asked for is not well; the output says how
+	any  bool // a paragraph was written
 }
 
 // do runs a command with its signals and makes an exit code of its error.
@@ -120,6 +121,14 @@ func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (in
 // line writes a line.
 func (w *sessionWork) line(format string, args ...any) { w.con.out.line(fmt.Sprintf(format, args...)) }
 
+// paragraph begins something that has a blank line before it.
+func (w *sessionWork) paragraph() {
+	if w.any {
+		w.con.out.line("")
+	}
+	w.any = true
+}
+
 // writeJSON writes a value as JSON, indented.
 func (w *sessionWork) writeJSON(v any) error { return w.encode(v, "  ") }
 
@@ -127,13 +136,15 @@ func (w *sessionWork) writeJSON(v any) error { return w.encode(v, "  ") }
 func (w *sessionWork) writeLine(v any) error { return w.encode(v, "") }
 
 func (w *sessionWork) encode(v any, indent string) error {
-	out := json.NewEncoder(w.con.out.w)
+	var text strings.Builder
+	out := json.NewEncoder(&text)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", indent)
 	if err := out.Encode(v); err != nil {
-		return &outputError{err}
+		return err
 	}
-	return nil
+	w.con.out.write(w.con.out.show(text.String()))
+	return nil // do looks at the pen
 }
 
 // index is what lists remember from one time to the next, nil if there is no place

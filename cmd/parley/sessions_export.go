@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
 
@@ -41,15 +42,25 @@ func newSessionsExport(code *int) *cobra.Command {
 				return err
 			}
 			if output == "-" {
-				return export.Write(w.ctx, w.con.out.w, s, as, opts)
+				return w.writeExport(s, as, opts)
 			}
 			if err := export.File(w.ctx, output, s, as, opts, force); err != nil {
 				return err
 			}
-			w.con.note("wrote " + output)
+			w.line("wrote %s", output)
 			return nil
 		},
 	}.command(code)
+}
+
+// writeExport writes a session to standard output, safe for a terminal if it is one.
+func (w *sessionWork) writeExport(s *transcript.Session, format export.Format, opts *export.Options) error {
+	var text strings.Builder
+	if err := export.Write(w.ctx, &text, s, format, opts); err != nil {
+		return err
+	}
+	w.con.out.write(w.con.out.show(text.String()))
+	return nil // do looks at the pen
 }
 
 // exportFormat is the format that is meant: as --format says, as --json does, as the

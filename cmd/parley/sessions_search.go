@@ -78,9 +78,8 @@ func (w *sessionWork) search(q transcript.Query) error {
 		}
 		if hit.Session.SessionID != last {
 			last = hit.Session.SessionID
-			w.con.out.begin(prose, "")
-			w.line("%s  %s", w.con.out.paint(bold, oneLine(hit.Session.Summary)), w.con.out.paint(dim, timeText(hit.Session.LastModified)))
-			w.line("%s", w.con.out.paint(dim, oneLine(hit.Resume)))
+			w.paragraph()
+			w.hitHead(hit)
 		}
 		w.hit(hit)
 		if w.con.out.err != nil {
@@ -105,6 +104,18 @@ func newWireHit(hit *transcript.Hit) *wireHit {
 		h.Time = &hit.Time
 	}
 	return h
+}
+
+// hitHead writes which session the next hits are in. The command is whole, so that it
+// can be copied.
+func (w *sessionWork) hitHead(hit *transcript.Hit) {
+	out := w.con.out
+	when, title := timeText(hit.Session.LastModified), oneLine(hit.Session.Summary)
+	if out.tty {
+		title = shorten(title, max(20, out.width-width(when)-2))
+	}
+	w.line("%s  %s", out.paint(bold, title), out.paint(dim, when))
+	w.line("%s", out.paint(dim, sanitize(hit.Resume)))
 }
 
 func (w *sessionWork) hit(hit *transcript.Hit) {

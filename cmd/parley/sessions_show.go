@@ -88,7 +88,7 @@ func (f *showFlags) message(w *sessionWork, j *transcript.Joined) {
 	headed := false
 	head := func() {
 		if !headed {
-			out.begin(prose, "")
+			w.paragraph()
 			out.line(out.paint(bold, "● "+roleName(j.Message)) + out.paint(dim, "  "+timeText(j.Time())))
 			headed = true
 		}

@@ -87,7 +87,7 @@ func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 func (w *sessionWork) entry(e transcript.Entry) error {
 	out := w.con.out
 	if w.json {
-		out.write(string(e.Raw()) + "\n")
+		out.write(out.show(string(e.Raw())) + "\n")
 		return nil
 	}
 	text := entryText(e)
