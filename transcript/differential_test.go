@@ -30,6 +30,7 @@ func damaged() int {
 // crash, a merge or another program can: the official SDK and this package must
 // still say the same about them.
 func TestDamagedAsOfficial(t *testing.T) {
+	t.Parallel()
 	o := startOfficial(t)
 	dir := transcript.Open(o.config)
 	sources := mainFiles(t)

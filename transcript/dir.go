@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -16,18 +17,34 @@ var ErrNoSession = errors.New("transcript: no such session")
 // Dir is the view of a configuration directory, in which the CLI keeps its
 // sessions. It holds no open file and may be used from any goroutine.
 type Dir struct {
-	config string
-	files  fileSystem
+	config  string
+	project string // the one project that everything is in, "" if there is none
+	files   fileSystem
 }
 
 // Open returns the view of a configuration directory. With "" it is the one that
-// the CLI would take: $CLAUDE_CONFIG_DIR, else .claude in the user's home. Nothing
-// is read yet; a directory that does not exist has no sessions.
+// the CLI would take: $CLAUDE_CONFIG_DIR, else .claude in the user's home; only
+// then the environment is looked at. Nothing is read yet; a directory that does not
+// exist has no sessions.
 func Open(configDir string) *Dir {
 	if configDir == "" {
-		configDir = defaultConfigDir()
+		return &Dir{config: defaultConfigDir(), project: defaultProject(), files: osFiles{}}
 	}
 	return &Dir{config: configDir, files: osFiles{}}
+}
+
+// projectName matches a name that the environment may give to all projects.
+var projectName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// defaultProject is the name that the CLI would put all sessions under, whatever
+// their directory; "" if it would not. The variable counts only together with the
+// one that names the configuration directory.
+func defaultProject() string {
+	name := os.Getenv("CLAUDE_CODE_PROJECT_DIR_NAME")
+	if os.Getenv("CLAUDE_CONFIG_DIR") == "" || !projectName.MatchString(name) || !filepath.IsLocal(name) {
+		return ""
+	}
+	return name
 }
 
 func defaultConfigDir() string {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,7 @@ func (s *Session) Follow(ctx context.Context, opts *FollowOptions) iter.Seq2[Ent
 type follower struct {
 	path     string
 	offset   int64 // of the first byte that was not yielded
+	number   int   // of the last line that was, negative: unknown
 	interval time.Duration
 	first    os.FileInfo
 }
@@ -66,7 +68,12 @@ func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, erro
 		return fmt.Errorf("transcript: %w", err)
 	}
 	if onlyNew {
-		f.offset = f.first.Size()
+		if f.offset, err = lastLineStart(file, f.first.Size()); err != nil {
+			return err
+		}
+	}
+	if f.offset > 0 {
+		f.number = -1
 	}
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
@@ -93,6 +100,7 @@ func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, erro
 // off.
 func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, error) bool) (bool, error) {
 	r := newLineReader(io.NewSectionReader(file, f.offset, 1<<62), f.offset)
+	r.number = f.number
 	for {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -104,7 +112,7 @@ func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, 
 		if err != nil {
 			return false, fmt.Errorf("transcript: %w", err)
 		}
-		f.offset = r.offset
+		f.offset, f.number = r.offset, r.number
 		e, err := parseEntry(string(l.text), l.pos)
 		if err != nil {
 			e, err = nil, lineError(f.path, l, err)
@@ -113,4 +121,22 @@ func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, 
 			return false, nil
 		}
 	}
+}
+
+// lastLineStart is where the last line of a file begins that is not finished: the
+// end, or less if a line is being written.
+func lastLineStart(file *os.File, size int64) (int64, error) {
+	buf := make([]byte, endSize)
+	for end := size; end > 0; {
+		start := max(0, end-endSize)
+		n, err := file.ReadAt(buf[:end-start], start)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("transcript: %w", err)
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return start + int64(i) + 1, nil
+		}
+		end = start
+	}
+	return 0, nil
 }

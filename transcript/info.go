@@ -22,6 +22,9 @@ import (
 // writes what lists need again and again for that reason.
 const endSize = 64 << 10
 
+// nearby is how far apart members of one line are that are written together.
+const nearby = 4 << 10
+
 // Info is what a list says about a session: all that the official SDK's
 // SDKSessionInfo has, and where the session is. It comes from the first and the
 // last 64 KiB of the file, so a title that was given long ago and not repeated
@@ -175,10 +178,13 @@ func (e *ends) info(path, project string) *Info {
 	if i.Summary == "" {
 		return nil
 	}
-	i.GitBranch = firstOf(lastTextOf(e.tail.text, "gitBranch"), func() string { return firstText(e.head.text, "gitBranch") })
+	branch, at := lastTextOf(e.tail.text, "gitBranch")
+	i.GitBranch = firstOf(branch, func() string { return firstText(e.head.text, "gitBranch") })
+	if at >= 0 {
+		i.LastCWD, _ = lastTextOf(e.tail.text[max(0, at-nearby):at], "cwd") // the CLI writes it just before
+	}
 	moved, _ := e.tail.lastRecord("relocated", "relocatedCwd", false)
 	i.CWD = firstOf(moved, func() string { return firstText(e.head.text, "cwd") }, func() string { return project })
-	i.LastCWD = lastTextOf(e.tail.text, "cwd")
 	i.Tag, _ = e.tail.lastRecord("tag", "tag", true)
 	i.Archived = e.archived(side)
 	i.Programmatic = e.programmatic()
@@ -264,7 +270,10 @@ func (e *ends) archived(side string) *bool {
 
 // programmatic tells whether a program began the session, or a daemon did.
 func (e *ends) programmatic() bool {
-	entrypoint := firstOf(firstText(e.head.text, "entrypoint"), func() string { return lastTextOf(e.tail.text, "entrypoint") })
+	entrypoint := firstText(e.head.text, "entrypoint")
+	if entrypoint == "" {
+		entrypoint, _ = lastTextOf(e.tail.text, "entrypoint")
+	}
 	switch entrypoint {
 	case "sdk-cli", "sdk-ts", "sdk-py":
 		return true

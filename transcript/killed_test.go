@@ -127,6 +127,7 @@ var changes = []struct {
 	{name: "fork", change: func(ctx context.Context, d *Dir, id string) error { _, err := d.Fork(ctx, id, nil); return err }},
 	{name: "delete", allowed: allowed{moves: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Delete(ctx, id, nil) }},
 	{name: "restore", allowed: allowed{moves: true}, prepare: trashIt, change: func(_ context.Context, d *Dir, id string) error { return d.Restore(id) }},
+	{name: "index", allowed: allowed{replaces: true}, prepare: indexIt, change: func(ctx context.Context, d *Dir, _ string) error { return listWithIndex(ctx, d) }},
 	{name: "delete permanently", allowed: allowed{deletes: true}, change: func(ctx context.Context, d *Dir, id string) error {
 		return d.Delete(ctx, id, &DeleteOptions{Permanently: true})
 	}},
@@ -140,6 +141,31 @@ func trashIt(t *testing.T, d *Dir, id string) {
 	if err := d.Delete(t.Context(), id, nil); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// indexIt lists once, and lets there be something to write the next time.
+func indexIt(t *testing.T, d *Dir, id string) {
+	t.Helper()
+	if err := listWithIndex(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Rename(t.Context(), id, "renamed", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func listWithIndex(ctx context.Context, d *Dir) error {
+	ix, err := OpenIndex(filepath.Join(d.config, "cache"))
+	if err != nil {
+		return err
+	}
+	ix.files = d.files
+	for _, err := range d.Sessions(ctx, Filter{Index: ix}) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func archiveIt(t *testing.T, d *Dir, id string) {
@@ -195,6 +221,7 @@ func checkKilled(t *testing.T, d *Dir, before map[string]string, id string, may 
 		case ok && got == text:
 		case ok && may.appends && mine && strings.HasPrefix(got, text):
 		case ok && may.replaces && filepath.Base(path) == "archived.json" && json.Valid([]byte(got)):
+		case ok && may.replaces && filepath.Base(path) == "sessions.index" && len(got) > len(indexHeader):
 		case !ok && mine && may.deletes:
 		case !ok && may.moves && (mine || strings.Contains(path, "parley-trash")):
 			if filepath.Base(path) != trashNote && !movedTo(now, path, text) {

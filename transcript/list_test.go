@@ -94,6 +94,27 @@ func TestListAsOfficial(t *testing.T) {
 	}
 }
 
+// TestListOlderKeys lists sessions of a long path under the key of an older CLI,
+// which had another hash, and under a name that the environment gives.
+func TestListOlderKeys(t *testing.T) {
+	o := startOfficial(t)
+	dir := transcript.Open(o.config)
+	path := strings.Repeat("/long", 60)
+	older := claude.ProjectKey(path)[:200] + "-older1"
+	putPrompt(t, filepath.Join(o.config, "projects", older), pathID(1), path)
+	putPrompt(t, filepath.Join(o.config, "projects", older[:200]+"-older2"), pathID(2), path+"/another") // of somebody else
+	want := o.ids(map[string]any{"dir": path})
+	if diff := cmp.Diff(want, ids(t, dir, transcript.Filter{Dir: path})); diff != "" || len(want) != 1 {
+		t.Errorf("an older key (-official +ours):\n%s", diff)
+	}
+	putPrompt(t, filepath.Join(o.config, "projects", "fixed-name"), pathID(3), "/p")
+	t.Setenv("CLAUDE_CONFIG_DIR", o.config)
+	t.Setenv("CLAUDE_CODE_PROJECT_DIR_NAME", "fixed-name")
+	if got := ids(t, transcript.Open(""), transcript.Filter{Dir: "/p", NoWorktrees: true}); !slices.Equal(got, []string{pathID(3)}) {
+		t.Errorf("under the name of the environment there are %v", got)
+	}
+}
+
 // age makes a session so many hours old.
 func age(t *testing.T, dir *transcript.Dir, id string, hours int) {
 	t.Helper()

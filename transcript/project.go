@@ -39,15 +39,12 @@ func (d *Dir) SessionIn(ctx context.Context, dir, id string) (*Session, error) {
 // projectsFor are the project directories that a filter wants, and the worktrees
 // of the directory that it names.
 func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project, trees []string, err error) {
-	all, err := d.projectDirs()
-	if err != nil {
-		return nil, nil, err
-	}
 	if filter.Dir == "" {
+		all, err := d.projectDirs()
 		for _, dir := range all {
 			found = append(found, project{dir: dir})
 		}
-		return found, nil, nil
+		return found, nil, err
 	}
 	real := realPath(filter.Dir)
 	trees = []string{real}
@@ -60,7 +57,11 @@ func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project,
 	}
 	taken := map[string]bool{}
 	for _, tree := range trees {
-		for _, dir := range projectDirsOf(all, tree) {
+		dirs, err := d.projectDirsOf(tree)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, dir := range dirs {
 			if !taken[dir] {
 				taken[dir] = true
 				found = append(found, project{dir: dir, of: tree})
@@ -70,22 +71,31 @@ func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project,
 	return found, trees, nil
 }
 
-// projectDirsOf are those of the project directories that hold sessions of a
-// directory: the one with its key, and for a long path those whose key differs
-// only in the hash, as older CLIs wrote it, if a session in them says that it is
-// of that directory.
-func projectDirsOf(all []string, path string) (found []string) {
+// projectDirsOf are the project directories that hold sessions of a directory: the
+// one with its key, and for a long path those whose key differs only in the hash, as
+// older CLIs wrote it, if a session in them says that it is of that directory.
+func (d *Dir) projectDirsOf(path string) (found []string, err error) {
 	key := claude.ProjectKey(path)
-	for _, dir := range all {
-		name := filepath.Base(dir)
-		switch {
-		case sameName(name, key):
-			found = append(found, dir)
-		case len(key) > cutKey && len(name) > cutKey && sameName(name[:cutKey+1], key[:cutKey]+"-") && holdsSessionOf(dir, path):
+	for _, name := range []string{d.project, key} {
+		dir := filepath.Join(d.projects(), name)
+		if info, err := os.Stat(dir); name != "" && err == nil && info.IsDir() {
 			found = append(found, dir)
 		}
 	}
-	return found
+	if len(key) <= cutKey || d.project != "" {
+		return found, nil
+	}
+	all, err := d.projectDirs()
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range all {
+		name := filepath.Base(dir)
+		if len(name) > cutKey && !sameName(name, key) && sameName(name[:cutKey+1], key[:cutKey]+"-") && holdsSessionOf(dir, path) {
+			found = append(found, dir)
+		}
+	}
+	return found, nil
 }
 
 // sameName compares names of files as the system does.
@@ -114,15 +124,21 @@ func globQuote(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
-// dashes is what a path looks like in a key that is never cut.
+// dashes is what a path looks like in a key that is never cut: a dash for every unit
+// of UTF-16 that is no letter or digit of ASCII.
 func dashes(path string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range path {
 		switch {
 		case '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
-			return r
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
 		}
-		return '-'
-	}, path)
+	}
+	return b.String()
 }
 
 func realPath(path string) string {

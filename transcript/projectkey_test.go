@@ -52,6 +52,7 @@ func generatePath(rng *rand.Rand, root string, i int) string {
 // TestProjectKeyAsOfficial puts a session under the key of each of 1,000 generated
 // directories. The official SDK finds each, and so do we.
 func TestProjectKeyAsOfficial(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the generated names are none on Windows")
 	}
@@ -130,6 +131,7 @@ func putPrompt(t *testing.T, project, id, cwd string) {
 // TestProjectKeyAsCLI lets the real CLI run in 20 generated directories: its session
 // is under our key.
 func TestProjectKeyAsCLI(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the generated names are none on Windows")
 	}

@@ -194,14 +194,24 @@ func TestFollow(t *testing.T) {
 				t.Fatal(err)
 			default:
 				tag := e.(*transcript.TagEntry).Tag
-				seen = append(seen, tag)
+				seen = append(seen, fmt.Sprint(tag, " in line ", e.Position().Line))
 				if tag == "two" {
 					cancel()
 				}
 			}
 		}
-		if diff := cmp.Diff([]string{"one", "bad", "two", "canceled"}, seen); diff != "" {
+		if diff := cmp.Diff([]string{"one in line 1", "bad", "two in line 3", "canceled"}, seen); diff != "" {
 			t.Error(diff)
+		}
+	})
+	write(`{"type":"tag",`) // torn when the next one begins to look
+	synctest.Test(t, func(t *testing.T) {
+		time.AfterFunc(time.Second, func() { write(`"tag":"three"}` + "\n") })
+		for e, err := range transcript.File(path).Follow(t.Context(), &transcript.FollowOptions{New: true}) {
+			if err != nil || e.(*transcript.TagEntry).Tag != "three" {
+				t.Errorf("%v, %v", e, err)
+			}
+			break
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"strings"
+	"unicode"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -28,30 +29,36 @@ func firstText(b []byte, key string) string {
 // for is nearly always in the last few lines.
 const lastTextStep = 8 << 10
 
-// lastTextOf is the value of the last text "key":"…" in b.
-func lastTextOf(b []byte, key string) string {
+// lastTextOf is the value of the last text "key":"…" in b, and where it is; -1 if
+// there is none.
+func lastTextOf(b []byte, key string) (value string, at int) {
 	pattern := []byte(`"` + key + `":"`)
+	// Quotes are everywhere; a capital letter inside of the key is quickly found.
+	skip := max(0, strings.IndexFunc(string(pattern), unicode.IsUpper))
 	for end := len(b); end > 0; {
 		start := max(0, end-lastTextStep)
 		// A match may begin in this part and end in the next.
 		part := b[start:min(len(b), end+len(pattern))]
-		found, ok := "", false
+		at = -1
 		for i := 0; ; {
-			n := bytes.Index(part[i:], pattern)
+			n := bytes.Index(part[i:], pattern[skip:])
 			if n < 0 {
 				break
 			}
-			i += n + len(pattern)
+			i += n + len(pattern) - skip
+			if i < len(pattern) || !bytes.HasSuffix(part[:i], pattern) {
+				continue
+			}
 			if s, whole := textAt(b[start+i:]); whole {
-				found, ok = s, true
+				value, at = s, start+i
 			}
 		}
-		if ok {
-			return found
+		if at >= 0 {
+			return value, at
 		}
 		end = start
 	}
-	return ""
+	return "", -1
 }
 
 // textAt is the value of the JSON string whose opening quote is just before b;
@@ -84,8 +91,9 @@ type line struct {
 // part is the first or the last bytes of a file, and its lines in order. The first
 // line and the last one can be parts of lines.
 type part struct {
-	text  []byte
-	lines []line
+	text     []byte
+	lines    []line
+	noTitles bool // it was looked, and there are none
 }
 
 // tree is the kind of a line that begins as entries of the tree do.
@@ -93,7 +101,7 @@ const tree = "(tree)"
 
 // split finds the lines of text.
 func (p *part) split(text []byte) {
-	p.text, p.lines = text, p.lines[:0]
+	p.text, p.lines, p.noTitles = text, p.lines[:0], false
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n')
 		rest := []byte(nil)
@@ -119,6 +127,9 @@ var (
 func kindOf(text []byte) string {
 	if bytes.HasPrefix(text, treePrefix) {
 		return tree
+	}
+	if text[0] != '{' && text[0] > ' ' {
+		return "(other)" // the rest of a line that was cut
 	}
 	rest, ok := bytes.CutPrefix(text, typePrefix)
 	if !ok {
@@ -193,7 +204,8 @@ func (p *part) lastRecord(kind, member string, glued bool) (value string, ok boo
 // lastTitle is lastRecord for titles: most files have none, and their name has a
 // capital letter, which is quickly looked for.
 func (p *part) lastTitle(kind, member string) (value string, ok bool) {
-	if !bytes.Contains(p.text, []byte(`Title":`)) {
+	if p.noTitles || !bytes.Contains(p.text, []byte(`Title":`)) {
+		p.noTitles = true
 		return "", false
 	}
 	return p.lastRecord(kind, member, true)
