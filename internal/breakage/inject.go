@@ -102,12 +102,12 @@ func (s *Session) tear() Injury {
 
 // garble makes a line in the middle something else than an entry.
 func (s *Session) garble() Injury {
-	l := s.pick(func(l *line) bool {
-		return s.index(l) > 0 && s.index(l) < len(s.lines)-1 && len(s.children(l)) == 0 || l.Type == "attachment"
-	})
+	l := s.pick(func(l *line) bool { return s.index(l) < len(s.lines)-1 })
 	text := l.text()
-	for _, c := range s.children(l) {
-		c.ParentUUID = l.ParentUUID
+	if s.rng.IntN(2) == 0 { // else what followed it has lost its parent too
+		for _, c := range s.children(l) {
+			c.ParentUUID = l.ParentUUID
+		}
 	}
 	broken := []string{
 		text[:1+s.rng.IntN(len(text)-1)], strings.ReplaceAll(text, `":`, `"`), "[" + text + "]", `"text"`, "\x00\x00" + text[:10],
@@ -153,21 +153,14 @@ func (s *Session) circle() Injury {
 
 // double gives an entry the uuid of an earlier one, or puts it there twice.
 func (s *Session) double() Injury {
-	l := s.pick(func(l *line) bool { return s.index(l) > 1 })
+	first := s.lines[slices.IndexFunc(s.lines, func(l *line) bool { return l.entry != nil })]
+	l := s.pick(func(l *line) bool { return l != first })
 	if s.rng.IntN(2) == 0 {
 		copied := *l.entry
-		s.lines = append(s.lines, &line{entry: &copied})
+		s.lines = append(s.lines, &line{entry: &copied, rest: l.rest})
 		return Injury{Line: len(s.lines), UUID: l.UUID}
 	}
-	for _, e := range s.lines {
-		if e.entry != nil {
-			l.UUID = e.UUID // the first one
-			break
-		}
-	}
-	if l == s.lines[1] {
-		panic("breakage: an entry is its own double")
-	}
+	l.UUID = first.UUID
 	return s.at(l)
 }
 
@@ -220,7 +213,7 @@ func (s *Session) inflate(size int) Injury {
 		return s.at(l)
 	}
 	l := s.pick(func(l *line) bool { return l.ToolUseResult != nil })
-	l.ToolUseResult["stdout"] = text
+	l.ToolUseResult = map[string]any{"stdout": text}
 	in := s.at(l)
 	in.Main = false
 	return in

@@ -27,8 +27,9 @@ type Session struct {
 // line is a line of the file: an entry of the tree, or a record as it stands.
 type line struct {
 	*entry
-	raw   string // of a record
-	fixed bool   // a compaction names it
+	raw   string                     // of a record
+	rest  map[string]json.RawMessage // what else the line has, if it was loaded
+	fixed bool                       // it must stay as it is: a compaction names it
 }
 
 // entry is an entry of the tree, its members in the CLI's order.
@@ -41,14 +42,14 @@ type entry struct {
 	Subtype                 string         `json:"subtype,omitempty"`
 	Content                 string         `json:"content,omitempty"`
 	CompactMetadata         map[string]any `json:"compactMetadata,omitempty"`
-	Message                 *message       `json:"message,omitempty"`
+	Message                 message        `json:"message,omitempty"`
 	Attachment              map[string]any `json:"attachment,omitempty"`
 	APIBlockIndex           *int           `json:"apiBlockIndex,omitempty"`
 	RequestID               string         `json:"requestId,omitempty"`
 	IsCompactSummary        bool           `json:"isCompactSummary,omitempty"`
 	UUID                    string         `json:"uuid"`
 	Timestamp               string         `json:"timestamp"`
-	ToolUseResult           map[string]any `json:"toolUseResult,omitempty"`
+	ToolUseResult           any            `json:"toolUseResult,omitempty"`
 	SourceToolAssistantUUID string         `json:"sourceToolAssistantUUID,omitempty"`
 	UserType                string         `json:"userType"`
 	Entrypoint              string         `json:"entrypoint"`
@@ -59,18 +60,10 @@ type entry struct {
 }
 
 // message is the API's side of an entry.
-type message struct {
-	ID         string         `json:"id,omitempty"`
-	Type       string         `json:"type,omitempty"`
-	Model      string         `json:"model,omitempty"`
-	Role       string         `json:"role"`
-	Content    any            `json:"content"` // a string or []map[string]any
-	StopReason *string        `json:"stop_reason,omitempty"`
-	Usage      map[string]any `json:"usage,omitempty"`
-}
+type message map[string]any
 
-func (m *message) blocks() []map[string]any {
-	blocks, _ := m.Content.([]map[string]any)
+func (m message) blocks() []map[string]any {
+	blocks, _ := m["content"].([]map[string]any)
 	return blocks
 }
 
@@ -110,7 +103,17 @@ func (l *line) text() string {
 	if err != nil {
 		panic(err) // maps and strings alone
 	}
-	return string(text)
+	if l.rest == nil {
+		return string(text)
+	}
+	rest, err := json.Marshal(l.rest)
+	if err != nil {
+		panic(err) // it was JSON
+	}
+	if len(l.rest) == 0 {
+		return string(text)
+	}
+	return string(text[:len(text)-1]) + "," + string(rest[1:])
 }
 
 func (s *Session) uuid() string {
@@ -152,7 +155,7 @@ func (s *Session) last() *line {
 func (s *Session) turn() {
 	s.turns++
 	s.record(`{"type":"queue-operation","operation":"enqueue","timestamp":%q,"sessionId":%q,"content":"prompt %d"}`, s.clock.Format(time.RFC3339), s.ID, s.turns)
-	at := s.add(s.last(), &entry{Type: "user", PromptID: s.uuid(), Message: &message{Role: "user", Content: fmt.Sprintf("prompt %d: %s", s.turns, s.words(8))}})
+	at := s.add(s.last(), &entry{Type: "user", PromptID: s.uuid(), Message: message{"role": "user", "content": fmt.Sprintf("prompt %d: %s", s.turns, s.words(8))}})
 	if s.turns == 1 {
 		at = s.add(at, &entry{Type: "attachment", Attachment: map[string]any{"type": "date", "date": "2026-11-01"}})
 	}
@@ -182,7 +185,7 @@ func (s *Session) thinkAndCall(at *line) *line {
 		output := s.words(20)
 		at = s.add(call, &entry{
 			Type: "user", SourceToolAssistantUUID: call.UUID, ToolUseResult: map[string]any{"stdout": output, "stderr": "", "interrupted": false},
-			Message: &message{Role: "user", Content: []map[string]any{{
+			Message: message{"role": "user", "content": []map[string]any{{
 				"tool_use_id": call.Message.blocks()[0]["id"], "type": "tool_result", "content": output, "is_error": false,
 			}}},
 		})
@@ -199,9 +202,9 @@ func (s *Session) answer(at *line, blocks ...map[string]any) (lines []*line) {
 	for i, b := range blocks {
 		at = s.add(at, &entry{
 			Type: "assistant", APIBlockIndex: &i, RequestID: request,
-			Message: &message{
-				ID: id, Type: "message", Model: "claude-opus-5-5", Role: "assistant", Content: []map[string]any{b}, StopReason: &stop,
-				Usage: map[string]any{"input_tokens": 10, "output_tokens": 20},
+			Message: message{
+				"id": id, "type": "message", "model": "claude-opus-5-5", "role": "assistant", "content": []map[string]any{b}, "stop_reason": stop,
+				"usage": map[string]any{"input_tokens": 10, "output_tokens": 20},
 			},
 		})
 		lines = append(lines, at)
@@ -214,7 +217,7 @@ func (s *Session) compact() {
 	last := s.last()
 	metadata := map[string]any{"trigger": "manual", "preTokens": 1000}
 	boundary := s.add(nil, &entry{Type: "system", Subtype: "compact_boundary", Content: "Conversation compacted", CompactMetadata: metadata, LogicalParentUUID: &last.UUID})
-	summary := s.add(boundary, &entry{Type: "user", IsCompactSummary: true, Message: &message{Role: "user", Content: "Summary: " + s.words(20)}})
+	summary := s.add(boundary, &entry{Type: "user", IsCompactSummary: true, Message: message{"role": "user", "content": "Summary: " + s.words(20)}})
 	boundary.fixed, summary.fixed = true, true
 	if s.rng.IntN(2) == 0 {
 		metadata["preservedMessages"] = map[string]any{"anchorUuid": summary.UUID, "uuids": []string{last.UUID}}

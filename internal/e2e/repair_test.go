@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -29,13 +30,14 @@ func TestRepairedResumes(t *testing.T) {
 		fault string
 		seed  uint64
 	}
+	real := recordSession(t)
 	jobs := make(chan job)
 	var workers sync.WaitGroup
 	for range liveAtOnce {
 		workers.Go(func() {
 			for j := range jobs {
 				// Not t.Parallel: that runs no more at a time than there are processors.
-				t.Run(fmt.Sprintf("%s/%d", j.fault, j.seed), func(t *testing.T) { repairAndResume(t, j.fault, j.seed) })
+				t.Run(fmt.Sprintf("%s/%d", j.fault, j.seed), func(t *testing.T) { repairAndResume(t, real, j.fault, j.seed) })
 			}
 		})
 	}
@@ -48,14 +50,71 @@ func TestRepairedResumes(t *testing.T) {
 	workers.Wait()
 }
 
-func repairAndResume(t *testing.T, fault string, seed uint64) {
+// recorded is a session that the CLI wrote.
+type recorded struct {
+	id   string
+	dir  string
+	file []byte
+}
+
+// recordSession lets the CLI write a session with all that faults are about.
+func recordSession(t *testing.T) *recorded {
+	t.Helper()
+	call := func(word string) claudetest.Block {
+		return claudetest.ToolUse("Bash", map[string]any{"command": "echo " + word, "description": word})
+	}
+	w := newWorld(t,
+		claudetest.Reply{Blocks: []claudetest.Block{claudetest.Thinking("One at a time."), call("one")}},
+		claudetest.Reply{Blocks: []claudetest.Block{claudetest.Thinking("Two at once."), call("two"), call("three")}},
+		claudetest.Say("That was the first turn."),
+		claudetest.Reply{Blocks: []claudetest.Block{claudetest.Thinking("Once more."), call("four")}},
+		claudetest.Say("That was the second turn."),
+	)
+	w.opts.AllowedTools = []string{"Bash"}
+	c := w.connect()
+	id := ""
+	for n := range 2 {
+		id = collect(c.Query(t.Context(), fmt.Sprintf("prompt %d: go", n+1))).one(t).SessionID
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := transcript.Open(configDir(t, w)).Session(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &recorded{id, dir, file}
+}
+
+// broken is a session with a fault: every other one is the CLI's own.
+func broken(t *testing.T, real *recorded, dir, fault string, seed uint64) *breakage.Session {
+	t.Helper()
+	s := breakage.New(seed, dir)
+	if seed%2 == 1 {
+		var err error
+		if s, err = breakage.Load(seed, real.id, dir, bytes.ReplaceAll(real.file, []byte(real.dir), []byte(dir))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Inject(fault, repairedMaxLine)
+	return s
+}
+
+func repairAndResume(t *testing.T, real *recorded, fault string, seed uint64) {
 	w := newWorld(t, claudetest.Say("Going on."))
 	dir, err := filepath.EvalSymlinks(w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := breakage.New(seed, dir)
-	session.Inject(fault, repairedMaxLine)
+	session := broken(t, real, dir, fault, seed)
 	project := filepath.Join(configDir(t, w), "projects", claude.ProjectKey(dir))
 	if err := os.MkdirAll(project, 0o700); err != nil {
 		t.Fatal(err)
