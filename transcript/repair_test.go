@@ -2,6 +2,8 @@ package transcript_test
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/breakage"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -70,6 +73,7 @@ func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair,
 	if len(is)+1 < len(was) && !other {
 		t.Fatalf("%d messages, there were %d", len(is), len(was))
 	}
+	checkSendable(t, is)
 	info, err := done.Session.Info(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -134,5 +138,72 @@ func TestRepairGlued(t *testing.T) {
 	}
 	if diff := cmp.Diff("glued", info.Tag); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// checkSendable checks a conversation by the rules of the API: the calls of an answer
+// are answered before anything else is said, and nothing else is answered.
+func checkSendable(t *testing.T, messages []*transcript.Message) {
+	t.Helper()
+	open := map[string]bool{}
+	for _, j := range transcript.Join(messages) {
+		results := 0
+		for _, b := range j.Blocks() {
+			switch b := b.(type) {
+			case *claude.ToolUseBlock:
+				open[b.ID] = true
+			case *claude.ToolResultBlock:
+				if results++; !open[b.ToolUseID] {
+					t.Fatalf("%s answers %s, which is not open", j.UUID, b.ToolUseID)
+				}
+				delete(open, b.ToolUseID)
+			case *claude.ThinkingBlock:
+				if b.Thinking == "" {
+					t.Fatalf("%s has empty thinking", j.UUID)
+				}
+			}
+		}
+		if j.Type == "user" && results == 0 && len(open) > 0 {
+			t.Fatalf("%s comes before the answers to %v", j.UUID, open)
+		}
+	}
+	if len(open) > 0 {
+		t.Fatalf("%v are not answered", open)
+	}
+}
+
+// TestRepairAnything damages the sessions of the corpus in many ways at once. What is
+// left of them after the repair has no damage; and repairing it finds nothing to do.
+func TestRepairAnything(t *testing.T) {
+	sources := mainFiles(t)
+	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 8))
+	for i := range damaged() {
+		text, err := os.ReadFile(sources[rng.IntN(len(sources))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &damage{rng: rng, lines: bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))}
+		for range 1 + rng.IntN(8) {
+			d.once()
+		}
+		path := filepath.Join(dir, fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", i))
+		if err := os.WriteFile(path, d.bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		done, err := transcript.File(path).Repair(t.Context(), nil)
+		if err != nil || len(done.Left) > 0 {
+			t.Fatalf("%d: %v: %v, left %v", i, d.done, err, done.Left)
+		}
+		if done.Session == nil {
+			continue
+		}
+		again, err := done.Session.Repair(t.Context(), nil)
+		if err != nil || len(again.Findings) > 0 {
+			t.Fatalf("%d: %v: %v, %v", i, d.done, err, again.Findings)
+		}
 	}
 }
