@@ -19,6 +19,7 @@ var severityStyles = map[transcript.Severity]style{
 type examined struct {
 	SessionID string                `json:"sessionId"`
 	Path      string                `json:"path"`
+	Live      bool                  `json:"live"` // a process has it open
 	Findings  []*transcript.Finding `json:"findings"`
 	Error     string                `json:"error,omitempty"` // it could not be read
 }
@@ -80,6 +81,7 @@ func (w *sessionWork) examine(sessions []*transcript.Session, opts *transcript.D
 			x.Error = err.Error()
 		}
 		if len(findings) > 0 || err != nil {
+			_, x.Live = w.dir.Live(s.ID)
 			damaged++
 			bar.clear()
 			w.showExamined(x)
@@ -116,6 +118,9 @@ func (w *sessionWork) showExamined(x *examined) {
 			where = filepath.Base(f.Path) + " " + where
 		}
 		w.line("  %s  %s, %s: %s", out.paint(severityStyles[f.Severity], fmt.Sprintf("%-14s", f.Severity)), where, f.Fault, oneLine(f.Detail))
+	}
+	if x.Live {
+		w.line("  %s", out.paint(dim, "a process has it open: a tool that still runs has no result yet"))
 	}
 	if len(x.Findings) > 0 {
 		w.line("  %s", out.paint(dim, "parley sessions repair "+x.SessionID))

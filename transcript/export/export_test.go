@@ -3,6 +3,8 @@ package export_test
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -142,6 +144,22 @@ func checkAttribute(t *testing.T, attack, element, name, value string) {
 	}
 	if name == "href" && strings.Contains(strings.ToLower(value), "script:") || strings.HasPrefix(value, "data:text") {
 		t.Errorf("%s: %s runs something", attack, element)
+	}
+}
+
+// TestHTMLPolicy checks that the policy allows the style that is in the page: a browser
+// takes the bytes between the tags.
+func TestHTMLPolicy(t *testing.T) {
+	page := exported(t, everywhere(t, "text"), export.HTML, nil)
+	_, rest, _ := strings.Cut(page, "<style>")
+	style, _, ok := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	want := "style-src &#39;sha256-" + strings.NewReplacer("+", "&#43;").Replace(base64.StdEncoding.EncodeToString(sum[:])) + "&#39;"
+	if !ok || !strings.Contains(page, want) {
+		t.Errorf("%s is not in %.400s", want, page)
+	}
+	if strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+		t.Error("the style loads something")
 	}
 }
 
