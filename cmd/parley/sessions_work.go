@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
@@ -26,7 +27,7 @@ func (w *sessionWork) bar(what string) *workBar { return &workBar{w: w, what: wh
 
 func (b *workBar) update(done, total int) {
 	now := time.Now()
-	if !b.w.con.err.tty || now.Sub(b.begin) < barAfter || now.Sub(b.last) < barEvery {
+	if !b.w.con.err.tty || os.Getenv("TERM") == "dumb" || now.Sub(b.begin) < barAfter || now.Sub(b.last) < barEvery {
 		return
 	}
 	b.last, b.shown = now, true
