@@ -26,7 +26,11 @@ func (s *Session) Conversation(ctx context.Context, opts *ConversationOptions) (
 	return conversation(entries, opts != nil && opts.System), nil
 }
 
-func conversation(entries []Entry, system bool) []*Message {
+func conversation(lines []Entry, system bool) []*Message {
+	entries := make([]Entry, len(lines))
+	for i, e := range lines {
+		entries[i] = spoken(e)
+	}
 	g := newGraph(entries)
 	leaf := g.leaf()
 	if leaf == nil {

@@ -21,9 +21,9 @@ import (
 // damaged is how many sessions TestDamagedAsOfficial makes of the corpus.
 func damaged() int {
 	if os.Getenv("PARLEY_SOAK") != "" {
-		return 4000
+		return 1500
 	}
-	return 150
+	return 100
 }
 
 // TestDamagedAsOfficial damages the sessions of the corpus in every way that a
@@ -168,6 +168,7 @@ func (d *damage) once() {
 		{"a summary", func() { d.add(map[string]any{"type": "summary", "summary": d.word(), "leafUuid": d.someUUID()}) }},
 		{"an unknown line", func() { d.add(map[string]any{"type": "newer", "uuid": d.newUUID(), "x": 1}) }},
 		{"a queued prompt", d.queue},
+		{"a voice", d.voice},
 		{"a compaction", d.compact},
 		{"no JSON", func() { d.insert([]byte("\x00\x00 {not json")) }},
 		{"an array", func() { d.insert([]byte(`["user"]`)) }},
@@ -269,6 +270,20 @@ func (d *damage) queue() {
 			"commandUuid": attachment["source_uuid"], "deliveryId": attachment["delivery_id"],
 		})
 	}
+}
+
+func (d *damage) voice() {
+	record := map[string]any{
+		"parentUuid": d.someUUID(), "type": "system", "subtype": "voice_call_talk", "level": "info", "content": "said " + d.word(),
+		"origin": map[string]any{"kind": "voice-call"}, "isMeta": d.rng.IntN(2) == 0, "uuid": d.newUUID(), "sessionId": "s", "timestamp": "2026-11-15T01:00:00.000Z",
+	}
+	if d.rng.IntN(2) == 0 {
+		record["blocks"] = []any{map[string]any{"type": "text", "text": d.word()}}
+	}
+	if d.rng.IntN(2) == 0 {
+		record["fold"] = map[string]any{"command": map[string]any{"commandMode": "prompt"}, "extra": 1}
+	}
+	d.add(record)
 }
 
 func (d *damage) compact() {

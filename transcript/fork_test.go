@@ -29,19 +29,20 @@ func TestForkAsOfficial(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 5))
 	sources := mainFiles(t)
-	for i := range max(len(sources), damaged()/3) {
-		text, err := os.ReadFile(sources[i%len(sources)])
+	for i := range damaged() / 2 {
+		source := sources[i*7%len(sources)]
+		text, err := os.ReadFile(source)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := &damage{rng: rng, lines: bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))}
-		if i >= len(sources) || i%2 == 1 {
+		if i%3 > 0 {
 			for range rng.IntN(5) {
 				d.once()
 			}
 		}
 		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
-		text = bytes.ReplaceAll(d.bytes(), []byte(sessionOf(sources[i%len(sources)])), []byte(id))
+		text = bytes.ReplaceAll(d.bytes(), []byte(sessionOf(source)), []byte(id))
 		if err := os.WriteFile(filepath.Join(project, id+".jsonl"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -3,9 +3,11 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -144,16 +146,18 @@ func writings(t *testing.T, text string) [][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lower, upper strings.Builder
+	var lower, upper, mixed strings.Builder
 	for _, r := range text {
+		units := []uint16{uint16(r)}
 		if r > 0xffff {
-			high, low := 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff
-			lower.WriteString(hexEscape(high) + hexEscape(low))
-			upper.WriteString(string(r))
-			continue
+			high, low := utf16.EncodeRune(r)
+			units = []uint16{uint16(high), uint16(low)}
 		}
-		lower.WriteString(hexEscape(r))
-		upper.WriteString(`\u` + strings.ToUpper(hexEscape(r)[2:]))
+		for _, u := range units {
+			fmt.Fprintf(&lower, `\u%04x`, u)
+			fmt.Fprintf(&upper, `\u%04X`, u)
+			fmt.Fprintf(&mixed, `\u%02x%02X`, u>>8, u&0xff)
+		}
 	}
-	return [][]byte{plain, html, []byte(`"` + lower.String() + `"`), []byte(`"` + upper.String() + `"`)}
+	return [][]byte{plain, html, []byte(lower.String()), []byte(upper.String()), []byte(mixed.String())}
 }

@@ -311,3 +311,49 @@ func TestListEnds(t *testing.T) {
 		t.Errorf("a directory that does not exist has %v", got)
 	}
 }
+
+func TestFiles(t *testing.T) {
+	dir, id := newSession(t)
+	s, err := dir.Session(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, err := s.Subagents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{id + " "}
+	for _, a := range agents {
+		want = append(want, id+" "+a.ID)
+	}
+	project := filepath.Dir(s.Path)
+	for _, junk := range []string{"notes.jsonl", filepath.Join(id, "other.jsonl"), filepath.Join("memory", "agent-a.jsonl")} {
+		path := filepath.Join(project, junk)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for f, err := range dir.Files(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, f.SessionID+" "+f.AgentID)
+		for _, err := range f.Entries(t.Context()) {
+			if err != nil || f.Size == 0 {
+				t.Errorf("%+v: %v", f, err)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for range dir.Files(t.Context()) {
+		break
+	}
+}

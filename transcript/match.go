@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,7 @@ type matcher struct {
 	run    []byte   // the run, in lower case, if there is one
 	at     int      // of the anchor in it
 	forms  [][]byte // without a run: how a character of the text can be written
+	codes  []string // and the hexadecimal digits of its escapes
 }
 
 // rarity orders letters and digits, the rarest first: as they are in English and in
@@ -32,7 +34,7 @@ func newMatcher(text string, exact bool) *matcher {
 		}
 	}
 	if m.run == nil {
-		m.forms = formsOf(text)
+		m.setForms()
 		return m
 	}
 	best := len(rarity)
@@ -52,44 +54,49 @@ func isPlain(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// formsOf are the ways to write one character of a text that has no plain one: in
+// setForms finds the ways to write one character of a text that has no plain one: in
 // each case, as it is and escaped.
-func formsOf(text string) (forms [][]byte) {
+func (m *matcher) setForms() {
 	best := rune(-1)
-	for _, r := range text {
-		if best < 0 || r > best {
-			best = r // the higher, the rarer
-		}
+	for _, r := range m.text {
+		best = max(best, r) // the higher, the rarer
 	}
 	for r := best; ; {
-		forms = append(forms, []byte(string(r)))
-		for _, escape := range escapes(r) {
-			forms = append(forms, []byte(escape))
+		m.forms = append(m.forms, []byte(string(r)))
+		if i := strings.IndexRune("\"\\/\b\f\n\r\t", r); i >= 0 {
+			m.forms = append(m.forms, []byte{'\\', `"\/bfnrt`[i]})
 		}
+		m.codes = append(m.codes, hexCode(r))
 		if r = unicode.SimpleFold(r); r == best {
-			break
+			return
 		}
 	}
-	return forms
 }
 
-// escapes are the ways to write a character with a backslash, of a pair the first
-// half.
-func escapes(r rune) []string {
-	var forms []string
-	if i := strings.IndexRune("\"\\/\b\f\n\r\t", r); i >= 0 {
-		forms = append(forms, `\`+string(`"\/bfnrt`[i]))
-	}
+// hexCode is what stands in an escape behind \u, of a pair in the first one.
+func hexCode(r rune) string {
 	if r > 0xffff {
 		r = 0xd800 + (r-0x10000)>>10
 	}
-	lower := hexEscape(r)
-	return append(forms, slices.Compact([]string{lower, `\u` + strings.ToUpper(lower[2:])})...)
+	return fmt.Sprintf("%04x", r)
 }
 
-func hexEscape(r rune) string {
-	const digits = "0123456789abcdef"
-	return `\u` + string([]byte{digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]})
+// indexCode is the place of an escape of one of the codes.
+func indexCode(b []byte, codes []string) int {
+	for from := 0; ; {
+		i := bytes.Index(b[from:], []byte(`\u`))
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if from+6 <= len(b) {
+			code := b[from+2 : from+6]
+			if slices.ContainsFunc(codes, func(c string) bool { return strings.EqualFold(c, string(code)) }) {
+				return from
+			}
+		}
+		from += 2
+	}
 }
 
 // index is the place of something in b that a match needs, -1 if there is none. It
@@ -105,6 +112,7 @@ func (m *matcher) index(b []byte) int {
 		for _, form := range m.forms {
 			note(bytes.Index(b, form))
 		}
+		note(indexCode(b, m.codes))
 		return first
 	}
 	for i, c := range m.anchor {

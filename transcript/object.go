@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
@@ -40,6 +41,7 @@ func (o *object) remove(names ...string) {
 	for _, name := range names {
 		delete(o.values, name)
 	}
+	o.names = slices.DeleteFunc(o.names, func(name string) bool { return !o.has(name) })
 }
 
 // has reports whether there is such a member.
@@ -53,10 +55,7 @@ func (o *object) text() string {
 	var b strings.Builder
 	b.WriteByte('{')
 	for _, name := range o.names {
-		value, ok := o.values[name]
-		if !ok {
-			continue
-		}
+		value := o.values[name]
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}

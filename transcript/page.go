@@ -112,6 +112,7 @@ func pageForward(ctx context.Context, path string, f *os.File, offset int64, q P
 			}
 			return failed == nil
 		}
+		e = spoken(e)
 		l := LinkOf(e)
 		if l == nil || l.UUID == "" {
 			return true
@@ -178,7 +179,7 @@ func (w *window) grow(n int64) error {
 			break // the end; bytes in memory have no other
 		}
 		if e, err := parseEntry(string(l.text), l.pos); err == nil {
-			found = append(found, e)
+			found = append(found, spoken(e))
 		}
 	}
 	w.entries = append(found, w.entries...)

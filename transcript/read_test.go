@@ -71,7 +71,7 @@ func uuids(messages []*transcript.Message) (ids []string) {
 // TestPageReadsLittle opens the last messages of a long session, and the first.
 func TestPageReadsLittle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
-	const turns = 20_000
+	const turns = 5_000
 	writeLong(t, path, turns)
 	s := transcript.File(path)
 	stat, err := os.Stat(path)
@@ -101,7 +101,7 @@ func TestPageReadsLittle(t *testing.T) {
 			t.Errorf("the %s page read %d of %d bytes", name, p.BytesRead, stat.Size())
 		}
 	}
-	if diff := cmp.Diff(uuids(want), uuids(allPages(t, s, transcript.PageQuery{Limit: 7000, From: transcript.PageStart}, false))); diff != "" {
+	if diff := cmp.Diff(uuids(want), uuids(allPages(t, s, transcript.PageQuery{Limit: 1700, From: transcript.PageStart}, false))); diff != "" {
 		t.Errorf("the pages from the start differ:\n%s", diff)
 	}
 	if _, err := s.Page(t.Context(), transcript.PageQuery{From: "before:nobody"}); !errors.Is(err, transcript.ErrNoMessage) {
@@ -121,7 +121,7 @@ func writeLong(t *testing.T, path string, turns int) {
 	for i := range turns {
 		user, note, answer := fmt.Sprintf("u%d", i), fmt.Sprintf("n%d", i), fmt.Sprintf("a%d", i)
 		add(`{"parentUuid":%s,"isSidechain":false,"type":"user","message":{"role":"user","content":"question %d"},"uuid":%q,"timestamp":"2026-01-01T00:00:00.000Z","sessionId":"s"}`, parent, i, user)
-		add(`{"parentUuid":%q,"isSidechain":false,"type":"attachment","attachment":{"type":"date","x":%q},"uuid":%q}`, user, strings.Repeat("x", 300), note)
+		add(`{"parentUuid":%q,"isSidechain":false,"type":"attachment","attachment":{"type":"date","x":%q},"uuid":%q}`, user, strings.Repeat("x", 3000), note)
 		add(`{"parentUuid":%q,"isSidechain":false,"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":"answer %d"}]},"uuid":%q}`, note, i, i, answer)
 		parent = `"` + answer + `"`
 	}
@@ -135,7 +135,7 @@ func writeLong(t *testing.T, path string, turns int) {
 // branch that the file ends with.
 func TestPageNeedsWhatIsAbove(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
-	writeLong(t, path, 2000)
+	writeLong(t, path, 500)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)

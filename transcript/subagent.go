@@ -83,6 +83,7 @@ func (a *Subagent) Conversation(ctx context.Context) ([]*Message, error) {
 	g := &graph{byID: map[string]*node{}}
 	var last *node
 	for i, e := range entries {
+		e = spoken(e)
 		l := LinkOf(e)
 		if l == nil || l.UUID == "" || e.Kind() == "system" || e.Kind() == "progress" {
 			continue

@@ -1,0 +1,96 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// TranscriptFile is a file of JSON lines below the projects: that of a session, or
+// that of a subagent.
+type TranscriptFile struct {
+	Path       string
+	ProjectKey string
+	SessionID  string
+	AgentID    string // "" for the session's own file
+	Size       int64
+	ModTime    time.Time
+}
+
+// Entries are the lines of the file; see [Session.Entries].
+func (f *TranscriptFile) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return fileEntries(ctx, f.Path)
+}
+
+// Files are all files of JSON lines of all sessions and subagents, in the order of
+// their paths: also those that lists leave out, and those of subagents whose session
+// is gone. What cannot be read is left out; an error is the last element.
+func (d *Dir) Files(ctx context.Context) iter.Seq2[*TranscriptFile, error] {
+	return func(yield func(*TranscriptFile, error) bool) {
+		projects, err := d.projectDirs()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		more := true
+		for _, project := range projects {
+			err := filepath.WalkDir(project, func(path string, e fs.DirEntry, err error) error {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if err != nil {
+					return nil
+				}
+				if f := transcriptFile(project, path, e); f != nil {
+					more = yield(f, nil)
+				}
+				if !more {
+					return fs.SkipAll
+				}
+				return nil
+			})
+			if err != nil {
+				yield(nil, fmt.Errorf("transcript: %w", err))
+				return
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// transcriptFile is a file of a project directory if it is one of JSON lines, else
+// nil.
+func transcriptFile(project, path string, e fs.DirEntry) *TranscriptFile {
+	name, ok := strings.CutSuffix(e.Name(), ".jsonl")
+	if !ok || !e.Type().IsRegular() {
+		return nil
+	}
+	f := &TranscriptFile{Path: path, ProjectKey: filepath.Base(project), SessionID: name}
+	if dir := filepath.Dir(path); dir != project {
+		below, err := filepath.Rel(project, dir)
+		if err != nil {
+			return nil
+		}
+		id, isAgent := strings.CutPrefix(name, "agent-")
+		session, rest, _ := strings.Cut(filepath.ToSlash(below), "/")
+		if !isAgent || rest != "subagents" && !strings.HasPrefix(rest, "subagents/") {
+			return nil
+		}
+		f.SessionID, f.AgentID = session, id
+	}
+	if !validID(f.SessionID) {
+		return nil
+	}
+	info, err := e.Info()
+	if err != nil {
+		return nil
+	}
+	f.Size, f.ModTime = info.Size(), info.ModTime()
+	return f
+}
