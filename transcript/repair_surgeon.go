@@ -52,7 +52,7 @@ var operations = []struct {
 	{OversizedLine, (*surgeon).shrink},
 	{DuplicateUUID, (*surgeon).rename},
 	{MissingParent, (*surgeon).relink},
-	{ParentCycle, (*surgeon).relink},
+	{ParentCycle, (*surgeon).breakCircle},
 	{EmptiedThinking, (*surgeon).dropThinking},
 	{OrphanToolResult, (*surgeon).resultToText},
 	{OrphanToolUse, (*surgeon).addResult},

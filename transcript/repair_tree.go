@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 )
 
 // dropBad takes a line out that is no entry. If a whole line was glued to it, that
@@ -76,6 +77,31 @@ func (p *surgeon) relink(l *operated, f *Finding) {
 		note = "it is the first entry now"
 	}
 	p.setParent(f.Fault, l, parent, note)
+}
+
+// breakCircle lets the first entry of a circle follow what is before it. A circle that
+// is only there because of what a compaction says it preserved is the compaction's.
+func (p *surgeon) breakCircle(l *operated, f *Finding) {
+	if p.followers(f.UUID)[f.UUID] {
+		p.relink(l, f)
+		return
+	}
+	g := p.examine().graph
+	circle := map[string]bool{}
+	for n := g.byID[f.UUID]; n != nil && !circle[n.link.UUID]; n = g.parentOf(n) {
+		circle[n.link.UUID] = true
+	}
+	for _, c := range p.lines {
+		b := boundaryOf(c.entry)
+		if b == nil || !slices.ContainsFunc(append(b.preserved(), b.anchor()), func(id string) bool { return circle[id] }) {
+			continue
+		}
+		o := parseObject(b.text)
+		metadata := parseObject(o.values["compactMetadata"])
+		metadata.remove("preservedMessages", "preservedSegment")
+		o.set("compactMetadata", metadata.text())
+		p.change(f.Fault, c, o.text(), "what it says it preserved leads back to itself")
+	}
 }
 
 // likelyParent is the line that called the tool, for a result; the line before in
