@@ -72,7 +72,8 @@ func (f *Finding) String() string {
 // Doctor looks for damage in a session and in its subagents. It changes nothing;
 // [Session.Repair] makes a copy without the damage. Findings are in the order of
 // the lines, those of subagents behind those of the session; a session in order
-// has none. nil stands for the zero options. In a session that is being written to,
+// has none. nil stands for the zero options. The files are read whole, into memory, one
+// at a time. In a session that is being written to,
 // a tool that still runs is a tool without a result.
 func (s *Session) Doctor(ctx context.Context, opts *DoctorOptions) ([]*Finding, error) {
 	x, err := examineFile(ctx, s.Path, opts)

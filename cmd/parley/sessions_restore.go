@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 
 func newArchiveRestore(code *int) *cobra.Command {
 	f, opts, all := &archiveFlag{}, &transcript.RestoreOptions{}, false
-	return sessionCommand{
+	cmd := sessionCommand{
 		use: "restore ID... [flags]", short: "Get sessions back from the archive", long: archiveRestoreLong,
 		example: "  parley sessions archive restore 4f1c\n  parley sessions archive restore --all --config-dir /tmp/restored",
 		args:    cobra.ArbitraryArgs, ids: 0,
@@ -42,6 +43,29 @@ func newArchiveRestore(code *int) *cobra.Command {
 			return w.showRestored(report, opts.DryRun)
 		},
 	}.command(code)
+	cmd.ValidArgsFunction = f.completeIDs
+	return cmd
+}
+
+// completeIDs completes the ids of sessions in the archive.
+func (f *archiveFlag) completeIDs(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	a, err := f.open()
+	if err != nil {
+		return nil, directive
+	}
+	w := &sessionWork{ctx: cmd.Context(), dir: transcript.Open("")}
+	list, err := w.archived(a)
+	if err != nil {
+		return nil, directive
+	}
+	var ids []cobra.Completion
+	for _, s := range list {
+		if strings.HasPrefix(s.SessionID, begun) && !slices.Contains(args, s.SessionID) && len(ids) < mostCompleted {
+			ids = append(ids, cobra.CompletionWithDesc(s.SessionID, timeText(s.Modified)))
+		}
+	}
+	return ids, directive
 }
 
 // archivedIDs are the ids of the sessions in an archive that arguments mean.
