@@ -47,16 +47,22 @@ var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/proc"},
 	{pkg: "internal/jsonwire"},
+	{pkg: "internal/redact"},
 	{pkg: "internal/control", own: wire},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
 	{pkg: "internal/schema/generate", own: append([]string{"internal/schema", "rpc", "ui"}, belowUI...), modules: []string{jsonSchema}}, // go generate runs it
-	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}},                        // test support
+	{pkg: "internal/breakage"}, // test support
+	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}}, // test support
 
 	{pkg: "claude", own: belowClaude, modules: []string{mcpSDK, jsonSchema}},
 	{pkg: "claudeotel", own: []string{"claude"}, modules: []string{otel}},
 	{pkg: "claudetest/...", own: []string{"claude", "claudetest/...", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
 
 	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
+	{
+		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact"}, belowUI...),
+		modules: []string{"github.com/alecthomas/chroma/v2", "github.com/yuin/goldmark"},
+	},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},
 	{pkg: "contextref"},
 

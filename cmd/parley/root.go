@@ -51,6 +51,6 @@ func newRoot(code *int) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(code), newChat(code), newUsage(code), newDoctor(code))
+	root.AddCommand(newRun(code), newChat(code), newSessions(code), newUsage(code), newDoctor(code))
 	return root
 }

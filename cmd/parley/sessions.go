@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// sessionFlags are the flags that all commands below parley sessions have.
+type sessionFlags struct {
+	configDir string
+	json      bool
+	noColor   bool
+}
+
+func newSessions(code *int) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Aliases: []string{"session"},
+		Short:   "Find, read, change, repair and keep sessions",
+		Long:    sessionsLong,
+		Example: sessionsExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		newSessionsList(code), newSessionsShow(code), newSessionsSearch(code), newSessionsTail(code), newSessionsTree(code),
+		newSessionsExport(code), newSessionsRename(code), newSessionsTag(code), newSessionsFork(code), newSessionsRm(code),
+		newSessionsArchive(code), newSessionsDoctor(code), newSessionsRepair(code),
+	)
+	return cmd
+}
+
+// sessionCommand is what a command below parley sessions needs to be one.
+type sessionCommand struct {
+	use, short, long, example string
+	args                      cobra.PositionalArgs
+	ids                       int // how many arguments are ids of sessions; -1 is all
+	flags                     func(cmd *cobra.Command)
+	run                       func(w *sessionWork, args []string) error
+}
+
+// command makes the command: the common flags, completion of ids, signals and exit
+// codes.
+func (c sessionCommand) command(code *int) *cobra.Command {
+	f := &sessionFlags{}
+	cmd := &cobra.Command{
+		Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: c.args,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			*code, err = f.do(cmd.Context(), func(w *sessionWork) error { return c.run(w, args) })
+			return err
+		},
+		ValidArgsFunction:     f.completeIDs(c.ids),
+		DisableFlagsInUseLine: true,
+	}
+	if c.long == "" {
+		cmd.Long = c.short + "."
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	if c.flags != nil {
+		c.flags(cmd)
+	}
+	fs.BoolVar(&f.json, "json", false, "write JSON")
+	fs.StringVar(&f.configDir, "config-dir", "", "the configuration `directory` of the agent's CLI (default $CLAUDE_CONFIG_DIR, else ~/.claude)")
+	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	if err := cmd.MarkFlagDirname("config-dir"); err != nil {
+		panic(err) // the flag is there
+	}
+	return cmd
+}
+
+// sessionWork is a command at work.
+type sessionWork struct {
+	ctx  context.Context
+	con  *console
+	dir  *transcript.Dir
+	json bool
+	fail bool // what was asked for is not well; the output says how
+	any  bool // a paragraph was written
+}
+
+// do runs a command with its signals and makes an exit code of its error.
+func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (int, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
+	sigs := watchSignals(ctx, end, con.note)
+	defer sigs.stop()
+	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), json: f.json}
+	err := run(w)
+	if err == nil && con.out.err != nil {
+		err = &outputError{con.out.err}
+	}
+	_, badUsage := errors.AsType[*usageError](err)
+	output, unwritten := errors.AsType[*outputError](err)
+	switch {
+	case badUsage:
+		return 0, err
+	case err != nil && ctx.Err() != nil:
+		return judge(context.Cause(ctx), nil, false).code, nil
+	case unwritten:
+		return judge(output, nil, false).code, nil
+	case err != nil:
+		con.complain(strings.ReplaceAll(err.Error(), "transcript: ", ""))
+		return exitFailed, nil
+	case w.fail:
+		return exitFailed, nil
+	}
+	return exitOK, nil
+}
+
+// line writes a line.
+func (w *sessionWork) line(format string, args ...any) { w.con.out.line(fmt.Sprintf(format, args...)) }
+
+// paragraph begins something that has a blank line before it.
+func (w *sessionWork) paragraph() {
+	if w.any {
+		w.con.out.line("")
+	}
+	w.any = true
+}
+
+// writeJSON writes a value as JSON, indented.
+func (w *sessionWork) writeJSON(v any) error { return w.encode(v, "  ") }
+
+// writeLine writes a value as JSON on one line.
+func (w *sessionWork) writeLine(v any) error { return w.encode(v, "") }
+
+func (w *sessionWork) encode(v any, indent string) error {
+	var text strings.Builder
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", indent)
+	if err := out.Encode(v); err != nil {
+		return err
+	}
+	w.con.out.write(w.con.out.show(text.String()))
+	return nil // do looks at the pen
+}
+
+// index is what lists remember from one time to the next, nil if there is no place
+// for it.
+func (w *sessionWork) index() *transcript.Index {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil
+	}
+	index, err := transcript.OpenIndex(filepath.Join(cache, "parley"))
+	if err != nil {
+		return nil
+	}
+	return index
+}
+
+// shortestID is how much of an id has to be given.
+const shortestID = 4
+
+// session is the session that an argument means: an id, the beginning of one, a
+// title, or a file.
+func (w *sessionWork) session(arg string) (*transcript.Session, error) {
+	if strings.HasSuffix(arg, ".jsonl") {
+		if _, err := os.Stat(arg); err != nil {
+			return nil, err
+		}
+		path, err := filepath.Abs(arg)
+		if err != nil {
+			return nil, err
+		}
+		return transcript.File(path), nil
+	}
+	s, err := w.dir.Session(arg)
+	if err == nil || !errors.Is(err, transcript.ErrNoSession) {
+		return s, err
+	}
+	var found []*transcript.Info
+	for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: w.index()}) {
+		if err != nil {
+			return nil, err
+		}
+		if len(arg) >= shortestID && strings.HasPrefix(info.SessionID, strings.ToLower(arg)) || info.CustomTitle == arg {
+			found = append(found, info)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("%w: %s", transcript.ErrNoSession, arg)
+	case 1:
+		return w.dir.Session(found[0].SessionID)
+	}
+	var ids []string
+	for _, info := range found {
+		ids = append(ids, info.SessionID)
+	}
+	return nil, fmt.Errorf("%s can be any of %d sessions: %s", arg, len(found), strings.Join(ids, ", "))
+}
+
+// mostCompleted is how many sessions a shell offers.
+const mostCompleted = 200
+
+// completeIDs completes the ids of sessions, the newest first, with their titles.
+func (f *sessionFlags) completeIDs(n int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if n >= 0 && len(args) >= n {
+			return nil, directive
+		}
+		w := &sessionWork{ctx: cmd.Context(), dir: transcript.Open(f.configDir)}
+		var list []cobra.Completion
+		for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: w.index()}) {
+			if err != nil || len(list) == mostCompleted {
+				break
+			}
+			if strings.HasPrefix(info.SessionID, begun) {
+				list = append(list, cobra.CompletionWithDesc(info.SessionID, shorten(oneLine(info.Summary), 60)))
+			}
+		}
+		return list, directive
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// finderFlags say which sessions are meant.
+type finderFlags struct {
+	dir, branch  string
+	since, until string
+	noWorktrees  bool
+	noPrograms   bool
+}
+
+func (f *finderFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVarP(&f.dir, "dir", "C", "", "only sessions of this `directory` and of the other worktrees of its repository")
+	fs.BoolVar(&f.noWorktrees, "no-worktrees", false, "with --dir: without the other worktrees")
+	fs.StringVar(&f.branch, "branch", "", "only sessions that were last on this `branch`")
+	fs.StringVar(&f.since, "since", "", "from this `date` on, as 2026-01-31, or since so long ago, as 7d or 12h")
+	fs.StringVar(&f.until, "until", "", "up to this `date`, which is included, or so long ago")
+	fs.BoolVar(&f.noPrograms, "no-programs", false, "without sessions that programs began")
+	if err := cmd.MarkFlagDirname("dir"); err != nil {
+		panic(err) // the flag is there
+	}
+}
+
+func (f *finderFlags) filter() (filter transcript.Filter, err error) {
+	filter = transcript.Filter{Dir: f.dir, NoWorktrees: f.noWorktrees, NoProgrammatic: f.noPrograms, Branch: f.branch}
+	if filter.Since, err = moment("since", f.since, 0); err != nil {
+		return filter, err
+	}
+	filter.Until, err = moment("until", f.until, 1)
+	return filter, err
+}
+
+// moment is the start of a date, so many days later, or some time ago.
+func moment(flag, text string, daysLater int) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		return t.AddDate(0, 0, daysLater), nil
+	}
+	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	var n int
+	if unit, ok := units[text[len(text)-1]]; ok {
+		if _, err := fmt.Sscanf(text[:len(text)-1], "%d", &n); err == nil && n >= 0 {
+			return time.Now().Add(-time.Duration(n) * unit), nil
+		}
+	}
+	return time.Time{}, usagef("--%s %s: it is a date such as 2026-01-31, or a time ago such as 7d or 12h", flag, text)
+}
+
+// listed is how many sessions a list on a terminal has if nobody says.
+const listed = 30
+
+func newSessionsList(code *int) *cobra.Command {
+	f, limit, tag, archived := &finderFlags{}, 0, "", false
+	return sessionCommand{
+		use: "list [flags]", short: "List sessions, the one that changed last first", long: sessionsListLong, example: sessionsListExample,
+		args: cobra.NoArgs,
+		flags: func(cmd *cobra.Command) {
+			f.register(cmd)
+			cmd.Flags().StringVar(&tag, "tag", "", "only sessions with this `tag`")
+			cmd.Flags().BoolVar(&archived, "archived", false, "only sessions that are marked as archived")
+			cmd.Flags().IntVarP(&limit, "limit", "n", -1, "at most so many; 0 is all (default 30 on a terminal, else all)")
+		},
+		run: func(w *sessionWork, _ []string) error {
+			filter, err := f.filter()
+			if err != nil {
+				return err
+			}
+			filter.Index = w.index()
+			if limit < 0 && w.con.out.tty && !w.json {
+				limit = listed
+			}
+			var list []*transcript.Info
+			more := false
+			for info, err := range w.dir.Sessions(w.ctx, filter) {
+				if err != nil {
+					return err
+				}
+				if tag != "" && info.Tag != tag || archived && (info.Archived == nil || !*info.Archived) {
+					continue
+				}
+				if more = limit > 0 && len(list) == limit; more {
+					break
+				}
+				list = append(list, info)
+			}
+			return w.showList(list, more)
+		},
+	}.command(code)
+}
+
+func (w *sessionWork) showList(list []*transcript.Info, more bool) error {
+	if w.json {
+		if list == nil {
+			list = []*transcript.Info{}
+		}
+		return w.writeJSON(list)
+	}
+	if len(list) == 0 {
+		w.con.note("there are no such sessions in " + w.dir.Path())
+		return nil
+	}
+	t := &table.Table{Columns: []table.Column{
+		{Title: "id"}, {Title: "changed", Least: 10}, {Title: "title", Min: 24, Least: 8}, {Title: "tag", Drop: 4, Min: 8},
+		{Title: "branch", Drop: 3, Min: 8}, {Title: "size", Right: true, Drop: 2}, {Title: "directory", Drop: 1, Min: 12},
+	}}
+	for _, info := range list {
+		branch := info.GitBranch
+		if branch == "HEAD" { // outside of a repository
+			branch = ""
+		}
+		t.Rows = append(t.Rows, []string{
+			w.shortID(info.SessionID), timeText(info.LastModified), oneLine(info.Summary), oneLine(info.Tag), oneLine(branch),
+			sizeText(info.FileSize), oneLine(home(info.CWD)),
+		})
+	}
+	w.table(t)
+	if more {
+		w.con.note(fmt.Sprintf("there are more than these %d; --limit 0 shows all", len(list)))
+	}
+	return nil
+}
+
+// home is a path with ~ for the user's directory.
+func home(path string) string {
+	dir := homeDir()
+	if rest, ok := strings.CutPrefix(path, dir); ok && dir != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+		return "~" + rest
+	}
+	return path
+}

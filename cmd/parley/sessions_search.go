@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// wireHit is a hit in JSON.
+type wireHit struct {
+	SessionID string          `json:"sessionId"`
+	Title     string          `json:"title"`
+	AgentID   string          `json:"agentId,omitempty"`
+	UUID      string          `json:"uuid,omitempty"`
+	Time      *time.Time      `json:"time,omitempty"`
+	Role      transcript.Role `json:"role"`
+	Tool      string          `json:"tool,omitempty"`
+	Snippet   string          `json:"snippet"`
+	Start     int             `json:"start"`
+	End       int             `json:"end"`
+	Resume    string          `json:"resume"`
+	Path      string          `json:"path"`
+}
+
+var searchRoles = []transcript.Role{transcript.RoleUser, transcript.RoleAssistant, transcript.RoleTool, transcript.RoleSystem, transcript.RoleTitle}
+
+func newSessionsSearch(code *int) *cobra.Command {
+	f, q, roles := &finderFlags{}, transcript.Query{}, []string{}
+	return sessionCommand{
+		use: "search TEXT [flags]", short: "Search the text of all sessions", long: sessionsSearchLong, example: sessionsSearchExample,
+		args: cobra.ExactArgs(1),
+		flags: func(cmd *cobra.Command) {
+			fs := cmd.Flags()
+			fs.StringSliceVar(&roles, "role", nil, "only in these `words`: user, assistant, tool, system, title")
+			fs.StringVar(&q.Tool, "tool", "", "only in uses and results of this `tool`")
+			fs.BoolVar(&q.CaseSensitive, "case", false, "tell upper case from lower")
+			fs.BoolVar(&q.MainOnly, "no-subagents", false, "without subagents")
+			fs.IntVarP(&q.Hits, "limit", "n", 0, "stop after so many hits; 0 is all")
+			f.register(cmd)
+		},
+		run: func(w *sessionWork, args []string) (err error) {
+			q.Text = args[0]
+			if q.Text == "" {
+				return usagef("nothing to search for")
+			}
+			if q.Filter, err = f.filter(); err != nil {
+				return err
+			}
+			for _, r := range roles {
+				if !slices.Contains(searchRoles, transcript.Role(r)) {
+					return usagef("--role %s: it is one of %v", r, searchRoles)
+				}
+				q.Roles = append(q.Roles, transcript.Role(r))
+			}
+			return w.search(q)
+		},
+	}.command(code)
+}
+
+// search shows hits as they are found, those of a session below its title.
+func (w *sessionWork) search(q transcript.Query) error {
+	last := ""
+	for hit, err := range w.dir.Search(w.ctx, q) {
+		if err != nil {
+			return err
+		}
+		if w.json {
+			if err := w.writeLine(newWireHit(hit)); err != nil {
+				return err
+			}
+			last = hit.Session.SessionID
+			continue
+		}
+		if hit.Session.SessionID != last {
+			last = hit.Session.SessionID
+			w.paragraph()
+			w.hitHead(hit)
+		}
+		w.hit(hit)
+		if w.con.out.err != nil {
+			return nil // do says so
+		}
+	}
+	if last == "" {
+		w.fail = true
+		if !w.json {
+			w.con.note("it is in no session")
+		}
+	}
+	return nil
+}
+
+func newWireHit(hit *transcript.Hit) *wireHit {
+	h := &wireHit{
+		SessionID: hit.Session.SessionID, Title: hit.Session.Summary, AgentID: hit.AgentID, UUID: hit.UUID, Role: hit.Role, Tool: hit.Tool,
+		Snippet: hit.Snippet, Start: hit.Start, End: hit.End, Resume: hit.Resume, Path: hit.Session.Path,
+	}
+	if !hit.Time.IsZero() {
+		h.Time = &hit.Time
+	}
+	return h
+}
+
+// hitHead writes which session the next hits are in. The command is whole, so that it
+// can be copied.
+func (w *sessionWork) hitHead(hit *transcript.Hit) {
+	out := w.con.out
+	when, title := timeText(hit.Session.LastModified), oneLine(hit.Session.Summary)
+	if out.tty {
+		title = shorten(title, max(20, out.width-width(when)-2))
+	}
+	w.line("%s  %s", out.paint(bold, title), out.paint(dim, when))
+	w.line("%s", out.paint(dim, sanitize(hit.Resume)))
+}
+
+func (w *sessionWork) hit(hit *transcript.Hit) {
+	out := w.con.out
+	who := string(hit.Role)
+	if hit.Tool != "" {
+		who += " " + oneLine(hit.Tool)
+	}
+	if hit.AgentID != "" {
+		who += " in " + oneLine(hit.AgentID)
+	}
+	before, match, after := out.show(hit.Snippet[:hit.Start]), out.show(hit.Snippet[hit.Start:hit.End]), out.show(hit.Snippet[hit.End:])
+	head := fmt.Sprintf("  %s %s: ", timeText(hit.Time), who)
+	if out.tty { // the match stays in sight
+		room := max(20, out.width-width(head)-width(match))
+		if cut := width(before) - room/2; cut > 0 {
+			runes := []rune(before)
+			before = "…" + string(runes[min(len(runes), cut+1):])
+		}
+		after = shorten(after, max(1, room-width(before)))
+	}
+	out.line(out.paint(dim, head) + before + out.paint(yellow, match) + strings.TrimRight(after, " "))
+}

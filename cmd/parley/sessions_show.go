@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+func homeDir() string {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// showFlags say how much of a conversation is shown.
+type showFlags struct {
+	last     int
+	system   bool
+	thinking bool
+	full     bool
+}
+
+func (f *showFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.BoolVar(&f.system, "system", false, "also the CLI's own notes: compactions, slash commands, errors of the API")
+	fs.BoolVar(&f.thinking, "thinking", false, "also what the model thought")
+	fs.BoolVar(&f.full, "full", false, "the whole output of tools")
+}
+
+func newSessionsShow(code *int) *cobra.Command {
+	f := &showFlags{}
+	return sessionCommand{
+		use: "show ID [flags]", short: "Show the conversation of a session", long: sessionsShowLong, example: sessionsShowExample,
+		args: cobra.ExactArgs(1), ids: 1,
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().IntVarP(&f.last, "last", "n", 0, "only the last so many messages; no more of the file is read than it takes")
+			f.register(cmd)
+		},
+		run: func(w *sessionWork, args []string) error {
+			s, err := w.session(args[0])
+			if err != nil {
+				return err
+			}
+			messages, err := f.read(w, s)
+			if err != nil {
+				return err
+			}
+			if w.json {
+				if messages == nil {
+					messages = []*transcript.Message{}
+				}
+				return w.writeJSON(messages)
+			}
+			for _, j := range transcript.Join(messages) {
+				f.message(w, j)
+			}
+			return nil
+		},
+	}.command(code)
+}
+
+func (f *showFlags) read(w *sessionWork, s *transcript.Session) ([]*transcript.Message, error) {
+	if f.last < 0 {
+		return nil, usagef("--last %d: it cannot be negative", f.last)
+	}
+	if f.last == 0 {
+		return s.Conversation(w.ctx, &transcript.ConversationOptions{System: f.system})
+	}
+	page, err := s.Page(w.ctx, transcript.PageQuery{Limit: f.last, System: f.system})
+	if err != nil {
+		return nil, err
+	}
+	return page.Messages, nil
+}
+
+// message writes a message: who and when, text as it was meant, tools in a line or
+// two. Results of tools have no heading.
+func (f *showFlags) message(w *sessionWork, j *transcript.Joined) {
+	out := w.con.out
+	headed := false
+	head := func() {
+		if !headed {
+			w.paragraph()
+			out.line(out.paint(bold, "● "+roleName(j.Message)) + out.paint(dim, "  "+timeText(j.Time())))
+			headed = true
+		}
+	}
+	for _, b := range j.Blocks() {
+		switch b := b.(type) {
+		case *claude.TextBlock:
+			if strings.TrimSpace(b.Text) != "" {
+				head()
+				f.text(w, b.Text)
+			}
+		case *claude.ThinkingBlock:
+			if f.thinking && b.Thinking != "" {
+				head()
+				f.text(w, "> "+strings.ReplaceAll(b.Thinking, "\n", "\n> "))
+			}
+		case *claude.ToolUseBlock:
+			head()
+			out.line(out.paint(yellow, "▸ "+oneLine(b.Name)) + " " + shorten(oneLine(toolLine(b.Input)), max(20, out.width-8)))
+		case *claude.ToolResultBlock:
+			f.result(w, b)
+		case *claude.RedactedThinkingBlock:
+		default:
+			head()
+			out.line(out.paint(dim, fmt.Sprintf("[%T]", b)))
+		}
+	}
+}
+
+func roleName(m *transcript.Message) string {
+	switch {
+	case m.IsCompactSummary:
+		return "summary"
+	case m.Type == "system":
+		if e, ok := m.Entry.(*transcript.SystemEntry); ok {
+			return "system " + oneLine(e.Subtype)
+		}
+	}
+	return m.Type
+}
+
+// text writes Markdown.
+func (f *showFlags) text(w *sessionWork, text string) {
+	out := w.con.out
+	if out.tty {
+		text = markdown.Render(text, markdown.Style{Columns: out.width, Color: out.color})
+	}
+	out.line(strings.TrimRight(text, "\n"))
+}
+
+// toolLine is what a call is about.
+func toolLine(input claude.JSON) string {
+	var m map[string]any
+	if input.Decode(&m) != nil {
+		return string(input)
+	}
+	for _, name := range []string{"command", "file_path", "pattern", "path", "url", "query", "description", "prompt"} {
+		if s, ok := m[name].(string); ok && s != "" {
+			return s
+		}
+	}
+	return string(input)
+}
+
+// shownLines is how much of a tool's output is shown.
+const shownLines = 3
+
+func (f *showFlags) result(w *sessionWork, b *claude.ToolResultBlock) {
+	out := w.con.out
+	lines := strings.Split(strings.TrimRight(out.show(b.Content.String()), "\n"), "\n")
+	rest := 0
+	if !f.full && len(lines) > shownLines {
+		rest = len(lines) - shownLines
+		lines = lines[:shownLines]
+	}
+	mark := dim
+	if b.IsError {
+		mark = red
+	}
+	for _, line := range lines {
+		if out.tty && !f.full {
+			line = shorten(line, max(20, out.width-4))
+		}
+		out.line("  " + out.paint(mark, line))
+	}
+	if rest > 0 {
+		out.line(out.paint(dim, fmt.Sprintf("  … %d more lines", rest)))
+	}
+}

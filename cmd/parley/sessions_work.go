@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+)
+
+// workBar shows how far long work is, on a terminal.
+type workBar struct {
+	w     *sessionWork
+	what  string
+	begin time.Time
+	last  time.Time
+	shown bool
+}
+
+// barAfter is how long nothing is shown, barEvery how often it changes.
+const (
+	barAfter = 300 * time.Millisecond
+	barEvery = 100 * time.Millisecond
+)
+
+func (w *sessionWork) bar(what string) *workBar { return &workBar{w: w, what: what, begin: time.Now()} }
+
+func (b *workBar) update(done, total int) {
+	now := time.Now()
+	if !b.w.con.err.tty || os.Getenv("TERM") == "dumb" || now.Sub(b.begin) < barAfter || now.Sub(b.last) < barEvery {
+		return
+	}
+	b.last, b.shown = now, true
+	fmt.Fprintf(b.w.con.err.w, "\r\x1b[K%s: %d of %d", b.what, done, total)
+}
+
+func (b *workBar) clear() {
+	if b.shown {
+		fmt.Fprint(b.w.con.err.w, "\r\x1b[K")
+		b.shown = false
+	}
+}
+
+// table writes a table that fits the terminal.
+func (w *sessionWork) table(t *table.Table) {
+	out := w.con.out
+	style := table.Style{
+		Title: func(s string) string { return out.paint(bold, s) },
+		Rule:  func(s string) string { return out.paint(dim, s) },
+	}
+	for _, line := range t.Render(out.width, style) {
+		out.line(line)
+	}
+}
+
+// shortID is as much of an id as fits a terminal; elsewhere all of it.
+func (w *sessionWork) shortID(id string) string {
+	if w.con.out.tty && len(id) > 8 {
+		return id[:8]
+	}
+	return id
+}
+
+// sizeText is a number of bytes in short.
+func sizeText(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	case n < 1000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// timeText is a time as people in a list want it.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}

@@ -1,0 +1,192 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Archive is a copy of the sessions of configuration directories that outlives the
+// CLI's clearing up. It holds the contents of files in compressed pieces named by
+// their SHA-256, so that what is the same is there once, and a note for every
+// [Archive.Save] of what it found. Nothing in it is ever changed or deleted: a save
+// that is killed leaves pieces that nothing names, and two saves at once do not
+// disturb each other. It holds no open file and may be used from any goroutine.
+type Archive struct {
+	dir   string
+	files fileSystem
+}
+
+// OpenArchive is the archive in a directory, which need not exist yet.
+func OpenArchive(dir string) *Archive { return &Archive{dir: dir, files: osFiles{}} }
+
+// Path is the directory of the archive.
+func (a *Archive) Path() string { return a.dir }
+
+// ArchivedFile is a file in an archive.
+type ArchivedFile struct {
+	Path     string // below projects, with slashes: key/session.jsonl, key/session/…
+	Versions []*FileVersion
+}
+
+// FileVersion is one content of a file. A file that only grew has a single one, the
+// longest; one that was written anew keeps what it had.
+type FileVersion struct {
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+	SHA256   string    `json:"sha256"`
+	Pieces   []string  `json:"pieces"` // names of the pieces, in order
+	SavedAt  time.Time `json:"savedAt"`
+}
+
+// Latest is the version that was saved last.
+func (f *ArchivedFile) Latest() *FileVersion { return f.Versions[len(f.Versions)-1] }
+
+// SessionID is the session that the file belongs to, "" if it belongs to none.
+func (f *ArchivedFile) SessionID() string {
+	parts := strings.SplitN(f.Path, "/", 3)
+	if len(parts) < 2 {
+		return ""
+	}
+	id := strings.TrimSuffix(parts[1], ".jsonl")
+	if !validID(id) || len(parts) == 2 && id == parts[1] {
+		return ""
+	}
+	return id
+}
+
+// IsTranscript reports whether the file is the transcript of its session, rather
+// than something beside it.
+func (f *ArchivedFile) IsTranscript() bool {
+	return f.SessionID() != "" && strings.Count(f.Path, "/") == 1
+}
+
+// SaveOptions say how a configuration directory is saved. nil stands for the zero
+// value.
+type SaveOptions struct {
+	// Progress, if set, is told of every file that was looked at, in order, from
+	// the goroutine that saves.
+	Progress func(done, total int)
+}
+
+// SaveReport is what [Archive.Save] did.
+type SaveReport struct {
+	Files    int           `json:"files"`    // that were looked at
+	Changed  int           `json:"changed"`  // of those, new or changed since the last save
+	Pieces   int           `json:"pieces"`   // that were written
+	Bytes    int64         `json:"bytes"`    // of the changed files
+	Written  int64         `json:"written"`  // to the archive, compressed
+	Unread   []string      `json:"unread"`   // files that could not be read, and why
+	Duration time.Duration `json:"duration"` // in nanoseconds
+}
+
+// Save puts everything below the projects of a configuration directory into the
+// archive that is not there yet. Files whose size and time have not changed since
+// the last save are not read. A file that cannot be read is in the report and hides
+// no other.
+func (a *Archive) Save(ctx context.Context, d *Dir, opts *SaveOptions) (*SaveReport, error) {
+	if opts == nil {
+		opts = &SaveOptions{}
+	}
+	begin := time.Now()
+	known, err := a.catalogue()
+	if err != nil {
+		return nil, err
+	}
+	found, err := regularFiles(ctx, d.projects())
+	if err != nil {
+		return nil, err
+	}
+	report := &SaveReport{Files: len(found), Unread: []string{}}
+	note := &saveNote{Version: 1, SavedAt: begin.UTC()}
+	done := 0
+	for s := range ordered(ctx, found, func(f foundFile) *savedFile { return a.saveFile(ctx, f, known[f.rel]) }) {
+		report.add(s)
+		if s.err == nil && s.version != nil {
+			s.version.SavedAt = note.SavedAt
+			note.Files = append(note.Files, &notedFile{Path: s.rel, FileVersion: *s.version, Replaces: s.replaces})
+		}
+		if s.fatal != nil {
+			return nil, s.fatal
+		}
+		if done++; opts.Progress != nil {
+			opts.Progress(done, len(found))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(note.Files) > 0 {
+		if err := a.writeNote(note); err != nil {
+			return nil, err
+		}
+	}
+	report.Duration = time.Since(begin)
+	return report, nil
+}
+
+// savedFile is what became of a file.
+type savedFile struct {
+	foundFile
+	version  *FileVersion // nil if it has not changed
+	replaces string       // the SHA-256 of the version that it is a longer form of
+	pieces   int
+	written  int64
+	err      error // it could not be read
+	fatal    error // the archive could not be written
+}
+
+func (r *SaveReport) add(s *savedFile) {
+	r.Pieces += s.pieces
+	r.Written += s.written
+	if s.err != nil {
+		r.Unread = append(r.Unread, s.err.Error())
+	}
+	if s.version != nil {
+		r.Changed++
+		r.Bytes += s.version.Size
+	}
+}
+
+// foundFile is a file below projects.
+type foundFile struct {
+	path     string
+	rel      string // below projects, with slashes
+	size     int64
+	modified time.Time
+}
+
+// regularFiles lists the files below a directory. One that cannot be looked at is
+// left out.
+func regularFiles(ctx context.Context, root string) ([]foundFile, error) {
+	var found []foundFile
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !d.Type().IsRegular() || isTemp(d.Name()) {
+			return nil // gone, not ours to read, or being written
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // gone
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return fmt.Errorf("transcript: %w", err)
+		}
+		found = append(found, foundFile{path: path, rel: filepath.ToSlash(rel), size: info.Size(), modified: info.ModTime()})
+		return nil
+	})
+	slices.SortFunc(found, func(a, b foundFile) int { return strings.Compare(a.rel, b.rel) })
+	return found, err
+}
+
+// isTemp reports whether a file is one that this package is just writing.
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, ".parley-") && strings.HasSuffix(name, ".tmp")
+}

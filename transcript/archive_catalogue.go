@@ -1,0 +1,136 @@
+package transcript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// saveNote is what a save found new or changed. Notes are never changed; the
+// catalogue is what they say together.
+type saveNote struct {
+	Version int          `json:"v"`
+	SavedAt time.Time    `json:"savedAt"`
+	Files   []*notedFile `json:"files"`
+}
+
+type notedFile struct {
+	Path string `json:"path"`
+	FileVersion
+	// Replaces is the SHA-256 of an earlier version that this one begins with.
+	Replaces string `json:"replaces,omitempty"`
+}
+
+// noteLimit bounds a note; one of a million files is smaller.
+const noteLimit = 1 << 30
+
+func (a *Archive) notesDir() string { return filepath.Join(a.dir, "saves") }
+
+// writeNote writes a note: from then on the save is part of the archive.
+func (a *Archive) writeNote(note *saveNote) error {
+	text, err := encode(note)
+	if err != nil {
+		return err
+	}
+	packed, err := pack(text)
+	if err != nil {
+		return err
+	}
+	if err := a.files.MkdirAll(a.notesDir(), 0o700); err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
+	name := note.SavedAt.Format("20060102T150405.000000000Z") + "-" + newUUID()[:8] + ".json.gz"
+	return replace(a.files, filepath.Join(a.notesDir(), name), packed)
+}
+
+// catalogue is what the notes say: the files by their paths.
+func (a *Archive) catalogue() (map[string]*ArchivedFile, error) {
+	known := map[string]*ArchivedFile{}
+	list, err := os.ReadDir(a.notesDir()) // sorted, so the oldest is first
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	for _, e := range list {
+		if !strings.HasSuffix(e.Name(), ".json.gz") {
+			continue
+		}
+		path := filepath.Join(a.notesDir(), e.Name())
+		text, err := unpackFile(path, noteLimit)
+		if err != nil {
+			return nil, &DamageError{path, err}
+		}
+		note := &saveNote{}
+		if err := json.Unmarshal(text, note); err != nil {
+			return nil, &DamageError{path, err}
+		}
+		if note.Version != 1 {
+			return nil, fmt.Errorf("transcript: %s was written by a newer program", path)
+		}
+		for _, f := range note.Files {
+			f.mergeInto(known)
+		}
+	}
+	return known, nil
+}
+
+// mergeInto adds what a note says about a file.
+func (f *notedFile) mergeInto(known map[string]*ArchivedFile) {
+	file := known[f.Path]
+	if file == nil {
+		file = &ArchivedFile{Path: f.Path}
+		known[f.Path] = file
+	}
+	v := f.FileVersion
+	file.Versions = slices.DeleteFunc(file.Versions, func(old *FileVersion) bool {
+		return f.Replaces != "" && old.SHA256 == f.Replaces || old.SHA256 == v.SHA256
+	})
+	file.Versions = append(file.Versions, &v)
+}
+
+// Files are the files of the archive in the order of their paths, those that are
+// gone from their configuration directory among them.
+func (a *Archive) Files() ([]*ArchivedFile, error) {
+	known, err := a.catalogue()
+	if err != nil {
+		return nil, err
+	}
+	files := make([]*ArchivedFile, 0, len(known))
+	for _, path := range slices.Sorted(maps.Keys(known)) {
+		files = append(files, known[path])
+	}
+	return files, nil
+}
+
+// Verify reads all of the archive and checks every file of every version. It
+// returns what is damaged; progress, if not nil, is told of every file.
+func (a *Archive) Verify(ctx context.Context, progress func(done, total int)) (damaged []error, err error) {
+	files, err := a.Files()
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range files {
+		for _, v := range f.Versions {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := a.contents(ctx, v, func([]byte) error { return nil }); err != nil {
+				damaged = append(damaged, fmt.Errorf("%s: %w", f.Path, err))
+			}
+		}
+		if progress != nil {
+			progress(i+1, len(files))
+		}
+	}
+	return damaged, nil
+}

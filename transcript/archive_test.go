@@ -1,0 +1,242 @@
+package transcript_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// fileTree reads all files below a directory.
+func fileTree(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(root, path)
+		files[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// putFile writes a file below the projects of a configuration directory.
+func putFile(t *testing.T, d *transcript.Dir, rel, text string, modified time.Time) {
+	t.Helper()
+	path := filepath.Join(d.Path(), "projects", filepath.FromSlash(rel))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, modified, modified); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func save(t *testing.T, a *transcript.Archive, d *transcript.Dir) *transcript.SaveReport {
+	t.Helper()
+	report, err := a.Save(t.Context(), d, nil)
+	if err != nil || len(report.Unread) > 0 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	return report
+}
+
+// noise does not compress.
+func noise(n int) string {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte('a' + rng.IntN(26))
+	}
+	return string(b)
+}
+
+// TestArchive saves a directory while it changes, loses it, and gets all of it back.
+func TestArchive(t *testing.T) {
+	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(filepath.Join(t.TempDir(), "archive"))
+	long, short := breakage.New(1, "/home/dev/a"), breakage.New(2, "/home/dev/b")
+	then := time.Now().Add(-20 * 24 * time.Hour).Truncate(time.Second)
+	big := string(long.Bytes()) + noise(600_000) + "\n"
+	putFile(t, d, "-home-dev-a/"+long.ID+".jsonl", big, then)
+	putFile(t, d, "-home-dev-a/"+long.ID+"/subagents/agent-a1.jsonl", string(short.Bytes()), then)
+	putFile(t, d, "-home-dev-b/"+short.ID+".jsonl", string(short.Bytes()), then)
+	putFile(t, d, "-home-dev-b/memory/notes.md", "# notes\n", then)
+	putFile(t, d, "-home-dev-b/empty.txt", "", then)
+
+	first := save(t, a, d)
+	if first.Files != 5 || first.Changed != 5 || first.Pieces < 4 {
+		t.Errorf("the first save: %+v", first)
+	}
+	if again := save(t, a, d); again.Changed != 0 || again.Pieces != 0 {
+		t.Errorf("nothing has changed: %+v", again)
+	}
+	putFile(t, d, "-home-dev-a/"+long.ID+".jsonl", big+`{"type":"tag","tag":"x"}`+"\n", then.Add(time.Hour))
+	if grown := save(t, a, d); grown.Changed != 1 || grown.Pieces != 1 || grown.Written > first.Written/2 {
+		t.Errorf("one file has grown: %+v after %+v", grown, first)
+	}
+	putFile(t, d, "-home-dev-b/memory/notes.md", "other notes\n", then.Add(time.Hour))
+	save(t, a, d)
+	checkVersions(t, a, map[string]int{"-home-dev-a/" + long.ID + ".jsonl": 1, "-home-dev-b/memory/notes.md": 2})
+	if damaged, err := a.Verify(t.Context(), nil); err != nil || len(damaged) > 0 {
+		t.Errorf("%v, %v", damaged, err)
+	}
+
+	want := fileTree(t, filepath.Join(d.Path(), "projects"))
+	if err := os.RemoveAll(filepath.Join(d.Path(), "projects")); err != nil {
+		t.Fatal(err)
+	}
+	if gone := save(t, a, d); gone.Changed != 0 {
+		t.Errorf("everything is gone: %+v", gone)
+	}
+	report, err := a.Restore(t.Context(), d, nil)
+	if err != nil || len(report.Restored) != 5 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if diff := cmp.Diff(want, fileTree(t, filepath.Join(d.Path(), "projects"))); diff != "" {
+		t.Errorf("not what was there (-was +is):\n%s", diff)
+	}
+}
+
+func checkVersions(t *testing.T, a *transcript.Archive, want map[string]int) {
+	t.Helper()
+	files, err := a.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if n, ok := want[f.Path]; ok && len(f.Versions) != n {
+			t.Errorf("%s has %d versions, want %d", f.Path, len(f.Versions), n)
+		}
+	}
+}
+
+// TestRestore puts back one session of many, over nothing that exists.
+func TestRestore(t *testing.T) {
+	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
+	one, two := breakage.New(3, "/home/dev/p"), breakage.New(4, "/home/dev/p")
+	then := time.Now().Add(-48 * time.Hour).Truncate(time.Second)
+	for _, s := range []*breakage.Session{one, two} {
+		putFile(t, d, "-home-dev-p/"+s.ID+".jsonl", string(s.Bytes()), then)
+		putFile(t, d, "-home-dev-p/"+s.ID+"/custom-title.json", `{"customTitle":"t"}`, then)
+	}
+	save(t, a, d)
+	fresh := transcript.Open(t.TempDir())
+	if _, err := a.Restore(t.Context(), fresh, &transcript.RestoreOptions{Sessions: []string{"00000000-0000-4000-8000-000000000000"}}); !errors.Is(err, transcript.ErrNoSession) {
+		t.Errorf("a session that is not there: %v", err)
+	}
+	opts := &transcript.RestoreOptions{Sessions: []string{one.ID}, KeepTimes: true}
+	report, err := a.Restore(t.Context(), fresh, opts)
+	if err != nil || len(report.Restored) != 2 || !strings.Contains(report.Restored[0], "custom-title") {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	s, err := fresh.Session(one.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(s.Path); err != nil || !info.ModTime().Equal(then) || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.WriteFile(s.Path, []byte("mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report, err = a.Restore(t.Context(), fresh, opts)
+	if err != nil || len(report.Differ) != 1 || len(report.Same) != 1 || len(report.Restored) != 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if text, _ := os.ReadFile(s.Path); string(text) != "mine\n" {
+		t.Errorf("it was overwritten: %q", text)
+	}
+}
+
+// TestRestoreDamaged restores nothing of a file whose archive is damaged, and all of
+// the others.
+func TestRestoreDamaged(t *testing.T) {
+	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
+	for i := range 4 {
+		putFile(t, d, fmt.Sprintf("p/file%d.txt", i), fmt.Sprintf("content %d", i), time.Now())
+	}
+	save(t, a, d)
+	files, err := a.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	piece := func(i int) string {
+		sum := files[i].Latest().Pieces[0]
+		return filepath.Join(a.Path(), "objects", sum[:2], sum[2:]+".gz")
+	}
+	for i, damage := range []func(path string) error{
+		os.Remove,
+		func(path string) error { return os.Truncate(path, 9) },
+		func(path string) error { // another piece under this name
+			other, err := os.ReadFile(piece(3))
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, other, 0o600)
+		},
+	} {
+		if err := damage(piece(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if damaged, err := a.Verify(t.Context(), nil); err != nil || len(damaged) != 3 {
+		t.Errorf("%v, %v", damaged, err)
+	}
+	fresh := transcript.Open(t.TempDir())
+	report, err := a.Restore(t.Context(), fresh, nil)
+	if err != nil || len(report.Damaged) != 3 || len(report.Restored) != 1 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if diff := cmp.Diff(map[string]string{"projects/p/file3.txt": "content 3"}, fileTree(t, fresh.Path())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	tests := []struct {
+		settings string
+		days     int
+		paused   bool
+	}{
+		{"", 30, false},
+		{`{"model":"x"}`, 30, false},
+		{`{"cleanupPeriodDays":365}`, 365, false},
+		{`{"cleanupPeriodDays":0}`, 30, true},
+		{`{"cleanupPeriodDays":`, 30, true},
+	}
+	for _, tt := range tests {
+		dir := t.TempDir()
+		if tt.settings != "" {
+			if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(tt.settings), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := transcript.Open(dir).Retention()
+		if r.Days != tt.days || (r.Paused != "") != tt.paused {
+			t.Errorf("%s: %+v", tt.settings, r)
+		}
+		day := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+		if got := r.Expires(day).Sub(day); got != time.Duration(tt.days)*24*time.Hour {
+			t.Errorf("%s: it expires after %v", tt.settings, got)
+		}
+	}
+}

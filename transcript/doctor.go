@@ -1,0 +1,217 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// Fault is a kind of damage to a session.
+type Fault string
+
+// The faults that [Session.Doctor] knows.
+const (
+	TornTail         Fault = "torn-tail"          // the file ends in the middle of a line, or without a line feed
+	BadLine          Fault = "bad-line"           // a line that is no JSON object
+	MissingParent    Fault = "missing-parent"     // an entry follows one that is not there
+	ParentCycle      Fault = "parent-cycle"       // entries follow each other in a circle
+	DuplicateUUID    Fault = "duplicate-uuid"     // two entries have one uuid
+	OrphanToolUse    Fault = "orphan-tool-use"    // a tool was called and there is no result
+	OrphanToolResult Fault = "orphan-tool-result" // there is a result and no call
+	EmptiedThinking  Fault = "emptied-thinking"   // a signature whose thinking is gone
+	OversizedLine    Fault = "oversized-line"     // a line longer than [DoctorOptions].MaxLine
+)
+
+// Severity is what a finding means for the session.
+type Severity string
+
+// The severities, the worst first.
+const (
+	// BreaksResume: a session that is resumed is refused by the API, or goes on
+	// without what was said before.
+	BreaksResume Severity = "breaks-resume"
+	// BreaksDisplay: the session can be resumed, but something that was said is not
+	// shown, or a program that reads it stumbles.
+	BreaksDisplay Severity = "breaks-display"
+	// Harmless: nothing that is shown or resumed is touched.
+	Harmless Severity = "harmless"
+)
+
+// DefaultMaxLine is the length from which a line counts as oversized: a picture of
+// the largest size that the API takes, twice, as the CLI writes it, is below it.
+const DefaultMaxLine = 16 << 20
+
+// DoctorOptions say what counts as a fault.
+type DoctorOptions struct {
+	// MaxLine is the length in bytes from which a line is oversized; 0 is
+	// [DefaultMaxLine].
+	MaxLine int
+}
+
+// Finding is something wrong with a session.
+type Finding struct {
+	Fault    Fault    `json:"fault"`
+	Severity Severity `json:"severity"`
+	Path     string   `json:"path"` // of the session, or of one of its subagents
+	Line     int      `json:"line"` // counted from 1
+	Offset   int64    `json:"offset"`
+	UUID     string   `json:"uuid,omitempty"` // of the entry, if the line is one
+	Detail   string   `json:"detail"`         // for people
+
+	toolUse string // the id that an orphan is about
+}
+
+// String is the finding as one line.
+func (f *Finding) String() string {
+	return fmt.Sprintf("%s:%d: %s (%s): %s", f.Path, f.Line, f.Fault, f.Severity, f.Detail)
+}
+
+// Doctor looks for damage in a session and in its subagents. It changes nothing;
+// [Session.Repair] makes a copy without the damage. Findings are in the order of
+// the lines, those of subagents behind those of the session; a session in order
+// has none. nil stands for the zero options. The files are read whole, into memory, one
+// at a time. In a session that is being written to,
+// a tool that still runs is a tool without a result.
+func (s *Session) Doctor(ctx context.Context, opts *DoctorOptions) ([]*Finding, error) {
+	x, err := examineFile(ctx, s.Path, opts)
+	if err != nil {
+		return nil, err
+	}
+	findings := x.findings
+	agents, err := s.Subagents()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range agents {
+		lines, err := readLines(ctx, a.Path)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, examine(a.Path, lines, agentOptions(opts, x)).findings...)
+	}
+	return findings, nil
+}
+
+// fileLine is a line of a session: an entry, or what is wrong with it.
+type fileLine struct {
+	entry Entry // nil for a bad line
+	bad   *LineError
+	torn  bool   // no line feed ends it
+	text  string // of a bad line
+	pos   Position
+}
+
+// readLines reads all lines of a session file, good and bad.
+func readLines(ctx context.Context, path string) ([]*fileLine, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	defer f.Close()
+	var all []*fileLine
+	for r := newLineReader(f, 0); ; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("transcript: %w", err)
+		}
+		line := &fileLine{torn: l.torn, pos: l.pos}
+		text := string(l.text)
+		if line.entry, err = parseEntry(text, l.pos); err != nil {
+			line.entry, line.bad, line.text = nil, lineError(path, l, err), text
+		}
+		all = append(all, line)
+	}
+}
+
+// examination is the look at one file.
+type examination struct {
+	path     string
+	maxLine  int
+	agent    bool            // the file is a subagent's
+	outside  map[string]bool // uuids that entries may follow although they are elsewhere
+	lines    []*fileLine
+	graph    *graph
+	chain    []*node // the conversation that is resumed
+	onChain  map[*node]bool
+	findings []*Finding
+}
+
+// agentOptions are the options for a subagent of an examined session: an agent that
+// was forked from the conversation follows an entry of it.
+func agentOptions(opts *DoctorOptions, main *examination) *examination {
+	x := newExamination(opts)
+	x.agent, x.outside = true, map[string]bool{}
+	for id := range main.graph.byID {
+		x.outside[id] = true
+	}
+	return x
+}
+
+func newExamination(opts *DoctorOptions) *examination {
+	x := &examination{maxLine: DefaultMaxLine}
+	if opts != nil && opts.MaxLine > 0 {
+		x.maxLine = opts.MaxLine
+	}
+	return x
+}
+
+func examineFile(ctx context.Context, path string, opts *DoctorOptions) (*examination, error) {
+	lines, err := readLines(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return examine(path, lines, newExamination(opts)), nil
+}
+
+// examine looks at the lines of a file in the way that x says.
+func examine(path string, lines []*fileLine, x *examination) *examination {
+	x.path, x.lines = path, lines
+	var entries []Entry
+	for _, l := range lines {
+		if l.entry != nil {
+			entries = append(entries, l.entry)
+		}
+	}
+	x.graph = newGraph(entries)
+	x.onChain = map[*node]bool{}
+	x.chain = x.graph.conversation()
+	for _, n := range x.chain {
+		x.onChain[n] = true
+	}
+	x.badLines()
+	x.duplicates()
+	x.missingParents()
+	x.cycles()
+	x.toolUses()
+	x.toolResults()
+	x.thinking()
+	slices.SortStableFunc(x.findings, func(a, b *Finding) int { return a.Line - b.Line })
+	return x
+}
+
+func (x *examination) report(fault Fault, severity Severity, pos Position, uuid, format string, args ...any) *Finding {
+	f := &Finding{
+		Fault: fault, Severity: severity, Path: x.path, Line: pos.Line, Offset: pos.Offset, UUID: uuid,
+		Detail: fmt.Sprintf(format, args...),
+	}
+	x.findings = append(x.findings, f)
+	return f
+}
+
+// severityOf is what damage to an entry means: on the conversation it breaks the
+// resuming, beside it nothing.
+func (x *examination) severityOf(n *node) Severity {
+	if x.onChain[n] {
+		return BreaksResume
+	}
+	return Harmless
+}

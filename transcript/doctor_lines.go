@@ -1,0 +1,59 @@
+package transcript
+
+import "strings"
+
+// badLines finds lines that are no entries or too long, and a file that ends in a
+// line.
+func (x *examination) badLines() {
+	for i, l := range x.lines {
+		last := i == len(x.lines)-1
+		switch {
+		case l.bad != nil && l.torn && last:
+			x.report(TornTail, lostLine(l.text), l.pos, "", "the file ends in the middle of this line (%d bytes): %v", l.pos.Size, l.bad.Err)
+		case l.bad != nil:
+			x.report(BadLine, lostLine(l.text), l.pos, "", "%v", l.bad.Err)
+		case l.torn && last:
+			x.report(TornTail, BreaksDisplay, l.pos, "", "no line feed ends the file: what is written next is lost with this line")
+		}
+		if l.pos.Size > x.maxLine {
+			x.report(OversizedLine, x.weight(l), l.pos, uuidOf(l.entry), "%d bytes, more than %d", l.pos.Size, x.maxLine)
+		}
+	}
+}
+
+// lostLine is what the loss of a line means: one that began as an entry of the tree
+// was a part of the conversation.
+func lostLine(text string) Severity {
+	if strings.HasPrefix(text, string(treePrefix)) || strings.Contains(text, `"parentUuid":"`) {
+		return BreaksResume
+	}
+	return BreaksDisplay
+}
+
+// weight is what the length of a line means. The API takes no message of that size;
+// what else is in the line only slows its readers down.
+func (x *examination) weight(l *fileLine) Severity {
+	link := linkOrNil(l.entry)
+	if link == nil {
+		return Harmless
+	}
+	if len(memberOf(l.entry.line().text, "message")) > x.maxLine {
+		return x.severityOf(x.graph.byID[link.UUID])
+	}
+	return BreaksDisplay
+}
+
+// linkOrNil is LinkOf for an entry that need not be there.
+func linkOrNil(e Entry) *Link {
+	if e == nil {
+		return nil
+	}
+	return LinkOf(e)
+}
+
+func uuidOf(e Entry) string {
+	if l := linkOrNil(e); l != nil {
+		return l.UUID
+	}
+	return ""
+}

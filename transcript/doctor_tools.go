@@ -1,0 +1,89 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// toolUses finds calls of tools that have no result: on the conversation none in
+// the conversation, elsewhere none at all.
+func (x *examination) toolUses() {
+	onChain, anywhere := map[string]bool{}, map[string]bool{}
+	last := 0 // the last message of the file
+	for _, n := range x.graph.nodes {
+		for _, id := range n.toolResults() {
+			anywhere[id] = true
+			onChain[id] = onChain[id] || x.onChain[n]
+		}
+		if n.isTalk() {
+			last = max(last, n.index)
+		}
+	}
+	for _, n := range x.graph.nodes {
+		if x.agent && n.index == last {
+			continue // the agent was stopped here; nobody goes on with it
+		}
+		for _, id := range n.toolUses() {
+			if x.onChain[n] && !onChain[id] || !anywhere[id] {
+				x.report(OrphanToolUse, x.severityOf(n), n.entry.Position(), n.link.UUID, "tool use %s has no result", id).toolUse = id
+			}
+		}
+	}
+}
+
+// toolResults finds results of tools whose call is not there, or not before them.
+func (x *examination) toolResults() {
+	called := map[string]bool{}
+	for _, n := range x.chain {
+		for _, id := range n.toolUses() {
+			called[id] = true
+		}
+		for _, id := range n.toolResults() {
+			if !called[id] {
+				x.report(OrphanToolResult, BreaksResume, n.entry.Position(), n.link.UUID, "it is the result of tool use %s, which is not before it", id).toolUse = id
+			}
+		}
+	}
+	anywhere := map[string]bool{}
+	for _, n := range x.graph.nodes {
+		for _, id := range n.toolUses() {
+			anywhere[id] = true
+		}
+	}
+	for _, n := range x.graph.nodes {
+		for _, id := range n.toolResults() {
+			if !x.onChain[n] && !anywhere[id] {
+				x.report(OrphanToolResult, Harmless, n.entry.Position(), n.link.UUID, "it is the result of tool use %s, which is not there", id).toolUse = id
+			}
+		}
+	}
+}
+
+// thinking finds thinking whose text is gone while its signature is there: the API
+// refuses it. Where the CLI asked for signatures alone, it is as it should be.
+func (x *examination) thinking() {
+	for _, n := range x.graph.nodes {
+		if emptiedThinking(n) {
+			x.report(EmptiedThinking, x.severityOf(n), n.entry.Position(), n.link.UUID, "thinking without text has a signature")
+		}
+	}
+}
+
+func emptiedThinking(n *node) bool {
+	a, ok := n.entry.(*AssistantEntry)
+	if !ok || !strings.Contains(a.text, `"thinking"`) || lastString(a.text, "thinkingDisplay") == "omitted" {
+		return false
+	}
+	for _, b := range a.Message.Content.Blocks() {
+		if isEmptied(b) {
+			return true
+		}
+	}
+	return false
+}
+
+func isEmptied(b claude.ContentBlock) bool {
+	t, ok := b.(*claude.ThinkingBlock)
+	return ok && t.Thinking == "" && t.Signature != ""
+}

@@ -1,0 +1,120 @@
+package transcript
+
+// duplicates finds entries whose uuid another one had before.
+func (x *examination) duplicates() {
+	first := map[string]*fileLine{}
+	for _, l := range x.lines {
+		link := linkOrNil(l.entry)
+		if link == nil || link.UUID == "" {
+			continue
+		}
+		earlier := first[link.UUID]
+		switch {
+		case earlier == nil:
+			first[link.UUID] = l
+		case earlier.entry.line().text == l.entry.line().text:
+			x.report(DuplicateUUID, x.repeats(), l.pos, link.UUID, "the same entry as line %d, once more", earlier.pos.Line)
+		default:
+			x.report(DuplicateUUID, x.hides(earlier, l), l.pos, link.UUID, "another entry than line %d under its uuid, which hides that one", earlier.pos.Line)
+		}
+	}
+}
+
+// repeats is what it means that an entry is there twice: nothing, unless its second
+// place is taken for the end of the conversation.
+func (x *examination) repeats() Severity {
+	seen := map[string]bool{}
+	var once []Entry
+	for _, l := range x.lines {
+		if linkOrNil(l.entry) != nil && !seen[l.entry.line().text] {
+			seen[l.entry.line().text] = true
+			once = append(once, l.entry)
+		}
+	}
+	if sameNodes(newGraph(once).conversation(), x.chain) {
+		return Harmless
+	}
+	return BreaksResume
+}
+
+// hides is what it means that one entry takes the place of another: where both say
+// something and follow different entries, the conversation is another one.
+func (x *examination) hides(earlier, later *fileLine) Severity {
+	a, b := LinkOf(earlier.entry), LinkOf(later.entry)
+	if a.ParentUUID != b.ParentUUID && x.onChain[x.graph.byID[a.UUID]] {
+		return BreaksResume
+	}
+	return BreaksDisplay
+}
+
+// missingParents finds entries that follow one that is not in the file.
+func (x *examination) missingParents() {
+	for _, n := range x.graph.nodes {
+		parent := n.link.ParentUUID
+		if parent == "" || x.graph.byID[parent] != nil || x.outside[parent] {
+			continue
+		}
+		severity := Harmless
+		switch {
+		case x.onChain[n] && x.graph.byID[n.parent] == nil && x.saidBefore(n):
+			severity = BreaksResume
+		case n.isTalk():
+			severity = BreaksDisplay
+		}
+		x.report(MissingParent, severity, n.entry.Position(), n.link.UUID, "it follows %s, which is not there", parent)
+	}
+}
+
+// saidBefore reports whether something was said before an entry that is now cut off
+// from it.
+func (x *examination) saidBefore(n *node) bool {
+	for _, m := range x.graph.nodes {
+		if m.isTalk() && m.index < n.index && !x.onChain[m] {
+			return true
+		}
+	}
+	return false
+}
+
+// cycles finds circles of parents. A circle is one finding, at its first line.
+func (x *examination) cycles() {
+	const (
+		open = 1 + iota // on the way up from the entry that is looked at
+		done
+	)
+	state := map[*node]int{}
+	for _, start := range x.graph.nodes {
+		var way []*node
+		n := start
+		for ; n != nil && state[n] == 0; n = x.graph.parentOf(n) {
+			state[n] = open
+			way = append(way, n)
+		}
+		if n != nil && state[n] == open {
+			x.cycle(n)
+		}
+		for _, m := range way {
+			state[m] = done
+		}
+	}
+}
+
+func (x *examination) cycle(n *node) {
+	first, size, severity := n, 0, BreaksDisplay
+	for m := n; ; {
+		size++
+		if m.index < first.index {
+			first = m
+		}
+		if x.onChain[m] {
+			severity = BreaksResume
+		}
+		if m = x.graph.parentOf(m); m == n {
+			break
+		}
+	}
+	if len(x.chain) == 0 {
+		severity = BreaksResume
+	}
+	x.report(ParentCycle, severity, first.entry.Position(), first.link.UUID, "%d entries that follow each other in a circle", size)
+}

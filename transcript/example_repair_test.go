@@ -1,0 +1,46 @@
+package transcript_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// A session that the API refuses is looked at and copied without the damage.
+func ExampleSession_Repair() {
+	ctx := context.Background()
+	session, err := transcript.Open("").Session("4f1c2b6e-6f0e-4a53-9d0f-2f5e3a1b7c88")
+	if err != nil {
+		log.Fatal(err)
+	}
+	findings, err := session.Doctor(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range findings {
+		fmt.Println(f.Severity, f.Fault, "in line", f.Line)
+	}
+	repair, err := session.Repair(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if repair.Session != nil {
+		fmt.Println("claude --resume", repair.Session.ID)
+	}
+}
+
+// Everything is saved before the CLI deletes it, and a session that is gone comes back.
+func ExampleArchive() {
+	ctx := context.Background()
+	dir, archive := transcript.Open(""), transcript.OpenArchive("/var/backups/claude")
+	saved, err := archive.Save(ctx, dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(saved.Changed, "of", saved.Files, "files were new; sessions are kept for", dir.Retention().Days, "days")
+	if _, err := archive.Restore(ctx, dir, &transcript.RestoreOptions{Sessions: []string{"4f1c2b6e-6f0e-4a53-9d0f-2f5e3a1b7c88"}}); err != nil {
+		log.Fatal(err)
+	}
+}

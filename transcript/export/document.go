@@ -1,0 +1,267 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/redact"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// document is a session ready to be written.
+type document struct {
+	opts   *Options
+	redact *redact.Redactor // nil if nothing is taken out
+
+	Title    string
+	ID       string
+	Info     json.RawMessage // what a list says, "" if lists leave it out
+	Facts    []fact
+	Turns    []*turn
+	messages []*transcript.Message
+	agents   []*agent
+}
+
+// fact is a line at the top.
+type fact struct{ Name, Value string }
+
+// turn is what one side said, a line or several.
+type turn struct {
+	Role  string // user, assistant, system, summary
+	Time  string
+	Parts []part
+}
+
+// part is a piece of what was said. Kind tells which fields count.
+type part struct {
+	Kind  string // text, thinking, tool, image, other
+	Text  string // text, thinking; the media type of an image; the type of another block
+	Data  string // of an image, base64; of another block, its JSON
+	Tool  *tool
+	Agent []*turn // what the subagent said that a tool started
+}
+
+// tool is a call of a tool with its result.
+type tool struct {
+	Name   string
+	Input  claude.JSON
+	Done   bool // there is a result
+	Failed bool
+	Result []part
+}
+
+// agent is a subagent.
+type agent struct {
+	*transcript.Subagent
+	messages []*transcript.Message
+}
+
+func newDocument(ctx context.Context, s *transcript.Session, opts *Options) (*document, error) {
+	d := &document{opts: opts, ID: s.ID}
+	if opts.Redact {
+		d.redact = redact.New(opts.Secrets...)
+	}
+	var err error
+	if d.messages, err = s.Conversation(ctx, &transcript.ConversationOptions{System: opts.System}); err != nil {
+		return nil, err
+	}
+	if err := d.describe(ctx, s); err != nil {
+		return nil, err
+	}
+	if !opts.NoSubagents {
+		if err := d.readAgents(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	d.Turns = d.turns(d.messages, nil)
+	return d, nil
+}
+
+// describe reads what a list says about the session.
+func (d *document) describe(ctx context.Context, s *transcript.Session) error {
+	d.Title = "Session " + s.ID
+	info, err := s.Info(ctx)
+	if errors.Is(err, transcript.ErrNoSession) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.Title = d.clean(info.Summary)
+	for _, f := range []fact{
+		{"Session", s.ID}, {"Directory", d.clean(info.CWD)}, {"Branch", d.clean(info.GitBranch)}, {"Tag", d.clean(info.Tag)},
+		{"Began", timeText(info.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC"), info.CreatedAt.IsZero())},
+		{"Changed", info.LastModified.UTC().Format("2006-01-02 15:04:05 UTC")},
+	} {
+		if f.Value != "" {
+			d.Facts = append(d.Facts, f)
+		}
+	}
+	text, err := json.Marshal(info)
+	d.Info = d.cleanJSON(text)
+	return err
+}
+
+func timeText(s string, none bool) string {
+	if none {
+		return ""
+	}
+	return s
+}
+
+func (d *document) readAgents(ctx context.Context, s *transcript.Session) error {
+	list, err := s.Subagents()
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		messages, err := a.Conversation(ctx)
+		if err != nil {
+			return err
+		}
+		d.agents = append(d.agents, &agent{a, messages})
+	}
+	return nil
+}
+
+// clean is a text without secrets, if they are to be taken out.
+func (d *document) clean(s string) string {
+	if d.redact == nil {
+		return s
+	}
+	return d.redact.Text(s)
+}
+
+func (d *document) cleanJSON(b []byte) []byte {
+	if d.redact == nil {
+		return b
+	}
+	return d.redact.JSON(b)
+}
+
+// turns are the messages as they are shown: the lines of an answer together, results
+// of tools with their calls. within are the agents that are being shown, so that one
+// that claims to have started itself ends somewhere.
+func (d *document) turns(messages []*transcript.Message, within []string) []*turn {
+	b := &turnBuilder{doc: d, tools: map[string]*tool{}, within: within}
+	for _, j := range transcript.Join(messages) {
+		b.add(j)
+	}
+	return b.turns
+}
+
+type turnBuilder struct {
+	doc    *document
+	tools  map[string]*tool // by tool use id
+	within []string
+	turns  []*turn
+}
+
+func (b *turnBuilder) add(j *transcript.Joined) {
+	t := &turn{Role: j.Type, Time: j.Timestamp}
+	if j.IsCompactSummary {
+		t.Role = "summary"
+	}
+	for _, m := range j.Lines {
+		content := b.doc.content(m)
+		if content.IsText() {
+			t.Parts = append(t.Parts, part{Kind: "text", Text: content.String()})
+			continue
+		}
+		for _, block := range content.Blocks() {
+			b.block(t, block)
+		}
+	}
+	if len(t.Parts) > 0 {
+		b.turns = append(b.turns, t)
+	}
+}
+
+// content is the content of a message without secrets.
+func (d *document) content(m *transcript.Message) claude.Content {
+	if d.redact == nil {
+		return m.Content()
+	}
+	text := string(m.Message)
+	if e, ok := m.Entry.(*transcript.SystemEntry); ok && text == "" {
+		text = `{"content":` + string(e.Member("content")) + `}`
+	}
+	var body claude.UserContent
+	_ = jsonwire.Unmarshal(string(d.redact.JSON([]byte(text))), &body) // the line was valid
+	return body.Content
+}
+
+// block adds a block to a turn; the result of a tool goes to its call.
+func (b *turnBuilder) block(t *turn, block claude.ContentBlock) {
+	switch x := block.(type) {
+	case *claude.ToolUseBlock:
+		b.call(t, x.ID, x.Name, x.Input)
+	case *claude.ServerToolUseBlock:
+		b.call(t, x.ID, x.Name, x.Input)
+	case *claude.MCPToolUseBlock:
+		b.call(t, x.ID, x.ServerName+": "+x.Name, x.Input)
+	case *claude.ToolResultBlock:
+		b.result(t, x.ToolUseID, x.IsError, x.Content)
+	case *claude.MCPToolResultBlock:
+		b.result(t, x.ToolUseID, x.IsError, x.Content)
+	case *claude.ThinkingBlock:
+		if !b.doc.opts.NoThinking && strings.TrimSpace(x.Thinking) != "" {
+			t.Parts = append(t.Parts, part{Kind: "thinking", Text: x.Thinking})
+		}
+	case *claude.RedactedThinkingBlock:
+	default:
+		t.Parts = append(t.Parts, plainPart(block))
+	}
+}
+
+// plainPart is a block that stands for itself.
+func plainPart(block claude.ContentBlock) part {
+	switch x := block.(type) {
+	case *claude.TextBlock:
+		return part{Kind: "text", Text: x.Text}
+	case *claude.ImageBlock:
+		return part{Kind: "image", Text: x.Source.MediaType, Data: x.Source.Data}
+	}
+	raw := block.Raw()
+	var kind struct{ Type string }
+	_ = json.Unmarshal(raw, &kind) // it came from a line
+	return part{Kind: "other", Text: kind.Type, Data: string(raw)}
+}
+
+func (b *turnBuilder) call(t *turn, id, name string, input claude.JSON) {
+	if b.doc.opts.NoTools {
+		return
+	}
+	p := part{Kind: "tool", Tool: &tool{Name: name, Input: input}}
+	b.tools[id] = p.Tool
+	for _, a := range b.doc.agents {
+		if id != "" && a.ToolUseID == id && !slices.Contains(b.within, a.ID) {
+			p.Agent = append(p.Agent, b.doc.turns(a.messages, append(slices.Clone(b.within), a.ID))...)
+		}
+	}
+	t.Parts = append(t.Parts, p)
+}
+
+func (b *turnBuilder) result(t *turn, id string, failed bool, content claude.Content) {
+	if b.doc.opts.NoTools {
+		return
+	}
+	call := b.tools[id]
+	if call == nil { // its call is not in the conversation
+		call = &tool{Name: "(a tool whose call is not here)"}
+		t.Parts = append(t.Parts, part{Kind: "tool", Tool: call})
+	}
+	call.Done, call.Failed = true, failed
+	if content.IsText() {
+		call.Result = append(call.Result, part{Kind: "text", Text: content.String()})
+		return
+	}
+	for _, block := range content.Blocks() {
+		call.Result = append(call.Result, plainPart(block))
+	}
+}

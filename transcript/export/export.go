@@ -1,0 +1,76 @@
+// Package export writes sessions for people and programs to keep and to pass on:
+// Markdown, one file of HTML that loads nothing, JSON.
+//
+// What is exported is the conversation, as [transcript.Session.Conversation] gives
+// it, with the conversations of subagents inside the calls that started them. With
+// Options.Redact secrets and personal data are taken out before anything else is
+// done.
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// Format is a form in which a session is written.
+type Format string
+
+// The formats.
+const (
+	Markdown Format = "markdown"
+	HTML     Format = "html" // one file, nothing is loaded from elsewhere, no script
+	JSON     Format = "json" // an object: session, messages, subagents
+)
+
+// Formats are all formats.
+var Formats = []Format{Markdown, HTML, JSON}
+
+// Extension is what the name of a file in this format ends with.
+func (f Format) Extension() string {
+	if f == Markdown {
+		return ".md"
+	}
+	return "." + string(f)
+}
+
+// Options say what is exported. nil stands for the zero value.
+type Options struct {
+	System      bool // also the CLI's own notes: compactions, slash commands, errors of the API
+	NoThinking  bool // without what the model thought
+	NoTools     bool // without tools and their results
+	NoSubagents bool // without the conversations of subagents
+	// Redact takes secrets and personal data out: keys, tokens, credentials,
+	// addresses, home directories. It knows them by their shape and by the names
+	// before them, and Secrets besides.
+	Redact  bool
+	Secrets []string
+}
+
+// Write writes a session in a format. Nothing is written if the session cannot be
+// read.
+func Write(ctx context.Context, w io.Writer, s *transcript.Session, format Format, opts *Options) error {
+	if opts == nil {
+		opts = &Options{}
+	}
+	doc, err := newDocument(ctx, s, opts)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case Markdown:
+		err = doc.writeMarkdown(w)
+	case HTML:
+		err = doc.writeHTML(w)
+	case JSON:
+		err = doc.writeJSON(w)
+	default:
+		return fmt.Errorf("export: no such format: %s", format)
+	}
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// listing is a text with the language that it is in, or the name of a file in that
+// language.
+type listing struct {
+	Text     string
+	Language string
+	File     string
+}
+
+// members are the string members of an input.
+func members(input claude.JSON) map[string]string {
+	var all map[string]any
+	_ = input.Decode(&all) // else there are none
+	texts := map[string]string{}
+	for name, v := range all {
+		if s, ok := v.(string); ok {
+			texts[name] = s
+		}
+	}
+	return texts
+}
+
+// summary is what a call is about, in a line.
+func (t *tool) summary() string {
+	m := members(t.Input)
+	for _, name := range []string{"description", "command", "file_path", "notebook_path", "pattern", "path", "url", "query", "skill", "prompt"} {
+		if s := strings.TrimSpace(m[name]); s != "" {
+			line, _, _ := strings.Cut(s, "\n")
+			return line
+		}
+	}
+	return ""
+}
+
+// listings are the input of a call as people would write it.
+func (t *tool) listings() []listing {
+	m := members(t.Input)
+	switch {
+	case t.Name == "Bash" && m["command"] != "":
+		return []listing{{Text: m["command"], Language: "bash"}}
+	case t.Name == "Write" && m["file_path"] != "":
+		return []listing{{Text: m["content"], File: m["file_path"]}}
+	case t.Name == "Edit" && m["file_path"] != "":
+		return []listing{{Text: difference(m["old_string"], m["new_string"]), Language: "diff", File: ""}}
+	case t.Input == "" || t.Input == "{}":
+		return nil
+	}
+	return []listing{{Text: indented([]byte(t.Input)), Language: "json"}}
+}
+
+// difference shows one text in the place of another.
+func difference(old, now string) string {
+	var b strings.Builder
+	for _, side := range []struct{ mark, text string }{{"-", old}, {"+", now}} {
+		if side.text == "" {
+			continue
+		}
+		for line := range strings.SplitSeq(strings.TrimSuffix(side.text, "\n"), "\n") {
+			b.WriteString(side.mark + line + "\n")
+		}
+	}
+	return b.String()
+}
+
+func indented(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return string(text)
+	}
+	return b.String()
+}

@@ -1,0 +1,81 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// DefaultCleanupDays is how long the CLI keeps sessions if nobody says otherwise.
+const DefaultCleanupDays = 30
+
+// Retention is how long the CLI keeps sessions. It deletes older ones when it is
+// started.
+type Retention struct {
+	Days   int    `json:"days"`
+	Source string `json:"source,omitempty"` // the file that says so, "" for the default
+	// Paused, if set, is why the CLI deletes nothing at the moment: a file of
+	// settings that it cannot make sense of.
+	Paused string `json:"paused,omitempty"`
+}
+
+// Expires is when a file that changed last at a time is old enough to be deleted.
+func (r Retention) Expires(modified time.Time) time.Time { return modified.AddDate(0, 0, r.Days) }
+
+// Retention reads how long the CLI keeps the sessions of this directory: what the
+// organisation's settings say, else the user's. A CLI that runs in a directory whose
+// own settings say something else goes by those; sessions of the desktop program are
+// kept longer.
+func (d *Dir) Retention() Retention {
+	for _, path := range []string{managedSettings(), filepath.Join(d.config, "settings.json")} {
+		days, err := cleanupDays(path)
+		switch {
+		case err != nil:
+			return Retention{Days: DefaultCleanupDays, Source: path, Paused: err.Error()}
+		case days > 0:
+			return Retention{Days: days, Source: path}
+		}
+	}
+	return Retention{Days: DefaultCleanupDays}
+}
+
+// cleanupDays is what a file of settings says, 0 if it says nothing.
+func cleanupDays(path string) (int, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var settings struct {
+		CleanupPeriodDays *float64 `json:"cleanupPeriodDays"`
+	}
+	if err := json.Unmarshal(text, &settings); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	switch days := settings.CleanupPeriodDays; {
+	case days == nil:
+		return 0, nil
+	case *days < 1 || *days != float64(int(*days)):
+		return 0, fmt.Errorf("%s: cleanupPeriodDays is %v and must be at least 1", path, *days)
+	default:
+		return int(*days), nil
+	}
+}
+
+// managedSettings is where an organisation puts settings.
+func managedSettings() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return "/Library/Application Support/ClaudeCode/managed-settings.json"
+	case "windows":
+		return `C:\Program Files\ClaudeCode\managed-settings.json`
+	}
+	return "/etc/claude-code/managed-settings.json"
+}
