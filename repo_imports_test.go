@@ -47,6 +47,7 @@ var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/proc"},
 	{pkg: "internal/jsonwire"},
+	{pkg: "internal/redact"},
 	{pkg: "internal/control", own: wire},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
 	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}}, // test support

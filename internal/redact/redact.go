@@ -1,0 +1,272 @@
+// Package redact takes secrets and personal data out of text. What it knows is held
+// against a corpus in the tests of package claudetest, which passes it on.
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Redacted stands in the place of what a [Redactor] has taken out.
+const Redacted = "[redacted]"
+
+// Stand-ins for what is personal but whose shape matters.
+const (
+	redactedEmail = "user@example.com"
+	redactedHome  = "/home/dev"
+)
+
+// Redactor takes secrets and personal data out of text: keys of APIs and clouds,
+// tokens, private keys, credentials in URLs and headers, whatever is assigned to
+// a name that says secret, password, token or key, e-mail addresses, and home
+// directories. It knows them by their shape, and some by the name before them; a
+// secret that looks like any word and has no such name it cannot know, unless it
+// is told.
+//
+// What it has redacted it leaves alone the next time. Its methods may be called
+// from any goroutine.
+type Redactor struct {
+	literals *strings.Replacer
+	home     *regexp.Regexp // nil if there is none
+	homeDir  string
+	project  string // the home directory in the CLI's names of projects
+}
+
+// minSecret is the length from which a value is taken for a secret wherever it
+// stands.
+const minSecret = 8
+
+// New is a redactor that also knows these secrets, and the values of this
+// process's own variables whose names tell that they are secret.
+func New(secrets ...string) *Redactor {
+	for _, kv := range os.Environ() {
+		if name, value, _ := strings.Cut(kv, "="); secretName(name) && len(value) >= minSecret {
+			secrets = append(secrets, value)
+		}
+	}
+	// The longer first: one may be a part of another.
+	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	var pairs []string
+	for _, s := range secrets {
+		if s != "" && s != Redacted {
+			pairs = append(pairs, s, Redacted)
+		}
+	}
+	r := &Redactor{literals: strings.NewReplacer(pairs...)}
+	if home, err := os.UserHomeDir(); err == nil && home != redactedHome && len(filepath.Clean(home)) > 1 {
+		home = filepath.Clean(home)
+		r.homeDir = home
+		r.home = regexp.MustCompile(`(^|[^\w.\-/\\])` + regexp.QuoteMeta(home) + `($|[^\w.\-])`)
+		r.project = "projects/" + notInProject.ReplaceAllString(home, "-")
+	}
+	return r
+}
+
+var (
+	notInProject = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`)
+	urlUser    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@"'<>\\]+@`)
+	knownToken = regexp.MustCompile(`\b(?:` + strings.Join([]string{
+		`sk-ant-[\w-]{4,}`,                       // Anthropic
+		`sk-[A-Za-z0-9_-]{20,}`,                  // OpenAI and others
+		`(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}`,    // AWS
+		`gh[pousr]_[A-Za-z0-9]{16,}`,             // GitHub
+		`github_pat_\w{20,}`,                     //
+		`glpat-[\w-]{16,}`,                       // GitLab
+		`xox[abeprs]-[\w-]{10,}`,                 // Slack
+		`AIza[\w-]{30,}`,                         // Google
+		`ya29\.[\w-]{20,}`,                       //
+		`npm_[A-Za-z0-9]{30,}`,                   // npm
+		`hf_[A-Za-z0-9]{30,}`,                    // Hugging Face
+		`[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`,   // Stripe
+		`eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*)`, // JWT
+	}, "|") + `)`)
+	// tokenHints are the beginnings of those, in lower case.
+	tokenHints = []string{
+		"sk-", "akia", "asia", "aroa", "aida", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "aiza",
+		"ya29.", "npm_", "hf_", "k_live_", "k_test_", "eyj",
+	}
+	scheme = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{8,}`)
+	email  = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
+	homes  = regexp.MustCompile(`(^|[^\w.\-/\\])(?:/home/|/Users/|[A-Za-z]:(?:\\+|/)Users(?:\\+|/))[\pL\pN_@+-]+(?:\.[\pL\pN_@+-]+)*`)
+	// On Windows names have blanks in them.
+	blankHomes = regexp.MustCompile(`(^|[^\w.\-/\\])[A-Za-z]:(?:\\+|/)Users(?:\\+|/)[^\\/:*?"<>|\r\n]{1,60}([\\/])`)
+)
+
+// rule is a regular expression and what to put in the place of its matches. It
+// is tried where the text has one of the hints, in lower case: most texts have
+// none, and looking for them is much cheaper.
+type rule struct {
+	hints   []string
+	redact  func(r *Redactor, s string) string
+	enabled func(r *Redactor) bool
+}
+
+func replace(re *regexp.Regexp, with string) func(*Redactor, string) string {
+	return func(_ *Redactor, s string) string { return re.ReplaceAllString(s, with) }
+}
+
+// rules are in the order in which they are applied.
+var rules = []rule{
+	{hints: []string{"private key"}, redact: replace(privateKey, Redacted)},
+	{hints: []string{"://"}, redact: replace(urlUser, "${1}"+Redacted+"@")},
+	{hints: tokenHints, redact: replace(knownToken, Redacted)},
+	{hints: []string{"bearer", "basic"}, redact: replace(scheme, "${1}${2}"+Redacted)},
+	{hints: []string{"key=", "sig=", "signature="}, redact: replace(query, "${1}"+Redacted)},
+	{
+		hints:  []string{"key", "token", "secret", "pass", "pwd", "authorization", "cookie", "credential"},
+		redact: func(_ *Redactor, s string) string { return redactAssignments(s) },
+	},
+	{hints: []string{"@"}, redact: redactEmails},
+	{hints: []string{"/", `\`}, redact: redactHome, enabled: func(r *Redactor) bool { return r.home != nil }},
+	{hints: []string{`:\`, ":/"}, redact: replace(blankHomes, "${1}"+redactedHome+"${2}")},
+	{hints: []string{"/home/", "/users/", `\users\`}, redact: replace(homes, "${1}"+redactedHome)},
+}
+
+// Text redacts a text.
+func (r *Redactor) Text(s string) string {
+	if s == "" {
+		return s
+	}
+	s = r.literals.Replace(s)
+	lower := strings.ToLower(s)
+	for _, rule := range rules {
+		if rule.enabled != nil && !rule.enabled(r) {
+			continue
+		}
+		// What a rule puts in has no hint for another one that was not there.
+		if slices.ContainsFunc(rule.hints, func(hint string) bool { return strings.Contains(lower, hint) }) {
+			s = rule.redact(r, s)
+		}
+	}
+	return s
+}
+
+func redactEmails(_ *Redactor, s string) string {
+	return email.ReplaceAllStringFunc(s, func(address string) string {
+		if strings.HasPrefix(address, "git@") {
+			return address // the user of every repository
+		}
+		return redactedEmail
+	})
+}
+
+func redactHome(r *Redactor, s string) string {
+	if strings.Contains(s, r.homeDir) {
+		s = r.home.ReplaceAllString(s, "${1}"+redactedHome+"${2}")
+		s = r.home.ReplaceAllString(s, "${1}"+redactedHome+"${2}") // two that share a separator
+	}
+	return strings.ReplaceAll(s, r.project, "projects/-home-dev")
+}
+
+// JSON redacts the strings in a JSON value and leaves every other byte as it is,
+// so that the outcome is JSON too. What is no JSON is redacted as text.
+func (r *Redactor) JSON(value []byte) []byte {
+	if !json.Valid(value) {
+		return []byte(r.Text(string(value)))
+	}
+	w := jsonRedactor{r: r}
+	w.out.Grow(len(value))
+	for rest := value; len(rest) > 0; {
+		n := 1
+		if rest[0] == '"' {
+			n = stringEnd(rest)
+			w.string(rest[:n])
+		} else {
+			w.punctuation(rest[0])
+		}
+		rest = rest[n:]
+	}
+	return w.out.Bytes()
+}
+
+// stringEnd is the length of the string literal that b begins with.
+func stringEnd(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// jsonRedactor goes through valid JSON.
+type jsonRedactor struct {
+	r     *Redactor
+	out   bytes.Buffer
+	stack []jsonPlace
+}
+
+// jsonPlace is an object or an array that is open.
+type jsonPlace struct {
+	key     string // the member that is open; in an array, the array's own
+	named   string // the object's member "name", for those whose value is in "value"
+	isArray bool
+	wantKey bool
+}
+
+func (w *jsonRedactor) top() *jsonPlace {
+	if len(w.stack) == 0 {
+		return &jsonPlace{}
+	}
+	return &w.stack[len(w.stack)-1]
+}
+
+func (w *jsonRedactor) punctuation(c byte) {
+	switch c {
+	case '{':
+		w.stack = append(w.stack, jsonPlace{wantKey: true})
+	case '[':
+		w.stack = append(w.stack, jsonPlace{isArray: true, key: w.top().key})
+	case '}', ']':
+		w.stack = w.stack[:len(w.stack)-1]
+	case ',':
+		w.top().wantKey = !w.top().isArray
+	case ':':
+		w.top().wantKey = false
+	}
+	w.out.WriteByte(c)
+}
+
+// encode is the JSON of a string, with < > & as they are.
+func encode(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always has a JSON
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func (w *jsonRedactor) string(literal []byte) {
+	var s string
+	_ = json.Unmarshal(literal, &s) // the whole was valid
+	place := w.top()
+	var redacted string
+	switch {
+	case place.wantKey:
+		place.key = s
+		redacted = w.r.Text(s)
+	case secretName(place.key) && !harmless(s), place.key == "value" && secretName(place.named) && !harmless(s):
+		redacted = Redacted
+	default:
+		if slices.Contains([]string{"name", "key", "header"}, place.key) {
+			place.named = s
+		}
+		redacted = w.r.Text(s)
+	}
+	if redacted == s {
+		w.out.Write(literal)
+		return
+	}
+	w.out.Write(encode(redacted))
+}
