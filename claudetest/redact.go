@@ -1,9 +1,9 @@
 package claudetest
 
-import "github.com/seed7221b0f9/parley/internal/redact"
+import rules "github.com/seed7221b0f9/parley/internal/redact"
 
 // Redacted stands in the place of what a [Redactor] has taken out.
-const Redacted = redact.Redacted
+const Redacted = rules.Redacted
 
 // Redactor takes secrets and personal data out of text: keys of APIs and clouds,
 // tokens, private keys, credentials in URLs and headers, whatever is assigned to
@@ -14,15 +14,15 @@ const Redacted = redact.Redacted
 //
 // What it has redacted it leaves alone the next time. Its methods may be called
 // from any goroutine.
-type Redactor struct{ rules *redact.Redactor }
+type Redactor struct{ own *rules.Redactor }
 
 // NewRedactor is a redactor that also knows these secrets, and the values of this
 // process's own variables whose names tell that they are secret.
-func NewRedactor(secrets ...string) *Redactor { return &Redactor{redact.New(secrets...)} }
+func NewRedactor(secrets ...string) *Redactor { return &Redactor{rules.New(secrets...)} }
 
 // Text redacts a text.
-func (r *Redactor) Text(s string) string { return r.rules.Text(s) }
+func (r *Redactor) Text(s string) string { return r.own.Text(s) }
 
 // JSON redacts the strings in a JSON value and leaves every other byte as it is,
 // so that the outcome is JSON too. What is no JSON is redacted as text.
-func (r *Redactor) JSON(value []byte) []byte { return r.rules.JSON(value) }
+func (r *Redactor) JSON(value []byte) []byte { return r.own.JSON(value) }
