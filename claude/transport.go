@@ -134,7 +134,7 @@ func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Super
 	span := t.trace.spawn(cmd)
 	sup, err := proc.Start(ctx, cmd, proc.Options{
 		Spawner:    t.opts.Spawner,
-		OnStderr:   t.opts.Stderr,
+		OnStderr:   t.trace.stderr(t.opts.Stderr),
 		CloseGrace: t.opts.CloseGrace,
 		TermGrace:  t.opts.TermGrace,
 		KillGrace:  t.opts.KillGrace,
