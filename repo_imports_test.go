@@ -37,7 +37,7 @@ const (
 
 var (
 	wire        = []string{"internal/ndjson", "internal/proc", "internal/jsonwire"}
-	belowClaude = append([]string{"internal/control"}, wire...)
+	belowClaude = append([]string{"internal/control", "internal/redact"}, wire...)
 	belowUI     = append([]string{"claude"}, belowClaude...)
 )
 

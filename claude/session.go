@@ -424,6 +424,7 @@ func (s *session) finish(readErr error) {
 	s.waitTools()
 	<-s.ready // the end of the handshake is told first
 	s.trace.exit(err)
+	s.trace.debug(s.opts.logger(), "claude: the session has ended", "error", err)
 	// From here on there is nothing to stop; work must not grow behind its end.
 	s.update(func(st *sessionState) { st.stopping = true })
 }

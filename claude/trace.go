@@ -26,8 +26,10 @@ type Trace struct {
 	Handshake func(HandshakeTrace)
 	// FirstMessage: the first message of the session was read.
 	FirstMessage func(FirstMessageTrace)
-	// Prompt: a prompt is being sent.
-	Prompt func(PromptTrace)
+	// Prompt: a prompt is being sent. PromptCancelled: it was dropped before its
+	// turn began.
+	Prompt          func(PromptTrace)
+	PromptCancelled func(PromptTrace)
 	// TurnBegin and TurnEnd: the CLI has begun a turn, for prompts or by itself,
 	// and is through with it. Each turn that begins ends, if only with the
 	// session.
@@ -117,6 +119,8 @@ type PromptTrace struct {
 	At   time.Time
 	ID   string // the prompt's uuid, "" if it has none
 	Line JSON   // as it is sent
+	// NoQuery: no turn comes of it; see [UserInput].
+	NoQuery bool
 	// Context is that of the call which sends it, without its end.
 	Context context.Context
 }
@@ -138,6 +142,9 @@ type TurnBeginTrace struct {
 type TurnEndTrace struct {
 	Period
 	ID string
+	// Prompts are what the turn was for, those included that came while it ran
+	// and that the CLI has answered with it.
+	Prompts []PromptTrace
 	// Result is nil where the CLI gave none; Err then says why.
 	Result *ResultMessage
 	// ModelUsage is what this turn has used, by model, subagents included, and

@@ -14,7 +14,8 @@ type traceStream struct {
 	turn    *openTurn     // nil between turns
 	session string
 	model   string
-	cost    float64                // of the process, as the last result has it
+	cost    float64 // of the process, as the last result has it
+	usage   map[string]ModelUsage
 	voices  map[string]*traceVoice // by the call of the subagent; "" is the main conversation
 	tools   []ToolBeginTrace       // without a result
 	tasks   []*openTask            // not ended
@@ -33,7 +34,7 @@ type traceVoice struct {
 }
 
 func newTraceStream(t *Trace) *traceStream {
-	if t.TurnBegin == nil && t.TurnEnd == nil && t.FirstToken == nil && t.APIRequest == nil && t.APIRetry == nil && t.Generation == nil &&
+	if t.PromptCancelled == nil && t.TurnBegin == nil && t.TurnEnd == nil && t.FirstToken == nil && t.APIRequest == nil && t.APIRetry == nil && t.Generation == nil &&
 		t.ToolBegin == nil && t.ToolEnd == nil && t.TaskBegin == nil && t.TaskEnd == nil {
 		return nil
 	}
@@ -68,7 +69,9 @@ func (s *traceStream) see(m Message, at time.Time) {
 	case *CommandLifecycleMessage:
 		s.named = true
 		if m.State == CommandCancelled {
-			s.take([]string{m.CommandUUID})
+			for _, p := range s.take([]string{m.CommandUUID}) {
+				event(s.t.PromptCancelled, p)
+			}
 		}
 	case *StatusMessage:
 		if m.Status == "requesting" {

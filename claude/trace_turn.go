@@ -7,13 +7,9 @@ import (
 
 // prompted notes a prompt that is being sent.
 func (s *traceStream) prompted(p PromptTrace) {
-	var head struct {
-		ShouldQuery *bool `json:"shouldQuery"`
+	if !p.NoQuery {
+		s.prompts = append(s.prompts, p)
 	}
-	if p.Line.Decode(&head) == nil && head.ShouldQuery != nil && !*head.ShouldQuery {
-		return // no turn comes of it
-	}
-	s.prompts = append(s.prompts, p)
 }
 
 // take takes the prompts with these ids out of those that wait.
@@ -78,7 +74,7 @@ func (s *traceStream) result(m *ResultMessage, at time.Time) {
 	if s.turn == nil {
 		s.beginTurn(m.UserMessageUUIDs, at)
 	}
-	s.take(append([]string{m.UserMessageUUID}, m.UserMessageUUIDs...))
+	s.turn.Prompts = append(s.turn.Prompts, s.take(append([]string{m.UserMessageUUID}, m.UserMessageUUIDs...))...)
 	s.endTurn(at, m, nil)
 }
 
@@ -89,16 +85,45 @@ func (s *traceStream) endTurn(at time.Time, m *ResultMessage, err error) {
 	s.endTasks(at, func(t *openTask) bool { return t.end != nil || s.calls(t.Task.ToolUseID) && !t.Task.IsBackgrounded })
 	s.complete("")
 	s.endTools(at, func(t ToolBeginTrace) bool { return t.ParentToolUseID == "" })
-	end := TurnEndTrace{Period: Period{s.turn.At, at}, ID: s.turn.ID, Result: m, Err: err}
+	end := TurnEndTrace{Period: Period{s.turn.At, at}, ID: s.turn.ID, Prompts: s.turn.Prompts, Result: m, Err: err}
 	if m != nil {
-		end.ModelUsage = m.ModelUsageSinceLastResult
-		// The total begins again with a conversation.
-		if end.CostUSD = m.TotalCostUSD - s.cost; end.CostUSD < 0 {
-			end.CostUSD = m.TotalCostUSD
-		}
-		s.cost = m.TotalCostUSD
+		end.ModelUsage, end.CostUSD = s.spent(m)
 	}
 	s.turn = nil
 	event(s.t.TurnEnd, end)
 }
 
+// spent is what a turn has used and cost. Results have totals of the process,
+// newer CLIs also what is new in them.
+func (s *traceStream) spent(m *ResultMessage) (map[string]ModelUsage, float64) {
+	cost := m.TotalCostUSD - s.cost
+	if cost < 0 {
+		cost = m.TotalCostUSD // the total has begun again
+	}
+	used := m.ModelUsageSinceLastResult
+	if used == nil {
+		used = map[string]ModelUsage{}
+		for model, total := range m.ModelUsage {
+			used[model] = total.since(s.usage[model])
+		}
+	}
+	s.cost, s.usage = m.TotalCostUSD, m.ModelUsage
+	return used, cost
+}
+
+// since is what was used behind an earlier total.
+func (u ModelUsage) since(before ModelUsage) ModelUsage {
+	if before.InputTokens > u.InputTokens || before.OutputTokens > u.OutputTokens {
+		return u // the total has begun again
+	}
+	u.InputTokens -= before.InputTokens
+	u.OutputTokens -= before.OutputTokens
+	u.ThinkingTokens -= before.ThinkingTokens
+	u.CacheReadInputTokens -= before.CacheReadInputTokens
+	u.CacheCreationInputTokens -= before.CacheCreationInputTokens
+	u.CacheCreationEphemeral5mInputTokens -= before.CacheCreationEphemeral5mInputTokens
+	u.CacheCreationEphemeral1hInputTokens -= before.CacheCreationEphemeral1hInputTokens
+	u.WebSearchRequests -= before.WebSearchRequests
+	u.CostUSD -= before.CostUSD
+	return u
+}

@@ -154,10 +154,11 @@ func (t *tracer) prompt(ctx context.Context, line []byte) {
 	p := PromptTrace{At: time.Now(), Line: JSON(line), Context: context.WithoutCancel(ctx)}
 	t.call(func() {
 		var head struct {
-			UUID string `json:"uuid"`
+			UUID        string `json:"uuid"`
+			ShouldQuery *bool  `json:"shouldQuery"`
 		}
 		_ = p.Line.Decode(&head) // it was written by this package, or by a caller who knows best
-		p.ID = head.UUID
+		p.ID, p.NoQuery = head.UUID, head.ShouldQuery != nil && !*head.ShouldQuery
 		if t.stream != nil {
 			t.stream.prompted(p)
 		}
