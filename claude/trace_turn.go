@@ -65,7 +65,8 @@ func (s *traceStream) beginTurn(ids []string, at time.Time) {
 		t.ID, t.Waited = t.Prompts[0].ID, at.Sub(t.Prompts[0].At)
 	}
 	s.turn = t
-	s.voice("", at).since = at
+	main := s.voice("", at)
+	main.since, main.last = at, ""
 	event(s.t.TurnBegin, t.TurnBeginTrace)
 }
 
