@@ -3,7 +3,11 @@ package claudeotel_test
 import (
 	"context"
 	"flag"
+	"io"
+	"log/slog"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +34,7 @@ var shown = []attribute.Key{
 }
 
 // liveOptions are those of the real CLI against a scripted API.
-func liveOptions(t *testing.T, replies ...claudetest.Reply) (*claude.Options, *claudetest.FakeAPI) {
+func liveOptions(t *testing.T, replies ...claudetest.Reply) *claude.Options {
 	t.Helper()
 	cli := e2e.CLI(t)
 	api := claudetest.StartFakeAPI(t, claudetest.Replies(replies...))
@@ -39,23 +43,22 @@ func liveOptions(t *testing.T, replies ...claudetest.Reply) (*claude.Options, *c
 		t.Fatal(err)
 	}
 	opts.CLIPath, opts.Dir = cli, t.TempDir()
-	return opts, api
+	return opts
 }
 
 // TestLiveTrace is a turn with a tool, and a subagent with one, of the real CLI.
 func TestLiveTrace(t *testing.T) {
 	c := newCollector(t)
-	opts, api := liveOptions(t,
+	opts := liveOptions(t,
 		claudetest.Use("Bash", map[string]any{"command": "touch made", "description": "make it"}),
 		claudetest.Use("Agent", map[string]any{"description": "do sub", "prompt": "SUBPROMPT", "subagent_type": "helper", "run_in_background": false}),
 		claudetest.Use("Bash", map[string]any{"command": "cat missing", "description": "fail"}),
 		claudetest.Say("sub result"),
 		claudetest.Say("Done."),
 	)
-	opts.Model, opts.IncludePartialMessages = "claude-sonnet-4-5", true
+	opts.Model, opts.IncludePartialMessages, opts.ForwardSubagentText = "claude-sonnet-4-5", true, true
 	opts.Agents = map[string]claude.AgentDefinition{"helper": {Description: "helps", Prompt: "You help."}}
-	opts.AllowedTools = []string{"Agent"}
-	opts.Env["CLAUDE_CODE_PROPAGATE_TRACEPARENT"] = "1"
+	opts.AllowedTools, opts.Logger = []string{"Agent"}, slog.New(slog.DiscardHandler)
 	opts.CanUseTool = func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) {
 		return &claude.Allow{}, nil
 	}
@@ -83,15 +86,38 @@ func TestLiveTrace(t *testing.T) {
 	if output != result.Usage.OutputTokens {
 		t.Errorf("spans have %d output tokens, the result %d", output, result.Usage.OutputTokens)
 	}
-	traced := 0
-	for _, r := range api.Requests() {
-		if strings.Contains(r.Header.Get("Traceparent"), root.SpanContext().TraceID().String()) {
-			traced++
+}
+
+// TestLiveContext: the CLI's own spans, where it is told to export them, are below
+// the session's.
+func TestLiveContext(t *testing.T) {
+	c := newCollector(t)
+	bodies := make(chan string, 100)
+	otlp := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil && r.URL.Path == "/v1/traces" {
+			bodies <- string(body)
 		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte("{}"))
+	}))
+	defer otlp.Close()
+	opts := liveOptions(t, claudetest.Say("Done."))
+	maps.Copy(opts.Env, map[string]string{
+		"CLAUDE_CODE_ENABLE_TELEMETRY": "1", "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA": "1", "OTEL_TRACES_EXPORTER": "otlp",
+		"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_ENDPOINT": otlp.URL, "OTEL_TRACES_EXPORT_INTERVAL": "100",
+	})
+	if _, err := claude.Run(t.Context(), "go", claudeotel.Instrument(opts, c.options()...)); err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%d of %d requests of the CLI are in the trace", traced, len(api.Requests()))
-	if traced == 0 {
-		t.Error("the CLI does not know the trace")
+	close(bodies)
+	var exported strings.Builder
+	for b := range bodies {
+		exported.WriteString(b)
+	}
+	id := c.find("claude.session").SpanContext()
+	if !strings.Contains(exported.String(), id.TraceID().String()) || !strings.Contains(exported.String(), id.SpanID().String()) {
+		t.Errorf("the CLI's spans are not in the trace %s below %s: %.2000s", id.TraceID(), id.SpanID(), exported.String())
 	}
 }
 
