@@ -85,7 +85,7 @@ func notes(s sdktrace.ReadOnlySpan, show []attribute.Key) string {
 	slices.SortFunc(attrs, func(a, b attribute.KeyValue) int { return cmp.Compare(a.Key, b.Key) })
 	for _, a := range attrs {
 		if slices.Contains(show, a.Key) {
-			fmt.Fprintf(&b, " %s=%s", a.Key, a.Value.Emit())
+			fmt.Fprintf(&b, " %s=%s", a.Key, text(a.Value))
 		}
 	}
 	for range s.Links() {
@@ -95,6 +95,14 @@ func notes(s sdktrace.ReadOnlySpan, show []attribute.Key) string {
 		fmt.Fprintf(&b, " error %q", s.Status().Description)
 	}
 	return b.String()
+}
+
+// text is a value without the last digits of a sum.
+func text(v attribute.Value) string {
+	if v.Type() == attribute.FLOAT64 {
+		return fmt.Sprintf("%.6g", v.AsFloat64())
+	}
+	return v.Emit()
 }
 
 // covered checks that every span lies inside of its parent, and that all are in

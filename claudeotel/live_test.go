@@ -126,7 +126,7 @@ func counted(m map[string]float64) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !strings.HasPrefix(name, "claude.control") {
-			b.WriteString(name + ": " + attribute.Float64Value(m[name]).Emit() + "\n")
+			b.WriteString(name + ": " + text(attribute.Float64Value(m[name])) + "\n")
 		}
 	}
 	return b.String()
