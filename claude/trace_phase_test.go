@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudetest"
 )
 
 func TestTraceOfTurns(t *testing.T) {
@@ -178,5 +179,27 @@ func TestTraceOfEachSession(t *testing.T) {
 	}
 	if got := strings.Join(told, ", "); got != "spawn 1 true, exit 1 true, spawn 2 true, exit 2 true" || len(opts.Env) != 1 {
 		t.Error(got, opts.Env)
+	}
+}
+
+func TestTraceOfStderr(t *testing.T) {
+	var lines, told []string
+	opts := &claude.Options{
+		Spawner: claudetest.InProcess(func(cli *claudetest.CLI) int {
+			cli.Handshake()
+			cli.Prompt()
+			cli.Stderr("one\ntwo\n")
+			cli.Turn("ok")
+			<-cli.InputEnd()
+			return 0
+		}),
+		Stderr: func(line string) { lines = append(lines, line) },
+		Trace:  &claude.Trace{Stderr: func(e claude.StderrTrace) { told = append(told, e.Line) }},
+	}
+	if _, err := claude.Run(t.Context(), "go", opts); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(told, []string{"one", "two"}) || !slices.Equal(lines, told) {
+		t.Error(lines, told)
 	}
 }
