@@ -37,7 +37,7 @@ const (
 
 var (
 	wire        = []string{"internal/ndjson", "internal/proc", "internal/jsonwire"}
-	belowClaude = append([]string{"internal/control"}, wire...)
+	belowClaude = append([]string{"internal/control", "internal/redact"}, wire...)
 	belowUI     = append([]string{"claude"}, belowClaude...)
 )
 
@@ -125,6 +125,8 @@ func (r importRule) breach(pkg, importPath string) string {
 		if anyMatches(r.noStd, importPath) {
 			return fmt.Sprintf("%s imports %s: it may not import any of %v", pkg, importPath, r.noStd)
 		}
+	case matches(otel+"/sdk/...", importPath) && !matches("cmd/...", pkg):
+		return fmt.Sprintf("%s imports %s: which SDK is used is for the program to say", pkg, importPath)
 	case !slices.ContainsFunc(r.modules, func(m string) bool { return m == "..." || matches(m+"/...", importPath) }):
 		return fmt.Sprintf("%s imports %s: of other modules it may import only %v", pkg, importPath, r.modules)
 	}
@@ -243,6 +245,7 @@ func TestCheckImports(t *testing.T) {
 		{"claude", module + "/server", "imports server"},
 		{"claude", otel, "other modules"},
 		{"claudeotel", otel + "/trace", ""},
+		{"claudeotel", otel + "/sdk/trace", "which SDK"},
 		{"claudetest", module + "/internal/control", ""},
 		{"transcript/usage", module + "/transcript", ""},
 		{"contextref", module + "/claude", "imports claude"},

@@ -36,7 +36,7 @@ func (s *session) handle(ctx context.Context, req control.Request) ([]byte, erro
 	}
 	ctx, release := s.untilClosing(ctx)
 	defer release()
-	text, err := answer(ctx, req)
+	text, err := s.traced(ctx, req, answer)
 	if err != nil && errors.Is(context.Cause(ctx), errClosing) {
 		return nil, control.ErrNoAnswer // the callback gave up because the session ends; that says nothing of the tool
 	}

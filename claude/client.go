@@ -252,13 +252,15 @@ func (c *Client) Control(ctx context.Context, subtype string, fields, out any) e
 	stalled := &StalledError{Phase: "control request " + subtype, Since: limit}
 	ctx, cancel := withTimeout(ctx, limit, stalled)
 	defer cancel()
+	told := c.s.trace.control(subtype)
 	answer, err := c.s.mux.Call(ctx, request)
 	if err == error(stalled) {
 		c.s.explain(stalled)
 	}
 	if ce, ok := errors.AsType[*control.Error](err); ok {
-		return &ControlError{Subtype: subtype, Code: ce.Code, Message: ce.Message}
+		err = &ControlError{Subtype: subtype, Code: ce.Code, Message: ce.Message}
 	}
+	told(err)
 	if err != nil || out == nil || answer.Body == "" {
 		return err
 	}

@@ -69,10 +69,7 @@ func (s *session) answered(e control.Ended) {
 		return
 	}
 	s.endHandshake(func(st *sessionState) { st.answer = &e })
-	if s.trace.wantsHandshake() {
-		// Behind the other functions of Trace, and not on the reader.
-		s.trace.call(func() { s.trace.t.Handshake(s.trace.shaken(s.serverInfo().ClaudeCodeVersion, nil)) })
-	}
+	s.trace.handshake(s.version, nil)
 	s.dispatchPending(e)
 	close(s.ready)
 }
@@ -80,7 +77,7 @@ func (s *session) answered(e control.Ended) {
 // unshaken ends a handshake that failed.
 func (s *session) unshaken(err error) {
 	s.endHandshake(func(st *sessionState) { st.infoErr = err })
-	s.trace.handshake("", err)
+	s.trace.handshake(nil, err)
 	if ce, ok := errors.AsType[*control.Error](err); ok {
 		s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
 	} else if stalled, ok := errors.AsType[*StalledError](err); ok {
@@ -159,6 +156,8 @@ func (s *session) serverInfo() (info *ServerInfo) {
 	})
 	return info
 }
+
+func (s *session) version() string { return s.serverInfo().ClaudeCodeVersion }
 
 // checkVersion warns of a CLI that is too old. One that does not tell its version
 // is asked for it.

@@ -190,7 +190,8 @@ type Options struct {
 	Deadlines
 	// Trace is told what happens; see [Trace].
 	Trace *Trace
-	// Logger gets warnings; nil is [slog.Default].
+	// Logger gets warnings and, at the level debug, how the CLI is started and
+	// ends; nil is [slog.Default]. Secrets are taken out of what is logged.
 	Logger *slog.Logger
 }
 
@@ -257,13 +258,6 @@ func (o *Options) clone() *Options {
 	c.Plugins = slices.Clone(o.Plugins)
 	c.Hooks = o.Hooks.clone()
 	return &c
-}
-
-func (o *Options) logger() *slog.Logger {
-	if o.Logger != nil {
-		return o.Logger
-	}
-	return slog.Default()
 }
 
 // orDefault is the deadline to use: 0 is def, a negative one is none.

@@ -117,7 +117,7 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	s := &session{opts: opts, sink: out, trace: newTracer(opts.Trace), space: make(chan struct{}, 1),
+	s := &session{opts: opts, sink: out, trace: beginTrace(ctx, opts), space: make(chan struct{}, 1),
 		closing: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{})}
 	s.state.end.hold = hold || opts.needsAnswers()
 	s.activity.begun = time.Now()
@@ -126,7 +126,8 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	}
 	conn, err := s.transport().Connect(ctx)
 	if err != nil {
-		s.trace.wait()
+		s.trace.exit(err)
+		s.trace.close()
 		return nil, err
 	}
 	s.conn = asWire(conn)
@@ -139,7 +140,8 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 		s.closeTools()
 		s.waitTools()
 		conn.Close()
-		s.trace.wait()
+		s.trace.exit(err)
+		s.trace.close()
 		return nil, err
 	}
 	if opts.SessionStore != nil {
@@ -152,7 +154,7 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	s.openTools()
 	go func() {
 		s.work.Wait()
-		s.trace.wait()
+		s.trace.close()
 		close(s.done)
 	}()
 	return s, nil
@@ -208,6 +210,7 @@ func (s *session) line(l ndjson.Line) error {
 		// Left to the consumer, who decodes it.
 		s.reader.activity(typ)
 		s.activity.hot(typ, l.Text)
+		s.trace.line(e)
 		s.pass(e)
 		return nil
 	default:
@@ -217,6 +220,7 @@ func (s *session) line(l ndjson.Line) error {
 		return bad.Err
 	}
 	s.activity.message(e.msg, l.Text)
+	s.trace.line(e)
 	if !s.consume(e.msg, l.Text) {
 		s.pass(e)
 	}
@@ -420,6 +424,7 @@ func (s *session) finish(readErr error) {
 	s.waitTools()
 	<-s.ready // the end of the handshake is told first
 	s.trace.exit(err)
+	s.trace.debug(s.opts.logger(), "claude: the session has ended", "error", err)
 	// From here on there is nothing to stop; work must not grow behind its end.
 	s.update(func(st *sessionState) { st.stopping = true })
 }

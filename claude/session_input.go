@@ -72,6 +72,7 @@ func (s *session) prompt(ctx context.Context, line []byte) error {
 	if err != nil {
 		return err
 	}
+	s.trace.prompt(ctx, line)
 	return s.send(ctx, line)
 }
 

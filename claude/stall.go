@@ -83,4 +83,5 @@ func (s *session) explain(e *StalledError) {
 	if p, ok := s.conn.(interface{ stderr() string }); ok {
 		e.Stderr = p.stderr()
 	}
+	s.trace.stall(e)
 }

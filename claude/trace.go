@@ -1,30 +1,98 @@
 package claude
 
 import (
-	"sync"
+	"context"
 	"time"
 )
 
 // Trace is a set of functions that are told what happens in a session. Any of
-// them may be nil. They are called one after another, in order, from one
-// goroutine of the session's own, and hold up nothing but each other; all have
-// returned when the session is closed.
+// them may be nil, and costs nothing then. Except for Session they are called
+// one after another, in order, from one goroutine of the session's own; they hold
+// up nothing but each other, and all have returned when the session is closed.
+// What waits for a slow one is kept in memory. A panic in one is ignored.
+//
+// Times are those at which this process has read or done what is told, not those
+// of the call. What is passed on is read-only.
 type Trace struct {
+	// Session is called first, once a session, by the goroutine that begins it
+	// and with the context of the call that does. What it returns is told
+	// everything else of this session instead of the functions here; nil stays
+	// with these. So one Trace can serve many sessions and tell them apart.
+	Session func(ctx context.Context, s *SessionTrace) *Trace
+
 	// Spawn: the CLI was started, or could not be.
 	Spawn func(SpawnTrace)
 	// Handshake: the CLI has answered initialize, or will not.
 	Handshake func(HandshakeTrace)
 	// FirstMessage: the first message of the session was read.
 	FirstMessage func(FirstMessageTrace)
+	// Prompt: a prompt is being sent. PromptCancelled: it was dropped before its
+	// turn began.
+	Prompt          func(PromptTrace)
+	PromptCancelled func(PromptTrace)
+	// TurnBegin and TurnEnd: the CLI has begun a turn, for prompts or by itself,
+	// and is through with it. Each turn that begins ends, if only with the
+	// session.
+	TurnBegin func(TurnBeginTrace)
+	TurnEnd   func(TurnEndTrace)
+	// FirstToken: the first piece of the first answer of a turn was read. Without
+	// [Options.IncludePartialMessages] a piece is a whole block.
+	FirstToken func(FirstTokenTrace)
+	// APIRequest: the CLI asks the API; told with IncludePartialMessages alone.
+	APIRequest func(APIRequestTrace)
+	// APIRetry: the API has failed, and will be asked again.
+	APIRetry func(APIRetryTrace)
+	// Generation: an answer of the model is complete. Where the stream does not
+	// tell its end it is told when the next one begins.
+	Generation func(GenerationTrace)
+	// ToolBegin and ToolEnd: the model calls a tool, and the tool has given its
+	// result. Each call that begins ends, if only with its turn or task.
+	ToolBegin func(ToolBeginTrace)
+	ToolEnd   func(ToolEndTrace)
+	// TaskBegin and TaskEnd: a task, mostly a subagent, has begun and ended. Each
+	// task that begins ends, if only with the session.
+	TaskBegin func(TaskBeginTrace)
+	TaskEnd   func(TaskEndTrace)
+	// Permission: a callback has answered a request for permission, an
+	// elicitation or a dialog.
+	Permission func(PermissionTrace)
+	// Hook: a hook was called.
+	Hook func(HookTrace)
+	// MCPCall: a tool server of this process has answered a call.
+	MCPCall func(MCPCallTrace)
+	// Control: a control request to the CLI has ended.
+	Control func(ControlTrace)
+	// Stderr: the CLI has written a line to stderr. It is passed on as it is and
+	// may hold secrets.
+	Stderr func(StderrTrace)
+	// Stall: something was waited for too long; see [Deadlines].
+	Stall func(StallTrace)
 	// Buffered: reading has stopped because MaxBuffered bytes wait for a reader
 	// that is slow. It is called once a session.
 	Buffered func(BufferedTrace)
-	// Exit: the CLI has ended.
+	// Exit: the session has ended, or could not begin. It is the last.
 	Exit func(ExitTrace)
 }
 
-// SpawnTrace is the start of a CLI.
+// Period is from when to when something took place.
+type Period struct{ Begin, End time.Time }
+
+// Duration is how long it took.
+func (p Period) Duration() time.Duration { return p.End.Sub(p.Begin) }
+
+// SessionTrace is a session that begins. Env, which [Trace].Session may set, is
+// laid over the environment of the CLI; a variable that is in [Options.Env] too
+// keeps the value there.
+type SessionTrace struct {
+	At      time.Time
+	Options *Options // read-only
+	Env     map[string]string
+}
+
+// SpawnTrace is the start of a CLI. Its command holds the whole environment:
+// see [Command] and mind the secrets.
 type SpawnTrace struct {
+	At       time.Time // the start
 	Command  Command
 	PID      int
 	Duration time.Duration
@@ -33,6 +101,7 @@ type SpawnTrace struct {
 
 // HandshakeTrace is the end of the handshake.
 type HandshakeTrace struct {
+	At       time.Time
 	Duration time.Duration // since the CLI was started
 	Version  string        // of the CLI
 	Err      error
@@ -40,120 +109,183 @@ type HandshakeTrace struct {
 
 // FirstMessageTrace is the arrival of the first message.
 type FirstMessageTrace struct {
+	At       time.Time
 	Duration time.Duration // since the CLI was started
 	Kind     string        // see [Kind]
 }
 
+// PromptTrace is a prompt on its way to the CLI.
+type PromptTrace struct {
+	At   time.Time
+	ID   string // the prompt's uuid, "" if it has none
+	Line JSON   // as it is sent
+	// NoQuery: no turn comes of it; see [UserInput].
+	NoQuery bool
+	// Context is that of the call which sends it, without its end.
+	Context context.Context
+}
+
+// TurnBeginTrace is the begin of a turn.
+type TurnBeginTrace struct {
+	At        time.Time
+	ID        string // of its first prompt, "" if that has none
+	SessionID string
+	Model     string // "" if the CLI has not told
+	// Prompts are what the turn is for; none in a turn that the CLI has begun by
+	// itself.
+	Prompts []PromptTrace
+	// Waited is since the first prompt was sent.
+	Waited time.Duration
+}
+
+// TurnEndTrace is the end of a turn.
+type TurnEndTrace struct {
+	Period
+	ID string
+	// Prompts are what the turn was for, those included that came while it ran
+	// and that the CLI has answered with it.
+	Prompts []PromptTrace
+	// Result is nil where the CLI gave none; Err then says why.
+	Result *ResultMessage
+	// ModelUsage is what this turn has used, by model, subagents included, and
+	// CostUSD what it has cost: unlike those of the result they may be added up.
+	ModelUsage map[string]ModelUsage
+	CostUSD    float64
+	Err        error
+}
+
+// FirstTokenTrace is the begin of the first answer of a turn.
+type FirstTokenTrace struct {
+	At          time.Time
+	TurnID      string
+	Duration    time.Duration // since the turn has begun
+	SincePrompt time.Duration // 0 for a turn without a prompt
+}
+
+// APIRequestTrace is a request to the API.
+type APIRequestTrace struct{ At time.Time }
+
+// APIRetryTrace is a request to the API that failed.
+type APIRetryTrace struct {
+	At    time.Time
+	Retry *APIRetryMessage
+}
+
+// GenerationTrace is one answer of the model. Begin is when it was asked for, as
+// far as the stream tells: the end of what came before it in its conversation.
+type GenerationTrace struct {
+	Period
+	FirstToken      time.Time // the zero time if the stream does not tell
+	ID              string    // of the API's message
+	RequestID       string
+	Model           string
+	ParentToolUseID string // set: in the subagent of this tool use
+	AgentID         string
+	StopReason      string
+	// Usage is nil where the stream has none. Partial: it is what was known when
+	// the answer began, and its output tokens are not all. So it is without
+	// IncludePartialMessages, and always in subagents.
+	Usage   *Usage
+	Partial bool
+	// Err is set when the answer is the text of an API error.
+	Err AssistantError
+	// Messages are the pieces of the answer.
+	Messages []*AssistantMessage
+}
+
+// ToolBeginTrace is the call of a tool. It may still have to wait for permission.
+type ToolBeginTrace struct {
+	At              time.Time
+	ToolUseID       string
+	Name            string
+	ParentToolUseID string // set: in the subagent of this tool use
+	Input           JSON
+}
+
+// ToolEndTrace is the end of a call.
+type ToolEndTrace struct {
+	Period
+	ToolUseID       string
+	Name            string
+	ParentToolUseID string
+	IsError         bool
+	Result          *ToolResultBlock // nil if there is none: the call was given up
+	Meta            *ToolResultMeta  // nil if there is none
+}
+
+// TaskBeginTrace is the begin of a task.
+type TaskBeginTrace struct {
+	At   time.Time
+	Task *TaskStartedMessage
+}
+
+// TaskEndTrace is the end of a task.
+type TaskEndTrace struct {
+	Period
+	Task   *TaskStartedMessage // how it began
+	Status TaskStatus          // "" if the CLI did not tell
+	Usage  *TaskUsage
+	Error  string
+}
+
+// PermissionTrace is a question that a callback has answered.
+type PermissionTrace struct {
+	Period
+	Kind      string // can_use_tool, elicitation, request_user_dialog
+	ToolName  string
+	ToolUseID string
+	AgentID   string
+	Answer    string // allow, deny; accept, decline, cancel; …
+	Err       error
+}
+
+// HookTrace is the call of a hook.
+type HookTrace struct {
+	Period
+	Event     HookEvent
+	ToolName  string
+	ToolUseID string
+	Err       error
+}
+
+// MCPCallTrace is the call of a tool of this process.
+type MCPCallTrace struct {
+	Period
+	Server    string
+	Tool      string
+	ToolUseID string // "" if the CLI does not tell
+	IsError   bool   // the tool has failed
+	Err       error  // the call has
+}
+
+// ControlTrace is a control request to the CLI.
+type ControlTrace struct {
+	Period
+	Subtype string
+	Err     error
+}
+
+// StderrTrace is a line of stderr.
+type StderrTrace struct {
+	At   time.Time
+	Line string
+}
+
+// StallTrace is a wait that was too long.
+type StallTrace struct {
+	At  time.Time
+	Err *StalledError
+}
+
 // BufferedTrace is a reader that is too slow.
-type BufferedTrace struct{ Bytes int64 }
+type BufferedTrace struct {
+	At    time.Time
+	Bytes int64
+}
 
 // ExitTrace is the end of a CLI.
 type ExitTrace struct {
+	At       time.Time
 	Duration time.Duration // since the CLI was started
 	Err      error         // what the session ended with, nil if it ended well
-}
-
-// tracer calls the functions of a Trace from a goroutine of its own, since the
-// reader may not run the caller's code.
-type tracer struct {
-	t     *Trace
-	begun time.Time
-
-	mu    sync.Mutex
-	queue []func()
-	busy  bool
-	idle  sync.Cond
-}
-
-func newTracer(t *Trace) *tracer {
-	tr := &tracer{t: t, begun: time.Now()}
-	tr.idle.L = &tr.mu
-	return tr
-}
-
-// call queues fn. The goroutine that calls the functions lives only while there
-// are some.
-func (t *tracer) call(fn func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.queue = append(t.queue, fn)
-	if !t.busy {
-		t.busy = true
-		go t.run()
-	}
-}
-
-func (t *tracer) run() {
-	for {
-		t.mu.Lock()
-		if len(t.queue) == 0 {
-			t.busy = false
-			t.idle.Broadcast()
-			t.mu.Unlock()
-			return
-		}
-		fn := t.queue[0]
-		t.queue = t.queue[1:]
-		t.mu.Unlock()
-		t.safely(fn)
-	}
-}
-
-// safely keeps a panic of the caller's function from ending the program.
-func (t *tracer) safely(fn func()) {
-	defer func() { _ = recover() }()
-	fn()
-}
-
-// wait returns when every function has been called.
-func (t *tracer) wait() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for t.busy {
-		t.idle.Wait()
-	}
-}
-
-func (t *tracer) spawn(cmd Command) func(pid int, err error) {
-	begun := time.Now()
-	t.begun = begun
-	return func(pid int, err error) {
-		if t.t != nil && t.t.Spawn != nil {
-			tr := SpawnTrace{Command: cmd, PID: pid, Duration: time.Since(begun), Err: err}
-			t.call(func() { t.t.Spawn(tr) })
-		}
-	}
-}
-
-func (t *tracer) wantsHandshake() bool { return t.t != nil && t.t.Handshake != nil }
-
-func (t *tracer) handshake(version string, err error) {
-	if t.wantsHandshake() {
-		tr := t.shaken(version, err)
-		t.call(func() { t.t.Handshake(tr) })
-	}
-}
-
-func (t *tracer) shaken(version string, err error) HandshakeTrace {
-	return HandshakeTrace{Duration: time.Since(t.begun), Version: version, Err: err}
-}
-
-func (t *tracer) firstMessage(e entry) {
-	if t.t != nil && t.t.FirstMessage != nil {
-		tr := FirstMessageTrace{Duration: time.Since(t.begun), Kind: Kind(e.message())}
-		t.call(func() { t.t.FirstMessage(tr) })
-	}
-}
-
-func (t *tracer) buffered(bytes int64) {
-	if t.t != nil && t.t.Buffered != nil {
-		t.call(func() { t.t.Buffered(BufferedTrace{Bytes: bytes}) })
-	}
-}
-
-func (t *tracer) exit(err error) {
-	if t.t != nil && t.t.Exit != nil {
-		tr := ExitTrace{Duration: time.Since(t.begun), Err: err}
-		t.call(func() { t.t.Exit(tr) })
-	}
 }

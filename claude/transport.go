@@ -99,7 +99,7 @@ type processTransport struct {
 // the arguments and the environment of opts, and speaks over its standard input
 // and output. It is there for others to wrap.
 func ProcessTransport(opts *Options) Transport {
-	return &processTransport{opts: opts.clone(), trace: newTracer(nil)}
+	return &processTransport{opts: opts.clone(), trace: &tracer{closed: true}}
 }
 
 // Connect starts the CLI.
@@ -134,18 +134,20 @@ func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Super
 	span := t.trace.spawn(cmd)
 	sup, err := proc.Start(ctx, cmd, proc.Options{
 		Spawner:    t.opts.Spawner,
-		OnStderr:   t.opts.Stderr,
+		OnStderr:   t.trace.stderr(t.opts.Stderr),
 		CloseGrace: t.opts.CloseGrace,
 		TermGrace:  t.opts.TermGrace,
 		KillGrace:  t.opts.KillGrace,
 	})
+	pid := 0
 	if err != nil {
 		err = spawnError(cmd, err)
-		span(0, err)
-		return nil, err
+	} else {
+		pid = sup.PID()
 	}
-	span(sup.PID(), nil)
-	return sup, nil
+	span(pid, err)
+	t.trace.debug(t.opts.logger(), "claude: starting the CLI", "path", cmd.Path, "args", cmd.Args, "dir", cmd.Dir, "env", cmd.Env, "pid", pid, "error", err)
+	return sup, err
 }
 
 // command is the process that these options ask for.

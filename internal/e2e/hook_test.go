@@ -248,16 +248,3 @@ func TestHookDeclinesElicitation(t *testing.T) {
 		})
 	}
 }
-
-// failOpen has hooks fail as in the official SDKs, where nothing else was said:
-// only then a recording with one goes on as it did.
-func failOpen(hooks *claude.Hooks) {
-	if hooks == nil {
-		return
-	}
-	for i := range hooks.PreToolUse {
-		if m := &hooks.PreToolUse[i]; m.OnFailure == "" {
-			m.OnFailure = claude.Continue
-		}
-	}
-}

@@ -1,0 +1,268 @@
+package claude
+
+import (
+	"slices"
+	"time"
+)
+
+// traceStream finds turns, answers, tools and tasks in the stream. It belongs to
+// the goroutine of the tracer.
+type traceStream struct {
+	t       *Trace
+	prompts []PromptTrace // sent, their turn has not begun
+	named   bool          // the CLI names the prompts that a turn is for
+	turn    *openTurn     // nil between turns
+	session string
+	model   string
+	cost    float64 // of the process, as the last result has it
+	usage   map[string]ModelUsage
+	voices  map[string]*traceVoice // by the call of the subagent; "" is the main conversation
+	tools   []ToolBeginTrace       // without a result
+	tasks   []*openTask            // not ended
+}
+
+type openTurn struct {
+	TurnBeginTrace
+	token bool // the first one was told
+}
+
+// traceVoice is a conversation: the main one, or a subagent's.
+type traceVoice struct {
+	since  time.Time        // the last thing that the model can have waited for
+	answer *GenerationTrace // that is not complete
+	last   string           // the id of the one before
+}
+
+func newTraceStream(t *Trace) *traceStream {
+	if t.PromptCancelled == nil && t.TurnBegin == nil && t.TurnEnd == nil && t.FirstToken == nil && t.APIRequest == nil && t.APIRetry == nil && t.Generation == nil &&
+		t.ToolBegin == nil && t.ToolEnd == nil && t.TaskBegin == nil && t.TaskEnd == nil {
+		return nil
+	}
+	return &traceStream{t: t, voices: map[string]*traceVoice{}}
+}
+
+// event calls a function of Trace.
+func event[E any](fn func(E), e E) {
+	if fn != nil {
+		safely(func() { fn(e) }) // what follows must not depend on it
+	}
+}
+
+func (s *traceStream) voice(call string, at time.Time) *traceVoice {
+	v := s.voices[call]
+	if v == nil {
+		v = &traceVoice{since: at}
+		s.voices[call] = v
+	}
+	return v
+}
+
+// see takes a message into account.
+func (s *traceStream) see(m Message, at time.Time) {
+	if id := m.Head().SessionID; id != "" {
+		s.session = id
+	}
+	switch m := m.(type) {
+	case *InitMessage:
+		s.model = m.Model
+		s.initialised(m, at)
+	case *CommandLifecycleMessage:
+		s.named = true
+		if m.State == CommandCancelled {
+			for _, p := range s.take([]string{m.CommandUUID}) {
+				event(s.t.PromptCancelled, p)
+			}
+		}
+	case *StatusMessage:
+		if m.Status == "requesting" {
+			s.voice("", at).since = at
+			event(s.t.APIRequest, APIRequestTrace{At: at})
+		}
+	case *APIRetryMessage:
+		event(s.t.APIRetry, APIRetryTrace{At: at, Retry: m})
+	case *StreamEventMessage:
+		s.streamed(m, at)
+	case *AssistantMessage:
+		s.answered(m, at)
+	case *UserMessage:
+		s.used(m, at)
+	case *ResultMessage:
+		s.result(m, at)
+	case *SessionStateChangedMessage:
+		if m.State == StateIdle {
+			s.endTurn(at, nil, ErrNoResult)
+		}
+	default:
+		s.task(m, at)
+	}
+}
+
+// end ends whatever has not ended.
+func (s *traceStream) end(at time.Time, err error) {
+	if err == nil {
+		err = errEnded
+	}
+	s.endTasks(at, func(*openTask) bool { return true })
+	s.endTurn(at, nil, err)
+	for call := range s.voices {
+		s.complete(call)
+	}
+	s.endTools(at, func(ToolBeginTrace) bool { return true })
+}
+
+// streamed notes a part of an answer.
+func (s *traceStream) streamed(m *StreamEventMessage, at time.Time) {
+	s.open(m.ParentToolUseID, at)
+	v := s.voice(m.ParentToolUseID, at)
+	switch e := m.Event.(type) {
+	case *MessageStartEvent:
+		s.complete(m.ParentToolUseID)
+		v.begin(&e.Message, m.ParentToolUseID, at)
+	case *ContentBlockDeltaEvent:
+		if v.answer != nil && v.answer.FirstToken.IsZero() {
+			v.answer.FirstToken = at
+		}
+		s.firstToken(m.ParentToolUseID, at)
+	case *MessageDeltaEvent:
+		if v.answer != nil {
+			learn(&v.answer.StopReason, e.Delta.StopReason)
+			v.answer.learnUsage(e.Usage)
+		}
+	case *MessageStopEvent:
+		if v.answer != nil {
+			v.answer.End = at
+			s.complete(m.ParentToolUseID)
+		}
+	}
+}
+
+// begin begins an answer.
+func (v *traceVoice) begin(m *APIMessage, call string, at time.Time) {
+	v.answer = &GenerationTrace{Period: Period{v.since, at}, ID: m.ID, Model: m.Model, ParentToolUseID: call, Usage: m.Usage, Partial: true}
+}
+
+// learnUsage takes the usage at the end of an answer, which may leave out what
+// was told at its begin.
+func (g *GenerationTrace) learnUsage(u *Usage) {
+	if u == nil {
+		return
+	}
+	whole := *u
+	if g.Usage != nil {
+		whole.InputTokens = max(whole.InputTokens, g.Usage.InputTokens)
+		whole.CacheReadInputTokens = max(whole.CacheReadInputTokens, g.Usage.CacheReadInputTokens)
+		whole.CacheCreationInputTokens = max(whole.CacheCreationInputTokens, g.Usage.CacheCreationInputTokens)
+	}
+	g.Usage, g.Partial = &whole, false
+}
+
+// answered notes a piece of an answer. Its usage is that of the answer's begin.
+func (s *traceStream) answered(m *AssistantMessage, at time.Time) {
+	call := m.ParentToolUseID
+	s.open(call, at)
+	if m.Message.Model != syntheticModel {
+		s.firstToken(call, at)
+	}
+	v := s.voice(call, at)
+	if v.answer != nil && v.answer.ID != m.Message.ID {
+		s.complete(call)
+	}
+	if v.answer == nil && (v.last == "" || v.last != m.Message.ID) {
+		v.begin(&m.Message, call, at)
+	}
+	if v.answer != nil {
+		v.answer.learn(m, at)
+	}
+	for _, b := range m.Message.Content {
+		if use, ok := b.(*ToolUseBlock); ok {
+			tool := ToolBeginTrace{At: at, ToolUseID: use.ID, Name: use.Name, ParentToolUseID: call, Input: use.Input}
+			s.tools = append(s.tools, tool)
+			event(s.t.ToolBegin, tool)
+		}
+	}
+}
+
+// learn takes a piece of the answer into account.
+func (g *GenerationTrace) learn(m *AssistantMessage, at time.Time) {
+	g.End, g.Messages = at, append(g.Messages, m)
+	learn(&g.RequestID, m.RequestID)
+	learn(&g.AgentID, m.AgentID)
+	learn(&g.StopReason, m.Message.StopReason)
+	learn(&g.Err, m.Error)
+}
+
+// complete tells of the answer of a conversation, if there is one.
+func (s *traceStream) complete(call string) {
+	v := s.voices[call]
+	if v == nil || v.answer == nil {
+		return
+	}
+	g := v.answer
+	v.answer, v.last = nil, g.ID
+	// The CLI speaks in the model's place too.
+	if g.Model != syntheticModel || g.Err != "" {
+		event(s.t.Generation, *g)
+	}
+	if g.End.After(v.since) {
+		v.since = g.End
+	}
+}
+
+// syntheticModel is the model of text that the CLI wrote itself.
+const syntheticModel = "<synthetic>"
+
+func (s *traceStream) firstToken(call string, at time.Time) {
+	if call != "" || s.turn == nil || s.turn.token {
+		return
+	}
+	s.turn.token = true
+	first := FirstTokenTrace{At: at, TurnID: s.turn.ID, Duration: at.Sub(s.turn.At)}
+	if len(s.turn.Prompts) > 0 {
+		first.SincePrompt = first.Duration + s.turn.Waited
+	}
+	event(s.t.FirstToken, first)
+}
+
+// used notes the results of tools. What the model says next, it says behind
+// them.
+func (s *traceStream) used(m *UserMessage, at time.Time) {
+	s.voice(m.ParentToolUseID, at).since = at
+	for _, b := range m.Message.Content.Blocks() {
+		result, ok := b.(*ToolResultBlock)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(s.tools, func(t ToolBeginTrace) bool { return t.ToolUseID == result.ToolUseID })
+		if i < 0 {
+			continue
+		}
+		end := toolEnd(s.tools[i], at)
+		end.Result, end.IsError = result, result.IsError
+		if j := slices.IndexFunc(m.ToolResultMeta, func(r ToolResultMeta) bool { return r.ID == result.ToolUseID }); j >= 0 {
+			end.Meta = &m.ToolResultMeta[j]
+		}
+		s.tools = slices.Delete(s.tools, i, i+1)
+		s.leave(end.ToolUseID, at)
+		event(s.t.ToolEnd, end)
+	}
+}
+
+func toolEnd(t ToolBeginTrace, at time.Time) ToolEndTrace {
+	return ToolEndTrace{Period: Period{t.At, at}, ToolUseID: t.ToolUseID, Name: t.Name, ParentToolUseID: t.ParentToolUseID}
+}
+
+// endTools gives up calls that will have no result.
+func (s *traceStream) endTools(at time.Time, which func(ToolBeginTrace) bool) {
+	var rest, gone []ToolBeginTrace
+	for _, t := range s.tools {
+		if which(t) {
+			gone = append(gone, t)
+		} else {
+			rest = append(rest, t)
+		}
+	}
+	s.tools = rest
+	for _, t := range slices.Backward(gone) { // what was begun inside of another first
+		event(s.t.ToolEnd, toolEnd(t, at))
+	}
+}

@@ -1,0 +1,103 @@
+package claude
+
+import (
+	"slices"
+	"time"
+)
+
+// openTask is a task whose end was not told to Trace.
+type openTask struct {
+	TaskBeginTrace
+	end *TaskEndTrace // it has ended; more of it may be said
+}
+
+// task notes the begin and the end of tasks.
+func (s *traceStream) task(m Message, at time.Time) {
+	switch m := m.(type) {
+	case *TaskStartedMessage:
+		s.endTask(m.TaskID, &TaskEndTrace{Period: Period{End: at}}) // one that is taken up again
+		begin := TaskBeginTrace{At: at, Task: m}
+		s.tasks = append(s.tasks, &openTask{TaskBeginTrace: begin})
+		if m.ToolUseID != "" {
+			s.voice(m.ToolUseID, at).since = at
+		}
+		event(s.t.TaskBegin, begin)
+	case *TaskUpdatedMessage:
+		if t := s.findTask(m.TaskID); t != nil && m.Patch.Status.Ended() {
+			// Mostly a notification follows, which says how much it has used.
+			t.end = &TaskEndTrace{Period: Period{End: at}, Status: m.Patch.Status, Error: m.Patch.Error}
+		}
+	case *TaskNotificationMessage:
+		end := &TaskEndTrace{Period: Period{End: at}, Status: m.Status}
+		if t := s.findTask(m.TaskID); t != nil && t.end != nil {
+			end = t.end
+		}
+		end.Usage = m.Usage
+		s.endTask(m.TaskID, end)
+	case *BackgroundTasksChangedMessage:
+		// Those that are gone have ended, and may have said so.
+		s.endTasks(at, func(t *openTask) bool {
+			return t.end != nil && !slices.ContainsFunc(m.Tasks, func(b BackgroundTask) bool { return b.TaskID == t.Task.TaskID })
+		})
+	}
+}
+
+func (s *traceStream) findTask(id string) *openTask {
+	if i := slices.IndexFunc(s.tasks, func(t *openTask) bool { return t.Task.TaskID == id }); i >= 0 {
+		return s.tasks[i]
+	}
+	return nil
+}
+
+// calls reports whether a call has no result yet.
+func (s *traceStream) calls(toolUseID string) bool {
+	return slices.ContainsFunc(s.tools, func(t ToolBeginTrace) bool { return t.ToolUseID == toolUseID })
+}
+
+// leave ends what was inside of a call that has its result: a task that has ended
+// and has not said more, or a subagent of a CLI that does not tell of tasks.
+func (s *traceStream) leave(call string, at time.Time) {
+	s.endTasks(at, func(t *openTask) bool { return t.end != nil && t.Task.ToolUseID == call })
+	if !slices.ContainsFunc(s.tasks, func(t *openTask) bool { return t.Task.ToolUseID == call }) {
+		s.hush(call, at)
+	}
+}
+
+// hush ends the conversation of a subagent.
+func (s *traceStream) hush(call string, at time.Time) {
+	if s.voices[call] == nil {
+		return
+	}
+	s.complete(call)
+	delete(s.voices, call)
+	s.endTools(at, func(t ToolBeginTrace) bool { return t.ParentToolUseID == call })
+}
+
+// endTasks ends tasks, those that were begun by others first.
+func (s *traceStream) endTasks(at time.Time, which func(*openTask) bool) {
+	for _, t := range slices.Backward(slices.Clone(s.tasks)) {
+		if !which(t) {
+			continue
+		}
+		end := t.end
+		if end == nil {
+			end = &TaskEndTrace{Period: Period{End: at}}
+		}
+		s.endTask(t.Task.TaskID, end)
+	}
+}
+
+// endTask ends a task, if it runs, with the last answer of its subagent and the
+// calls that it has left.
+func (s *traceStream) endTask(id string, end *TaskEndTrace) {
+	t := s.findTask(id)
+	if t == nil {
+		return
+	}
+	s.tasks = slices.DeleteFunc(s.tasks, func(x *openTask) bool { return x == t })
+	if t.Task.ToolUseID != "" {
+		s.hush(t.Task.ToolUseID, end.End)
+	}
+	end.Begin, end.Task = t.At, t.Task
+	event(s.t.TaskEnd, *end)
+}

@@ -1,0 +1,130 @@
+package claude
+
+import (
+	"slices"
+	"time"
+)
+
+// prompted notes a prompt that is being sent.
+func (s *traceStream) prompted(p PromptTrace) {
+	if !p.NoQuery {
+		s.prompts = append(s.prompts, p)
+	}
+}
+
+// take takes the prompts with these ids out of those that wait.
+func (s *traceStream) take(ids []string) (taken []PromptTrace) {
+	s.prompts = slices.DeleteFunc(s.prompts, func(p PromptTrace) bool {
+		found := p.ID != "" && slices.Contains(ids, p.ID)
+		if found {
+			taken = append(taken, p)
+		}
+		return found
+	})
+	return taken
+}
+
+// next are the prompts of a turn that begins. A CLI that names nobody answers in
+// order; one that does and names nobody has begun the turn by itself.
+func (s *traceStream) next(ids []string) []PromptTrace {
+	if len(ids) > 0 {
+		s.named = true
+		return s.take(ids)
+	}
+	if len(s.prompts) == 0 || s.named && s.prompts[0].ID != "" {
+		return nil
+	}
+	first := s.prompts[:1:1]
+	s.prompts = s.prompts[1:]
+	return first
+}
+
+// initialised begins a turn, unless one runs that this belongs to.
+func (s *traceStream) initialised(m *InitMessage, at time.Time) {
+	if s.turn != nil {
+		others := slices.ContainsFunc(s.prompts, func(p PromptTrace) bool { return slices.Contains(m.UserMessageUUIDs, p.ID) })
+		mine := slices.ContainsFunc(s.turn.Prompts, func(p PromptTrace) bool { return slices.Contains(m.UserMessageUUIDs, p.ID) })
+		if !others || mine {
+			return
+		}
+		s.endTurn(at, nil, ErrNoResult)
+	}
+	s.beginTurn(m.UserMessageUUIDs, at)
+}
+
+// open begins a turn that the CLI has not announced.
+func (s *traceStream) open(call string, at time.Time) {
+	if s.turn == nil && call == "" {
+		s.beginTurn(nil, at)
+	}
+}
+
+func (s *traceStream) beginTurn(ids []string, at time.Time) {
+	t := &openTurn{TurnBeginTrace: TurnBeginTrace{At: at, SessionID: s.session, Model: s.model, Prompts: s.next(ids)}}
+	if len(t.Prompts) > 0 {
+		t.ID, t.Waited = t.Prompts[0].ID, at.Sub(t.Prompts[0].At)
+	}
+	s.turn = t
+	main := s.voice("", at)
+	main.since, main.last = at, ""
+	event(s.t.TurnBegin, t.TurnBeginTrace)
+}
+
+// result ends a turn.
+func (s *traceStream) result(m *ResultMessage, at time.Time) {
+	if s.turn == nil {
+		s.beginTurn(m.UserMessageUUIDs, at)
+	}
+	s.turn.Prompts = append(s.turn.Prompts, s.take(append([]string{m.UserMessageUUID}, m.UserMessageUUIDs...))...)
+	s.endTurn(at, m, nil)
+}
+
+func (s *traceStream) endTurn(at time.Time, m *ResultMessage, err error) {
+	if s.turn == nil {
+		return
+	}
+	s.endTasks(at, func(t *openTask) bool { return t.end != nil || s.calls(t.Task.ToolUseID) && !t.Task.IsBackgrounded })
+	s.complete("")
+	s.endTools(at, func(t ToolBeginTrace) bool { return t.ParentToolUseID == "" })
+	end := TurnEndTrace{Period: Period{s.turn.At, at}, ID: s.turn.ID, Prompts: s.turn.Prompts, Result: m, Err: err}
+	if m != nil {
+		end.ModelUsage, end.CostUSD = s.spent(m)
+	}
+	s.turn = nil
+	event(s.t.TurnEnd, end)
+}
+
+// spent is what a turn has used and cost. Results have totals of the process,
+// newer CLIs also what is new in them.
+func (s *traceStream) spent(m *ResultMessage) (map[string]ModelUsage, float64) {
+	cost := m.TotalCostUSD - s.cost
+	if cost < 0 {
+		cost = m.TotalCostUSD // the total has begun again
+	}
+	used := m.ModelUsageSinceLastResult
+	if used == nil {
+		used = map[string]ModelUsage{}
+		for model, total := range m.ModelUsage {
+			used[model] = total.since(s.usage[model])
+		}
+	}
+	s.cost, s.usage = m.TotalCostUSD, m.ModelUsage
+	return used, cost
+}
+
+// since is what was used behind an earlier total.
+func (u ModelUsage) since(before ModelUsage) ModelUsage {
+	if before.InputTokens > u.InputTokens || before.OutputTokens > u.OutputTokens {
+		return u // the total has begun again
+	}
+	u.InputTokens -= before.InputTokens
+	u.OutputTokens -= before.OutputTokens
+	u.ThinkingTokens -= before.ThinkingTokens
+	u.CacheReadInputTokens -= before.CacheReadInputTokens
+	u.CacheCreationInputTokens -= before.CacheCreationInputTokens
+	u.CacheCreationEphemeral5mInputTokens -= before.CacheCreationEphemeral5mInputTokens
+	u.CacheCreationEphemeral1hInputTokens -= before.CacheCreationEphemeral1hInputTokens
+	u.WebSearchRequests -= before.WebSearchRequests
+	u.CostUSD -= before.CostUSD
+	return u
+}

@@ -1,0 +1,262 @@
+package claude
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/control"
+)
+
+// tracer calls the functions of a Trace from a goroutine of its own, since the
+// reader may not run the caller's code. What is only for a function is decoded
+// there too.
+type tracer struct {
+	t      Trace
+	begun  time.Time
+	stream *traceStream // nil if nobody wants to know what is in the stream
+	token  bool         // the reader's: the answer's first piece was passed on
+
+	mu     sync.Mutex
+	queue  []func()
+	busy   bool
+	closed bool // nothing is called any more
+	idle   sync.Cond
+}
+
+func newTracer(t *Trace) *tracer {
+	tr := &tracer{begun: time.Now()}
+	tr.idle.L = &tr.mu
+	if t != nil {
+		tr.t = *t
+		tr.stream = newTraceStream(&tr.t)
+	}
+	return tr
+}
+
+// beginTrace is the tracer of a session that begins. The environment that is
+// asked for goes into opts, which are the session's own.
+func beginTrace(ctx context.Context, opts *Options) *tracer {
+	t := opts.Trace
+	if t == nil || t.Session == nil {
+		return newTracer(t)
+	}
+	s := &SessionTrace{At: time.Now(), Options: opts}
+	safely(func() {
+		if own := t.Session(ctx, s); own != nil {
+			t = own
+		}
+	})
+	for name, value := range s.Env {
+		if _, set := opts.Env[name]; set {
+			continue
+		}
+		if opts.Env == nil {
+			opts.Env = map[string]string{}
+		}
+		opts.Env[name] = value
+	}
+	return newTracer(t)
+}
+
+// call queues fn. The goroutine that calls the functions lives only while there
+// are some.
+func (t *tracer) call(fn func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	t.queue = append(t.queue, fn)
+	if !t.busy {
+		t.busy = true
+		go t.run()
+	}
+}
+
+func (t *tracer) run() {
+	for {
+		t.mu.Lock()
+		if len(t.queue) == 0 {
+			t.busy = false
+			t.idle.Broadcast()
+			t.mu.Unlock()
+			return
+		}
+		batch := t.queue
+		t.queue = nil
+		t.mu.Unlock()
+		for _, fn := range batch {
+			safely(fn)
+		}
+	}
+}
+
+// safely keeps a panic of the caller's function from ending the program.
+func safely(fn func()) {
+	defer func() { _ = recover() }()
+	fn()
+}
+
+// close returns when every function has been called; no more are.
+func (t *tracer) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.busy {
+		t.idle.Wait()
+	}
+	t.closed = true
+}
+
+// tell queues the call of a function of Trace.
+func tell[E any](t *tracer, fn func(E), event E) { t.call(func() { fn(event) }) }
+
+func (t *tracer) spawn(cmd Command) func(pid int, err error) {
+	begun := time.Now()
+	t.begun = begun
+	return func(pid int, err error) {
+		if t.t.Spawn != nil {
+			tell(t, t.t.Spawn, SpawnTrace{At: begun, Command: cmd, PID: pid, Duration: time.Since(begun), Err: err})
+		}
+	}
+}
+
+func (t *tracer) handshake(version func() string, err error) {
+	if t.t.Handshake == nil {
+		return
+	}
+	h := HandshakeTrace{At: time.Now(), Duration: time.Since(t.begun), Err: err}
+	t.call(func() {
+		if version != nil {
+			h.Version = version() // which has to be decoded, and not by the reader
+		}
+		t.t.Handshake(h)
+	})
+}
+
+func (t *tracer) firstMessage(e entry) {
+	if t.t.FirstMessage == nil {
+		return
+	}
+	m := FirstMessageTrace{At: time.Now(), Duration: time.Since(t.begun)}
+	t.call(func() {
+		m.Kind = Kind(e.message())
+		t.t.FirstMessage(m)
+	})
+}
+
+// prompt is called before a prompt is written.
+func (t *tracer) prompt(ctx context.Context, line []byte) {
+	if t.t.Prompt == nil && t.stream == nil {
+		return
+	}
+	p := PromptTrace{At: time.Now(), Line: JSON(line), Context: context.WithoutCancel(ctx)}
+	t.call(func() {
+		var head struct {
+			UUID        string `json:"uuid"`
+			ShouldQuery *bool  `json:"shouldQuery"`
+		}
+		_ = p.Line.Decode(&head) // it was written by this package, or by a caller who knows best
+		p.ID, p.NoQuery = head.UUID, head.ShouldQuery != nil && !*head.ShouldQuery
+		if t.stream != nil {
+			t.stream.prompted(p)
+		}
+		if t.t.Prompt != nil {
+			t.t.Prompt(p)
+		}
+	})
+}
+
+// Nearly all of a stream are pieces of answers, of which the first is of
+// interest; they are told by how their lines begin.
+const (
+	pieceHead = `{"type":"stream_event","event":{"type":"content_block_`
+	startHead = `{"type":"stream_event","event":{"type":"message_start"`
+)
+
+// line passes a line of the stream on. The reader calls it.
+func (t *tracer) line(e entry) {
+	if t.stream == nil || t.skips(e.text) {
+		return
+	}
+	at := time.Now()
+	t.call(func() { t.stream.see(e.message(), at) })
+}
+
+func (t *tracer) skips(text string) bool {
+	if rest, piece := strings.CutPrefix(text, pieceHead); piece {
+		skip := t.token || !strings.HasPrefix(rest, "delta")
+		t.token = t.token || !skip
+		return skip
+	}
+	if strings.HasPrefix(text, startHead) {
+		t.token = false
+	}
+	return false
+}
+
+// stderr is the function to call with the lines of stderr: fn, and ours.
+func (t *tracer) stderr(fn func(line string)) func(line string) {
+	if t.t.Stderr == nil {
+		return fn
+	}
+	return func(line string) {
+		tell(t, t.t.Stderr, StderrTrace{At: time.Now(), Line: line})
+		if fn != nil {
+			fn(line)
+		}
+	}
+}
+
+func (t *tracer) stall(err *StalledError) {
+	if t.t.Stall != nil {
+		tell(t, t.t.Stall, StallTrace{At: time.Now(), Err: err})
+	}
+}
+
+// control is called when a control request begins; what it returns, when it has
+// ended.
+func (t *tracer) control(subtype string) func(err error) {
+	if t.t.Control == nil {
+		return nothingEnded
+	}
+	begun := time.Now()
+	return func(err error) {
+		tell(t, t.t.Control, ControlTrace{Period: Period{begun, time.Now()}, Subtype: subtype, Err: err})
+	}
+}
+
+func nothingEnded(error) {}
+
+// callback is called when a request of the CLI begins to be answered; what it
+// returns, with the answer.
+func (t *tracer) callback(req control.Request) func(answer []byte, err error) {
+	describe := t.describe(req)
+	if describe == nil {
+		return nothingAnswered
+	}
+	begun := time.Now()
+	return func(answer []byte, err error) {
+		p := Period{begun, time.Now()}
+		t.call(func() { describe(p, string(answer), err) })
+	}
+}
+
+func nothingAnswered([]byte, error) {}
+
+func (t *tracer) buffered(bytes int64) {
+	if t.t.Buffered != nil {
+		tell(t, t.t.Buffered, BufferedTrace{At: time.Now(), Bytes: bytes})
+	}
+}
+
+func (t *tracer) exit(err error) {
+	at := time.Now()
+	if t.stream != nil {
+		t.call(func() { t.stream.end(at, err) })
+	}
+	if t.t.Exit != nil {
+		tell(t, t.t.Exit, ExitTrace{At: at, Duration: at.Sub(t.begun), Err: err})
+	}
+}

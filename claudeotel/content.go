@@ -1,0 +1,81 @@
+package claudeotel
+
+import (
+	"encoding/json"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// content is an attribute with a text, if that is wanted and there is one.
+func (b *bridge) content(key attribute.Key, text func() string) []attribute.KeyValue {
+	if b.edit == nil {
+		return nil
+	}
+	return add(nil, key, b.edit(text()))
+}
+
+// part and message are the form that the conventions give to what is said.
+type (
+	part struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+	}
+	message struct {
+		Role  string `json:"role"`
+		Parts []part `json:"parts"`
+	}
+)
+
+// said is an attribute with a message, if that is wanted and there is one.
+func (b *bridge) said(key attribute.Key, role string, text func() string) []attribute.KeyValue {
+	if b.edit == nil {
+		return nil
+	}
+	t := b.edit(text())
+	if t == "" {
+		return nil
+	}
+	j, _ := json.Marshal([]message{{role, []part{{"text", t}}}}) // strings always have a JSON
+	return add(nil, key, string(j))
+}
+
+func answerText(messages []*claude.AssistantMessage) string {
+	var b strings.Builder
+	for _, m := range messages {
+		b.WriteString(m.Text())
+	}
+	return b.String()
+}
+
+func promptsText(prompts []claude.PromptTrace) string {
+	var texts []string
+	for _, p := range prompts {
+		var line struct {
+			Message struct {
+				Content claude.JSON `json:"content"`
+			} `json:"message"`
+		}
+		_ = p.Line.Decode(&line) // what is no prompt has no text
+		texts = append(texts, contentText(line.Message.Content))
+	}
+	return strings.Join(texts, "\n")
+}
+
+// contentText is the text of a prompt: itself, or that of its blocks.
+func contentText(content claude.JSON) string {
+	var text string
+	if content.Decode(&text) == nil {
+		return text
+	}
+	var blocks []struct {
+		Text string `json:"text"`
+	}
+	_ = content.Decode(&blocks) // neither is not what the CLI takes
+	for _, b := range blocks {
+		text += b.Text
+	}
+	return text
+}

@@ -1,0 +1,14 @@
+package redact
+
+import "strings"
+
+// Secrets are the values of variables, each NAME=value, whose names tell that
+// they are secret.
+func Secrets(env []string) (values []string) {
+	for _, kv := range env {
+		if name, value, _ := strings.Cut(kv, "="); secretName(name) && len(value) >= minSecret {
+			values = append(values, value)
+		}
+	}
+	return values
+}
