@@ -57,6 +57,9 @@ func (o *Options) restore(ctx context.Context) (cleanup func(), err error) {
 		return nothing, nil
 	}
 	o.Resume = id
+	if entries, err = r.claim(ctx, id, entries); err != nil {
+		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
+	}
 	tmp, err := r.write(ctx, id, entries)
 	if err != nil {
 		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
@@ -107,6 +110,20 @@ func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessa
 		}
 	}
 	return "", nil, nil
+}
+
+// claim shuts out whoever wrote the session until now, and looks again at what
+// has come meanwhile. A fork writes another session.
+func (r *restorer) claim(ctx context.Context, id string, entries []json.RawMessage) ([]json.RawMessage, error) {
+	c, ok := r.opts.SessionStore.(SessionClaimer)
+	if !ok || r.opts.ForkSession {
+		return entries, nil
+	}
+	key := SessionKey{ProjectKey: r.project, SessionID: id}
+	if _, err := c.Claim(ctx, key); err != nil {
+		return nil, err
+	}
+	return r.load(ctx, key)
 }
 
 func sidechain(entry json.RawMessage) bool {
