@@ -37,7 +37,7 @@ const (
 
 var (
 	wire        = []string{"internal/ndjson", "internal/proc", "internal/jsonwire"}
-	belowClaude = append([]string{"internal/control"}, wire...)
+	belowClaude = append([]string{"internal/control", "internal/filelock"}, wire...)
 	belowUI     = append([]string{"claude"}, belowClaude...)
 )
 
@@ -47,6 +47,7 @@ var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/proc"},
 	{pkg: "internal/jsonwire"},
+	{pkg: "internal/filelock"},
 	{pkg: "internal/control", own: wire},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
 	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}}, // test support
@@ -54,6 +55,10 @@ var importRules = []importRule{
 	{pkg: "claude", own: belowClaude, modules: []string{mcpSDK, jsonSchema}},
 	{pkg: "claudeotel", own: []string{"claude"}, modules: []string{otel}},
 	{pkg: "claudetest/...", own: []string{"claude", "claudetest/...", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
+
+	{pkg: "claudestore", own: []string{"claude", "internal/filelock"}},
+	{pkg: "claudestore/s3", own: []string{"claude", "claudestore"}},
+	{pkg: "claudestore/postgres", own: []string{"claude", "claudestore"}, modules: []string{"github.com/jackc/pgx/v5"}},
 
 	{pkg: "transcript", own: belowUI},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},

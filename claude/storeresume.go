@@ -37,8 +37,11 @@ func configDir(env []string) string {
 // configuration directory of its own, which the CLI then runs with. A session
 // that the store does not have is a fresh start. The returned function removes
 // the directory.
-func (o *Options) restore(ctx context.Context) (cleanup func(), err error) {
+func (o *Options) restore(ctx context.Context, guard *sessionGuard) (cleanup func(), err error) {
 	nothing := func() {}
+	if err := guard.begin(ctx); err != nil {
+		return nil, err
+	}
 	if o.SessionStore == nil || o.Resume == "" && !o.Continue || o.Resume != "" && !validUUID(o.Resume) {
 		return nothing, nil
 	}
@@ -57,6 +60,9 @@ func (o *Options) restore(ctx context.Context) (cleanup func(), err error) {
 		return nothing, nil
 	}
 	o.Resume = id
+	if err := guard.begin(ctx); err != nil {
+		return nil, err
+	}
 	if entries, err = r.claim(ctx, id, entries); err != nil {
 		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
 	}

@@ -19,6 +19,9 @@ type Trace struct {
 	// Buffered: reading has stopped because MaxBuffered bytes wait for a reader
 	// that is slow. It is called once a session.
 	Buffered func(BufferedTrace)
+	// ForeignWrite: another program, which knows no [LockPolicy], writes the
+	// session. It is noticed while the CLI is idle.
+	ForeignWrite func(ForeignWriteTrace)
 	// Exit: the CLI has ended.
 	Exit func(ExitTrace)
 }
@@ -46,6 +49,14 @@ type FirstMessageTrace struct {
 
 // BufferedTrace is a reader that is too slow.
 type BufferedTrace struct{ Bytes int64 }
+
+// ForeignWriteTrace is a session's file that has grown by somebody else.
+type ForeignWriteTrace struct {
+	SessionID string
+	File      string
+	Entries   int // prompts and answers
+	Bytes     int64
+}
 
 // ExitTrace is the end of a CLI.
 type ExitTrace struct {
@@ -148,6 +159,12 @@ func (t *tracer) firstMessage(e entry) {
 func (t *tracer) buffered(bytes int64) {
 	if t.t != nil && t.t.Buffered != nil {
 		t.call(func() { t.t.Buffered(BufferedTrace{Bytes: bytes}) })
+	}
+}
+
+func (t *tracer) foreignWrite(tr ForeignWriteTrace) {
+	if t.t != nil && t.t.ForeignWrite != nil {
+		t.call(func() { t.t.ForeignWrite(tr) })
 	}
 }
 
