@@ -180,19 +180,16 @@ func (g *sessionGuard) hold(id string, f *filelock.File, err error) {
 		g.file.Remove()
 	}
 	g.id, g.file = id, f
-	host, _ := os.Hostname()
-	text, err := json.Marshal(lockInfo{PID: os.Getpid(), Host: host, Since: time.Now()})
-	if err == nil {
-		err = errors.Join(f.Truncate(0), writeAt(f, text))
-	}
-	if err != nil {
-		g.opts.logger().Warn("claude: the session's lock has no owner's name", "session", id, "error", err)
-	}
+	sign(f)
 }
 
-func writeAt(f *filelock.File, text []byte) error {
-	_, err := f.WriteAt(text, 0)
-	return err
+// sign writes who has a lock into it. One without still locks.
+func sign(f *filelock.File) {
+	host, _ := os.Hostname()
+	text, err := json.Marshal(lockInfo{PID: os.Getpid(), Host: host, Since: time.Now()})
+	if err == nil && f.Truncate(0) == nil {
+		_, _ = f.WriteAt(text, 0)
+	}
 }
 
 func (g *sessionGuard) busy(id string) *SessionBusyError {
@@ -212,6 +209,7 @@ func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, er
 		return mine, err
 	}
 	defer old.Unlock()
+	sign(mine) // for the error of the writer before
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(stealTime); !old.Free(); {
