@@ -22,7 +22,8 @@ type ImportOptions struct {
 	Dir string
 	// MainOnly leaves the subagents' transcripts out.
 	MainOnly bool
-	// Skipped is told of each line that is no JSON, which is not imported.
+	// Skipped is told of each line that is no JSON, which is not imported. Empty
+	// lines are not counted.
 	Skipped func(file string, line int)
 }
 

@@ -140,8 +140,8 @@ func sidechain(entry json.RawMessage) bool {
 }
 
 // write makes the configuration directory.
-func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (dir string, err error) {
-	dir, err = os.MkdirTemp("", "claude-resume-") // mode 0700
+func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (_ string, err error) {
+	dir, err := os.MkdirTemp("", "claude-resume-") // mode 0700
 	if err != nil {
 		return "", err
 	}
