@@ -19,6 +19,7 @@ import (
 //	cmd → server → rpc → ui → claude → internal/control → internal/{ndjson,proc,jsonwire} → std
 //	server → eventlog · web · transcript → claude     transcript/usage → transcript     contextref → std
 //	cmd → claudetest → claude · internal              claudeotel → claude, OpenTelemetry API
+//	claudestore/{s3,postgres} → claudestore → claude · internal/filelock
 //
 // A package may import what is to its right, at any distance. Everybody may import the
 // standard library, unless noStd says otherwise. Test files are free of the rule.
@@ -242,6 +243,9 @@ func TestCheckImports(t *testing.T) {
 		{"claude", otel, "other modules"},
 		{"claudeotel", otel + "/trace", ""},
 		{"claudetest", module + "/internal/control", ""},
+		{"claude", module + "/claudestore", "imports claudestore"},
+		{"claudestore", "github.com/jackc/pgx/v5", "other modules"},
+		{"claudestore/postgres", "github.com/jackc/pgx/v5/pgconn", ""},
 		{"transcript/usage", module + "/transcript", ""},
 		{"contextref", module + "/claude", "imports claude"},
 		{"ui", module + "/claude", ""},

@@ -76,7 +76,7 @@ func TestRestore(t *testing.T) {
 	dir := opts.Env["CLAUDE_CONFIG_DIR"]
 	project := filepath.Join("projects", ProjectKey(opts.Dir), heldID)
 	for name, want := range map[string]string{
-		project + ".jsonl":                      "{\"n\":1}\n{\"n\":2}\n",
+		project + ".jsonl":                       "{\"n\":1}\n{\"n\":2}\n",
 		project + "/subagents/agent-1.jsonl":     "{\"n\":3}\n",
 		project + "/subagents/agent-1.meta.json": `{"agentType":"x"}`,
 		".credentials.json":                      `{"claudeAiOauth":{"accessToken":"a"},"other":1}`,
