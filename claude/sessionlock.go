@@ -16,7 +16,9 @@ import (
 // LockPolicy says what happens when a session is resumed that somebody else is
 // writing. Programs that use this package hold a lock file in the CLI's
 // configuration directory while they run a session; the system frees it when
-// they end, however they end.
+// they end, however they end. A session that is resumed by its title is known
+// only when the CLI runs: of another writer a warning is logged then. There is
+// no lock for a [Transport] or a [Spawner] of the caller's.
 type LockPolicy string
 
 // The policies.

@@ -78,14 +78,17 @@ func startServer(t *testing.T) *pgxpool.Pool {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	for {
-		err := pool.Ping(t.Context())
-		if err == nil {
-			return pool
-		}
+	waitReady(t, pool, exited, &log)
+	return pool
+}
+
+// waitReady waits until the server takes connections.
+func waitReady(t *testing.T, pool *pgxpool.Pool, exited chan error, log *bytes.Buffer) {
+	t.Helper()
+	for pool.Ping(t.Context()) != nil {
 		select {
-		case <-exited:
-			exited <- nil
+		case err := <-exited:
+			exited <- err // for the cleanup
 			t.Fatalf("the server ended: %s", log.String())
 		case <-t.Context().Done():
 			t.Fatal(context.Cause(t.Context()))
