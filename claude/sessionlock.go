@@ -18,7 +18,9 @@ import (
 // configuration directory while they run a session; the system frees it when
 // they end, however they end. A session that is resumed by its title is known
 // only when the CLI runs: of another writer a warning is logged then. There is
-// no lock for a [Transport] or a [Spawner] of the caller's.
+// no lock for a [Transport] or a [Spawner] of the caller's. On Linux a CLI that
+// somebody else has started, in a terminal for example, is found as well; it
+// can be neither attached to nor told to end.
 type LockPolicy string
 
 // The policies.
@@ -146,8 +148,7 @@ func (g *sessionGuard) take(ctx context.Context, id string) error {
 	}
 	f, err := g.try(id)
 	if !errors.Is(err, filelock.ErrLocked) {
-		g.hold(id, f, err)
-		return nil
+		return g.alone(id, f, err)
 	}
 	switch resumed := g.opts.Resume != "" || g.opts.Continue; {
 	case g.opts.SessionLock == LockFork && resumed && g.opts.SessionID == "":
@@ -162,6 +163,23 @@ func (g *sessionGuard) take(ctx context.Context, id string) error {
 		return nil
 	}
 	return g.busy(id)
+}
+
+// alone takes a lock that was free, unless a CLI that knows no lock has the
+// session. Such a one cannot be told to end.
+func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
+	g.hold(id, f, err)
+	busy := foreignCLI(filepath.Dir(filepath.Dir(g.dir)), id)
+	switch {
+	case busy == nil:
+		return nil
+	case g.opts.SessionLock == LockFork && g.opts.SessionID == "":
+		g.opts.ForkSession = true
+		g.drop()
+		return nil
+	}
+	g.drop()
+	return busy
 }
 
 func (g *sessionGuard) try(id string) (*filelock.File, error) {
@@ -262,6 +280,10 @@ func (g *sessionGuard) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.released = true
+	g.drop()
+}
+
+func (g *sessionGuard) drop() {
 	if g.file != nil {
 		g.file.Remove()
 		g.file, g.id = nil, ""

@@ -98,6 +98,33 @@ func TestSessionSteal(t *testing.T) {
 	}
 }
 
+// A CLI that knows no lock has the session open.
+func TestForeignOwner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, claudetest.Say("one"), claudetest.Say("two"), claudetest.Say("three"))
+	w.opts.SessionLock = claude.LockOff
+	c := w.connect()
+	say(t, c, "Hello.")
+	again := *w.opts
+	again.Resume, again.SessionLock = c.SessionID(), claude.LockSteal
+	_, err := claude.Run(t.Context(), "Me too.", &again)
+	if busy := as[*claude.SessionBusyError](t, err); busy.PID == 0 || busy.PID == os.Getpid() || time.Since(busy.Since) > time.Hour {
+		t.Errorf("%+v", busy)
+	}
+	again.SessionLock = claude.LockFork
+	if r, err := claude.Run(t.Context(), "Aside.", &again); err != nil || r.SessionID == c.SessionID() {
+		t.Errorf("forked: %+v, %v", r, err)
+	}
+	c.Close()
+	again.SessionLock = claude.LockRefuse
+	if r, err := claude.Run(t.Context(), "Alone.", &again); err != nil || r.SessionID != again.Resume {
+		t.Errorf("resumed: %+v, %v", r, err)
+	}
+	if left := locks(t, w); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // A CLI that knows no lock writes the same session.
 func TestForeignWriter(t *testing.T) {
 	t.Parallel()
