@@ -12,7 +12,7 @@ lint test fuzz bench soak: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test preflight cli lint generate fuzz bench soak clean
+.PHONY: help run build test preflight cli postgres lint generate fuzz bench soak clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -33,7 +33,7 @@ build: ## build bin/parley
 	@scripts/preflight go
 	go build -trimpath -o bin/ ./cmd/parley
 
-test: preflight cli lint ## check everything: tools, CLI, lint, tests with the race detector
+test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests with the race detector
 	@echo '== go test'
 	@scripts/gotest -timeout 14m $(PKG)
 
@@ -44,6 +44,10 @@ preflight:
 cli:
 	@echo '== agent CLI'
 	@scripts/install-cli
+
+postgres:
+	@echo '== PostgreSQL'
+	@scripts/install-postgres
 
 lint: ## gofmt, vet, staticcheck, go.mod, generated files
 	@scripts/lint
@@ -60,7 +64,7 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 	go run ./bench $(ARGS)
 	cd bench/engines && go test -run '^$$' -bench '$(BENCH)' -count 5
 
-soak: preflight cli ## run the tests with their long parts
+soak: preflight cli postgres ## run the tests with their long parts
 	PARLEY_SOAK=1 scripts/gotest -timeout 60m $(PKG)
 
 clean: ## delete what build wrote (the CLI stays in its cache, see CONTRIBUTING.md)

@@ -19,6 +19,7 @@ import (
 //	cmd → server → rpc → ui → claude → internal/control → internal/{ndjson,proc,jsonwire} → std
 //	server → eventlog · web · transcript → claude     transcript/usage → transcript     contextref → std
 //	cmd → claudetest → claude · internal              claudeotel → claude, OpenTelemetry API
+//	claudestore/{s3,postgres} → claudestore → claude · internal/filelock
 //
 // A package may import what is to its right, at any distance. Everybody may import the
 // standard library, unless noStd says otherwise. Test files are free of the rule.
@@ -37,7 +38,7 @@ const (
 
 var (
 	wire        = []string{"internal/ndjson", "internal/proc", "internal/jsonwire"}
-	belowClaude = append([]string{"internal/control", "internal/redact"}, wire...)
+	belowClaude = append([]string{"internal/control", "internal/redact", "internal/filelock"}, wire...)
 	belowUI     = append([]string{"claude"}, belowClaude...)
 )
 
@@ -48,6 +49,7 @@ var importRules = []importRule{
 	{pkg: "internal/proc"},
 	{pkg: "internal/jsonwire"},
 	{pkg: "internal/redact"},
+	{pkg: "internal/filelock"},
 	{pkg: "internal/control", own: wire},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
 	{pkg: "internal/schema/generate", own: append([]string{"internal/schema", "rpc", "ui"}, belowUI...), modules: []string{jsonSchema}}, // go generate runs it
@@ -57,6 +59,10 @@ var importRules = []importRule{
 	{pkg: "claude", own: belowClaude, modules: []string{mcpSDK, jsonSchema}},
 	{pkg: "claudeotel", own: []string{"claude"}, modules: []string{otel}},
 	{pkg: "claudetest/...", own: []string{"claude", "claudetest/...", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
+
+	{pkg: "claudestore", own: []string{"claude", "internal/filelock"}},
+	{pkg: "claudestore/s3", own: []string{"claude", "claudestore"}},
+	{pkg: "claudestore/postgres", own: []string{"claude", "claudestore"}, modules: []string{"github.com/jackc/pgx/v5"}},
 
 	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
 	{
@@ -247,6 +253,9 @@ func TestCheckImports(t *testing.T) {
 		{"claudeotel", otel + "/trace", ""},
 		{"claudeotel", otel + "/sdk/trace", "which SDK"},
 		{"claudetest", module + "/internal/control", ""},
+		{"claude", module + "/claudestore", "imports claudestore"},
+		{"claudestore", "github.com/jackc/pgx/v5", "other modules"},
+		{"claudestore/postgres", "github.com/jackc/pgx/v5/pgconn", ""},
 		{"transcript/usage", module + "/transcript", ""},
 		{"contextref", module + "/claude", "imports claude"},
 		{"ui", module + "/claude", ""},

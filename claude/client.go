@@ -19,12 +19,18 @@ type Client struct {
 	r *router
 
 	sending chan struct{} // holds a token while a prompt is being written
+
+	shared *attachment // nil if nobody can attach
+	left   bool        // guarded by attachments
 }
 
 // Connect starts a CLI and waits until it is ready. The context bounds
 // connecting alone: the client lives on when it ends. An error after the start
 // is a *[HandshakeError]; what the CLI itself said is its cause.
 func Connect(ctx context.Context, opts *Options) (*Client, error) {
+	if c := attach(opts); c != nil {
+		return c, nil
+	}
 	c := &Client{r: newRouter(), sending: make(chan struct{}, 1)}
 	c.r.onStall = c.abandon
 	s, err := startSession(ctx, opts, c.r, false)
@@ -48,6 +54,7 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 		c.Close()
 		return nil, err
 	}
+	c.admit()
 	return c, nil
 }
 
@@ -227,8 +234,10 @@ func (c *Client) Wait() error {
 // the whole process tree. It returns when everything is gone, after at most the
 // sum of the three graces of [Deadlines], and may be called many times.
 func (c *Client) Close() error {
-	c.s.close()
-	c.r.waitDrains()
+	if c.leave() {
+		c.s.close()
+		c.r.waitDrains()
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,11 +47,14 @@ type mirror struct {
 	entries  int
 	bytes    int
 	behind   sync.WaitGroup // flushes in the background
+
+	claims map[string]SessionStore // by session, what only a flush looks at
 }
 
 func newMirror(next sink, opts *Options, root string) *mirror {
 	m := &mirror{next: next, store: opts.SessionStore, root: root, eager: opts.SessionStoreFlush == FlushEager,
-		warn: opts.logger().Warn, box: newMailbox(nil), done: make(chan struct{}), pending: map[string][]json.RawMessage{}}
+		warn: opts.logger().Warn, box: newMailbox(nil), done: make(chan struct{}), pending: map[string][]json.RawMessage{},
+		claims: map[string]SessionStore{}}
 	go m.run()
 	return m
 }
@@ -139,18 +143,39 @@ func (m *mirror) append(file string, entries []json.RawMessage) {
 }
 
 // try appends, three times at most. A store that took too long is not tried
-// again: it may still be at it.
+// again: it may still be at it. Nor is one that has another writer by now.
 func (m *mirror) try(key SessionKey, entries []json.RawMessage) (err error) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		err = m.store.Append(ctx, key, entries)
+		err = m.once(ctx, key, entries)
 		timedOut := ctx.Err() != nil
 		cancel()
-		if err == nil || timedOut || i == len(storeRetries) {
+		if err == nil || timedOut || i == len(storeRetries) || errors.Is(err, ErrFenced) {
 			return err
 		}
 		<-time.After(storeRetries[i])
 	}
+}
+
+// once appends, as the session's writer where the store tells writers apart. A
+// panic of the store is its error.
+func (m *mirror) once(ctx context.Context, key SessionKey, entries []json.RawMessage) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("claude: the session store panicked: %v", v)
+		}
+	}()
+	store, ok := m.claims[key.SessionID]
+	if !ok {
+		store = m.store
+		if c, can := m.store.(SessionClaimer); can {
+			if store, err = c.Claim(ctx, key); err != nil {
+				return err
+			}
+		}
+		m.claims[key.SessionID] = store
+	}
+	return store.Append(ctx, key, entries)
 }
 
 // key is the key of a transcript's file: <project>/<session>.jsonl, or below a

@@ -152,6 +152,8 @@ type Options struct {
 	// is what Resume and Continue look into; see [SessionStore].
 	SessionStore      SessionStore
 	SessionStoreFlush StoreFlush
+	// SessionLock says what happens when somebody else writes the session.
+	SessionLock LockPolicy
 
 	// Settings are a file's path or JSON. Sandbox is laid over the sandbox
 	// settings in them, which then must be JSON. SettingSources are user, project and

@@ -96,7 +96,7 @@ var reaches = map[string]reach{
 // stayHere are the fields that change what this package does.
 var stayHere = []string{
 	"CLIPath", "Executable", "ExecutableArgs", "Dir", "User", "CleanEnv", "Isolation", "Transport", "Spawner", "Stderr",
-	"SessionStoreFlush", "VerbatimPrompts", "StrictLines", "MaxLine", "MaxBuffered", "Deadlines", "RequireMCP", "Trace", "Logger", "OnElicitation", "OnUserDialog",
+	"SessionStoreFlush", "SessionLock", "VerbatimPrompts", "StrictLines", "MaxLine", "MaxBuffered", "Deadlines", "RequireMCP", "Trace", "Logger", "OnElicitation", "OnUserDialog",
 }
 
 func noHook[In, Out any](context.Context, *In) (*Out, error) { return nil, nil }

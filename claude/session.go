@@ -40,6 +40,7 @@ type session struct {
 	sink  sink
 	trace *tracer
 	open  openRequests
+	guard *sessionGuard // nil for a Transport of the caller's
 
 	router *router // the sink of a Client, nil for a query
 
@@ -150,6 +151,9 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	s.warnShadowed()
 	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked, OnIdle: s.unasked})
 	s.work.Go(s.read)
+	if s.guard != nil && s.guard.dir != "" {
+		s.work.Go(s.watchOwner)
+	}
 	s.shake(ctx, request)
 	s.openTools()
 	go func() {
@@ -164,7 +168,8 @@ func (s *session) transport() Transport {
 	if s.opts.Transport != nil {
 		return s.opts.Transport
 	}
-	return &processTransport{opts: s.opts, trace: s.trace}
+	s.guard = newSessionGuard(s.opts)
+	return &processTransport{opts: s.opts, trace: s.trace, guard: s.guard}
 }
 
 func (s *session) panicked(req control.Request, value any, stack []byte) {
@@ -290,8 +295,11 @@ func (s *session) note(m Message) {
 	}
 	s.reader.note(m)
 	s.update(func(st *sessionState) {
-		if id := m.Head().SessionID; id != "" {
+		if id := m.Head().SessionID; id != "" && id != st.sessionID {
 			st.sessionID = id
+			if s.guard != nil {
+				s.work.Go(func() { s.guard.follow(id) })
+			}
 		}
 		st.see(m)
 		st.tasks.see(m, s.activity.tools.parent)

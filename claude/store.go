@@ -3,21 +3,28 @@ package claude
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
+
+// ErrFenced: another writer has claimed the session, see [SessionClaimer].
+var ErrFenced = errors.New("claude: the session was claimed by another writer")
 
 // SessionStore keeps transcripts outside of the machine that the CLI runs on.
 // With [Options.SessionStore] everything that the CLI writes to a transcript is
 // appended to the store as well, and a session can be resumed from it where the
-// CLI has never seen it. Methods may be called from several goroutines, for one
-// key never at the same time.
+// CLI has never seen it. Methods may be called from several goroutines; one
+// session appends its batches one after another.
 //
 // A store may do more than these two methods: see [SessionLister],
-// [SubkeyLister] and [SessionDeleter].
+// [SubkeyLister], [SessionDeleter], [SummaryLister] and [SessionClaimer].
+// Package claudestore has implementations, and claudetest.TestSessionStore the
+// tests that one of your own should pass.
 type SessionStore interface {
 	// Append adds entries behind those that are there. An entry is opaque JSON;
-	// one with a uuid that is there already may be left out. No entries is
-	// nothing to do.
+	// one with a uuid that its transcript has already is left out, so that a
+	// batch may be appended again when nobody knows whether it arrived. No
+	// entries is nothing to do.
 	Append(ctx context.Context, key SessionKey, entries []json.RawMessage) error
 	// Load returns all entries in their order, nil for a key never written.
 	Load(ctx context.Context, key SessionKey) ([]json.RawMessage, error)
@@ -55,6 +62,29 @@ type SessionDeleter interface {
 	// Delete removes a transcript; that of a session takes its subagents' with
 	// it. A key that is not there is no error.
 	Delete(ctx context.Context, key SessionKey) error
+}
+
+// SummaryLister is a [SessionStore] that keeps a summary of each session, which
+// makes listing many of them one call.
+type SummaryLister interface {
+	// ListSummaries returns one summary for each session of a project, in any
+	// order. The store makes it with [FoldSummary] when it appends to a main
+	// transcript, one append at a time; its ModTime is of the same clock as that
+	// of ListSessions, and not before it.
+	ListSummaries(ctx context.Context, projectKey string) ([]StoredSummary, error)
+}
+
+// SessionClaimer is a [SessionStore] that can tell the writers of a session
+// apart, so that one that was given up for dead cannot write behind its
+// successor. The session is claimed when it is resumed and when it is first
+// appended to; an Append that fails with [ErrFenced] is not tried again, and is
+// told with a [MirrorErrorMessage].
+type SessionClaimer interface {
+	// Claim makes the caller the writer of a session with all its transcripts;
+	// the subpath of the key is not looked at. The returned store appends until
+	// the session is claimed again, then Append fails with ErrFenced. Append of
+	// the store itself is not fenced.
+	Claim(ctx context.Context, key SessionKey) (SessionStore, error)
 }
 
 // StoreFlush says when entries go to a [SessionStore].

@@ -37,8 +37,11 @@ func configDir(env []string) string {
 // configuration directory of its own, which the CLI then runs with. A session
 // that the store does not have is a fresh start. The returned function removes
 // the directory.
-func (o *Options) restore(ctx context.Context) (cleanup func(), err error) {
+func (o *Options) restore(ctx context.Context, guard *sessionGuard) (cleanup func(), err error) {
 	nothing := func() {}
+	if err := guard.begin(ctx); err != nil {
+		return nil, err
+	}
 	if o.SessionStore == nil || o.Resume == "" && !o.Continue || o.Resume != "" && !validUUID(o.Resume) {
 		return nothing, nil
 	}
@@ -57,6 +60,12 @@ func (o *Options) restore(ctx context.Context) (cleanup func(), err error) {
 		return nothing, nil
 	}
 	o.Resume = id
+	if err := guard.begin(ctx); err != nil {
+		return nil, err
+	}
+	if entries, err = r.claim(ctx, id, entries); err != nil {
+		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
+	}
 	tmp, err := r.write(ctx, id, entries)
 	if err != nil {
 		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
@@ -109,6 +118,20 @@ func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessa
 	return "", nil, nil
 }
 
+// claim shuts out whoever wrote the session until now, and looks again at what
+// has come meanwhile. A fork writes another session.
+func (r *restorer) claim(ctx context.Context, id string, entries []json.RawMessage) ([]json.RawMessage, error) {
+	c, ok := r.opts.SessionStore.(SessionClaimer)
+	if !ok || r.opts.ForkSession {
+		return entries, nil
+	}
+	key := SessionKey{ProjectKey: r.project, SessionID: id}
+	if _, err := c.Claim(ctx, key); err != nil {
+		return nil, err
+	}
+	return r.load(ctx, key)
+}
+
 func sidechain(entry json.RawMessage) bool {
 	var e struct {
 		IsSidechain bool `json:"isSidechain"`
@@ -117,8 +140,8 @@ func sidechain(entry json.RawMessage) bool {
 }
 
 // write makes the configuration directory.
-func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (dir string, err error) {
-	dir, err = os.MkdirTemp("", "claude-resume-") // mode 0700
+func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (_ string, err error) {
+	dir, err := os.MkdirTemp("", "claude-resume-") // mode 0700
 	if err != nil {
 		return "", err
 	}

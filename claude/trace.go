@@ -70,6 +70,9 @@ type Trace struct {
 	// Buffered: reading has stopped because MaxBuffered bytes wait for a reader
 	// that is slow. It is called once a session.
 	Buffered func(BufferedTrace)
+	// ForeignWrite: another program, which knows no [LockPolicy], writes the
+	// session. It is noticed while the CLI is idle.
+	ForeignWrite func(ForeignWriteTrace)
 	// Exit: the session has ended, or could not begin. It is the last.
 	Exit func(ExitTrace)
 }
@@ -281,6 +284,15 @@ type StallTrace struct {
 type BufferedTrace struct {
 	At    time.Time
 	Bytes int64
+}
+
+// ForeignWriteTrace is a session's file that has grown by somebody else.
+type ForeignWriteTrace struct {
+	At        time.Time
+	SessionID string
+	File      string
+	Entries   int // prompts and answers
+	Bytes     int64
 }
 
 // ExitTrace is the end of a CLI.

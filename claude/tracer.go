@@ -251,6 +251,13 @@ func (t *tracer) buffered(bytes int64) {
 	}
 }
 
+func (t *tracer) foreignWrite(tr ForeignWriteTrace) {
+	if t.t.ForeignWrite != nil {
+		tr.At = time.Now()
+		tell(t, t.t.ForeignWrite, tr)
+	}
+}
+
 func (t *tracer) exit(err error) {
 	at := time.Now()
 	if t.stream != nil {

@@ -93,13 +93,15 @@ func (c foreignConn) readLine(ctx context.Context) (ndjson.Line, error) {
 type processTransport struct {
 	opts  *Options
 	trace *tracer
+	guard *sessionGuard
 }
 
 // ProcessTransport is the default [Transport]: it finds the CLI, starts it with
 // the arguments and the environment of opts, and speaks over its standard input
 // and output. It is there for others to wrap.
 func ProcessTransport(opts *Options) Transport {
-	return &processTransport{opts: opts.clone(), trace: &tracer{closed: true}}
+	opts = opts.clone()
+	return &processTransport{opts: opts, trace: &tracer{closed: true}, guard: newSessionGuard(opts)}
 }
 
 // Connect starts the CLI.
@@ -111,13 +113,14 @@ func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	unrestore, err := t.opts.restore(ctx)
+	unrestore, err := t.opts.restore(ctx, t.guard)
 	if err != nil {
+		t.guard.release()
 		unisolate()
 		return nil, err
 	}
 	var tmp scratch
-	cleanup := func() { tmp.remove(); unrestore(); unisolate() }
+	cleanup := func() { tmp.remove(); t.guard.release(); unrestore(); unisolate() }
 	sup, err := t.start(ctx, &tmp)
 	if err != nil {
 		cleanup()

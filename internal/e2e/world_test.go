@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,7 +14,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/e2e"
 )
 
-func TestMain(m *testing.M) { e2e.VerifyMain(m) }
+func TestMain(m *testing.M) {
+	if config := os.Getenv(writerVariable); config != "" {
+		if err := runStoreWriter(config); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	e2e.VerifyMain(m)
+}
 
 // world is the real CLI in an environment of its own, against a scripted API.
 type world struct {

@@ -1,0 +1,69 @@
+package claude
+
+import (
+	"path/filepath"
+	"sync"
+)
+
+// attachments are the clients of this process that others can attach to.
+var attachments struct {
+	mu   sync.Mutex
+	live map[*Client]*attachment
+}
+
+// attachment counts the clients of one session.
+type attachment struct {
+	first *Client
+	n     int
+}
+
+// admit makes a connected client one that others can attach to.
+func (c *Client) admit() {
+	if c.s.guard == nil || c.s.guard.dir == "" {
+		return
+	}
+	attachments.mu.Lock()
+	defer attachments.mu.Unlock()
+	if attachments.live == nil {
+		attachments.live = map[*Client]*attachment{}
+	}
+	c.shared = &attachment{first: c, n: 1}
+	attachments.live[c] = c.shared
+}
+
+// attach returns a further client of the session that the options resume, nil if
+// no client of this process writes it.
+func attach(opts *Options) *Client {
+	if opts == nil || opts.SessionLock != LockAttach || opts.Resume == "" || opts.ForkSession {
+		return nil
+	}
+	dir := lockDir(opts)
+	attachments.mu.Lock()
+	defer attachments.mu.Unlock()
+	for c, a := range attachments.live {
+		if c.s.guard.locked() == opts.Resume && filepath.Clean(c.s.guard.dir) == filepath.Clean(dir) {
+			a.n++
+			return &Client{s: c.s, r: c.r, sending: c.sending, shared: a}
+		}
+	}
+	return nil
+}
+
+// leave reports whether the session is to be closed: no other client is attached
+// to it.
+func (c *Client) leave() bool {
+	a := c.shared
+	if a == nil {
+		return true
+	}
+	attachments.mu.Lock()
+	defer attachments.mu.Unlock()
+	if !c.left {
+		c.left = true
+		a.n--
+	}
+	if a.n == 0 {
+		delete(attachments.live, a.first)
+	}
+	return a.n == 0
+}

@@ -1,0 +1,57 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// liveCLI is what a CLI tells of itself while it runs, in sessions/<pid>.json of
+// its configuration directory. It knows no lock of ours.
+type liveCLI struct {
+	PID       int    `json:"pid"`
+	SessionID string `json:"sessionId"`
+	StartedAt int64  `json:"startedAt"` // milliseconds since 1970
+	ProcStart string `json:"procStart"` // as in /proc/<pid>/stat
+	PIDDomain string `json:"pidDomain"` // ends with the namespace of the pid
+}
+
+// foreignCLI finds a CLI that runs a session without a lock, nil if there is
+// none. It is found on Linux alone, where a process can be told from a later one
+// with its number.
+func foreignCLI(config, id string) *SessionBusyError {
+	files, err := filepath.Glob(filepath.Join(config, "sessions", "*.json"))
+	if err != nil {
+		return nil
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			continue
+		}
+		var cli liveCLI
+		if json.Unmarshal(text, &cli) == nil && cli.SessionID == id && cli.alive() {
+			host, _ := os.Hostname()
+			return &SessionBusyError{SessionID: id, PID: cli.PID, Host: host, Since: time.UnixMilli(cli.StartedAt)}
+		}
+	}
+	return nil
+}
+
+// alive reports whether the process is there, and the same.
+func (c *liveCLI) alive() bool {
+	if space, err := os.Readlink("/proc/self/ns/pid"); err != nil || c.PIDDomain != "" && !strings.HasSuffix(c.PIDDomain, space) {
+		return false
+	}
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(c.PID), "stat"))
+	if err != nil {
+		return false
+	}
+	// The name, in brackets, may have spaces; the start is the 20th behind it.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return len(fields) > 19 && fields[0] != "Z" && fields[19] == c.ProcStart
+}

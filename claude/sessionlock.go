@@ -1,0 +1,298 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/filelock"
+)
+
+// LockPolicy says what happens when a session is resumed that somebody else is
+// writing. Programs that use this package hold a lock file in the CLI's
+// configuration directory while they run a session; the system frees it when
+// they end, however they end. A session that is resumed by its title is known
+// only when the CLI runs: of another writer a warning is logged then. There is
+// no lock for a [Transport] or a [Spawner] of the caller's. On Linux a CLI that
+// somebody else has started, in a terminal for example, is found as well; it
+// can be neither attached to nor told to end.
+type LockPolicy string
+
+// The policies.
+const (
+	// LockRefuse, the default, fails with a *[SessionBusyError].
+	LockRefuse LockPolicy = ""
+	// LockFork forks the session.
+	LockFork LockPolicy = "fork"
+	// LockAttach makes Connect return a further Client on the same CLI where the
+	// writer is a Client of this process, whose options count then; the CLI ends
+	// when the last of them is closed. Otherwise it is LockRefuse.
+	LockAttach LockPolicy = "attach"
+	// LockSteal takes the session away: its writer notices within seconds and
+	// ends with a *[SessionBusyError]. That is waited for, ten seconds at most.
+	LockSteal LockPolicy = "steal"
+	// LockOff takes no lock and looks at none.
+	LockOff LockPolicy = "off"
+)
+
+// SessionBusyError says who is writing a session. It is [ErrSessionBusy].
+type SessionBusyError struct {
+	SessionID string
+	PID       int       // 0 if it is not known
+	Host      string    // where that process is
+	Since     time.Time // when it began
+	Stolen    bool      // the session was this process's own until then
+}
+
+func (e *SessionBusyError) Error() string {
+	if e.Stolen {
+		return fmt.Sprintf("claude: session %s was taken over by process %d on %s", e.SessionID, e.PID, e.Host)
+	}
+	return fmt.Sprintf("claude: session %s is in use by process %d on %s since %s", e.SessionID, e.PID, e.Host, e.Since.Format(time.RFC3339))
+}
+
+// Is makes the error equal to ErrSessionBusy.
+func (e *SessionBusyError) Is(target error) bool { return target == ErrSessionBusy }
+
+// lockInfo is the content of a lock file.
+type lockInfo struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+// sessionGuard holds the lock of the session that a CLI is writing.
+type sessionGuard struct {
+	opts *Options
+	dir  string // of the lock files; "" if there are none
+
+	mu       sync.Mutex
+	id       string // of the session that is locked
+	file     *filelock.File
+	released bool
+}
+
+// newSessionGuard makes the guard of a CLI that runs here. One that runs
+// elsewhere, or with a configuration that nobody else sees, has no lock.
+func newSessionGuard(opts *Options) *sessionGuard {
+	g := &sessionGuard{opts: opts}
+	if opts.SessionLock != LockOff && opts.Spawner == nil && (opts.Isolation == nil || opts.Isolation.ConfigDir != "") {
+		g.dir = lockDir(opts)
+	}
+	return g
+}
+
+// lockDir is where the locks of sessions are.
+func lockDir(opts *Options) string {
+	dir := configDir(opts.environ())
+	if opts.Isolation != nil && opts.Isolation.ConfigDir != "" {
+		dir = opts.Isolation.ConfigDir
+	}
+	return filepath.Join(dir, "parley", "locks")
+}
+
+func (g *sessionGuard) path(id string) string { return filepath.Join(g.dir, id+".lock") }
+
+// begin takes the lock of the session that the options name, as far as that can
+// be told without the CLI.
+func (g *sessionGuard) begin(ctx context.Context) error {
+	switch o := g.opts; {
+	case o.SessionID != "":
+		return g.take(ctx, o.SessionID)
+	case o.ForkSession:
+		return nil
+	case o.Resume != "":
+		return g.take(ctx, o.Resume)
+	case o.Continue:
+		return g.take(ctx, newestSession(o))
+	}
+	return nil
+}
+
+// newestSession is the session that Continue goes on with, "" if there is none.
+func newestSession(o *Options) (id string) {
+	files, err := os.ReadDir(filepath.Dir(transcriptFile(o, "x")))
+	if err != nil {
+		return ""
+	}
+	var newest time.Time
+	for _, f := range files {
+		info, err := f.Info()
+		if err == nil && filepath.Ext(f.Name()) == ".jsonl" && info.ModTime().After(newest) {
+			newest, id = info.ModTime(), f.Name()[:len(f.Name())-len(".jsonl")]
+		}
+	}
+	return id
+}
+
+// transcriptFile is where the CLI writes a session.
+func transcriptFile(o *Options, id string) string {
+	dir := o.Dir
+	if dir == "" {
+		dir = "."
+	}
+	return filepath.Join(configDir(o.environ()), "projects", ProjectKey(dir), id+".jsonl")
+}
+
+// take takes the lock of a session, or does what the policy says.
+func (g *sessionGuard) take(ctx context.Context, id string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.dir == "" || g.id == id || !validUUID(id) {
+		return nil
+	}
+	f, err := g.try(id)
+	if !errors.Is(err, filelock.ErrLocked) {
+		return g.alone(id, f, err)
+	}
+	switch resumed := g.opts.Resume != "" || g.opts.Continue; {
+	case g.opts.SessionLock == LockFork && resumed && g.opts.SessionID == "":
+		g.opts.ForkSession = true
+		return nil
+	case g.opts.SessionLock == LockSteal:
+		f, err := g.steal(ctx, id)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		g.hold(id, f, err)
+		return nil
+	}
+	return g.busy(id)
+}
+
+// alone takes a lock that was free, unless a CLI that knows no lock has the
+// session. Such a one cannot be told to end.
+func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
+	g.hold(id, f, err)
+	busy := foreignCLI(filepath.Dir(filepath.Dir(g.dir)), id)
+	switch {
+	case busy == nil:
+		return nil
+	case g.opts.SessionLock == LockFork && g.opts.SessionID == "":
+		g.opts.ForkSession = true
+		g.drop()
+		return nil
+	}
+	g.drop()
+	return busy
+}
+
+func (g *sessionGuard) try(id string) (*filelock.File, error) {
+	if err := os.MkdirAll(g.dir, 0o700); err != nil {
+		return nil, err
+	}
+	return filelock.TryLock(g.path(id))
+}
+
+// hold keeps a lock in place of the one before. A configuration directory that
+// cannot be written to has no locks, and no session fails for that.
+func (g *sessionGuard) hold(id string, f *filelock.File, err error) {
+	if err != nil {
+		g.opts.logger().Warn("claude: the session cannot be locked", "session", id, "error", err)
+		return
+	}
+	if g.file != nil {
+		g.file.Remove()
+	}
+	g.id, g.file = id, f
+	sign(f)
+}
+
+// sign writes who has a lock into it. One without still locks.
+func sign(f *filelock.File) {
+	host, _ := os.Hostname()
+	text, err := json.Marshal(lockInfo{PID: os.Getpid(), Host: host, Since: time.Now()})
+	if err == nil && f.Truncate(0) == nil {
+		_, _ = f.WriteAt(text, 0)
+	}
+}
+
+func (g *sessionGuard) busy(id string) *SessionBusyError {
+	var info lockInfo
+	if text, err := os.ReadFile(g.path(id)); err == nil {
+		_ = json.Unmarshal(text, &info) // it may be just being written
+	}
+	return &SessionBusyError{SessionID: id, PID: info.PID, Host: info.Host, Since: info.Since}
+}
+
+// stealTime bounds how long the writer before is waited for.
+const stealTime = 10 * time.Second
+
+func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, error) {
+	mine, old, err := filelock.Steal(g.path(id))
+	if err != nil || old == nil {
+		return mine, err
+	}
+	defer old.Unlock()
+	sign(mine) // for the error of the writer before
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(stealTime); !old.Free(); {
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), mine.Remove())
+		case now := <-tick.C:
+			if now.After(end) {
+				g.opts.logger().Warn("claude: the session's writer before has not ended", "session", id)
+				return mine, nil
+			}
+		}
+	}
+	return mine, nil
+}
+
+// follow takes the lock of the session that the CLI says it writes.
+func (g *sessionGuard) follow(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.released || g.dir == "" || g.id == id || !validUUID(id) {
+		return
+	}
+	f, err := g.try(id)
+	if errors.Is(err, filelock.ErrLocked) {
+		e := g.busy(id)
+		g.opts.logger().Warn("claude: two processes write one session", "session", id, "pid", e.PID, "host", e.Host)
+		return
+	}
+	g.hold(id, f, err)
+}
+
+// stolen is the error of a session whose lock somebody else has by now, nil if
+// all is well.
+func (g *sessionGuard) stolen() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.file == nil || g.file.Holds() {
+		return nil
+	}
+	e := g.busy(g.id)
+	e.Stolen = true
+	return e
+}
+
+// release gives the lock back. The CLI is gone.
+func (g *sessionGuard) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.released = true
+	g.drop()
+}
+
+func (g *sessionGuard) drop() {
+	if g.file != nil {
+		g.file.Remove()
+		g.file, g.id = nil, ""
+	}
+}
+
+// locked is the session whose lock is held, "" if there is none.
+func (g *sessionGuard) locked() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.id
+}

@@ -1,0 +1,55 @@
+package claudestore
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// Check refuses a key that could name something outside of its project or its
+// session where keys become paths. Stores of your own may want to call it.
+func Check(key claude.SessionKey) error {
+	parts := append([]string{key.ProjectKey, key.SessionID}, strings.Split(key.Subpath, "/")...)
+	if key.Subpath == "" {
+		parts = parts[:2]
+	}
+	bad := func(p string) bool {
+		return p == "" || p == "." || p == ".." || strings.ContainsAny(p, "/\\:\x00") || !filepath.IsLocal(p)
+	}
+	if slices.ContainsFunc(parts, bad) {
+		return fmt.Errorf("claudestore: %q is no key of a transcript", strings.Join(parts, "/"))
+	}
+	return nil
+}
+
+// UUID is the uuid of an entry, "" if it has none.
+func UUID(entry json.RawMessage) string {
+	var e struct {
+		UUID any `json:"uuid"`
+	}
+	if json.Unmarshal(entry, &e) != nil {
+		return ""
+	}
+	id, _ := e.UUID.(string)
+	return id
+}
+
+// fresh are the entries whose uuid is not known yet, which it is then.
+func fresh(known map[string]bool, entries []json.RawMessage) []json.RawMessage {
+	var out []json.RawMessage
+	for _, e := range entries {
+		id := UUID(e)
+		if id != "" && known[id] {
+			continue
+		}
+		if id != "" {
+			known[id] = true
+		}
+		out = append(out, e)
+	}
+	return out
+}

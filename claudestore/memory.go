@@ -1,0 +1,196 @@
+package claudestore
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// Memory is a session store in memory, for tests and for processes whose
+// sessions need not outlive them. Its zero value is empty.
+type Memory struct {
+	mu       sync.Mutex
+	sessions map[sessionKey]*memorySession
+	last     time.Time
+}
+
+// sessionKey is a key without its subpath.
+type sessionKey struct{ project, session string }
+
+func sessionOf(key claude.SessionKey) sessionKey { return sessionKey{key.ProjectKey, key.SessionID} }
+
+type memorySession struct {
+	transcripts map[string]*memoryTranscript // by subpath
+	modTime     time.Time                    // of the main transcript
+	summary     *claude.StoredSummary
+	claim       uint64
+}
+
+type memoryTranscript struct {
+	entries []json.RawMessage
+	uuids   map[string]bool
+}
+
+// NewMemory makes an empty store.
+func NewMemory() *Memory { return &Memory{} }
+
+// Append adds entries behind those that are there.
+func (m *Memory) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.append(key, entries)
+}
+
+// session is a session, made where there is none.
+func (m *Memory) session(key claude.SessionKey) *memorySession {
+	s := m.sessions[sessionOf(key)]
+	if s == nil {
+		s = &memorySession{transcripts: map[string]*memoryTranscript{}}
+		if m.sessions == nil {
+			m.sessions = map[sessionKey]*memorySession{}
+		}
+		m.sessions[sessionOf(key)] = s
+	}
+	return s
+}
+
+func (m *Memory) append(key claude.SessionKey, entries []json.RawMessage) error {
+	if err := Check(key); err != nil || len(entries) == 0 {
+		return err
+	}
+	s := m.session(key)
+	t := s.transcripts[key.Subpath]
+	if t == nil {
+		t = &memoryTranscript{uuids: map[string]bool{}}
+		s.transcripts[key.Subpath] = t
+	}
+	added := fresh(t.uuids, entries)
+	for _, e := range added {
+		t.entries = append(t.entries, slices.Clone(e))
+	}
+	if key.Subpath != "" {
+		return nil
+	}
+	s.modTime = m.now()
+	sum, err := claude.FoldSummary(s.summary, key, added, s.modTime)
+	if err != nil {
+		return err
+	}
+	s.summary = &sum
+	return nil
+}
+
+// now is the time, later than the last one: what was written last is the newest.
+func (m *Memory) now() time.Time {
+	now := time.Now().Truncate(time.Millisecond)
+	if !now.After(m.last) {
+		now = m.last.Add(time.Millisecond)
+	}
+	m.last = now
+	return now
+}
+
+// Load returns all entries of a transcript, nil if there is none.
+func (m *Memory) Load(_ context.Context, key claude.SessionKey) ([]json.RawMessage, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[sessionOf(key)]
+	if s == nil || s.transcripts[key.Subpath] == nil {
+		return nil, nil
+	}
+	var out []json.RawMessage
+	for _, e := range s.transcripts[key.Subpath].entries {
+		out = append(out, slices.Clone(e))
+	}
+	return out, nil
+}
+
+// ListSessions returns the sessions of a project.
+func (m *Memory) ListSessions(_ context.Context, projectKey string) ([]claude.StoredSession, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []claude.StoredSession
+	for k, s := range m.sessions {
+		if k.project == projectKey && s.transcripts[""] != nil {
+			list = append(list, claude.StoredSession{SessionID: k.session, ModTime: s.modTime})
+		}
+	}
+	return list, nil
+}
+
+// ListSummaries returns the summaries of a project's sessions.
+func (m *Memory) ListSummaries(_ context.Context, projectKey string) ([]claude.StoredSummary, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []claude.StoredSummary
+	for k, s := range m.sessions {
+		if k.project == projectKey && s.summary != nil {
+			sum := *s.summary
+			sum.Data = slices.Clone(sum.Data)
+			list = append(list, sum)
+		}
+	}
+	return list, nil
+}
+
+// ListSubkeys returns the subpaths of a session, sorted.
+func (m *Memory) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []string
+	if s := m.sessions[sessionOf(key)]; s != nil {
+		for sub := range s.transcripts {
+			if sub != "" {
+				list = append(list, sub)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// Delete removes a transcript, that of a session with its subagents'.
+func (m *Memory) Delete(_ context.Context, key claude.SessionKey) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[sessionOf(key)]
+	if s == nil {
+		return nil
+	}
+	if key.Subpath != "" {
+		delete(s.transcripts, key.Subpath)
+		return nil
+	}
+	s.transcripts, s.summary = map[string]*memoryTranscript{}, nil
+	return nil
+}
+
+// Claim makes the caller the writer of a session.
+func (m *Memory) Claim(_ context.Context, key claude.SessionKey) (claude.SessionStore, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.session(key)
+	s.claim++
+	return &memoryWriter{Memory: m, key: sessionOf(key), claim: s.claim}, nil
+}
+
+// memoryWriter is a store whose appends to one session are fenced.
+type memoryWriter struct {
+	*Memory
+	key   sessionKey
+	claim uint64
+}
+
+// Append adds entries unless the session was claimed again.
+func (w *memoryWriter) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if sessionOf(key) == w.key && w.session(key).claim != w.claim {
+		return claude.ErrFenced
+	}
+	return w.append(key, entries)
+}
