@@ -137,7 +137,9 @@ func (p *Pool) Warm(ctx context.Context, opts *Options) error {
 	var ready bool
 	p.update(func() {
 		sh = p.ask(opts)
-		ready = len(sh.spares) > 0
+		if ready = len(sh.spares) > 0; !ready {
+			sh.starting++ // by this call
+		}
 		p.refill(sh)
 	})
 	if ready {
@@ -145,9 +147,9 @@ func (p *Pool) Warm(ctx context.Context, opts *Options) error {
 	}
 	release, err := p.place(ctx, opts.Tenant)
 	if err != nil {
+		p.update(func() { sh.starting-- })
 		return err
 	}
-	p.update(func() { sh.starting++ })
 	return p.start(ctx, sh, release)
 }
 

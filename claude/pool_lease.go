@@ -232,41 +232,53 @@ func (l *Lease) Close() error {
 }
 
 // due is why the CLI is to be replaced, "" if it is not.
-func (l *Lease) due() RecycleReason {
-	c, policy := l.Client(), l.pool.opts.Recycle
+func (l *Lease) due(ctx context.Context) RecycleReason {
+	c := l.Client()
 	l.mu.Lock()
 	turns, age := l.turns, time.Since(l.since)
 	l.mu.Unlock()
 	if l.opts.PersistSession != nil && !*l.opts.PersistSession && turns > 0 {
 		return ""
 	}
-	switch c.View().Phase {
-	case PhaseEnded:
+	if c.View().Phase == PhaseEnded {
 		return RecycleEnded
-	case PhaseIdle:
-	default:
-		return ""
 	}
+	// What nobody has talked to has no session to resume.
+	if why := l.pool.opts.Recycle.due(c, turns, age); why != "" && turns > 0 && c.idleSoon(ctx) {
+		return why
+	}
+	return ""
+}
+
+func (r Recycle) due(c *Client, turns int, age time.Duration) RecycleReason {
 	switch {
-	case turns == 0:
-		return "" // what nobody has talked to has no session to resume
-	case policy.Turns > 0 && turns >= policy.Turns:
+	case r.Turns > 0 && turns >= r.Turns:
 		return RecycleTurns
-	case policy.Age > 0 && age >= policy.Age:
+	case r.Age > 0 && age >= r.Age:
 		return RecycleAge
-	}
-	if policy.Memory > 0 {
-		if n, err := c.Memory(); err == nil && n > policy.Memory {
+	case r.Memory > 0:
+		if n, err := c.Memory(); err == nil && n > r.Memory {
 			return RecycleMemory
 		}
 	}
 	return ""
 }
 
+// idleSoon reports whether the session is idle, or will be right behind the end
+// of a turn: the CLI says so a little later than the result.
+func (c *Client) idleSoon(ctx context.Context) bool {
+	if c.r.unfinished() > 0 || c.View().LiveTasks > 0 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	return c.WaitIdle(ctx) == nil
+}
+
 // recycle replaces the CLI if that is due; the caller holds sending. The place
 // is kept.
 func (l *Lease) recycle(ctx context.Context) error {
-	why := l.due()
+	why := l.due(ctx)
 	if why == "" {
 		return nil
 	}

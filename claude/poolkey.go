@@ -63,17 +63,28 @@ func (f fingerprint) value(v reflect.Value) {
 	case reflect.Pointer:
 		f.pointer(v)
 	case reflect.Interface:
-		if v.IsNil() {
-			f.text("nil")
-			return
-		}
-		f.text(v.Elem().Type().String())
-		f.value(v.Elem())
+		f.dynamic(v)
 	case reflect.Func:
 		f.text(fmt.Sprintf("%p", funcIdentity(v)))
 	default: // numbers, strings, truth values, channels
 		f.text(fmt.Sprintf("%v", v))
 	}
+}
+
+// dynamic writes what is in an interface. Behind a pointer there is somebody's
+// object, except for prompts, which are data.
+func (f fingerprint) dynamic(v reflect.Value) {
+	if v.IsNil() {
+		f.text("nil")
+		return
+	}
+	inner := v.Elem()
+	f.text(inner.Type().String())
+	if inner.Kind() == reflect.Pointer && v.Type() != reflect.TypeFor[SystemPrompt]() {
+		f.text(fmt.Sprintf("%p", inner.UnsafePointer()))
+		return
+	}
+	f.value(inner)
 }
 
 func (f fingerprint) list(v reflect.Value) {
