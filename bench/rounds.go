@@ -65,6 +65,7 @@ var measurements = []measurement{
 	{[]string{"delta_allocs"}, nil, (*bench).allocsRound},
 	{[]string{"first_message_ms"}, nil, (*bench).firstRound},
 	{[]string{"idle_heap_bytes", "idle_stack_bytes", "idle_goroutines"}, nil, (*bench).idleRound},
+	{rows: []string{"warm_first_message_ms"}, round: (*bench).warmRound},
 }
 
 func (c *config) wants(rows []string) bool {

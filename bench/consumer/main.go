@@ -4,6 +4,7 @@
 //	consumer stream  read one stream
 //	consumer first   time first messages
 //	consumer idle    hold idle clients
+//	consumer warm    time first messages of a CLI that was started ahead
 package main
 
 import (
@@ -45,6 +46,8 @@ func run(args []string) error {
 		out, err = first(ctx, *cli, *calls)
 	case "idle":
 		out, err = idle(ctx, *cli, *clients)
+	case "warm":
+		out, err = warm(ctx, *cli, *calls)
 	default:
 		err = fmt.Errorf("unknown measurement %q", args[0])
 	}
