@@ -206,7 +206,8 @@ type Options struct {
 // Deadlines are the times after which this package stops waiting for the CLI.
 // 0 is the default; a negative one waits for ever.
 type Deadlines struct {
-	// HandshakeTimeout is for the answer to initialize: 60 s.
+	// HandshakeTimeout is for the answer to initialize: 60 s, in which the time
+	// that hooks of the session's start take is not counted, up to 10 min.
 	HandshakeTimeout time.Duration
 	// ControlTimeout is for the answer to a control request, beside the
 	// caller's context: none.
