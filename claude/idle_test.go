@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,14 +16,14 @@ import (
 // idleWait waits for an idle session behind.
 type idleWait struct {
 	err  error
-	done bool
+	done atomic.Bool
 }
 
 func waitIdle(t *testing.T, client *claude.Client) *idleWait {
 	w := &idleWait{}
 	go func() {
 		w.err = client.WaitIdle(t.Context())
-		w.done = true
+		w.done.Store(true)
 	}()
 	return w
 }
@@ -30,8 +31,8 @@ func waitIdle(t *testing.T, client *claude.Client) *idleWait {
 func (w *idleWait) want(t *testing.T, done bool, when string) {
 	t.Helper()
 	synctest.Wait()
-	if w.done != done {
-		t.Fatalf("idle: %v, %s", w.done, when)
+	if w.done.Load() != done {
+		t.Fatalf("idle: %v, %s", !done, when)
 	}
 }
 
