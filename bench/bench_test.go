@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
+	"github.com/seed7221b0f9/parley/internal/e2e"
 )
 
 func TestMedian(t *testing.T) {
@@ -172,11 +173,17 @@ func TestRun(t *testing.T) {
 	checkJSON(t, text)
 	var table strings.Builder
 	report.print(&table)
-	for _, k := range kinds {
-		if !strings.Contains(table.String(), k.name) {
-			t.Errorf("the table has no %s:\n%s", k.name, &table)
+	for _, name := range rowsHere() {
+		if !strings.Contains(table.String(), name) {
+			t.Errorf("the table has no %s:\n%s", name, &table)
 		}
 	}
+}
+
+// rowsHere are the rows that can be measured: one needs the CLI.
+func rowsHere() []string {
+	_, err := e2e.CLIPath()
+	return slices.DeleteFunc(rowNames(), func(name string) bool { return err != nil && name == "warm_first_message_ms" })
 }
 
 func checkJSON(t *testing.T, text []byte) {
@@ -203,7 +210,7 @@ func checkJSON(t *testing.T, text []byte) {
 			}
 		}
 	}
-	if !slices.Equal(names, rowNames()) {
+	if !slices.Equal(names, rowsHere()) {
 		t.Errorf("the rows are %v", names)
 	}
 }

@@ -65,7 +65,7 @@ func (b *bench) findSides(ctx context.Context) error {
 
 // needsPeers reports whether a wanted row has peers.
 func (b *bench) needsPeers() bool {
-	return b.wants([]string{"stream_msgs_per_s", "stream_cpu_s", "first_message_ms", "list_sessions_s", "list_again_s"})
+	return b.wants([]string{"stream_msgs_per_s", "stream_cpu_s", "first_message_ms", "warm_first_message_ms", "list_sessions_s", "list_again_s"})
 }
 
 func (b *bench) has(name string) bool { return slices.Contains(b.peers, name) }

@@ -73,6 +73,7 @@ var measurements = []measurement{
 	{[]string{"idle_heap_bytes", "idle_stack_bytes", "idle_goroutines"}, nil, (*bench).idleRound},
 	{[]string{"usage_daily_s", "usage_daily_cpu_s", "usage_rss_bytes"}, (*bench).prepareUsage, (*bench).usageRound},
 	{historyRows, (*bench).prepareHistory, (*bench).historyRound},
+	{rows: []string{"warm_first_message_ms"}, round: (*bench).warmRound},
 }
 
 func (c *config) wants(rows []string) bool {

@@ -10,12 +10,15 @@ import (
 const maxFlagValue = 16 << 10
 
 // scratch are files that live as long as the process they were made for.
-type scratch struct{ paths []string }
+type scratch struct {
+	dir   string // "" is the system's
+	paths []string
+}
 
 // file writes a value to a file that only this user can read and returns its
 // path.
 func (s *scratch) file(name, value string) (string, error) {
-	f, err := os.CreateTemp("", "parley-"+name+"-*.json") // mode 0600
+	f, err := os.CreateTemp(s.dir, "parley-"+name+"-*.json") // mode 0600
 	if err != nil {
 		return "", fmt.Errorf("claude: a file for %s: %w", name, err)
 	}

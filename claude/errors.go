@@ -14,8 +14,9 @@ var (
 	ErrNotFound = errors.New("claude: CLI not found")
 	// ErrClosed: the client, or its input, was closed by its user.
 	ErrClosed = errors.New("claude: closed")
-	// ErrUsed: an iterator was ranged over a second time.
-	ErrUsed = errors.New("claude: iterator used twice")
+	// ErrUsed: an iterator, or a CLI that was started ahead, was used a second
+	// time.
+	ErrUsed = errors.New("claude: used twice")
 	// ErrUnsupported: the CLI does not know this control request.
 	ErrUnsupported = errors.New("claude: not supported by this CLI")
 	// ErrSessionBusy: the session is in use and cannot take this now.
@@ -71,6 +72,11 @@ type ExitError struct {
 	Signal string // "SIGKILL"; "" if none
 	Stderr string // the end of what the CLI wrote to stderr
 	Err    error  // set when the end itself could not be observed
+	// Foreign: a SIGKILL ended it that this package has not sent. OutOfMemory: the
+	// system was killing processes of this control group for want of memory, and
+	// this one was killed so. It is known on Linux alone.
+	Foreign     bool
+	OutOfMemory bool
 }
 
 func (e *ExitError) Error() string {
@@ -78,6 +84,10 @@ func (e *ExitError) Error() string {
 	switch {
 	case e.Err != nil:
 		what = "claude: waiting for the CLI: " + e.Err.Error()
+	case e.OutOfMemory:
+		what = "claude: the system killed the CLI for want of memory (" + e.Signal + ")"
+	case e.Foreign:
+		what = "claude: the CLI was ended by signal " + e.Signal + ", which this program has not sent"
 	case e.Signal != "":
 		what = "claude: the CLI was ended by signal " + e.Signal
 	default:

@@ -34,12 +34,7 @@ func (s *session) shake(ctx context.Context, request []byte) {
 		return
 	}
 	if timeout > 0 {
-		s.update(func(st *sessionState) {
-			st.shaking = time.AfterFunc(timeout, func() { started.GiveUp(stalled) })
-			if st.shaken {
-				st.shaking.Stop()
-			}
-		})
+		s.update(func(st *sessionState) { st.armShaking(timeout, func() { started.GiveUp(stalled) }) })
 	}
 	if s.opts.hooksBlock() {
 		// No prompt before it is known that the hooks do what they must.

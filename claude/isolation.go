@@ -38,7 +38,7 @@ func (o *Options) isolate() (cleanup func(), err error) {
 	}
 	dir, cleanup := o.Isolation.ConfigDir, func() {}
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "parley-config-"); err != nil {
+		if dir, err = os.MkdirTemp(o.tempDir(), "parley-config-"); err != nil {
 			return nil, err
 		}
 		cleanup = func() { os.RemoveAll(dir) }

@@ -41,6 +41,15 @@ type Options struct {
 	// elsewhere. With a Transport the fields that become flags have no effect.
 	Transport Transport
 	Spawner   Spawner
+	// Tenant is whom the session is for. Admission shares its places fairly
+	// between tenants, and a [Pool] gives no process of one to another.
+	Tenant string
+	// Admission is asked for Weight places, 0 is one, before the process starts;
+	// they are given back when it has ended. Registry knows the process while it
+	// lives and holds its temporary files.
+	Admission *Admission
+	Weight    int64
+	Registry  *Registry
 	// Stderr is called with every line that the CLI writes to stderr, in order,
 	// from one goroutine. A slow one never holds up the CLI.
 	Stderr func(line string)
@@ -200,7 +209,8 @@ type Options struct {
 // Deadlines are the times after which this package stops waiting for the CLI.
 // 0 is the default; a negative one waits for ever.
 type Deadlines struct {
-	// HandshakeTimeout is for the answer to initialize: 60 s.
+	// HandshakeTimeout is for the answer to initialize: 60 s, in which the time
+	// that hooks of the session's start take is not counted, up to 10 min.
 	HandshakeTimeout time.Duration
 	// ControlTimeout is for the answer to a control request, beside the
 	// caller's context: none.

@@ -47,8 +47,12 @@ func QueryStream(ctx context.Context, produce func(ctx context.Context, send fun
 // error is the one that [Query] ends with, or a *[ResultError] when the turn
 // failed; the result is returned beside it where there is one.
 func Run(ctx context.Context, prompt string, opts *Options) (*ResultMessage, error) {
+	return lastResult(Query(ctx, prompt, opts))
+}
+
+func lastResult(messages iter.Seq2[Message, error]) (*ResultMessage, error) {
 	var last *ResultMessage
-	for m, err := range Query(ctx, prompt, opts) {
+	for m, err := range messages {
 		if err != nil {
 			return last, err
 		}
@@ -103,6 +107,11 @@ func (q *query) run(produce func(ctx context.Context, send func(UserInput) error
 		q.yield(nil, err)
 		return
 	}
+	q.drive(s, produce)
+}
+
+// drive sends what produce produces and yields what comes.
+func (q *query) drive(s *session, produce func(ctx context.Context, send func(UserInput) error) error) {
 	stopWatching := context.AfterFunc(q.ctx, func() { s.stop(context.Cause(q.ctx)) })
 	ctx, cancel := context.WithCancel(q.ctx)
 	var producer sync.WaitGroup

@@ -183,8 +183,6 @@ func (c *comparison) ownVariable(k string, want, got map[string]string) bool {
 	switch k {
 	case "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_CODE_ENTRYPOINT", "NoDefaultCurrentDirectoryInExePath":
 		return c.allowed("the SDK names itself")
-	case "CLAUDE_CODE_SDK_READS_STARTUP_MARKS":
-		return c.allowed("no startup marks")
 	}
 	return false
 }

@@ -41,23 +41,18 @@ var rules = []rule{
 		why:    "what the CLI is known to refuse is refused before the start",
 	},
 	{
-		name:    "a refusal is the error of Connect",
-		applies: func(c *comparison) bool { return c.got.Via == claudetest.ViaConnect && !answersInitialize(c.proc) },
-		allows:  "a CLI that does not answer gets no prompt; the result that it refuses with is in the error, not among the messages",
-		why:     "Connect waits for the handshake; without one there is no client",
+		name: "a refusal is the error of Connect",
+		applies: func(c *comparison) bool {
+			return (c.got.Via == claudetest.ViaConnect || c.got.Via == claudetest.ViaPrewarm) && !answersInitialize(c.proc)
+		},
+		allows: "a CLI that does not answer gets no prompt; the result that it refuses with is in the error, not among the messages",
+		why:    "Connect waits for the handshake; without one there is no client",
 	},
 	{
 		name:    "the SDK names itself",
 		applies: func(c *comparison) bool { return c.proc.Env.Added["CLAUDE_AGENT_SDK_VERSION"] != "" },
 		allows:  "other values of CLAUDE_AGENT_SDK_VERSION and CLAUDE_CODE_ENTRYPOINT, no NoDefaultCurrentDirectoryInExePath",
 		why:     "it is another SDK; the third concerns how Node starts programs on Windows",
-	},
-	{
-		name:    "no startup marks",
-		applies: func(c *comparison) bool { return c.call.API == "startup" },
-		allows:  "no CLAUDE_CODE_SDK_READS_STARTUP_MARKS",
-		why:     "the marks are for the official SDK's own measurements",
-		other:   true,
 	},
 	{
 		name:    "a Client names its prompts",

@@ -69,6 +69,7 @@ type sessionState struct {
 	asked     bool           // the CLI was asked for its version
 	shaken    bool           // the handshake has ended
 	shaking   *time.Timer    // ends it if the CLI does not
+	shake     shakeClock     // when it does
 	answer    *control.Ended // to initialize
 	info      *ServerInfo    // the answer, decoded
 	infoErr   error
@@ -302,6 +303,7 @@ func (s *session) note(m Message) {
 			}
 		}
 		st.see(m)
+		s.spareHooks(st, m)
 		st.tasks.see(m, s.activity.tools.parent)
 		st.end.see(m)
 		s.watchRunEnd(st, m)

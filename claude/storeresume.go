@@ -141,7 +141,7 @@ func sidechain(entry json.RawMessage) bool {
 
 // write makes the configuration directory.
 func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (_ string, err error) {
-	dir, err := os.MkdirTemp("", "claude-resume-") // mode 0700
+	dir, err := os.MkdirTemp(r.opts.tempDir(), "claude-resume-") // mode 0700
 	if err != nil {
 		return "", err
 	}

@@ -119,7 +119,7 @@ func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
 		unisolate()
 		return nil, err
 	}
-	var tmp scratch
+	tmp := scratch{dir: t.opts.tempDir()}
 	cleanup := func() { tmp.remove(); t.guard.release(); unrestore(); unisolate() }
 	sup, err := t.start(ctx, &tmp)
 	if err != nil {
@@ -136,7 +136,7 @@ func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Super
 	}
 	span := t.trace.spawn(cmd)
 	sup, err := proc.Start(ctx, cmd, proc.Options{
-		Spawner:    t.opts.Spawner,
+		Spawner:    t.opts.supervised(),
 		OnStderr:   t.trace.stderr(t.opts.Stderr),
 		CloseGrace: t.opts.CloseGrace,
 		TermGrace:  t.opts.TermGrace,
@@ -257,7 +257,8 @@ func (c *processConn) readLine(context.Context) (ndjson.Line, error) {
 	<-c.sup.Done()
 	exit := c.sup.Exit()
 	if exit.Err != nil || exit.Code != 0 || exit.Signal != "" {
-		return line, &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err}
+		return line, &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err,
+			Foreign: exit.Foreign, OutOfMemory: exit.OutOfMemory}
 	}
 	if !errors.Is(err, io.EOF) {
 		return line, err

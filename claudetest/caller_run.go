@@ -25,16 +25,19 @@ const (
 	ViaQuery       CallAPI = "Query"
 	ViaQueryStream CallAPI = "QueryStream"
 	ViaConnect     CallAPI = "Connect"
+	ViaPrewarm     CallAPI = "Prewarm"
 )
 
 // Via is the function that the call is made with: [claude.Connect] if the caller
-// needs a handle, for control requests, to close, or because it started the CLI
-// ahead; else [claude.Query] for a prompt of one string and [claude.QueryStream]
-// for a stream of them.
+// needs a handle, for control requests or to close; else [claude.Prewarm] if it
+// started the CLI ahead, [claude.Query] for a prompt of one string and
+// [claude.QueryStream] for a stream of them.
 func (c *Call) Via() CallAPI {
 	switch {
-	case c.API == "startup" || c.Has("control", "close", "add_tool"):
+	case c.Has("control", "close", "add_tool"):
 		return ViaConnect
+	case c.API == "startup":
+		return ViaPrewarm
 	case c.Prompt != nil:
 		return ViaQuery
 	}
@@ -76,6 +79,8 @@ func (c *Call) Run(ctx context.Context, opts *claude.Options, answers *Answers) 
 	switch r.run.Via {
 	case ViaConnect:
 		r.connect(opts)
+	case ViaPrewarm:
+		r.prewarm(opts)
 	case ViaQuery:
 		r.start(nil)
 		r.consume(claude.Query(ctx, *c.Prompt, opts))
@@ -277,9 +282,39 @@ func (r *callRunner) produce(ctx context.Context, send func(claude.UserInput) er
 	return nil
 }
 
+// prewarm makes the call with a CLI that is started ahead.
+func (r *callRunner) prewarm(opts *claude.Options) {
+	warm, err := claude.Prewarm(r.ctx, opts)
+	if err != nil {
+		r.run.Err, r.connectErr = err, err
+		r.start(nil)
+		return
+	}
+	defer warm.Close()
+	if r.call.Prompt != nil {
+		r.start(nil)
+		r.consume(warm.Query(r.ctx, *r.call.Prompt))
+		return
+	}
+	r.consume(warm.QueryStream(r.ctx, r.produce))
+	r.start(nil) // where produce was never called
+}
+
+// handle starts the CLI, ahead where the caller did.
+func (r *callRunner) handle(opts *claude.Options) (*claude.Client, error) {
+	if r.call.API != "startup" {
+		return claude.Connect(r.ctx, opts)
+	}
+	warm, err := claude.Prewarm(r.ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return warm.Connect(r.ctx)
+}
+
 // connect makes the call with a Client.
 func (r *callRunner) connect(opts *claude.Options) {
-	client, err := claude.Connect(r.ctx, opts)
+	client, err := r.handle(opts)
 	if err != nil {
 		r.run.Err, r.connectErr = err, err
 		r.start(nil)

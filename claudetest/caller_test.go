@@ -52,7 +52,17 @@ func TestCallSteps(t *testing.T) {
 			kinds:  []string{"system/init", "assistant", "result"},
 		},
 		{
-			name: "started ahead", recording: "simple-string", via: claudetest.ViaConnect,
+			name: "started ahead", recording: "simple-string", via: claudetest.ViaPrewarm,
+			change: func(c *claudetest.Call) { c.API = "startup" },
+			kinds:  []string{"system/init", "assistant", "result"},
+		},
+		{
+			name: "started ahead with a handle", recording: "simple-string", via: claudetest.ViaConnect,
+			change: func(c *claudetest.Call) { c.API, c.Steps = "startup", []claudetest.Step{closing} },
+			kinds:  []string{"system/init", "assistant", "result"},
+		},
+		{
+			name: "a stream, started ahead", recording: "streaming-end-early", via: claudetest.ViaPrewarm,
 			change: func(c *claudetest.Call) { c.API = "startup" },
 			kinds:  []string{"system/init", "assistant", "result"},
 		},
@@ -122,7 +132,7 @@ func TestCallOptions(t *testing.T) {
 	}
 	// Of these the official SDK has none, or the run sets them.
 	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines",
-		"OnQuestion", "OnPlan", "Guard", "RequireMCP"}
+		"OnQuestion", "OnPlan", "Guard", "RequireMCP", "Tenant", "Admission", "Weight", "Registry"}
 	v := reflect.ValueOf(*got)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name

@@ -5,6 +5,7 @@
 //	consumer first   time first messages
 //	consumer idle    hold idle clients
 //	consumer history list, search and open session files
+//	consumer warm    time first messages of a CLI that was started ahead
 package main
 
 import (
@@ -49,6 +50,8 @@ func run(args []string) error {
 		out, err = idle(ctx, *cli, *clients)
 	case "history":
 		out, err = history(ctx, *big)
+	case "warm":
+		out, err = warm(ctx, *cli, *calls)
 	default:
 		err = fmt.Errorf("unknown measurement %q", args[0])
 	}

@@ -4,13 +4,14 @@
 //   node consumer.mjs <directory of the SDK> <firehose> stream
 //   node consumer.mjs <directory of the SDK> <firehose> first <calls>
 //   node consumer.mjs <directory of the SDK> <firehose> history
+//   node consumer.mjs <directory of the SDK> <CLI> warm <calls>
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [dir, cli, what, calls] = process.argv.slice(2);
 const sdk = join(dir, "node_modules", "@anthropic-ai", "claude-agent-sdk", "sdk.mjs");
-const { query, listSessions } = await import(pathToFileURL(sdk).href);
+const { query, startup, listSessions } = await import(pathToFileURL(sdk).href);
 
 const ask = () => query({ prompt: "go", options: { pathToClaudeCodeExecutable: cli, includePartialMessages: true } });
 
@@ -113,4 +114,25 @@ async function history() {
   return { sessions: sessions.length, list_s: (performance.now() - begin) / 1000 };
 }
 
-console.log(JSON.stringify(await { stream, first, history }[what]()));
+// From a call to its first message; the rest is read too.
+async function firstOf(call) {
+  const begin = performance.now();
+  let ms;
+  for await (const _ of call()) ms ??= performance.now() - begin;
+  if (ms === undefined) throw new Error("no message came");
+  return ms;
+}
+
+// A CLI that is started for the call, and one that was started ahead, in turn.
+async function warm() {
+  const out = { cold_ms: [], warm_ms: [] };
+  const options = { pathToClaudeCodeExecutable: cli };
+  for (let i = 0; i < Number(calls); i++) {
+    out.cold_ms.push(await firstOf(() => query({ prompt: "go", options })));
+    const handle = await startup({ options });
+    out.warm_ms.push(await firstOf(() => handle.query("go")));
+  }
+  return out;
+}
+
+console.log(JSON.stringify(await { stream, first, history, warm }[what]()));

@@ -72,6 +72,23 @@ var behaviours = map[string]func(){
 	},
 	"deaf-family": func() { deafen(); grandchild("family", true); fmt.Println("ready"); forever() },
 	"family":      func() { deafen(); grandchild("squatter", true); ready(); forever() },
+	"registrar": func() {
+		r, _, err := OpenRegistry(os.Getenv(registryVar))
+		if err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(r.TempDir()+"/left", nil, 0o600); err != nil {
+			panic(err)
+		}
+		cmd := behaviour("deaf-family", lifelineVar+"="+os.Getenv(lifelineVar))
+		s, err := Start(context.Background(), cmd, Options{Spawner: r.Spawner(Local)})
+		if err != nil {
+			panic(err)
+		}
+		line, _ := bufio.NewReader(s.Stdout()).ReadString('\n')
+		fmt.Print(line)
+		forever()
+	},
 	"parent": func() {
 		s, err := Start(context.Background(), behaviour("orphan", lifelineVar+"="+os.Getenv(lifelineVar)), Options{})
 		if err != nil {
@@ -133,6 +150,8 @@ func burst(size int) []byte {
 	}
 	return b[:size]
 }
+
+const registryVar = "PROC_TEST_REGISTRY"
 
 const linesVar = "PROC_TEST_LINES"
 

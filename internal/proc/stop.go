@@ -22,13 +22,18 @@ func (s *Supervisor) Stop() error {
 func (s *Supervisor) ladder() {
 	_ = s.step(s.stdin.Close, s.opts.CloseGrace) ||
 		s.step(s.proc.Terminate, s.opts.TermGrace) ||
-		s.step(s.proc.Kill, s.opts.KillGrace)
+		s.step(s.kill, s.opts.KillGrace)
 }
 
 // Kill is Stop without the first two steps. It cuts short a Stop under way.
 func (s *Supervisor) Kill() error {
-	s.step(s.proc.Kill, s.opts.KillGrace)
+	s.step(s.kill, s.opts.KillGrace)
 	return s.finish()
+}
+
+func (s *Supervisor) kill() error {
+	s.killed.Store(true)
+	return s.proc.Kill()
 }
 
 // Close is Stop, and then gives back everything, also stdout with what nobody has read of it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrRunning is the Err of an [Exit] asked for too early.
@@ -17,6 +18,9 @@ type Exit struct {
 	Stderr string
 	// Err is why the status is not known; nil when it is.
 	Err error
+	// Foreign is set when a SIGKILL ended the process that the Supervisor has not sent, OutOfMemory when the
+	// system was killing processes for want of memory meanwhile.
+	Foreign, OutOfMemory bool
 }
 
 // Supervisor watches over one process. All methods may be called from any goroutine at any time.
@@ -31,6 +35,8 @@ type Supervisor struct {
 	done   chan struct{} // and everything that follows from it has happened
 	exit   Exit          // written before done is closed
 
+	killed     atomic.Bool // by us
+	oom        oomWatch
 	ladderOnce sync.Once
 	failMu     sync.Mutex
 	failures   []error
@@ -46,6 +52,7 @@ func supervise(p Process, opts Options) *Supervisor {
 		exited: make(chan struct{}),
 		done:   make(chan struct{}),
 	}
+	s.oom = newOOMWatch(p)
 	go s.watch()
 	return s
 }
@@ -60,6 +67,8 @@ func (s *Supervisor) watch() {
 	// Nobody reads it any more, except perhaps a left-over process that would let writes block for ever.
 	within(s.opts.DrainDelay, s.stdin.Close)
 	s.exit = Exit{ExitStatus: status, Stderr: s.stderr.finish(), Err: err}
+	s.exit.Foreign = status.Signal == "SIGKILL" && !s.killed.Load()
+	s.exit.OutOfMemory = s.exit.Foreign && s.oom.happened()
 }
 
 // Stdin returns the process's input. It may be closed many times, also under a pending Write, which then

@@ -87,6 +87,7 @@ func newDescendants(root int, known map[int]bool, table []processEntry) []proces
 type processEntry struct {
 	pid, parent, group int
 	started            string
+	state              byte
 }
 
 func processTable() []processEntry {
@@ -124,7 +125,7 @@ func parseStat(pid int, stat []byte) (processEntry, bool) {
 	if len(f) <= started {
 		return processEntry{}, false
 	}
-	e := processEntry{pid: pid, started: string(f[started])}
+	e := processEntry{pid: pid, started: string(f[started]), state: f[0][0]}
 	e.parent, _ = strconv.Atoi(string(f[parent]))
 	e.group, _ = strconv.Atoi(string(f[group]))
 	return e, true

@@ -29,7 +29,7 @@ func TestSessionsAreGone(t *testing.T) {
 func TestParseStat(t *testing.T) {
 	stat := "42 (a) R 1 (b)) S 7 9 9 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 99 0"
 	got, ok := parseStat(42, []byte(stat))
-	if want := (processEntry{42, 7, 9, "12345"}); !ok || got != want {
+	if want := (processEntry{42, 7, 9, "12345", 'S'}); !ok || got != want {
 		t.Errorf("parseStat: %+v, %v", got, ok)
 	}
 	for _, bad := range []string{"", "42", "42 (x) S 1 2"} {

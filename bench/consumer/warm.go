@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// warmed are calls to the first message with a CLI that is started for them, and with one that
+// was started ahead.
+type warmed struct {
+	ColdMS []float64 `json:"cold_ms"`
+	WarmMS []float64 `json:"warm_ms"`
+}
+
+// warm times both in turn.
+func warm(ctx context.Context, cli string, calls int) (*warmed, error) {
+	t := &warmed{}
+	opts := &claude.Options{CLIPath: cli}
+	for range calls {
+		ms, err := firstOf(func() iter.Seq2[claude.Message, error] { return claude.Query(ctx, "go", opts) })
+		if err != nil {
+			return nil, err
+		}
+		t.ColdMS = append(t.ColdMS, ms)
+		w, err := claude.Prewarm(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		ms, err = firstOf(func() iter.Seq2[claude.Message, error] { return w.Query(ctx, "go") })
+		if err != nil {
+			return nil, err
+		}
+		t.WarmMS = append(t.WarmMS, ms)
+	}
+	return t, nil
+}
+
+// firstOf is from a call to its first message. The rest is read too.
+func firstOf(call func() iter.Seq2[claude.Message, error]) (ms float64, err error) {
+	begin := time.Now()
+	for _, err := range call() {
+		if err != nil {
+			return 0, err
+		}
+		if ms == 0 {
+			ms = time.Since(begin).Seconds() * 1000
+		}
+	}
+	if ms == 0 {
+		return 0, errors.New("no message came")
+	}
+	return ms, nil
+}

@@ -1,0 +1,139 @@
+package claude
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+)
+
+// ErrWarmUsed: a [Warm] was used before. It is [ErrUsed].
+var ErrWarmUsed = fmt.Errorf("%w: a warm CLI serves one conversation", ErrUsed)
+
+// startupMarks is the variable that makes the CLI tell how far its start has
+// come, as the official SDK sets it when it starts one ahead.
+const startupMarks = "CLAUDE_CODE_SDK_READS_STARTUP_MARKS"
+
+// Warm is a CLI that was started ahead: it has answered the handshake, and its
+// first turn pays for no start. It serves one query or one conversation; a second
+// one gets [ErrWarmUsed]. All methods may be called from any goroutine. It must
+// be closed unless it was used.
+type Warm struct {
+	client *Client
+
+	mu   sync.Mutex
+	used bool
+}
+
+// Prewarm starts a CLI and waits until it is ready for a prompt; the servers of
+// [Options.RequireMCP] are connected then. The context bounds that alone. All
+// options are fixed by it; what can be changed later is changed with the methods
+// of the [Client] that [Warm.Connect] gives. Errors are those of [Connect].
+func Prewarm(ctx context.Context, opts *Options) (*Warm, error) {
+	opts = opts.clone()
+	if variable(opts.environ(), startupMarks) < 0 {
+		if opts.Env == nil {
+			opts.Env = map[string]string{}
+		}
+		opts.Env[startupMarks] = "1"
+	}
+	c, err := Connect(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Warm{client: c}, nil
+}
+
+// take makes the CLI the caller's, who then has to close it.
+func (w *Warm) take() (*Client, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.used {
+		return nil, ErrWarmUsed
+	}
+	w.used = true
+	return w.client, nil
+}
+
+// Query is the package's [Query] in the CLI that was started ahead: it yields
+// every message, also those that came before the prompt, until the CLI has ended.
+// A CLI that has died meanwhile is the error that it died with.
+func (w *Warm) Query(ctx context.Context, prompt string) iter.Seq2[Message, error] {
+	return w.stream(ctx, true, func(ctx context.Context, send func(UserInput) error) error {
+		in := Text(prompt)
+		in.emptySession = true
+		return send(in)
+	})
+}
+
+// QueryStream is the package's [QueryStream] in the CLI that was started ahead.
+func (w *Warm) QueryStream(ctx context.Context, produce func(ctx context.Context, send func(UserInput) error) error) iter.Seq2[Message, error] {
+	return w.stream(ctx, false, produce)
+}
+
+// Run is the package's [Run] in the CLI that was started ahead.
+func (w *Warm) Run(ctx context.Context, prompt string) (*ResultMessage, error) {
+	return lastResult(w.Query(ctx, prompt))
+}
+
+func (w *Warm) stream(ctx context.Context, hold bool, produce func(ctx context.Context, send func(UserInput) error) error) iter.Seq2[Message, error] {
+	return once(func(yield func(Message, error) bool) {
+		c, err := w.take()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		q := &query{ctx: ctx, opts: c.s.opts, hold: hold, yield: yield}
+		q.box = newMailbox(c.s.freed)
+		c.r.subscribe(q.box)
+		c.ranges(q.box)
+		c.s.update(func(st *sessionState) {
+			st.end.hold = hold || c.s.opts.needsAnswers()
+			c.s.router = nil // from here on it is a query's session
+		})
+		q.drive(c.s, produce)
+	})
+}
+
+// Connect gives the CLI as a [Client], which the caller has to close. A CLI that
+// has died meanwhile is an error, as it is for [Client.Wait].
+func (w *Warm) Connect(ctx context.Context) (*Client, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	c, err := w.take()
+	if err != nil {
+		return nil, err
+	}
+	if why, known := c.s.whyGone(); known {
+		c.Close()
+		if why == nil {
+			why = errEnded
+		}
+		return nil, why
+	}
+	return c, nil
+}
+
+// ServerInfo is what the CLI has told of itself in the handshake.
+func (w *Warm) ServerInfo() *ServerInfo { return w.client.ServerInfo() }
+
+// PID is the id of the CLI's process, 0 if unknown.
+func (w *Warm) PID() int { return w.client.View().PID }
+
+// Done is closed when the CLI has ended and everything of it is gone.
+func (w *Warm) Done() <-chan struct{} { return w.client.s.done }
+
+// Check asks the CLI something and waits for the answer: nil means that it is
+// alive and answers.
+func (w *Warm) Check(ctx context.Context) error { return w.client.ping(ctx) }
+
+// Close ends a CLI that nobody has used, as [Client.Close] does. One that was
+// used is left to its user. It may be called many times.
+func (w *Warm) Close() error {
+	c, err := w.take()
+	if err != nil {
+		return nil
+	}
+	return c.Close()
+}

@@ -1,0 +1,63 @@
+package claude
+
+import (
+	"context"
+
+	"github.com/seed7221b0f9/parley/internal/proc"
+)
+
+// Registry keeps on disk what this program has started, so that the next one
+// finds what a crash has left. It is given to sessions in [Options.Registry];
+// see [OpenRegistry]. It may be used by many sessions at once.
+type Registry = proc.Registry
+
+// Child is a process in a [Registry].
+type Child = proc.Child
+
+// ErrChildren: a [Registry] was closed while processes of it live.
+var ErrChildren = proc.ErrChildren
+
+// OpenRegistry opens the registry in a directory, which is created for this user
+// only and may be shared by several programs. What programs that are gone have
+// left in it is ended and removed first: their processes, which are returned,
+// with everything that those have started, and their temporary files. A process
+// is known by its id and start time, or by a mark in its environment; nothing
+// else is touched, nor what belongs to a program that lives. Processes are looked
+// for on Linux; on other systems the CLI ends with its input.
+func OpenRegistry(dir string) (*Registry, []Child, error) { return proc.OpenRegistry(dir) }
+
+// tempDir is where temporary files go, "" for the system's place.
+func (o *Options) tempDir() string {
+	if o.Registry == nil {
+		return ""
+	}
+	return o.Registry.TempDir()
+}
+
+// supervised is the spawner with admission before the start and a registry
+// behind it; nil is the default one.
+func (o *Options) supervised() Spawner {
+	spawner := o.Spawner
+	if o.Registry == nil && o.Admission == nil {
+		return spawner
+	}
+	if spawner == nil {
+		spawner = proc.Local
+	}
+	if o.Registry != nil {
+		spawner = o.Registry.Spawner(spawner)
+	}
+	if o.Admission == nil {
+		return spawner
+	}
+	return proc.SpawnerFunc(func(ctx context.Context, cmd Command) (Process, error) {
+		release, err := o.Admission.Acquire(ctx, o.Tenant, o.Weight)
+		if err != nil {
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			return nil, err
+		}
+		return proc.OnExit(spawner, release).Spawn(ctx, cmd)
+	})
+}

@@ -1,0 +1,109 @@
+package claude_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+// TestPrewarmDied: a process that was killed while it waited says so.
+func TestPrewarmDied(t *testing.T) {
+	for name, use := range map[string]func(w *claude.Warm) error{
+		"Connect": func(w *claude.Warm) error { _, err := w.Connect(t.Context()); return err },
+		"Run":     func(w *claude.Warm) error { _, err := w.Run(t.Context(), "hello"); return err },
+	} {
+		w := prewarm(t, claudetest.FakeCLI("hello"))
+		if err := syscall.Kill(w.PID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		<-w.Done()
+		err := use(w)
+		exit, ok := errors.AsType[*claude.ExitError](err)
+		if !ok || exit.Signal != "SIGKILL" || !exit.Foreign || !strings.Contains(err.Error(), "has not sent") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestMemoryOfAProcess(t *testing.T) {
+	client, err := claude.Connect(t.Context(), claudetest.FakeCLI("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := client.Memory()
+	if err != nil || n < 1<<20 {
+		t.Errorf("%d, %v", n, err)
+	}
+	client.Close()
+	if _, err := client.Memory(); !errors.Is(err, claude.ErrNoMemory) {
+		t.Errorf("of one that has ended: %v", err)
+	}
+}
+
+func openRegistry(t *testing.T, dir string) (*claude.Registry, []claude.Child) {
+	t.Helper()
+	r, swept, err := claude.OpenRegistry(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r, swept
+}
+
+// TestRegistryOfASession: the process is in the registry while it lives, and its
+// temporary files are below it.
+func TestRegistryOfASession(t *testing.T) {
+	dir := t.TempDir()
+	opts := claudetest.FakeCLI("hello")
+	opts.Registry, _ = openRegistry(t, dir)
+	opts.Isolation = &claude.Isolation{}
+	opts.Settings = `{"x":"` + strings.Repeat("y", 64<<10) + `"}`
+	client, err := claude.Connect(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	children := opts.Registry.Children()
+	if len(children) != 1 || children[0].PID != client.View().PID || children[0].Path != opts.CLIPath {
+		t.Errorf("children %+v", children)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "owner-*", "tmp", "parley-*")); len(files) != 2 {
+		t.Errorf("temporary files: %v", files)
+	}
+	if err := opts.Registry.Close(); !errors.Is(err, claude.ErrChildren) {
+		t.Error(err)
+	}
+	client.Close()
+	if left := opts.Registry.Children(); len(left) > 0 {
+		t.Errorf("children %+v", left)
+	}
+	if files, _ := os.ReadDir(opts.Registry.TempDir()); len(files) > 0 {
+		t.Errorf("temporary files: %v", files)
+	}
+}
+
+// TestPoolRecyclesByMemory: a process that has grown is replaced between turns.
+func TestPoolRecyclesByMemory(t *testing.T) {
+	for limit, replaced := range map[int64]bool{1 << 10: true, 1 << 40: false} {
+		p := quietPool(claude.PoolOptions{Recycle: claude.Recycle{Memory: limit}})
+		l := lease(t, p, claudetest.FakeCLI("hello"))
+		say(t, l, "one")
+		before, session := l.Client().View().PID, l.Client().SessionID()
+		if got := say(t, l, "two"); got != "you said two" || l.Client().SessionID() != session {
+			t.Errorf("%q in session %s, which was %s", got, l.Client().SessionID(), session)
+		}
+		if now := l.Client().View().PID; (now != before) != replaced {
+			t.Errorf("limit %d: process %d and then %d", limit, before, now)
+		}
+		p.Close()
+	}
+}

@@ -1,0 +1,142 @@
+package claude_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+// A CLI is started before there is a prompt, while a person still types.
+func ExamplePrewarm() {
+	ctx := context.Background()
+	warm, err := claude.Prewarm(ctx, claudetest.FakeCLI("hello"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer warm.Close() // ends it if nobody has used it
+
+	result, err := warm.Run(ctx, "hi")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Result)
+	_, err = warm.Run(ctx, "once more")
+	fmt.Println(err)
+	// Output:
+	// you said hi
+	// claude: used twice: a warm CLI serves one conversation
+}
+
+// A conversation with a CLI that was started ahead.
+func ExampleWarm_Connect() {
+	ctx := context.Background()
+	warm, err := claude.Prewarm(ctx, claudetest.FakeCLI("hello"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := warm.Connect(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	for msg, err := range client.Query(ctx, "hi") {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if r, ok := msg.(*claude.ResultMessage); ok {
+			fmt.Println(r.Result)
+		}
+	}
+	// Output: you said hi
+}
+
+// A service keeps CLIs ready and replaces those that have grown.
+func ExamplePool() {
+	ctx := context.Background()
+	pool := claude.NewPool(claude.PoolOptions{
+		Min: 1, Max: 20,
+		Recycle: claude.Recycle{Memory: 2 << 30},
+	})
+	defer pool.Close() // waits for everything
+
+	opts := claudetest.FakeCLI("hello")
+	opts.Tenant = "acme" // whose processes nobody else gets
+	if err := pool.Warm(ctx, opts); err != nil {
+		log.Fatal(err)
+	}
+	conversation, err := pool.Connect(ctx, opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conversation.Close()
+	for msg, err := range conversation.Query(ctx, "hi") {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if r, ok := msg.(*claude.ResultMessage); ok {
+			fmt.Println(r.Result, conversation.Warm())
+		}
+	}
+	// Output: you said hi true
+}
+
+// No more than four CLIs at once, shared fairly between tenants.
+func ExampleAdmission() {
+	admission := claude.NewAdmission(4)
+	opts := claudetest.FakeCLI("hello")
+	opts.Admission, opts.Tenant = admission, "acme"
+	client, err := claude.Connect(context.Background(), opts) // waits for a place
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(admission.State().Held)
+	client.Close()
+	fmt.Println(admission.State().Held)
+	// Output:
+	// 1
+	// 0
+}
+
+// What a program that crashed has left is gone when the next one starts.
+func ExampleOpenRegistry() {
+	dir, err := os.MkdirTemp("", "registry-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	registry, swept, err := claude.OpenRegistry(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer registry.Close()
+	opts := claudetest.FakeCLI("hello")
+	opts.Registry = registry
+	client, err := claude.Connect(context.Background(), opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(swept), "left by others,", len(registry.Children()), "of ours")
+	client.Close()
+	fmt.Println(len(registry.Children()), "of ours")
+	// Output:
+	// 0 left by others, 1 of ours
+	// 0 of ours
+}
+
+// The memory of the CLI and of everything that it has started; on Linux.
+func ExampleClient_Memory() {
+	client, err := claude.Connect(context.Background(), claudetest.FakeCLI("hello"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	if n, err := client.Memory(); err == nil && n > 500<<20 {
+		fmt.Println("it has grown")
+	}
+	// Output:
+}

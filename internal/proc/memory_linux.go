@@ -1,0 +1,34 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+)
+
+// TreeMemory is the resident memory, in bytes, of a process, of its group and of everything that descends
+// from them. Pages that they share count for each. The error is [ErrNoMemory].
+func TreeMemory(pid int) (int64, error) {
+	if _, ok := readProcess(pid); pid <= 0 || !ok {
+		return 0, ErrNoMemory
+	}
+	var sum int64
+	for _, e := range newDescendants(pid, map[int]bool{}, processTable()) {
+		sum += residentMemory(e.pid)
+	}
+	return sum, nil
+}
+
+// residentMemory is 0 for a process that is gone.
+func residentMemory(pid int) int64 {
+	statm, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	f := bytes.Fields(statm)
+	if len(f) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(string(f[1]), 10, 64)
+	return pages * int64(os.Getpagesize())
+}

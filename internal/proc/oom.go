@@ -1,0 +1,26 @@
+package proc
+
+// countOOM is oomCount, for tests to replace.
+var countOOM = oomCount
+
+// oomWatch tells whether the system has killed processes of this control group since it was made.
+type oomWatch struct {
+	before int64
+	ok     bool
+}
+
+func newOOMWatch(p Process) oomWatch {
+	if !isLocal(p) {
+		return oomWatch{} // what happens here says nothing about it
+	}
+	n, ok := countOOM()
+	return oomWatch{n, ok}
+}
+
+func (w oomWatch) happened() bool {
+	if !w.ok {
+		return false
+	}
+	n, ok := countOOM()
+	return ok && n > w.before
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package proc
+
+// oomCount is not known here.
+func oomCount() (n int64, ok bool) { return 0, false }

@@ -1,0 +1,15 @@
+package proc
+
+import (
+	"errors"
+	"os"
+)
+
+// lockOwner creates the lock of an owner: a file that nobody can remove while it is open.
+func lockOwner(path string) (*os.File, error) { return os.Create(path) }
+
+// takeLock reports whether the owner of a lock is gone.
+func takeLock(path string) (f *os.File, gone bool) {
+	err := os.Remove(path)
+	return nil, err == nil || errors.Is(err, os.ErrNotExist)
+}

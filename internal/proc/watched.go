@@ -1,0 +1,43 @@
+package proc
+
+import (
+	"context"
+	"sync"
+)
+
+// OnExit is a Spawner that calls after, once, when a process of next has been waited for or could not be
+// started.
+func OnExit(next Spawner, after func()) Spawner {
+	return SpawnerFunc(func(ctx context.Context, cmd Command) (Process, error) {
+		p, err := next.Spawn(ctx, cmd)
+		if err != nil {
+			after()
+			return nil, err
+		}
+		return &watched{Process: p, after: sync.OnceFunc(after)}, nil
+	})
+}
+
+// watched is a process whose end is told to somebody.
+type watched struct {
+	Process
+	after func()
+}
+
+func (w *watched) Wait() (ExitStatus, error) {
+	defer w.after()
+	return w.Process.Wait()
+}
+
+// isLocal reports whether a process is a child of this one.
+func isLocal(p Process) bool {
+	for {
+		w, ok := p.(*watched)
+		if !ok {
+			break
+		}
+		p = w.Process
+	}
+	_, ok := p.(*child)
+	return ok
+}
