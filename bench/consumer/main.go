@@ -26,7 +26,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("what to do: stream, first, idle or history")
+		return fmt.Errorf("what to do: stream, first, idle, history or warm")
 	}
 	flags := flag.NewFlagSet("consumer", flag.ContinueOnError)
 	cli := flags.String("cli", "", "the firehose")
