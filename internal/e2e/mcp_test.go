@@ -285,6 +285,9 @@ func externalServers(t *testing.T) map[string]claude.MCPServer {
 		t.Cleanup(func() {
 			s.CloseClientConnections()
 			s.Close()
+			for session := range server.Sessions() {
+				session.Close() // a CLI that is gone does not say so over HTTP
+			}
 		})
 		return s.URL
 	}
