@@ -98,6 +98,7 @@ type readerState struct {
 	limit     *RateLimitInfo // the last one that was told
 	seen      bool           // a message was read
 	checked   bool           // the CLI's version was looked at
+	follow    string         // a session whose lock is to be taken
 	stalled   bool           // reading has stopped once for want of a consumer
 	reads     int            // of the connection, at the last line
 	unchecked int64          // bytes read since MaxBuffered was looked at
@@ -232,7 +233,16 @@ func (s *session) line(l ndjson.Line) error {
 	}
 	// Behind the delivery, by which turns end.
 	s.check()
+	s.followSession()
 	return nil
+}
+
+// followSession takes the lock of a session that the CLI has begun to write.
+func (s *session) followSession() {
+	if id := s.reader.follow; id != "" && s.guard != nil {
+		s.work.Go(func() { s.guard.follow(id) })
+	}
+	s.reader.follow = ""
 }
 
 // pass hands a line on.
@@ -298,9 +308,7 @@ func (s *session) note(m Message) {
 	s.update(func(st *sessionState) {
 		if id := m.Head().SessionID; id != "" && id != st.sessionID {
 			st.sessionID = id
-			if s.guard != nil {
-				s.work.Go(func() { s.guard.follow(id) })
-			}
+			s.reader.follow = id
 		}
 		st.see(m)
 		s.spareHooks(st, m)

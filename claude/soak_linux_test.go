@@ -134,10 +134,7 @@ func killed(err error) bool {
 // TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while
 // some of their processes are killed: nothing is left.
 func TestOpenAndCloseAtRandom(t *testing.T) {
-	clients := 40
-	if soak {
-		clients = 200
-	}
+	const clients = 200
 	dir, mark := t.TempDir(), fmt.Sprint("clients-", os.Getpid())
 	t.Setenv("TMPDIR", t.TempDir())
 	routines, files := goleak.IgnoreCurrent(), descriptors(t)

@@ -67,7 +67,8 @@ func playScene(t *testing.T, s hookScene) {
 		t.Error(err)
 	}
 	c.Wait()
-	if got, want := l.fired(), slices.Sorted(slices.Values(s.want)); !slices.Equal(got, want) {
+	missed := func(name string) bool { return slices.Contains(s.may, name) && !slices.Contains(l.fired(), name) }
+	if got, want := l.fired(), slices.DeleteFunc(slices.Sorted(slices.Values(s.want)), missed); !slices.Equal(got, want) {
 		t.Errorf("these fired:     %v\nthese were meant: %v", got, want)
 	}
 	l.checkTyped()
