@@ -96,6 +96,9 @@ func (m HookMatcher[In, Out]) check() error {
 
 // allHooks are the caller's hooks behind those of this package.
 func (o *Options) allHooks() *Hooks {
+	if o.Hooks == nil && o.Guard == nil {
+		return nil // most sessions have none, and wait for nothing
+	}
 	var all Hooks
 	if o.Hooks != nil {
 		all = *o.Hooks

@@ -153,7 +153,7 @@ func startSession(ctx context.Context, opts *Options, out sink, hold bool) (*ses
 	s.warnShadowed()
 	s.mux = control.New(control.Options{Send: s.send, Handle: s.handle, OnPanic: s.panicked, OnIdle: s.unasked})
 	s.work.Go(s.read)
-	if s.guard != nil && s.guard.dir != "" {
+	if s.guard != nil && s.guard.on {
 		s.work.Go(s.watchOwner)
 	}
 	s.shake(ctx, request)

@@ -19,7 +19,7 @@ type attachment struct {
 
 // admit makes a connected client one that others can attach to.
 func (c *Client) admit() {
-	if c.s.guard == nil || c.s.guard.dir == "" {
+	if c.s.guard == nil || !c.s.guard.on {
 		return
 	}
 	attachments.mu.Lock()
@@ -41,7 +41,7 @@ func attach(opts *Options) *Client {
 	attachments.mu.Lock()
 	defer attachments.mu.Unlock()
 	for c, a := range attachments.live {
-		if c.s.guard.locked() == opts.Resume && filepath.Clean(c.s.guard.dir) == filepath.Clean(dir) {
+		if c.s.guard.locked() == opts.Resume && filepath.Clean(c.s.guard.dir()) == filepath.Clean(dir) {
 			a.n++
 			return &Client{s: c.s, r: c.r, sending: c.sending, shared: a}
 		}

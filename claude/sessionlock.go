@@ -69,7 +69,8 @@ type lockInfo struct {
 // sessionGuard holds the lock of the session that a CLI is writing.
 type sessionGuard struct {
 	opts *Options
-	dir  string // of the lock files; "" if there are none
+	on   bool          // there is a lock
+	dir  func() string // of the lock files
 
 	mu       sync.Mutex
 	id       string // of the session that is locked
@@ -80,9 +81,10 @@ type sessionGuard struct {
 // newSessionGuard makes the guard of a CLI that runs here. One that runs
 // elsewhere, or with a configuration that nobody else sees, has no lock.
 func newSessionGuard(opts *Options) *sessionGuard {
-	g := &sessionGuard{opts: opts}
-	if opts.SessionLock != LockOff && opts.Spawner == nil && (opts.Isolation == nil || opts.Isolation.ConfigDir != "") {
-		g.dir = lockDir(opts)
+	g := &sessionGuard{opts: opts, dir: sync.OnceValue(func() string { return lockDir(opts) })}
+	g.on = opts.SessionLock != LockOff && opts.Spawner == nil && (opts.Isolation == nil || opts.Isolation.ConfigDir != "")
+	if opts.SessionStore != nil || opts.Isolation != nil {
+		g.dir() // before the environment is changed for the CLI
 	}
 	return g
 }
@@ -96,7 +98,7 @@ func lockDir(opts *Options) string {
 	return filepath.Join(dir, "parley", "locks")
 }
 
-func (g *sessionGuard) path(id string) string { return filepath.Join(g.dir, id+".lock") }
+func (g *sessionGuard) path(id string) string { return filepath.Join(g.dir(), id+".lock") }
 
 // begin takes the lock of the session that the options name, as far as that can
 // be told without the CLI.
@@ -143,7 +145,7 @@ func transcriptFile(o *Options, id string) string {
 func (g *sessionGuard) take(ctx context.Context, id string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.dir == "" || g.id == id || !validUUID(id) {
+	if !g.on || g.id == id || !validUUID(id) {
 		return nil
 	}
 	f, err := g.try(id)
@@ -169,7 +171,7 @@ func (g *sessionGuard) take(ctx context.Context, id string) error {
 // session. Such a one cannot be told to end.
 func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
 	g.hold(id, f, err)
-	busy := foreignCLI(filepath.Dir(filepath.Dir(g.dir)), id)
+	busy := foreignCLI(filepath.Dir(filepath.Dir(g.dir())), id)
 	switch {
 	case busy == nil:
 		return nil
@@ -183,7 +185,7 @@ func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
 }
 
 func (g *sessionGuard) try(id string) (*filelock.File, error) {
-	if err := os.MkdirAll(g.dir, 0o700); err != nil {
+	if err := os.MkdirAll(g.dir(), 0o700); err != nil {
 		return nil, err
 	}
 	return filelock.TryLock(g.path(id))
@@ -250,7 +252,7 @@ func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, er
 func (g *sessionGuard) follow(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.released || g.dir == "" || g.id == id || !validUUID(id) {
+	if g.released || !g.on || g.id == id || !validUUID(id) {
 		return
 	}
 	f, err := g.try(id)
