@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // ErrLocked: somebody else has the lock.
@@ -25,7 +27,7 @@ func TryLock(path string) (*File, error) { return acquire(path, false) }
 
 func acquire(path string, wait bool) (*File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -35,10 +37,28 @@ func acquire(path string, wait bool) (*File, error) {
 		}
 		// Whoever had the lock may have removed the file before giving it back.
 		if l := (&File{f}); l.Holds() {
+			if !wait && stolenLives(path) {
+				f.Close()
+				return nil, ErrLocked
+			}
 			return l, nil
 		}
 		f.Close()
 	}
+}
+
+// stolen is where the file of a lock is while it is taken away from its owner.
+func stolen(path string) string { return path + ".stolen" }
+
+// stolenLives reports whether the owner of a lock that was taken away still has it: who
+// took it has given up, or was killed, before the owner did.
+func stolenLives(path string) bool {
+	f, err := regular.OpenFile(stolen(path), os.O_RDWR, 0o600)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(lock(f, false), ErrLocked)
 }
 
 // Holds reports whether the file is still at its path: somebody who took the
@@ -68,31 +88,57 @@ func (f *File) Remove() error {
 	return errors.Join(err, f.Close())
 }
 
-// Steal takes a lock away: its file is removed, and a new one locked in its
-// place. The old owner keeps its lock on a file that nobody finds, which Holds
-// tells it. The returned file, if any, is the old one, for [File.Free].
-func Steal(path string) (mine, old *File, err error) {
-	if f, err := os.OpenFile(path, os.O_RDWR, 0o600); err == nil {
-		old = &File{f}
+// Steal takes a lock away: its file is moved aside, and a new one locked in its
+// place. The old owner keeps its lock on the file that was moved, which Holds tells
+// it. The returned old one, nil if there was none, must be ended: with [Stolen.End]
+// when its owner has given up its lock, else with [Stolen.PutBack]. Until then nobody
+// else gets the lock, also if this process is killed meanwhile. The error is
+// [ErrLocked] while another steal is under way.
+func Steal(path string) (mine *File, old *Stolen, err error) {
+	if stolenLives(path) {
+		return nil, nil, ErrLocked
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		old.close()
+	if err := os.Rename(path, stolen(path)); err == nil {
+		f, err := regular.OpenFile(stolen(path), os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, nil, err
+		}
+		old = &Stolen{path: path, file: f}
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	mine, err = TryLock(path)
-	if err != nil {
-		old.close()
-		return nil, nil, err
-	}
-	return mine, old, nil
-}
-
-func (f *File) close() {
-	if f != nil {
+	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		if err = lock(f, false); err == nil {
+			return &File{f}, old, nil
+		}
 		f.Close()
 	}
+	if old != nil {
+		err = errors.Join(err, old.PutBack(nil))
+	}
+	return nil, nil, err
 }
 
-// Free reports whether the owner of a file that was stolen has given up its
-// lock.
-func (f *File) Free() bool { return lock(f.File, false) == nil }
+// Stolen is a lock that was taken away from its owner.
+type Stolen struct {
+	path string
+	file *os.File
+}
+
+// Free reports whether the owner has given up its lock.
+func (s *Stolen) Free() bool { return lock(s.file, false) == nil }
+
+// End forgets the lock of an owner that has given it up.
+func (s *Stolen) End() error {
+	return errors.Join(os.Remove(stolen(s.path)), s.file.Close())
+}
+
+// PutBack gives the lock back to its owner, in place of the one that was taken.
+func (s *Stolen) PutBack(mine *File) error {
+	err := errors.Join(os.Rename(stolen(s.path), s.path), s.file.Close())
+	if mine != nil {
+		err = errors.Join(err, mine.Unlock())
+	}
+	return err
+}

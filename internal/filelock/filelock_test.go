@@ -13,7 +13,7 @@ import (
 
 const holder = "PARLEY_FILELOCK"
 
-// TestMain makes this program, run again, a process that holds a lock until it
+// filelock.TestMain makes this program, run again, a process that holds a lock until it
 // is killed.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(holder); path != "" {
@@ -73,13 +73,123 @@ func TestSteal(t *testing.T) {
 	if first.Holds() || !mine.Holds() || old.Free() {
 		t.Errorf("holds %v, %v, free %v", first.Holds(), mine.Holds(), old.Free())
 	}
+	if _, _, err := filelock.Steal(path); !errors.Is(err, filelock.ErrLocked) {
+		t.Errorf("a steal during a steal: %v", err)
+	}
 	if err := first.Remove(); err != nil {
 		t.Fatal(err)
 	}
 	if !mine.Holds() || !old.Free() {
 		t.Error("the owner before has removed what is not its any more, or is not gone")
 	}
-	old.Unlock()
+	if err := old.End(); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
+// A lock that cannot be had is put back: its owner never lost it.
+func TestPutBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	first, err := filelock.TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, old, err := filelock.Steal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.PutBack(mine); err != nil {
+		t.Fatal(err)
+	}
+	if !first.Holds() {
+		t.Error("the owner has not got its lock back")
+	}
+	if _, err := filelock.TryLock(path); !errors.Is(err, filelock.ErrLocked) {
+		t.Errorf("a lock that was put back: %v", err)
+	}
+	if err := first.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 0 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
+// A thief that is killed in the middle leaves no way to a second writer: as long as the
+// owner lives, the lock is taken.
+func TestKilledThief(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	first, err := filelock.TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, _, err := filelock.Steal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine.Unlock() // what the system does for a process that was killed
+	if _, err := filelock.TryLock(path); !errors.Is(err, filelock.ErrLocked) {
+		t.Errorf("beside an owner that lives: %v", err)
+	}
+	first.Unlock()
+	f, err := filelock.TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Unlock()
+}
+
+// filelock.TestStoppedOwner stops the process that has a lock. It can be taken, but is not free
+// as long as that process may go on.
+func TestStoppedOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	cmd := startHolder(t, path)
+	if err := stopProcess(cmd.Process); err != nil {
+		t.Skipf("no process can be stopped here: %v", err)
+	}
+	mine, old, err := filelock.Steal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old.Free() {
+		t.Error("a stopped process has given up its lock")
+	}
+	if err := old.PutBack(mine); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := filelock.TryLock(path); !errors.Is(err, filelock.ErrLocked) {
+		t.Errorf("beside a stopped owner: %v", err)
+	}
+}
+
+// startHolder starts a process that has a lock until the test ends.
+func startHolder(t *testing.T, path string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), holder+"="+path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	if _, err := out.Read(make([]byte, 7)); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
 }
 
 // The lock of a process that is killed is free at once.

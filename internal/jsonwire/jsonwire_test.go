@@ -129,6 +129,25 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
+// A surrogate pair is one rune, also where nothing follows it.
+func TestUnmarshal_surrogates(t *testing.T) {
+	for text, want := range map[string]string{
+		`"\ud83c\udf89"`:       "🎉",
+		`"a\uD83C\uDF89b"`:     "a🎉b",
+		`"\ud83c"`:             "\uFFFD",
+		`"\ud83c\ud83c"`:       "\uFFFD\uFFFD",
+		`"\ud83c\u0041"`:       "\uFFFDA",
+		`"\udf89\ud83c\udf89"`: "\uFFFD🎉",
+	} {
+		var got struct {
+			S string `json:"s"`
+		}
+		if err := jsonwire.Unmarshal(`{"s":`+text+`}`, &got); err != nil || got.S != want {
+			t.Errorf("%s: %q, %v, want %q", text, got.S, err, want)
+		}
+	}
+}
+
 func TestUnmarshal_mismatchLeavesZero(t *testing.T) {
 	var got outer
 	const s = `{"s":1,"n":"x","f":"y","b":3,"p":null,"l":{"a":1},"m":[1],"in":"no","uuid":["u"]}`

@@ -72,7 +72,7 @@ var (
 	notInProject = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`)
-	urlUser    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@"'<>\\]+@`)
+	urlUser    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s@"'<>\\?]+@[^\s"'<>\\]*`)
 	knownToken = regexp.MustCompile(`\b(?:` + strings.Join([]string{
 		`sk-ant-[\w-]{4,}`,                       // Anthropic
 		`sk-[A-Za-z0-9_-]{20,}`,                  // OpenAI and others
@@ -116,7 +116,8 @@ func replace(re *regexp.Regexp, with string) func(*Redactor, string) string {
 // rules are in the order in which they are applied.
 var rules = []rule{
 	{hints: []string{"private key"}, redact: replace(privateKey, Redacted)},
-	{hints: []string{"://"}, redact: replace(urlUser, "${1}"+Redacted+"@")},
+	{hints: []string{"://"}, redact: redactURLUser},
+	{hints: []string{"hook", "/bot"}, redact: redactWebhooks},
 	{hints: tokenHints, redact: replace(knownToken, Redacted)},
 	{hints: []string{"bearer", "basic"}, redact: replace(scheme, "${1}${2}"+Redacted)},
 	{hints: []string{"key=", "sig=", "signature="}, redact: replace(query, "${1}"+Redacted)},
@@ -124,6 +125,12 @@ var rules = []rule{
 		hints:  []string{"key", "token", "secret", "pass", "pwd", "authorization", "cookie", "credential"},
 		redact: func(_ *Redactor, s string) string { return redactAssignments(s) },
 	},
+	{hints: []string{"key", "token", "secret", "pass", "authorization", "cookie", "credential"}, redact: func(_ *Redactor, s string) string { return redactFlags(s) }},
+	{hints: []string{"-u", "--user", "--proxy-user"}, redact: redactLast(userFlag, isNumber)},
+	{hints: []string{" -p"}, redact: redactLast(passwordCommand, func(string) bool { return false })},
+	{hints: []string{"-p"}, redact: redactLast(shortFlag, func(value string) bool { return !looksChosen(value) })},
+	{hints: []string{"password"}, redact: redactLast(netrc, func(string) bool { return false })},
+	{hints: []string{"</", `<\/`, "u003c", "value="}, redact: redactXML},
 	{hints: []string{"@"}, redact: redactEmails},
 	{hints: []string{"/", `\`}, redact: redactHome, enabled: func(r *Redactor) bool { return r.home != nil }},
 	{hints: []string{`:\`, ":/"}, redact: replace(blankHomes, "${1}"+redactedHome+"${2}")},
@@ -211,6 +218,7 @@ type jsonRedactor struct {
 type jsonPlace struct {
 	key     string // the member that is open; in an array, the array's own
 	named   string // the object's member "name", for those whose value is in "value"
+	flag    string // in an array, the flag that stands before this string
 	isArray bool
 	wantKey bool
 }
@@ -258,6 +266,12 @@ func (w *jsonRedactor) string(literal []byte) {
 		redacted = w.r.Text(s)
 	case secretName(place.key) && !harmless(s), place.key == "value" && secretName(place.named) && !harmless(s):
 		redacted = Redacted
+	case place.isArray && place.flag != "":
+		redacted = w.r.flagged(place.flag, s)
+		place.flag = ""
+	case place.isArray && strings.HasPrefix(s, "-") && !strings.ContainsAny(s, " ="):
+		place.flag = s
+		redacted = w.r.Text(s)
 	default:
 		if slices.Contains([]string{"name", "key", "header"}, place.key) {
 			place.named = s

@@ -9,8 +9,9 @@ import (
 
 // secretWords end the names of what is secret, in snake case.
 var secretWords = []string{
-	"api_key", "apikey", "access_key", "access_key_id", "secret_key", "private_key", "signing_key", "encryption_key", "auth_key",
+	"api_key", "apikey", "access_key", "access_key_id", "secret_key", "private_key", "signing_key", "encryption_key", "auth_key", "account_key", "storage_key", "shared_key",
 	"token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "credentials",
+	"pgpassword", "sshpass", "rediscli_auth",
 }
 
 // upperWords end the names of variables that are secret, in capitals.

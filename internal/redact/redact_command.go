@@ -1,0 +1,163 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// separator stands between two words of a command line: blanks, or what is between two strings of a JSON array,
+// which has backslashes where the JSON is inside of a string.
+const separator = `(?:\\*["']?[ \t]+|\\*["'],\s*)`
+
+var (
+	// longFlag is a flag and what stands between it and its value.
+	longFlag = regexp.MustCompile(`(?:^|[\s"'\x60(\[,])(--?[A-Za-z][\w.-]+)` + separator)
+	// userFlag is a name and a password in one word, as curl takes them.
+	userFlag = regexp.MustCompile(`((?:^|[\s"'\x60(\[,])(?:-u|-U|--user|--proxy-user)(?:=|` + separator + `)?\\*["']?[^\s:"'\\=-][^\s:"'\\=]*:)([^\s"'\\\x60]+)`)
+	// shortFlag is a password that is stuck to its flag, as the clients of MySQL take it.
+	shortFlag = regexp.MustCompile(`((?:^|[\s"'\x60(\[,])-p\\*["']?)([^\s"'\\\x60=][^\s"'\\\x60]{3,})`)
+	// passwordCommand is a program whose -p is a password, whatever that looks like.
+	passwordCommand = regexp.MustCompile(`(?i)(\b(?:mysql\w*|mariadb[\w-]*|sshpass|mongo\w*|7z[a-z]?|rar|unrar|docker\s+login|podman\s+login)\b[^\n|;]*?\s-p[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
+	// netrc is an entry of that file, in one line or in several.
+	netrc = regexp.MustCompile(`(?i)(\b(?:machine\s+\S+|login\s+\S+|default)(?:\s|\\+n)+(?:(?:login|account)\s+\S+(?:\s|\\+n)+)*?password\s+)([^\s"\\]+)`)
+	// element is the opening tag of an XML element with the text in it. JSON inside of JSON may escape < and >.
+	element = regexp.MustCompile(`(?i)((?:<|\\+u003c)([\w.:-]+)(?:\s[^<>]*?)?(?:>|\\+u003e)\s*)([^<>]*?[^<>\s])(\s*(?:<|\\+u003c)\\*/)`)
+	// pairOfAttributes is a setting as configuration files of XML have it.
+	pairOfAttributes = regexp.MustCompile(`(?i)(\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["']\s+value=\\*["'])([^"'\\<>]+)`)
+	// webhook is a URL that says so; whoever knows it can use it.
+	webhook = regexp.MustCompile(`(?i)https?://[^\s"'<>\\\x60]*(?:hook|/bot\d+:)[^\s"'<>\\\x60]*`)
+)
+
+// prose are words that follow the name of a flag where people write about it.
+var prose = []string{"is", "are", "was", "and", "or", "to", "for", "in", "as", "the", "a", "an", "of", "with", "from", "flag", "option", "must", "can", "may", "if", "on", "not", "when", "which", "that"}
+
+// redactFlags takes out what follows a flag with a secret name.
+func redactFlags(s string) string {
+	var b strings.Builder
+	for {
+		m := longFlag.FindStringSubmatchIndex(s)
+		if m == nil {
+			b.WriteString(s)
+			return b.String()
+		}
+		name, rest := s[m[2]:m[3]], s[m[1]:]
+		b.WriteString(s[:m[1]])
+		if secretName(strings.TrimLeft(name, "-")) {
+			before, value, after := assigned("", rest)
+			if !harmless(value) && !slices.Contains(prose, value) && !strings.HasPrefix(value, "-") {
+				value = Redacted
+			}
+			b.WriteString(before + value)
+			rest = after
+		}
+		s = rest
+	}
+}
+
+// redactLast puts [Redacted] in the place of a match's last group unless keep says otherwise.
+func redactLast(re *regexp.Regexp, keep func(value string) bool) func(*Redactor, string) string {
+	return func(_ *Redactor, s string) string {
+		return replaceGroup(re, s, 2, func(m []string) bool { return harmless(m[2]) || keep(m[2]) })
+	}
+}
+
+// replaceGroup puts [Redacted] in the place of a group of every match for which keep is false.
+func replaceGroup(re *regexp.Regexp, s string, group int, keep func(groups []string) bool) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+		groups := make([]string, len(at)/2)
+		for i := range groups {
+			if at[2*i] >= 0 {
+				groups[i] = s[at[2*i]:at[2*i+1]]
+			}
+		}
+		if !keep(groups) {
+			b.WriteString(s[last:at[2*group]] + Redacted)
+			last = at[2*group+1]
+		}
+	}
+	return b.String() + s[last:]
+}
+
+// redactXML takes out the text of elements with secret names, and the values of settings with such names.
+func redactXML(_ *Redactor, s string) string {
+	keep := func(m []string) bool {
+		_, local, qualified := strings.Cut(m[2], ":")
+		if !qualified {
+			local = m[2]
+		}
+		return !secretName(local) || harmless(m[3])
+	}
+	return replaceGroup(pairOfAttributes, replaceGroup(element, s, 3, keep), 3, keep)
+}
+
+// isNumber reports whether a value is a number, or two: a port, an id of a user.
+func isNumber(value string) bool { return strings.Trim(value, "0123456789:,.-") == "" }
+
+// looksChosen reports whether a word has what passwords have and flags, ports and paths do not.
+func looksChosen(value string) bool {
+	letters := strings.ContainsFunc(value, func(c rune) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' })
+	return letters && len(value) >= 6 && strings.ContainsAny(value, "0123456789!#$%&*+?@^_~") && !strings.ContainsAny(value, "/:=")
+}
+
+// redactWebhooks takes out the parts of a webhook's URL that are not words.
+func redactWebhooks(_ *Redactor, s string) string {
+	return webhook.ReplaceAllStringFunc(s, func(url string) string {
+		parts := strings.Split(url, "/")
+		after := false
+		for i, part := range parts {
+			lower := strings.ToLower(part)
+			switch name, token, isBot := strings.Cut(part, ":"); {
+			case isBot && strings.HasPrefix(lower, "bot") && len(token) >= minSecret:
+				parts[i] = name + ":" + Redacted
+			case after && i > 2 && !strings.Contains(lower, "hook") && looksIssued(part):
+				parts[i] = Redacted
+			}
+			after = after || strings.Contains(lower, "hook")
+		}
+		return strings.Join(parts, "/")
+	})
+}
+
+// looksIssued reports whether a part of a path was issued by a program and not written by a person.
+func looksIssued(part string) bool {
+	digits := strings.ContainsAny(part, "0123456789")
+	oneCase := part == strings.ToLower(part)
+	return len(part) >= minSecret && (digits || !oneCase)
+}
+
+// redactURLUser takes out the user and the password of a URL. A password may hold an @ or a slash that were not
+// escaped: the host begins after the last @ before the path.
+func redactURLUser(_ *Redactor, s string) string {
+	return urlUser.ReplaceAllStringFunc(s, func(match string) string {
+		scheme, rest, _ := strings.Cut(match, "://")
+		end := strings.IndexByte(rest, '/')
+		if end < 0 {
+			end = len(rest)
+		}
+		at := strings.LastIndexByte(rest[:end], '@')
+		if at < 0 {
+			// A slash before the @: a password if there is a user before it, else a path such as /pkg@v1.
+			user, password, ok := strings.Cut(rest[:end], ":")
+			if at = strings.IndexByte(rest, '@'); at < 0 || !ok || user == "" || isNumber(password) {
+				return match
+			}
+		}
+		return scheme + "://" + Redacted + rest[at:]
+	})
+}
+
+// flagged redacts the word after a flag in a list of arguments.
+func (r *Redactor) flagged(flag, value string) string {
+	joined := flag + " " + value
+	text := r.Text(joined)
+	if rest, ok := strings.CutPrefix(text, flag+" "); ok && !strings.Contains(value, " ") {
+		return rest
+	}
+	if secretName(strings.TrimLeft(flag, "-")) && !harmless(value) && !strings.HasPrefix(value, "-") {
+		return Redacted
+	}
+	return r.Text(value)
+}

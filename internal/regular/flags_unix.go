@@ -1,0 +1,10 @@
+//go:build unix
+
+package regular
+
+import "syscall"
+
+// NonBlocking makes the opening of a pipe return at once; 0 where there is no such flag.
+const NonBlocking = syscall.O_NONBLOCK
+
+const noFollow = syscall.O_NOFOLLOW

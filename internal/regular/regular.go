@@ -1,0 +1,103 @@
+// Package regular opens regular files, and nothing else: a pipe, a device, a socket or
+// a directory that stands where a file is expected is an error at once, and never a
+// wait for another process to open its other end.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ErrNotRegular is the cause of the error for what is not a regular file.
+var ErrNotRegular = errors.New("not a regular file")
+
+// ErrTooLarge is the cause of the error for a file that is larger than its limit.
+var ErrTooLarge = errors.New("the file is too large")
+
+// Open opens a regular file for reading. A link to one is followed.
+func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY|NonBlocking) }
+
+// OpenNoFollow opens a regular file for reading. A link is an error.
+func OpenNoFollow(path string) (*os.File, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(path, info); err != nil {
+		return nil, err
+	}
+	return open(path, os.O_RDONLY|NonBlocking|noFollow)
+}
+
+// OpenFile is os.OpenFile for a regular file, which is made if the flags say so. A link
+// is an error.
+func OpenFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if err := check(path, info); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, flags|NonBlocking|noFollow, mode)
+	if err != nil {
+		return nil, err
+	}
+	return checked(f, path)
+}
+
+func open(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	return checked(f, path)
+}
+
+func checked(f *os.File, path string) (*os.File, error) {
+	info, err := f.Stat()
+	if err == nil {
+		err = check(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func check(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	return nil
+}
+
+// Read reads all of a regular file of at most limit bytes. A link to one is followed.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, path, limit)
+}
+
+// ReadNoFollow is [Read] that does not follow a link.
+func ReadNoFollow(path string, limit int64) ([]byte, error) {
+	f, err := OpenNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, path, limit)
+}
+
+func readAll(f *os.File, path string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
+	}
+	return text, err
+}
