@@ -1,0 +1,232 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+// ErrClosed is what calls fail with after Close.
+var ErrClosed = errors.New("jsonrpc: connection closed")
+
+// errCancelled is the cause of a handler's context when the peer took its request back.
+var errCancelled = &Error{Code: CodeCancelled, Message: "Request cancelled"}
+
+// Options configures a Conn. The zero value answers every request with
+// MethodNotFound and ignores notifications.
+type Options struct {
+	// Handle answers a request of the peer, in a goroutine of its own. Its context
+	// ends when the peer takes the request back and when the connection ends. A nil
+	// result is the answer null.
+	Handle func(ctx context.Context, m *Message) (result any, err error)
+	// Notify takes a notification. The calls come in order, from one goroutine, and
+	// everything that arrives later waits for them.
+	Notify func(ctx context.Context, m *Message)
+	// Stray takes what is neither: a line that is not JSON-RPC (with err), and an
+	// answer without a waiting call (m is not nil). It is called in order as Notify is.
+	Stray func(line string, m *Message, err error)
+	// Observe sees every message that arrives, in its order and before anything else does.
+	// Sent sees every line that is about to be written, Written every line that was: what
+	// is sent after it arrives after it. None may block for long.
+	Observe func(m *Message)
+	Sent    func(line []byte)
+	Written func(line []byte)
+	// Panicked is called when a callback has panicked, on its goroutine.
+	Panicked func(method string, value any, stack []byte)
+
+	// Bare leaves the member "jsonrpc" out of what is written. Reading never needs it.
+	Bare bool
+	// CancelMethod is the notification that takes a request back, in both directions,
+	// with params {"requestId": id}; empty if the protocol has none.
+	CancelMethod string
+	// AnswerStray answers a line that is not JSON-RPC with an error and the id null,
+	// as a server does.
+	AnswerStray bool
+
+	// MaxLine guards against a line that never ends; 0 means 256 MiB.
+	MaxLine int
+	// MaxBuffered is how many bytes wait for the callbacks before the connection
+	// stops reading; 0 means 256 MiB.
+	MaxBuffered int
+	// MaxRequests is how many requests of the peer are handled at once; one more is
+	// answered with CodeOverloaded. 0 means 1024.
+	MaxRequests int
+	// WriteTimeout is how long the peer may take to accept one answer; 0 means 1 minute.
+	WriteTimeout time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxBuffered == 0 {
+		o.MaxBuffered = 256 << 20
+	}
+	if o.MaxRequests == 0 {
+		o.MaxRequests = 1024
+	}
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = time.Minute
+	}
+	return o
+}
+
+// Conn is one side of a conversation. Its methods may be called from any goroutine.
+type Conn struct {
+	opts  Options
+	enc   encoder
+	src   io.Reader
+	w     *ndjson.Writer
+	ended chan struct{} // closed when no message will be dispatched any more
+
+	ctx    context.Context // of every callback; ends with the connection
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex
+	changed *sync.Cond // of the queue
+	state   state
+	work    sync.WaitGroup // reader, dispatcher, handlers; grows only while there is no cause
+}
+
+// state is everything that changes, and it changes only inside update.
+type state struct {
+	nextID   int64
+	pending  map[ID]*call
+	handling map[ID][]*incoming
+	handlers int
+	queue    []arrival
+	queued   int   // bytes in queue
+	urgent   int   // pending calls that are answered out of turn
+	readEnd  error // set when the reader has put its last line into the queue
+	cause    error // set once: why the connection has ended
+}
+
+// New starts a conversation over r and w and takes both over: Close closes w, and r
+// if it is an io.Closer.
+func New(r io.Reader, w io.WriteCloser, opts Options) *Conn {
+	opts = opts.withDefaults()
+	c := &Conn{opts: opts, enc: encoder{opts.Bare}, src: r, w: ndjson.NewWriter(w, opts.WriteTimeout), ended: make(chan struct{})}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.changed = sync.NewCond(&c.mu)
+	c.state.pending = map[ID]*call{}
+	c.state.handling = map[ID][]*incoming{}
+	c.work.Go(c.read)
+	c.work.Go(c.dispatch)
+	return c
+}
+
+func (c *Conn) update(f func(s *state)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(&c.state)
+}
+
+// Notify sends a notification. Notifications of one goroutine keep their order.
+func (c *Conn) Notify(ctx context.Context, method string, params any) error {
+	line, err := c.enc.request("", method, params)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, line)
+}
+
+func (c *Conn) write(ctx context.Context, line []byte) error {
+	if c.opts.Sent != nil {
+		c.guarded("", func() { c.opts.Sent(line) })
+	}
+	err := c.w.WriteLine(ctx, line)
+	if err == nil && c.opts.Written != nil {
+		c.guarded("", func() { c.opts.Written(line) })
+	}
+	if errors.Is(err, ndjson.ErrClosed) {
+		return c.endError()
+	}
+	return err
+}
+
+// endError is why the connection ended, ErrClosed if it has not.
+func (c *Conn) endError() (err error) {
+	c.update(func(s *state) { err = s.cause })
+	if err == nil {
+		return ErrClosed
+	}
+	return err
+}
+
+// CloseWrite ends the outgoing stream after the lines whose writing has begun. The
+// peer may go on to write.
+func (c *Conn) CloseWrite(ctx context.Context) error { return c.w.CloseAfterWrites(ctx) }
+
+// Close ends the connection: pending calls fail with ErrClosed and the contexts of
+// handlers end. It does not wait for callbacks. It may be called many times.
+func (c *Conn) Close() error {
+	c.fail(ErrClosed)
+	err := c.w.Close()
+	if closer, ok := c.src.(io.Closer); ok {
+		_ = closer.Close() // It is read no more.
+	}
+	return err
+}
+
+// Done is closed when the connection has ended and everything that arrived before
+// its end has been dispatched.
+func (c *Conn) Done() <-chan struct{} { return c.ended }
+
+// Err is why the connection ended: io.EOF when the peer closed it, ErrClosed after
+// Close, nil while it lives.
+func (c *Conn) Err() (err error) {
+	c.update(func(s *state) { err = s.cause })
+	return err
+}
+
+// Wait returns nil when the connection has ended and every goroutine of it is gone,
+// and the cause of ctx when that takes longer.
+func (c *Conn) Wait(ctx context.Context) error {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		c.work.Wait()
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// fail ends the connection with its first cause.
+func (c *Conn) fail(cause error) {
+	var failed []*call
+	c.update(func(s *state) {
+		if s.cause != nil {
+			return
+		}
+		s.cause = cause
+		for id, p := range s.pending {
+			delete(s.pending, id)
+			failed = append(failed, p)
+		}
+		c.cancel(cause)
+		c.changed.Broadcast()
+	})
+	for _, p := range failed {
+		p.end("", cause)
+	}
+}
+
+// guarded calls f; a panic is reported and returned.
+func (c *Conn) guarded(method string, f func()) (panicked any) {
+	defer func() {
+		if v := recover(); v != nil {
+			panicked = v
+			if c.opts.Panicked != nil {
+				c.opts.Panicked(method, v, debug.Stack())
+			}
+		}
+	}()
+	f()
+	return nil
+}

@@ -1,0 +1,159 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// incoming is a request of the peer that is being handled.
+type incoming struct{ cancel context.CancelCauseFunc }
+
+// Then is a result with something to do after the answer has been written, such as a
+// notification that must not come before it. In a batch the answer may come later.
+type Then struct {
+	Result any
+	Do     func()
+}
+
+// request starts the handler of a request.
+func (c *Conn) request(m *Message, b *batch) {
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	in := &incoming{cancel: cancel}
+	started := false
+	c.update(func(s *state) {
+		if started = s.cause == nil && s.handlers < c.opts.MaxRequests; started {
+			s.handlers++
+			s.handling[m.ID] = append(s.handling[m.ID], in)
+			c.work.Go(func() { c.serve(ctx, m, in, b) })
+		}
+	})
+	if !started {
+		cancel(nil)
+		c.reply(b, c.enc.answer(m.ID, nil, &Error{Code: CodeOverloaded, Message: "Too many requests at once"}))
+	}
+}
+
+func (c *Conn) serve(ctx context.Context, m *Message, in *incoming, b *batch) {
+	var result any
+	err := fmt.Errorf("the handler of %s ended its goroutine", m.Method) // by runtime.Goexit
+	defer func() {
+		if cause := context.Cause(ctx); cause == error(errCancelled) && err != nil && errors.Is(err, context.Canceled) {
+			err = errCancelled
+		}
+		c.finish(m.ID, in)
+		then, ok := result.(*Then)
+		if ok {
+			result = then.Result
+		}
+		c.reply(b, c.enc.answer(m.ID, result, err))
+		if ok && then.Do != nil {
+			c.guarded(m.Method, then.Do)
+		}
+	}()
+	if c.opts.Handle == nil {
+		err = MethodNotFound(m.Method)
+		return
+	}
+	if v := c.guarded(m.Method, func() { result, err = c.opts.Handle(ctx, m) }); v != nil {
+		result, err = nil, fmt.Errorf("the handler of %s panicked: %v", m.Method, v)
+	}
+}
+
+// finish forgets a request that has been handled.
+func (c *Conn) finish(id ID, in *incoming) {
+	c.update(func(s *state) {
+		s.handlers--
+		list := slices.DeleteFunc(s.handling[id], func(o *incoming) bool { return o == in })
+		if len(list) == 0 {
+			delete(s.handling, id)
+		} else {
+			s.handling[id] = list
+		}
+	})
+	in.cancel(nil)
+}
+
+// cancelled ends the contexts of the requests that the peer took back. They are
+// still answered, by what their handlers return.
+func (c *Conn) cancelled(m *Message) {
+	var params struct {
+		RequestID text `json:"requestId"`
+	}
+	if jsonwire.Unmarshal(m.Params, &params) != nil {
+		return
+	}
+	c.update(func(s *state) {
+		for _, in := range s.handling[ID(params.RequestID)] {
+			in.cancel(errCancelled)
+		}
+	})
+}
+
+// reply sends an answer, or keeps it for the answer to its batch. The end of the
+// connection is reported by Err, not from here.
+func (c *Conn) reply(b *batch, line []byte) {
+	if b != nil {
+		if line = b.add(line); line == nil {
+			return
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.WriteTimeout)
+	defer cancel()
+	_ = c.write(ctx, line)
+}
+
+// errEmptyBatch is the error of an array without messages.
+var errEmptyBatch = errors.New("jsonrpc: an empty batch")
+
+// batch gathers the answers to the messages of one array.
+type batch struct {
+	mu   sync.Mutex
+	left int // answers that are missing
+	line []byte
+}
+
+// add keeps an answer and returns the whole array when it is complete.
+func (b *batch) add(answer []byte) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.line == nil {
+		b.line = []byte{'['}
+	} else {
+		b.line = append(b.line, ',')
+	}
+	b.line = append(b.line, answer...)
+	if b.left--; b.left > 0 {
+		return nil
+	}
+	return append(b.line, ']')
+}
+
+// batchArrivals splits an array. Whatever stands in it is an arrival of its own.
+func (c *Conn) batchArrivals(line string) []arrival {
+	var list []arrival
+	b := &batch{}
+	d := jsonwire.NewDecoder(line)
+	for e := d.Elements(); e.Next(); {
+		part := d.Text()
+		if d.Err() != nil {
+			break
+		}
+		m, err := decode(part)
+		list = append(list, arrival{msg: m, batch: b, line: part, err: err, size: len(part) + arrivalCost})
+		if stray := err != nil || !m.IsRequest() && !m.IsNotification() && !m.IsAnswer(); stray && c.opts.AnswerStray || !stray && m.IsRequest() {
+			b.left++
+		}
+	}
+	if err := d.End(); err != nil {
+		return []arrival{{line: line, err: fmt.Errorf("jsonrpc: reading a batch: %w", err), size: len(line) + arrivalCost}}
+	}
+	if len(list) == 0 {
+		return []arrival{{line: line, err: errEmptyBatch, size: len(line) + arrivalCost}}
+	}
+	return list
+}

@@ -1,0 +1,195 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Codes of errors that the protocol names.
+const (
+	CodeParse          = -32700 // the line is not JSON
+	CodeInvalidRequest = -32600 // the line is not a request
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	CodeOverloaded     = -32001 // too many requests at once
+	CodeCancelled      = -32800 // the caller took its request back
+)
+
+// Error is an error answer, ours to the peer or the peer's to us.
+type Error struct {
+	Code    int64           `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// MethodNotFound is the answer to a request for a method that does not exist.
+func MethodNotFound(method string) *Error {
+	return &Error{Code: CodeMethodNotFound, Message: "Method not found: " + method}
+}
+
+// ID is the text of a request's id: a number, a string in its quotes, or null.
+// It is echoed byte for byte.
+type ID string
+
+// Message is one message that arrived. Raw is the whole of it, and the other
+// fields are parts of Raw; an absent part is empty.
+type Message struct {
+	ID     ID
+	Method string
+	Params string // JSON
+	Result string // JSON
+	Error  *Error
+	Raw    string
+}
+
+// IsRequest reports whether the peer waits for an answer to m.
+func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != "" }
+
+// IsNotification reports whether m is a notification.
+func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == "" }
+
+// IsAnswer reports whether m answers a request.
+func (m *Message) IsAnswer() bool {
+	return m.Method == "" && m.ID != "" && (m.Result != "" || m.Error != nil)
+}
+
+// text holds the JSON of a value.
+type text string
+
+var _ = jsonwire.RegisterText[text]()
+
+type envelope struct {
+	ID     text   `json:"id"`
+	Method string `json:"method"`
+	Params text   `json:"params"`
+	Result text   `json:"result"`
+	Error  text   `json:"error"`
+}
+
+var errNotObject = errors.New("the message is not a JSON object")
+
+// decode decodes one message. The error says that it is not a JSON object; an
+// object that is not JSON-RPC is a message for which none of the Is methods is true.
+func decode(s string) (*Message, error) {
+	var e envelope
+	d := jsonwire.NewDecoder(s)
+	if d.Kind() != '{' {
+		if err := d.Err(); err != nil {
+			return nil, err
+		}
+		return nil, errNotObject
+	}
+	d.Into(&e)
+	if err := d.End(); err != nil {
+		return nil, err
+	}
+	m := &Message{ID: ID(e.ID), Method: e.Method, Params: string(e.Params), Result: string(e.Result), Raw: s}
+	if !validID(m.ID) {
+		m.ID, m.Method = "", ""
+		return m, nil
+	}
+	if e.Error != "" && e.Error != "null" {
+		m.Error = decodeError(string(e.Error))
+	}
+	return m, nil
+}
+
+// decodeError reads an error object. One of another shape is kept as its message.
+func decodeError(s string) *Error {
+	var e struct {
+		Code    int64  `json:"code"`
+		Message string `json:"message"`
+		Data    text   `json:"data"`
+	}
+	if err := jsonwire.Unmarshal(s, &e); err != nil || e.Message == "" && e.Code == 0 {
+		return &Error{Code: CodeInternal, Message: s}
+	}
+	out := &Error{Code: e.Code, Message: e.Message}
+	if e.Data != "" {
+		out.Data = json.RawMessage(e.Data)
+	}
+	return out
+}
+
+// validID reports whether an id is absent, a number, a string or null.
+func validID(id ID) bool {
+	if id == "" || id == "null" {
+		return true
+	}
+	c := id[0]
+	return c == '"' || c == '-' || c >= '0' && c <= '9'
+}
+
+// encoder writes messages; bare leaves out the member jsonrpc.
+type encoder struct{ bare bool }
+
+func (e encoder) open() []byte {
+	if e.bare {
+		return []byte(`{`)
+	}
+	return []byte(`{"jsonrpc":"2.0",`)
+}
+
+// request is the line of a request, or of a notification if id is empty.
+func (e encoder) request(id ID, method string, params any) ([]byte, error) {
+	b := e.open()
+	if id != "" {
+		b = append(append(append(b, `"id":`...), id...), ',')
+	}
+	b = jsonwire.AppendString(append(b, `"method":`...), method)
+	if params != nil {
+		p, err := marshal(params)
+		if err != nil {
+			return nil, fmt.Errorf("jsonrpc: the params of %s: %w", method, err)
+		}
+		b = append(append(b, `,"params":`...), p...)
+	}
+	return append(b, '}'), nil
+}
+
+// answer is the line of an answer. An absent result is null: the member must be there.
+func (e encoder) answer(id ID, result any, err error) []byte {
+	if err == nil {
+		p, marshalErr := marshal(result)
+		if marshalErr == nil {
+			b := append(append(e.open(), `"id":`...), id...)
+			return append(append(append(b, `,"result":`...), p...), '}')
+		}
+		err = fmt.Errorf("the result cannot be encoded: %w", marshalErr)
+	}
+	p, marshalErr := marshal(wireError(err))
+	if marshalErr != nil { // Data that is not JSON
+		p, _ = marshal(&Error{Code: wireError(err).Code, Message: wireError(err).Message})
+	}
+	b := append(append(e.open(), `"id":`...), id...)
+	return append(append(append(b, `,"error":`...), p...), '}')
+}
+
+func wireError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: CodeInternal, Message: err.Error()}
+}
+
+// marshal is json.Marshal on one line and without the escapes for HTML. Raw JSON may
+// be spread over several lines; a line feed inside it is white space.
+func marshal(v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok && len(raw) > 0 && bytes.IndexByte(raw, '\n') < 0 && json.Valid(raw) {
+		return raw, nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,184 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+// arrival is something to dispatch.
+type arrival struct {
+	msg   *Message
+	batch *batch // of the message, nil outside a batch
+	line  string // of what is not JSON-RPC; then err says why
+	err   error
+	size  int
+}
+
+// arrivalCost is what an arrival takes beside its bytes.
+const arrivalCost = 128
+
+// read puts lines into the queue until the stream ends. It runs no callback.
+func (c *Conn) read() {
+	r := ndjson.NewReader(c.src, c.opts.MaxLine)
+	for {
+		line, err := r.Next()
+		if err != nil {
+			c.readFailed(err)
+			return
+		}
+		for _, a := range c.arrivals(line) {
+			if !c.enqueue(a) {
+				break // closed; what the peer still writes is read and left
+			}
+		}
+	}
+}
+
+// readFailed ends the connection after what is queued has been dispatched, so that
+// calls whose answers are in the queue get them. The dispatcher may wait for a call
+// that it made itself: that one fails at once.
+func (c *Conn) readFailed(err error) {
+	var urgent []*call
+	c.update(func(s *state) {
+		s.readEnd = err
+		for id, p := range s.pending {
+			if p.urgent {
+				delete(s.pending, id)
+				urgent = append(urgent, p)
+			}
+		}
+		c.changed.Broadcast()
+	})
+	for _, p := range urgent {
+		p.end("", err)
+	}
+	<-c.ended
+	c.fail(err)
+	_ = c.w.Close() // The peer does not answer any more.
+}
+
+// arrivals decodes a line: one message, or those of a batch.
+func (c *Conn) arrivals(line ndjson.Line) []arrival {
+	size := len(line.Text) + arrivalCost
+	if line.TooLong {
+		return []arrival{{line: line.Text, err: fmt.Errorf("jsonrpc: a line of %d bytes is over the limit", line.Size), size: size}}
+	}
+	d := jsonwire.NewDecoder(line.Text)
+	if d.Kind() == '[' {
+		return c.batchArrivals(line.Text)
+	}
+	m, err := decode(line.Text)
+	if err != nil {
+		return []arrival{{line: line.Text, err: fmt.Errorf("jsonrpc: reading a line: %w", err), size: size}}
+	}
+	return []arrival{{msg: m, line: line.Text, size: size}}
+}
+
+// enqueue waits for room; false after the end of the connection.
+func (c *Conn) enqueue(a arrival) (ok bool) {
+	if a.msg != nil && a.msg.IsAnswer() && c.answerUrgent(a.msg) {
+		return true
+	}
+	c.update(func(s *state) {
+		for s.queued > c.opts.MaxBuffered && s.urgent == 0 && s.cause == nil {
+			c.changed.Wait()
+		}
+		if ok = s.cause == nil; ok {
+			s.queue = append(s.queue, a)
+			s.queued += a.size
+			c.changed.Broadcast()
+		}
+	})
+	return ok
+}
+
+// dispatch runs callbacks in the order of the wire.
+func (c *Conn) dispatch() {
+	defer close(c.ended)
+	for {
+		a, ok := c.next()
+		if !ok {
+			return
+		}
+		c.deliver(a)
+	}
+}
+
+// next waits for the next arrival; false when there will be none.
+func (c *Conn) next() (a arrival, ok bool) {
+	c.update(func(s *state) {
+		for len(s.queue) == 0 && s.readEnd == nil && s.cause == nil {
+			c.changed.Wait()
+		}
+		if ok = len(s.queue) > 0 && s.cause == nil; !ok {
+			s.queue = nil
+			return
+		}
+		a = s.queue[0]
+		s.queue[0] = arrival{}
+		s.queue = s.queue[1:]
+		s.queued -= a.size
+		c.changed.Broadcast()
+	})
+	return a, ok
+}
+
+func (c *Conn) deliver(a arrival) {
+	m := a.msg
+	if m != nil && c.opts.Observe != nil {
+		c.guarded(m.Method, func() { c.opts.Observe(m) })
+	}
+	switch {
+	case m == nil:
+		c.stray(a, &Error{Code: CodeParse, Message: "Parse error"})
+	case m.IsRequest():
+		c.request(m, a.batch)
+	case m.IsNotification():
+		c.notification(m)
+	case m.IsAnswer():
+		if !c.answered(m) {
+			c.strayAnswer(m)
+		}
+	default:
+		a.line, a.err = m.Raw, errors.New("jsonrpc: the message is neither a request nor an answer")
+		c.stray(a, &Error{Code: CodeInvalidRequest, Message: "Invalid Request"})
+	}
+}
+
+func (c *Conn) strayAnswer(m *Message) {
+	if c.opts.Stray != nil {
+		c.guarded("", func() { c.opts.Stray(m.Raw, m, nil) })
+	}
+}
+
+// stray passes on what is not JSON-RPC, and answers it where the protocol says so.
+func (c *Conn) stray(a arrival, answer *Error) {
+	if c.opts.Stray != nil {
+		c.guarded("", func() { c.opts.Stray(a.line, nil, a.err) })
+	}
+	if errors.Is(a.err, errNotObject) || errors.Is(a.err, errEmptyBatch) {
+		answer = &Error{Code: CodeInvalidRequest, Message: "Invalid Request"}
+	}
+	if c.opts.AnswerStray {
+		c.reply(a.batch, c.enc.answer("null", nil, answer))
+	}
+}
+
+// inNotify marks the context of a notification's callback.
+type inNotify struct{}
+
+func (c *Conn) notification(m *Message) {
+	if m.Method == c.opts.CancelMethod && c.opts.CancelMethod != "" {
+		c.cancelled(m)
+	}
+	if c.opts.Notify == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithValue(c.ctx, inNotify{}, c))
+	defer cancel()
+	c.guarded(m.Method, func() { c.opts.Notify(ctx, m) })
+}
