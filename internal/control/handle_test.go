@@ -260,6 +260,35 @@ func TestHandlerThatCallsEndsWithFail(t *testing.T) {
 	})
 }
 
+// The answer is written although the handler's context has ended with the handler:
+// a writer that looks at its context before it writes must not lose it.
+func TestAnswerOutlivesTheHandlersContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var lines []string
+		m := New(Options{
+			Send: func(ctx context.Context, line []byte) error {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				lines = append(lines, string(line))
+				return nil
+			},
+			Handle: func(context.Context, Request) ([]byte, error) { return []byte(`{"ok":true}`), nil },
+		})
+		m.Dispatch(Request{ID: "a", Subtype: "x"})
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		if len(lines) != 1 || !strings.Contains(lines[0], `"ok":true`) {
+			t.Errorf("written: %q", lines)
+		}
+		m.Fail(errors.New("over"))
+	})
+}
+
 func TestIdleIsToldBehindTheLastAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

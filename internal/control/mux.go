@@ -467,6 +467,15 @@ func (m *Mux) withdrawn(id string) {
 	})
 }
 
+// Refuse makes calls that come after the end fail with another cause than it.
+func (m *Mux) Refuse(cause error) {
+	m.update(func(s *state) {
+		if s.cause != nil && cause != nil {
+			s.cause = cause
+		}
+	})
+}
+
 // Fail ends the multiplexer: every pending call fails with cause at once, every
 // handler's context ends, later calls fail with cause. The first cause stays.
 func (m *Mux) Fail(cause error) {

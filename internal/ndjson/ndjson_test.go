@@ -15,9 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
-
 	"github.com/seed7221b0f9/parley/internal/ndjson"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -52,12 +51,15 @@ func TestReader(t *testing.T) {
 		{"crlf", "a\r\nb\r\n", []string{"a", "b"}},
 		{"inner cr stays", "a\rb\n", []string{"a\rb"}},
 		{"blank", "\n\r\n  \t\na\n\n", []string{"a"}},
+		{"byte order mark", "\ufeff{}\n\ufeffb\n", []string{"{}", "\ufeffb"}},
+		{"byte order mark alone", "\ufeff\n{}\n", []string{"{}"}},
 		{"torn", "a\nb", []string{"a", "b"}},
 		{"white space stays", "  a  \n", []string{"  a  "}},
 		{"separators are text", "a\u2028b\u2029c\u0085d\n", []string{"a\u2028b\u2029c\u0085d"}},
 		{"invalid utf-8 stays", "\xff\xfe\n", []string{"\xff\xfe"}},
 		{"longer than any buffer", "a\n" + long + "\nb\n", []string{"a", long, "b"}},
 		{"junk", "[SandboxDebug] x\n{}\n", []string{"[SandboxDebug] x", "{}"}},
+		{"one carriage return of two", "a\r\r\nb\r\r", []string{"a\r", "b\r"}},
 	}
 	for _, tt := range tests {
 		for how, src := range map[string]io.Reader{
@@ -101,6 +103,24 @@ func TestReader_guard(t *testing.T) {
 	}
 }
 
+// A line that no buffer holds is gathered from parts; the guard is the same.
+func TestReader_guardOfLongLines(t *testing.T) {
+	const guard = 300_000 // more than a buffer
+	for _, chunk := range []int{1 << 20, 4096, guard} {
+		data := strings.Repeat("y", guard) + "\n" + strings.Repeat("z", guard+1) + "\nend\n"
+		lines, err := readAll(t, ndjson.NewReader(&chunkReader{data: []byte(data), size: chunk}, guard))
+		if err != io.EOF || len(lines) != 3 {
+			t.Fatalf("chunks of %d: %d lines, %v", chunk, len(lines), err)
+		}
+		if l := lines[0]; l.TooLong || l.Size != guard || l.Text != strings.Repeat("y", guard) {
+			t.Errorf("chunks of %d: a line as long as the guard: TooLong %v, Size %d, %d bytes kept", chunk, l.TooLong, l.Size, len(l.Text))
+		}
+		if l := lines[1]; !l.TooLong || l.Size != guard+1 || l.Text != strings.Repeat("z", ndjson.KeptOfLong) {
+			t.Errorf("chunks of %d: one byte more: TooLong %v, Size %d, %d bytes kept", chunk, l.TooLong, l.Size, len(l.Text))
+		}
+	}
+}
+
 func TestReader_error(t *testing.T) {
 	boom := errors.New("boom")
 	r := ndjson.NewReader(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(boom)), 0)
@@ -113,7 +133,7 @@ func TestReader_error(t *testing.T) {
 	}
 }
 
-// FuzzReader holds the reader against bytes.Split, whatever the chunks.
+// ndjson.FuzzReader holds the reader against bytes.Split, whatever the chunks.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\n{}\n  \nlast"), uint16(3), uint16(0))
 	f.Add(bytes.Repeat([]byte("0123456789"), 2000), uint16(4096), uint16(50))
@@ -248,8 +268,37 @@ func TestWriter_deadline(t *testing.T) {
 	if err := w.WriteLine(t.Context(), make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	if err := w.WriteLine(t.Context(), []byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a write behind half a line: %v", err)
+}
+
+// halfWriter takes half of the first write and all of the others.
+type halfWriter struct {
+	got bytes.Buffer
+	err error
+}
+
+func (h *halfWriter) Write(p []byte) (int, error) {
+	if h.got.Len() > 0 {
+		return h.got.Write(p)
+	}
+	n, _ := h.got.Write(p[:len(p)/2])
+	return n, h.err
+}
+
+func (h *halfWriter) Close() error { return nil }
+
+// Nothing follows half a line, although the stream would take it: the other side
+// would read the two as one.
+func TestWriter_afterHalfALine(t *testing.T) {
+	dst := &halfWriter{err: errors.New("boom")}
+	w := ndjson.NewWriter(dst, 0)
+	defer w.Close()
+	for i := range 3 {
+		if err := w.WriteLine(t.Context(), []byte("0123456789")); !errors.Is(err, dst.err) {
+			t.Errorf("write %d: got %v, want %v", i, err, dst.err)
+		}
+	}
+	if got := dst.got.String(); got != "01234" {
+		t.Errorf("on the wire: %q", got)
 	}
 }
 

@@ -13,6 +13,9 @@ const DefaultMaxLine = 256 << 20
 // KeptOfLong is how much of a line over the guard is kept.
 const KeptOfLong = 4 << 10
 
+// byteOrderMark is what some programs begin their output with.
+const byteOrderMark = "\ufeff"
+
 const (
 	smallBuffer = 4 << 10
 	largeBuffer = 256 << 10
@@ -39,6 +42,7 @@ type Reader struct {
 	large *[]byte
 	rest  []byte // read, not yet looked at; part of one of the buffers
 	full  bool   // the last read found so much that there is more
+	begun bool   // a line was returned
 	reads int    // how often the source was read
 	err   error  // what the source ended with
 }
@@ -54,13 +58,19 @@ func NewReader(src io.Reader, maxLine int) *Reader {
 }
 
 // Next returns the next line that is not blank. A last line without a line feed
-// counts, with Torn set. The error, io.EOF or what the source gave, comes after
+// counts, with Torn set. A byte order mark before the first line is left out. The error, io.EOF or what the source gave, comes after
 // the last line and again on every later call.
 func (r *Reader) Next() (Line, error) {
 	for {
 		line, ok := r.line()
 		if !ok {
 			return Line{}, r.err
+		}
+		if !r.begun {
+			r.begun = true
+			text := strings.TrimPrefix(line.Text, byteOrderMark)
+			line.Size -= len(line.Text) - len(text)
+			line.Text = text
 		}
 		if !blank(line) {
 			return line, nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // TestStartForeignProgram has the kernel refuse programs made for another machine.
@@ -34,7 +36,7 @@ func TestStartForeignProgram(t *testing.T) {
 		if err := os.WriteFile(path, test.content, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Start(t.Context(), Command{Path: path}, Options{})
+		_, err := Start(t.Context(), spawn.Command{Path: path}, Options{})
 		if !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}

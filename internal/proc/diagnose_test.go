@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // elfFile returns a program file with nothing in it but what the kernel and we look at.
@@ -98,21 +100,21 @@ func TestStartFails(t *testing.T) {
 	}
 	plain := write("plain", nil, 0o644)
 	script := write("script", []byte("#!/no/such/interpreter\n"), 0o755)
-	sh := Command{Path: "/bin/sh"}
-	in := func(cmd Command, dir string) Command { cmd.Dir = dir; return cmd }
+	sh := spawn.Command{Path: "/bin/sh"}
+	in := func(cmd spawn.Command, dir string) spawn.Command { cmd.Dir = dir; return cmd }
 	tests := map[string]struct {
-		cmd  Command
+		cmd  spawn.Command
 		want string
 		is   error
 	}{
-		"missing":           {Command{Path: dir + "/none"}, "the file does not exist", fs.ErrNotExist},
-		"unnamed":           {Command{}, "no program is named", nil},
-		"directory":         {Command{Path: dir}, "is a directory", fs.ErrPermission},
-		"not executable":    {Command{Path: plain}, "not executable", fs.ErrPermission},
-		"interpreter":       {Command{Path: script}, "the interpreter /no/such/interpreter", fs.ErrNotExist},
+		"missing":           {spawn.Command{Path: dir + "/none"}, "the file does not exist", fs.ErrNotExist},
+		"unnamed":           {spawn.Command{}, "no program is named", nil},
+		"directory":         {spawn.Command{Path: dir}, "is a directory", fs.ErrPermission},
+		"not executable":    {spawn.Command{Path: plain}, "not executable", fs.ErrPermission},
+		"interpreter":       {spawn.Command{Path: script}, "the interpreter /no/such/interpreter", fs.ErrNotExist},
 		"working directory": {in(sh, dir+"/none"), "the working directory " + dir + "/none does not exist", fs.ErrNotExist},
 		"no directory":      {in(sh, plain), "the working directory " + plain + " is not a directory", nil},
-		"long argument":     {Command{Path: "/bin/sh", Args: []string{strings.Repeat("x", 4<<20)}}, "longer than the system allows", syscall.E2BIG},
+		"long argument":     {spawn.Command{Path: "/bin/sh", Args: []string{strings.Repeat("x", 4<<20)}}, "longer than the system allows", syscall.E2BIG},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

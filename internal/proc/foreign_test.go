@@ -9,26 +9,33 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // foreign is a process that is not a child of this one. Its streams have no deadlines.
 type foreign struct {
 	stdin       io.WriteCloser
 	out, err    io.ReadCloser
-	exit        chan ExitStatus
+	exit        chan spawn.ExitStatus
 	terminate   func() error
 	kill        func() error
 	waitFailure error
 }
 
 func (f *foreign) Stdin() io.WriteCloser { return f.stdin }
-func (f *foreign) Stdout() io.ReadCloser { return f.out }
-func (f *foreign) Stderr() io.ReadCloser { return f.err }
-func (f *foreign) PID() int              { return 0 }
-func (f *foreign) Terminate() error      { return f.terminate() }
-func (f *foreign) Kill() error           { return f.kill() }
 
-func (f *foreign) Wait() (ExitStatus, error) { return <-f.exit, f.waitFailure }
+func (f *foreign) Stdout() io.ReadCloser { return f.out }
+
+func (f *foreign) Stderr() io.ReadCloser { return f.err }
+
+func (f *foreign) PID() int { return 0 }
+
+func (f *foreign) Terminate() error { return f.terminate() }
+
+func (f *foreign) Kill() error { return f.kill() }
+
+func (f *foreign) Wait() (spawn.ExitStatus, error) { return <-f.exit, f.waitFailure }
 
 type closer struct {
 	io.Writer
@@ -38,7 +45,7 @@ type closer struct {
 func (c closer) Close() error { return c.close() }
 
 func newForeign() *foreign {
-	f := &foreign{out: newHeld("output"), err: newHeld("a log"), exit: make(chan ExitStatus, 1)}
+	f := &foreign{out: newHeld("output"), err: newHeld("a log"), exit: make(chan spawn.ExitStatus, 1)}
 	nothing := func() error { return nil }
 	f.stdin, f.terminate, f.kill = closer{io.Discard, nothing}, nothing, nothing
 	return f
@@ -46,8 +53,8 @@ func newForeign() *foreign {
 
 func startForeign(t *testing.T, f *foreign) *Supervisor {
 	t.Helper()
-	spawner := SpawnerFunc(func(context.Context, Command) (Process, error) { return f, nil })
-	s, err := Start(t.Context(), Command{}, Options{Spawner: spawner})
+	spawner := spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { return f, nil })
+	s, err := Start(t.Context(), spawn.Command{}, Options{Spawner: spawner})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +77,7 @@ func TestForeignLadder(t *testing.T) {
 		}
 		f := newForeign()
 		f.stdin, f.terminate = closer{io.Discard, step("close")}, step("term")
-		f.kill = func() error { err := step("kill")(); f.exit <- ExitStatus{Code: 9}; return err }
+		f.kill = func() error { err := step("kill")(); f.exit <- spawn.ExitStatus{Code: 9}; return err }
 		s := startForeign(t, f)
 		if err := s.Stop(); err != nil {
 			t.Error(err)
@@ -80,7 +87,7 @@ func TestForeignLadder(t *testing.T) {
 		if got := strings.Join(steps, ", "); got != "close 0s, term 2s, kill 7s" {
 			t.Errorf("steps: %s", got)
 		}
-		if got, want := s.Exit(), (Exit{ExitStatus: ExitStatus{Code: 9}, Stderr: "a log"}); got != want {
+		if got, want := s.Exit(), (Exit{ExitStatus: spawn.ExitStatus{Code: 9}, Stderr: "a log"}); got != want {
 			t.Errorf("Exit: %+v", got)
 		}
 		if out, err := io.ReadAll(s.Stdout()); string(out) != "output" || err != nil {
@@ -112,7 +119,7 @@ func TestForeignStuck(t *testing.T) {
 			}
 		}
 		close(release)
-		f.exit <- ExitStatus{}
+		f.exit <- spawn.ExitStatus{}
 		<-s.Done()
 		if err := s.Close(); err != nil {
 			t.Errorf("Close after the end: %v", err)
@@ -126,7 +133,7 @@ func TestForeignWithoutStderr(t *testing.T) {
 		f := newForeign()
 		f.err, f.waitFailure = nil, errors.New("connection lost")
 		s := startForeign(t, f)
-		f.exit <- ExitStatus{Code: -1}
+		f.exit <- spawn.ExitStatus{Code: -1}
 		<-s.Done()
 		if got := s.Exit(); got.Code != -1 || got.Err != f.waitFailure || got.Stderr != "" {
 			t.Errorf("Exit: %+v", got)
@@ -139,8 +146,8 @@ func TestForeignWithoutStderr(t *testing.T) {
 
 func TestSpawnerFails(t *testing.T) {
 	broken := errors.New("no such container")
-	spawner := SpawnerFunc(func(context.Context, Command) (Process, error) { return nil, broken })
-	_, err := Start(t.Context(), Command{Path: "/bin/claude", Dir: "/far"}, Options{Spawner: spawner})
+	spawner := spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { return nil, broken })
+	_, err := Start(t.Context(), spawn.Command{Path: "/bin/claude", Dir: "/far"}, Options{Spawner: spawner})
 	start, ok := errors.AsType[*StartError](err)
 	if !ok || start.Dir != "/far" || !errors.Is(err, broken) {
 		t.Errorf("Start: %v", err)

@@ -10,19 +10,21 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 type local struct{}
 
 // Spawn starts cmd as a child of this process.
-func (local) Spawn(ctx context.Context, cmd Command) (Process, error) {
+func (local) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := checkCommand(cmd); err != nil {
 		return nil, err
 	}
-	c, err := spawn(ctx, cmd)
+	c, err := startProcess(ctx, cmd)
 	if err == nil {
 		return c, nil
 	}
@@ -33,7 +35,7 @@ func (local) Spawn(ctx context.Context, cmd Command) (Process, error) {
 }
 
 // checkCommand refuses what the system would refuse with a misleading error, or not refuse at all.
-func checkCommand(cmd Command) error {
+func checkCommand(cmd spawn.Command) error {
 	if cmd.Path == "" {
 		return &StartError{Reason: "no program is named"}
 	}
@@ -45,7 +47,7 @@ func checkCommand(cmd Command) error {
 
 // checkDir exists because a missing working directory fails as "no such file", which reads as if the
 // program were missing.
-func checkDir(cmd Command) error {
+func checkDir(cmd spawn.Command) error {
 	if cmd.Dir == "" {
 		return nil
 	}
@@ -72,7 +74,7 @@ type child struct {
 	tree   tree
 }
 
-func spawn(ctx context.Context, cmd Command) (*child, error) {
+func startProcess(ctx context.Context, cmd spawn.Command) (*child, error) {
 	path, err := filepath.Abs(cmd.Path)
 	if err != nil {
 		return nil, err
@@ -97,6 +99,7 @@ func spawn(ctx context.Context, cmd Command) (*child, error) {
 		Stdin:       pipes[0].r,
 		Stdout:      pipes[1].w,
 		Stderr:      pipes[2].w,
+		ExtraFiles:  withoutInherited(),
 		SysProcAttr: attr,
 	}
 	err = c.start(ctx)
@@ -133,9 +136,12 @@ func closeAll(files ...*os.File) {
 }
 
 func (c *child) Stdin() io.WriteCloser { return c.stdin }
+
 func (c *child) Stdout() io.ReadCloser { return c.stdout }
+
 func (c *child) Stderr() io.ReadCloser { return c.stderr }
-func (c *child) PID() int              { return c.cmd.Process.Pid }
+
+func (c *child) PID() int { return c.cmd.Process.Pid }
 
 // Terminate sends SIGTERM to the group; on Windows it does nothing.
 func (c *child) Terminate() error { return c.unlessReaped(c.terminateTree) }
@@ -153,11 +159,11 @@ func (c *child) unlessReaped(f func() error) error {
 }
 
 // Wait reaps the child and kills what is left of its group.
-func (c *child) Wait() (ExitStatus, error) {
+func (c *child) Wait() (spawn.ExitStatus, error) {
 	err := c.reap()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
-		return ExitStatus{Code: -1}, err
+		return spawn.ExitStatus{Code: -1}, err
 	}
 	return exitStatus(c.cmd.ProcessState), nil
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 var signalNames = map[syscall.Signal]string{
@@ -19,16 +21,16 @@ var signalNames = map[syscall.Signal]string{
 	syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
 }
 
-func exitStatus(state *os.ProcessState) ExitStatus {
+func exitStatus(state *os.ProcessState) spawn.ExitStatus {
 	ws, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !ws.Signaled() {
-		return ExitStatus{Code: state.ExitCode()}
+		return spawn.ExitStatus{Code: state.ExitCode()}
 	}
 	name := signalNames[ws.Signal()]
 	if name == "" {
 		name = "SIG" + strconv.Itoa(int(ws.Signal()))
 	}
-	return ExitStatus{Code: -1, Signal: name}
+	return spawn.ExitStatus{Code: -1, Signal: name}
 }
 
 func (c *child) terminateTree() error { return c.signalGroup(syscall.SIGTERM) }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"syscall"
 	"unsafe"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 const createNoWindow = 0x08000000
@@ -114,4 +116,6 @@ func (c *child) reap() error {
 	return err
 }
 
-func exitStatus(state *os.ProcessState) ExitStatus { return ExitStatus{Code: state.ExitCode()} }
+func exitStatus(state *os.ProcessState) spawn.ExitStatus {
+	return spawn.ExitStatus{Code: state.ExitCode()}
+}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/spawn"
 	"go.uber.org/goleak"
 )
 
@@ -91,7 +92,7 @@ func warmUp() {
 }
 
 // behaviour returns the command that makes this test binary play a child.
-func behaviour(name string, env ...string) Command {
+func behaviour(name string, env ...string) spawn.Command {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
@@ -100,11 +101,11 @@ func behaviour(name string, env ...string) Command {
 	if dir := os.Getenv(coverDirVar); dir != "" {
 		env = append(env, coverDirVar+"="+dir)
 	}
-	return Command{Path: self, Env: env}
+	return spawn.Command{Path: self, Env: env}
 }
 
 // start starts a child and leaves nothing of it behind, which it checks.
-func start(t *testing.T, cmd Command, opts Options) *Supervisor {
+func start(t *testing.T, cmd spawn.Command, opts Options) *Supervisor {
 	t.Helper()
 	s, err := Start(t.Context(), cmd, opts)
 	if err != nil {

@@ -1,5 +1,7 @@
 package proc
 
+import "github.com/seed7221b0f9/parley/spawn"
+
 // countOOM is oomCount, for tests to replace.
 var countOOM = oomCount
 
@@ -9,7 +11,7 @@ type oomWatch struct {
 	ok     bool
 }
 
-func newOOMWatch(p Process) oomWatch {
+func newOOMWatch(p spawn.Process) oomWatch {
 	if !isLocal(p) {
 		return oomWatch{} // what happens here says nothing about it
 	}

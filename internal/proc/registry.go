@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // ownerVariable marks what was started through a registry, and whatever that has started, with the name of
@@ -110,8 +113,8 @@ func closeLock(f *os.File) {
 func (r *Registry) TempDir() string { return filepath.Join(r.dir, tempName) }
 
 // Spawner starts processes with next and keeps them in the registry while they live.
-func (r *Registry) Spawner(next Spawner) Spawner {
-	return SpawnerFunc(func(ctx context.Context, cmd Command) (Process, error) {
+func (r *Registry) Spawner(next spawn.Spawner) spawn.Spawner {
+	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		cmd.Env = append(slices.Clone(cmd.Env), ownerVariable+"="+r.name)
 		number := 0
 		p, err := OnExit(next, func() { r.remove(number) }).Spawn(ctx, cmd)
@@ -209,7 +212,7 @@ func sweep(dir string) (swept []Child, err error) {
 }
 
 func sweepPart(part, name string) ([]Child, error) {
-	lock, gone := takeLock(filepath.Join(part, lockName))
+	lock, gone := takeLockOf(name, filepath.Join(part, lockName))
 	if !gone {
 		return nil, nil // its owner lives, or somebody else sweeps it
 	}
@@ -221,13 +224,34 @@ func sweepPart(part, name string) ([]Child, error) {
 	return ended, os.RemoveAll(part)
 }
 
+// forkTime is how long a sweep waits for the lock of an owner whose process is gone. A child that the owner
+// was starting when it was killed has a copy of the lock until it runs its program.
+const forkTime = 5 * time.Second
+
+// takeLockOf takes the lock of the part of an owner that is gone.
+func takeLockOf(owner, path string) (lock *os.File, gone bool) {
+	for end := time.Now().Add(forkTime); ; time.Sleep(10 * time.Millisecond) {
+		lock, gone = takeLock(path)
+		if gone || ownerRuns(owner) || time.Now().After(end) {
+			return lock, gone
+		}
+	}
+}
+
+// ownerRuns reports whether there is a process with the id that the owner's name begins with.
+func ownerRuns(owner string) bool {
+	id, _, _ := strings.Cut(owner, "-")
+	pid, err := strconv.Atoi(id)
+	return err != nil || processRuns(pid)
+}
+
 // readChildren are the records of a part. One that was being written when its program died tells nothing;
 // its process has the mark.
 func readChildren(part string) (children []Child) {
-	files, _ := filepath.Glob(filepath.Join(part, childPrefix+"*.json"))
+	files, _ := fs.Glob(os.DirFS(part), childPrefix+"*.json") // the directory's own name is no pattern
 	for _, f := range files {
 		var c Child
-		if data, err := os.ReadFile(f); err == nil && json.Unmarshal(data, &c) == nil {
+		if data, err := os.ReadFile(filepath.Join(part, f)); err == nil && json.Unmarshal(data, &c) == nil {
 			children = append(children, c)
 		}
 	}

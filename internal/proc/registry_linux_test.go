@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 )
 
 func openRegistry(t *testing.T, dir string) (*Registry, []Child) {
@@ -222,5 +225,45 @@ func TestFindOOMFile(t *testing.T) {
 	}
 	if got := findOOMFile(t.TempDir(), "0::/a\n", "/proc/vmstat"); got != "/proc/vmstat" {
 		t.Errorf("without control groups %s", got)
+	}
+}
+
+// TestSweepWaitsForAFork: the lock of an owner that was killed is held by a child that it was starting. The
+// sweep waits for that child, and for no longer than forkTime.
+func TestSweepWaitsForAFork(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, releases := range map[string]bool{"released": true, "held": false} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			part := filepath.Join(dir, fmt.Sprint(ownerPrefix, gone.Process.Pid, "-0"))
+			if err := os.Mkdir(part, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			lock, err := lockOwner(filepath.Join(part, lockName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lock.Close()
+			synctest.Test(t, func(t *testing.T) {
+				swept := make(chan error)
+				go func() {
+					_, err := sweep(dir)
+					swept <- err
+				}()
+				synctest.Wait()
+				if releases {
+					lock.Close()
+				}
+				if err := <-swept; err != nil {
+					t.Error(err)
+				}
+			})
+			if left := len(entries(t, dir)); (left == 0) != releases {
+				t.Errorf("%d parts are left", left)
+			}
+		})
 	}
 }

@@ -36,3 +36,6 @@ func takeLock(path string) (f *os.File, gone bool) {
 }
 
 func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// processRuns reports whether there is a process with that id, also one of another user.
+func processRuns(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -13,3 +13,6 @@ func takeLock(path string) (f *os.File, gone bool) {
 	err := os.Remove(path)
 	return nil, err == nil || errors.Is(err, os.ErrNotExist)
 }
+
+// processRuns is true: no child has a copy of an owner's lock here, so nothing is waited for.
+func processRuns(int) bool { return true }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // Options of [Start]. The zero value is usable.
 type Options struct {
 	// Spawner starts the process; nil means Local.
-	Spawner Spawner
+	Spawner spawn.Spawner
 	// OnStderr is called with each line of stderr, without its newline and trailing white space; blank lines
 	// are left out. The calls come in order, from one goroutine. A panic is recovered and costs that line
 	// only. A slow callback does not hold up the process: at most 1 MiB of lines waits for it, then the oldest
@@ -53,7 +55,7 @@ func setDefault[T int | time.Duration](v *T, def T) {
 // process. If ctx has ended before, nothing is started; if it ends meanwhile, the process is killed and
 // reaped, and in both cases the error is that of ctx. Any other failure is a *[StartError]. Whoever gets a
 // Supervisor must call its Close.
-func Start(ctx context.Context, cmd Command, opts Options) (*Supervisor, error) {
+func Start(ctx context.Context, cmd spawn.Command, opts Options) (*Supervisor, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func Start(ctx context.Context, cmd Command, opts Options) (*Supervisor, error) 
 	return s, nil
 }
 
-func startError(ctx context.Context, cmd Command, err error) error {
+func startError(ctx context.Context, cmd spawn.Command, err error) error {
 	if ctxErr := ctx.Err(); ctxErr != nil && errors.Is(err, ctxErr) {
 		return ctxErr
 	}

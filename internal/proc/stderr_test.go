@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // chatterLines makes 5 MB, much more than waits for a callback.
 const chatterLines = 50_000
 
-func chatter(lines int) Command { return behaviour("chatter", linesVar+"="+strconv.Itoa(lines)) }
+func chatter(lines int) spawn.Command { return behaviour("chatter", linesVar+"="+strconv.Itoa(lines)) }
 
 // TestChattyStderr: 50 MB nobody asked for do not hold up the child, and the tail is right.
 func TestChattyStderr(t *testing.T) {
@@ -80,7 +82,7 @@ func TestBlockedCallback(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Exit(); got.ExitStatus != (ExitStatus{}) || !strings.HasSuffix(got.Stderr, chatterLine(chatterLines-1)) {
+	if got := s.Exit(); got.ExitStatus != (spawn.ExitStatus{}) || !strings.HasSuffix(got.Stderr, chatterLine(chatterLines-1)) {
 		t.Errorf("Exit: %+v", got.ExitStatus)
 	}
 	close(release)

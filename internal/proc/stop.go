@@ -25,6 +25,16 @@ func (s *Supervisor) ladder() {
 		s.step(s.kill, s.opts.KillGrace)
 }
 
+// Terminate is Stop without the first grace: stdin is closed and Terminate called at once. During a Stop, or
+// after it, it only reports.
+func (s *Supervisor) Terminate() error {
+	s.ladderOnce.Do(func() {
+		_ = s.step(func() error { return errors.Join(s.stdin.Close(), s.proc.Terminate()) }, s.opts.TermGrace) ||
+			s.step(s.kill, s.opts.KillGrace)
+	})
+	return s.finish()
+}
+
 // Kill is Stop without the first two steps. It cuts short a Stop under way.
 func (s *Supervisor) Kill() error {
 	s.step(s.kill, s.opts.KillGrace)

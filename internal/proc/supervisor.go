@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // ErrRunning is the Err of an [Exit] asked for too early.
@@ -12,7 +14,7 @@ var ErrRunning = errors.New("the process has not ended yet")
 
 // Exit says how a supervised process ended.
 type Exit struct {
-	ExitStatus
+	spawn.ExitStatus
 	// Stderr is the end of what the process wrote to stderr, at most Options.StderrTail bytes. If something
 	// was cut off it begins at the start of a line, as long as there is one in it.
 	Stderr string
@@ -25,7 +27,7 @@ type Exit struct {
 
 // Supervisor watches over one process. All methods may be called from any goroutine at any time.
 type Supervisor struct {
-	proc   Process
+	proc   spawn.Process
 	opts   Options
 	stdin  io.WriteCloser
 	stdout *stream
@@ -42,7 +44,7 @@ type Supervisor struct {
 	failures   []error
 }
 
-func supervise(p Process, opts Options) *Supervisor {
+func supervise(p spawn.Process, opts Options) *Supervisor {
 	s := &Supervisor{
 		proc:   p,
 		opts:   opts,
@@ -94,7 +96,7 @@ func (s *Supervisor) Done() <-chan struct{} { return s.done }
 // Exit returns how the process ended. Before Done is closed its Err is ErrRunning and its Code -1.
 func (s *Supervisor) Exit() Exit {
 	if !isClosed(s.done) {
-		return Exit{ExitStatus: ExitStatus{Code: -1}, Err: ErrRunning}
+		return Exit{ExitStatus: spawn.ExitStatus{Code: -1}, Err: ErrRunning}
 	}
 	return s.exit
 }

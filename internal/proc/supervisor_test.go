@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -49,7 +51,7 @@ func TestExitCodeAndStderr(t *testing.T) {
 	var lines []string
 	s := start(t, behaviour("fail"), Options{OnStderr: func(l string) { lines = append(lines, l) }})
 	await(t, s.Done(), "the end")
-	want := Exit{ExitStatus: ExitStatus{Code: 3}, Stderr: "one\n\n  two  \nthree"}
+	want := Exit{ExitStatus: spawn.ExitStatus{Code: 3}, Stderr: "one\n\n  two  \nthree"}
 	if got := s.Exit(); got != want {
 		t.Errorf("Exit: %+v, want %+v", got, want)
 	}
@@ -65,7 +67,7 @@ func TestSignalFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, s.Done(), "the end")
-	if got, want := s.Exit().ExitStatus, (ExitStatus{-1, "SIGKILL"}); got != want {
+	if got, want := s.Exit().ExitStatus, (spawn.ExitStatus{Code: -1, Signal: "SIGKILL"}); got != want {
 		t.Errorf("Exit: %+v", got)
 	}
 	if got := s.Exit().String(); got != "signal SIGKILL" {
@@ -117,11 +119,11 @@ func TestLadder(t *testing.T) {
 	tests := []struct {
 		behaviour            string
 		closing, term, kills time.Duration
-		want                 ExitStatus
+		want                 spawn.ExitStatus
 	}{
-		{"echo", long, long, long, ExitStatus{}},
-		{"term", short, long, long, ExitStatus{Code: 7}},
-		{"deaf", short, short, long, ExitStatus{-1, "SIGKILL"}},
+		{"echo", long, long, long, spawn.ExitStatus{}},
+		{"term", short, long, long, spawn.ExitStatus{Code: 7}},
+		{"deaf", short, short, long, spawn.ExitStatus{Code: -1, Signal: "SIGKILL"}},
 	}
 	for _, test := range tests {
 		t.Run(test.behaviour, func(t *testing.T) {
@@ -258,7 +260,7 @@ func TestStartCancelled(t *testing.T) {
 	census(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	spawner := SpawnerFunc(func(context.Context, Command) (Process, error) {
+	spawner := spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) {
 		t.Error("spawned")
 		return nil, errors.New("spawned")
 	})
@@ -275,7 +277,7 @@ func TestCancelledWhileSpawning(t *testing.T) {
 	census(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var pid int
-	spawner := SpawnerFunc(func(ctx context.Context, cmd Command) (Process, error) {
+	spawner := spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		p, err := Local.Spawn(ctx, cmd)
 		if err == nil {
 			pid = p.PID()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 func TestUser(t *testing.T) {
@@ -15,7 +17,7 @@ func TestUser(t *testing.T) {
 	if err := runAs(&attr, "nobody"); err != nil || attr.Credential.Uid == 0 {
 		t.Errorf("%+v, %v", attr.Credential, err)
 	}
-	_, err := Start(t.Context(), Command{Path: "/bin/sh", User: "no-such-user-here"}, Options{})
+	_, err := Start(t.Context(), spawn.Command{Path: "/bin/sh", User: "no-such-user-here"}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "no-such-user-here") {
 		t.Errorf("got %v", err)
 	}

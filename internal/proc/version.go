@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+`)
@@ -54,7 +56,7 @@ func numbers(version string) (n [3]int, ok bool) {
 func Version(ctx context.Context, path string, env []string) (string, error) {
 	const maxOutput = 4 << 10
 	grace := 100 * time.Millisecond
-	s, err := Start(ctx, Command{Path: path, Args: []string{"-v"}, Env: env}, Options{CloseGrace: grace, TermGrace: grace})
+	s, err := Start(ctx, spawn.Command{Path: path, Args: []string{"-v"}, Env: env}, Options{CloseGrace: grace, TermGrace: grace})
 	if err != nil {
 		return "", err
 	}

@@ -3,12 +3,14 @@ package proc
 import (
 	"context"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // OnExit is a Spawner that calls after, once, when a process of next has been waited for or could not be
 // started.
-func OnExit(next Spawner, after func()) Spawner {
-	return SpawnerFunc(func(ctx context.Context, cmd Command) (Process, error) {
+func OnExit(next spawn.Spawner, after func()) spawn.Spawner {
+	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		p, err := next.Spawn(ctx, cmd)
 		if err != nil {
 			after()
@@ -20,17 +22,17 @@ func OnExit(next Spawner, after func()) Spawner {
 
 // watched is a process whose end is told to somebody.
 type watched struct {
-	Process
+	spawn.Process
 	after func()
 }
 
-func (w *watched) Wait() (ExitStatus, error) {
+func (w *watched) Wait() (spawn.ExitStatus, error) {
 	defer w.after()
 	return w.Process.Wait()
 }
 
 // isLocal reports whether a process is a child of this one.
-func isLocal(p Process) bool {
+func isLocal(p spawn.Process) bool {
 	for {
 		w, ok := p.(*watched)
 		if !ok {
