@@ -1,0 +1,381 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Recording is one recorded scenario: an SDK that talks to the real CLI, or, if
+// Caller is nil, input that was written by hand. It is read-only.
+type Recording struct {
+	Name string
+	Dir  string
+	// Caller is what the caller of the SDK did.
+	Caller *Caller
+	Meta   RecordingMeta
+	// SDK is what the SDK gave its caller, in order.
+	SDK []SDKRecord
+	// Processes are the CLIs that were started: ".", "spawn2", and so on.
+	Processes map[string]*RecordedProcess
+}
+
+// RecordingMeta is the part of meta.json that a run needs.
+type RecordingMeta struct {
+	Note     string            `json:"note"`
+	EnvExtra map[string]string `json:"env_extra"`
+	Raw      bool              `json:"raw"`
+	Args     []string          `json:"args"`
+}
+
+// Caller is caller.json: everything that the caller of the SDK did.
+type Caller struct {
+	Calls []Call     `json:"calls"`
+	Store *StoreSpec `json:"store"`
+	// IDs are options of later calls whose values come from the messages of
+	// earlier ones, and from which.
+	IDs          CallIDs      `json:"ids"`
+	BetweenCalls BetweenCalls `json:"between_calls"`
+	After        []AfterCall  `json:"after"`
+	Killed       *KilledSpec  `json:"killed"`
+}
+
+// Call is one call of query or startup.
+type Call struct {
+	API     string                     `json:"api"`
+	Spawn   *string                    `json:"spawn"` // nil: nothing was started
+	CLI     string                     `json:"cli"`   // set: no real CLI
+	Prompt  *string                    `json:"prompt"`
+	Options map[string]json.RawMessage `json:"options"`
+	Steps   []Step                     `json:"steps"`
+	Answers []Answer                   `json:"answers"`
+}
+
+// Step is something that the caller did during a call.
+type Step struct {
+	Do       string          `json:"do"` // send, end_input, control, add_tool, close, abort, stop_reading
+	When     When            `json:"when"`
+	Line     int             `json:"line"`
+	Message  json.RawMessage `json:"message"`
+	Request  json.RawMessage `json:"request"`
+	Accessor string          `json:"accessor"`
+	Label    string          `json:"label"`
+	// IDs are members of Request whose values come from the run.
+	IDs map[string]string `json:"ids"`
+	// SDKServers are the in-process MCP servers of a Request that sets servers.
+	SDKServers map[string]json.RawMessage `json:"sdk_servers"`
+	// Server and Tool are of the step add_tool.
+	Server string          `json:"server"`
+	Tool   json.RawMessage `json:"tool"`
+}
+
+// When says when a step is done.
+type When struct {
+	Event     string  `json:"event"` // before_start, start, message, callback, step_done
+	Type      string  `json:"type"`
+	EventType string  `json:"event_type"`
+	Nth       int     `json:"nth"`
+	DelayMS   float64 `json:"delay_ms"`
+}
+
+// Answer is one invocation of a callback and what the callback did.
+type Answer struct {
+	Line               int             `json:"line"`
+	AnswerLine         int             `json:"answer_line"`
+	CancelledByLine    int             `json:"cancelled_by_line"`
+	Subtype            string          `json:"subtype"`
+	ToolUseID          string          `json:"tool_use_id"`
+	CallbackID         string          `json:"callback_id"`
+	HookEventName      string          `json:"hook_event_name"`
+	Server             string          `json:"server"`
+	Tool               string          `json:"tool"`
+	Return             json.RawMessage `json:"return"`
+	Throw              *string         `json:"throw"`
+	DelayMS            float64         `json:"delay_ms"`
+	DelayAfterCancelMS *float64        `json:"delay_after_cancel_ms"`
+	Notify             json.RawMessage `json:"notify"`
+	NotCalled          json.RawMessage `json:"not_called"`
+}
+
+// StoreSpec is the session store of a recording.
+type StoreSpec struct {
+	Kind        string   `json:"kind"`
+	AppendFails *string  `json:"append_fails"` // what every append fails with
+	Methods     []string `json:"methods"`
+}
+
+// AfterCall is a function of the SDK that was called behind the last call.
+type AfterCall struct {
+	Fn   string          `json:"fn"`
+	Args json.RawMessage `json:"args"`
+}
+
+// KilledSpec says how the CLI was killed from outside.
+type KilledSpec struct {
+	Signal string `json:"signal"`
+	On     string `json:"on_first_stdout_line_containing"`
+}
+
+// SDKRecord is one thing that the SDK gave its caller: a message, the outcome of
+// a control request, an end.
+type SDKRecord struct {
+	Kind    string          `json:"kind"`
+	Message json.RawMessage `json:"message"`
+	Text    string          `json:"text"` // of a note
+	Label   string          `json:"label"`
+	Result  json.RawMessage `json:"result"`
+	Error   *SDKError       `json:"error"`
+	Key     json.RawMessage `json:"key"`
+	Entries []any           `json:"entries"`
+	N       int             `json:"n"`
+}
+
+// SDKError is an error as the official SDK gave it.
+type SDKError struct {
+	Message    string `json:"message"`
+	ErrorClass string `json:"errorClass"` // empty for errors without a class
+	ErrorCode  string `json:"errorCode"`
+	ExitCode   *int   `json:"exitCode"`
+	Signal     string `json:"signal"`
+}
+
+// RecordedProcess is one CLI of a recording.
+type RecordedProcess struct {
+	Argv     []string
+	Env      RecordedEnv
+	Stdin    []string // lines, without line feeds
+	Stdout   []string // lines; the line feed is part of each that had one
+	Stderr   string
+	Exit     RecordedExit
+	Timeline []TimelineEvent
+}
+
+// RecordedEnv is how the environment of the CLI differed from the caller's.
+type RecordedEnv struct {
+	Added   map[string]string `json:"added_or_changed"`
+	Removed []string          `json:"removed"`
+	Cwd     string            `json:"cwd"`
+}
+
+// RecordedExit is how a recorded CLI ended.
+type RecordedExit struct {
+	Code   int     `json:"code"`
+	Signal *string `json:"signal"`
+}
+
+// TimelineEvent is one moment in the life of a recorded CLI.
+type TimelineEvent struct {
+	Dir       string  `json:"dir"` // in, out, err, proc
+	Ev        string  `json:"ev"`  // line, eof, signal, child_exit, …
+	N         int     `json:"n"`
+	Type      string  `json:"type"`
+	Subtype   string  `json:"subtype"`
+	RequestID string  `json:"request_id"`
+	Err       string  `json:"err"`
+	Sig       string  `json:"sig"`
+	TMS       float64 `json:"t_ms"`
+	// PartialBytes is the length of a last line without its line feed.
+	PartialBytes int `json:"partial_bytes"`
+}
+
+// ReadRecording reads the recording in a directory. rewrite, which may be nil,
+// changes caller.json before it is read: for paths of another machine.
+func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) {
+	r := &Recording{Name: filepath.Base(dir), Dir: dir, Processes: map[string]*RecordedProcess{}}
+	if err := readJSONFile(filepath.Join(dir, "meta.json"), &r.Meta, nil); err != nil {
+		return nil, err
+	}
+	r.Caller = &Caller{}
+	if err := readJSONFile(filepath.Join(dir, "caller.json"), r.Caller, rewrite); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		r.Caller = nil
+	}
+	lines, err := readLines(filepath.Join(dir, "sdk.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range lines {
+		var rec SDKRecord
+		if err := json.Unmarshal([]byte(line), &rec); err != nil {
+			return nil, fmt.Errorf("claudetest: %s: sdk.jsonl: %w", r.Name, err)
+		}
+		r.SDK = append(r.SDK, rec)
+	}
+	spawns, err := fs.Glob(os.DirFS(dir), "spawn*") // the directory's own name is no pattern
+	if err != nil {
+		return nil, err
+	}
+	for i := range spawns {
+		spawns[i] = filepath.Join(dir, spawns[i])
+	}
+	for _, d := range append([]string{dir}, spawns...) {
+		p, err := readProcess(d)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // nothing was started
+		}
+		if err != nil {
+			return nil, fmt.Errorf("claudetest: %s: %w", r.Name, err)
+		}
+		name := "."
+		if d != dir {
+			name = filepath.Base(d)
+		}
+		r.Processes[name] = p
+	}
+	return r, nil
+}
+
+func readProcess(dir string) (p *RecordedProcess, err error) {
+	p = &RecordedProcess{}
+	for _, f := range []struct {
+		name string
+		dst  any
+	}{{"argv.json", &p.Argv}, {"env.json", &p.Env}, {"exit.json", &p.Exit}} {
+		if err := readJSONFile(filepath.Join(dir, f.name), f.dst, nil); err != nil {
+			return nil, err
+		}
+	}
+	stderr, err := os.ReadFile(filepath.Join(dir, "stderr.txt"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	p.Stderr = string(stderr)
+	stdout, err := os.ReadFile(filepath.Join(dir, "stdout.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	p.Stdout = slices.Collect(strings.Lines(string(stdout)))
+	if p.Stdin, err = readLines(filepath.Join(dir, "stdin.jsonl")); err != nil {
+		return nil, err
+	}
+	events, err := readLines(filepath.Join(dir, "timeline.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range events {
+		var ev TimelineEvent
+		if err := json.Unmarshal([]byte(line), &ev); err != nil {
+			return nil, fmt.Errorf("timeline.jsonl: %w", err)
+		}
+		p.Timeline = append(p.Timeline, ev)
+	}
+	return p, nil
+}
+
+func readJSONFile(path string, dst any, rewrite func(string) string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if rewrite != nil {
+		data = []byte(rewrite(string(data)))
+	}
+	if err := json.Unmarshal(data, dst); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// readLines reads lines of any length, without their line feeds.
+func readLines(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for r := bufio.NewReader(bytes.NewReader(data)); ; {
+		line, err := r.ReadString('\n')
+		if err == nil || line != "" {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+		if err != nil {
+			return lines, nil
+		}
+	}
+}
+
+// ends are the kinds of record that end a call.
+var ends = []string{"end", "error", "sync_throw", "driver_error"}
+
+// CallRecords is what the SDK gave its caller in one call: its messages and its
+// end, which is nil where the caller left before there was one.
+type CallRecords struct {
+	Messages []json.RawMessage
+	End      *SDKRecord
+}
+
+// Records divides the messages and ends of a recording among its calls.
+func (r *Recording) Records() []CallRecords {
+	out := make([]CallRecords, len(r.Caller.Calls))
+	i := 0
+	for _, rec := range r.SDK {
+		if i >= len(out) {
+			break
+		}
+		switch {
+		case rec.Kind == "note" && strings.HasPrefix(rec.Text, "---"):
+			if out[i].Messages != nil { // the caller left the call before this one
+				i++
+			}
+		case rec.Kind == "message":
+			out[i].Messages = append(out[i].Messages, rec.Message)
+		case slices.Contains(ends, rec.Kind):
+			out[i].End = &rec
+			i++
+		}
+	}
+	return out
+}
+
+// CallOutcomes are the recorded outcomes of control steps, by label in their
+// order; those of functions called behind the calls are among them.
+func (r *Recording) CallOutcomes() map[string][]SDKRecord {
+	out := map[string][]SDKRecord{}
+	for _, rec := range r.SDK {
+		if rec.Kind == "call" {
+			out[rec.Label] = append(out[rec.Label], rec)
+		}
+	}
+	return out
+}
+
+// Callbacks names the options of the call that make the CLI call the caller
+// back, in-process MCP servers included.
+func (c *Call) Callbacks() []string {
+	var names []string
+	for name := range callbackOptions {
+		if _, ok := c.Options[name]; ok {
+			names = append(names, name)
+		}
+	}
+	var servers map[string]struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(c.Options["mcpServers"], &servers)
+	for name, s := range servers {
+		if s.Type == "sdk" {
+			names = append(names, "mcpServers."+name)
+		}
+	}
+	for _, s := range c.Steps {
+		if s.Do == "add_tool" {
+			names = append(names, s.Do)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Has reports whether the call has a step of one of the given kinds.
+func (c *Call) Has(kinds ...string) bool {
+	return slices.ContainsFunc(c.Steps, func(s Step) bool { return slices.Contains(kinds, s.Do) })
+}

@@ -1,0 +1,107 @@
+package recording
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/seed7221b0f9/parley/internal/deadline"
+)
+
+// Answers are the callbacks of a recorded call: each invocation does what the
+// recorded one did, after the same time. [Call.ClaudeOptions] sets them where
+// the caller had callbacks, and [Call.Run] does the steps that wait for one.
+// They serve one run.
+type Answers struct {
+	// FailOpen makes hooks that fail do what they do in the official SDKs: the
+	// CLI warns and goes on.
+	FailOpen bool
+
+	call *Call
+
+	mu      sync.Mutex
+	used    []bool
+	invoked func(n int)            // told which answer is being given, counted from 1
+	extra   []string               // invocations that are not in the recording
+	servers map[string]*mcp.Server // those in this process, by key
+}
+
+// NewAnswers returns the callbacks of a call.
+func NewAnswers(call *Call) *Answers {
+	return &Answers{call: call, used: make([]bool, len(call.Answers)), invoked: func(int) {}}
+}
+
+// tell makes f be told of each answer that is being given.
+func (a *Answers) tell(f func(n int)) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.invoked = f
+}
+
+// Unexpected are the invocations that the recording does not have.
+func (a *Answers) Unexpected() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]string(nil), a.extra...)
+}
+
+// ErrNoSuchAnswer is what a callback fails with that the recording has no
+// invocation of.
+var ErrNoSuchAnswer = errors.New("claudetest: the recording has no such callback")
+
+// give finds the next answer that is meant, waits as its callback did, and
+// returns what that returned. An error is what it threw.
+func (a *Answers) give(ctx context.Context, what string, meant func(*Answer) bool) (*Answer, error) {
+	n, answer := a.next(what, meant)
+	if answer == nil {
+		return nil, fmt.Errorf("%w: %s", ErrNoSuchAnswer, what)
+	}
+	a.mu.Lock()
+	invoked := a.invoked
+	a.mu.Unlock()
+	invoked(n)
+	if err := answer.wait(ctx); err != nil {
+		return nil, err
+	}
+	if answer.Throw != nil {
+		return nil, errors.New(*answer.Throw)
+	}
+	return answer, nil
+}
+
+// next is the first answer that is meant and has not been given, with its number.
+func (a *Answers) next(what string, meant func(*Answer) bool) (n int, answer *Answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range a.call.Answers {
+		if answer := &a.call.Answers[i]; !a.used[i] && answer.NotCalled == nil && meant(answer) {
+			a.used[i] = true
+			return i + 1, answer
+		}
+	}
+	a.extra = append(a.extra, what)
+	return 0, nil
+}
+
+// wait takes as long as the callback did. One that the CLI took back is not
+// waited for: its answer would go nowhere.
+func (a *Answer) wait(ctx context.Context) error {
+	delay := a.DelayMS
+	if a.DelayAfterCancelMS != nil {
+		<-ctx.Done()
+		delay, ctx = *a.DelayAfterCancelMS, context.WithoutCancel(ctx)
+	}
+	if !deadline.Pause(ctx, delay) {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// isNull reports whether a callback returned nothing.
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

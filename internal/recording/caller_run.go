@@ -1,0 +1,412 @@
+package recording
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/deadline"
+)
+
+// ErrAborted is the cause of the context that an abort step ends.
+var ErrAborted = errors.New("claudetest: aborted by the caller")
+
+// errNeverHappened is the outcome of a step whose moment did not come.
+var errNeverHappened = errors.New("claudetest: the moment of this step never came")
+
+// CallAPI is the function of package claude that a recorded call is made with.
+type CallAPI string
+
+// The functions.
+const (
+	ViaQuery       CallAPI = "Query"
+	ViaQueryStream CallAPI = "QueryStream"
+	ViaConnect     CallAPI = "Connect"
+	ViaPrewarm     CallAPI = "Prewarm"
+)
+
+// Via is the function that the call is made with: [claude.Connect] if the caller
+// needs a handle, for control requests or to close; else [claude.Prewarm] if it
+// started the CLI ahead, [claude.Query] for a prompt of one string and
+// [claude.QueryStream] for a stream of them.
+func (c *Call) Via() CallAPI {
+	switch {
+	case c.Has("control", "close", "add_tool"):
+		return ViaConnect
+	case c.API == "startup":
+		return ViaPrewarm
+	case c.Prompt != nil:
+		return ViaQuery
+	}
+	return ViaQueryStream
+}
+
+// CallRun is what came of a call that was made again.
+type CallRun struct {
+	Via      CallAPI
+	Messages []message.Message
+	// Err is what the call ended with, nil for a good end.
+	Err error
+	// Calls are the outcomes of control steps in the order of the steps.
+	Calls []CallOutcome
+	// NotDone are the indexes of steps whose moment did not come.
+	NotDone []int
+	// Left is set when the caller left its loop before the end.
+	Left bool
+}
+
+// CallOutcome is what came of a control step.
+type CallOutcome struct {
+	Step   Step
+	Result json.RawMessage // nil if the answer had no body
+	Err    error
+}
+
+// Run makes the call again with opts and does its steps at their moments. answers
+// are the callbacks that opts were made with, nil if there are none. It returns
+// when the stream has ended and every step was done, or cannot be done any more.
+func (c *Call) Run(ctx context.Context, opts *claude.Options, answers *Answers) *CallRun {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := newCallRunner(c, ctx, cancel)
+	r.answers = answers
+	answers.tell(func(n int) { r.fire(func(w When) bool { return w.Event == "callback" && max(w.Nth, 1) == n }) })
+	r.fire(func(w When) bool { return w.Event == "before_start" })
+	r.wait("before_start")
+	switch r.run.Via {
+	case ViaConnect:
+		r.connect(opts)
+	case ViaPrewarm:
+		r.prewarm(opts)
+	case ViaQuery:
+		r.start(nil)
+		r.consume(claude.Query(ctx, *c.Prompt, opts))
+	case ViaQueryStream:
+		r.consume(claude.QueryStream(ctx, r.produce, opts))
+		r.start(nil) // where produce was never called
+	}
+	close(r.over)
+	r.steps.Wait()
+	if r.client != nil {
+		r.client.Close()
+	}
+	return r.finish()
+}
+
+// callRunner is one run of a call.
+type callRunner struct {
+	call   *Call
+	run    *CallRun
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	moments []*moment // one a step
+	steps   sync.WaitGroup
+	over    chan struct{} // the stream has ended
+	started sync.Once
+	noMore  chan struct{} // the input has ended
+	endOnce sync.Once
+
+	answers    *Answers
+	client     *claude.Client
+	connectErr error
+	send       func(message.UserInput) error
+
+	mu       sync.Mutex
+	seen     []int // messages counted for each step
+	outcomes map[int]CallOutcome
+	left     bool
+}
+
+// moment is when a step is done.
+type moment struct {
+	come  chan struct{} // closed when its event has happened
+	once  sync.Once
+	begun chan struct{} // closed when steps of the same moment may follow
+	done  chan struct{}
+	did   bool // set before done is closed
+}
+
+func newCallRunner(c *Call, ctx context.Context, cancel context.CancelCauseFunc) *callRunner {
+	r := &callRunner{call: c, run: &CallRun{Via: c.Via()}, ctx: ctx, cancel: cancel, over: make(chan struct{}),
+		noMore: make(chan struct{}), seen: make([]int, len(c.Steps)), outcomes: map[int]CallOutcome{}}
+	for range c.Steps {
+		r.moments = append(r.moments, &moment{come: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{})})
+	}
+	for i := range c.Steps {
+		r.steps.Go(func() { r.step(i) })
+	}
+	return r
+}
+
+// fire lets the moments come whose event is meant.
+func (r *callRunner) fire(meant func(When) bool) {
+	for i, s := range r.call.Steps {
+		if meant(s.When) {
+			m := r.moments[i]
+			m.once.Do(func() { close(m.come) })
+		}
+	}
+}
+
+// wait waits for the steps of an event.
+func (r *callRunner) wait(event string) {
+	for i, s := range r.call.Steps {
+		if s.When.Event == event {
+			<-r.moments[i].done
+		}
+	}
+}
+
+// start says that the call has returned its handle.
+func (r *callRunner) start(send func(message.UserInput) error) {
+	r.started.Do(func() {
+		r.send = send
+		r.fire(func(w When) bool { return w.Event == "start" })
+	})
+}
+
+// step does one step at its moment.
+func (r *callRunner) step(i int) {
+	m, s := r.moments[i], r.call.Steps[i]
+	defer func() {
+		select {
+		case <-m.begun:
+		default:
+			close(m.begun)
+		}
+		close(m.done)
+	}()
+	if !r.come(i) || !deadline.Pause(r.ctx, s.When.DelayMS) {
+		if s.Do == "control" {
+			r.outcome(i, nil, errNeverHappened)
+		}
+		return
+	}
+	if j := r.sameBefore(i); j >= 0 {
+		<-r.moments[j].begun
+	}
+	if s.Do == "control" {
+		close(m.begun)
+	}
+	r.do(i)
+	m.did = true
+}
+
+// come waits for the moment of a step; false if it will not come.
+func (r *callRunner) come(i int) bool {
+	if r.call.Steps[i].When.Event == "step_done" {
+		if i == 0 {
+			return true
+		}
+		<-r.moments[i-1].done
+		return r.moments[i-1].did
+	}
+	select {
+	case <-r.moments[i].come:
+		return true
+	case <-r.over:
+	}
+	select { // both may have happened
+	case <-r.moments[i].come:
+		return true
+	default:
+		return false
+	}
+}
+
+// sameBefore is the step before i that has the same moment, -1 if there is none:
+// such steps are done in their order.
+func (r *callRunner) sameBefore(i int) int {
+	for j := i - 1; j >= 0; j-- {
+		if r.call.Steps[j].When == r.call.Steps[i].When && r.call.Steps[i].When.Event != "step_done" {
+			return j
+		}
+	}
+	return -1
+}
+
+func (r *callRunner) do(i int) {
+	s := r.call.Steps[i]
+	switch s.Do {
+	case "send":
+		if r.send != nil {
+			// What fails here is told by the end of the stream.
+			_ = r.send(message.UserInput{Raw: s.Message})
+		}
+	case "end_input":
+		r.endInput()
+	case "control":
+		result, err := r.control(s)
+		r.outcome(i, result, err)
+	case "add_tool":
+		r.outcome(i, nil, r.answers.addTool(s))
+	case "close":
+		if r.client != nil {
+			r.client.Close()
+		}
+	case "abort":
+		r.cancel(ErrAborted)
+	case "stop_reading":
+		r.mu.Lock()
+		r.left = true
+		r.mu.Unlock()
+	}
+}
+
+func (r *callRunner) endInput() {
+	r.endOnce.Do(func() {
+		close(r.noMore)
+		if r.client != nil {
+			_ = r.client.CloseInput()
+		}
+	})
+}
+
+func (r *callRunner) outcome(i int, result json.RawMessage, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outcomes[i] = CallOutcome{Step: r.call.Steps[i], Result: result, Err: err}
+}
+
+// produce is the input of QueryStream.
+func (r *callRunner) produce(ctx context.Context, send func(message.UserInput) error) error {
+	r.start(send)
+	select {
+	case <-r.noMore:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// prewarm makes the call with a CLI that is started ahead.
+func (r *callRunner) prewarm(opts *claude.Options) {
+	warm, err := claude.Prewarm(r.ctx, opts)
+	if err != nil {
+		r.run.Err, r.connectErr = err, err
+		r.start(nil)
+		return
+	}
+	defer warm.Close()
+	if r.call.Prompt != nil {
+		r.start(nil)
+		r.consume(warm.Query(r.ctx, *r.call.Prompt))
+		return
+	}
+	r.consume(warm.QueryStream(r.ctx, r.produce))
+	r.start(nil) // where produce was never called
+}
+
+// handle starts the CLI, ahead where the caller did.
+func (r *callRunner) handle(opts *claude.Options) (*claude.Client, error) {
+	if r.call.API != "startup" {
+		return claude.Connect(r.ctx, opts)
+	}
+	warm, err := claude.Prewarm(r.ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return warm.Connect(r.ctx)
+}
+
+// connect makes the call with a Client.
+func (r *callRunner) connect(opts *claude.Options) {
+	client, err := r.handle(opts)
+	if err != nil {
+		r.run.Err, r.connectErr = err, err
+		r.start(nil)
+		return
+	}
+	r.client = client
+	messages := client.Messages(r.ctx)
+	send := func(in message.UserInput) error {
+		_, err := client.Send(r.ctx, in)
+		return err
+	}
+	if r.call.Prompt != nil {
+		_ = send(claude.Text(*r.call.Prompt))
+	}
+	r.start(send)
+	r.consume(messages)
+	if r.ctx.Err() != nil || r.run.Left {
+		client.Close()
+	}
+}
+
+// consume is the caller's loop.
+func (r *callRunner) consume(messages iter.Seq2[message.Message, error]) {
+	for m, err := range messages {
+		if err != nil {
+			r.run.Err = err
+			return
+		}
+		r.mu.Lock()
+		r.run.Messages = append(r.run.Messages, m)
+		r.mu.Unlock()
+		if _, ok := m.(*message.Result); ok && r.call.Prompt != nil && r.run.Via == ViaConnect {
+			r.endInput() // a prompt of one string ends with its result
+		}
+		if r.message(m) {
+			r.run.Left = true
+			return
+		}
+	}
+}
+
+// message lets the moments come that a message makes; true if the consumer is to
+// leave.
+func (r *callRunner) message(m message.Message) (leave bool) {
+	typ, event := messageTypes(m)
+	for i, s := range r.call.Steps {
+		w := s.When
+		if w.Event != "message" || w.Type != typ && w.Type != message.Kind(m) || w.EventType != "" && w.EventType != event {
+			continue
+		}
+		if r.seen[i]++; r.seen[i] != max(w.Nth, 1) {
+			continue
+		}
+		r.moments[i].once.Do(func() { close(r.moments[i].come) })
+		if s.Do == "stop_reading" && w.DelayMS == 0 {
+			leave = true
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return leave || r.left
+}
+
+// messageTypes are the type of a message and that of the event in it.
+func messageTypes(m message.Message) (typ, event string) {
+	var head struct {
+		Type  string `json:"type"`
+		Event struct {
+			Type string `json:"type"`
+		} `json:"event"`
+	}
+	_ = json.Unmarshal(m.Raw(), &head) // a line that is no JSON has no type
+	return head.Type, head.Event.Type
+}
+
+func (r *callRunner) finish() *CallRun {
+	for i, s := range r.call.Steps {
+		if !r.moments[i].did {
+			r.run.NotDone = append(r.run.NotDone, i)
+		}
+		if o, ok := r.outcomes[i]; ok && s.Do == "control" {
+			r.run.Calls = append(r.run.Calls, o)
+		}
+	}
+	return r.run
+}
+
+// gathered is a copy of the messages so far.
+func (r *callRunner) gathered() []message.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.run.Messages)
+}

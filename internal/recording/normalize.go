@@ -1,0 +1,181 @@
+package recording
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Normalizer makes lines of two runs of the CLI comparable: what differs from
+// run to run gets a fixed value. That is ids, times, ports, durations, costs,
+// counts that depend on the length of paths, and names that are made up.
+//
+// The zero value is usable. It learns the ids of a run from its lines, so each
+// run has a Normalizer of its own.
+type Normalizer struct {
+	// Keep are ids that are the same in every run, because the caller gave them.
+	Keep []string
+
+	ids map[string]string
+}
+
+// idMembers are members that hold ids which have no form of their own, with what
+// stands for them.
+var idMembers = map[string]string{
+	"task_id": "TASK", "taskId": "TASK", "agent_id": "TASK", "agentId": "TASK", "hook_id": "HOOK", "backgroundTaskId": "TASK",
+	"run_id": "RUN", "runId": "RUN",
+}
+
+// zeroMembers are members whose numbers differ from run to run.
+var zeroMembers = []string{
+	"end_time", "pid", "startTime", "total_duration", "tokens", "attachmentTokens", "totalTokens", "total_tokens", "estimated_tokens",
+	"pre_tokens", "post_tokens", "percentage", "squareFullness", "timestamp", "lastModified", "createdAt", "fileSize", "messages_tokens",
+	"totalAPIDuration", "totalAPIDurationWithoutRetries", "totalToolDuration", "totalDuration", "durationSeconds", "duration", "elapsed_time_seconds",
+}
+
+// dropMembers are members that say nothing new: pictures of numbers.
+var dropMembers = []string{"gridRows", "durationMs"}
+
+var (
+	uuidText     = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
+	replacements = []struct {
+		re   *regexp.Regexp
+		with string
+	}{
+		{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?`), "TIME"},
+		{regexp.MustCompile(`\b(127\.0\.0\.1|localhost|\[::1\]):\d+`), "$1:PORT"},
+		{regexp.MustCompile(`cc-socks/\d+\.sock`), "cc-socks/N.sock"},
+		{regexp.MustCompile(`plans/[\w-]+\.md`), "plans/NAME.md"},
+		{regexp.MustCompile(`tool-results/[\w.-]+`), "tool-results/NAME"},
+		{regexp.MustCompile(`tasks/[\w-]+\.output`), "tasks/TASK.output"},
+		{regexp.MustCompile(`[\w./-]*claude-resume-[A-Za-z0-9-]+`), "RESUME-DIR"},
+		{regexp.MustCompile(`\b2\.\d+\.\d+\b`), "VERSION"},
+		{regexp.MustCompile(`~?\b[\d,.]+k? tokens`), "N tokens"},
+		{regexp.MustCompile(`_ms: \d+`), "_ms: N"},
+		{regexp.MustCompile(`\b\d+(\.\d+)?(ms| ms|s)\b`), "N$2"},
+	}
+	measured = regexp.MustCompile(`(?i)(_ms|Ms|MS|cost\w*|USD|duration\w*)$`)
+)
+
+// filler is what stands in recordings for long texts of the CLI.
+const filler = "redacted"
+
+// Learn takes up the ids in a line.
+func (n *Normalizer) Learn(line []byte) {
+	if n.ids == nil {
+		n.ids = map[string]string{}
+	}
+	n.learn(JSONValue(line))
+}
+
+func (n *Normalizer) learn(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			n.learn(e)
+		}
+	case map[string]any:
+		for k, e := range v {
+			if id, ok := e.(string); ok && len(id) > 4 && idMembers[k] != "" && !slices.Contains(n.Keep, id) {
+				n.ids[id] = idMembers[k]
+			}
+			n.learn(e)
+		}
+	}
+}
+
+// Line is the normalised value of a line.
+func (n *Normalizer) Line(line []byte) any { return n.value("", JSONValue(line)) }
+
+// JSONValue is the value of a line of JSON; a line that is none stands for
+// itself.
+func JSONValue(line []byte) any {
+	var v any
+	if err := json.Unmarshal(line, &v); err != nil {
+		return "no JSON: " + string(line)
+	}
+	return v
+}
+
+func (n *Normalizer) value(name string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if name == "timestamp" {
+			return "TIME"
+		}
+		return n.Text(v)
+	case float64:
+		if measured.MatchString(name) || slices.Contains(zeroMembers, name) {
+			return 0.0
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = n.value(name, e)
+		}
+		return list
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range v {
+			if !slices.Contains(dropMembers, k) {
+				out[n.Text(k)] = n.value(k, e)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// Text normalises a text.
+func (n *Normalizer) Text(s string) string {
+	for _, id := range slices.SortedFunc(maps.Keys(n.ids), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		s = strings.ReplaceAll(s, id, n.ids[id])
+	}
+	s = uuidText.ReplaceAllStringFunc(s, func(id string) string {
+		if slices.Contains(n.Keep, id) {
+			return id
+		}
+		return "UUID"
+	})
+	for _, r := range replacements {
+		s = r.re.ReplaceAllString(s, r.with)
+	}
+	return s
+}
+
+// AlignFiller is got with the filler of want in the places where want has it: a
+// recording says nothing about these texts.
+func AlignFiller(want, got any) any {
+	switch w := want.(type) {
+	case string:
+		if _, ok := got.(string); ok && strings.Contains(w, filler) {
+			return w
+		}
+	case []any:
+		g, ok := got.([]any)
+		if !ok {
+			return got
+		}
+		out := slices.Clone(g)
+		for i := range min(len(w), len(g)) {
+			out[i] = AlignFiller(w[i], g[i])
+		}
+		return out
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return got
+		}
+		out := maps.Clone(g)
+		for k, e := range w {
+			if x, ok := g[k]; ok {
+				out[k] = AlignFiller(e, x)
+			}
+		}
+		return out
+	}
+	return got
+}
