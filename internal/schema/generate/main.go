@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/schema"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
@@ -57,7 +56,7 @@ var schemas = map[string]func() (*jsonschema.Schema, error){
 // builder knows the types that have a JSON form of their own.
 func builder() *schema.Builder {
 	b := &schema.Builder{}
-	b.Plain(reflect.TypeFor[claude.JSON](), &jsonschema.Schema{})
+	b.Plain(reflect.TypeFor[ui.JSON](), &jsonschema.Schema{})
 	b.Plain(reflect.TypeFor[json.RawMessage](), &jsonschema.Schema{})
 	b.Plain(reflect.TypeFor[ui.Text](), &jsonschema.Schema{Type: "string"})
 	b.Plain(reflect.TypeFor[ui.State](), &jsonschema.Schema{Enum: []any{ui.Streaming, ui.Complete, ui.Incomplete}})

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/ui/claudeui"
 )
 
 func resolved(t *testing.T, build func() (*jsonschema.Schema, error)) *jsonschema.Resolved {
@@ -44,7 +44,7 @@ func TestSchemas_hold(t *testing.T) {
 		"agent-forward-text", "api-truncated", "partial-thinking", "partial-tool", "unknown-content-block", "cli-garbage-stdout",
 		"api-prompt-too-long-2nd", "background-tasks-control", "interrupt-stream", "api-429-forever", "structured-ok",
 	} {
-		var c ui.Converter
+		var c claudeui.Converter
 		var conv ui.Conversation
 		to := rpc.NewConverter("00000000", 0, rpc.CapabilityOutputDelta)
 		show := func(events []ui.Event) {
@@ -75,19 +75,19 @@ func TestSchemas_hold(t *testing.T) {
 	}
 }
 
-func recorded(t *testing.T, name string) []claude.Message {
+func recorded(t *testing.T, name string) []message.Message {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "wire", name, "stdout.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []claude.Message
+	var all []message.Message
 	begin := 0
 	for i, c := range data {
 		if c != '\n' {
 			continue
 		}
-		if m, err := claude.DecodeMessage(data[begin:i]); err == nil {
+		if m, err := message.Decode(data[begin:i]); err == nil {
 			all = append(all, m)
 		}
 		begin = i + 1
