@@ -1,0 +1,232 @@
+// Package sim is an agent without a model: a program that speaks the CLI's side
+// of the protocol and gives a tour of what an agent does, for whoever has no CLI
+// at hand. It asks nobody, costs nothing, and touches nothing but a directory of
+// its own that is gone when it ends.
+package sim
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+const (
+	// Name is the name that the program is registered under.
+	Name = "sim"
+	// Model is what the agent says that its model is.
+	Model = "simulated"
+	// PaceVariable is the environment variable with the milliseconds between two
+	// pieces of text; 0 is as fast as can be.
+	PaceVariable = "PARLEY_SIM_PACE"
+)
+
+const defaultPace = 25 * time.Millisecond
+
+// Disclosure says what this is, in one line.
+const Disclosure = "This is Parley's built-in simulated agent: no model is asked and nothing is charged."
+
+// Mark stands before an answer where nothing else is read.
+const Mark = "[simulated agent: no model was asked]"
+
+// agent is one session.
+type agent struct {
+	cli     *claudetest.CLI
+	pace    time.Duration
+	dir     string // where its tools work
+	partial bool
+
+	mu      sync.Mutex
+	changed sync.Cond
+	queue   []*message.User
+	ended   bool // no more prompts
+	busy    bool // a turn runs, or the state was told to be running
+	stop    context.CancelFunc
+	model   string
+	mode    message.PermissionMode
+	asked   bool // permission was given once
+
+	turns   int64
+	answers int
+	total   message.ModelUsage
+}
+
+// Program is the agent, from its start to its exit code.
+func Program(cli *claudetest.CLI) int {
+	dir, err := os.MkdirTemp("", "parley-sim-")
+	if err != nil {
+		cli.Stderr("the simulated agent has no directory to work in: %v\n", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	a := &agent{cli: cli, pace: defaultPace, dir: dir, model: Model, mode: message.ModeDefault}
+	a.changed.L = &a.mu
+	if ms, err := strconv.Atoi(cli.Env(PaceVariable)); err == nil && ms >= 0 {
+		a.pace = time.Duration(ms) * time.Millisecond
+	}
+	_, a.partial = cli.Flag("include-partial-messages")
+	if mode, ok := cli.Flag("permission-mode"); ok {
+		a.mode = message.PermissionMode(mode)
+	}
+	cli.CWD, cli.Model = dir, Model
+	cli.Info = a.info()
+	a.control()
+	if _, err := cli.Handshake(); err != nil {
+		return 0 // nobody wants anything
+	}
+	var work sync.WaitGroup
+	work.Go(a.listen)
+	defer work.Wait()
+	for {
+		p := a.next()
+		if p == nil {
+			return 0
+		}
+		a.turn(p)
+	}
+}
+
+func (a *agent) info() claude.ServerInfo {
+	info := a.cli.Info
+	info.Commands = nil
+	for _, c := range commands {
+		info.Commands = append(info.Commands, message.SlashCommand{Name: c.name, Description: c.about, Builtin: true})
+	}
+	info.Models = []claude.ModelInfo{{Value: "default", ResolvedModel: Model, DisplayName: "Simulated", Description: "No model: canned tours"}}
+	info.Agents = []claude.AgentInfo{}
+	info.Account = claude.AccountInfo{TokenSource: "none", APIKeySource: "none"}
+	info.CurrentPermissionMode = a.mode
+	return info
+}
+
+// listen takes prompts as they come: a busy agent queues them, and says so.
+func (a *agent) listen() {
+	for {
+		p, err := a.cli.Prompt()
+		a.mu.Lock()
+		if err != nil {
+			a.ended = true
+			a.changed.Broadcast()
+			a.mu.Unlock()
+			return
+		}
+		a.queue = append(a.queue, p)
+		if !a.busy {
+			a.busy = true
+			a.tell(message.StateRunning)
+		}
+		a.lifecycle(p.UUID, message.CommandQueued)
+		a.changed.Broadcast()
+		a.mu.Unlock()
+	}
+}
+
+// next waits for a prompt; nil means that there will be none.
+func (a *agent) next() *message.User {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.queue) == 0 {
+		if a.ended {
+			return nil
+		}
+		a.changed.Wait()
+	}
+	p := a.queue[0]
+	a.queue = a.queue[1:]
+	return p
+}
+
+func (a *agent) tell(s message.SessionState) {
+	if a.cli.Env("CLAUDE_CODE_SDK_READS_SESSION_STATE") == "1" {
+		a.cli.Emit(a.cli.State(s))
+	}
+}
+
+func (a *agent) lifecycle(uuid string, s message.CommandState) {
+	if uuid != "" {
+		a.cli.Emit(a.cli.Lifecycle(uuid, s))
+	}
+}
+
+// control answers the control requests.
+func (a *agent) control() {
+	a.cli.OnControl("interrupt", func(claudetest.ControlRequest) (any, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.stop != nil {
+			a.stop()
+		}
+		queued := []string{}
+		for _, p := range a.queue {
+			queued = append(queued, p.UUID)
+		}
+		return map[string]any{"still_queued": queued}, nil
+	})
+	a.cli.OnControl("cancel_async_message", a.cancel)
+	a.cli.OnControl("set_model", func(req claudetest.ControlRequest) (any, error) {
+		var fields struct{ Model string }
+		_ = req.Request.Decode(&fields)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		// Whatever is asked for, the name goes on saying what this is.
+		if a.model = Model; fields.Model != "" && fields.Model != "default" && fields.Model != Model {
+			a.model = Model + "-" + fields.Model
+		}
+		return map[string]any{"model": a.model}, nil
+	})
+	a.cli.OnControl("set_permission_mode", func(req claudetest.ControlRequest) (any, error) {
+		var fields struct{ Mode message.PermissionMode }
+		_ = req.Request.Decode(&fields)
+		if !slices.Contains(modes, fields.Mode) {
+			return nil, errors.New("there is no permission mode " + strconv.Quote(string(fields.Mode)))
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.mode = fields.Mode
+		return map[string]any{"mode": a.mode}, nil
+	})
+	a.cli.OnControl("get_context_usage", func(claudetest.ControlRequest) (any, error) { return a.context(), nil })
+}
+
+var modes = []message.PermissionMode{"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"}
+
+// cancel takes a prompt that waits back.
+func (a *agent) cancel(req claudetest.ControlRequest) (any, error) {
+	var fields struct {
+		UUID string `json:"message_uuid"`
+	}
+	_ = req.Request.Decode(&fields)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.queue, func(p *message.User) bool { return p.UUID != "" && p.UUID == fields.UUID })
+	if i < 0 {
+		return map[string]any{"cancelled": false}, nil
+	}
+	a.queue = slices.Delete(a.queue, i, i+1)
+	a.lifecycle(fields.UUID, message.CommandCancelled)
+	return map[string]any{"cancelled": true}, nil
+}
+
+const window = 200_000 // tokens that the agent claims to have room for
+
+// context is what is in the context window, as the CLI tells it.
+func (a *agent) context() map[string]any {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	used := a.total.InputTokens + a.total.OutputTokens
+	return map[string]any{
+		"categories": []map[string]any{
+			{"id": "messages", "name": "Messages", "tokens": used, "color": "inactive", "kind": "used"},
+			{"id": "free_space", "name": "Free space", "tokens": window - used, "color": "promptBorder", "kind": "free"},
+		},
+		"totalTokens": used, "maxTokens": window, "rawMaxTokens": window, "percentage": used * 100 / window,
+		"model": a.model, "gridRows": []any{}, "memoryFiles": []any{}, "mcpTools": []any{}, "agents": []any{},
+	}
+}
