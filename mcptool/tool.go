@@ -1,0 +1,235 @@
+package mcptool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Tool is a tool that runs in this process. It may belong to many servers and be
+// called many times at once.
+type Tool struct {
+	def  *mcp.Tool
+	call mcp.ToolHandler
+}
+
+// Name is the name of the tool at its server. The model and permission rules
+// know it as mcp__server__name.
+func (t Tool) Name() string { return t.def.Name }
+
+// AddTo adds the tool to a server, in place of one with the same name. Clients
+// that are connected are told.
+func (t Tool) AddTo(s *mcp.Server) { s.AddTool(t.def, t.call) }
+
+// Definition is what a client is shown of the tool: its name, its description and the schema of
+// its arguments. It is a copy; what it points to must not be changed.
+func (t Tool) Definition() *mcp.Tool {
+	def := *t.def
+	return &def
+}
+
+// Call calls the tool without a server, for an SDK whose agent has tools of its own kind. What
+// info says is what [CallInfo] returns in the tool; arguments that do not fit, an error and a
+// panic are a result with IsError.
+func (t Tool) Call(ctx context.Context, info *Call, args json.RawMessage) *mcp.CallToolResult {
+	ctx = context.WithValue(ctx, callKey{}, info)
+	req := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Name: t.def.Name, Arguments: args}}
+	result, err := t.call(ctx, req)
+	if err != nil {
+		return toolError(err.Error())
+	}
+	return result
+}
+
+// NewTool makes a tool of a function. The schema of its input is inferred from
+// In, as [jsonschema.For] does it, unless [InputSchema] gives one; arguments
+// that do not fit are refused without a call. In is a struct, a map, or
+// [json.RawMessage] or another type that keeps JSON text for the arguments as they are.
+//
+// What f returns becomes the result: a string is text, []mcp.Content and
+// *mcp.CallToolResult go as they are, anything else is structured content with
+// its JSON as text beside it. Structured content is an object, so JSON of another
+// kind goes as text alone. An error, and a panic, is a result with isError, which
+// the model sees.
+//
+// The ctx of f ends when the call is cancelled and when the client is closed;
+// [CallInfo] tells more about the call. f may run many times at once, and closing
+// a client waits for those of its calls.
+//
+// NewTool panics when In has no schema that is an object, or the schema is not
+// valid.
+func NewTool[In, Out any](name, description string, f func(ctx context.Context, in In) (Out, error), opts ...Option) Tool {
+	def := &mcp.Tool{Name: name, Description: description}
+	for _, set := range opts {
+		set(def)
+	}
+	input, err := newToolInput[In](def)
+	if err != nil {
+		panic(fmt.Sprintf("mcptool: NewTool %q: %v", name, err))
+	}
+	call := func(ctx context.Context, req *mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
+		ctx = withCall(ctx, req)
+		defer func() {
+			if v := recover(); v != nil {
+				reportPanic(ctx, v)
+				result = toolPanic(name, v)
+			}
+		}()
+		var in In
+		if err := input.decode(req.Params.Arguments, &in); err != nil {
+			return toolError("Input validation error: " + err.Error()), nil
+		}
+		out, err := f(ctx, in)
+		if err != nil {
+			return toolError(err.Error()), nil
+		}
+		return Result(out), nil
+	}
+	return Tool{def, call}
+}
+
+// toolInput turns arguments into the input of a tool.
+type toolInput struct {
+	schema *jsonschema.Resolved
+}
+
+// newToolInput also sees to it that the definition has a schema.
+func newToolInput[In any](def *mcp.Tool) (*toolInput, error) {
+	var schema *jsonschema.Schema
+	switch t := reflect.TypeFor[In](); {
+	case def.InputSchema != nil:
+		data, err := json.Marshal(def.InputSchema)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, &schema); err != nil {
+			return nil, err
+		}
+		def.InputSchema = json.RawMessage(data)
+	case isText(t) || t.Kind() == reflect.Interface:
+		schema = &jsonschema.Schema{Type: "object"}
+		def.InputSchema = schema
+	default:
+		var err error
+		if schema, err = jsonschema.For[In](nil); err != nil {
+			return nil, err
+		}
+		def.InputSchema = schema
+	}
+	if schema == nil || schema.Type != "object" {
+		return nil, fmt.Errorf("the input is no object")
+	}
+	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	if err != nil {
+		return nil, err
+	}
+	return &toolInput{resolved}, nil
+}
+
+// isText reports whether t keeps the text of JSON, as json.RawMessage does.
+func isText(t reflect.Type) bool {
+	return (t.Kind() == reflect.String || t == reflect.TypeFor[json.RawMessage]()) && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+// decode validates the arguments, adds defaults, and decodes them.
+func (i *toolInput) decode(args json.RawMessage, dst any) error {
+	if len(bytes.TrimSpace(args)) == 0 || string(args) == "null" {
+		args = json.RawMessage("{}")
+	}
+	values := map[string]any{}
+	if err := json.Unmarshal(args, &values); err != nil {
+		return err
+	}
+	given := len(values)
+	if err := i.schema.ApplyDefaults(&values); err != nil {
+		return err
+	}
+	if err := i.schema.Validate(&values); err != nil {
+		return err
+	}
+	if len(values) != given || hasDefaults(i.schema.Schema()) {
+		filled, err := json.Marshal(values)
+		if err != nil {
+			return err
+		}
+		args = filled
+	}
+	return json.Unmarshal(args, dst)
+}
+
+// hasDefaults reports whether the defaults of a schema may have changed something
+// below the top.
+func hasDefaults(s *jsonschema.Schema) bool {
+	for _, p := range s.Properties {
+		if p.Default != nil || len(p.Properties) > 0 && hasDefaults(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// Result is the result for what a tool returned.
+func Result(out any) *mcp.CallToolResult {
+	switch v := out.(type) {
+	case nil:
+		return &mcp.CallToolResult{Content: []mcp.Content{}}
+	case string:
+		return toolText(v)
+	case []mcp.Content:
+		return &mcp.CallToolResult{Content: v}
+	case mcp.Content:
+		return &mcp.CallToolResult{Content: []mcp.Content{v}}
+	case *mcp.CallToolResult:
+		if v == nil {
+			return &mcp.CallToolResult{Content: []mcp.Content{}}
+		}
+		return v
+	}
+	text, err := jsonwire.Marshal(out)
+	if err != nil {
+		return toolError("the result cannot be encoded: " + err.Error())
+	}
+	result := toolText(string(text))
+	if text[0] == '{' {
+		result.StructuredContent = json.RawMessage(text)
+	}
+	return result
+}
+
+func toolText(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+func toolError(text string) *mcp.CallToolResult {
+	result := toolText(text)
+	result.IsError = true
+	return result
+}
+
+func toolPanic(name string, value any) *mcp.CallToolResult {
+	return toolError(fmt.Sprintf("the tool %s panicked: %v", name, value))
+}
+
+// panicReporter is the context key of the function that WithPanicReport sets.
+type panicReporter struct{}
+
+// WithPanicReport returns a context in which report is called with the value and the stack
+// of every panic of a tool.
+func WithPanicReport(ctx context.Context, report func(value any, stack []byte)) context.Context {
+	return context.WithValue(ctx, panicReporter{}, report)
+}
+
+// reportPanic tells the client on whose behalf something panicked. The goroutine
+// is still that of the panic.
+func reportPanic(ctx context.Context, value any) {
+	if report, ok := ctx.Value(panicReporter{}).(func(value any, stack []byte)); ok {
+		report(value, debug.Stack())
+	}
+}

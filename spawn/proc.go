@@ -1,0 +1,17 @@
+package spawn
+
+import (
+	"context"
+	"strconv"
+)
+
+// String returns the status for a message: "exit status 3" or "signal SIGKILL".
+func (s ExitStatus) String() string {
+	if s.Signal != "" {
+		return "signal " + s.Signal
+	}
+	return "exit status " + strconv.Itoa(s.Code)
+}
+
+// Spawn calls f.
+func (f Func) Spawn(ctx context.Context, cmd Command) (Process, error) { return f(ctx, cmd) }

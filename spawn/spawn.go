@@ -1,0 +1,70 @@
+package spawn
+
+import (
+	"context"
+	"io"
+)
+
+// Command says what to run. A Spawner must not change it.
+type Command struct {
+	// Path is the program: absolute, or relative to the working directory of this process (not to Dir).
+	// It is not searched for in PATH.
+	Path string
+	// Args are the arguments, without the program's name in front.
+	Args []string
+	// Dir is the working directory; empty means that of this process.
+	Dir string
+	// Env is the complete environment, each entry "KEY=value"; nothing is inherited. Of two entries with
+	// the same key the last one counts.
+	Env []string
+	// User is the name or number of the user to run as; empty means that of this process.
+	User string
+	// Files are files of this machine that Args name, with secrets in them. A Spawner that runs the program
+	// elsewhere copies them to the same paths there, for the user of the program alone. They are removed
+	// here when the process has ended.
+	Files []string
+}
+
+// ExitStatus says how a process ended.
+type ExitStatus struct {
+	// Code is the exit code, or -1 when a signal ended the process or the code is not known.
+	Code int
+	// Signal is the name of the signal that ended the process ("SIGKILL"), or empty.
+	Signal string
+}
+
+// Process is one running CLI, here or elsewhere (in a container, over ssh).
+//
+// The streams are asked for once, right after the start. Closing a stream must not block and must end a
+// pending Read or Write on it; a stream that also has SetReadDeadline or SetWriteDeadline is never
+// closed under a reader to get it back. Terminate and Kill may be called from any goroutine, several
+// times, at the same time as Wait and after it.
+type Process interface {
+	// Stdin is where the process reads from.
+	Stdin() io.WriteCloser
+	// Stdout is what the process writes.
+	Stdout() io.ReadCloser
+	// Stderr is the process's error output; nil when there is none.
+	Stderr() io.ReadCloser
+	// PID is the process's id, 0 when unknown.
+	PID() int
+	// Terminate asks the process to end: SIGTERM to its whole group, or nothing where there is no such
+	// thing. It does not wait.
+	Terminate() error
+	// Kill ends the process and everything it started, now. It does not wait. Killing a process that is
+	// gone is no error.
+	Kill() error
+	// Wait returns when the process has ended and its id has been given back. The Supervisor calls it
+	// exactly once. It must not depend on anybody reading stdout or stderr, and leaves both readable. Its
+	// error means that the status is not known; a non-zero exit is no error.
+	Wait() (ExitStatus, error)
+}
+
+// Spawner starts processes. It is used from several goroutines at once.
+type Spawner interface {
+	// Spawn starts cmd. ctx bounds the starting only: the process outlives it.
+	Spawn(ctx context.Context, cmd Command) (Process, error)
+}
+
+// Func is a function as a [Spawner].
+type Func func(ctx context.Context, cmd Command) (Process, error)
