@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -64,20 +65,20 @@ func (a *activity) turn(kind *string) {
 func (a *activity) touch() { a.at.Store(int64(time.Since(a.begun))) }
 
 // message notes a line that was decoded.
-func (a *activity) message(m Message, text string) {
-	kind := Kind(m)
+func (a *activity) message(m message.Message, text string) {
+	kind := message.Kind(m)
 	if hotKinds[kind] != nil {
 		a.hot(kind, text)
 		return
 	}
 	a.kind.Store(&kind)
 	switch m := m.(type) {
-	case *InitMessage, *StatusMessage, *APIRetryMessage:
+	case *message.Init, *message.Status, *message.APIRetry:
 		a.flow.Store(&kind)
-	case *ResultMessage:
+	case *message.Result:
 		a.flow.Store(&kind)
 		a.tools.turnEnded()
-	case *TaskNotificationMessage:
+	case *message.TaskNotification:
 		a.tools.taskEnded(m.ToolUseID)
 	}
 }

@@ -6,7 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
+
+// maxSchemaFlag is the length over which a schema does not go onto the command line,
+// where the system bounds an argument. By initialize alone the CLI does not check a
+// schema at its start. A schema is the shape of an answer and not a secret.
+const maxSchemaFlag = 16 << 10
 
 // flags gathers arguments. A value goes into the same argument as its flag, so
 // that one which begins with a dash is still a value.
@@ -28,37 +35,38 @@ func (f *flags) text(name, value string) {
 
 func (f *flags) list(name string, values []string) { f.text(name, strings.Join(values, ",")) }
 
-// args are the CLI's arguments for these options. Values that are too long for
-// an argument go into files of tmp.
-func (o *Options) args(tmp *scratch) ([]string, error) {
+// args are the CLI's arguments for these options. Values that can hold a secret go
+// into files of tmp, or into initialize.
+func (l *launch) args(tmp *scratch) ([]string, error) {
 	f := flags{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}
-	o.modelFlags(&f)
-	o.toolFlags(&f)
-	o.sessionFlags(&f)
-	if o.SettingSources != nil {
-		f.always("setting-sources", strings.Join(o.SettingSources, ","))
+	l.modelFlags(&f)
+	l.toolFlags(&f)
+	l.sessionFlags(&f)
+	if l.SettingSources != nil {
+		f.always("setting-sources", strings.Join(l.SettingSources, ","))
 	}
-	f.bare("strict-mcp-config", o.StrictMCPConfig)
-	f.bare("include-partial-messages", o.IncludePartialMessages)
-	f.bare("include-hook-events", o.IncludeHookEvents)
-	f.bare("debug", o.Debug)
-	f.text("debug-file", o.DebugFile)
-	if err := o.longFlags(&f, tmp); err != nil {
+	f.bare("strict-mcp-config", l.StrictMCPConfig)
+	f.bare("include-partial-messages", l.IncludePartialMessages)
+	f.bare("include-hook-events", l.IncludeHookEvents)
+	f.bare("debug", l.Debug)
+	f.text("debug-file", l.DebugFile)
+	if err := l.fileFlags(&f, tmp); err != nil {
 		return nil, err
 	}
-	o.extraFlags(&f)
-	return f, nil
+	f.bare("managed-settings-in-initialize", l.ManagedSettings != "")
+	err := l.extraFlags(&f, tmp)
+	return f, err
 }
 
-// longFlags are the flags whose values can be long.
-func (o *Options) longFlags(f *flags, tmp *scratch) error {
-	settings, err := o.settings()
+// fileFlags are the flags whose values can hold a secret.
+func (l *launch) fileFlags(f *flags, tmp *scratch) error {
+	settings, err := l.settings()
 	if err != nil {
 		return err
 	}
 	var servers []byte
-	if external := o.externalServers(); len(external) > 0 {
-		if servers, err = encodeJSON(map[string]any{"mcpServers": external}); err != nil {
+	if external := l.externalServers(); len(external) > 0 {
+		if servers, err = jsonwire.Marshal(map[string]any{"mcpServers": external}); err != nil {
 			return fmt.Errorf("claude: MCPServers: %w", err)
 		}
 	}
@@ -69,74 +77,73 @@ func (o *Options) longFlags(f *flags, tmp *scratch) error {
 		}
 		f.text(long.name, value)
 	}
-	f.text("managed-settings", string(o.ManagedSettings))
 	return nil
 }
 
-func (o *Options) modelFlags(f *flags) {
-	f.text("model", o.Model)
-	f.text("fallback-model", o.FallbackModel)
-	f.list("betas", o.Betas)
-	f.text("effort", o.Effort)
-	o.thinkingFlags(f)
-	if o.MaxTurns > 0 {
-		f.always("max-turns", strconv.Itoa(o.MaxTurns))
+func (l *launch) modelFlags(f *flags) {
+	f.text("model", l.Model)
+	f.text("fallback-model", l.FallbackModel)
+	f.list("betas", l.Betas)
+	f.text("effort", l.Effort)
+	l.thinkingFlags(f)
+	if l.MaxTurns > 0 {
+		f.always("max-turns", strconv.Itoa(l.MaxTurns))
 	}
-	if o.MaxBudgetUSD != nil {
-		f.always("max-budget-usd", strconv.FormatFloat(*o.MaxBudgetUSD, 'f', -1, 64))
+	if l.MaxBudgetUSD != nil {
+		f.always("max-budget-usd", strconv.FormatFloat(*l.MaxBudgetUSD, 'f', -1, 64))
 	}
-	if o.TaskBudget != nil {
-		f.always("task-budget", strconv.Itoa(*o.TaskBudget))
+	if l.TaskBudget != nil {
+		f.always("task-budget", strconv.Itoa(*l.TaskBudget))
 	}
-	if len(o.JSONSchema) <= maxFlagValue { // initialize has it as well
-		f.text("json-schema", string(o.JSONSchema))
+	if len(l.JSONSchema) <= maxSchemaFlag { // initialize has it as well
+		f.text("json-schema", string(l.JSONSchema))
 	}
-	if p, ok := o.SystemPrompt.(PromptFile); ok {
+	if p, ok := l.SystemPrompt.(PromptFile); ok {
 		f.always("system-prompt-file", string(p))
 	}
 }
 
-func (o *Options) thinkingFlags(f *flags) {
-	switch t := o.Thinking; {
+func (l *launch) thinkingFlags(f *flags) {
+	switch t := l.Thinking; {
 	case t != nil && t.Type == ThinkingEnabled && t.BudgetTokens > 0:
 		f.always("max-thinking-tokens", strconv.Itoa(t.BudgetTokens))
 	case t != nil && t.Type == ThinkingEnabled:
 		f.always("thinking", string(ThinkingAdaptive))
 	case t != nil:
 		f.text("thinking", string(t.Type))
-	case o.MaxThinkingTokens != nil && *o.MaxThinkingTokens == 0:
+	case l.MaxThinkingTokens != nil && *l.MaxThinkingTokens == 0:
 		f.always("thinking", string(ThinkingDisabled))
-	case o.MaxThinkingTokens != nil:
-		f.always("max-thinking-tokens", strconv.Itoa(*o.MaxThinkingTokens))
+	case l.MaxThinkingTokens != nil:
+		f.always("max-thinking-tokens", strconv.Itoa(*l.MaxThinkingTokens))
 	}
-	if o.Thinking != nil {
-		f.text("thinking-display", o.Thinking.Display)
+	if l.Thinking != nil {
+		f.text("thinking-display", l.Thinking.Display)
 	}
 }
 
-func (o *Options) toolFlags(f *flags) {
-	if o.Tools != nil {
-		f.always("tools", strings.Join(o.Tools, ","))
+func (l *launch) toolFlags(f *flags) {
+	if l.Tools != nil {
+		f.always("tools", strings.Join(l.Tools, ","))
 	}
-	f.list("allowedTools", slices.Concat(o.AllowedTools, o.skillTools()))
-	f.list("disallowedTools", o.DisallowedTools)
-	f.text("permission-mode", string(o.PermissionMode))
-	f.bare("allow-dangerously-skip-permissions", o.AllowDangerouslySkipPermissions)
-	f.text("permission-prompt-tool", o.permissionPromptTool())
-	f.text("permission-prompts", o.PermissionPrompts)
-	for _, dir := range o.AdditionalDirectories {
+	f.list("allowedTools", slices.Concat(l.AllowedTools, l.skillTools()))
+	f.list("disallowedTools", l.DisallowedTools)
+	f.text("permission-mode", string(l.PermissionMode))
+	f.bare("allow-dangerously-skip-permissions", l.AllowDangerouslySkipPermissions)
+	f.text("permission-prompt-tool", l.permissionPromptTool())
+	f.text("permission-prompts", l.PermissionPrompts)
+	for _, dir := range l.AdditionalDirectories {
 		f.always("add-dir", dir)
 	}
-	f.text("project-config-root", o.ProjectConfigRoot)
-	o.pluginFlags(f)
+	f.text("project-config-root", l.ProjectConfigRoot)
+	f.bare("await-initialize", l.PluginDelivery == PluginsByInitialize || l.ManagedSettings != "")
+	l.pluginFlags(f)
 }
 
-func (o *Options) pluginFlags(f *flags) {
-	if o.PluginDelivery == PluginsByInitialize {
-		f.bare("await-initialize", true)
+func (l *launch) pluginFlags(f *flags) {
+	if l.PluginDelivery == PluginsByInitialize {
 		return
 	}
-	for _, p := range o.Plugins {
+	for _, p := range l.Plugins {
 		if p.SkipMCPDiscovery {
 			f.always("plugin-dir-no-mcp", p.Path)
 		} else {
@@ -146,34 +153,50 @@ func (o *Options) pluginFlags(f *flags) {
 }
 
 // localPlugins are the plugins with their type spelt out.
-func (o *Options) localPlugins() []Plugin {
-	plugins := slices.Clone(o.Plugins)
+func (l *launch) localPlugins() []Plugin {
+	plugins := slices.Clone(l.Plugins)
 	for i := range plugins {
 		plugins[i].Type = "local"
 	}
 	return plugins
 }
 
-func (o *Options) sessionFlags(f *flags) {
-	f.text("agent", o.Agent)
-	f.bare("continue", o.Continue)
-	f.text("resume", o.Resume)
-	f.bare("fork-session", o.ForkSession)
-	f.text("resume-session-at", o.ResumeSessionAt)
-	if o.ResumeDropsTurn != nil {
-		f.always("resume-drops-turn", *o.ResumeDropsTurn)
+func (l *launch) sessionFlags(f *flags) {
+	f.text("agent", l.Agent)
+	f.bare("continue", l.Continue)
+	f.text("resume", l.Resume)
+	f.bare("fork-session", l.ForkSession)
+	f.text("resume-session-at", l.ResumeSessionAt)
+	if l.ResumeDropsTurn != nil {
+		f.always("resume-drops-turn", *l.ResumeDropsTurn)
 	}
-	f.text("session-id", o.SessionID)
-	f.bare("session-mirror", o.SessionStore != nil)
-	f.bare("no-session-persistence", o.PersistSession != nil && !*o.PersistSession)
+	f.text("session-id", l.SessionID)
+	f.bare("session-mirror", l.SessionStore != nil)
+	f.bare("no-session-persistence", l.PersistSession != nil && !*l.PersistSession)
 }
 
-func (o *Options) extraFlags(f *flags) {
-	for _, name := range slices.Sorted(maps.Keys(o.ExtraArgs)) {
-		if value := o.ExtraArgs[name]; value != nil {
-			f.always(name, *value)
-		} else {
+// fileTwins are the flags that have a twin which takes the same text from a file.
+var fileTwins = map[string]string{"system-prompt": "system-prompt-file", "append-system-prompt": "append-system-prompt-file"}
+
+// extraFlags are ExtraArgs. Those that are known to take text or JSON go by file.
+func (l *launch) extraFlags(f *flags, tmp *scratch) error {
+	for _, name := range slices.Sorted(maps.Keys(l.ExtraArgs)) {
+		text := l.ExtraArgs[name]
+		if text == nil {
 			f.bare(name, true)
+			continue
 		}
+		flag, value, err := name, *text, error(nil)
+		if twin, ok := fileTwins[name]; ok {
+			flag = twin
+			value, err = tmp.file(name, value)
+		} else if name == "settings" || name == "mcp-config" {
+			value, err = tmp.flagValue(name, value)
+		}
+		if err != nil {
+			return err
+		}
+		f.always(flag, value)
 	}
+	return nil
 }

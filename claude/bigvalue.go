@@ -3,43 +3,61 @@ package claude
 import (
 	"fmt"
 	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
 )
-
-// maxFlagValue is the length over which a value does not go onto the command
-// line: the system bounds an argument, and everybody can read it there.
-const maxFlagValue = 16 << 10
 
 // scratch are files that live as long as the process they were made for.
 type scratch struct {
 	dir   string // "" is the system's
+	owner string // the user that reads them; "" is this process's
 	paths []string
 }
 
-// file writes a value to a file that only this user can read and returns its
-// path.
+// file writes a value to a file that only its reader can read and returns its
+// path, which is absolute: the CLI may run in another directory.
 func (s *scratch) file(name, value string) (string, error) {
-	f, err := os.CreateTemp(s.dir, "parley-"+name+"-*.json") // mode 0600
+	path, err := s.write(name, value)
 	if err != nil {
 		return "", fmt.Errorf("claude: a file for %s: %w", name, err)
 	}
+	return path, nil
+}
+
+func (s *scratch) write(name, value string) (string, error) {
+	f, err := os.CreateTemp(s.dir, "parley-"+name+"-*.json") // mode 0600
+	if err != nil {
+		return "", err
+	}
 	s.paths = append(s.paths, f.Name())
 	_, err = f.WriteString(value)
+	if err == nil && s.owner != "" {
+		err = giveTo(f, s.owner)
+	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return "", fmt.Errorf("claude: a file for %s: %w", name, err)
+		return "", err
 	}
-	return f.Name(), nil
+	return filepath.Abs(f.Name())
 }
 
-// flagValue is the value itself, or the path of a file that holds it when it is
-// too long for a flag.
+// flagValue is the path of a file that holds a value, whatever its length: every
+// user of the machine can read the arguments of a process, and JSON can hold
+// secrets. A value that is not JSON is a path already, and "" stays so.
 func (s *scratch) flagValue(name, value string) (string, error) {
-	if len(value) <= maxFlagValue {
+	if !inlineJSON(value) {
 		return value, nil
 	}
 	return s.file(name, value)
+}
+
+// inlineJSON reports whether the value of a flag that takes a file or JSON is JSON.
+func inlineJSON(value string) bool {
+	return strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(value, "\ufeff")), "{")
 }
 
 func (s *scratch) remove() {
@@ -47,4 +65,23 @@ func (s *scratch) remove() {
 		os.Remove(p)
 	}
 	s.paths = nil
+}
+
+// giveTo makes a file another user's, who alone can read it then.
+func giveTo(f *os.File, name string) error {
+	u, err := user.Lookup(name)
+	if err != nil {
+		if u, err = user.LookupId(name); err != nil {
+			return err
+		}
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return err
+	}
+	gid, err := strconv.Atoi(u.Gid)
+	if err != nil {
+		return err
+	}
+	return f.Chown(uid, gid)
 }

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/deadline"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -31,9 +34,18 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	if c := attach(opts); c != nil {
 		return c, nil
 	}
+	l, err := newLaunch(opts)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, l)
+}
+
+// connect starts the CLI of a launch and waits until it is ready.
+func connect(ctx context.Context, l *launch) (*Client, error) {
 	c := &Client{r: newRouter(), sending: make(chan struct{}, 1)}
 	c.r.onStall = c.abandon
-	s, err := startSession(ctx, opts, c.r, false)
+	s, err := startSession(ctx, l, c.r, false)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +73,7 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 // handshakeError is why the handshake failed, nil if it did not. What the CLI
 // told with its end says more than the call that it left unanswered.
 func (c *Client) handshakeError(ctx context.Context) (err error) {
-	c.s.update(func(st *sessionState) { err = st.infoErr })
+	c.s.update(func(st *sessionState) { err = st.handshake.err })
 	if err == nil {
 		return nil
 	}
@@ -77,12 +89,12 @@ func (c *Client) handshakeError(ctx context.Context) (err error) {
 
 // Send sends a prompt. A CLI that is busy queues it. The error says that the
 // prompt could not be written; how the turn goes is told by the [Turn].
-func (c *Client) Send(ctx context.Context, in UserInput) (*Turn, error) {
+func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) {
 	if err := c.waitDrained(ctx); err != nil {
 		return nil, err
 	}
 	if in.Raw != nil {
-		head := in.rawHead()
+		head := rawHead(in.Raw)
 		if head.Type != "" && head.Type != "user" {
 			return c.sendOther(ctx, in.Raw)
 		}
@@ -91,9 +103,9 @@ func (c *Client) Send(ctx context.Context, in UserInput) (*Turn, error) {
 		}
 	}
 	if in.UUID == "" {
-		in.UUID = newUUID()
+		in.UUID = claudedir.NewID()
 	}
-	line, err := in.line(c.s.opts)
+	line, err := c.s.encode(in)
 	if err != nil {
 		return nil, err
 	}
@@ -131,30 +143,36 @@ func (c *Client) sendOther(ctx context.Context, line json.RawMessage) (*Turn, er
 
 // waitDrained waits for the turns that were broken off.
 func (c *Client) waitDrained(ctx context.Context) error {
-	limit := orDefault(c.s.opts.DrainTimeout, defaultDrain)
-	ctx, cancel := withTimeout(ctx, limit, &StalledError{Phase: "drain", Since: limit})
+	limit := deadline.Or(c.s.launch.DrainTimeout, defaultDrain)
+	ctx, cancel := deadline.With(ctx, limit, &StalledError{Phase: "drain", Since: limit})
 	defer cancel()
 	return c.r.drained(ctx)
 }
 
-// Query sends a prompt and yields the messages of its turn, the result last. A
-// turn that failed ends with its result and no error. Breaking out before the
+// Query sends a prompt and yields the messages of its turn, the result last. The
+// error of a turn that failed follows its result, as in [Turn.Messages], and the
+// client can be used on. Breaking out before the
 // result interrupts the turn, and what is left of it is drained behind; the next
 // Send waits for that. The end of ctx does the same, and its cause is the last
 // element. The prompt is sent when the iterator is first ranged over, which can
 // be done once.
 func (c *Client) Query(ctx context.Context, prompt string) iter.Seq2[Message, error] {
-	return once(func(yield func(Message, error) bool) {
+	return once(func(yield func(message.Message, error) bool) {
 		t, err := c.Send(ctx, Text(prompt))
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		c.ranges(t.box)
-		if !t.yield(ctx, yield) {
-			c.abandon(t)
-		}
+		c.rangeOver(ctx, t, yield)
 	})
+}
+
+// rangeOver yields the messages of a turn and abandons it when the caller breaks out.
+func (c *Client) rangeOver(ctx context.Context, t *Turn, yield func(message.Message, error) bool) {
+	c.ranges(t.box)
+	if !t.yield(ctx, yield) {
+		c.abandon(t)
+	}
 }
 
 // ranges notes that somebody takes what is in a box. What holds up the reader
@@ -173,11 +191,11 @@ func (c *Client) abandon(t *Turn) {
 	}
 	go func() {
 		defer c.r.forget(t)
-		limit := orDefault(c.s.opts.DrainTimeout, defaultDrain)
-		ctx, cancel := withTimeout(context.Background(), limit, context.DeadlineExceeded)
+		limit := deadline.Or(c.s.launch.DrainTimeout, defaultDrain)
+		ctx, cancel := deadline.With(context.Background(), limit, context.DeadlineExceeded)
 		defer cancel()
 		if err := t.Cancel(ctx); err != nil && !errors.Is(err, ErrClosed) {
-			c.s.opts.logger().Warn("claude: interrupting a turn that was broken off", "error", err)
+			c.s.launch.logger().Warn("claude: interrupting a turn that was broken off", "error", err)
 		}
 		select {
 		case <-t.left:
@@ -197,7 +215,7 @@ func (c *Client) abandon(t *Turn) {
 func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	box := newMailbox(c.s.freed)
 	c.r.subscribe(box)
-	return once(func(yield func(Message, error) bool) {
+	return once(func(yield func(message.Message, error) bool) {
 		c.ranges(box)
 		defer c.r.unsubscribe(box)
 		for {
@@ -230,9 +248,9 @@ func (c *Client) Wait() error {
 	return c.r.outcome()
 }
 
-// Close ends the CLI: its input first, so that it can write its transcript, then
-// the whole process tree. It returns when everything is gone, after at most the
-// sum of the three graces of [Deadlines], and may be called many times.
+// Close ends the CLI: a turn that runs is interrupted, then its input ends, so
+// that it can write its transcript, then the whole process tree. It returns when
+// everything is gone, after at most the sum of the four graces of [Deadlines], and may be called many times.
 func (c *Client) Close() error {
 	if c.leave() {
 		c.s.close()
@@ -257,9 +275,9 @@ func (c *Client) Control(ctx context.Context, subtype string, fields, out any) e
 	if err != nil {
 		return err
 	}
-	limit := orDefault(c.s.opts.ControlTimeout, 0)
+	limit := deadline.Or(c.s.launch.ControlTimeout, 0)
 	stalled := &StalledError{Phase: "control request " + subtype, Since: limit}
-	ctx, cancel := withTimeout(ctx, limit, stalled)
+	ctx, cancel := deadline.With(ctx, limit, stalled)
 	defer cancel()
 	told := c.s.trace.control(subtype)
 	answer, err := c.s.mux.Call(ctx, request)
@@ -277,25 +295,34 @@ func (c *Client) Control(ctx context.Context, subtype string, fields, out any) e
 }
 
 func decodeAnswer(body string, out any) error {
-	if j, ok := out.(*JSON); ok {
-		*j = JSON(body)
+	if j, ok := out.(*message.JSON); ok {
+		*j = message.JSON(body)
 		return nil
 	}
-	return JSON(body).Decode(out)
+	return message.JSON(body).Decode(out)
 }
 
 // controlRequest is the JSON of a request.
 func controlRequest(subtype string, fields any) ([]byte, error) {
 	head := map[string]any{"subtype": subtype}
 	if fields == nil {
-		return encodeJSON(head)
+		return jsonwire.Marshal(head)
 	}
-	body, err := encodeJSON(fields)
+	body, err := jsonwire.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
 	if jsonwire.NewDecoder(string(body)).Kind() != '{' {
 		return nil, errors.New("claude: the fields of a control request are no object")
 	}
-	return prepend(head, body)
+	return jsonwire.Prepend(head, body)
+}
+
+// rawHead returns what the line of a prompt says of itself.
+func rawHead(line json.RawMessage) (head struct {
+	Type string `json:"type"`
+	UUID string `json:"uuid"`
+}) {
+	_ = json.Unmarshal(line, &head) // message.UserInput.Line reports the error
+	return head
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // breakOut ranges over a query and breaks at the first message with a label.
@@ -326,10 +327,10 @@ func TestDeathBehindAnErrorResult(t *testing.T) {
 		turn := send(t, client, "a")
 		cli.say(initLine(turn.ID), bad("no", turn.ID))
 		cli.die(&claude.ExitError{Code: 1})
-		if r, err := turn.Wait(t.Context()); err != nil || !r.IsError {
+		if r, err := turn.Wait(t.Context()); !errors.As(err, new(*message.ResultError)) || !r.IsError {
 			t.Fatal(r, err)
 		}
-		if err := client.Wait(); !errors.As(err, new(*claude.ResultError)) {
+		if err := client.Wait(); !errors.As(err, new(*message.ResultError)) {
 			t.Fatal(err)
 		}
 	})
@@ -375,12 +376,13 @@ func TestCloseEndsOpenTurns(t *testing.T) {
 
 func TestCloseWhileATurnIsDrained(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
-		broken := breakOut(t, client, "a", "system/init") // the interrupt is never answered
+		cli.answers(nil) // the interrupt is never answered
+		broken := breakOut(t, client, "a", "system/init")
 		cli.say(initLine(lastUUID(cli)))
 		<-broken
 		begun := time.Now()
 		client.Close()
-		if d := time.Since(begun); d != 0 {
+		if d := time.Since(begun); d != 2*time.Second { // InterruptGrace
 			t.Fatal(d)
 		}
 	})
@@ -440,7 +442,7 @@ func TestControlIsARawCall(t *testing.T) {
 		if last := lines[len(lines)-1]; !strings.HasSuffix(last, `"type":"control_request","request":{"subtype":"brand_new","deep":{"a":1}}}`) {
 			t.Fatal(last)
 		}
-		var raw claude.JSON
+		var raw message.JSON
 		if err := client.Control(t.Context(), "brand_new", nil, &raw); err != nil || raw != `{"n":5}` {
 			t.Fatal(raw, err)
 		}
@@ -524,13 +526,13 @@ const changed = `{"type":"system","subtype":"commands_changed","commands":[{"nam
 
 func TestCommandsAreKeptUpToDate(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
-		if c := client.Commands(); len(c) != 1 || c[0].Name != "old" {
+		if c := client.ServerInfo().Commands; len(c) != 1 || c[0].Name != "old" {
 			t.Fatal(c)
 		}
 		before := client.ServerInfo()
 		cli.say(changed)
 		synctest.Wait()
-		if c := client.Commands(); len(c) != 1 || c[0].Name != "new" || before.Commands[0].Name != "old" {
+		if c := client.ServerInfo().Commands; len(c) != 1 || c[0].Name != "new" || before.Commands[0].Name != "old" {
 			t.Fatal(c, before.Commands)
 		}
 	})
@@ -547,7 +549,7 @@ func TestCommandsThatChangeRightBehindTheHandshake(t *testing.T) {
 			client := cli.connect(cli.options())
 			defer client.Close()
 			synctest.Wait()
-			if c := client.Commands(); len(c) != 1 || c[0].Name != "new" {
+			if c := client.ServerInfo().Commands; len(c) != 1 || c[0].Name != "new" {
 				t.Fatal(c)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // connecting is a Connect that runs behind.
@@ -89,7 +90,7 @@ func TestConnectAnswerWithoutABody(t *testing.T) {
 		}
 		client := cli.connect(cli.options())
 		defer client.Close()
-		if client.ServerInfo() == nil || client.Commands() != nil {
+		if client.ServerInfo() == nil || client.ServerInfo().Commands != nil {
 			t.Fatalf("%+v", client.ServerInfo())
 		}
 	})
@@ -182,7 +183,7 @@ func TestResultInsteadOfAnAnswer(t *testing.T) {
 		cli.read()
 		cli.say(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"errors":["No conversation found with session ID: x"]}`)
 		cli.die(&claude.ExitError{Code: 1})
-		failed := handshakeCause[*claude.ResultError](t, c.failed(t, cli))
+		failed := handshakeCause[*message.ResultError](t, c.failed(t, cli))
 		if failed.Result.Text() != "No conversation found with session ID: x" {
 			t.Fatal(failed)
 		}

@@ -1,6 +1,10 @@
 package claude
 
-import "context"
+import (
+	"context"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
 
 // InterruptReceipt says what an interrupt has left.
 type InterruptReceipt struct {
@@ -51,9 +55,9 @@ func (c *Client) SetModel(ctx context.Context, model string) (string, error) {
 }
 
 // SetPermissionMode changes the permission mode. The CLI refuses
-// [ModeBypassPermissions] unless it was started with it or with
+// [message.ModeBypassPermissions] unless it was started with it or with
 // [Options.AllowDangerouslySkipPermissions].
-func (c *Client) SetPermissionMode(ctx context.Context, mode PermissionMode) error {
+func (c *Client) SetPermissionMode(ctx context.Context, mode message.PermissionMode) error {
 	return c.Control(ctx, "set_permission_mode", map[string]any{"mode": mode}, nil)
 }
 
@@ -69,18 +73,7 @@ func (c *Client) SetThinkingDisplay(ctx context.Context, display string) error {
 	return c.Control(ctx, "set_max_thinking_tokens", map[string]string{"thinking_display": display}, nil)
 }
 
-// ServerInfo is what the CLI told of itself when it was connected. Its commands
-// are kept up to date. It is read-only.
+// ServerInfo is what the CLI told of itself when it was connected: its commands,
+// models, subagents and account among others. Its commands are kept up to date. It
+// is read-only.
 func (c *Client) ServerInfo() *ServerInfo { return c.s.serverInfo() }
-
-// Commands are the slash commands.
-func (c *Client) Commands() []SlashCommand { return c.ServerInfo().Commands }
-
-// Models are the models that can be chosen.
-func (c *Client) Models() []ModelInfo { return c.ServerInfo().Models }
-
-// Agents are the subagents.
-func (c *Client) Agents() []AgentInfo { return c.ServerInfo().Agents }
-
-// Account is whose account is used.
-func (c *Client) Account() AccountInfo { return c.ServerInfo().Account }

@@ -12,9 +12,10 @@ import (
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// TestControlCalls holds every typed request against what must be written, and
+// claude.TestControlCalls holds every typed request against what must be written, and
 // its result against a plain decoding of the answer.
 func TestControlCalls(t *testing.T) {
 	for _, call := range slices.Concat(controlCalls...) {
@@ -78,7 +79,7 @@ func (call controlCall) check(t *testing.T, line int, got any, body string) {
 	c := comparer{t: t, line: line}
 	if call.member == "" {
 		c.object(call.name, reflect.ValueOf(got).Elem(), plain)
-		if raw := got.(interface{ Raw() claude.JSON }).Raw(); string(raw) != body {
+		if raw := got.(interface{ Raw() message.JSON }).Raw(); string(raw) != body {
 			t.Errorf("Raw is %s", raw)
 		}
 		return
@@ -102,7 +103,7 @@ func (call controlCall) subtype() string {
 // handshake, what an in-process server sends, and what the CLI does not know.
 var untyped = []string{"initialize", "mcp_message", "no_such_subtype", ""}
 
-// TestRecordedAnswers gives every answer of every recording to its typed request.
+// claude.TestRecordedAnswers gives every answer of every recording to its typed request.
 func TestRecordedAnswers(t *testing.T) {
 	bySubtype := map[string]controlCall{}
 	for _, call := range slices.Concat(controlCalls...) {
@@ -158,7 +159,7 @@ func (call controlCall) replay(t *testing.T, n int, line string) {
 	got, _, err := call.run(t, response)
 	if failed {
 		refused, ok := errors.AsType[*claude.ControlError](err)
-		if want, _ := claude.JSON(text).Value().(string); !ok || refused.Message != want || refused.Subtype != call.subtype() {
+		if want, _ := message.JSON(text).Value().(string); !ok || refused.Message != want || refused.Subtype != call.subtype() {
 			t.Errorf("line %d: got %v, want %s", n, err, want)
 		}
 		return
@@ -214,15 +215,15 @@ func TestReloadPluginsBusy(t *testing.T) {
 	}
 }
 
-// TestAnswerOfOtherTypes has members that are not what they should be: they stay
+// claude.TestAnswerOfOtherTypes has members that are not what they should be: they stay
 // in Raw and spoil nothing else.
 func TestAnswerOfOtherTypes(t *testing.T) {
-	call := controlCall{call: asks((*claude.Client).BinaryVersion)}
+	call := controlCall{call: asks((*claude.Client).FetchBinaryVersion)}
 	got, _, err := call.run(t, success(`{"version":7,"buildTime":"now","new":true}`))
 	if v, ok := got.(*claude.BinaryVersion); err != nil || !ok || v.Version != "" || v.BuildTime != "now" || !strings.Contains(string(v.Raw()), `"new"`) {
 		t.Error(got, err)
 	}
-	call = controlCall{call: asks((*claude.Client).SessionCost)}
+	call = controlCall{call: asks((*claude.Client).FetchSessionCost)}
 	for _, body := range []string{`[]`, `"x"`, `null`, `{}`, `{"text":{}}`} {
 		if got, _, err := call.run(t, success(body)); err != nil || got != "" {
 			t.Errorf("%s: %v %v", body, got, err)
@@ -246,7 +247,7 @@ func TestFileContentsBytes(t *testing.T) {
 }
 
 func TestMCPCallResultText(t *testing.T) {
-	for content, want := range map[claude.JSON]string{
+	for content, want := range map[message.JSON]string{
 		`"text"`: "text",
 		`[{"type":"text","text":"a"},7,{"type":"image","data":"x"},{"type":"text","text":"b"}]`: "ab",
 		`{}`: "", ``: "",

@@ -1,6 +1,10 @@
 package claude
 
-import "context"
+import (
+	"context"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
 
 // ContextDetail is how exactly the context is counted.
 type ContextDetail string
@@ -34,7 +38,7 @@ type ContextUsage struct {
 	IsAutoCompactEnabled bool                     `json:"isAutoCompactEnabled"`
 	MessageBreakdown     *ContextMessages         `json:"messageBreakdown,omitempty"`
 	// APIUsage is that of the last answer of the API, nil before the first.
-	APIUsage *Usage `json:"apiUsage"`
+	APIUsage *message.Usage `json:"apiUsage"`
 
 	answer
 }
@@ -148,9 +152,9 @@ type ContextToolCall struct {
 	ResultTokens int64  `json:"resultTokens"`
 }
 
-// ContextUsage returns what the context window is filled with. [ContextDetailFull],
+// FetchContextUsage returns what the context window is filled with. [ContextDetailFull],
 // which "" means as well, makes requests to the API.
-func (c *Client) ContextUsage(ctx context.Context, detail ContextDetail) (*ContextUsage, error) {
+func (c *Client) FetchContextUsage(ctx context.Context, detail ContextDetail) (*ContextUsage, error) {
 	fields := struct {
 		Detail ContextDetail `json:"detail,omitempty"`
 	}{detail}

@@ -1,14 +1,18 @@
 package claude
 
-import "context"
+import (
+	"context"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
 
 // MemoryDialog is what the session knows of files with instructions.
 type MemoryDialog struct {
-	Files      []MemoryPlace `json:"files"`
-	Folders    []MemoryPlace `json:"folders"`
-	Memories   []JSON        `json:"memories"`
-	AutoMemory MemoryFeature `json:"auto_memory"`
-	AutoDream  MemoryFeature `json:"auto_dream"`
+	Files      []MemoryPlace  `json:"files"`
+	Folders    []MemoryPlace  `json:"folders"`
+	Memories   []message.JSON `json:"memories"`
+	AutoMemory MemoryFeature  `json:"auto_memory"`
+	AutoDream  MemoryFeature  `json:"auto_dream"`
 
 	answer
 }
@@ -31,26 +35,26 @@ type MemoryFeature struct {
 	Detail     string `json:"detail,omitempty"`
 }
 
-// MemoryDialog returns what the CLI's dialog about memory shows.
-func (c *Client) MemoryDialog(ctx context.Context) (*MemoryDialog, error) {
+// FetchMemoryDialog returns what the CLI's dialog about memory shows.
+func (c *Client) FetchMemoryDialog(ctx context.Context) (*MemoryDialog, error) {
 	return ask[MemoryDialog](ctx, c, "get_memory_dialog", nil)
 }
 
 // SkillInfo is a skill of the user, the project or a plugin.
 type SkillInfo struct {
-	Name        string `json:"name"`
-	DisplayName string `json:"display_name"`
-	Description string `json:"description"`
-	Source      string `json:"source"`
-	Tokens      int64  `json:"tokens"`
-	State       string `json:"state"`
-	Advertised  bool   `json:"advertised"`
-	Handles     JSON   `json:"handles,omitempty"`
+	Name        string       `json:"name"`
+	DisplayName string       `json:"display_name"`
+	Description string       `json:"description"`
+	Source      string       `json:"source"`
+	Tokens      int64        `json:"tokens"`
+	State       string       `json:"state"`
+	Advertised  bool         `json:"advertised"`
+	Handles     message.JSON `json:"handles,omitempty"`
 }
 
-// SkillsDialog returns what the CLI's dialog about skills shows: those that are
+// ListSkills returns what the CLI's dialog about skills shows: those that are
 // not built in.
-func (c *Client) SkillsDialog(ctx context.Context) ([]SkillInfo, error) {
+func (c *Client) ListSkills(ctx context.Context) ([]SkillInfo, error) {
 	return askMember[[]SkillInfo](ctx, c, "get_skills_dialog", "skills", nil)
 }
 
@@ -59,7 +63,7 @@ type SandboxDialog struct {
 	Supported           bool                `json:"supported"`
 	Locked              bool                `json:"locked"`
 	OverridesLocked     bool                `json:"overrides_locked"`
-	PolicyOrigins       []JSON              `json:"policy_origins"`
+	PolicyOrigins       []message.JSON      `json:"policy_origins"`
 	Enabled             bool                `json:"enabled"`
 	EnabledInSettings   bool                `json:"enabled_in_settings"`
 	Mode                string              `json:"mode"`
@@ -93,8 +97,8 @@ type SandboxRestrictions struct {
 	IgnoredGlobPatterns   []string `json:"ignored_glob_patterns"`
 }
 
-// SandboxDialog returns what the CLI's dialog about the sandbox shows.
-func (c *Client) SandboxDialog(ctx context.Context) (*SandboxDialog, error) {
+// FetchSandboxDialog returns what the CLI's dialog about the sandbox shows.
+func (c *Client) FetchSandboxDialog(ctx context.Context) (*SandboxDialog, error) {
 	return ask[SandboxDialog](ctx, c, "get_sandbox_dialog", nil)
 }
 
@@ -112,7 +116,7 @@ type ChromeDialog struct {
 	answer
 }
 
-// ChromeDialog returns what the CLI's dialog about the browser shows.
-func (c *Client) ChromeDialog(ctx context.Context) (*ChromeDialog, error) {
+// FetchChromeDialog returns what the CLI's dialog about the browser shows.
+func (c *Client) FetchChromeDialog(ctx context.Context) (*ChromeDialog, error) {
 	return ask[ChromeDialog](ctx, c, "get_chrome_dialog", nil)
 }

@@ -7,10 +7,11 @@ import (
 	"log"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // connected is a client of a recording whose first prompt was answered.
-func connected(ctx context.Context, scenario string, prompt claude.UserInput) *claude.Client {
+func connected(ctx context.Context, scenario string, prompt message.UserInput) *claude.Client {
 	client, err := claude.Connect(ctx, recorded(scenario))
 	if err != nil {
 		log.Fatal(err)
@@ -33,19 +34,19 @@ func ExampleClient_RewindFiles() {
 	client := connected(ctx, "rewind-files", prompt)
 	defer client.Close()
 
-	plan, err := client.RewindFiles(ctx, prompt.UUID, true)
+	plan, err := client.PreviewRewind(ctx, prompt.UUID)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, file := range plan.FilesChanged {
 		fmt.Println("changes", file)
 	}
-	done, err := client.RewindFiles(ctx, prompt.UUID, false)
+	done, err := client.RewindFiles(ctx, prompt.UUID)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("rewound:", done.CanRewind)
-	_, err = client.RewindFiles(ctx, "66666666-6666-4666-8666-666666666666", false)
+	_, err = client.RewindFiles(ctx, "66666666-6666-4666-8666-666666666666")
 	fmt.Println(err)
 	// Output:
 	// changes /home/dev/project/a.txt
@@ -81,13 +82,13 @@ func ExampleClient_ReadFile() {
 }
 
 // Turn an MCP server off.
-func ExampleClient_MCPStatus() {
+func ExampleClient_ListMCPServers() {
 	ctx := context.Background()
 	client := connected(ctx, "mcp-control", claude.Text("go"))
 	defer client.Close()
 
 	show := func() {
-		servers, err := client.MCPStatus(ctx)
+		servers, err := client.ListMCPServers(ctx)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -96,7 +97,7 @@ func ExampleClient_MCPStatus() {
 		}
 	}
 	show()
-	if err := client.ToggleMCPServer(ctx, "ext", false); err != nil {
+	if err := client.DisableMCPServer(ctx, "ext"); err != nil {
 		log.Fatal(err)
 	}
 	show()
@@ -108,15 +109,15 @@ func ExampleClient_MCPStatus() {
 }
 
 // What fills the context window.
-func ExampleClient_ContextUsage() {
+func ExampleClient_FetchContextUsage() {
 	ctx := context.Background()
 	client := connected(ctx, "introspection", claude.Text("go"))
 	defer client.Close()
 
-	if _, err := client.MCPStatus(ctx); err != nil { // as the recording does first
+	if _, err := client.ListMCPServers(ctx); err != nil { // as the recording does first
 		log.Fatal(err)
 	}
-	usage, err := client.ContextUsage(ctx, claude.ContextDetailFull)
+	usage, err := client.FetchContextUsage(ctx, claude.ContextDetailFull)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func ExampleErrUnsupported() {
 	client := connected(ctx, "unknown-control", claude.Text("go"))
 	defer client.Close()
 
-	if _, err := client.Settings(ctx); errors.Is(err, claude.ErrUnsupported) {
+	if _, err := client.FetchSettings(ctx); errors.Is(err, claude.ErrUnsupported) {
 		fmt.Println("this CLI is too old")
 	}
 	// Output: this CLI is too old

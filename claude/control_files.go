@@ -22,11 +22,20 @@ type RewindResult struct {
 }
 
 // RewindFiles puts the files that the CLI's tools have changed back to what they
-// were when the prompt with this uuid was sent; see [Turn.ID]. A dry run only
-// says what would be done. It needs [Options.EnableFileCheckpointing]: without,
-// and for a prompt that has no checkpoint, the error is a *[ControlError]. A
-// rewind that cannot be done is no error but CanRewind false.
-func (c *Client) RewindFiles(ctx context.Context, userMessageID string, dryRun bool) (*RewindResult, error) {
+// were when the prompt with this uuid was sent; see [Turn.ID]. It needs
+// [Options.EnableFileCheckpointing]: without it, and for a prompt that has no
+// checkpoint, the error is a *[ControlError]. A rewind that is not possible is not
+// an error but CanRewind false.
+func (c *Client) RewindFiles(ctx context.Context, userMessageID string) (*RewindResult, error) {
+	return c.rewind(ctx, userMessageID, false)
+}
+
+// PreviewRewind returns what [Client.RewindFiles] would do and changes nothing.
+func (c *Client) PreviewRewind(ctx context.Context, userMessageID string) (*RewindResult, error) {
+	return c.rewind(ctx, userMessageID, true)
+}
+
+func (c *Client) rewind(ctx context.Context, userMessageID string, dryRun bool) (*RewindResult, error) {
 	fields := struct {
 		UserMessageID string `json:"user_message_id"`
 		DryRun        bool   `json:"dry_run,omitempty"`
@@ -69,7 +78,7 @@ func (f *FileContents) Bytes() ([]byte, error) {
 	return []byte(f.Contents), nil
 }
 
-// ReadFile reads a file where the CLI runs, by the permission rules of its Read
+// tool.ReadFile reads a file where the CLI runs, by the permission rules of its Read
 // tool; a relative path is one in its working directory. The options may be nil.
 // A file that is missing or must not be read is a *[ControlError], the same for
 // both.
@@ -106,10 +115,10 @@ type FileSuggestion struct {
 	Score *float64 `json:"score,omitempty"`
 }
 
-// FileSuggestions completes the name of a file as the CLI does behind an @; ""
+// SuggestFiles completes the name of a file as the CLI does behind an @; ""
 // is the top of the working directory. The CLI indexes files behind its start:
 // right after it the list may be empty.
-func (c *Client) FileSuggestions(ctx context.Context, query string) (*FileSuggestions, error) {
+func (c *Client) SuggestFiles(ctx context.Context, query string) (*FileSuggestions, error) {
 	return ask[FileSuggestions](ctx, c, "file_suggestions", map[string]string{"query": query})
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // MCPServerStatus is an MCP server as it stands.
@@ -41,7 +43,7 @@ type MCPTool struct {
 	Name        string             `json:"name"`
 	Description string             `json:"description,omitempty"`
 	Annotations MCPToolAnnotations `json:"annotations,omitzero"`
-	Meta        JSON               `json:"_meta,omitempty"`
+	Meta        message.JSON       `json:"_meta,omitempty"`
 }
 
 // MCPToolAnnotations is what a server says of a tool; nil where it says nothing.
@@ -51,8 +53,8 @@ type MCPToolAnnotations struct {
 	OpenWorld   *bool `json:"openWorld,omitempty"`
 }
 
-// MCPStatus returns the MCP servers of the session.
-func (c *Client) MCPStatus(ctx context.Context) ([]MCPServerStatus, error) {
+// ListMCPServers returns the MCP servers of the session.
+func (c *Client) ListMCPServers(ctx context.Context) ([]MCPServerStatus, error) {
 	return askMember[[]MCPServerStatus](ctx, c, "mcp_status", "mcpServers", nil)
 }
 
@@ -86,7 +88,7 @@ func (c *Client) SetMCPServers(ctx context.Context, servers map[string]MCPServer
 	if err := checkServers(servers); err != nil {
 		return nil, err
 	}
-	c.s.setToolServers(servers)
+	c.s.mcp.set(servers)
 	wire := make(map[string]dynamicServer, len(servers))
 	for name, s := range servers {
 		if s.Server != nil {
@@ -108,20 +110,30 @@ func (c *Client) ReconnectMCPServer(ctx context.Context, name string) error {
 	return c.Control(ctx, "mcp_reconnect", map[string]string{"serverName": name}, nil)
 }
 
-// ToggleMCPServer turns a server on or off. A server that is not there is a
+// EnableMCPServer turns a server on. A server that is not there is a
 // *[ControlError].
-func (c *Client) ToggleMCPServer(ctx context.Context, name string, enabled bool) error {
+func (c *Client) EnableMCPServer(ctx context.Context, name string) error {
+	return c.toggleMCPServer(ctx, name, true)
+}
+
+// DisableMCPServer turns a server off. A server that is not there is a
+// *[ControlError].
+func (c *Client) DisableMCPServer(ctx context.Context, name string) error {
+	return c.toggleMCPServer(ctx, name, false)
+}
+
+func (c *Client) toggleMCPServer(ctx context.Context, name string, enabled bool) error {
 	return c.Control(ctx, "mcp_toggle", map[string]any{"serverName": name, "enabled": enabled}, nil)
 }
 
 // SetMCPPermissionModeOverride gives the tools of a server a permission mode of
-// their own: [ModeDefault] asks each time, [ModeAuto] asks the classifier, ""
+// their own: [message.ModeDefault] asks each time, [message.ModeAuto] asks the classifier, ""
 // ends the override. The CLI refuses any other. A server that is not there yet
 // gets the mode once it is, and the warning says so.
-func (c *Client) SetMCPPermissionModeOverride(ctx context.Context, name string, mode PermissionMode) (warning string, err error) {
+func (c *Client) SetMCPPermissionModeOverride(ctx context.Context, name string, mode message.PermissionMode) (warning string, err error) {
 	fields := struct {
-		ServerName string          `json:"serverName"`
-		Mode       *PermissionMode `json:"mode"` // absent is refused
+		ServerName string                  `json:"serverName"`
+		Mode       *message.PermissionMode `json:"mode"` // absent is refused
 	}{name, nil}
 	if mode != "" {
 		fields.Mode = &mode
@@ -131,11 +143,11 @@ func (c *Client) SetMCPPermissionModeOverride(ctx context.Context, name string, 
 
 // MCPResource is a resource of a server, or a part of one.
 type MCPResource struct {
-	URI      string `json:"uri"`
-	MIMEType string `json:"mimeType,omitempty"`
-	Text     string `json:"text,omitempty"`
-	Blob     string `json:"blob,omitempty"` // in base64
-	Meta     JSON   `json:"_meta,omitempty"`
+	URI      string       `json:"uri"`
+	MIMEType string       `json:"mimeType,omitempty"`
+	Text     string       `json:"text,omitempty"`
+	Blob     string       `json:"blob,omitempty"` // in base64
+	Meta     message.JSON `json:"_meta,omitempty"`
 }
 
 // ReadMCPResource reads a resource for a user interface from a server outside of
@@ -172,21 +184,21 @@ type MCPCallFile struct {
 type MCPCallResult struct {
 	// Content is a list of content blocks or a text: in the form for the model,
 	// or with ResultNotForModel in that of MCP.
-	Content           JSON        `json:"content,omitempty"`
-	StructuredContent JSON        `json:"structuredContent,omitempty"`
-	IsError           bool        `json:"isError,omitempty"`
-	Meta              JSON        `json:"_meta,omitempty"`
-	Staging           *MCPStaging `json:"staging,omitempty"` // of a staged call
+	Content           message.JSON `json:"content,omitempty"`
+	StructuredContent message.JSON `json:"structuredContent,omitempty"`
+	IsError           bool         `json:"isError,omitempty"`
+	Meta              message.JSON `json:"_meta,omitempty"`
+	Staging           *MCPStaging  `json:"staging,omitempty"` // of a staged call
 
 	answer
 }
 
 // MCPStaging is how the files of a staged call went.
 type MCPStaging struct {
-	OK         bool   `json:"ok"`
-	ErrorCode  string `json:"error_code,omitempty"`
-	Outputs    []JSON `json:"outputs,omitempty"`
-	InputsUsed []JSON `json:"inputs_used,omitempty"`
+	OK         bool           `json:"ok"`
+	ErrorCode  string         `json:"error_code,omitempty"`
+	Outputs    []message.JSON `json:"outputs,omitempty"`
+	InputsUsed []message.JSON `json:"inputs_used,omitempty"`
 }
 
 // Text is the text of the content.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // ReloadPluginsOptions say how plugins are read again.
@@ -20,11 +22,11 @@ type ReloadPluginsOptions struct {
 
 // ReloadedPlugins is what there is after plugins were read again.
 type ReloadedPlugins struct {
-	Commands   []SlashCommand    `json:"commands"`
-	Agents     []AgentInfo       `json:"agents"`
-	Plugins    []InitPlugin      `json:"plugins"`
-	MCPServers []MCPServerStatus `json:"mcpServers"`
-	ErrorCount int64             `json:"error_count"`
+	Commands   []message.SlashCommand `json:"commands"`
+	Agents     []AgentInfo            `json:"agents"`
+	Plugins    []message.InitPlugin   `json:"plugins"`
+	MCPServers []MCPServerStatus      `json:"mcpServers"`
+	ErrorCount int64                  `json:"error_count"`
 	// Held is true when nothing was done because of CacheImpact, false when that
 	// was looked at and there was none, nil when it was not.
 	Held        *bool        `json:"held,omitempty"`
@@ -60,8 +62,8 @@ func (c *Client) ReloadPlugins(ctx context.Context, opts *ReloadPluginsOptions) 
 }
 
 // ReloadSkills reads skills from disk again and returns them.
-func (c *Client) ReloadSkills(ctx context.Context) ([]SlashCommand, error) {
-	return askMember[[]SlashCommand](ctx, c, "reload_skills", "skills", nil)
+func (c *Client) ReloadSkills(ctx context.Context) ([]message.SlashCommand, error) {
+	return askMember[[]message.SlashCommand](ctx, c, "reload_skills", "skills", nil)
 }
 
 // ReloadOutputStyles reads output styles from disk again and returns their names.
@@ -69,8 +71,8 @@ func (c *Client) ReloadOutputStyles(ctx context.Context) ([]string, error) {
 	return askMember[[]string](ctx, c, "reload_output_styles", "available_output_styles", nil)
 }
 
-// ListModels asks the CLI what models can be chosen. [Client.Models] are those of
-// the start.
+// ListModels asks the CLI what models can be chosen. Those of the start are
+// in [Client.ServerInfo].
 func (c *Client) ListModels(ctx context.Context) ([]ModelInfo, error) {
 	return askMember[[]ModelInfo](ctx, c, "list_models", "models", nil)
 }
@@ -83,7 +85,7 @@ type BinaryVersion struct {
 	answer
 }
 
-// BinaryVersion returns the version of the CLI that runs.
-func (c *Client) BinaryVersion(ctx context.Context) (*BinaryVersion, error) {
+// FetchBinaryVersion returns the version of the CLI that runs.
+func (c *Client) FetchBinaryVersion(ctx context.Context) (*BinaryVersion, error) {
 	return ask[BinaryVersion](ctx, c, "get_binary_version", nil)
 }

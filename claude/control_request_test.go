@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // controlCall is a typed control request: what goes out and what comes back.
@@ -54,7 +55,7 @@ var turnCalls = []controlCall{
 		request: `{"subtype":"set_model","model":"sonnet"}`, answer: `{"model":"claude-sonnet-5"}`, member: "model"},
 	{name: "SetModel to the default", call: names(client.SetModel, ""),
 		request: `{"subtype":"set_model"}`, answer: `{"model":"claude-opus-5-5"}`, member: "model"},
-	{name: "SetPermissionMode", call: silent(func(ctx anyCtx, c client) error { return c.SetPermissionMode(ctx, claude.ModePlan) }),
+	{name: "SetPermissionMode", call: silent(func(ctx anyCtx, c client) error { return c.SetPermissionMode(ctx, message.ModePlan) }),
 		request: `{"subtype":"set_permission_mode","mode":"plan"}`, answer: `{"mode":"plan"}`},
 	{name: "SetMaxThinkingTokens", call: silent(func(ctx anyCtx, c client) error { return c.SetMaxThinkingTokens(ctx, new(0)) }),
 		request: `{"subtype":"set_max_thinking_tokens","max_thinking_tokens":0}`},
@@ -63,9 +64,9 @@ var turnCalls = []controlCall{
 }
 
 var fileCalls = []controlCall{
-	{name: "RewindFiles", call: func(ctx anyCtx, c client) (any, error) { return c.RewindFiles(ctx, "u", false) },
+	{name: "RewindFiles", call: func(ctx anyCtx, c client) (any, error) { return c.RewindFiles(ctx, "u") },
 		request: `{"subtype":"rewind_files","user_message_id":"u"}`, answer: `{"canRewind":false,"error":"No."}`},
-	{name: "RewindFiles dry", call: func(ctx anyCtx, c client) (any, error) { return c.RewindFiles(ctx, "u", true) },
+	{name: "PreviewRewind", call: func(ctx anyCtx, c client) (any, error) { return c.PreviewRewind(ctx, "u") },
 		request: `{"subtype":"rewind_files","user_message_id":"u","dry_run":true}`,
 		answer:  `{"canRewind":true,"filesChanged":["/w/a"],"insertions":1,"deletions":2}`},
 	{name: "ReadFile", call: func(ctx anyCtx, c client) (any, error) { return c.ReadFile(ctx, "a.txt", nil) },
@@ -81,7 +82,7 @@ var fileCalls = []controlCall{
 	{name: "SeedReadState",
 		call:    silent(func(ctx anyCtx, c client) error { return c.SeedReadState(ctx, "/w/a", time.UnixMilli(1700000000123)) }),
 		request: `{"subtype":"seed_read_state","path":"/w/a","mtime":1700000000123}`},
-	{name: "FileSuggestions", call: names(client.FileSuggestions, ""),
+	{name: "SuggestFiles", call: names(client.SuggestFiles, ""),
 		request: `{"subtype":"file_suggestions","query":""}`, answer: `{"suggestions":[{"path":"sub/"},{"path":"a.txt","score":0.5}],"cwd":"/w"}`},
 	{name: "SetCWD", call: func(ctx anyCtx, c client) (any, error) { return c.SetCWD(ctx, "/x", "") },
 		request: `{"subtype":"set_cwd","path":"/x"}`, answer: `{"status":"needs_trust","directory":"/x"}`},
@@ -99,7 +100,7 @@ var fileCalls = []controlCall{
 }
 
 var mcpCalls = []controlCall{
-	{name: "MCPStatus", call: asks(client.MCPStatus), request: `{"subtype":"mcp_status"}`, member: "mcpServers",
+	{name: "ListMCPServers", call: asks(client.ListMCPServers), request: `{"subtype":"mcp_status"}`, member: "mcpServers",
 		answer: `{"mcpServers":[{"name":"a","status":"failed","error":"ENOENT","config":{"type":"claudeai-proxy","url":"https://x","id":"i"},` +
 			`"transport":"http","scope":"claudeai","source":"claudeai","tools":[{"name":"t","description":"d","annotations":{"readOnly":true,` +
 			`"destructive":false,"openWorld":true},"_meta":{"ui":{"visibility":[]}}}]}]}`},
@@ -113,11 +114,11 @@ var mcpCalls = []controlCall{
 		answer:  `{"added":["a","b","c"],"removed":[],"errors":{"a":"it did not start"}}`},
 	{name: "ReconnectMCPServer", call: silent(func(ctx anyCtx, c client) error { return c.ReconnectMCPServer(ctx, "a") }),
 		request: `{"subtype":"mcp_reconnect","serverName":"a"}`},
-	{name: "ToggleMCPServer", call: silent(func(ctx anyCtx, c client) error { return c.ToggleMCPServer(ctx, "a", false) }),
+	{name: "DisableMCPServer", call: silent(func(ctx anyCtx, c client) error { return c.DisableMCPServer(ctx, "a") }),
 		request: `{"subtype":"mcp_toggle","enabled":false,"serverName":"a"}`},
 	{name: "SetMCPPermissionModeOverride",
 		call: func(ctx anyCtx, c client) (any, error) {
-			return c.SetMCPPermissionModeOverride(ctx, "a", claude.ModeAuto)
+			return c.SetMCPPermissionModeOverride(ctx, "a", message.ModeAuto)
 		},
 		request: `{"subtype":"set_mcp_permission_mode_override","serverName":"a","mode":"auto"}`, answer: `{"warning":"not yet known"}`, member: "warning"},
 	{name: "SetMCPPermissionModeOverride to none",
@@ -146,18 +147,18 @@ var mcpCalls = []controlCall{
 var taskCalls = []controlCall{
 	{name: "StopTask", call: silent(func(ctx anyCtx, c client) error { return c.StopTask(ctx, "t") }),
 		request: `{"subtype":"stop_task","task_id":"t"}`, answer: `{}`},
-	{name: "BackgroundTasks, all of them", call: names(client.BackgroundTasks, ""),
+	{name: "MoveToBackground, all of them", call: names(client.MoveToBackground, ""),
 		request: `{"subtype":"background_tasks"}`, answer: `{}`, want: true},
-	{name: "BackgroundTasks, one that is not there", call: names(client.BackgroundTasks, "toolu_1"),
+	{name: "MoveToBackground, one that is not there", call: names(client.MoveToBackground, "toolu_1"),
 		request: `{"subtype":"background_tasks","tool_use_id":"toolu_1"}`, answer: `{"backgrounded":false}`, want: false},
-	{name: "TaskOutput", call: names(client.TaskOutput, "t"),
+	{name: "ReadTaskOutput", call: names(client.ReadTaskOutput, "t"),
 		request: `{"subtype":"get_task_output","task_id":"t"}`, answer: `{"output":"x\n","total_bytes":9000,"truncated":true}`},
 	{name: "CancelMessage", call: names(client.CancelMessage, "u"),
 		request: `{"subtype":"cancel_async_message","message_uuid":"u"}`, answer: `{"cancelled":true}`, member: "cancelled"},
 }
 
 var settingsCalls = []controlCall{
-	{name: "Settings", call: asks(client.Settings), request: `{"subtype":"get_settings"}`,
+	{name: "FetchSettings", call: asks(client.FetchSettings), request: `{"subtype":"get_settings"}`,
 		answer: `{"effective":{"outputStyle":"default"},"sources":[{"source":"localSettings","settings":{"outputStyle":"default"}}],` +
 			`"errors":[{"file":"/w/s.json","path":"a.b","message":"a number"}],"applied":{"model":"claude-opus-5-5","effort":null,"advisor":null,` +
 			`"ultracode":false,"ultracodeRequested":false,"ultracodeAvailable":true,"ultrathinkAvailable":false,"outsideFileToolReadsBlocked":false,` +
@@ -170,7 +171,7 @@ var settingsCalls = []controlCall{
 			return c.UpdateSettings(ctx, "localSettings", map[string]string{"outputStyle": "default"})
 		}),
 		request: `{"subtype":"update_settings","settings":{"outputStyle":"default"},"source":"localSettings"}`, answer: `{}`},
-	{name: "HooksListing", call: asks(client.HooksListing), request: `{"subtype":"get_hooks_listing"}`,
+	{name: "ListHooks", call: asks(client.ListHooks), request: `{"subtype":"get_hooks_listing"}`,
 		answer: `{"events":[{"name":"PreToolUse","summary":"before","supportsMatcher":true,"hookCount":1}],"hooks":[{"event":"PreToolUse",` +
 			`"matcher":"Write","source":"projectSettings","sourceLabel":"Project","pluginName":"p","type":"command","displayText":"x","commandText":"true",` +
 			`"contentLabel":"Command","condition":"c","timeout":5,"statusMessage":"x","runsOnce":true,"runsInBackground":true,"disabled":true,` +
@@ -178,22 +179,22 @@ var settingsCalls = []controlCall{
 			`"supportsMatcher":false}],"policy":{"disabledByPolicy":false,"managedOnly":false,"pluginOnly":false,"allDisabled":false,"policyHookCount":0,` +
 			`"policyUnreadable":true},"safeMode":{"managedHooksStillApply":true,"exitHint":"e"},"bareMode":{"exitHint":"e"},` +
 			`"errors":[{"path":"","message":"broken"}]}`},
-	{name: "PermissionRules", call: asks(client.PermissionRules), request: `{"subtype":"list_permission_rules"}`, member: "state",
+	{name: "ListPermissionRules", call: asks(client.ListPermissionRules), request: `{"subtype":"list_permission_rules"}`, member: "state",
 		answer: `{"state":{"rules":[{"behavior":"allow","source":"cliArg","rule":"Bash(echo:*)","description":{"prefix":"Any ","emphasis":"echo"},` +
 			`"editability":"session","notInEffect":true}],"workspaceDirectories":[{"path":"/var","source":"cliArg"}],"originalCwd":"/w",` +
 			`"managedOnly":false,"errors":[{"path":"","message":"broken"}],"withheld":true}}`},
 }
 
 var listCalls = []controlCall{
-	{name: "ContextUsage", call: func(ctx anyCtx, c client) (any, error) { return c.ContextUsage(ctx, "") },
+	{name: "FetchContextUsage", call: func(ctx anyCtx, c client) (any, error) { return c.FetchContextUsage(ctx, "") },
 		request: `{"subtype":"get_context_usage"}`,
 		answer: `{"categories":[],"mcpTools":[{"name":"mcp__a__t","serverName":"a","tokens":31,"isLoaded":false}],"mcpInstructions":` +
 			`[{"serverName":"a","tokens":8}],"deferredBuiltinTools":[{"name":"T","tokens":1,"isLoaded":true}],"systemTools":[{"name":"T","tokens":1}],` +
 			`"systemPromptSections":[{"name":"S","tokens":1}],"memoryFiles":[{"path":"/w/CLAUDE.md","type":"Project","tokens":3}],` +
 			`"agents":[{"agentType":"a","source":"s","pluginId":"p","path":"/p","tokens":1}],"apiUsage":null}`},
-	{name: "ContextUsage in short", call: func(ctx anyCtx, c client) (any, error) { return c.ContextUsage(ctx, claude.ContextDetailSummary) },
+	{name: "FetchContextUsage in short", call: func(ctx anyCtx, c client) (any, error) { return c.FetchContextUsage(ctx, claude.ContextDetailSummary) },
 		request: `{"subtype":"get_context_usage","detail":"summary"}`, answer: `{"categories":[],"totalTokens":5}`},
-	{name: "Usage", call: func(ctx anyCtx, c client) (any, error) { return c.Usage(ctx, false) },
+	{name: "FetchUsage", call: func(ctx anyCtx, c client) (any, error) { return c.FetchUsage(ctx) },
 		request: `{"subtype":"get_usage","skip_behaviors":true}`,
 		answer: `{"session":{"total_cost_usd":0.5},"subscription_type":"max","rate_limits_available":true,"rate_limits":{"five_hour":{"utilization":10.5,` +
 			`"resets_at":"2026-01-01T00:00:00Z"},"seven_day":null,"model_scoped":[{"display_name":"Opus","utilization":null,"resets_at":null}],` +
@@ -201,13 +202,13 @@ var listCalls = []controlCall{
 			`"request_count":1,"session_count":1,"behaviors":[{"key":"cron","pct":1.5,"count":2}],"recommendations":[{"key":"k","pct":1,"title":"t",` +
 			`"detail":"d"}],"fix":{"keys":["k"],"messages":["m"]},"agents":[{"name":"a","pct":1}],"skills":[],"plugins":[],"mcp_servers":[]},` +
 			`"week":{"request_count":1,"session_count":1,"behaviors":[],"agents":[],"skills":[],"plugins":[],"mcp_servers":[]}}}`},
-	{name: "Usage with behaviors", call: func(ctx anyCtx, c client) (any, error) { return c.Usage(ctx, true) },
+	{name: "FetchUsageBehaviors", call: func(ctx anyCtx, c client) (any, error) { return c.FetchUsageBehaviors(ctx) },
 		request: `{"subtype":"get_usage"}`, answer: `{"session":{"total_cost_usd":0},"subscription_type":null,"rate_limits":null,"behaviors":null}`},
-	{name: "SessionCost", call: asks(client.SessionCost), request: `{"subtype":"get_session_cost"}`, answer: `{"text":"$0"}`, member: "text"},
+	{name: "FetchSessionCost", call: asks(client.FetchSessionCost), request: `{"subtype":"get_session_cost"}`, answer: `{"text":"$0"}`, member: "text"},
 	{name: "ListModels", call: asks(client.ListModels), request: `{"subtype":"list_models"}`, member: "models",
 		answer: `{"models":[{"value":"opus","resolvedModel":"claude-opus-5-5","displayName":"Opus","description":"d","supportsEffort":true,` +
 			`"supportedEffortLevels":["low"],"supportsAdaptiveThinking":true,"supportsFastMode":true,"supportsAutoMode":true,"supportsThinkingOff":false}]}`},
-	{name: "BinaryVersion", call: asks(client.BinaryVersion),
+	{name: "FetchBinaryVersion", call: asks(client.FetchBinaryVersion),
 		request: `{"subtype":"get_binary_version"}`, answer: `{"version":"2.1.325","buildTime":"2026-11-13T18:52:23Z"}`},
 	{name: "ReloadPlugins", call: func(ctx anyCtx, c client) (any, error) { return c.ReloadPlugins(ctx, nil) },
 		request: `{"subtype":"reload_plugins"}`, answer: `{"commands":[],"agents":[],"plugins":[],"mcpServers":[],"error_count":1}`},
@@ -228,51 +229,51 @@ var sessionCalls = []controlCall{
 		request: `{"subtype":"rename_session","title":"t","source":"host"}`},
 	{name: "RenameSession, this one", call: silent(func(ctx anyCtx, c client) error { return c.RenameSession(ctx, "t", "s") }),
 		request: `{"subtype":"rename_session","title":"t","source":"host","session_id":"s"}`},
-	{name: "GenerateSessionTitle", call: func(ctx anyCtx, c client) (any, error) { return c.GenerateSessionTitle(ctx, "d", false) },
+	{name: "SuggestSessionTitle", call: func(ctx anyCtx, c client) (any, error) { return c.SuggestSessionTitle(ctx, "d") },
 		request: `{"subtype":"generate_session_title","description":"d","persist":false}`, answer: `{"title":"Fake title"}`, member: "title"},
-	{name: "GenerateSessionTitle, none", call: func(ctx anyCtx, c client) (any, error) { return c.GenerateSessionTitle(ctx, "", true) },
+	{name: "GenerateSessionTitle, none", call: func(ctx anyCtx, c client) (any, error) { return c.GenerateSessionTitle(ctx, "") },
 		request: `{"subtype":"generate_session_title","description":"","persist":true}`, answer: `{"title":null}`, member: "title"},
-	{name: "SideQuestion",
+	{name: "AskSideQuestion",
 		call: func(ctx anyCtx, c client) (any, error) {
-			return c.SideQuestion(ctx, "q", []claude.SideExchange{{Question: "a", Response: "b"}})
+			return c.AskSideQuestion(ctx, "q", []claude.SideExchange{{Question: "a", Response: "b"}})
 		},
 		request: `{"subtype":"side_question","question":"q","history":[{"question":"a","response":"b"}]}`,
 		answer:  `{"response":"two","synthetic":false,"refusal_fallback":{"original_model":"o","fallback_model":"f","content":"c"}}`},
-	{name: "SideQuestion without an answer", call: func(ctx anyCtx, c client) (any, error) { return c.SideQuestion(ctx, "q", nil) },
+	{name: "AskSideQuestion without an answer", call: func(ctx anyCtx, c client) (any, error) { return c.AskSideQuestion(ctx, "q", nil) },
 		request: `{"subtype":"side_question","question":"q"}`, answer: `{"response":null}`},
 	{name: "ExportConversation", call: asks(client.ExportConversation),
 		request: `{"subtype":"export_conversation"}`, answer: `{"text":"hello","default_filename":"hello.txt"}`},
-	{name: "Plan", call: asks(client.Plan), request: `{"subtype":"get_plan"}`, answer: `{"exists":true,"content":"1.","path":"/p"}`},
-	{name: "Status", call: asks(client.Status), request: `{"subtype":"get_status"}`, member: "sections",
+	{name: "FetchPlan", call: asks(client.FetchPlan), request: `{"subtype":"get_plan"}`, answer: `{"exists":true,"content":"1.","path":"/p"}`},
+	{name: "FetchStatus", call: asks(client.FetchStatus), request: `{"subtype":"get_status"}`, member: "sections",
 		answer: `{"sections":[{"title":"Session","rows":[{"label":"Version","value":"2.1.325"}]}]}`},
 	{name: "SetHasSubscribers, not known", call: silent(func(ctx anyCtx, c client) error { return c.SetHasSubscribers(ctx, nil) }),
 		request: `{"subtype":"set_has_subscribers","has_subscribers":null}`},
 	{name: "SetHasSubscribers", call: silent(func(ctx anyCtx, c client) error { return c.SetHasSubscribers(ctx, new(false)) }),
 		request: `{"subtype":"set_has_subscribers","has_subscribers":false}`},
-	{name: "SetPromptSuggestionsPaused", call: silent(func(ctx anyCtx, c client) error { return c.SetPromptSuggestionsPaused(ctx, false) }),
+	{name: "ResumePromptSuggestions", call: silent(func(ctx anyCtx, c client) error { return c.ResumePromptSuggestions(ctx) }),
 		request: `{"subtype":"set_prompt_suggestions_paused","paused":false}`},
-	{name: "MessageRated",
+	{name: "RateMessage",
 		call: silent(func(ctx anyCtx, c client) error {
-			return c.MessageRated(ctx, claude.MessageRating{MessageUUID: "u", Sentiment: "positive", Surface: "tool_use"})
+			return c.RateMessage(ctx, claude.MessageRating{MessageUUID: "u", Sentiment: "positive", Surface: "tool_use"})
 		}),
 		request: `{"subtype":"message_rated","messageUuid":"u","sentiment":"positive","surface":"tool_use","cleared":false}`, answer: `{}`},
 	{name: "EndSession", call: silent(func(ctx anyCtx, c client) error { return c.EndSession(ctx) }), request: `{"subtype":"end_session"}`},
 }
 
 var dialogCalls = []controlCall{
-	{name: "MemoryDialog", call: asks(client.MemoryDialog), request: `{"subtype":"get_memory_dialog"}`,
+	{name: "FetchMemoryDialog", call: asks(client.FetchMemoryDialog), request: `{"subtype":"get_memory_dialog"}`,
 		answer: `{"files":[{"kind":"user","path":"/h/CLAUDE.md","label":"User","description":"","exists":false}],"folders":[{"kind":"auto","path":"/m/",` +
 			`"label":"Open","description":""}],"memories":[],"auto_memory":{"enabled":true,"toggleable":true,"status":"on"},"auto_dream":{"shown":false,` +
 			`"enabled":false,"toggleable":true,"status":"off","detail":""}}`},
-	{name: "SkillsDialog", call: asks(client.SkillsDialog), request: `{"subtype":"get_skills_dialog"}`, member: "skills",
+	{name: "ListSkills", call: asks(client.ListSkills), request: `{"subtype":"get_skills_dialog"}`, member: "skills",
 		answer: `{"skills":[{"name":"greet","display_name":"greet","description":"greets","source":"project","tokens":6,"state":"on","advertised":true,"handles":{}}]}`},
-	{name: "SandboxDialog", call: asks(client.SandboxDialog), request: `{"subtype":"get_sandbox_dialog"}`,
+	{name: "FetchSandboxDialog", call: asks(client.FetchSandboxDialog), request: `{"subtype":"get_sandbox_dialog"}`,
 		answer: `{"supported":true,"locked":false,"overrides_locked":false,"policy_origins":[],"enabled":false,"enabled_in_settings":false,"mode":"disabled",` +
 			`"auto_allow_available":true,"no_sandbox_allowed":true,"unsandboxed_fallback":true,"dependencies":{"errors":["no socat"],"warnings":[]},` +
 			`"excluded_commands":[],"restrictions":{"fs_deny_read":[],"fs_allow_read":[],"fs_allow_write":[],"fs_deny_write":[],` +
 			`"network_allowed_domains":[],"network_denied_domains":[],"network_managed":false,"unix_sockets":[],"allow_all_unix_sockets":false,` +
 			`"ignored_glob_patterns":[]}}`},
-	{name: "ChromeDialog", call: asks(client.ChromeDialog), request: `{"subtype":"get_chrome_dialog"}`,
+	{name: "FetchChromeDialog", call: asks(client.FetchChromeDialog), request: `{"subtype":"get_chrome_dialog"}`,
 		answer: `{"allowed":true,"subscriber":false,"wsl":false,"installed":false,"connected":false,"enabled_by_default":false,"at_startup":false,` +
 			`"urls":{"install":"https://x"}}`},
 }

@@ -14,9 +14,19 @@ func (c *Client) RenameSession(ctx context.Context, title, sessionID string) err
 	return c.Control(ctx, "rename_session", fields, nil)
 }
 
-// GenerateSessionTitle asks a small model for a title for what is described. With
-// persist the session gets it. The title is "" if there came none.
-func (c *Client) GenerateSessionTitle(ctx context.Context, description string, persist bool) (string, error) {
+// GenerateSessionTitle asks a small model for a title for what is described and
+// gives it to the session. The title is "" if the model gave none.
+func (c *Client) GenerateSessionTitle(ctx context.Context, description string) (string, error) {
+	return c.sessionTitle(ctx, description, true)
+}
+
+// SuggestSessionTitle is [Client.GenerateSessionTitle] without giving the title to
+// the session.
+func (c *Client) SuggestSessionTitle(ctx context.Context, description string) (string, error) {
+	return c.sessionTitle(ctx, description, false)
+}
+
+func (c *Client) sessionTitle(ctx context.Context, description string, persist bool) (string, error) {
 	fields := map[string]any{"description": description, "persist": persist}
 	return askMember[string](ctx, c, "generate_session_title", "title", fields)
 }
@@ -44,10 +54,10 @@ type SideFallback struct {
 	Content       string `json:"content"`
 }
 
-// SideQuestion asks the model something about the conversation that does not
+// AskSideQuestion asks the model something about the conversation that does not
 // become a part of it, also while a turn runs. The history are earlier side
 // questions, which it would not know otherwise; it may be nil.
-func (c *Client) SideQuestion(ctx context.Context, question string, history []SideExchange) (*SideAnswer, error) {
+func (c *Client) AskSideQuestion(ctx context.Context, question string, history []SideExchange) (*SideAnswer, error) {
 	fields := struct {
 		Question string         `json:"question"`
 		History  []SideExchange `json:"history,omitempty"`
@@ -77,8 +87,8 @@ type SessionPlan struct {
 	answer
 }
 
-// Plan returns the plan that was made in plan mode, if there is one.
-func (c *Client) Plan(ctx context.Context) (*SessionPlan, error) {
+// FetchPlan returns the plan that was made in plan mode, if there is one.
+func (c *Client) FetchPlan(ctx context.Context) (*SessionPlan, error) {
 	return ask[SessionPlan](ctx, c, "get_plan", nil)
 }
 
@@ -94,9 +104,9 @@ type StatusRow struct {
 	Value string `json:"value"`
 }
 
-// Status returns what the CLI says of the session and its surroundings, for
+// FetchStatus returns what the CLI says of the session and its surroundings, for
 // people.
-func (c *Client) Status(ctx context.Context) ([]StatusSection, error) {
+func (c *Client) FetchStatus(ctx context.Context) ([]StatusSection, error) {
 	return askMember[[]StatusSection](ctx, c, "get_status", "sections", nil)
 }
 
@@ -106,9 +116,18 @@ func (c *Client) SetHasSubscribers(ctx context.Context, has *bool) error {
 	return c.Control(ctx, "set_has_subscribers", map[string]*bool{"has_subscribers": has}, nil)
 }
 
-// SetPromptSuggestionsPaused stops the suggestions of
-// [Options.PromptSuggestions], or lets them go on.
-func (c *Client) SetPromptSuggestionsPaused(ctx context.Context, paused bool) error {
+// PausePromptSuggestions stops the suggestions of [Options.PromptSuggestions] until
+// [Client.ResumePromptSuggestions].
+func (c *Client) PausePromptSuggestions(ctx context.Context) error {
+	return c.pauseSuggestions(ctx, true)
+}
+
+// ResumePromptSuggestions makes the CLI suggest prompts again.
+func (c *Client) ResumePromptSuggestions(ctx context.Context) error {
+	return c.pauseSuggestions(ctx, false)
+}
+
+func (c *Client) pauseSuggestions(ctx context.Context, paused bool) error {
 	return c.Control(ctx, "set_prompt_suggestions_paused", map[string]bool{"paused": paused}, nil)
 }
 
@@ -120,9 +139,9 @@ type MessageRating struct {
 	Cleared     bool   `json:"cleared"`   // the rating was taken back
 }
 
-// MessageRated reports a rating to the CLI's maker, if the user's settings allow
+// RateMessage reports a rating to the CLI's maker, if the user's settings allow
 // that. It does not change the conversation.
-func (c *Client) MessageRated(ctx context.Context, rating MessageRating) error {
+func (c *Client) RateMessage(ctx context.Context, rating MessageRating) error {
 	return c.Control(ctx, "message_rated", rating, nil)
 }
 

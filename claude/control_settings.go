@@ -3,12 +3,13 @@ package claude
 import (
 	"context"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // Settings are the settings that are in force.
 type Settings struct {
-	Effective JSON             `json:"effective"` // all of them merged
+	Effective message.JSON     `json:"effective"` // all of them merged
 	Sources   []SettingsSource `json:"sources"`   // the later ones win
 	Errors    []SettingsError  `json:"errors,omitempty"`
 	Applied   *AppliedSettings `json:"applied,omitempty"`
@@ -18,8 +19,8 @@ type Settings struct {
 
 // SettingsSource is a place that settings come from.
 type SettingsSource struct {
-	Source   string `json:"source"` // userSettings, projectSettings, localSettings, flagSettings, policySettings
-	Settings JSON   `json:"settings"`
+	Source   string       `json:"source"` // userSettings, projectSettings, localSettings, flagSettings, policySettings
+	Settings message.JSON `json:"settings"`
 }
 
 // SettingsError is a mistake in a file of settings, which is skipped as a whole.
@@ -31,21 +32,21 @@ type SettingsError struct {
 
 // AppliedSettings is what the session makes of its settings.
 type AppliedSettings struct {
-	Model                               string `json:"model"`
-	Effort                              string `json:"effort"` // "" is the model's own
-	Advisor                             JSON   `json:"advisor"`
-	Ultracode                           bool   `json:"ultracode,omitempty"`
-	UltracodeRequested                  bool   `json:"ultracodeRequested,omitempty"`
-	UltracodeAvailable                  bool   `json:"ultracodeAvailable,omitempty"`
-	UltrathinkAvailable                 bool   `json:"ultrathinkAvailable,omitempty"`
-	OutsideFileToolReadsBlocked         bool   `json:"outsideFileToolReadsBlocked,omitempty"`
-	OutsideFileToolWritesBlocked        bool   `json:"outsideFileToolWritesBlocked,omitempty"`
-	OutsideBlocksCountLaunchFoldersOnly bool   `json:"outsideBlocksCountLaunchFoldersOnly,omitempty"`
-	LaunchEnvLeftOwnFilesInPlace        bool   `json:"launchEnvLeftOwnFilesInPlace,omitempty"`
+	Model                               string       `json:"model"`
+	Effort                              string       `json:"effort"` // "" is the model's own
+	Advisor                             message.JSON `json:"advisor"`
+	Ultracode                           bool         `json:"ultracode,omitempty"`
+	UltracodeRequested                  bool         `json:"ultracodeRequested,omitempty"`
+	UltracodeAvailable                  bool         `json:"ultracodeAvailable,omitempty"`
+	UltrathinkAvailable                 bool         `json:"ultrathinkAvailable,omitempty"`
+	OutsideFileToolReadsBlocked         bool         `json:"outsideFileToolReadsBlocked,omitempty"`
+	OutsideFileToolWritesBlocked        bool         `json:"outsideFileToolWritesBlocked,omitempty"`
+	OutsideBlocksCountLaunchFoldersOnly bool         `json:"outsideBlocksCountLaunchFoldersOnly,omitempty"`
+	LaunchEnvLeftOwnFilesInPlace        bool         `json:"launchEnvLeftOwnFilesInPlace,omitempty"`
 }
 
-// Settings returns the settings that are in force and where they come from.
-func (c *Client) Settings(ctx context.Context) (*Settings, error) {
+// FetchSettings returns the settings that are in force and where they come from.
+func (c *Client) FetchSettings(ctx context.Context) (*Settings, error) {
 	return ask[Settings](ctx, c, "get_settings", nil)
 }
 
@@ -110,9 +111,9 @@ type HookInfo struct {
 
 // EditableHook is a hook as its file has it.
 type EditableHook struct {
-	Matcher         string `json:"matcher"`
-	Config          JSON   `json:"config"`
-	HeadersRedacted bool   `json:"headersRedacted,omitempty"`
+	Matcher         string       `json:"matcher"`
+	Config          message.JSON `json:"config"`
+	HeadersRedacted bool         `json:"headersRedacted,omitempty"`
 }
 
 // HookPolicy is what the organization allows of hooks.
@@ -136,8 +137,8 @@ type HookBareMode struct {
 	ExitHint string `json:"exitHint"`
 }
 
-// HooksListing returns what hooks there are.
-func (c *Client) HooksListing(ctx context.Context) (*HooksListing, error) {
+// ListHooks returns what hooks there are.
+func (c *Client) ListHooks(ctx context.Context) (*HooksListing, error) {
 	return ask[HooksListing](ctx, c, "get_hooks_listing", nil)
 }
 
@@ -178,10 +179,10 @@ type WorkspaceDirectory struct {
 	Source string `json:"source"`
 }
 
-// PermissionRules returns the permission rules that are in force, those of the
+// ListPermissionRules returns the permission rules that are in force, those of the
 // session included.
-func (c *Client) PermissionRules(ctx context.Context) (*PermissionRules, error) {
-	text, err := askMember[JSON](ctx, c, "list_permission_rules", "state", nil)
+func (c *Client) ListPermissionRules(ctx context.Context) (*PermissionRules, error) {
+	text, err := askMember[message.JSON](ctx, c, "list_permission_rules", "state", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -8,10 +8,10 @@ func (c *Client) StopTask(ctx context.Context, taskID string) error {
 	return c.Control(ctx, "stop_task", map[string]string{"task_id": taskID}, nil)
 }
 
-// BackgroundTasks puts what runs in the foreground into the background: the call
+// MoveToBackground puts what runs in the foreground into the background: the call
 // with this tool use id, or with "" everything. It reports whether it did, false
 // for a call that is not there or has ended. With "" it is always true.
-func (c *Client) BackgroundTasks(ctx context.Context, toolUseID string) (bool, error) {
+func (c *Client) MoveToBackground(ctx context.Context, toolUseID string) (bool, error) {
 	fields := struct {
 		ToolUseID string `json:"tool_use_id,omitempty"`
 	}{toolUseID}
@@ -28,9 +28,9 @@ type TaskOutput struct {
 	answer
 }
 
-// TaskOutput returns what a shell command in the background has written so far,
+// ReadTaskOutput returns what a shell command in the background has written so far,
 // also once it has ended. Any other task is a *[ControlError].
-func (c *Client) TaskOutput(ctx context.Context, taskID string) (*TaskOutput, error) {
+func (c *Client) ReadTaskOutput(ctx context.Context, taskID string) (*TaskOutput, error) {
 	return ask[TaskOutput](ctx, c, "get_task_output", map[string]string{"task_id": taskID})
 }
 

@@ -1,12 +1,16 @@
 package claude
 
-import "context"
+import (
+	"context"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
 
 // UsageInfo is what the session has used and how much of the account's limits
 // is left.
 type UsageInfo struct {
-	Session          SessionUsage `json:"session"`
-	SubscriptionType string       `json:"subscription_type"` // "" without a subscription
+	Session          message.SessionUsage `json:"session"`
+	SubscriptionType string               `json:"subscription_type"` // "" without a subscription
 	// RateLimitsAvailable says whether the account has limits; RateLimits may be
 	// nil all the same.
 	RateLimitsAvailable bool            `json:"rate_limits_available"`
@@ -95,17 +99,23 @@ type UsageShare struct {
 	Pct  float64 `json:"pct"`
 }
 
-// Usage returns what the session has used. The behaviors, for which the CLI looks
-// at the transcripts of the machine, come only if asked for, and may be missing
-// all the same.
-func (c *Client) Usage(ctx context.Context, behaviors bool) (*UsageInfo, error) {
+// FetchUsage returns what the session has used, without Behaviors.
+func (c *Client) FetchUsage(ctx context.Context) (*UsageInfo, error) { return c.usage(ctx, false) }
+
+// FetchUsageBehaviors is [Client.FetchUsage] with Behaviors, for which the CLI reads
+// the transcripts of the machine. They may be missing all the same.
+func (c *Client) FetchUsageBehaviors(ctx context.Context) (*UsageInfo, error) {
+	return c.usage(ctx, true)
+}
+
+func (c *Client) usage(ctx context.Context, behaviors bool) (*UsageInfo, error) {
 	fields := struct {
 		SkipBehaviors bool `json:"skip_behaviors,omitempty"`
 	}{!behaviors}
 	return ask[UsageInfo](ctx, c, "get_usage", fields)
 }
 
-// SessionCost returns what the session has cost, as a text for people.
-func (c *Client) SessionCost(ctx context.Context) (string, error) {
+// FetchSessionCost returns what the session has cost, as a text for people.
+func (c *Client) FetchSessionCost(ctx context.Context) (string, error) {
 	return askMember[string](ctx, c, "get_session_cost", "text", nil)
 }

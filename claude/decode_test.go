@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // leftToRaw is the one list of members that no typed field reaches. A path is a
@@ -24,7 +24,7 @@ var leftToRaw = []string{
 // project's corpus has a Go type of its own.
 var inventedTypes = []string{"future_message", "system/partial_last_line"}
 
-// TestDecode decodes every line of every recording and holds the typed fields
+// claude.TestDecode decodes every line of every recording and holds the typed fields
 // against a plain decoding into maps.
 func TestDecode(t *testing.T) {
 	for _, name := range scenarios(t) {
@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 }
 
 func checkLine(t *testing.T, n int, line string) {
-	m, err := claude.DecodeMessage([]byte(line))
+	m, err := message.Decode([]byte(line))
 	if !json.Valid([]byte(line)) {
 		if err == nil {
 			t.Errorf("line %d: no error for %.80q", n, line)
@@ -55,13 +55,13 @@ func checkLine(t *testing.T, n int, line string) {
 		t.Fatal(err)
 	}
 	c := comparer{t: t, line: n}
-	c.object(claude.Kind(m), reflect.ValueOf(m).Elem(), plain, "type")
+	c.object(message.Kind(m), reflect.ValueOf(m).Elem(), plain, "type")
 }
 
-func checkKnown(t *testing.T, n int, m claude.Message) {
-	kind := claude.Kind(m)
+func checkKnown(t *testing.T, n int, m message.Message) {
+	kind := message.Kind(m)
 	switch m.(type) {
-	case *claude.UnknownMessage, *claude.SystemMessage:
+	case *message.Unknown, *message.System:
 		if slices.Contains(inventedTypes, kind) {
 			return
 		}
@@ -73,8 +73,8 @@ func checkKnown(t *testing.T, n int, m claude.Message) {
 	}
 }
 
-func checkEncode(t *testing.T, n int, m claude.Message, line string) {
-	if got, err := claude.Encode(m); err != nil || string(got) != line {
+func checkEncode(t *testing.T, n int, m message.Message, line string) {
+	if got, err := message.Encode(m); err != nil || string(got) != line {
 		t.Errorf("line %d: Encode: %v\ngot  %.200s\nwant %.200s", n, err, got, line)
 	}
 	if got := string(m.Raw()); got != line {
@@ -103,8 +103,8 @@ type comparer struct {
 }
 
 var (
-	jsonType    = reflect.TypeFor[claude.JSON]()
-	contentType = reflect.TypeFor[claude.Content]()
+	jsonType    = reflect.TypeFor[message.JSON]()
+	contentType = reflect.TypeFor[message.Content]()
 )
 
 // object compares the members of an object; implied are keys that the Go type
@@ -128,11 +128,11 @@ func (c comparer) object(path string, v reflect.Value, plain map[string]any, imp
 
 func (c comparer) value(path string, v reflect.Value, want any) {
 	if v.Type() == contentType {
-		c.content(path, v.Interface().(claude.Content), want)
+		c.content(path, v.Interface().(message.Content), want)
 		return
 	}
 	if v.Type() == jsonType {
-		c.equal(path, v.Interface().(claude.JSON).Value(), want)
+		c.equal(path, v.Interface().(message.JSON).Value(), want)
 		return
 	}
 	switch v.Kind() {
@@ -193,8 +193,8 @@ func (c comparer) pointer(path string, v reflect.Value, want any) {
 			c.fail(path, v, want)
 			return
 		}
-		if _, unknown := v.Interface().(*claude.UnknownBlock); unknown {
-			c.equal(path, v.Interface().(*claude.UnknownBlock).JSON.Value(), want)
+		if _, unknown := v.Interface().(*message.UnknownBlock); unknown {
+			c.equal(path, v.Interface().(*message.UnknownBlock).JSON.Value(), want)
 			return
 		}
 		c.object(fmt.Sprintf("%s<%v>", path, obj["type"]), elem.Elem(), obj, "type")
@@ -228,7 +228,7 @@ func (c comparer) mapping(path string, v reflect.Value, want any) {
 	}
 }
 
-func (c comparer) content(path string, got claude.Content, want any) {
+func (c comparer) content(path string, got message.Content, want any) {
 	if s, ok := want.(string); ok {
 		if !got.IsText() && s != "" {
 			c.t.Errorf("line %d: %s is a string", c.line, path)

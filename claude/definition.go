@@ -1,12 +1,15 @@
 package claude
 
-import "github.com/modelcontextprotocol/go-sdk/mcp"
+import (
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/seed7221b0f9/parley/claude/message"
+)
 
 // MCPServer is an MCP server: a command, an address, or, with Server, one that
 // runs in this process. Of one in this process only Server, Tools, Timeout and
 // AlwaysLoad may be set.
 type MCPServer struct {
-	// Server is a server of the MCP SDK; see [NewToolServer]. Many clients may
+	// Server is a server of the MCP SDK; see [mcptool.NewToolServer]. Many clients may
 	// use it at once. A panic in one of its handlers is an error of the call.
 	Server     *mcp.Server       `json:"-"`
 	Type       string            `json:"type,omitempty"` // stdio, the default, http or sse
@@ -29,24 +32,24 @@ type MCPToolPolicy struct {
 
 // AgentDefinition is a subagent.
 type AgentDefinition struct {
-	Description            string         `json:"description"`
-	Prompt                 string         `json:"prompt"`
-	Tools                  []string       `json:"tools,omitzero"` // nil all, empty none
-	DisallowedTools        []string       `json:"disallowedTools,omitempty"`
-	Model                  string         `json:"model,omitempty"`
-	MCPServers             []JSON         `json:"mcpServers,omitempty"`
-	Skills                 []string       `json:"skills,omitempty"`
-	InitialPrompt          string         `json:"initialPrompt,omitempty"`
-	MaxTurns               int            `json:"maxTurns,omitempty"`
-	AutoCompactWindow      int            `json:"autoCompactWindow,omitempty"`
-	Background             *bool          `json:"background,omitempty"`
-	OmitClaudeMd           bool           `json:"omitClaudeMd,omitempty"`
-	Memory                 string         `json:"memory,omitempty"` // user, project, local
-	Effort                 JSON           `json:"effort,omitempty"` // a level as a JSON string, or a number
-	PermissionMode         PermissionMode `json:"permissionMode,omitempty"`
-	Observer               string         `json:"observer,omitempty"`
-	ObserverMessage        string         `json:"observerMessage,omitempty"`
-	CriticalSystemReminder string         `json:"criticalSystemReminder_EXPERIMENTAL,omitempty"`
+	Description            string                 `json:"description"`
+	Prompt                 string                 `json:"prompt"`
+	Tools                  []string               `json:"tools,omitzero"` // nil all, empty none
+	DisallowedTools        []string               `json:"disallowedTools,omitempty"`
+	Model                  string                 `json:"model,omitempty"`
+	MCPServers             []message.JSON         `json:"mcpServers,omitempty"`
+	Skills                 []string               `json:"skills,omitempty"`
+	InitialPrompt          string                 `json:"initialPrompt,omitempty"`
+	MaxTurns               int                    `json:"maxTurns,omitempty"`
+	AutoCompactWindow      int                    `json:"autoCompactWindow,omitempty"`
+	Background             *bool                  `json:"background,omitempty"`
+	OmitClaudeMd           bool                   `json:"omitClaudeMd,omitempty"`
+	Memory                 string                 `json:"memory,omitempty"` // user, project, local
+	Effort                 message.JSON           `json:"effort,omitempty"` // a level as a JSON string, or a number
+	PermissionMode         message.PermissionMode `json:"permissionMode,omitempty"`
+	Observer               string                 `json:"observer,omitempty"`
+	ObserverMessage        string                 `json:"observerMessage,omitempty"`
+	CriticalSystemReminder string                 `json:"criticalSystemReminder_EXPERIMENTAL,omitempty"`
 }
 
 // Plugin is a plugin in a directory of this machine.

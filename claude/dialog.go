@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -12,38 +13,38 @@ import (
 // UserDialogRequest is a dialog that the CLI wants to be shown, of one of the
 // kinds in [Options.SupportedDialogKinds]. It is read-only.
 type UserDialogRequest struct {
-	DialogKind string `json:"dialog_kind"`
-	Payload    JSON   `json:"payload"` // an object whose shape goes by the kind
+	DialogKind string       `json:"dialog_kind"`
+	Payload    message.JSON `json:"payload"` // an object whose shape goes by the kind
 	// ToolUseID is the call that the dialog belongs to, if there is one.
 	ToolUseID string `json:"tool_use_id"`
 	// RequestID is what [Client.AnswerUserDialog] wants.
 	RequestID string `json:"-"`
 
-	raw JSON
+	raw message.JSON
 }
 
 // Raw is the whole request, with members that have no field here.
-func (d *UserDialogRequest) Raw() JSON { return d.raw }
+func (d *UserDialogRequest) Raw() message.JSON { return d.raw }
 
 // UserDialogResult answers a [UserDialogRequest]: Result is what the user chose,
 // any JSON value whose shape goes by the kind; Cancelled says that the user
 // dismissed the dialog, and the CLI does what is its default. One of them is
 // needed.
 type UserDialogResult struct {
-	Result    JSON
+	Result    message.JSON
 	Cancelled bool
 }
 
 // userDialog answers dialogs of the kinds that were declared. Another host may
 // know the others, and an answer, an error included, would be taken for theirs.
-func (s *session) userDialog(ctx context.Context, req control.Request) ([]byte, error) {
+func (r *responder) userDialog(ctx context.Context, req control.Request) ([]byte, error) {
 	d := new(UserDialogRequest)
 	_ = jsonwire.Unmarshal(req.Body, d) // it is JSON; members of other types stay in Raw
-	d.RequestID, d.raw = req.ID, JSON(req.Body)
-	if s.opts.OnUserDialog == nil || !slices.Contains(s.opts.SupportedDialogKinds, d.DialogKind) {
+	d.RequestID, d.raw = req.ID, message.JSON(req.Body)
+	if r.launch.OnUserDialog == nil || !slices.Contains(r.launch.SupportedDialogKinds, d.DialogKind) {
 		return nil, control.ErrNoAnswer
 	}
-	return answerNowOrLater(ctx, s, req, encodeDialog, func() (*UserDialogResult, error) { return s.opts.OnUserDialog(ctx, d) })
+	return answerNowOrLater(ctx, r, req, encodeDialog, func() (*UserDialogResult, error) { return r.launch.OnUserDialog(ctx, d) })
 }
 
 // encodeDialog is the answer of r as the CLI wants it.
@@ -58,5 +59,5 @@ func encodeDialog(r *UserDialogResult) ([]byte, error) {
 	case jsonwire.NewDecoder(string(r.Result)).Kind() == 'n' || !validJSON(r.Result):
 		return nil, errors.New("claude: UserDialogResult.Result is null, or no JSON")
 	}
-	return encodeJSON(map[string]any{"behavior": "completed", "result": r.Result})
+	return jsonwire.Marshal(map[string]any{"behavior": "completed", "result": r.Result})
 }

@@ -10,7 +10,7 @@
 //		if err != nil {
 //			return err
 //		}
-//		if msg, ok := msg.(*claude.AssistantMessage); ok {
+//		if msg, ok := msg.(*message.Assistant); ok {
 //			fmt.Println(msg.Text())
 //		}
 //	}
@@ -26,21 +26,21 @@
 //
 // # Messages
 //
-// A [Message] is one line of the CLI's output, decoded. Messages, content
+// A [message.Message] is one line of the CLI's output, decoded. Messages, content
 // blocks, stream events and deltas are closed sets of pointer types with a type
 // for what is unknown: a newer CLI never breaks a program and nothing that it
-// says is lost. Names follow the wire: tool_use is a [ToolUseBlock], system/init
-// an [InitMessage]. Whatever no field reaches is in Raw, byte for byte, and
-// [Encode] writes a decoded message as it was read.
+// says is lost. Names follow the wire: tool_use is a [message.ToolUse], system/init
+// an [message.Init]. Whatever no field reaches is in Raw, byte for byte, and
+// [message.Encode] writes a decoded message as it was read.
 //
 // A decoded message is read-only. Its strings are parts of its line, so whoever
 // keeps one for longer than the message should clone it, with [strings.Clone].
-// Heavy parts, such as a tool's input, are of the type [JSON] and decoded when
+// Heavy parts, such as a tool's input, are of the type [message.JSON] and decoded when
 // asked for.
 //
 // # Errors
 //
-// A turn that failed is a message: [ResultMessage] with IsError. It is also an
+// A turn that failed is a message: [message.Result] with IsError. It is also an
 // error, *[ResultError], where the CLI exits because of it and where [Run]
 // returns it. The end of an iterator is its error: there is at most one, and it
 // is the last element.
@@ -53,7 +53,7 @@
 //	*ResultError, *RateLimitError    its turn failed
 //	*ControlError, ErrUnsupported    it refused a control request
 //	*StalledError                    a deadline passed; see Deadlines
-//	*DecodeError                     a line is no message
+//	*message.DecodeError                     a line is no message
 //	ErrClosed, ErrUsed, ErrCancelled, ErrNoResult
 //
 // # Concurrency

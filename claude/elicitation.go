@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -13,16 +14,16 @@ import (
 // to be filled in, or a page to be visited. Its texts are the server's: escape
 // them before they are shown. It is read-only.
 type ElicitationRequest struct {
-	MCPServerName string          `json:"mcp_server_name"`
-	Message       string          `json:"message"`
-	Mode          ElicitationMode `json:"mode"` // "" is a form
+	MCPServerName string                  `json:"mcp_server_name"`
+	Message       string                  `json:"message"`
+	Mode          message.ElicitationMode `json:"mode"` // "" is a form
 	// URL is the page, ElicitationID what the server calls the visit.
 	URL           string `json:"url"`
 	ElicitationID string `json:"elicitation_id"`
 	// RequestedSchema is the form as a JSON schema, PropertyOrder its fields in
 	// the server's order.
-	RequestedSchema JSON     `json:"requested_schema"`
-	PropertyOrder   []string `json:"property_order"`
+	RequestedSchema message.JSON `json:"requested_schema"`
+	PropertyOrder   []string     `json:"property_order"`
 	// Title, DisplayName and Description are the server's texts for a prompt.
 	Title       string `json:"title"`
 	DisplayName string `json:"display_name"`
@@ -30,29 +31,29 @@ type ElicitationRequest struct {
 	// RequestID is what [Client.AnswerElicitation] wants.
 	RequestID string `json:"-"`
 
-	raw JSON
+	raw message.JSON
 }
 
 // Raw is the whole request, with members that have no field here.
-func (e *ElicitationRequest) Raw() JSON { return e.raw }
+func (e *ElicitationRequest) Raw() message.JSON { return e.raw }
 
 // ElicitationResult answers an [ElicitationRequest]. Content, the fields of a
 // form that was accepted, holds strings, numbers, bools and lists of strings; it
 // is left out otherwise.
 type ElicitationResult struct {
-	Action  ElicitationAction
+	Action  message.ElicitationAction
 	Content map[string]any
 }
 
 // elicitation answers elicitation requests.
-func (s *session) elicitation(ctx context.Context, req control.Request) ([]byte, error) {
-	if s.opts.OnElicitation == nil {
+func (r *responder) elicitation(ctx context.Context, req control.Request) ([]byte, error) {
+	if r.launch.OnElicitation == nil {
 		return []byte(`{"action":"decline"}`), nil
 	}
 	e := new(ElicitationRequest)
 	_ = jsonwire.Unmarshal(req.Body, e) // it is JSON; members of other types stay in Raw
-	e.RequestID, e.raw = req.ID, JSON(req.Body)
-	return answerNowOrLater(ctx, s, req, e.encode, func() (*ElicitationResult, error) { return s.opts.OnElicitation(ctx, e) })
+	e.RequestID, e.raw = req.ID, message.JSON(req.Body)
+	return answerNowOrLater(ctx, r, req, e.encode, func() (*ElicitationResult, error) { return r.launch.OnElicitation(ctx, e) })
 }
 
 // encode is the answer of r as the CLI wants it.
@@ -61,22 +62,22 @@ func (e *ElicitationRequest) encode(r *ElicitationResult) ([]byte, error) {
 		return nil, errors.New("claude: OnElicitation gave no answer")
 	}
 	wire := struct {
-		Action  ElicitationAction `json:"action"`
-		Content map[string]any    `json:"content,omitzero"`
+		Action  message.ElicitationAction `json:"action"`
+		Content map[string]any            `json:"content,omitzero"`
 	}{Action: r.Action}
 	switch r.Action {
-	case ElicitationAccept:
-		if e.Mode == ElicitationURL {
+	case message.ElicitationAccept:
+		if e.Mode == message.ElicitationURL {
 			break // the page has the content
 		}
 		if wire.Content = r.Content; wire.Content == nil {
 			wire.Content = map[string]any{}
 		}
-	case ElicitationDecline, ElicitationCancel:
+	case message.ElicitationDecline, message.ElicitationCancel:
 	default:
 		return nil, fmt.Errorf("claude: ElicitationResult.Action %q is not accept, decline or cancel", r.Action)
 	}
-	text, err := encodeJSON(wire)
+	text, err := jsonwire.Marshal(wire)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +87,9 @@ func (e *ElicitationRequest) encode(r *ElicitationResult) ([]byte, error) {
 // noNulls refuses content with a null: no field of a form can be one.
 func noNulls(answer []byte) error {
 	var a struct {
-		Content map[string]JSON `json:"content"`
+		Content map[string]message.JSON `json:"content"`
 	}
-	if err := JSON(answer).Decode(&a); err != nil {
+	if err := message.JSON(answer).Decode(&a); err != nil {
 		return err
 	}
 	for field, value := range a.Content {

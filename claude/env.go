@@ -15,18 +15,18 @@ const Version = "0.1.0"
 var removed = []string{"CLAUDECODE", "NODE_OPTIONS", "DEBUG"}
 
 // environ is the CLI's whole environment.
-func (o *Options) environ() []string {
+func (l *launch) environ() []string {
 	var env []string
-	if !o.CleanEnv {
+	if !l.CleanEnv {
 		env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 			k, _, ok := strings.Cut(kv, "=")
-			_, own := o.Env[k]
+			_, own := l.Env[k]
 			return !ok || k == "" || own || slices.Contains(removed, k)
 		})
 	}
-	for _, k := range slices.Sorted(maps.Keys(o.Env)) {
+	for _, k := range slices.Sorted(maps.Keys(l.Env)) {
 		if !slices.Contains(removed, k) {
-			env = append(env, k+"="+o.Env[k])
+			env = append(env, k+"="+l.Env[k])
 		}
 	}
 	// Of the values that mark a session as run by a program the CLI's own
@@ -35,14 +35,14 @@ func (o *Options) environ() []string {
 	env = setDefault(env, "CLAUDE_AGENT_SDK_VERSION", Version)
 	// Makes the CLI tell when it is idle, which decides when its input is closed.
 	env = setDefault(env, "CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
-	if o.EnableFileCheckpointing {
+	if l.EnableFileCheckpointing {
 		env = set(env, "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")
 	}
-	if o.QuestionPreviewFormat != "" {
-		env = set(env, "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT", o.QuestionPreviewFormat)
+	if l.QuestionPreviewFormat != "" {
+		env = set(env, "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT", l.QuestionPreviewFormat)
 	}
-	if o.Dir != "" && variable(env, "PWD") >= 0 {
-		env = set(env, "PWD", o.Dir) // or it would name the caller's
+	if l.Dir != "" && variable(env, "PWD") >= 0 {
+		env = set(env, "PWD", l.Dir) // or it would name the caller's
 	}
 	return env
 }
@@ -68,3 +68,6 @@ func set(env []string, name, value string) []string {
 	}
 	return append(env, name+"="+value)
 }
+
+// Environ returns the environment that a CLI with these options is started with.
+func (o *Options) Environ() []string { return unchecked(o).environ() }

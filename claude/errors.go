@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,8 +23,6 @@ var (
 	// ErrSessionBusy: the session is in use and cannot take this now.
 	ErrSessionBusy = errors.New("claude: session busy")
 )
-
-var errNoObject = errors.New("not a JSON object")
 
 // CLINotFoundError says where the CLI was looked for. It is [ErrNotFound] and
 // [exec.ErrNotFound].
@@ -64,6 +63,46 @@ func (e *HandshakeError) Error() string { return "claude: connecting: " + e.Err.
 
 // Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Err }
+
+// EarlyExitError says that the CLI ended before it had answered initialize, as a
+// program does that is not the CLI: what was run, and what it printed. It is
+// [ErrNoResult].
+type EarlyExitError struct {
+	Path   string
+	Stdout string // the beginning of what it wrote and is not of the protocol
+	Stderr string // the end of what it wrote to stderr
+	Err    error  // an *[ExitError], nil if it exited with 0
+}
+
+func (e *EarlyExitError) Error() string {
+	what := "claude: the CLI " + strconv.Quote(e.Path) + " ended before it answered"
+	if e.Err != nil {
+		return what + printed("stdout", e.Stdout) + ": " + e.Err.Error()
+	}
+	return what + ", with exit status 0" + printed("stdout", e.Stdout) + printed("stderr", e.Stderr)
+}
+
+// Unwrap returns how it ended.
+func (e *EarlyExitError) Unwrap() error { return e.Err }
+
+// Is makes the error equal to ErrNoResult.
+func (e *EarlyExitError) Is(target error) bool { return target == ErrNoResult }
+
+func printed(stream, text string) string {
+	if text = lastLines(text, 2<<10); text == "" {
+		return ". " + stream + " is empty"
+	}
+	return ". " + stream + ": " + strconv.Quote(text)
+}
+
+// closedError is what calls fail with after Close on a CLI that had not ended well.
+type closedError struct{ error }
+
+func (e *closedError) Error() string { return ErrClosed.Error() + ", after: " + e.error.Error() }
+
+func (e *closedError) Is(target error) bool { return target == ErrClosed }
+
+func (e *closedError) Unwrap() error { return e.error }
 
 // ExitError says how the CLI ended when it did not end well. It comes after the
 // last message.
@@ -110,23 +149,6 @@ func lastLines(s string, n int) string {
 	return s
 }
 
-// DecodeError says why a line is no message.
-type DecodeError struct {
-	Line string // the whole line, or its first 4 KiB
-	Err  error
-}
-
-func (e *DecodeError) Error() string {
-	line := e.Line
-	if len(line) > 200 {
-		line = strings.ToValidUTF8(line[:200], "") + "…"
-	}
-	return fmt.Sprintf("claude: decoding a line: %v: %q", e.Err, line)
-}
-
-// Unwrap returns the cause.
-func (e *DecodeError) Unwrap() error { return e.Err }
-
 // ControlError is the CLI's refusal of a control request. With the code
 // unsupported_request it is [ErrUnsupported].
 type ControlError struct {
@@ -143,18 +165,6 @@ func (e *ControlError) Error() string {
 func (e *ControlError) Is(target error) bool {
 	return target == ErrUnsupported && (e.Code == "unsupported_request" ||
 		strings.HasPrefix(e.Message, "Unsupported control request subtype"))
-}
-
-// ResultError is a turn that failed, as an error. What is known of it is in
-// Result.
-type ResultError struct{ Result *ResultMessage }
-
-func (e *ResultError) Error() string {
-	text := e.Result.Text()
-	if text == "" {
-		text = string(e.Result.Subtype)
-	}
-	return "claude: error result: " + text
 }
 
 // StalledError says that nothing happened for longer than a deadline allows.
@@ -185,6 +195,13 @@ func (e *StalledError) Error() string {
 // Timeout reports true, as net.Error has it.
 func (e *StalledError) Timeout() bool { return true }
 
+// noSessionError is a result that means ErrNoSession.
+type noSessionError struct{ error }
+
+func (e *noSessionError) Is(target error) bool { return target == ErrNoSession }
+
+func (e *noSessionError) Unwrap() error { return e.error }
+
 // RateLimitError is a turn that failed on a rate limit. It wraps the
 // *[ResultError].
 type RateLimitError struct {
@@ -196,3 +213,6 @@ func (e *RateLimitError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *RateLimitError) Unwrap() error { return e.Err }
+
+// ErrNoSession: there is no such session in the CLI's configuration directory.
+var ErrNoSession = errors.New("claude: no such session")

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // One prompt, everything that the CLI says.
@@ -18,9 +18,9 @@ func ExampleQuery() {
 			log.Fatal(err)
 		}
 		switch msg := msg.(type) {
-		case *claude.AssistantMessage:
+		case *message.Assistant:
 			fmt.Println(msg.Message.Model, "says:", msg.Text())
-		case *claude.ResultMessage:
+		case *message.Result:
 			fmt.Printf("%d turn, $%.4f\n", msg.NumTurns, msg.TotalCostUSD)
 		}
 	}
@@ -43,7 +43,7 @@ func ExampleRun() {
 // range ends with one that names the result.
 func ExampleResultError() {
 	_, err := claude.Run(context.Background(), "go", recorded("max-turns"))
-	if failed, ok := errors.AsType[*claude.ResultError](err); ok {
+	if failed, ok := errors.AsType[*message.ResultError](err); ok {
 		fmt.Println(failed.Result.Subtype)
 		fmt.Println(failed)
 	}
@@ -54,7 +54,7 @@ func ExampleResultError() {
 
 // Several prompts, sent as they come up.
 func ExampleQueryStream() {
-	ask := func(ctx context.Context, send func(claude.UserInput) error) error {
+	ask := func(ctx context.Context, send func(message.UserInput) error) error {
 		for _, prompt := range []string{"one", "two"} {
 			if err := send(claude.Text(prompt)); err != nil {
 				return err
@@ -66,7 +66,7 @@ func ExampleQueryStream() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if msg, ok := msg.(*claude.ResultMessage); ok {
+		if msg, ok := msg.(*message.Result); ok {
 			fmt.Println(msg.Result)
 		}
 	}
@@ -84,12 +84,12 @@ func ExampleClient() {
 	}
 	defer client.Close()
 
-	fmt.Println("CLI", client.ServerInfo().ClaudeCodeVersion, "with", len(client.Models()), "models")
+	fmt.Println("CLI", client.ServerInfo().ClaudeCodeVersion, "with", len(client.ServerInfo().Models), "models")
 	for msg, err := range client.Query(ctx, "first") {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if msg, ok := msg.(*claude.AssistantMessage); ok {
+		if msg, ok := msg.(*message.Assistant); ok {
 			fmt.Println(msg.Text())
 		}
 	}
@@ -142,10 +142,10 @@ func ExampleClient_Messages() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if _, ok := msg.(*claude.ResultMessage); ok {
+		if _, ok := msg.(*message.Result); ok {
 			break
 		}
-		fmt.Println(claude.Kind(msg))
+		fmt.Println(message.Kind(msg))
 	}
 	// Output:
 	// system/init
@@ -175,8 +175,8 @@ func ExampleClient_Interrupt() {
 		log.Fatal(err)
 	}
 	fmt.Println("still queued:", len(receipt.StillQueued))
-	result, err := turn.Wait(ctx)
-	if err != nil {
+	result, err := turn.Wait(ctx) // an interrupted turn ends with an error beside its result
+	if failed, ok := errors.AsType[*claude.ResultError](err); !ok || failed.Result != result {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Subtype, result.TerminalReason)
@@ -197,243 +197,6 @@ func ExampleClient_Control() {
 	err = client.Control(ctx, "no_such_subtype", map[string]any{"x": 1}, nil)
 	fmt.Println(errors.Is(err, claude.ErrUnsupported), err)
 	// Output: true claude: control request no_such_subtype: Unsupported control request subtype: no_such_subtype
-}
-
-// Every kind of block that a conversation has.
-func ExampleContentBlock() {
-	for msg, err := range claude.Query(context.Background(), "go", recorded("parallel-tools")) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, block := range blocks(msg) {
-			switch block := block.(type) {
-			case *claude.TextBlock:
-				fmt.Println("text:", block.Text)
-			case *claude.ThinkingBlock:
-				fmt.Println("thinking:", block.Thinking)
-			case *claude.ToolUseBlock:
-				fmt.Println("using tool:", block.Name, block.Input)
-			case *claude.ToolResultBlock:
-				status := "success"
-				if block.IsError {
-					status = "error"
-				}
-				fmt.Printf("tool result (%s): %s\n", status, strings.TrimSpace(block.Content.String()))
-			case *claude.UnknownBlock:
-				fmt.Println("something newer:", block.Type)
-			}
-		}
-	}
-	// Output:
-	// text: both
-	// using tool: Bash {"command":"echo one","description":"a"}
-	// using tool: Bash {"command":"echo two","description":"b"}
-	// tool result (success): one
-	// tool result (success): two
-	// text: Done.
-}
-
-// blocks are the blocks of whatever has some.
-func blocks(msg claude.Message) []claude.ContentBlock {
-	switch msg := msg.(type) {
-	case *claude.AssistantMessage:
-		return msg.Message.Content
-	case *claude.UserMessage:
-		return msg.Message.Content.Blocks()
-	}
-	return nil
-}
-
-// A tool's input is decoded when it is asked for.
-func ExampleToolUseBlock() {
-	for msg, err := range claude.Query(context.Background(), "go", recorded("tool-error")) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, block := range blocks(msg) {
-			if use, ok := block.(*claude.ToolUseBlock); ok {
-				var input struct {
-					Command string `json:"command"`
-				}
-				if err := use.Input.Decode(&input); err != nil {
-					log.Fatal(err)
-				}
-				fmt.Println(use.Name, "runs", input.Command)
-			}
-		}
-	}
-	// Output: Bash runs echo out; echo err >&2; exit 3
-}
-
-// Thinking, when the model is asked for it.
-func ExampleThinkingBlock() {
-	opts := recorded("partial-thinking")
-	opts.Thinking = &claude.Thinking{Type: claude.ThinkingAdaptive}
-	for msg, err := range claude.Query(context.Background(), "think", opts) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, block := range blocks(msg) {
-			if t, ok := block.(*claude.ThinkingBlock); ok {
-				fmt.Println("Claude's thinking:", t.Thinking)
-			}
-		}
-	}
-	// Output: Claude's thinking: Let me think about it.
-}
-
-// Text as it is written, with partial messages.
-func ExampleStreamEventMessage() {
-	opts := recorded("partial-tool")
-	opts.IncludePartialMessages = true
-	for msg, err := range claude.Query(context.Background(), "go", opts) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		event, ok := msg.(*claude.StreamEventMessage)
-		if !ok {
-			continue
-		}
-		switch e := event.Event.(type) {
-		case *claude.ContentBlockDeltaEvent:
-			if d, ok := e.Delta.(*claude.TextDelta); ok {
-				fmt.Print(d.Text)
-			}
-		case *claude.ContentBlockStopEvent:
-			fmt.Println()
-		}
-	}
-	// Output:
-	// I will look.
-	//
-	// Done.
-}
-
-// The blocks of an answer while it is being written.
-func ExampleAccumulator() {
-	opts := recorded("partial-tool")
-	opts.IncludePartialMessages = true
-	var acc claude.Accumulator
-	for msg, err := range claude.Query(context.Background(), "go", opts) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		event, ok := msg.(*claude.StreamEventMessage)
-		if !ok || !acc.Add(msg) {
-			continue
-		}
-		if d, ok := event.Event.(*claude.ContentBlockDeltaEvent); ok {
-			if _, ok := d.Delta.(*claude.InputJSONDelta); ok {
-				fmt.Println(strings.TrimSpace(acc.PartialInput(event.ParentToolUseID, d.Index)))
-			}
-		}
-	}
-	// Output:
-	// {"command"
-	// {"command":"echo hi"
-	// {"command":"echo hi","descript
-	// {"command":"echo hi","description":"say
-	// {"command":"echo hi","description":"say hi"}
-}
-
-// Messages about the session have types of their own, and all of them the
-// subtype and the whole line.
-func ExampleSystemMessage() {
-	for msg, err := range claude.Query(context.Background(), "go", recorded("agent-forward-text")) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		switch msg := msg.(type) {
-		case *claude.InitMessage:
-			fmt.Println("model", msg.Model, "in", msg.CWD)
-		case *claude.TaskStartedMessage:
-			fmt.Println("task started:", msg.Description)
-		case *claude.TaskProgressMessage:
-			fmt.Println("progress:", msg.Usage.ToolUses, "tool uses")
-		case *claude.TaskNotificationMessage:
-			fmt.Printf("task %s: %s\n", msg.Status, msg.Summary)
-		case interface{ System() *claude.SystemMessage }:
-			data := msg.System().Data()
-			fmt.Println("system", msg.System().Subtype, "with", len(data), "members")
-		}
-	}
-	// Output:
-	// model claude-opus-5-5 in /home/dev/project
-	// system status with 5 members
-	// task started: do sub
-	// progress: 1 tool uses
-	// system task_updated with 7 members
-	// task completed: sub result
-	// system status with 5 members
-}
-
-// Prompts come back with their uuid when the CLI is asked to replay them.
-func ExampleUserMessage() {
-	opts := recorded("replay-user-messages")
-	opts.ExtraArgs = map[string]*string{"replay-user-messages": nil}
-	client, err := claude.Connect(context.Background(), opts)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
-	messages := client.Messages(context.Background())
-	for _, prompt := range []string{"one", "two"} {
-		if _, err := client.Send(context.Background(), claude.Text(prompt)); err != nil {
-			log.Fatal(err)
-		}
-	}
-	client.CloseInput()
-	for msg, err := range messages {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if msg, ok := msg.(*claude.UserMessage); ok && msg.IsReplay {
-			fmt.Println("user said:", msg.Text(), "id:", msg.UUID)
-		}
-	}
-	// Output:
-	// user said: one id: dea967d0-f8cf-41cd-ac43-8032ef6bdad4
-	// user said: two id: 33333333-3333-4333-8333-333333333333
-}
-
-// What a turn took and how it ended.
-func ExampleResultMessage() {
-	for msg, err := range claude.Query(context.Background(), "Say hello", recorded("simple-string")) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		result, ok := msg.(*claude.ResultMessage)
-		if !ok {
-			continue
-		}
-		switch {
-		case !result.IsError:
-			fmt.Printf("cost: $%.4f, turns: %d, stop reason: %s\n", result.TotalCostUSD, result.NumTurns, result.StopReason)
-			fmt.Println("tokens:", result.Usage.InputTokens, "in,", result.Usage.OutputTokens, "out")
-		case result.Subtype == claude.ResultMaxBudget:
-			fmt.Println("budget exceeded!")
-		default:
-			fmt.Println("failed:", result.Text())
-		}
-	}
-	// Output:
-	// cost: $0.0001, turns: 1, stop reason: end_turn
-	// tokens: 10 in, 5 out
-}
-
-// A message of a newer CLI is data: nothing breaks and nothing is lost.
-func ExampleUnknownMessage() {
-	msg, err := claude.DecodeMessage([]byte(`{"type":"from_the_future","mood":"good"}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if unknown, ok := msg.(*claude.UnknownMessage); ok {
-		fmt.Println(unknown.Type)
-		fmt.Println(string(unknown.Raw()))
-	}
-	// Output:
-	// from_the_future
-	// {"type":"from_the_future","mood":"good"}
 }
 
 // The CLI is missing: the error says where it was looked for.

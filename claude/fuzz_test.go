@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// FuzzDecodeMessage holds decoding against encoding/json: a message exactly for
+// claude.FuzzDecodeMessage holds decoding against encoding/json: a message exactly for
 // a JSON object, texts that are left undecoded aside, its bytes kept, its typed fields those of a plain decoding, and
 // the quick way of text deltas equal to the general one.
 func FuzzDecodeMessage(f *testing.F) {
@@ -32,7 +32,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		m, err := claude.DecodeMessage(line)
+		m, err := message.Decode(line)
 		object := json.Valid(line) && strings.HasPrefix(strings.TrimLeft(string(line), " \t\r\n"), "{")
 		if object && err != nil {
 			t.Fatalf("%q: %v", line, err)
@@ -47,7 +47,7 @@ func FuzzDecodeMessage(f *testing.F) {
 			t.Fatalf("Raw is %q", m.Raw())
 		}
 		// A space in front keeps the line off the quick way and changes nothing else.
-		slow, err := claude.DecodeMessage([]byte(" " + string(line)))
+		slow, err := message.Decode([]byte(" " + string(line)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,13 +91,13 @@ func brokenText(v reflect.Value) bool {
 }
 
 // fields are the typed fields of a message, as JSON makes them.
-func fields(t *testing.T, m claude.Message) (out map[string]any) {
+func fields(t *testing.T, m message.Message) (out map[string]any) {
 	t.Helper()
-	ev, ok := m.(*claude.StreamEventMessage)
+	ev, ok := m.(*message.StreamEvent)
 	if !ok {
-		return map[string]any{"kind": claude.Kind(m), "uuid": m.Head().UUID, "session": m.Head().SessionID}
+		return map[string]any{"kind": message.Kind(m), "uuid": m.Head().UUID, "session": m.Head().SessionID}
 	}
-	text, err := claude.Encode(claude.Clone(ev))
+	text, err := message.Encode(message.Clone(ev))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,27 +1,31 @@
 package claude
 
-import "context"
+import (
+	"context"
+
+	"github.com/seed7221b0f9/parley/claude/hook"
+)
 
 // GuardRequest is a tool call that is about to run.
-type GuardRequest struct{ *PreToolUseInput }
+type GuardRequest struct{ *hook.PreToolUseInput }
 
 // guards are the matchers of this package's own, which come first.
-func (o *Options) guards() []HookMatcher[PreToolUseInput, PreToolUseOutput] {
-	if o.Guard == nil {
+func (l *launch) guards() []hook.Matcher[hook.PreToolUseInput, hook.PreToolUseOutput] {
+	if l.Guard == nil {
 		return nil
 	}
-	// Without OnFailure a guard that fails refuses the call.
-	return On("", o.guardHook())
+	// Without hook.OnFailure a guard that fails refuses the call.
+	return hook.On("", l.guardHook())
 }
 
 // guardHook is Guard as a hook.
-func (o *Options) guardHook() Hook[PreToolUseInput, PreToolUseOutput] {
-	return func(ctx context.Context, in *PreToolUseInput) (*PreToolUseOutput, error) {
-		deny, err := o.Guard(ctx, &GuardRequest{in})
+func (l *launch) guardHook() hook.Func[hook.PreToolUseInput, hook.PreToolUseOutput] {
+	return func(ctx context.Context, in *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
+		deny, err := l.Guard(ctx, &GuardRequest{in})
 		if err != nil || deny == nil {
 			return nil, err
 		}
-		out := &PreToolUseOutput{PermissionDecision: DecisionDeny, PermissionDecisionReason: deny.Message}
+		out := &hook.PreToolUseOutput{PermissionDecision: hook.DecisionDeny, PermissionDecisionReason: deny.Message}
 		if deny.Message == "" {
 			out.PermissionDecisionReason = deniedMessage
 		}

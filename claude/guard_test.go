@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
 func TestGuardAnswers(t *testing.T) {
@@ -20,8 +22,8 @@ func TestGuardAnswers(t *testing.T) {
 	}{
 		{"pass", func(context.Context, *claude.GuardRequest) (*claude.Deny, error) { return nil, nil }, `{}`},
 		{"deny", func(_ context.Context, g *claude.GuardRequest) (*claude.Deny, error) {
-			in, err := g.DecodeInput()
-			return &claude.Deny{Message: g.ToolName + " " + in.(*claude.BashInput).Command}, err
+			in, err := tool.Decode(g)
+			return &claude.Deny{Message: g.ToolName + " " + in.(*tool.BashInput).Command}, err
 		}, denied("Bash ls", "")},
 		{"deny without a word", func(context.Context, *claude.GuardRequest) (*claude.Deny, error) { return &claude.Deny{}, nil }, denied("Permission to use this tool was denied.", "")},
 		{"interrupt", func(context.Context, *claude.GuardRequest) (*claude.Deny, error) {
@@ -51,7 +53,7 @@ func TestGuardFailsClosed(t *testing.T) {
 			var out struct {
 				HookSpecificOutput struct{ PermissionDecision, HookEventName string }
 			}
-			if err := claude.JSON(cli.answered("r1")).Decode(&out); err != nil || out.HookSpecificOutput.PermissionDecision != "deny" || out.HookSpecificOutput.HookEventName != "PreToolUse" {
+			if err := message.JSON(cli.answered("r1")).Decode(&out); err != nil || out.HookSpecificOutput.PermissionDecision != "deny" || out.HookSpecificOutput.HookEventName != "PreToolUse" {
 				t.Errorf("%s: %s, %v", name, cli.answered("r1"), err)
 			}
 		})

@@ -107,7 +107,7 @@ func hammer(t *testing.T, client *claude.Client) error {
 		_, err := client.Interrupt(ctx)
 		return err
 	default:
-		client.Commands()
+		client.ServerInfo()
 		client.SessionID()
 		return client.Control(ctx, "mcp_status", nil, nil)
 	}

@@ -3,25 +3,131 @@ package claude
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"syscall"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/deadline"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
-	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// oldestVersion is the oldest CLI that this package is meant for.
-const oldestVersion = "2.0.0"
+// hookAllowance bounds the time of start hooks that a handshake's deadline does not
+// count.
+const hookAllowance = 10 * time.Minute
 
-// shake writes initialize; its answer, or what there is instead, ends the
-// handshake.
-func (s *session) shake(ctx context.Context, request []byte) {
-	timeout := orDefault(s.opts.HandshakeTimeout, defaultHandshake)
+// handshake decides when the opening of the control protocol has failed, and what
+// follows from its answer. It is pure: the session shows it what happens and does
+// what it returns.
+//
+// The time in which the CLI runs hooks of its start is not counted: they are the
+// user's, and may install something. A deadline that the caller has set counts
+// throughout.
+type handshake struct {
+	fixed   bool          // the caller has set the deadline
+	until   time.Time     // the deadline, without the hooks that run
+	hooks   int           // start hooks that run
+	since   time.Time     // when the first of them began
+	allowed time.Duration // not counted so far
+
+	ended  bool
+	answer *control.Ended // to initialize, nil if there is none
+	err    error          // why it failed
+}
+
+// begin starts the deadline and returns how long to wait.
+func (h *handshake) begin(now time.Time, limit time.Duration, fixed bool) time.Duration {
+	h.fixed, h.until = fixed, now.Add(limit)
+	if h.hooks > 0 && !fixed {
+		limit += hookAllowance // a hook has begun already
+	}
+	return limit
+}
+
+// see takes a message into account. When it moves the deadline, moved is true and
+// wait says how long to wait from now on.
+func (h *handshake) see(m message.Message, now time.Time) (wait time.Duration, moved bool) {
+	if h.ended || h.fixed {
+		return 0, false
+	}
+	switch m := m.(type) {
+	case *message.HookStarted:
+		return h.hookStarted(m.HookEvent, now)
+	case *message.HookResponse:
+		return h.hookEnded(m.HookEvent, now)
+	}
+	return 0, false
+}
+
+func (h *handshake) hookStarted(event string, now time.Time) (wait time.Duration, moved bool) {
+	if !startsSession(event) {
+		return 0, false
+	}
+	if h.hooks++; h.hooks > 1 {
+		return 0, false
+	}
+	h.since = now
+	return h.until.Add(hookAllowance - h.allowed).Sub(now), true
+}
+
+func (h *handshake) hookEnded(event string, now time.Time) (wait time.Duration, moved bool) {
+	if !startsSession(event) || h.hooks == 0 {
+		return 0, false
+	}
+	if h.hooks--; h.hooks > 0 {
+		return 0, false
+	}
+	d := min(now.Sub(h.since), hookAllowance-h.allowed)
+	h.allowed += d
+	h.until = h.until.Add(d)
+	return h.until.Sub(now), true
+}
+
+func startsSession(event string) bool { return event == "SessionStart" || event == "Setup" }
+
+// verdict is what follows from the end of a handshake.
+type verdict struct {
+	err        error         // why it failed, nil if it did not
+	closeInput bool          // no prompt may get through
+	stop       error         // what to stop the session with, nil to leave it to the end of the stream
+	stalled    *StalledError // the part of stop to complete with what is known
+}
+
+// end takes the answer to initialize, or what came instead of one.
+func (h *handshake) end(e control.Ended, hooks *hook.Table) verdict {
+	if !e.Good() {
+		_, err := e.Outcome()
+		return h.fail(err)
+	}
+	if err := hooksRefused(e, hooks); err != nil {
+		v := h.fail(err)
+		v.closeInput = true
+		return v
+	}
+	h.ended, h.answer = true, &e
+	return verdict{}
+}
+
+// fail ends a handshake that has no good answer.
+func (h *handshake) fail(err error) verdict {
+	h.ended, h.err = true, err
+	v := verdict{err: err}
+	if ce, ok := errors.AsType[*control.Error](err); ok {
+		v.stop = &HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}}
+	} else if stalled, ok := errors.AsType[*StalledError](err); ok {
+		v.stop, v.stalled = &HandshakeError{Err: stalled}, stalled
+	} else if refused, ok := errors.AsType[*OnFailureError](err); ok {
+		v.stop = &HandshakeError{Err: refused}
+	}
+	return v // without stop the stream has ended, and says why
+}
+
+// initialize writes the request that opens the control protocol; its answer, or
+// what there is instead, ends the handshake.
+func (s *session) initialize(ctx context.Context, request []byte) {
+	timeout := deadline.Or(s.launch.HandshakeTimeout, defaultHandshake)
 	stalled := &StalledError{Phase: "handshake", Since: timeout}
-	writing, stopWriting := withTimeout(ctx, timeout, stalled)
+	writing, stopWriting := deadline.With(ctx, timeout, stalled)
 	defer stopWriting()
 	started, err := s.mux.Start(writing, request, s.answered)
 	if err != nil {
@@ -30,13 +136,18 @@ func (s *session) shake(ctx context.Context, request []byte) {
 		}
 		s.writeFailed(err)
 		s.giveUpAfter(timeout, err)
-		s.unshaken(err)
+		s.endHandshake(func(h *handshake) verdict { return h.fail(err) })
 		return
 	}
 	if timeout > 0 {
-		s.update(func(st *sessionState) { st.armShaking(timeout, func() { started.GiveUp(stalled) }) })
+		s.update(func(st *sessionState) {
+			wait := st.handshake.begin(time.Now(), timeout, s.launch.HandshakeTimeout != 0)
+			if !st.handshake.ended {
+				st.timers.handshake = time.AfterFunc(wait, func() { started.GiveUp(stalled) })
+			}
+		})
 	}
-	if s.opts.hooksBlock() {
+	if s.launch.hooks.Blocks {
 		// No prompt before it is known that the hooks do what they must.
 		select {
 		case <-s.ready:
@@ -46,102 +157,65 @@ func (s *session) shake(ctx context.Context, request []byte) {
 	}
 }
 
-// answered ends the handshake. It runs on the reader: the answer is long, and
-// decoded when somebody asks for it.
+// watchHandshake moves the deadline of the handshake; it runs inside update.
+func (s *session) watchHandshake(st *sessionState, m message.Message) {
+	if wait, moved := st.handshake.see(m, time.Now()); moved && st.timers.handshake != nil {
+		st.timers.handshake.Reset(wait)
+	}
+}
+
+// answered ends the handshake. It runs on the reader: the answer is long, and is
+// decoded when it is asked for.
 func (s *session) answered(e control.Ended) {
-	if !e.Good() {
-		_, err := e.Outcome()
-		s.unshaken(err)
-		return
+	v := s.endHandshake(func(h *handshake) verdict { return h.end(e, &s.launch.hooks) })
+	if v.err == nil {
+		s.dispatchPending(e)
+		close(s.ready)
 	}
-	if err := s.opts.hooksRefused(e); err != nil {
-		s.update(func(st *sessionState) {
-			if !st.closed {
-				s.closeInput(st) // no prompt gets through
-			}
-		})
-		s.unshaken(err)
-		return
-	}
-	s.endHandshake(func(st *sessionState) { st.answer = &e })
-	s.trace.handshake(s.version, nil)
-	s.dispatchPending(e)
-	close(s.ready)
 }
 
-// unshaken ends a handshake that failed.
-func (s *session) unshaken(err error) {
-	s.endHandshake(func(st *sessionState) { st.infoErr = err })
-	s.trace.handshake(nil, err)
-	if ce, ok := errors.AsType[*control.Error](err); ok {
-		s.stop(&HandshakeError{Err: &ControlError{Subtype: "initialize", Code: ce.Code, Message: ce.Message}})
-	} else if stalled, ok := errors.AsType[*StalledError](err); ok {
-		s.explain(stalled)
-		s.stop(&HandshakeError{Err: stalled})
-	} else if refused, ok := errors.AsType[*OnFailureError](err); ok {
-		s.stop(&HandshakeError{Err: refused})
-	}
-	// Otherwise the stream has ended, and says why.
-	close(s.ready)
-}
-
-func (s *session) endHandshake(f func(st *sessionState)) {
+// endHandshake does what decide says.
+func (s *session) endHandshake(decide func(h *handshake) verdict) (v verdict) {
 	s.update(func(st *sessionState) {
-		st.shaken = true
-		stopTimer(st.shaking)
-		f(st)
+		v = decide(&st.handshake)
+		stopTimer(st.timers.handshake)
+		if v.closeInput && !st.closed {
+			s.closeInput(st)
+		}
 	})
+	if v.err == nil {
+		s.trace.handshake(s.version, nil)
+		return v
+	}
+	s.trace.handshake(nil, v.err)
+	if v.stalled != nil {
+		s.explain(v.stalled)
+	}
+	if v.stop != nil {
+		s.stop(v.stop)
+	}
+	close(s.ready)
+	return v
 }
 
 // giveUpAfter stops a CLI that did not take initialize. One that has died says
 // why with its exit, which the reader sees; this one does not seem to end.
 func (s *session) giveUpAfter(d time.Duration, err error) {
 	s.update(func(st *sessionState) {
-		if st.exit == nil && !st.stopping && d > 0 {
-			st.exit = time.AfterFunc(d, func() { s.stop(&HandshakeError{Err: err}) })
+		if (st.timers.exit == nil || s.launch.ExitTimeout == 0) && !st.stopping && d > 0 {
+			stopTimer(st.timers.exit)
+			st.timers.exit = time.AfterFunc(d, func() { s.stop(&HandshakeError{Err: err}) })
 		}
 	})
-}
-
-// withTimeout is context.WithTimeoutCause; 0 is no timeout.
-func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
-	if d <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, d, cause)
-}
-
-// writeFailed notes that a line could not be written: the session ends with it
-// unless the CLI's own end says more.
-func (s *session) writeFailed(err error) {
-	s.update(func(st *sessionState) {
-		if st.writeErr == nil && !peerGone(err) {
-			st.writeErr = err
-		}
-		if !st.closed {
-			s.closeInput(st)
-		}
-	})
-}
-
-// peerGone reports whether a write failed because there was nobody to read it.
-// A CLI that ends well without reading is no error.
-func peerGone(err error) bool {
-	for _, gone := range []error{ErrClosed, os.ErrClosed, io.ErrClosedPipe, syscall.EPIPE} {
-		if errors.Is(err, gone) {
-			return true
-		}
-	}
-	return false
 }
 
 // serverInfo is the answer to initialize, with the commands that came last; nil
 // until there is one.
 func (s *session) serverInfo() (info *ServerInfo) {
 	s.update(func(st *sessionState) {
-		if st.info == nil && st.answer != nil {
-			answer, _ := st.answer.Outcome() // an answer that is broken is an empty one
-			st.info = &ServerInfo{raw: JSON(answer.Body)}
+		if st.info == nil && st.handshake.answer != nil {
+			answer, _ := st.handshake.answer.Outcome() // an answer that is broken is an empty one
+			st.info = &ServerInfo{raw: message.JSON(answer.Body)}
 			_ = jsonwire.Unmarshal(answer.Body, st.info)
 			if st.commands != nil {
 				st.info.Commands = st.commands
@@ -150,48 +224,4 @@ func (s *session) serverInfo() (info *ServerInfo) {
 		info = st.info
 	})
 	return info
-}
-
-func (s *session) version() string { return s.serverInfo().ClaudeCodeVersion }
-
-// checkVersion warns of a CLI that is too old. One that does not tell its version
-// is asked for it.
-func (s *session) checkVersion(version string) {
-	if version == "" {
-		s.askVersion()
-		return
-	}
-	if proc.Older(version, oldestVersion) {
-		s.warn("claude: the CLI is older than this package is meant for", "version", version, "oldest", oldestVersion)
-	}
-}
-
-// versionTime bounds asking a CLI for its version.
-const versionTime = 2 * time.Second
-
-// askVersion runs the CLI once more to learn its version, where it runs here.
-func (s *session) askVersion() {
-	if s.opts.Transport != nil || s.opts.Spawner != nil {
-		return
-	}
-	s.update(func(st *sessionState) {
-		if st.stopping || st.asked {
-			return
-		}
-		st.asked = true
-		s.work.Go(func() {
-			// Not cut short by the end of the session: a run can be shorter than this.
-			ctx, cancel := context.WithTimeout(context.Background(), versionTime)
-			defer cancel()
-			env := s.opts.environ()
-			path, err := s.opts.findCLI(env)
-			if err != nil {
-				return
-			}
-			// A CLI that cannot say it is not worth more than the warning it misses.
-			if v, err := proc.Version(ctx, path, env); err == nil {
-				s.checkVersion(v)
-			}
-		})
-	})
 }

@@ -1,64 +1,48 @@
 package claude
 
-import "time"
+import (
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
 
-// sparedTime bounds the time that hooks of a session's start are spared.
-const sparedTime = 10 * time.Minute
-
-// shakeClock is the deadline of a handshake. The time in which the CLI runs hooks
-// of its start is not counted: they are the user's, and may install something.
-type shakeClock struct {
-	until  time.Time
-	hooks  int           // that run
-	since  time.Time     // when the first of them began
-	spared time.Duration // not counted so far
+// OnFailureError says that hooks with hook.OnFailure [hook.Block] would not block: the CLI
+// does not know the option, or serves a session that was running already and did
+// not take the hooks. It is [ErrUnsupported].
+type OnFailureError struct {
+	Known   bool // the CLI knows the option
+	Applied bool // the CLI took the hooks
 }
 
-// armShaking begins the deadline of the handshake; it runs inside update.
-func (st *sessionState) armShaking(limit time.Duration, giveUp func()) {
-	st.shake.until = time.Now().Add(limit)
-	if st.shake.hooks > 0 {
-		limit += sparedTime // one has begun already
+func (e *OnFailureError) Error() string {
+	if !e.Known {
+		return "claude: the CLI does not know OnFailure: Block, so that a hook that fails would not block"
 	}
-	st.shaking = time.AfterFunc(limit, giveUp)
-	if st.shaken {
-		st.shaking.Stop()
-	}
+	return "claude: the CLI did not take the hooks, so that one with OnFailure: Block would never run"
 }
 
-// spareHooks stops the clock while hooks of the start run; it runs inside update.
-// A deadline that the caller has set counts throughout.
-func (s *session) spareHooks(st *sessionState, m Message) {
-	if st.shaken || s.opts.HandshakeTimeout != 0 {
-		return
-	}
-	c, now := &st.shake, time.Now()
-	switch m := m.(type) {
-	case *HookStartedMessage:
-		if !startsSession(m.HookEvent) {
-			return
-		}
-		if c.hooks++; c.hooks == 1 {
-			c.since = now
-			st.resetShaking(c.until.Add(sparedTime - c.spared).Sub(now))
-		}
-	case *HookResponseMessage:
-		if !startsSession(m.HookEvent) || c.hooks == 0 {
-			return
-		}
-		if c.hooks--; c.hooks == 0 {
-			d := min(now.Sub(c.since), sparedTime-c.spared)
-			c.spared += d
-			c.until = c.until.Add(d)
-			st.resetShaking(c.until.Sub(now))
-		}
-	}
-}
+// Is reports whether target is ErrUnsupported.
+func (e *OnFailureError) Is(target error) bool { return target == ErrUnsupported }
 
-func startsSession(event string) bool { return event == "SessionStart" || event == "Setup" }
-
-func (st *sessionState) resetShaking(d time.Duration) {
-	if st.shaking != nil {
-		st.shaking.Reset(d)
+// hooksRefused is why the answer to initialize does not do for the hooks, nil if
+// it does.
+func hooksRefused(e control.Ended, t *hook.Table) error {
+	if !t.Blocks {
+		return nil
 	}
+	var info struct {
+		HooksApplied           *bool `json:"hooks_applied"`
+		HookOnFailureSupported bool  `json:"hook_on_failure_supported"`
+	}
+	answer, err := e.Outcome()
+	if err != nil {
+		return err
+	}
+	// An answer that is broken does not say that hooks block.
+	_ = jsonwire.Unmarshal(answer.Body, &info)
+	refused := &OnFailureError{Known: info.HookOnFailureSupported, Applied: info.HooksApplied == nil || *info.HooksApplied}
+	if refused.Known && refused.Applied {
+		return nil
+	}
+	return refused
 }

@@ -59,7 +59,7 @@ func (c *heldConn) open() bool {
 // startHeld starts a session as Options with callbacks do.
 func startHeld(t *testing.T, out sink) (*session, *heldConn) {
 	c := &heldConn{out: make(chan string, 100), closed: make(chan struct{})}
-	s, err := startSession(t.Context(), &Options{Transport: c, Logger: slog.New(slog.DiscardHandler)}, out, true)
+	s, err := startSession(t.Context(), unchecked(&Options{Transport: c, Logger: slog.New(slog.DiscardHandler)}), out, true)
 	if err != nil {
 		t.Fatal(err)
 	}

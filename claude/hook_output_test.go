@@ -8,20 +8,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
 // hookTypes are the types of each event's input and output.
-func hookTypes(t *testing.T) map[HookEvent][2]reflect.Type {
-	types := map[HookEvent][2]reflect.Type{}
-	add := func(event HookEvent, list reflect.Type) {
+func hookTypes(t *testing.T) map[hook.Event][2]reflect.Type {
+	types := map[hook.Event][2]reflect.Type{}
+	add := func(event hook.Event, list reflect.Type) {
 		hooks, _ := list.Elem().FieldByName("Hooks")
 		hook := hooks.Type.Elem()
 		types[event] = [2]reflect.Type{hook.In(1).Elem(), hook.Out(0).Elem()}
 	}
-	for f := range reflect.TypeFor[Hooks]().Fields() {
+	for f := range reflect.TypeFor[hook.Hooks]().Fields() {
 		switch f.Type.Kind() {
 		case reflect.Slice:
-			add(HookEvent(f.Name), f.Type)
+			add(hook.Event(f.Name), f.Type)
 		case reflect.Map:
 			add("Brand new", f.Type.Elem())
 		}
@@ -37,26 +41,26 @@ func TestEveryEventIsTyped(t *testing.T) {
 	for event, types := range hookTypes(t) {
 		want := [2]string{string(event) + "Input", string(event) + "Output"}
 		if event == "Brand new" {
-			want = [2]string{"OtherHookInput", "OtherHookOutput"}
+			want = [2]string{"OtherInput", "OtherOutput"}
 		}
 		if got := [2]string{types[0].Name(), types[1].Name()}; got != want {
 			t.Errorf("%s has %v", event, got)
 		}
 		in, out := reflect.New(types[0]).Interface(), reflect.New(types[1]).Interface()
-		if _, ok := in.(interface{ Raw() JSON }); !ok {
+		if _, ok := in.(interface{ Raw() message.JSON }); !ok {
 			t.Errorf("%T has no Raw", in)
 		}
-		if _, ok := out.(hookOutput); !ok {
-			t.Errorf("%T has no HookOutput", out)
+		if _, ok := out.(hook.AnyOutput); !ok {
+			t.Errorf("%T has no Output", out)
 		}
 	}
-	events := []HookEvent{HookPreToolUse, HookPostToolUse, HookPostToolUseFailure, HookPostToolBatch, HookNotification, HookUserPromptSubmit,
-		HookUserPromptExpansion, HookSessionStart, HookSessionEnd, HookStop, HookStopFailure, HookSubagentStart, HookSubagentStop, HookPreCompact,
-		HookPostCompact, HookPreModelSwitch, HookPostModelSwitch, HookPermissionRequest, HookPermissionDenied, HookSetup, HookTeammateIdle,
-		HookTaskCreated, HookTaskCompleted, HookElicitation, HookElicitationResult, HookConfigChange, HookWorktreeCreate, HookWorktreeRemove,
-		HookInstructionsLoaded, HookCwdChanged, HookFileChanged, HookDirectoryAdded, HookMessageDisplay}
+	events := []hook.Event{hook.PreToolUse, hook.PostToolUse, hook.PostToolUseFailure, hook.PostToolBatch, hook.Notification, hook.UserPromptSubmit,
+		hook.UserPromptExpansion, hook.SessionStart, hook.SessionEnd, hook.Stop, hook.StopFailure, hook.SubagentStart, hook.SubagentStop, hook.PreCompact,
+		hook.PostCompact, hook.PreModelSwitch, hook.PostModelSwitch, hook.PermissionRequest, hook.PermissionDenied, hook.Setup, hook.TeammateIdle,
+		hook.TaskCreated, hook.TaskCompleted, hook.Elicitation, hook.ElicitationResult, hook.ConfigChange, hook.WorktreeCreate, hook.WorktreeRemove,
+		hook.InstructionsLoaded, hook.CwdChanged, hook.FileChanged, hook.DirectoryAdded, hook.MessageDisplay}
 	for i, event := range events {
-		if f := reflect.TypeFor[Hooks]().Field(i); f.Name != string(event) {
+		if f := reflect.TypeFor[hook.Hooks]().Field(i); f.Name != string(event) {
 			t.Errorf("field %d is %s, not %s", i, f.Name, event)
 		}
 	}
@@ -70,26 +74,26 @@ func values(t *testing.T, typ reflect.Type) []any {
 		return []any{false, true}
 	case []string:
 		return []any{[]string(nil), []string{}, []string{"", "x"}}
-	case []PermissionUpdate:
-		return []any{[]PermissionUpdate(nil), []PermissionUpdate{}, []PermissionUpdate{{}},
-			[]PermissionUpdate{{Type: UpdateAddRules, Behavior: BehaviorAllow, Destination: DestinationSession}}}
+	case []message.PermissionUpdate:
+		return []any{[]message.PermissionUpdate(nil), []message.PermissionUpdate{}, []message.PermissionUpdate{{}},
+			[]message.PermissionUpdate{{Type: message.UpdateAddRules, Behavior: message.BehaviorAllow, Destination: message.DestinationSession}}}
 	case *string:
 		return []any{(*string)(nil), new(""), new("x")}
 	case *bool:
 		return []any{(*bool)(nil), new(false), new(true)}
 	case time.Duration:
 		return []any{time.Duration(0), time.Microsecond, time.Second}
-	case JSON:
-		return []any{JSON(""), JSON("null"), JSON(`{"a":null,"hookEventName":"x","b":1}`)}
-	case *PermissionRequestDecision:
+	case message.JSON:
+		return []any{message.JSON(""), message.JSON("null"), message.JSON(`{"a":null,"hookEventName":"x","b":1}`)}
+	case *hook.PermissionRequestDecision:
 		return nil // filled like an output
 	}
 	switch typ.Kind() {
 	case reflect.String:
 		return []any{"", "x"}
 	case reflect.Interface:
-		return []any{nil, JSON(""), JSON("null"), json.RawMessage(nil), map[string]any(nil), (*int)(nil), []string(nil),
-			JSON(`{"a":1}`), map[string]any{"a": 1}, struct{ A int }{1}, &BashInput{Command: "ls"}, "text", []string{}}
+		return []any{nil, message.JSON(""), message.JSON("null"), json.RawMessage(nil), map[string]any(nil), (*int)(nil), []string(nil),
+			message.JSON(`{"a":1}`), map[string]any{"a": 1}, struct{ A int }{1}, &tool.BashInput{Command: "ls"}, "text", []string{}}
 	}
 	t.Fatalf("no values for a %v", typ)
 	return nil
@@ -101,7 +105,7 @@ func fillOutput(t *testing.T, v reflect.Value, r *rand.Rand) {
 		switch {
 		case f.Anonymous:
 			fillOutput(t, field, r)
-		case field.Type() == reflect.TypeFor[*PermissionRequestDecision]():
+		case field.Type() == reflect.TypeFor[*hook.PermissionRequestDecision]():
 			if r.IntN(4) > 0 {
 				field.Set(reflect.New(field.Type().Elem()))
 				fillOutput(t, field.Elem(), r)
@@ -127,7 +131,7 @@ func TestOutputsHoldNoNull(t *testing.T) {
 		for range 600 {
 			out := reflect.New(types[1])
 			fillOutput(t, out.Elem(), r)
-			text, err := encodeHookOutput(event, out.Interface().(hookOutput))
+			text, err := hook.Encode(event, out.Interface().(hook.AnyOutput))
 			if err != nil {
 				continue // then nothing of it is written
 			}
@@ -175,27 +179,27 @@ func nullIn(v any) string {
 
 func TestOutputsOnTheWire(t *testing.T) {
 	for _, tt := range []struct {
-		event HookEvent
-		out   hookOutput
+		event hook.Event
+		out   hook.AnyOutput
 		want  string
 	}{
-		{HookPreToolUse, &PreToolUseOutput{}, `{}`},
-		{HookPreToolUse, &PreToolUseOutput{PermissionDecision: DecisionDeny}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}`},
-		{HookPreToolUse, &PreToolUseOutput{UpdatedInput: &BashInput{Command: "a && b"}}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"a && b"}}}`},
-		{HookStop, &StopOutput{HookOutput: HookOutput{Decision: DecisionBlock, Reason: "go on", Continue: new(false)}}, `{"continue":false,"decision":"block","reason":"go on"}`},
-		{HookStop, &StopOutput{HookOutput: HookOutput{Async: true, AsyncTimeout: 1500 * time.Millisecond}}, `{"async":true,"asyncTimeout":1500}`},
-		{HookMessageDisplay, &MessageDisplayOutput{DisplayContent: new("")}, `{"hookSpecificOutput":{"hookEventName":"MessageDisplay","displayContent":""}}`},
-		{HookFileChanged, &FileChangedOutput{WatchPaths: []string{}}, `{"hookSpecificOutput":{"hookEventName":"FileChanged","watchPaths":[]}}`},
-		{HookElicitation, &ElicitationOutput{Action: ElicitationDecline}, `{"decision":"block","hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}`},
-		{HookElicitationResult, &ElicitationResultOutput{Action: ElicitationDecline}, `{"decision":"block","hookSpecificOutput":{"hookEventName":"ElicitationResult","action":"decline"}}`},
-		{HookElicitation, &ElicitationOutput{Action: ElicitationAccept, Content: JSON(`{"a":1}`)}, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"a":1}}}`},
-		{HookPermissionRequest, &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionDeny}},
+		{hook.PreToolUse, &hook.PreToolUseOutput{}, `{}`},
+		{hook.PreToolUse, &hook.PreToolUseOutput{PermissionDecision: hook.DecisionDeny}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}`},
+		{hook.PreToolUse, &hook.PreToolUseOutput{UpdatedInput: &tool.BashInput{Command: "a && b"}}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"a && b"}}}`},
+		{hook.Stop, &hook.StopOutput{Output: hook.Output{Decision: hook.DecisionBlock, Reason: "go on", Continue: new(false)}}, `{"continue":false,"decision":"block","reason":"go on"}`},
+		{hook.Stop, &hook.StopOutput{Output: hook.Output{Async: true, AsyncTimeout: 1500 * time.Millisecond}}, `{"async":true,"asyncTimeout":1500}`},
+		{hook.MessageDisplay, &hook.MessageDisplayOutput{DisplayContent: new("")}, `{"hookSpecificOutput":{"hookEventName":"MessageDisplay","displayContent":""}}`},
+		{hook.FileChanged, &hook.FileChangedOutput{WatchPaths: []string{}}, `{"hookSpecificOutput":{"hookEventName":"FileChanged","watchPaths":[]}}`},
+		{hook.Elicitation, &hook.ElicitationOutput{Action: message.ElicitationDecline}, `{"decision":"block","hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}`},
+		{hook.ElicitationResult, &hook.ElicitationResultOutput{Action: message.ElicitationDecline}, `{"decision":"block","hookSpecificOutput":{"hookEventName":"ElicitationResult","action":"decline"}}`},
+		{hook.Elicitation, &hook.ElicitationOutput{Action: message.ElicitationAccept, Content: message.JSON(`{"a":1}`)}, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"a":1}}}`},
+		{hook.PermissionRequest, &hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{Behavior: hook.DecisionDeny}},
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny"}}}`},
-		{HookPermissionRequest, &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionAllow, UpdatedInput: JSON(`{"a":1}`), UpdatedPermissions: []PermissionUpdate{{Type: UpdateSetMode, Mode: ModePlan, Destination: DestinationSession}}}},
+		{hook.PermissionRequest, &hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{Behavior: hook.DecisionAllow, UpdatedInput: message.JSON(`{"a":1}`), UpdatedPermissions: []message.PermissionUpdate{{Type: message.UpdateSetMode, Mode: message.ModePlan, Destination: message.DestinationSession}}}},
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"a":1},"updatedPermissions":[{"type":"setMode","mode":"plan","destination":"session"}]}}}`},
-		{"New", &OtherHookOutput{HookOutput: HookOutput{SystemMessage: "m"}, Specific: `{"x":1,"y":null}`}, `{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"New","x":1}}`},
+		{"New", &hook.OtherOutput{Output: hook.Output{SystemMessage: "m"}, Specific: `{"x":1,"y":null}`}, `{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"New","x":1}}`},
 	} {
-		if got, err := encodeHookOutput(tt.event, tt.out); err != nil || string(got) != tt.want {
+		if got, err := hook.Encode(tt.event, tt.out); err != nil || string(got) != tt.want {
 			t.Errorf("%+v:\n got %s, %v\nwant %s", tt.out, got, err, tt.want)
 		}
 	}
@@ -204,27 +208,27 @@ func TestOutputsOnTheWire(t *testing.T) {
 // Outputs that the CLI would throw away are not written.
 func TestOutputsThatCannotBe(t *testing.T) {
 	for _, tt := range []struct {
-		out  hookOutput
+		out  hook.AnyOutput
 		want string
 	}{
-		{&PreToolUseOutput{PermissionDecision: "Deny"}, "PermissionDecision"},
-		{&PreToolUseOutput{UpdatedInput: []string{"x"}}, "UpdatedInput"},
-		{&PreToolUseOutput{UpdatedInput: func() {}}, "UpdatedInput"},
-		{&PreToolUseOutput{UpdatedInput: JSON("{")}, "UpdatedInput"},
-		{&PreModelSwitchOutput{PermissionDecision: DecisionDefer}, "PermissionDecision"},
-		{&PermissionRequestOutput{Decision: &PermissionRequestDecision{}}, "Behavior"},
-		{&PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionAsk}}, "Behavior"},
-		{&ElicitationOutput{Action: "yes"}, "Action"},
-		{&ElicitationResultOutput{Content: 1}, "Content"},
-		{&StopOutput{HookOutput: HookOutput{Decision: "deny"}}, "Decision"},
-		{&StopOutput{HookOutput: HookOutput{Async: true, Reason: "x"}}, "Async"},
-		{&PreToolUseOutput{HookOutput: HookOutput{Async: true}, PermissionDecision: DecisionDeny}, "Async"},
-		{&PostToolUseOutput{UpdatedToolOutput: func() {}}, "unsupported"},
-		{&OtherHookOutput{Specific: `[]`}, "no JSON object"},
+		{&hook.PreToolUseOutput{PermissionDecision: "Deny"}, "PermissionDecision"},
+		{&hook.PreToolUseOutput{UpdatedInput: []string{"x"}}, "UpdatedInput"},
+		{&hook.PreToolUseOutput{UpdatedInput: func() {}}, "UpdatedInput"},
+		{&hook.PreToolUseOutput{UpdatedInput: message.JSON("{")}, "UpdatedInput"},
+		{&hook.PreModelSwitchOutput{PermissionDecision: hook.DecisionDefer}, "PermissionDecision"},
+		{&hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{}}, "Behavior"},
+		{&hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{Behavior: hook.DecisionAsk}}, "Behavior"},
+		{&hook.ElicitationOutput{Action: "yes"}, "Action"},
+		{&hook.ElicitationResultOutput{Content: 1}, "Content"},
+		{&hook.StopOutput{Output: hook.Output{Decision: "deny"}}, "Decision"},
+		{&hook.StopOutput{Output: hook.Output{Async: true, Reason: "x"}}, "Async"},
+		{&hook.PreToolUseOutput{Output: hook.Output{Async: true}, PermissionDecision: hook.DecisionDeny}, "Async"},
+		{&hook.PostToolUseOutput{UpdatedToolOutput: func() {}}, "unsupported"},
+		{&hook.OtherOutput{Specific: `[]`}, "no JSON object"},
 	} {
-		err := checkHookOutput(tt.out)
+		err := hook.Check(tt.out)
 		if err == nil {
-			_, err = encodeHookOutput("E", tt.out)
+			_, err = hook.Encode("E", tt.out)
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v", tt.out, err)
@@ -234,8 +238,8 @@ func TestOutputsThatCannotBe(t *testing.T) {
 
 // The caller may change what it gave, and use it again.
 func TestHooksAreCopied(t *testing.T) {
-	given := &Hooks{PreToolUse: On("Bash", noPreHook), Other: map[string][]HookMatcher[OtherHookInput, OtherHookOutput]{"X": On("y", noHook[OtherHookInput, OtherHookOutput])}}
-	o := (&Options{Hooks: given}).clone()
+	given := &hook.Hooks{PreToolUse: hook.On("Bash", noPreHook), Other: map[string][]hook.Matcher[hook.OtherInput, hook.OtherOutput]{"X": hook.On("y", noHook[hook.OtherInput, hook.OtherOutput])}}
+	o := unchecked(&Options{Hooks: given})
 	before, err := o.initialize()
 	if err != nil {
 		t.Fatal(err)
@@ -243,9 +247,9 @@ func TestHooksAreCopied(t *testing.T) {
 	given.PreToolUse[0].Matcher, given.PreToolUse[0].Hooks[0] = "z", nil
 	given.Other["X"][0].Hooks[0] = nil
 	given.Other["Y"] = nil
-	given.Stop = On("", noHook[StopInput, StopOutput])
+	given.Stop = hook.On("", noHook[hook.StopInput, hook.StopOutput])
 	after, err := o.initialize()
-	if err != nil || string(before) != string(after) || o.Hooks.check() != nil {
+	if err != nil || string(before) != string(after) || o.Hooks.Check() != nil {
 		t.Errorf("%s became %s, %v", before, after, err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // recordedHook is one call of a hook in a recording.
@@ -88,16 +90,16 @@ type mirror struct {
 	output func(out reflect.Type) reflect.Value
 }
 
-func (m *mirror) hooks() *claude.Hooks {
+func (m *mirror) hooks() *hook.Hooks {
 	m.ids = map[string]string{}
-	hooks := new(claude.Hooks)
+	hooks := new(hook.Hooks)
 	for field, list := range reflect.ValueOf(hooks).Elem().Fields() {
 		if field.Type.Kind() != reflect.Slice {
 			continue
 		}
 		m.ids[field.Name] = fmt.Sprintf("hook_%d", len(m.ids))
 		matcher := reflect.New(field.Type.Elem()).Elem()
-		matcher.FieldByName("OnFailure").SetString(string(claude.Continue))
+		matcher.FieldByName("OnFailure").SetString(string(hook.Continue))
 		all := matcher.FieldByName("Hooks")
 		hook := all.Type().Elem()
 		all.Set(reflect.Append(all, reflect.MakeFunc(hook, func(args []reflect.Value) []reflect.Value {
@@ -132,7 +134,7 @@ func typed(t *testing.T, answer json.RawMessage, out reflect.Type) reflect.Value
 			}
 			v.Elem().FieldByName("AsyncTimeout").SetInt(ms * int64(time.Millisecond))
 		default:
-			common := v.Elem().FieldByName("HookOutput").FieldByName(strings.ToUpper(name[:1]) + name[1:])
+			common := v.Elem().FieldByName("Output").FieldByName(strings.ToUpper(name[:1]) + name[1:])
 			if !common.IsValid() {
 				t.Fatalf("outputs have no %s", name)
 			}
@@ -144,7 +146,7 @@ func typed(t *testing.T, answer json.RawMessage, out reflect.Type) reflect.Value
 	return v
 }
 
-// TestRecordedHooks calls the hooks of every recorded call: the input is decoded
+// claude.TestRecordedHooks calls the hooks of every recorded call: the input is decoded
 // without loss, and the recorded answer is written as an equal one. What the
 // raw recordings answered, and the CLI threw away, cannot be written.
 func TestRecordedHooks(t *testing.T) {
@@ -189,7 +191,7 @@ func TestRecordedHooks(t *testing.T) {
 // a field is in it.
 func checkLossless(t *testing.T, call recordedHook, input any) {
 	t.Helper()
-	raw := input.(interface{ Raw() claude.JSON }).Raw()
+	raw := input.(interface{ Raw() message.JSON }).Raw()
 	if string(raw) != string(call.input) {
 		t.Errorf("%s: Raw is %s", call.scenario, raw)
 	}

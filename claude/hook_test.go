@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
 // hookLine is the CLI's request to call a hook.
@@ -22,7 +25,7 @@ func hookLine(request, callback, input string) string {
 }
 
 // withHooks runs a test with a client that has hooks, in a bubble.
-func withHooks(t *testing.T, hooks *claude.Hooks, f func(t *testing.T, cli *memCLI, client *claude.Client)) {
+func withHooks(t *testing.T, hooks *hook.Hooks, f func(t *testing.T, cli *memCLI, client *claude.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
@@ -43,10 +46,10 @@ func (c *memCLI) answerHooks(line, members string) {
 }
 
 func TestHookIsCalledAndAnswers(t *testing.T) {
-	var got *claude.PreToolUseInput
-	hooks := &claude.Hooks{PreToolUse: claude.On("Bash", func(_ context.Context, in *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) {
+	var got *hook.PreToolUseInput
+	hooks := &hook.Hooks{PreToolUse: hook.On("Bash", func(_ context.Context, in *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		got = in
-		return &claude.PreToolUseOutput{PermissionDecision: claude.DecisionDeny}, nil
+		return &hook.PreToolUseOutput{PermissionDecision: hook.DecisionDeny}, nil
 	})}
 	withHooks(t, hooks, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p","permission_mode":"plan","agent_id":"a","agent_type":"b",`+
@@ -54,12 +57,12 @@ func TestHookIsCalledAndAnswers(t *testing.T) {
 		if a := cli.given()["r1"]; string(a.body) != `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}` {
 			t.Fatalf("%s %s", a.body, a.err)
 		}
-		bash, err := got.DecodeInput()
-		if err != nil || bash.(*claude.BashInput).Command != "ls" {
+		bash, err := tool.Decode(got)
+		if err != nil || bash.(*tool.BashInput).Command != "ls" {
 			t.Errorf("%+v %v", bash, err)
 		}
-		if got.SessionID != "s" || got.CWD != "/w" || got.PermissionMode != claude.ModePlan || got.AgentID != "a" || got.Effort.Level != "high" ||
-			got.HookEventName != claude.HookPreToolUse || got.MCPServer.Name != "n" || got.ToolUseID != "toolu_1" || got.CallID() != "toolu_1" {
+		if got.SessionID != "s" || got.CWD != "/w" || got.PermissionMode != message.ModePlan || got.AgentID != "a" || got.Effort.Level != "high" ||
+			got.HookEventName != hook.PreToolUse || got.MCPServer.Name != "n" || got.ToolUseID != "toolu_1" || got.CallID() != "toolu_1" {
 			t.Errorf("%+v", got)
 		}
 		if !strings.Contains(string(got.Raw()), `"brand_new":1`) {
@@ -69,11 +72,11 @@ func TestHookIsCalledAndAnswers(t *testing.T) {
 }
 
 func TestHooksOfOtherEvents(t *testing.T) {
-	hooks := &claude.Hooks{
-		Stop: claude.On("", func(context.Context, *claude.StopInput) (*claude.StopOutput, error) { return nil, nil }),
-		Other: map[string][]claude.HookMatcher[claude.OtherHookInput, claude.OtherHookOutput]{
-			"Later": claude.On("", func(_ context.Context, in *claude.OtherHookInput) (*claude.OtherHookOutput, error) {
-				return &claude.OtherHookOutput{Specific: in.Raw()}, nil
+	hooks := &hook.Hooks{
+		Stop: hook.On("", func(context.Context, *hook.StopInput) (*hook.StopOutput, error) { return nil, nil }),
+		Other: map[string][]hook.Matcher[hook.OtherInput, hook.OtherOutput]{
+			"Later": hook.On("", func(_ context.Context, in *hook.OtherInput) (*hook.OtherOutput, error) {
+				return &hook.OtherOutput{Specific: in.Raw()}, nil
 			}),
 		},
 	}
@@ -95,8 +98,8 @@ func TestHooksOfOtherEvents(t *testing.T) {
 }
 
 // failing fails in every way that a hook can.
-func failing[In, Out any](bad *Out) map[string]claude.Hook[In, Out] {
-	hooks := map[string]claude.Hook[In, Out]{
+func failing[In, Out any](bad *Out) map[string]hook.Func[In, Out] {
+	hooks := map[string]hook.Func[In, Out]{
 		"error":  func(context.Context, *In) (*Out, error) { return new(Out), errors.New("boom") },
 		"panic":  func(context.Context, *In) (*Out, error) { panic("boom") },
 		"goexit": func(context.Context, *In) (*Out, error) { runtime.Goexit(); return nil, nil },
@@ -117,14 +120,14 @@ func failing[In, Out any](bad *Out) map[string]claude.Hook[In, Out] {
 
 // testFailing checks that failing hooks of an event refuse with the wanted
 // members, unless OnFailure says otherwise.
-func testFailing[In, Out any](t *testing.T, set func(*claude.Hooks, []claude.HookMatcher[In, Out]), bad *Out, refusal string) {
-	for name, hook := range failing[In](bad) {
-		for _, onFailure := range []claude.OnFailure{"", claude.Continue, claude.Block} {
+func testFailing[In, Out any](t *testing.T, set func(*hook.Hooks, []hook.Matcher[In, Out]), bad *Out, refusal string) {
+	for name, fn := range failing[In](bad) {
+		for _, onFailure := range []hook.OnFailure{"", hook.Continue, hook.Block} {
 			if name == "bad output" && onFailure != "" {
 				continue // the caller's own doing
 			}
-			hooks := new(claude.Hooks)
-			set(hooks, []claude.HookMatcher[In, Out]{{Hooks: []claude.Hook[In, Out]{hook}, Timeout: time.Second, OnFailure: onFailure}})
+			hooks := new(hook.Hooks)
+			set(hooks, []hook.Matcher[In, Out]{{Hooks: []hook.Func[In, Out]{fn}, Timeout: time.Second, OnFailure: onFailure}})
 			withHooks(t, hooks, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 				cli.say(hookLine("r1", "hook_0", `{}`))
 				synctest.Wait()
@@ -147,54 +150,54 @@ func testFailing[In, Out any](t *testing.T, set func(*claude.Hooks, []claude.Hoo
 
 func TestHookFailures(t *testing.T) {
 	t.Run("PreToolUse", func(t *testing.T) {
-		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.PreToolUseInput, claude.PreToolUseOutput]) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.PreToolUseInput, hook.PreToolUseOutput]) {
 			h.PreToolUse = m
 		},
-			&claude.PreToolUseOutput{PermissionDecision: "Deny"},
+			&hook.PreToolUseOutput{PermissionDecision: "Deny"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a hook failed: `)
 	})
 	t.Run("PermissionRequest", func(t *testing.T) {
-		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.PermissionRequestInput, claude.PermissionRequestOutput]) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.PermissionRequestInput, hook.PermissionRequestOutput]) {
 			h.PermissionRequest = m
-		}, &claude.PermissionRequestOutput{Decision: &claude.PermissionRequestDecision{}},
+		}, &hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{}},
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"a hook failed: `)
 	})
 	t.Run("UserPromptSubmit", func(t *testing.T) {
-		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.UserPromptSubmitInput, claude.UserPromptSubmitOutput]) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.UserPromptSubmitInput, hook.UserPromptSubmitOutput]) {
 			h.UserPromptSubmit = m
-		}, &claude.UserPromptSubmitOutput{HookOutput: claude.HookOutput{Decision: "deny"}}, `{"decision":"block","reason":"a hook failed: `)
+		}, &hook.UserPromptSubmitOutput{Output: hook.Output{Decision: "deny"}}, `{"decision":"block","reason":"a hook failed: `)
 	})
 	t.Run("PreModelSwitch", func(t *testing.T) {
-		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.PreModelSwitchInput, claude.PreModelSwitchOutput]) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.PreModelSwitchInput, hook.PreModelSwitchOutput]) {
 			h.PreModelSwitch = m
 		},
-			&claude.PreModelSwitchOutput{PermissionDecision: "no"}, `"hookEventName":"PreModelSwitch","permissionDecision":"deny"`)
+			&hook.PreModelSwitchOutput{PermissionDecision: "no"}, `"hookEventName":"PreModelSwitch","permissionDecision":"deny"`)
 	})
 	t.Run("Elicitation", func(t *testing.T) {
-		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.ElicitationInput, claude.ElicitationOutput]) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.ElicitationInput, hook.ElicitationOutput]) {
 			h.Elicitation = m
 		},
-			&claude.ElicitationOutput{Content: []int{1}}, `{"decision":"block","reason":"a hook failed: `)
+			&hook.ElicitationOutput{Content: []int{1}}, `{"decision":"block","reason":"a hook failed: `)
 	})
 	t.Run("Stop", func(t *testing.T) {
-		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.StopInput, claude.StopOutput]) { h.Stop = m },
-			&claude.StopOutput{HookOutput: claude.HookOutput{Decision: "no"}}, "")
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.StopInput, hook.StopOutput]) { h.Stop = m },
+			&hook.StopOutput{Output: hook.Output{Decision: "no"}}, "")
 	})
 	t.Run("PostToolUse", func(t *testing.T) {
-		testFailing(t, func(h *claude.Hooks, m []claude.HookMatcher[claude.PostToolUseInput, claude.PostToolUseOutput]) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.PostToolUseInput, hook.PostToolUseOutput]) {
 			h.PostToolUse = m
 		},
-			&claude.PostToolUseOutput{UpdatedToolOutput: claude.JSON("{")}, "")
+			&hook.PostToolUseOutput{UpdatedToolOutput: message.JSON("{")}, "")
 	})
 }
 
 // The text of an error is the CLI's to show, as hook-pre-throws has it.
 func TestHookErrorText(t *testing.T) {
-	matchers := claude.On("", func(context.Context, *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) {
+	matchers := hook.On("", func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		return nil, errors.New("hook boom")
 	})
-	matchers[0].OnFailure = claude.Continue
-	withHooks(t, &claude.Hooks{PreToolUse: matchers}, func(t *testing.T, cli *memCLI, _ *claude.Client) {
+	matchers[0].OnFailure = hook.Continue
+	withHooks(t, &hook.Hooks{PreToolUse: matchers}, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{}`))
 		if got := cli.given()["r1"]; got.err != "hook boom" {
 			t.Errorf("%+v", got)
@@ -206,12 +209,12 @@ func TestHookErrorText(t *testing.T) {
 // nor messages.
 func TestSlowHookBlocksNothing(t *testing.T) {
 	var begun time.Time
-	slow := func(context.Context, *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) {
+	slow := func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		<-time.After(30 * time.Second)
 		return nil, nil
 	}
-	quick := func(context.Context, *claude.PostToolUseInput) (*claude.PostToolUseOutput, error) { return nil, nil }
-	withHooks(t, &claude.Hooks{PreToolUse: claude.On("", slow), PostToolUse: claude.On("", quick)}, func(t *testing.T, cli *memCLI, client *claude.Client) {
+	quick := func(context.Context, *hook.PostToolUseInput) (*hook.PostToolUseOutput, error) { return nil, nil }
+	withHooks(t, &hook.Hooks{PreToolUse: hook.On("", slow), PostToolUse: hook.On("", quick)}, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		begun = time.Now()
 		cli.answers(map[string]string{"interrupt": `{"still_queued":[]}`})
 		turn := send(t, client, "go")
@@ -240,14 +243,14 @@ func TestSlowHookBlocksNothing(t *testing.T) {
 func TestHookIsCancelled(t *testing.T) {
 	var mu sync.Mutex
 	var ended []string
-	hook := func(ctx context.Context, in *claude.NotificationInput) (*claude.NotificationOutput, error) {
+	fn := func(ctx context.Context, in *hook.NotificationInput) (*hook.NotificationOutput, error) {
 		<-ctx.Done()
 		mu.Lock()
 		defer mu.Unlock()
 		ended = append(ended, in.Message)
 		return nil, ctx.Err()
 	}
-	withHooks(t, &claude.Hooks{Notification: claude.On("", hook)}, func(t *testing.T, cli *memCLI, client *claude.Client) {
+	withHooks(t, &hook.Hooks{Notification: hook.On("", fn)}, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{"message":"one"}`), hookLine("r2", "hook_0", `{"message":"two"}`))
 		cli.say(`{"type":"control_cancel_request","request_id":"r1"}`)
 		if answers := cli.given(); len(answers) != 0 {
@@ -263,10 +266,10 @@ func TestHookIsCancelled(t *testing.T) {
 	})
 }
 
-func blocking() *claude.Hooks {
-	matchers := claude.On("", func(context.Context, *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) { return nil, nil })
-	matchers[0].OnFailure = claude.Block
-	return &claude.Hooks{PreToolUse: matchers}
+func blocking() *hook.Hooks {
+	matchers := hook.On("", func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) { return nil, nil })
+	matchers[0].OnFailure = hook.Block
+	return &hook.Hooks{PreToolUse: matchers}
 }
 
 // With OnFailure Block no prompt is written before the CLI has said that it
@@ -346,7 +349,7 @@ func TestHooksKeepTheInputOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		opts := cli.options()
-		opts.Hooks = &claude.Hooks{Stop: claude.On("", func(context.Context, *claude.StopInput) (*claude.StopOutput, error) { return nil, nil })}
+		opts.Hooks = &hook.Hooks{Stop: hook.On("", func(context.Context, *hook.StopInput) (*hook.StopOutput, error) { return nil, nil })}
 		messages := collect(claude.Query(t.Context(), "go", opts))
 		if kinds := cli.kinds(); !slices.Equal(kinds, []string{"initialize", "user"}) {
 			t.Fatal(kinds)

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 )
 
@@ -41,8 +42,8 @@ func (s *session) whenIdle() (wake <-chan struct{}, err error) {
 		switch {
 		case st.why != nil:
 			err = cmp.Or(st.cause, st.why)
-			if err == errStopped {
-				err = errEnded
+			if errors.Is(st.why, ErrClosed) {
+				err = st.why
 			}
 		case !s.idle(st):
 			if st.wake == nil {
@@ -56,22 +57,22 @@ func (s *session) whenIdle() (wake <-chan struct{}, err error) {
 
 // idle reports whether the session has nothing to do; it runs inside update.
 func (s *session) idle(st *sessionState) bool {
-	return st.end.over() && !st.end.turn && s.openTurns() == 0 && s.mux.Busy() == 0
+	return st.end.over() && !st.end.turn && st.openTurns() == 0 && s.mux.Busy() == 0
 }
 
-// openTurns counts the turns that the CLI is not through with.
-func (s *session) openTurns() int {
-	if s.router == nil {
+// openTurns counts the turns that the CLI has not finished.
+func (st *sessionState) openTurns() int {
+	if st.turns == nil {
 		return 0
 	}
-	return s.router.unfinished()
+	return st.turns.unfinished()
 }
 
 // check does what is due when something has ended: close the input, wake whoever
 // waits for an idle session.
 func (s *session) check() {
 	s.update(func(st *sessionState) {
-		if st.end.due() && !st.closed && s.mux.Busy() == 0 && (!st.end.hold || s.openTurns() == 0) {
+		if st.end.due() && !st.closed && !st.leaving && s.mux.Busy() == 0 && (!st.end.hold || st.openTurns() == 0) {
 			s.closeInput(st)
 		}
 		if st.wake != nil && s.idle(st) {
@@ -81,8 +82,8 @@ func (s *session) check() {
 	})
 }
 
-// unasked is called when nothing is being asked any more.
-func (s *session) unasked() {
+// callbacksDone is called when no request of the CLI waits for an answer.
+func (s *session) callbacksDone() {
 	s.update(func(st *sessionState) {
 		st.clock = time.Now()
 		s.armCeiling(st)
@@ -94,14 +95,25 @@ func (s *session) unasked() {
 // watchSettling bounds the wait behind the end of a task; it runs inside update.
 func (s *session) watchSettling(st *sessionState) {
 	if !st.end.settling {
-		stopTimer(st.settle)
-		st.settle = nil
+		stopTimer(st.timers.settle)
+		st.timers.settle = nil
 		return
 	}
-	if st.settle == nil {
-		st.settle = time.AfterFunc(settleTime, func() {
+	if st.timers.settle == nil {
+		st.timers.settle = time.AfterFunc(settleTime, func() {
 			s.update(func(st *sessionState) { st.end.settling = false })
 			s.check()
 		})
 	}
+}
+
+// WaitSettled reports whether the session is idle, or will be right behind the end
+// of a turn: the CLI says so a little later than the result.
+func (c *Client) WaitSettled(ctx context.Context) bool {
+	if c.r.unfinished() > 0 || c.View().LiveTasks > 0 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	return c.WaitIdle(ctx) == nil
 }

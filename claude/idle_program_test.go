@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -44,7 +45,7 @@ func TestInterruptedTurnOfAProcessLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, ok := m.(*claude.AssistantMessage); ok {
+		if a, ok := m.(*message.Assistant); ok {
 			got = append(got, a.Text())
 		}
 	}
@@ -60,17 +61,17 @@ func TestInterruptedTurnOfAProcessLeavesNothing(t *testing.T) {
 // CLI begins by itself.
 func cliWorker(cli *claudetest.CLI) int {
 	cli.OnControl("go_on", func(claudetest.ControlRequest) (any, error) {
-		cli.Emit(&claude.TaskNotificationMessage{TaskID: "b1", Status: claude.TaskCompleted, Summary: "all passed"},
-			&claude.BackgroundTasksChangedMessage{Tasks: []claude.BackgroundTask{}})
-		cli.Emit(cli.State(claude.StateRunning), cli.Init(), cli.AssistantText("They passed."))
+		cli.Emit(&message.TaskNotification{TaskID: "b1", Status: message.TaskCompleted, Summary: "all passed"},
+			&message.BackgroundTasksChanged{Tasks: []message.BackgroundTask{}})
+		cli.Emit(cli.State(message.StateRunning), cli.Init(), cli.AssistantText("They passed."))
 		r := cli.Result("They passed.")
-		r.Origin = &claude.Origin{Kind: "task-notification"}
-		cli.Emit(r, cli.State(claude.StateIdle))
+		r.Origin = &message.Origin{Kind: "task-notification"}
+		cli.Emit(r, cli.State(message.StateIdle))
 		return nil, nil
 	})
 	cliOpen(cli)
-	task := &claude.TaskStartedMessage{TaskID: "b1", TaskType: "local_bash", Description: "make test", IsBackgrounded: true}
-	running := &claude.BackgroundTasksChangedMessage{Tasks: []claude.BackgroundTask{{TaskID: "b1", TaskType: "local_bash", Description: "make test"}}}
+	task := &message.TaskStarted{TaskID: "b1", TaskType: "local_bash", Description: "make test", IsBackgrounded: true}
+	running := &message.BackgroundTasksChanged{Tasks: []message.BackgroundTask{{TaskID: "b1", TaskType: "local_bash", Description: "make test"}}}
 	cli.Emit(running, task, cli.AssistantText("It runs."))
 	cli.EndTurn(cli.Result("It runs."))
 	<-cli.InputEnd()

@@ -1,47 +1,55 @@
 package claude
 
+import (
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
 // initialize is the request that opens the control protocol.
 type initialize struct {
-	Subtype                string                           `json:"subtype"`
-	Hooks                  map[HookEvent][]hookRegistration `json:"hooks,omitempty"`
-	JSONSchema             JSON                             `json:"jsonSchema,omitempty"`
-	SystemPrompt           []string                         `json:"systemPrompt,omitempty"`
-	SystemPromptSnapshot   *bool                            `json:"systemPromptSnapshot,omitempty"`
-	AppendSystemPrompt     string                           `json:"appendSystemPrompt,omitempty"`
-	ExcludeDynamicSections bool                             `json:"excludeDynamicSections,omitempty"`
-	PlanModeInstructions   string                           `json:"planModeInstructions,omitempty"`
-	ToolAliases            map[string]string                `json:"toolAliases,omitempty"`
-	Agents                 map[string]AgentDefinition       `json:"agents,omitempty"`
-	Title                  string                           `json:"title,omitempty"`
-	Skills                 []string                         `json:"skills,omitzero"`
-	Plugins                []Plugin                         `json:"plugins,omitempty"`
-	PromptSuggestions      bool                             `json:"promptSuggestions,omitempty"`
-	AgentProgressSummaries bool                             `json:"agentProgressSummaries,omitempty"`
-	ForwardSubagentText    bool                             `json:"forwardSubagentText,omitempty"`
-	PerTaskStopAffordance  bool                             `json:"perTaskStopAffordance,omitempty"`
-	SupportedDialogKinds   []string                         `json:"supportedDialogKinds,omitempty"`
+	Subtype                string                             `json:"subtype"`
+	Hooks                  map[hook.Event][]hook.Registration `json:"hooks,omitempty"`
+	JSONSchema             message.JSON                       `json:"jsonSchema,omitempty"`
+	ManagedSettings        message.JSON                       `json:"managedSettings,omitempty"`
+	SystemPrompt           []string                           `json:"systemPrompt,omitempty"`
+	SystemPromptSnapshot   *bool                              `json:"systemPromptSnapshot,omitempty"`
+	AppendSystemPrompt     string                             `json:"appendSystemPrompt,omitempty"`
+	ExcludeDynamicSections bool                               `json:"excludeDynamicSections,omitempty"`
+	PlanModeInstructions   string                             `json:"planModeInstructions,omitempty"`
+	ToolAliases            map[string]string                  `json:"toolAliases,omitempty"`
+	Agents                 map[string]AgentDefinition         `json:"agents,omitempty"`
+	Title                  string                             `json:"title,omitempty"`
+	Skills                 []string                           `json:"skills,omitzero"`
+	Plugins                []Plugin                           `json:"plugins,omitempty"`
+	PromptSuggestions      bool                               `json:"promptSuggestions,omitempty"`
+	AgentProgressSummaries bool                               `json:"agentProgressSummaries,omitempty"`
+	ForwardSubagentText    bool                               `json:"forwardSubagentText,omitempty"`
+	PerTaskStopAffordance  bool                               `json:"perTaskStopAffordance,omitempty"`
+	SupportedDialogKinds   []string                           `json:"supportedDialogKinds,omitempty"`
 }
 
-func (o *Options) initialize() ([]byte, error) {
+func (l *launch) initialize() ([]byte, error) {
 	req := initialize{
 		Subtype:                "initialize",
-		Hooks:                  o.registerHooks(),
-		JSONSchema:             o.JSONSchema,
-		PlanModeInstructions:   o.PlanModeInstructions,
-		ToolAliases:            o.ToolAliases,
-		Agents:                 o.Agents,
-		Title:                  o.Title,
-		Skills:                 o.Skills,
-		PromptSuggestions:      o.PromptSuggestions,
-		AgentProgressSummaries: o.AgentProgressSummaries,
-		ForwardSubagentText:    o.ForwardSubagentText,
-		PerTaskStopAffordance:  o.PerTaskStopAffordance,
-		SupportedDialogKinds:   o.SupportedDialogKinds,
+		Hooks:                  l.hooks.Events,
+		JSONSchema:             l.JSONSchema,
+		ManagedSettings:        l.ManagedSettings,
+		PlanModeInstructions:   l.PlanModeInstructions,
+		ToolAliases:            l.ToolAliases,
+		Agents:                 l.Agents,
+		Title:                  l.Title,
+		Skills:                 l.Skills,
+		PromptSuggestions:      l.PromptSuggestions,
+		AgentProgressSummaries: l.AgentProgressSummaries,
+		ForwardSubagentText:    l.ForwardSubagentText,
+		PerTaskStopAffordance:  l.PerTaskStopAffordance,
+		SupportedDialogKinds:   l.SupportedDialogKinds,
 	}
-	if o.PluginDelivery == PluginsByInitialize {
-		req.Plugins = o.localPlugins()
+	if l.PluginDelivery == PluginsByInitialize {
+		req.Plugins = l.localPlugins()
 	}
-	switch p := o.SystemPrompt.(type) {
+	switch p := l.SystemPrompt.(type) {
 	case nil:
 		// The official SDKs agree on an empty system prompt here.
 		req.SystemPrompt = []string{""}
@@ -55,5 +63,5 @@ func (o *Options) initialize() ([]byte, error) {
 		req.AppendSystemPrompt, req.SystemPromptSnapshot = p.Append, p.Snapshot
 		req.ExcludeDynamicSections = p.ExcludeDynamicSections
 	}
-	return encodeJSON(req)
+	return jsonwire.Marshal(req)
 }

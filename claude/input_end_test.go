@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // query starts a query whose CLI goes on when its input has ended.
@@ -188,7 +189,7 @@ func TestExitTimeoutStopsACLIThatStays(t *testing.T) {
 }
 
 // produce starts a QueryStream.
-func produce(t *testing.T, cli *memCLI, f func(ctx context.Context, send func(claude.UserInput) error) error) *stream {
+func produce(t *testing.T, cli *memCLI, f func(ctx context.Context, send func(message.UserInput) error) error) *stream {
 	s := collect(claude.QueryStream(t.Context(), f, cli.options()))
 	cli.read()
 	return s
@@ -200,7 +201,7 @@ func TestInputOfAStreamClosesWhenProduceReturns(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives
 		more := make(chan struct{})
-		s := produce(t, cli, func(_ context.Context, send func(claude.UserInput) error) error {
+		s := produce(t, cli, func(_ context.Context, send func(message.UserInput) error) error {
 			err := send(claude.Text("q1"))
 			<-more
 			return err
@@ -226,7 +227,7 @@ func TestInputOfAStreamClosesWhenProduceReturns(t *testing.T) {
 func TestStreamOfNoPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
-		s := produce(t, cli, func(context.Context, func(claude.UserInput) error) error { return nil })
+		s := produce(t, cli, func(context.Context, func(message.UserInput) error) error { return nil })
 		wantInput(t, cli, false, "there are no prompts")
 		if err := s.ended(t); err != nil {
 			t.Fatal(err)
@@ -240,7 +241,7 @@ func TestErrorOfProduceEndsTheRun(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives
 		wrong, fail := errors.New("wrong"), make(chan struct{})
-		s := produce(t, cli, func(_ context.Context, send func(claude.UserInput) error) error {
+		s := produce(t, cli, func(_ context.Context, send func(message.UserInput) error) error {
 			if err := send(claude.Text("q1")); err != nil {
 				return err
 			}
@@ -262,8 +263,8 @@ func TestErrorOfProduceEndsTheRun(t *testing.T) {
 func TestPromptThatCannotBeEncodedEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
-		s := produce(t, cli, func(_ context.Context, send func(claude.UserInput) error) error {
-			return send(claude.UserInput{Raw: []byte("no JSON")})
+		s := produce(t, cli, func(_ context.Context, send func(message.UserInput) error) error {
+			return send(message.UserInput{Raw: []byte("no JSON")})
 		})
 		if err := s.ended(t); err == nil {
 			t.Fatal("no error")
@@ -275,7 +276,7 @@ func TestContextOfProduceEndsWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		var late time.Duration
-		s := produce(t, cli, func(ctx context.Context, send func(claude.UserInput) error) error {
+		s := produce(t, cli, func(ctx context.Context, send func(message.UserInput) error) error {
 			<-ctx.Done()
 			begun := time.Now()
 			<-time.After(time.Minute) // the iterator waits for it
@@ -295,7 +296,7 @@ func TestSendBehindTheEndSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		var got error
-		s := produce(t, cli, func(ctx context.Context, send func(claude.UserInput) error) error {
+		s := produce(t, cli, func(ctx context.Context, send func(message.UserInput) error) error {
 			<-ctx.Done()
 			got = send(claude.Text("late"))
 			return got
@@ -311,7 +312,7 @@ func TestStreamClosesTheInputOfAFailedWriteAndTellsTheExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		dead := make(chan struct{})
-		s := produce(t, cli, func(_ context.Context, send func(claude.UserInput) error) error {
+		s := produce(t, cli, func(_ context.Context, send func(message.UserInput) error) error {
 			<-dead
 			return send(claude.Text("q"))
 		})

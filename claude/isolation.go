@@ -4,6 +4,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // Isolation shuts out what the caller's machine would bring into a session: its
@@ -30,43 +33,39 @@ var IsolationEnv = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
 }
 
-// isolate turns Isolation into the other options. The returned function removes
+// isolate does what Isolation asks for. The returned function removes
 // what was made for it.
-func (o *Options) isolate() (cleanup func(), err error) {
-	if o.Isolation == nil {
+func (l *launch) isolate() (cleanup func(), err error) {
+	if l.Isolation == nil {
 		return func() {}, nil
 	}
-	dir, cleanup := o.Isolation.ConfigDir, func() {}
+	dir, cleanup := l.Isolation.ConfigDir, func() {}
 	if dir == "" {
-		if dir, err = os.MkdirTemp(o.tempDir(), "parley-config-"); err != nil {
+		if dir, err = os.MkdirTemp(l.tempDir(), "parley-config-"); err != nil {
 			return nil, err
 		}
 		cleanup = func() { os.RemoveAll(dir) }
 	}
-	env := o.isolatedEnv(os.Environ())
-	env["CLAUDE_CONFIG_DIR"] = dir
-	o.Env, o.CleanEnv = env, true
-	if o.SettingSources == nil {
-		o.SettingSources = []string{}
-	}
-	o.StrictMCPConfig = true
+	env := l.isolatedEnv(os.Environ())
+	env[claudedir.ConfigVariable] = dir
+	l.isolated(env)
 	return cleanup, nil
 }
 
-func (o *Options) isolatedEnv(caller []string) map[string]string {
-	allowed := o.Isolation.Env
+func (l *launch) isolatedEnv(caller []string) map[string]string {
+	allowed := l.Isolation.Env
 	if allowed == nil {
 		allowed = IsolationEnv
 	}
 	env := map[string]string{}
-	if !o.CleanEnv {
+	if !l.CleanEnv {
 		for _, kv := range caller {
 			if k, v, ok := strings.Cut(kv, "="); ok && slices.Contains(allowed, k) {
 				env[k] = v
 			}
 		}
 	}
-	for k, v := range o.Env {
+	for k, v := range l.Env {
 		env[k] = v
 	}
 	return env
@@ -83,8 +82,8 @@ type Visibility struct {
 
 	// What the CLI itself has told with its last turn; empty before the first.
 	Tools       []string
-	MCPServers  []InitMCPServer
-	Plugins     []InitPlugin
+	MCPServers  []message.InitMCPServer
+	Plugins     []message.InitPlugin
 	Skills      []string
 	Agents      []string
 	MemoryPaths map[string]string
@@ -92,12 +91,12 @@ type Visibility struct {
 
 // Visibility reports what the session can see.
 func (c *Client) Visibility() *Visibility {
-	o := c.s.opts
-	v := &Visibility{Dir: o.Dir, AdditionalDirectories: o.AdditionalDirectories, SettingSources: o.SettingSources, StrictMCP: o.StrictMCPConfig}
-	for _, kv := range o.environ() {
+	l := c.s.launch
+	v := &Visibility{Dir: l.Dir, AdditionalDirectories: l.AdditionalDirectories, SettingSources: l.SettingSources, StrictMCP: l.StrictMCPConfig}
+	for _, kv := range l.environ() {
 		k, value, _ := strings.Cut(kv, "=")
 		v.Env = append(v.Env, k)
-		if k == "CLAUDE_CONFIG_DIR" {
+		if k == claudedir.ConfigVariable {
 			v.ConfigDir = value
 		}
 	}

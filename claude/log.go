@@ -13,19 +13,19 @@ import (
 // logger is where this package logs to. Secrets, e-mail addresses and home
 // directories are taken out on the way: what is logged may come from the CLI,
 // from its environment or from a callback.
-func (o *Options) logger() *slog.Logger {
-	l := o.Logger
-	if l == nil {
-		l = slog.Default()
+func (l *launch) logger() *slog.Logger {
+	to := l.Logger
+	if to == nil {
+		to = slog.Default()
 	}
 	redactor := sync.OnceValue(func() *redact.Redactor {
 		var env []string
-		for name, value := range o.Env {
+		for name, value := range l.Env {
 			env = append(env, name+"="+value)
 		}
 		return redact.New(redact.Secrets(env)...)
 	})
-	return slog.New(redactingHandler{l.Handler(), redactor})
+	return slog.New(redactingHandler{to.Handler(), redactor})
 }
 
 // debug logs from the tracer's goroutine, since a handler of logs is the caller's

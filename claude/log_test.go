@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 func TestLogIsRedacted(t *testing.T) {
@@ -15,7 +17,7 @@ func TestLogIsRedacted(t *testing.T) {
 		Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Env:    map[string]string{"MY_SERVICE_TOKEN": "plain-words-here", "SHORT_TOKEN": "abc"},
 	}
-	l := opts.logger().With("with", "it is plain-words-here").WithGroup("g")
+	l := unchecked(opts).logger().With("with", "it is plain-words-here").WithGroup("g")
 	l.Warn("the CLI says sk-ant-REDACTED", "error", errors.New("Authorization: Bearer abcdefghijklmnop"), "n", 3,
 		"args", []string{"--settings", `{"env":{"DB_PASSWORD":"hunter2"}}`},
 		slog.Group("sub", "env", "MY_SERVICE_TOKEN=plain-words-here"), "kept", "an abc of words")
@@ -38,7 +40,9 @@ func TestDebugLogOfAStart(t *testing.T) {
 		Logger:  slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Env:     map[string]string{"ANTHROPIC_API_KEY": "a-secret-value", "LANG": "C"},
 		CLIPath: "claude",
-		Spawner: SpawnerFunc(func(context.Context, Command) (Process, error) { return nil, errors.New("no a-secret-value here") }),
+		Spawner: spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) {
+			return nil, errors.New("no a-secret-value here")
+		}),
 
 		CleanEnv: true,
 	}

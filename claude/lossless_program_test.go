@@ -29,6 +29,17 @@ var losslessPrograms = map[string]claudetest.Program{
 	"control-echo":    cliControlEcho,
 	"late":            cliLate,
 	"worker":          cliWorker,
+	"mute":            cliMute,
+	"deaf":            cliDeaf,
+	"no-turn":         cliNoTurn,
+	"half-turn":       cliHalfTurn,
+	"shut":            cliShut,
+	"stays":           cliStays,
+	"tasks-for-ever":  cliTasksForEver,
+	"tool-for-ever":   cliToolForEver,
+	"obeys":           cliObeys,
+	"torn-well":       cliTornWell,
+	"session-owner":   sessionOwner,
 }
 
 // cliCount is how many messages the test asks for.

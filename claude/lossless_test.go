@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -110,13 +111,13 @@ type taken struct {
 	texts    []string // of the answers, in order
 	unknown  []string // kinds
 	bad      int
-	result   *claude.ResultMessage
+	result   *message.Result
 	afterErr int // elements behind the error
 	err      error
 	took     time.Duration
 }
 
-func take(seq iter.Seq2[claude.Message, error], each func(n int)) *taken {
+func take(seq iter.Seq2[message.Message, error], each func(n int)) *taken {
 	got := &taken{}
 	begun, n := time.Now(), 0
 	for m, err := range seq {
@@ -128,13 +129,13 @@ func take(seq iter.Seq2[claude.Message, error], each func(n int)) *taken {
 			continue
 		}
 		switch m := m.(type) {
-		case *claude.AssistantMessage:
+		case *message.Assistant:
 			got.texts = append(got.texts, m.Text())
-		case *claude.UnknownMessage:
+		case *message.Unknown:
 			got.unknown = append(got.unknown, m.Type)
-		case *claude.BadLine:
+		case *message.BadLine:
 			got.bad++
-		case *claude.ResultMessage:
+		case *message.Result:
 			got.result = m
 		}
 		if each != nil {
@@ -233,7 +234,7 @@ func TestLosslessFailedResult(t *testing.T) {
 		if err := got.numbered(40); err != nil {
 			return err
 		}
-		failed, ok := errors.AsType[*claude.ResultError](got.err)
+		failed, ok := errors.AsType[*message.ResultError](got.err)
 		if !ok || failed.Result != got.result {
 			return fmt.Errorf("got %T %v, want the error of the result", got.err, got.err)
 		}
@@ -361,7 +362,7 @@ func TestLosslessGrandchild(t *testing.T) {
 
 func TestLosslessParallelStarts(t *testing.T) {
 	const clients = 80
-	repeat(t, 20*clients, clients, func(i int) error {
+	repeat(t, 8*clients, clients, func(i int) error {
 		client, err := claude.Connect(context.Background(), fake("hello"))
 		if err != nil {
 			return err

@@ -4,19 +4,21 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // entry is one line on its way to a reader, who decodes it.
 type entry struct {
 	text string
-	msg  Message // set when the line has been decoded already
+	msg  message.Message // set when the line has been decoded already
 }
 
-func (e entry) message() Message {
+func (e entry) message() message.Message {
 	if e.msg != nil {
 		return e.msg
 	}
-	return decodeLine(e.text)
+	return message.DecodeLine(e.text)
 }
 
 // mailbox is a queue without a bound between the session's reader, which never

@@ -9,7 +9,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // The CLI answers "Method not found" to a server of this process that asks the
@@ -28,10 +30,10 @@ func claimElicitation(params json.RawMessage) (claimed json.RawMessage, asks boo
 	}
 	caps["elicitation"] = json.RawMessage(`{"form":{},"url":{}}`)
 	var err error
-	if all["capabilities"], err = encodeJSON(caps); err != nil {
+	if all["capabilities"], err = jsonwire.Marshal(caps); err != nil {
 		return params, false
 	}
-	if claimed, err = encodeJSON(all); err != nil {
+	if claimed, err = jsonwire.Marshal(all); err != nil {
 		return params, false
 	}
 	return claimed, false
@@ -40,14 +42,14 @@ func claimElicitation(params json.RawMessage) (claimed json.RawMessage, asks boo
 // elicit asks the callback on behalf of a server and hands the server the answer.
 // ctx is that of the one who asks; the end of the connection ends it too.
 func (l *mcpLink) elicit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request) {
-	l.s.mcp.update(func(st *mcpHostState) {
+	l.host.update(func(st *mcpHostState) {
 		if st.over {
 			return
 		}
-		l.s.mcp.asking.Go(func() {
+		l.host.asking.Go(func() {
 			ctx, cancel := context.WithCancelCause(ctx)
 			defer cancel(nil)
-			l.s.mcp.asking.Go(func() {
+			l.host.asking.Go(func() {
 				select {
 				case <-conn.closed:
 					cancel(errServerSession)
@@ -75,7 +77,7 @@ func (l *mcpLink) askUser(ctx context.Context, req *jsonrpc.Request) (answer []b
 	if err := json.Unmarshal(req.Params, &params); err != nil {
 		return nil, err
 	}
-	body, err := encodeJSON(struct {
+	body, err := jsonwire.Marshal(struct {
 		Subtype         string          `json:"subtype"`
 		MCPServerName   string          `json:"mcp_server_name"`
 		Message         string          `json:"message"`
@@ -87,14 +89,14 @@ func (l *mcpLink) askUser(ctx context.Context, req *jsonrpc.Request) (answer []b
 	if err != nil {
 		return nil, err
 	}
-	asked := control.Request{ID: newUUID(), Subtype: "elicitation", Body: string(body)}
+	asked := control.Request{ID: claudedir.NewID(), Subtype: "elicitation", Body: string(body)}
 	defer func() {
 		if v := recover(); v != nil {
-			l.s.panicked(asked, v, debug.Stack())
+			l.host.launch.panicked(asked, v, debug.Stack())
 			answer, err = nil, fmt.Errorf("the elicitation callback panicked: %v", v)
 		}
 	}()
-	answer, err = l.s.elicitation(ctx, asked)
+	answer, err = l.host.elicitation(ctx, asked)
 	if errors.Is(err, control.ErrNoAnswer) {
 		return nil, errors.New("a question of a server in this process is answered by the callback or not at all")
 	}

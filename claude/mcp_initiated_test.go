@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/mcptool"
 )
 
 // hear gives what servers say to the CLI.
@@ -26,8 +27,8 @@ func (w *mcpWorld) hear() <-chan string {
 }
 
 func TestProgressGoesBeforeTheResult(t *testing.T) {
-	w := serveTools(t, claude.NewTool("m", "", func(ctx context.Context, _ struct{}) (string, error) {
-		return "ok", claude.CallInfo(ctx).Progress(ctx, 1, 2, "half")
+	w := serveTools(t, mcptool.NewTool("m", "", func(ctx context.Context, _ struct{}) (string, error) {
+		return "ok", mcptool.CallInfo(ctx).Progress(ctx, 1, 2, "half")
 	}))
 	heard := w.hear()
 	w.say("calc", callMessage(2, "m", `{}`))
@@ -35,11 +36,11 @@ func TestProgressGoesBeforeTheResult(t *testing.T) {
 }
 
 func TestListChangedAndANewTool(t *testing.T) {
-	server := claude.NewToolServer("calc", "1.0.0")
+	server := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0")}
 	w := serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"calc": server}})
 	heard := w.hear()
-	claude.NewTool("add", "", add).AddTo(server.Server)
-	wantJSON(t, <-heard, `{"subtype":"mcp_message","server_name":"calc","message":{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}}`)
+	mcptool.NewTool("add", "", add).AddTo(server.Server)
+	wantJSON(t, <-heard, `{"subtype":"mcp_message","server_name":"calc","message":{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}}`)
 	if list := w.say("calc", `{"method":"tools/list","jsonrpc":"2.0","id":2}`); !strings.Contains(list, `"add"`) {
 		t.Error(list)
 	}
@@ -50,8 +51,8 @@ func TestListChangedAndANewTool(t *testing.T) {
 
 func TestLoggingGoesOut(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "log", Version: "1"}, nil)
-	claude.NewTool("t", "", func(ctx context.Context, _ struct{}) (string, error) {
-		return "", claude.CallInfo(ctx).Session.Log(ctx, &mcp.LoggingMessageParams{Level: "warning", Data: "careful"})
+	mcptool.NewTool("t", "", func(ctx context.Context, _ struct{}) (string, error) {
+		return "", mcptool.CallInfo(ctx).Session.Log(ctx, &mcp.LoggingMessageParams{Level: "warning", Data: "careful"})
 	}).AddTo(server)
 	w := serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"log": {Server: server}}})
 	heard := w.hear()
@@ -61,9 +62,9 @@ func TestLoggingGoesOut(t *testing.T) {
 }
 
 // asker is a tool that asks the user.
-func asker() claude.Tool {
-	return claude.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
-		res, err := claude.CallInfo(ctx).Session.Elicit(ctx, &mcp.ElicitParams{
+func asker() mcptool.Tool {
+	return mcptool.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
+		res, err := mcptool.CallInfo(ctx).Session.Elicit(ctx, &mcp.ElicitParams{
 			Message: "Your name?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
 		})
 		if err != nil {
@@ -102,8 +103,8 @@ func TestElicitationIsDeclinedHere(t *testing.T) {
 }
 
 func TestSamplingGoesOut(t *testing.T) {
-	w := serveTools(t, claude.NewTool("think", "", func(ctx context.Context, _ struct{}) (string, error) {
-		res, err := claude.CallInfo(ctx).Session.CreateMessage(ctx, &mcp.CreateMessageParams{
+	w := serveTools(t, mcptool.NewTool("think", "", func(ctx context.Context, _ struct{}) (string, error) {
+		res, err := mcptool.CallInfo(ctx).Session.CreateMessage(ctx, &mcp.CreateMessageParams{
 			MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hi"}}},
 		})
 		if err != nil {
@@ -138,9 +139,9 @@ func TestSamplingGoesOut(t *testing.T) {
 }
 
 // serveAsker has a tool that asks and a callback that answers.
-func serveAsker(t *testing.T, tool claude.Tool, answer func(ctx context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error)) *mcpWorld {
+func serveAsker(t *testing.T, tool mcptool.Tool, answer func(ctx context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error)) *mcpWorld {
 	return serveMCP(t, &claude.Options{
-		MCPServers:    map[string]claude.MCPServer{"calc": claude.NewToolServer("calc", "1.0.0", tool)},
+		MCPServers:    map[string]claude.MCPServer{"calc": {Server: mcptool.NewToolServer("calc", "1.0.0", tool)}},
 		OnElicitation: answer,
 	})
 }
@@ -149,7 +150,7 @@ func TestElicitationByTheCallback(t *testing.T) {
 	asked := make(chan *claude.ElicitationRequest, 1)
 	w := serveAsker(t, asker(), func(_ context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
 		asked <- req
-		return &claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
+		return &claude.ElicitationResult{Action: message.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
 	})
 	wantJSON(t, w.say("calc", callMessage(2, "ask", `{}`)), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"accept Bo"}]}}`)
 	wantJSON(t, string((<-asked).Raw()), `{"subtype":"elicitation","mcp_server_name":"calc","message":"Your name?","mode":"form","requested_schema":{"type":"object","properties":{"name":{"type":"string"}}}}`)
@@ -162,7 +163,7 @@ func TestElicitationAnsweredLater(t *testing.T) {
 		return nil, claude.ErrAnswerLater
 	})
 	call := w.start("calc", callMessage(2, "ask", `{}`))
-	if err := w.AnswerElicitation(t.Context(), <-asked, &claude.ElicitationResult{Action: claude.ElicitationCancel}); err != nil {
+	if err := w.AnswerElicitation(t.Context(), <-asked, &claude.ElicitationResult{Action: message.ElicitationCancel}); err != nil {
 		t.Fatal(err)
 	}
 	wantJSON(t, answerOf(t, call), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"cancel <nil>"}]}}`)
@@ -178,8 +179,8 @@ func TestElicitationCallbackPanics(t *testing.T) {
 // The end of the client ends a question, whatever context it was asked with.
 func TestElicitationEndsWithTheClient(t *testing.T) {
 	asked, ended := make(chan struct{}), make(chan error, 1)
-	forgetful := claude.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
-		_, err := claude.CallInfo(ctx).Session.Elicit(context.WithoutCancel(ctx), &mcp.ElicitParams{Message: "?"})
+	forgetful := mcptool.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
+		_, err := mcptool.CallInfo(ctx).Session.Elicit(context.WithoutCancel(ctx), &mcp.ElicitParams{Message: "?"})
 		return "", err
 	})
 	w := serveAsker(t, forgetful, func(ctx context.Context, _ *claude.ElicitationRequest) (*claude.ElicitationResult, error) {

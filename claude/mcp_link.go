@@ -6,11 +6,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/seed7221b0f9/parley/mcptool"
 )
 
 // mcpLink is what a session has to do with one server of this process.
 type mcpLink struct {
-	s    *session
+	host *mcpHost
 	name string
 	def  MCPServer
 
@@ -60,12 +61,12 @@ func (l *mcpLink) connection(method string) (*mcpConn, error) {
 
 // connect begins a session with the server.
 func (l *mcpLink) connect(opts *mcp.ServerSessionOptions) (*mcpConn, error) {
-	guard(l.def.Server)
+	mcptool.Guard(l.def.Server)
 	conn := newMCPConn()
 	conn.emit = func(ctx context.Context, req *jsonrpc.Request) error { return l.emit(ctx, conn, req) }
-	ctx := context.WithValue(context.Background(), panicReporter{}, l.panicked)
+	ctx := mcptool.WithPanicReport(context.Background(), l.panicked)
 	var err error
-	l.s.mcp.update(func(st *mcpHostState) {
+	l.host.update(func(st *mcpHostState) {
 		if st.over {
 			err = errServerSession
 			return
@@ -79,7 +80,7 @@ func (l *mcpLink) connect(opts *mcp.ServerSessionOptions) (*mcpConn, error) {
 }
 
 func (l *mcpLink) panicked(value any, stack []byte) {
-	l.s.opts.logger().Error("claude: a tool server panicked", "server", l.name, "panic", value, "stack", string(stack))
+	l.host.launch.logger().Error("claude: a tool server panicked", "server", l.name, "panic", value, "stack", string(stack))
 }
 
 // emit takes what the server says of its own accord.
@@ -89,11 +90,14 @@ func (l *mcpLink) emit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request)
 		l.mu.Lock()
 		l.changed = true
 		l.mu.Unlock()
+		if string(req.Params) == "{}" { // as the official SDK writes it
+			req = &jsonrpc.Request{ID: req.ID, Method: req.Method}
+		}
 	case req.Method == "elicitation/create" && !conn.asks.Load():
 		l.elicit(ctx, conn, req)
 		return nil
 	}
-	return l.s.emitMCP(ctx, mcpOutgoing{l.name, req})
+	return l.host.emit(ctx, mcpOutgoing{l.name, req})
 }
 
 // answer is the server's answer to a request, as JSON.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // captureTime bounds the capture of all manifests together.
@@ -27,15 +28,15 @@ type mcpServerConfig struct {
 	Tools   []MCPToolPolicy `json:"tools,omitempty"`
 }
 
-// serveTools begins to serve the servers of the options and names them in
+// serve begins to serve the servers of the options and names them in
 // initialize.
-func (s *session) serveTools(ctx context.Context, request []byte) ([]byte, error) {
+func (h *mcpHost) serve(ctx context.Context, request []byte) ([]byte, error) {
 	fields := struct {
 		Servers   []string                   `json:"sdkMcpServers"`
 		Configs   map[string]mcpServerConfig `json:"sdkMcpServerConfigs,omitempty"`
 		Manifests map[string]mcpManifest     `json:"sdkMcpServerManifests,omitempty"`
 	}{Configs: map[string]mcpServerConfig{}}
-	links := s.setToolServers(s.opts.MCPServers)
+	links := h.set(h.launch.MCPServers)
 	for _, name := range slices.Sorted(maps.Keys(links)) {
 		l := links[name]
 		fields.Servers = append(fields.Servers, name)
@@ -43,10 +44,10 @@ func (s *session) serveTools(ctx context.Context, request []byte) ([]byte, error
 			fields.Configs[l.name] = mcpServerConfig{l.def.Timeout, l.def.Tools}
 		}
 	}
-	if !s.opts.switchedOn("CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS") {
+	if !h.launch.switchedOn("CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS") {
 		fields.Manifests = captureManifests(ctx, links)
 	}
-	more, err := encodeJSON(fields)
+	more, err := jsonwire.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +56,8 @@ func (s *session) serveTools(ctx context.Context, request []byte) ([]byte, error
 
 // switchedOn reports whether a variable of the session's environment is set to
 // something that means yes.
-func (o *Options) switchedOn(name string) bool {
-	env := o.environ()
+func (l *launch) switchedOn(name string) bool {
+	env := l.environ()
 	i := variable(env, name)
 	if i < 0 {
 		return false
@@ -100,7 +101,7 @@ func (l *mcpLink) hasChanged() bool {
 
 // capture greets the server as the CLI would.
 func (l *mcpLink) capture(ctx context.Context) (m mcpManifest, ok bool) {
-	params, err := encodeJSON(cliInfo)
+	params, err := jsonwire.Marshal(cliInfo)
 	if err != nil {
 		return m, false
 	}

@@ -7,18 +7,24 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
 // defaultMCP is the default of Deadlines.MCPTimeout.
 const defaultMCP = 30 * time.Second
+
+// missingTime is how long after the handshake a server may be unknown to the CLI that
+// the options do not define: one of a plugin or of settings, or a mistake in its name.
+const missingTime = time.Second
 
 // MCPNotReadyError says which servers of [Options.RequireMCP] are not connected.
 type MCPNotReadyError struct {
 	// Servers are those that are not, as they stood last. One that the CLI does
 	// not know has the status missing.
 	Servers []MCPServerStatus
-	// Err is why waiting has ended: nil when the servers have failed for good,
-	// else a *[StalledError].
+	// Err is why waiting has ended: nil when the servers have failed for good, or
+	// the CLI does not know one a second after the handshake, else a *[StalledError].
 	Err error
 }
 
@@ -43,24 +49,25 @@ func (e *MCPNotReadyError) Unwrap() error { return e.Err }
 // requireMCP waits until the servers of RequireMCP are connected. The handshake
 // has ended well.
 func (s *session) requireMCP(ctx context.Context) error {
-	if len(s.opts.RequireMCP) == 0 {
+	if len(s.launch.RequireMCP) == 0 {
 		return nil
 	}
-	limit := orDefault(s.opts.MCPTimeout, defaultMCP)
+	limit := deadline.Or(s.launch.MCPTimeout, defaultMCP)
 	stalled := &StalledError{Phase: "MCP servers", Since: limit}
-	waiting, cancel := withTimeout(ctx, limit, stalled)
+	waiting, cancel := deadline.With(ctx, limit, stalled)
 	defer cancel()
-	missing := notReady(s.opts.RequireMCP, nil)
+	missing := notReady(s.launch.RequireMCP, nil)
+	begun := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
-		status, err := (&Client{s: s}).MCPStatus(waiting)
+		status, err := (&Client{s: s}).ListMCPServers(waiting)
 		if err != nil && waiting.Err() == nil {
 			return fmt.Errorf("claude: waiting for MCP servers: %w", err)
 		}
 		if err == nil {
-			if missing = notReady(s.opts.RequireMCP, status); len(missing) == 0 {
+			if missing = notReady(s.launch.RequireMCP, status); len(missing) == 0 {
 				return nil
 			}
-			if slices.IndexFunc(missing, unsettled) < 0 {
+			if slices.IndexFunc(missing, unsettled) < 0 || time.Since(begun) >= missingTime && slices.ContainsFunc(missing, s.launch.unknown) {
 				return &MCPNotReadyError{Servers: missing}
 			}
 		}
@@ -75,6 +82,12 @@ func (s *session) requireMCP(ctx context.Context) error {
 			return &MCPNotReadyError{Servers: missing, Err: stalled}
 		}
 	}
+}
+
+// unknown reports whether neither the CLI nor the options know a server.
+func (l *launch) unknown(s MCPServerStatus) bool {
+	_, ours := l.MCPServers[s.Name]
+	return s.Status == StatusMissing && !ours
 }
 
 // unsettled reports whether a server may still become connected by itself.
@@ -100,7 +113,7 @@ func notReady(names []string, status []MCPServerStatus) (missing []MCPServerStat
 // awaitMCP is requireMCP for a session whose handshake may not have ended. Where
 // that fails the session's end says why.
 func (s *session) awaitMCP(ctx context.Context) error {
-	if len(s.opts.RequireMCP) == 0 {
+	if len(s.launch.RequireMCP) == 0 {
 		return nil
 	}
 	select {
@@ -109,7 +122,7 @@ func (s *session) awaitMCP(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	var err error
-	s.update(func(st *sessionState) { err = st.infoErr })
+	s.update(func(st *sessionState) { err = st.handshake.err })
 	if err == nil {
 		err = s.requireMCP(ctx)
 	}

@@ -50,7 +50,9 @@ func TestRequireMCP(t *testing.T) {
 		{"later", 0, [][]map[string]string{{stands("a", "pending")}, {stands("a", "connected"), stands("b", "pending")}, {stands("a", "connected"), stands("b", "connected")}}, "", 60 * time.Millisecond},
 		{"failed", 0, [][]map[string]string{{stands("a", "connected"), failed}}, "b is failed (no such program)", 0},
 		{"one failed, one pending", 0, [][]map[string]string{{stands("a", "pending"), failed}, {stands("a", "connected"), failed}}, "b is failed", 20 * time.Millisecond},
-		{"never", 0, [][]map[string]string{{stands("a", "pending")}}, "a is pending, b is missing", 30 * time.Second},
+		{"never", 0, [][]map[string]string{{stands("a", "pending"), stands("b", "pending")}}, "a is pending, b is pending", 30 * time.Second},
+		{"a mistake in a name", 0, [][]map[string]string{{stands("a", "connected"), stands("bb", "connected")}}, "b is missing", 1050 * time.Millisecond},
+		{"known late", 0, [][]map[string]string{{stands("a", "connected")}, {stands("a", "connected"), stands("b", "connected")}}, "", 20 * time.Millisecond},
 		{"never, soon", time.Second, [][]map[string]string{{stands("a", "connected"), stands("b", "pending")}}, "b is pending", time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/mcptool"
 )
 
 // cleanCallResult is a result of a tool that the CLI accepts: content is a list
@@ -41,7 +42,7 @@ func cleanCallResult(result json.RawMessage) json.RawMessage {
 }
 
 func quoteJSON(s string) string {
-	text, _ := encodeJSON(s) // a string always encodes
+	text, _ := jsonwire.Marshal(s) // a string always encodes
 	return string(text)
 }
 
@@ -83,7 +84,7 @@ func cleanToolList(result json.RawMessage, alwaysLoad bool) json.RawMessage {
 			list["tools"] = tools
 		}
 	}
-	text, err := encodeJSON(list)
+	text, err := jsonwire.Marshal(list)
 	if err != nil {
 		return result
 	}
@@ -102,12 +103,12 @@ func loadAlways(text json.RawMessage) (json.RawMessage, error) {
 				return nil, err
 			}
 		}
-		meta[metaAlwaysLoad] = json.RawMessage("true")
-		encoded, err := encodeJSON(meta)
+		meta[mcptool.MetaAlwaysLoad] = json.RawMessage("true")
+		encoded, err := jsonwire.Marshal(meta)
 		if err != nil {
 			return nil, err
 		}
 		tool["_meta"] = encoded
 	}
-	return encodeJSON(tools)
+	return jsonwire.Marshal(tools)
 }

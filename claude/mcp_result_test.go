@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/seed7221b0f9/parley/mcptool"
 )
 
 // mcpResponses are the results in the answers of a recording.
@@ -143,7 +144,7 @@ func TestResultsAreAcceptable(t *testing.T) {
 	cleaned := 0
 	for range 20000 {
 		value := anything(r, 0)
-		result := toolResult(value)
+		result := mcptool.Result(value)
 		text, err := json.Marshal(result)
 		if err != nil {
 			t.Fatalf("%#v: %v", value, err)
@@ -162,15 +163,15 @@ func TestResultsAreAcceptable(t *testing.T) {
 
 // A session without servers of this process pays nothing for them.
 func TestNoServersCostNothing(t *testing.T) {
-	o := &Options{MCPServers: map[string]MCPServer{"ext": {Command: "x"}}}
-	s := &session{opts: o}
+	o := unchecked(&Options{MCPServers: map[string]MCPServer{"ext": {Command: "x"}}})
+	s := &session{launch: o}
 	if n := testing.AllocsPerRun(100, func() {
 		if o.hasToolServers() || len(o.externalServers()) != 1 || s.awaitMCP(t.Context()) != nil {
 			t.Error("there is a server of this process")
 		}
-		s.openTools()
-		s.closeTools()
-		s.waitTools()
+		s.mcp.open()
+		s.mcp.close()
+		s.mcp.wait()
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/control"
 )
 
-func (o *Options) hasToolServers() bool {
-	for _, s := range o.MCPServers {
+func (l *launch) hasToolServers() bool {
+	for _, s := range l.MCPServers {
 		if s.Server != nil {
 			return true
 		}
@@ -25,6 +25,11 @@ func (o *Options) hasToolServers() bool {
 // mcpHost has the servers of this process that a session's CLI may talk to. Its
 // zero value has none and costs nothing.
 type mcpHost struct {
+	launch      *launch
+	elicitation callback // answers what a server asks of the user
+	// send writes a request to the CLI, without waiting for its answer.
+	send func(ctx context.Context, request []byte) error
+
 	mu     sync.Mutex
 	state  mcpHostState
 	asking sync.WaitGroup // grows only inside update, while it is not over
@@ -56,19 +61,19 @@ func (h *mcpHost) link(name string) (l *mcpLink) {
 	return l
 }
 
-// setToolServers makes the servers of this process among these the ones that the
+// set makes the servers of this process among these the ones that the
 // CLI may talk to. One that stays keeps its session.
-func (s *session) setToolServers(servers map[string]MCPServer) map[string]*mcpLink {
+func (h *mcpHost) set(servers map[string]MCPServer) map[string]*mcpLink {
 	links := map[string]*mcpLink{}
 	var gone []*mcpLink
-	s.mcp.update(func(st *mcpHostState) {
+	h.update(func(st *mcpHostState) {
 		for name, def := range servers {
 			if def.Server == nil {
 				continue
 			}
 			l := st.links[name]
 			if l == nil || l.def.Server != def.Server {
-				l = &mcpLink{s: s, name: name, def: def}
+				l = &mcpLink{host: h, name: name, def: def}
 			}
 			links[name] = l
 		}
@@ -85,12 +90,12 @@ func (s *session) setToolServers(servers map[string]MCPServer) map[string]*mcpLi
 	return links
 }
 
-// openTools lets servers speak, behind initialize, in the order in which they
+// open lets servers speak, behind initialize, in the order in which they
 // have tried to.
-func (s *session) openTools() {
+func (h *mcpHost) open() {
 	for {
 		var held []mcpOutgoing
-		s.mcp.update(func(st *mcpHostState) {
+		h.update(func(st *mcpHostState) {
 			held, st.held = st.held, nil
 			st.open = len(held) == 0
 		})
@@ -99,16 +104,16 @@ func (s *session) openTools() {
 		}
 		for _, m := range held {
 			// The session's end is told elsewhere.
-			_ = s.sendMCP(context.Background(), m)
+			_ = h.write(context.Background(), m)
 		}
 	}
 }
 
-// emitMCP sends a message of a server's own to the CLI, or keeps it until that
+// emit sends a message of a server's own to the CLI, or keeps it until that
 // may be done.
-func (s *session) emitMCP(ctx context.Context, m mcpOutgoing) error {
+func (h *mcpHost) emit(ctx context.Context, m mcpOutgoing) error {
 	open := false
-	s.mcp.update(func(st *mcpHostState) {
+	h.update(func(st *mcpHostState) {
 		if open = st.open; !open {
 			st.held = append(st.held, m)
 		}
@@ -116,10 +121,10 @@ func (s *session) emitMCP(ctx context.Context, m mcpOutgoing) error {
 	if !open {
 		return nil
 	}
-	return s.sendMCP(ctx, m)
+	return h.write(ctx, m)
 }
 
-func (s *session) sendMCP(ctx context.Context, m mcpOutgoing) error {
+func (h *mcpHost) write(ctx context.Context, m mcpOutgoing) error {
 	text, err := jsonrpc.EncodeMessage(m.req)
 	if err != nil {
 		return err
@@ -129,34 +134,33 @@ func (s *session) sendMCP(ctx context.Context, m mcpOutgoing) error {
 		return err
 	}
 	// The answer is empty; that of a request comes as a message of the CLI's own.
-	_, err = s.mux.Start(ctx, request, nil)
-	return err
+	return h.send(ctx, request)
 }
 
-// closeTools ends every session; waitTools waits for them.
-func (s *session) closeTools() {
+// close ends every session; wait waits for them.
+func (h *mcpHost) close() {
 	var links map[string]*mcpLink
-	s.mcp.update(func(st *mcpHostState) { st.over, links = true, st.links })
+	h.update(func(st *mcpHostState) { st.over, links = true, st.links })
 	for _, l := range links {
 		l.close()
 	}
 }
 
-func (s *session) waitTools() {
+func (h *mcpHost) wait() {
 	var sessions []*mcp.ServerSession
-	s.mcp.update(func(st *mcpHostState) { sessions = st.sessions })
+	h.update(func(st *mcpHostState) { sessions = st.sessions })
 	for _, session := range sessions {
 		_ = session.Close() // has ended; this waits for its calls
 	}
-	s.mcp.asking.Wait()
+	h.asking.Wait()
 }
 
 // notified answers everything of the CLI that is no request: the control protocol
 // knows only requests.
 var notified = []byte(`{"mcp_response":{"jsonrpc":"2.0","result":{},"id":0}}`)
 
-// mcpMessage answers a message of the CLI to a server of this process.
-func (s *session) mcpMessage(ctx context.Context, req control.Request) ([]byte, error) {
+// message answers a message of the CLI to a server of this process.
+func (h *mcpHost) message(ctx context.Context, req control.Request) ([]byte, error) {
 	var body struct {
 		ServerName string          `json:"server_name"`
 		Message    json.RawMessage `json:"message"`
@@ -164,7 +168,7 @@ func (s *session) mcpMessage(ctx context.Context, req control.Request) ([]byte, 
 	if err := json.Unmarshal([]byte(req.Body), &body); err != nil {
 		return nil, err
 	}
-	l := s.mcp.link(body.ServerName)
+	l := h.link(body.ServerName)
 	if l == nil {
 		return nil, &control.Error{Message: "SDK MCP server not found: " + body.ServerName}
 	}

@@ -14,9 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/mcptool"
 )
 
 // mcpWorld is a client whose CLI is a script.
@@ -24,7 +25,7 @@ type mcpWorld struct {
 	*claude.Client
 	t    *testing.T
 	cli  *claudetest.CLI
-	init claude.JSON // the request
+	init message.JSON // the request
 }
 
 // serveMCP connects a client to a CLI that does what the test tells it.
@@ -54,9 +55,9 @@ func serveMCP(t *testing.T, opts *claude.Options) *mcpWorld {
 	return w
 }
 
-func serveTools(t *testing.T, tools ...claude.Tool) *mcpWorld {
+func serveTools(t *testing.T, tools ...mcptool.Tool) *mcpWorld {
 	t.Helper()
-	return serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"calc": claude.NewToolServer("calc", "1.0.0", tools...)}})
+	return serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"calc": {Server: mcptool.NewToolServer("calc", "1.0.0", tools...)}}})
 }
 
 func (w *mcpWorld) start(server, message string) *claudetest.Pending {
@@ -109,7 +110,7 @@ type sum struct {
 func add(_ context.Context, in sum) (string, error) { return fmt.Sprint(in.A + in.B), nil }
 
 func TestManifestsGoWithInitialize(t *testing.T) {
-	w := serveTools(t, claude.NewTool("add", "the add tool", add))
+	w := serveTools(t, mcptool.NewTool("add", "the add tool", add))
 	wantJSON(t, string(w.init), `{"subtype":"initialize","systemPrompt":[""],"sdkMcpServers":["calc"],"sdkMcpServerManifests":{"calc":{
 		"initializeResult":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"calc","version":"1.0.0"}},
 		"toolsListResult":{"tools":[{"name":"add","description":"the add tool","inputSchema":{"type":"object","additionalProperties":false,
@@ -121,7 +122,7 @@ func TestManifestsGoWithInitialize(t *testing.T) {
 func TestHandshakeByTheCLI(t *testing.T) {
 	w := serveMCP(t, &claude.Options{
 		Env:        map[string]string{"CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS": "1"},
-		MCPServers: map[string]claude.MCPServer{"calc": claude.NewToolServer("calc", "1.0.0", claude.NewTool("add", "", add))},
+		MCPServers: map[string]claude.MCPServer{"calc": {Server: mcptool.NewToolServer("calc", "1.0.0", mcptool.NewTool("add", "", add))}},
 	})
 	wantJSON(t, string(w.init), `{"subtype":"initialize","systemPrompt":[""],"sdkMcpServers":["calc"]}`)
 	w.handshake("calc")
@@ -143,7 +144,7 @@ func (w *mcpWorld) handshake(server string) {
 func TestServersAnswerBeforeTheHandshakeEnds(t *testing.T) {
 	opts := &claude.Options{
 		Env:        map[string]string{"CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS": "1"},
-		MCPServers: map[string]claude.MCPServer{"calc": claude.NewToolServer("calc", "1", claude.NewTool("add", "", add))},
+		MCPServers: map[string]claude.MCPServer{"calc": {Server: mcptool.NewToolServer("calc", "1", mcptool.NewTool("add", "", add))}},
 	}
 	opts.Spawner = claudetest.InProcess(func(cli *claudetest.CLI) int {
 		req, err := cli.AwaitInitialize()
@@ -164,7 +165,7 @@ func TestServersAnswerBeforeTheHandshakeEnds(t *testing.T) {
 }
 
 func TestUnknownServerAndBadMessages(t *testing.T) {
-	w := serveTools(t, claude.NewTool("add", "", add))
+	w := serveTools(t, mcptool.NewTool("add", "", add))
 	for _, tt := range []struct{ server, message, want string }{
 		{"nope", callMessage(2, "add", `{}`), "SDK MCP server not found: nope"},
 		{"calc", `{"jsonrpc":"1.0"}`, "calc"},
@@ -206,8 +207,8 @@ func newWaits(names ...string) *waits {
 	return w
 }
 
-func (w *waits) tool() claude.Tool {
-	return claude.NewTool("wait", "", func(ctx context.Context, in struct {
+func (w *waits) tool() mcptool.Tool {
+	return mcptool.NewTool("wait", "", func(ctx context.Context, in struct {
 		Name string `json:"name"`
 	}) (string, error) {
 		w.begun <- in.Name
@@ -320,7 +321,7 @@ func TestReconnectionEndsTheCallsOfTheOldSession(t *testing.T) {
 
 func TestBigResult(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 5<<20/16)
-	w := serveTools(t, claude.NewTool("big", "", func(context.Context, struct{}) (string, error) { return big, nil }))
+	w := serveTools(t, mcptool.NewTool("big", "", func(context.Context, struct{}) (string, error) { return big, nil }))
 	var got struct {
 		Result struct {
 			Content []struct {
@@ -339,15 +340,15 @@ func TestBigResult(t *testing.T) {
 func TestOneServerForTwentyClients(t *testing.T) {
 	var mu sync.Mutex
 	calls := map[string]int{}
-	who := claude.NewTool("who", "", func(ctx context.Context, in struct {
+	who := mcptool.NewTool("who", "", func(ctx context.Context, in struct {
 		Client string `json:"client"`
 	}) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		calls[in.Client]++
-		return in.Client + " " + claude.CallInfo(ctx).ToolUseID, nil
+		return in.Client + " " + mcptool.CallInfo(ctx).ToolUseID, nil
 	})
-	server := claude.NewToolServer("calc", "1.0.0", who)
+	server := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0", who)}
 	var clients sync.WaitGroup
 	for i := range 20 {
 		w := serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"calc": server}})
@@ -372,12 +373,12 @@ func TestOneServerForTwentyClients(t *testing.T) {
 
 func TestSetMCPServersServes(t *testing.T) {
 	w := serveMCP(t, &claude.Options{})
-	var sent claude.JSON
+	var sent message.JSON
 	w.cli.OnControl("mcp_set_servers", func(req claudetest.ControlRequest) (any, error) {
 		sent = req.Request
 		return map[string]any{"added": []string{"calc"}, "removed": []string{}, "errors": map[string]string{}}, nil
 	})
-	server := claude.NewToolServer("calc", "1.0.0", claude.NewTool("add", "", add))
+	server := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0", mcptool.NewTool("add", "", add))}
 	server.Timeout = 5000
 	if _, err := w.SetMCPServers(t.Context(), map[string]claude.MCPServer{"dyn": server, "ext": {Command: "x"}}); err != nil {
 		t.Fatal(err)
@@ -397,7 +398,7 @@ func TestSetMCPServersServes(t *testing.T) {
 
 func TestLateServerIsLeftToTheCLI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := claude.NewToolServer("slow", "1", claude.NewTool("add", "", add))
+		slow := claude.MCPServer{Server: mcptool.NewToolServer("slow", "1", mcptool.NewTool("add", "", add))}
 		slow.Server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 				if method == "tools/list" {
@@ -409,7 +410,7 @@ func TestLateServerIsLeftToTheCLI(t *testing.T) {
 				return next(ctx, method, req)
 			}
 		})
-		quick := claude.NewToolServer("calc", "1.0.0", claude.NewTool("add", "", add))
+		quick := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0", mcptool.NewTool("add", "", add))}
 		quick.Tools, quick.Timeout = []claude.MCPToolPolicy{{Name: "add", PermissionPolicy: "always_ask"}}, 2000
 		begun := time.Now()
 		w := serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"slow": slow, "calc": quick}})
@@ -418,7 +419,7 @@ func TestLateServerIsLeftToTheCLI(t *testing.T) {
 		}
 		var init struct {
 			Servers   []string                   `json:"sdkMcpServers"`
-			Configs   claude.JSON                `json:"sdkMcpServerConfigs"`
+			Configs   message.JSON               `json:"sdkMcpServerConfigs"`
 			Manifests map[string]json.RawMessage `json:"sdkMcpServerManifests"`
 		}
 		if err := w.init.Decode(&init); err != nil {
@@ -434,7 +435,7 @@ func TestLateServerIsLeftToTheCLI(t *testing.T) {
 
 // A list that has changed while it was captured is not sent; the news are.
 func TestListChangedDuringCapture(t *testing.T) {
-	server := claude.NewToolServer("calc", "1.0.0", claude.NewTool("add", "", add))
+	server := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0", mcptool.NewTool("add", "", add))}
 	told := make(chan struct{})
 	server.Server.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -446,7 +447,7 @@ func TestListChangedDuringCapture(t *testing.T) {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			res, err := next(ctx, method, req)
 			if method == "tools/list" {
-				claude.NewTool("late", "", add).AddTo(server.Server)
+				mcptool.NewTool("late", "", add).AddTo(server.Server)
 				<-told
 			}
 			return res, err
@@ -474,5 +475,5 @@ func TestListChangedDuringCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	wantJSON(t, string((<-heard).Request), `{"subtype":"mcp_message","server_name":"calc","message":{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}}`)
+	wantJSON(t, string((<-heard).Request), `{"subtype":"mcp_message","server_name":"calc","message":{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}}`)
 }

@@ -13,13 +13,13 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/mcptool"
 )
 
 // returning is a tool that returns a value.
-func returning[Out any](name string, out Out) claude.Tool {
-	return claude.NewTool(name, "", func(context.Context, struct{}) (Out, error) { return out, nil })
+func returning[Out any](name string, out Out) mcptool.Tool {
+	return mcptool.NewTool(name, "", func(context.Context, struct{}) (Out, error) { return out, nil })
 }
 
 type point struct {
@@ -27,13 +27,13 @@ type point struct {
 }
 
 func TestToolResults(t *testing.T) {
-	failing := func(err error) claude.Tool {
-		return claude.NewTool("t", "", func(context.Context, struct{}) (string, error) { return "lost", err })
+	failing := func(err error) mcptool.Tool {
+		return mcptool.NewTool("t", "", func(context.Context, struct{}) (string, error) { return "lost", err })
 	}
 	audience := &mcp.Annotations{Audience: []mcp.Role{"user"}, Priority: 0.5}
 	for _, tt := range []struct {
 		name string
-		tool claude.Tool
+		tool mcptool.Tool
 		want string
 	}{
 		{"text", returning("t", "<hi> & \u2028"), `{"content":[{"type":"text","text":"<hi> & \u2028"}]}`},
@@ -65,7 +65,7 @@ func TestToolResults(t *testing.T) {
 			{"type":"resource","resource":{"uri":"file:///a","mimeType":"text/plain","text":"resource text"}},{"type":"resource_link","uri":"file:///b.txt","name":"b"}]}`},
 		{"error", failing(errors.New("it went wrong")), `{"content":[{"type":"text","text":"it went wrong"}],"isError":true}`},
 		{"no JSON", returning("t", math.Inf(1)), `{"content":[{"type":"text","text":"the result cannot be encoded: json: unsupported value: +Inf"}],"isError":true}`},
-		{"panic", claude.NewTool("t", "", func(context.Context, struct{}) (string, error) { panic("boom") }),
+		{"panic", mcptool.NewTool("t", "", func(context.Context, struct{}) (string, error) { panic("boom") }),
 			`{"content":[{"type":"text","text":"the tool t panicked: boom"}],"isError":true}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,13 +80,13 @@ func TestToolArguments(t *testing.T) {
 		A    int     `json:"a"`
 		Name *string `json:"name,omitempty" jsonschema:"whose it is"`
 	}
-	inferred := claude.NewTool("t", "", func(_ context.Context, in input) (any, error) { return in, nil })
-	raw := claude.NewTool("t", "", func(_ context.Context, in json.RawMessage) (string, error) { return string(in), nil })
-	given := claude.NewTool("t", "", func(_ context.Context, in map[string]any) (any, error) { return in, nil },
-		claude.ToolInputSchema(json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"n":{"type":"integer","default":7,"maximum":9}}}`)))
+	inferred := mcptool.NewTool("t", "", func(_ context.Context, in input) (any, error) { return in, nil })
+	raw := mcptool.NewTool("t", "", func(_ context.Context, in json.RawMessage) (string, error) { return string(in), nil })
+	given := mcptool.NewTool("t", "", func(_ context.Context, in map[string]any) (any, error) { return in, nil },
+		mcptool.InputSchema(json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"n":{"type":"integer","default":7,"maximum":9}}}`)))
 	for _, tt := range []struct {
 		name       string
-		tool       claude.Tool
+		tool       mcptool.Tool
 		args, want string
 		bad        bool
 	}{
@@ -118,17 +118,17 @@ func TestToolArguments(t *testing.T) {
 }
 
 func TestToolOptions(t *testing.T) {
-	w := serveTools(t, claude.NewTool("t", "d", func(context.Context, json.RawMessage) (string, error) { return "", nil },
-		claude.ToolTitle("T"), claude.ToolAnnotations(mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: new(false)}),
-		claude.ToolInputSchema(&jsonschema.Schema{Type: "object"}), claude.ToolMeta("mine", 1), claude.ToolAlwaysLoad(),
-		claude.ToolSearchHint("find me"), claude.ToolMaxResultSize(1000), claude.ToolEndTurn()))
+	w := serveTools(t, mcptool.NewTool("t", "d", func(context.Context, json.RawMessage) (string, error) { return "", nil },
+		mcptool.Title("T"), mcptool.Annotations(mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: new(false)}),
+		mcptool.InputSchema(&jsonschema.Schema{Type: "object"}), mcptool.Meta("mine", 1), mcptool.AlwaysLoad(),
+		mcptool.SearchHint("find me"), mcptool.MaxResultSize(1000), mcptool.EndTurn()))
 	wantJSON(t, w.say("calc", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), `{"jsonrpc":"2.0","id":1,"result":{"tools":[{
 		"name":"t","description":"d","title":"T","annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":false},"inputSchema":{"type":"object"},
 		"_meta":{"mine":1,"anthropic/alwaysLoad":true,"anthropic/searchHint":"find me","anthropic/maxResultSizeChars":1000,"claude/endTurn":true}}]}}`)
 }
 
 func TestAlwaysLoadOfAServer(t *testing.T) {
-	server := claude.NewToolServer("calc", "1", returning("a", "x"), claude.NewTool("b", "", add, claude.ToolMeta("k", "v")))
+	server := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1", returning("a", "x"), mcptool.NewTool("b", "", add, mcptool.Meta("k", "v")))}
 	server.AlwaysLoad = true
 	w := serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"calc": server}})
 	if n := strings.Count(string(w.init), `"anthropic/alwaysLoad":true`); n != 2 {
@@ -141,12 +141,12 @@ func TestAlwaysLoadOfAServer(t *testing.T) {
 
 func TestNewToolPanics(t *testing.T) {
 	for name, make := range map[string]func(){
-		"no object": func() { claude.NewTool("t", "", func(context.Context, int) (string, error) { return "", nil }) },
+		"no object": func() { mcptool.NewTool("t", "", func(context.Context, int) (string, error) { return "", nil }) },
 		"no schema": func() {
-			claude.NewTool("t", "", func(context.Context, struct{ C chan int }) (string, error) { return "", nil })
+			mcptool.NewTool("t", "", func(context.Context, struct{ C chan int }) (string, error) { return "", nil })
 		},
 		"bad schema": func() {
-			claude.NewTool("t", "", add, claude.ToolInputSchema(json.RawMessage(`{"type":"object","$ref":"#/nowhere"}`)))
+			mcptool.NewTool("t", "", add, mcptool.InputSchema(json.RawMessage(`{"type":"object","$ref":"#/nowhere"}`)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,16 +161,16 @@ func TestNewToolPanics(t *testing.T) {
 }
 
 func TestCallInfo(t *testing.T) {
-	var got *claude.ToolCall
-	w := serveTools(t, claude.NewTool("t", "", func(ctx context.Context, _ struct{}) (string, error) {
-		got = claude.CallInfo(ctx)
+	var got *mcptool.Call
+	w := serveTools(t, mcptool.NewTool("t", "", func(ctx context.Context, _ struct{}) (string, error) {
+		got = mcptool.CallInfo(ctx)
 		return "", nil
 	}))
 	w.say("calc", callMessage(2, "t", `{}`))
 	if got.ToolUseID != "toolu_2" || got.Name != "t" || got.Session == nil || got.Meta["claudecode/toolUseId"] != "toolu_2" {
 		t.Errorf("%+v", got)
 	}
-	if call := claude.CallInfo(t.Context()); call.ToolUseID != "" || call.Progress(t.Context(), 1, 2, "") != nil {
+	if call := mcptool.CallInfo(t.Context()); call.ToolUseID != "" || call.Progress(t.Context(), 1, 2, "") != nil {
 		t.Errorf("%+v", call)
 	}
 }
@@ -180,7 +180,7 @@ func TestCallInfo(t *testing.T) {
 func TestPanicInAnyServer(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "any", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: &jsonschema.Schema{Type: "object"}}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		panic("boom in " + claude.CallInfo(ctx).ToolUseID)
+		panic("boom in " + mcptool.CallInfo(ctx).ToolUseID)
 	})
 	server.AddPrompt(&mcp.Prompt{Name: "p"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { panic("prompt boom") })
 	var log lockedBuffer

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // memCLI is a CLI in memory, its Transport and its only Conn at once. The test
@@ -22,7 +23,8 @@ import (
 type memCLI struct {
 	t *testing.T
 
-	// onLine reacts to a line that was written to the CLI; nil answers initialize.
+	// onLine reacts to a line that was written to the CLI; nil answers initialize
+	// and interrupt.
 	onLine func(line string)
 	// onEOF reacts to the end of the input; nil makes the CLI end well.
 	onEOF func()
@@ -102,6 +104,9 @@ func (c *memCLI) Write(ctx context.Context, line json.RawMessage) error {
 		c.onLine(string(line))
 	} else {
 		c.answerInitialize(string(line))
+		if l := parse(string(line)); l.Request.Subtype == "interrupt" {
+			c.say(answer(l.RequestID, `{}`))
+		}
 	}
 	return nil
 }
@@ -284,7 +289,7 @@ type stream struct {
 }
 
 // collect ranges over seq behind.
-func collect(seq iter.Seq2[claude.Message, error]) *stream {
+func collect(seq iter.Seq2[message.Message, error]) *stream {
 	s := &stream{}
 	go func() {
 		for m, err := range seq {
@@ -338,20 +343,20 @@ func (s *stream) running(t *testing.T) {
 }
 
 // label names a message by its kind and its text.
-func label(m claude.Message) string {
+func label(m message.Message) string {
 	switch m := m.(type) {
-	case *claude.ResultMessage:
+	case *message.Result:
 		return "result:" + m.Text()
-	case *claude.AssistantMessage:
+	case *message.Assistant:
 		for _, b := range m.Message.Content {
-			if b, ok := b.(*claude.TextBlock); ok {
+			if b, ok := b.(*message.Text); ok {
 				return "assistant:" + b.Text
 			}
 		}
-	case *claude.CommandLifecycleMessage:
+	case *message.CommandLifecycle:
 		return "lifecycle:" + string(m.State)
 	}
-	return claude.Kind(m)
+	return message.Kind(m)
 }
 
 const session = `"session_id":"335709b6-5234-418b-a7fc-c538f4dec9a8"`

@@ -11,12 +11,12 @@ import (
 // ended, or this system does not tell.
 var ErrNoMemory = proc.ErrNoMemory
 
-// Memory is the resident memory, in bytes, of the CLI and of everything that it
+// MeasureMemory returns the resident memory, in bytes, of the CLI and of everything that it
 // has started; pages that they share count for each. It is read from the system,
 // on Linux alone, and asks nothing of the CLI. The error is [ErrNoMemory].
-func (c *Client) Memory() (int64, error) {
+func (c *Client) MeasureMemory() (int64, error) {
 	p, ok := c.s.conn.(interface{ pid() int })
-	if !ok || c.s.opts.Spawner != nil {
+	if !ok || c.s.launch.Spawner != nil {
 		return 0, ErrNoMemory
 	}
 	return proc.TreeMemory(p.pid())

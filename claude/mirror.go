@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 var (
@@ -34,8 +37,11 @@ type mirror struct {
 	next  sink
 	store SessionStore
 	root  string // the directory of the CLI's projects
-	eager bool
-	warn  func(msg string, args ...any)
+	// resumed is the key of a session that came from the store, and goes on under it
+	// wherever the CLI runs.
+	resumed SessionKey
+	eager   bool
+	warn    func(msg string, args ...any)
 
 	box  *mailbox
 	done chan struct{}
@@ -51,9 +57,9 @@ type mirror struct {
 	claims map[string]SessionStore // by session, what only a flush looks at
 }
 
-func newMirror(next sink, opts *Options, root string) *mirror {
-	m := &mirror{next: next, store: opts.SessionStore, root: root, eager: opts.SessionStoreFlush == FlushEager,
-		warn: opts.logger().Warn, box: newMailbox(nil), done: make(chan struct{}), pending: map[string][]json.RawMessage{},
+func newMirror(next sink, l *launch, root string) *mirror {
+	m := &mirror{next: next, store: l.SessionStore, root: root, resumed: l.stored, eager: l.SessionStoreFlush == FlushEager,
+		warn: l.logger().Warn, box: newMailbox(nil), done: make(chan struct{}), pending: map[string][]json.RawMessage{},
 		claims: map[string]SessionStore{}}
 	go m.run()
 	return m
@@ -68,6 +74,7 @@ func (m *mirror) finish(err error) {
 	m.box.end(err)
 	<-m.done
 }
+
 func (m *mirror) buffered() int64 { return m.box.bytes.Load() + m.next.buffered() }
 
 // run passes on what comes, in its order.
@@ -82,10 +89,10 @@ func (m *mirror) run() {
 			return
 		}
 		switch msg := e.msg.(type) {
-		case *TranscriptMirrorMessage:
+		case *message.TranscriptMirror:
 			m.add(msg)
 			continue
-		case *ResultMessage:
+		case *message.Result:
 			m.flush()
 		}
 		m.pass(e)
@@ -98,7 +105,7 @@ func (m *mirror) pass(e entry) {
 	}
 }
 
-func (m *mirror) add(frame *TranscriptMirrorMessage) {
+func (m *mirror) add(frame *message.TranscriptMirror) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.pending[frame.FilePath]; !ok {
@@ -129,6 +136,9 @@ func (m *mirror) flush() {
 
 func (m *mirror) append(file string, entries []json.RawMessage) {
 	key, ok := m.key(file)
+	if ok && key.SessionID == m.resumed.SessionID {
+		key.ProjectKey = m.resumed.ProjectKey
+	}
 	if !ok {
 		m.warn("claude: a transcript outside of the CLI's projects is not stored", "file", file)
 		return
@@ -205,12 +215,11 @@ func (m *mirror) key(file string) (SessionKey, bool) {
 
 // mirrorError is the message that tells of entries that were not stored.
 func mirrorError(key SessionKey, err error) entry {
-	m := &MirrorErrorMessage{Error: err.Error(), Key: MirrorKey(key)}
-	m.Subtype, m.UUID, m.SessionID = "mirror_error", newUUID(), key.SessionID
-	line, encErr := Encode(m)
+	m := &message.MirrorError{Error: err.Error(), Key: message.MirrorKey(key)}
+	m.Subtype, m.UUID, m.SessionID = "mirror_error", claudedir.NewID(), key.SessionID
+	line, encErr := message.Encode(m)
 	if encErr != nil {
 		return entry{msg: m}
 	}
-	m.line = string(line)
-	return entry{text: m.line, msg: m}
+	return entry{text: string(line), msg: message.DecodeLine(string(line))}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // oddStore is a store in which each append is what its function says.
@@ -73,7 +74,7 @@ func TestMirror(t *testing.T) {
 				opts.SessionStore, opts.Env = store, map[string]string{"CLAUDE_CONFIG_DIR": "/config"}
 				begun := time.Now()
 				var got []string
-				var told []*claude.MirrorErrorMessage
+				var told []*message.MirrorError
 				var err error
 				done := make(chan struct{})
 				go func() {
@@ -83,7 +84,7 @@ func TestMirror(t *testing.T) {
 							return
 						}
 						got = append(got, label(m))
-						if e, ok := m.(*claude.MirrorErrorMessage); ok {
+						if e, ok := m.(*message.MirrorError); ok {
 							told = append(told, e)
 						}
 					}

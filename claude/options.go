@@ -6,6 +6,10 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // Options say how a session runs. A nil *Options and every zero field mean the
@@ -35,19 +39,20 @@ type Options struct {
 	// Isolation shuts out what the caller's machine would bring in.
 	Isolation *Isolation
 	// ExtraArgs are further flags, without the dashes. A nil value is a flag
-	// without one.
+	// without one. Every user of the machine can read them, except for settings,
+	// mcp-config and the system prompts, which go by file.
 	ExtraArgs map[string]*string
 	// Transport replaces the process by another wire; Spawner only runs it
 	// elsewhere. With a Transport the fields that become flags have no effect.
 	Transport Transport
-	Spawner   Spawner
+	Spawner   spawn.Spawner
 	// Tenant is whom the session is for. Admission shares its places fairly
-	// between tenants, and a [Pool] gives no process of one to another.
+	// between tenants, and a [claudepool.Pool] gives no process of one to another.
 	Tenant string
 	// Admission is asked for Weight places, 0 is one, before the process starts;
 	// they are given back when it has ended. Registry knows the process while it
 	// lives and holds its temporary files.
-	Admission *Admission
+	Admission Admitter
 	Weight    int64
 	Registry  *Registry
 	// Stderr is called with every line that the CLI writes to stderr, in order,
@@ -72,8 +77,8 @@ type Options struct {
 	// SystemPrompt: nil is an empty one, not Claude Code's; see [PromptPreset].
 	SystemPrompt SystemPrompt
 	// JSONSchema makes the answer an object of this schema, in
-	// [ResultMessage.StructuredOutput].
-	JSONSchema JSON
+	// [message.Result.StructuredOutput].
+	JSONSchema message.JSON
 
 	// Tools are the built-in tools that exist: nil all, empty none, "default"
 	// the default set. AllowedTools run without asking; DisallowedTools do not
@@ -82,10 +87,10 @@ type Options struct {
 	AllowedTools    []string
 	DisallowedTools []string
 	ToolAliases     map[string]string
-	// PermissionMode decides about tools that no rule decides about.
+	// message.PermissionMode decides about tools that no rule decides about.
 	// AllowDangerouslySkipPermissions lets a session change to
 	// bypassPermissions later on.
-	PermissionMode                  PermissionMode
+	PermissionMode                  message.PermissionMode
 	AllowDangerouslySkipPermissions bool
 	// PermissionPromptToolName is the MCP tool that is asked for permission;
 	// PermissionPrompts "none" denies whatever would ask.
@@ -126,8 +131,8 @@ type Options struct {
 	// MCPTimeout; the error is a *[MCPNotReadyError].
 	RequireMCP []string
 
-	// Hooks are called by the CLI when something happens; see [Hook].
-	Hooks *Hooks
+	// Hooks are called by the CLI when something happens; see [hook.Func].
+	Hooks *hook.Hooks
 
 	// Skills are the skills that may be used without asking, by name; nil says
 	// nothing about them. AllSkills is all of them.
@@ -170,13 +175,13 @@ type Options struct {
 	Settings        string
 	Sandbox         *Sandbox
 	SettingSources  []string
-	ManagedSettings JSON
+	ManagedSettings message.JSON
 	// EnableFileCheckpointing keeps what rewinding files needs.
 	EnableFileCheckpointing bool
 	// QuestionPreviewFormat is markdown or html.
 	QuestionPreviewFormat string
 
-	// IncludePartialMessages asks for [StreamEventMessage]s, IncludeHookEvents
+	// IncludePartialMessages asks for [message.StreamEvent]s, IncludeHookEvents
 	// for messages about command hooks, ForwardSubagentText for subagents' text.
 	IncludePartialMessages bool
 	IncludeHookEvents      bool
@@ -192,7 +197,7 @@ type Options struct {
 
 	// StrictLines makes a line that is no JSON object the end of the stream.
 	StrictLines bool
-	// MaxLine bounds one line; 0 is 256 MiB. A longer one becomes a [BadLine].
+	// MaxLine bounds one line; 0 is 256 MiB. A longer one becomes a [message.BadLine].
 	MaxLine int
 	// MaxBuffered bounds the bytes that wait for a slow reader; 0 is 256 MiB.
 	// At it reading stops until the reader goes on; nothing is dropped.
@@ -230,11 +235,17 @@ type Deadlines struct {
 	// RunEndTimeout is from a result to the end of the background tasks that a
 	// prompt has left, during which the input stays open: 10 min.
 	RunEndTimeout time.Duration
-	// ExitTimeout is from the end of the input and of the last turn to the exit
-	// of the CLI, after which it is stopped: none.
+	// ExitTimeout is from the end of the input and of the last turn, or from the
+	// end of the CLI's output, to its exit: 10 s. After it the CLI is stopped,
+	// and Query ends with a *[StalledError]; to Run a result in hand is enough.
+	// Tasks in the background have RunEndTimeout first.
 	ExitTimeout time.Duration
 	// LoadTimeout is for a SessionStore to load one transcript: 60 s.
 	LoadTimeout time.Duration
+	// InterruptGrace is for the CLI to answer the interrupt that stopping begins
+	// with while a turn runs: 2 s. One that does not answer, or that cannot be
+	// asked, gets SIGTERM without CloseGrace.
+	InterruptGrace time.Duration
 	// CloseGrace, TermGrace and KillGrace are the steps of stopping the CLI: from
 	// the end of its input to SIGTERM, 2 s; from there to SIGKILL, 5 s; from
 	// there to giving up, 5 s.
@@ -251,10 +262,12 @@ const (
 	defaultWrite     = 60 * time.Second
 	defaultRunEnd    = 10 * time.Minute
 	defaultDrain     = 30 * time.Second
+	defaultExit      = 10 * time.Second
+	defaultInterrupt = 2 * time.Second
 )
 
 // clone is a copy that the caller's changes do not reach; nil gives the defaults.
-func (o *Options) clone() *Options {
+func (o *Options) Clone() *Options {
 	if o == nil {
 		return &Options{}
 	}
@@ -268,17 +281,6 @@ func (o *Options) clone() *Options {
 		*list = slices.Clone(*list)
 	}
 	c.Plugins = slices.Clone(o.Plugins)
-	c.Hooks = o.Hooks.clone()
+	c.Hooks = o.Hooks.Clone()
 	return &c
-}
-
-// orDefault is the deadline to use: 0 is def, a negative one is none.
-func orDefault(d, def time.Duration) time.Duration {
-	switch {
-	case d == 0:
-		return def
-	case d < 0:
-		return 0
-	}
-	return d
 }

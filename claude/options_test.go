@@ -9,6 +9,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
 // reach says where an option ends up: in a flag, in a variable, in initialize,
@@ -17,6 +22,7 @@ type reach struct {
 	set  Options
 	flag []string // all flags beyond those of the empty options
 	env  string
+	file string // the content of the file that a flag names as FILE
 	init string // the JSON of initialize, without its subtype and empty prompt
 }
 
@@ -37,7 +43,7 @@ var reaches = map[string]reach{
 	"AllowedTools":                    {set: Options{AllowedTools: []string{"Read", "Bash(git log:*)"}}, flag: []string{"--allowedTools=Read,Bash(git log:*)"}},
 	"DisallowedTools":                 {set: Options{DisallowedTools: []string{"Bash"}}, flag: []string{"--disallowedTools=Bash"}},
 	"ToolAliases":                     {set: Options{ToolAliases: map[string]string{"A": "B"}}, init: `{"toolAliases":{"A":"B"}}`},
-	"PermissionMode":                  {set: Options{PermissionMode: ModePlan}, flag: []string{"--permission-mode=plan"}},
+	"PermissionMode":                  {set: Options{PermissionMode: message.ModePlan}, flag: []string{"--permission-mode=plan"}},
 	"AllowDangerouslySkipPermissions": {set: Options{AllowDangerouslySkipPermissions: true}, flag: []string{"--allow-dangerously-skip-permissions"}},
 	"PermissionPromptToolName":        {set: Options{PermissionPromptToolName: "mcp__a__b"}, flag: []string{"--permission-prompt-tool=mcp__a__b"}},
 	"CanUseTool":                      {set: Options{CanUseTool: func(context.Context, *PermissionRequest) (PermissionResult, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
@@ -49,15 +55,15 @@ var reaches = map[string]reach{
 	"PlanModeInstructions":            {set: Options{PlanModeInstructions: "p"}, init: `{"planModeInstructions":"p"}`},
 	"AdditionalDirectories":           {set: Options{AdditionalDirectories: []string{"/a", "-b"}}, flag: []string{"--add-dir=/a", "--add-dir=-b"}},
 	"ProjectConfigRoot":               {set: Options{ProjectConfigRoot: "/r"}, flag: []string{"--project-config-root=/r"}},
-	"MCPServers":                      {set: Options{MCPServers: map[string]MCPServer{"x": {Command: "c"}}}, flag: []string{`--mcp-config={"mcpServers":{"x":{"command":"c"}}}`}},
+	"MCPServers":                      {set: Options{MCPServers: map[string]MCPServer{"x": {Command: "c"}}}, flag: []string{"--mcp-config=FILE"}, file: `{"mcpServers":{"x":{"command":"c"}}}`},
 	"StrictMCPConfig":                 {set: Options{StrictMCPConfig: true}, flag: []string{"--strict-mcp-config"}},
 	"Skills":                          {set: Options{Skills: []string{"pdf"}}, flag: []string{"--allowedTools=Skill(pdf)"}, init: `{"skills":["pdf"]}`},
 	"AllSkills":                       {set: Options{AllSkills: true}, flag: []string{"--allowedTools=Skill"}},
-	"Hooks": {set: Options{Hooks: &Hooks{
-		PreToolUse: []HookMatcher[PreToolUseInput, PreToolUseOutput]{
-			{Matcher: "Bash", Hooks: []PreToolUseHook{noPreHook, noPreHook}, Timeout: 1500 * time.Millisecond}, {Hooks: []PreToolUseHook{noPreHook}, OnFailure: Block}},
-		Stop:  On("", noHook[StopInput, StopOutput]),
-		Other: map[string][]HookMatcher[OtherHookInput, OtherHookOutput]{"Z": {{}}, "B": On("x", noHook[OtherHookInput, OtherHookOutput])},
+	"Hooks": {set: Options{Hooks: &hook.Hooks{
+		PreToolUse: []hook.Matcher[hook.PreToolUseInput, hook.PreToolUseOutput]{
+			{Matcher: "Bash", Hooks: []hook.PreToolUseFunc{noPreHook, noPreHook}, Timeout: 1500 * time.Millisecond}, {Hooks: []hook.PreToolUseFunc{noPreHook}, OnFailure: hook.Block}},
+		Stop:  hook.On("", noHook[hook.StopInput, hook.StopOutput]),
+		Other: map[string][]hook.Matcher[hook.OtherInput, hook.OtherOutput]{"Z": {{}}, "B": hook.On("x", noHook[hook.OtherInput, hook.OtherOutput])},
 	}}, init: `{"hooks":{
 		"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["hook_0","hook_1"],"timeout":1.5},{"hookCallbackIds":["hook_2"],"onFailure":"block"}],
 		"Stop":[{"hookCallbackIds":["hook_3"]}],
@@ -76,9 +82,9 @@ var reaches = map[string]reach{
 	"Title":                   {set: Options{Title: "t"}, init: `{"title":"t"}`},
 	"SessionStore":            {set: Options{SessionStore: noStore{}}, flag: []string{"--session-mirror"}},
 	"Settings":                {set: Options{Settings: "/s.json"}, flag: []string{"--settings=/s.json"}},
-	"Sandbox":                 {set: Options{Sandbox: &Sandbox{Enabled: new(true)}}, flag: []string{`--settings={"sandbox":{"enabled":true,"failIfUnavailable":true}}`}},
+	"Sandbox":                 {set: Options{Sandbox: &Sandbox{Enabled: new(true)}}, flag: []string{"--settings=FILE"}, file: `{"sandbox":{"enabled":true,"failIfUnavailable":true}}`},
 	"SettingSources":          {set: Options{SettingSources: []string{}}, flag: []string{"--setting-sources="}},
-	"ManagedSettings":         {set: Options{ManagedSettings: `{"a":1}`}, flag: []string{`--managed-settings={"a":1}`}},
+	"ManagedSettings":         {set: Options{ManagedSettings: `{"a":1}`}, flag: []string{"--await-initialize", "--managed-settings-in-initialize"}, init: `{"managedSettings":{"a":1}}`},
 	"EnableFileCheckpointing": {set: Options{EnableFileCheckpointing: true}, env: "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING=true"},
 	"QuestionPreviewFormat":   {set: Options{QuestionPreviewFormat: "html"}, env: "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT=html"},
 	"IncludePartialMessages":  {set: Options{IncludePartialMessages: true}, flag: []string{"--include-partial-messages"}},
@@ -102,7 +108,7 @@ var stayHere = []string{
 
 func noHook[In, Out any](context.Context, *In) (*Out, error) { return nil, nil }
 
-var noPreHook = noHook[PreToolUseInput, PreToolUseOutput]
+var noPreHook = noHook[hook.PreToolUseInput, hook.PreToolUseOutput]
 
 type noStore struct{ SessionStore }
 
@@ -119,20 +125,28 @@ func TestEveryOptionReaches(t *testing.T) {
 }
 
 func checkReach(t *testing.T, r reach) {
-	if err := r.set.check(); err != nil {
-		t.Fatal(err)
-	}
-	args, err := r.set.args(&scratch{})
+	l, err := newLaunch(&r.set)
 	if err != nil {
 		t.Fatal(err)
+	}
+	tmp := scratch{dir: t.TempDir()}
+	args, err := l.args(&tmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range tmp.paths {
+		if text, err := os.ReadFile(p); err != nil || string(text) != r.file {
+			t.Errorf("the file has %q, %v, want %q", text, err, r.file)
+		}
+		args = strings.Split(strings.ReplaceAll(strings.Join(args, "\x00"), p, "FILE"), "\x00")
 	}
 	if got := args[5:]; !slices.Equal(got, r.flag) {
 		t.Errorf("flags %q, want %q", got, r.flag)
 	}
-	if r.env != "" && !slices.Contains(r.set.environ(), r.env) {
+	if r.env != "" && !slices.Contains(l.environ(), r.env) {
 		t.Errorf("no %s in the environment", r.env)
 	}
-	request, err := r.set.initialize()
+	request, err := l.initialize()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +177,7 @@ func TestPrompts(t *testing.T) {
 		{PromptFile("/f"), `{"subtype":"initialize"}`},
 	}
 	for _, tt := range tests {
-		got, err := (&Options{SystemPrompt: tt.prompt}).initialize()
+		got, err := unchecked(&Options{SystemPrompt: tt.prompt}).initialize()
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%#v: %s, %v", tt.prompt, got, err)
 		}
@@ -181,7 +195,7 @@ func TestThinkingFlags(t *testing.T) {
 		{Options{MaxThinkingTokens: new(1000)}, "--max-thinking-tokens=1000"},
 	}
 	for _, tt := range tests {
-		args, err := tt.set.args(&scratch{})
+		args, err := unchecked(&tt.set).args(&scratch{})
 		if err != nil || !slices.Equal(args[5:], []string{tt.want}) {
 			t.Errorf("%q, %v; want %s", args[5:], err, tt.want)
 		}
@@ -191,7 +205,7 @@ func TestThinkingFlags(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	for name, o := range map[string]Options{
 		"same fallback":        {Model: "m", FallbackModel: "m"},
-		"id of a resumed one":  {SessionID: newUUID(), Resume: "x"},
+		"id of a resumed one":  {SessionID: claudedir.NewID(), Resume: "x"},
 		"id that is none":      {SessionID: "mine"},
 		"two ways of thinking": {Thinking: &Thinking{}, MaxThinkingTokens: new(int)},
 		"display of nothing":   {Thinking: &Thinking{Type: ThinkingDisabled, Display: "omitted"}},
@@ -205,12 +219,12 @@ func TestConflicts(t *testing.T) {
 		"store cannot list":    {SessionStore: noStore{}, Continue: true},
 		"two to be asked":      {PermissionPromptToolName: "mcp__a__b", OnPlan: func(context.Context, *PlanRequest) (*PlanDecision, error) { return nil, nil }},
 		"nobody for a dialog":  {SupportedDialogKinds: []string{"k"}},
-		"nil hook":             {Hooks: &Hooks{Stop: On("", StopHook(nil))}},
-		"hook's timeout":       {Hooks: &Hooks{Stop: []HookMatcher[StopInput, StopOutput]{{Timeout: -1}}}},
-		"hook's failure":       {Hooks: &Hooks{Stop: []HookMatcher[StopInput, StopOutput]{{OnFailure: "maybe"}}}},
-		"event with a field":   {Hooks: &Hooks{Other: map[string][]HookMatcher[OtherHookInput, OtherHookOutput]{"Stop": nil}}},
+		"nil hook":             {Hooks: &hook.Hooks{Stop: hook.On("", hook.StopFunc(nil))}},
+		"hook's timeout":       {Hooks: &hook.Hooks{Stop: []hook.Matcher[hook.StopInput, hook.StopOutput]{{Timeout: -1}}}},
+		"hook's failure":       {Hooks: &hook.Hooks{Stop: []hook.Matcher[hook.StopInput, hook.StopOutput]{{OnFailure: "maybe"}}}},
+		"event with a field":   {Hooks: &hook.Hooks{Other: map[string][]hook.Matcher[hook.OtherInput, hook.OtherOutput]{"Stop": nil}}},
 	} {
-		if err := o.check(); err == nil {
+		if err := o.Check(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -229,29 +243,31 @@ func TestSkillNames(t *testing.T) {
 	}
 }
 
-// A long value goes into a file that only the user can read and that is gone
-// with the process.
-func TestLongValues(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	long := `{"x":"` + strings.Repeat("y", maxFlagValue) + `"}`
-	var tmp scratch
-	o := &Options{Settings: long, MCPServers: map[string]MCPServer{"s": {Command: strings.Repeat("c", maxFlagValue)}}, JSONSchema: JSON(long)}
-	args, err := o.args(&tmp)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(strings.Join(args, " "), "yyyy") || len(tmp.paths) != 2 {
-		t.Fatalf("%d files, arguments %.200q", len(tmp.paths), args)
-	}
-	info, err := os.Stat(tmp.paths[0])
-	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != int64(len(long)) {
-		t.Errorf("%v, %v", info, err)
-	}
-	paths := slices.Clone(tmp.paths)
-	tmp.remove()
-	for _, p := range paths {
-		if _, err := os.Stat(p); !os.IsNotExist(err) {
-			t.Errorf("%s is still there", p)
+// What can hold a secret goes into a file that only the user can read and that is
+// gone with the process, whatever its length.
+func TestSecretValues(t *testing.T) {
+	for _, text := range []string{"s3cret", strings.Repeat("s3cret", 16<<10)} {
+		tmp := scratch{dir: t.TempDir()}
+		settings, servers := `{"x":"`+text+`"}`, "\ufeff {\"mcpServers\":{\"x\":{\"command\":\""+text+"\"}}}"
+		o := &Options{Settings: settings, MCPServers: map[string]MCPServer{"s": {Command: text}}, JSONSchema: message.JSON(`{"x":"` + strings.Repeat("s3cret", maxSchemaFlag) + `"}`), ManagedSettings: message.JSON(settings),
+			ExtraArgs: map[string]*string{"mcp-config": &servers, "append-system-prompt": &text, "system-prompt": &text}}
+		args, err := unchecked(o).args(&tmp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(strings.Join(args, " "), "s3cret") || len(tmp.paths) != 5 {
+			t.Fatalf("%d files, arguments %.200q", len(tmp.paths), args)
+		}
+		info, err := os.Stat(tmp.paths[0])
+		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != int64(len(settings)) {
+			t.Errorf("%v, %v", info, err)
+		}
+		paths := slices.Clone(tmp.paths)
+		tmp.remove()
+		for _, p := range paths {
+			if _, err := os.Stat(p); !os.IsNotExist(err) {
+				t.Errorf("%s is still there", p)
+			}
 		}
 	}
 }
@@ -262,7 +278,7 @@ func TestEnviron(t *testing.T) {
 	t.Setenv("DEBUG", "*")
 	t.Setenv("MINE", "yes")
 	t.Setenv("CLAUDE_CODE_ENTRYPOINT", "other")
-	env := (&Options{Env: map[string]string{"DEBUG": "own", "OWN": "o"}}).environ()
+	env := unchecked(&Options{Env: map[string]string{"DEBUG": "own", "OWN": "o"}}).environ()
 	for _, want := range []string{"MINE=yes", "OWN=o", "CLAUDE_CODE_ENTRYPOINT=other", "CLAUDE_CODE_SDK_READS_SESSION_STATE=1", "CLAUDE_AGENT_SDK_VERSION=" + Version} {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s", want)
@@ -273,7 +289,7 @@ func TestEnviron(t *testing.T) {
 			t.Errorf("%s is there", kv)
 		}
 	}
-	clean := (&Options{CleanEnv: true}).environ()
+	clean := unchecked(&Options{CleanEnv: true}).environ()
 	if !slices.Contains(clean, "CLAUDE_CODE_ENTRYPOINT=sdk-cli") || slices.Contains(clean, "MINE=yes") || len(clean) != 3 {
 		t.Errorf("clean environment %q", clean)
 	}
@@ -282,7 +298,7 @@ func TestEnviron(t *testing.T) {
 func TestIsolation(t *testing.T) {
 	t.Setenv("SECRET_OF_MINE", "s")
 	t.Setenv("LANG", "C.UTF-8")
-	o := &Options{Isolation: &Isolation{}, Env: map[string]string{"GIVEN": "g"}}
+	o := unchecked(&Options{Isolation: &Isolation{}, Env: map[string]string{"GIVEN": "g"}})
 	cleanup, err := o.isolate()
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +372,7 @@ func TestProjectKey(t *testing.T) {
 }
 
 func TestOrDefault(t *testing.T) {
-	if orDefault(0, time.Second) != time.Second || orDefault(-1, time.Second) != 0 || orDefault(2, time.Second) != 2 {
+	if deadline.Or(0, time.Second) != time.Second || deadline.Or(-1, time.Second) != 0 || deadline.Or(2, time.Second) != 2 {
 		t.Error("0 is the default, negative none")
 	}
 }

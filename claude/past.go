@@ -3,6 +3,7 @@ package claude
 import (
 	"strings"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -51,19 +52,19 @@ func (p *pastIDs) add(id string) {
 // has reports whether a message belongs to a turn that is over.
 func (p *pastIDs) has(e entry) bool {
 	switch m := e.msg.(type) {
-	case *TaskStartedMessage:
+	case *message.TaskStarted:
 		return p.started(m)
-	case *TaskProgressMessage:
+	case *message.TaskProgress:
 		return p.ids[m.TaskID]
-	case *TaskUpdatedMessage:
+	case *message.TaskUpdated:
 		return p.ids[m.TaskID]
-	case *TaskNotificationMessage:
+	case *message.TaskNotification:
 		return p.ids[m.TaskID]
-	case *ToolProgressMessage:
+	case *message.ToolProgress:
 		return p.ids[m.ParentToolUseID] || p.ids[m.TaskID]
-	case *AssistantMessage:
+	case *message.Assistant:
 		return p.ids[m.ParentToolUseID] || p.named(e.text)
-	case *UserMessage:
+	case *message.User:
 		return p.ids[m.ParentToolUseID]
 	case nil:
 		return len(p.ids) > 0 && p.line(e.text)
@@ -73,7 +74,7 @@ func (p *pastIDs) has(e entry) bool {
 
 // started takes a task into account. One that was begun inside of a past one is
 // past itself; one that is taken up by another call is not any more.
-func (p *pastIDs) started(m *TaskStartedMessage) bool {
+func (p *pastIDs) started(m *message.TaskStarted) bool {
 	if p.ids[m.ParentTaskID] || p.ids[m.ToolUseID] {
 		p.add(m.TaskID)
 		p.add(m.ToolUseID)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -13,14 +14,14 @@ import (
 // from MCP servers: escape them before they are shown. It is read-only.
 type PermissionRequest struct {
 	ToolName string `json:"tool_name"`
-	// Input is what the tool would run with; see [PermissionRequest.DecodeInput].
-	Input JSON `json:"input"`
+	// Input is what the tool would run with; see [tool.Decode].
+	Input message.JSON `json:"input"`
 	// MCPServer is whose tool it is, nil for a built-in one. Trust its Source, not
 	// its Name.
-	MCPServer *MCPProvenance `json:"mcp_server"`
+	MCPServer *message.MCPProvenance `json:"mcp_server"`
 	// Suggestions, given back as [Allow].UpdatedPermissions, keep the CLI from
 	// asking the like of it again.
-	Suggestions []PermissionUpdate `json:"permission_suggestions"`
+	Suggestions []message.PermissionUpdate `json:"permission_suggestions"`
 	// BlockedPath is the path that made the CLI ask.
 	BlockedPath string `json:"blocked_path"`
 	// DecisionReason says why the CLI asks, DecisionReasonType what kind of
@@ -51,7 +52,7 @@ type PermissionRequest struct {
 	// ServerPolicyAskOnly: the policy of the MCP server lets the tool only ask.
 	ServerPolicyAskOnly bool `json:"server_policy_ask_only"`
 
-	raw JSON
+	raw message.JSON
 	// tellsUnanswered is whether the CLI takes annotations of questions that were
 	// left without an answer.
 	tellsUnanswered bool
@@ -65,14 +66,13 @@ type MatchedAskRule struct {
 }
 
 // Raw is the whole request, with members that have no field here.
-func (p *PermissionRequest) Raw() JSON { return p.raw }
+func (p *PermissionRequest) Raw() message.JSON { return p.raw }
 
-// DecodeInput decodes the input into a pointer to the tool's own type; see
-// [ToolUseBlock.DecodeInput].
-func (p *PermissionRequest) DecodeInput() (any, error) { return DecodeToolInput(p.ToolName, p.Input) }
+// Call returns the tool's name and its input, for [tool.Decode].
+func (p *PermissionRequest) Call() (name string, input message.JSON) { return p.ToolName, p.Input }
 
-func (o *Options) hasPermissionCallbacks() bool {
-	return o.asksForPermission() || o.OnElicitation != nil || o.OnUserDialog != nil
+func (l *launch) hasPermissionCallbacks() bool {
+	return l.asksForPermission() || l.OnElicitation != nil || l.OnUserDialog != nil
 }
 
 // asksForPermission reports whether the CLI is to ask this process for permission.
@@ -81,52 +81,51 @@ func (o *Options) asksForPermission() bool {
 }
 
 // permissionPromptTool is what the CLI asks for permission.
-func (o *Options) permissionPromptTool() string {
-	if o.asksForPermission() {
+func (l *launch) permissionPromptTool() string {
+	if l.asksForPermission() {
 		return "stdio"
 	}
-	return o.PermissionPromptToolName
+	return l.PermissionPromptToolName
 }
 
-// checkPermission refuses callbacks that cannot work.
-func (o *Options) checkPermission() error {
-	switch {
-	case o.asksForPermission() && o.PermissionPromptToolName != "":
-		return errors.New("claude: PermissionPromptToolName cannot be used with CanUseTool, OnQuestion or OnPlan: only one can be asked")
-	case len(o.SupportedDialogKinds) > 0 && o.OnUserDialog == nil:
-		return errors.New("claude: SupportedDialogKinds needs OnUserDialog")
-	}
-	return nil
+// checkPromptTool refuses a second one to be asked for permission.
+func (o *Options) checkPromptTool() error {
+	return refuse(o.asksForPermission() && o.PermissionPromptToolName != "", "cannot be used with CanUseTool, OnQuestion or OnPlan: only one can be asked")
 }
 
 // canUseTool answers can_use_tool.
-func (s *session) canUseTool(ctx context.Context, req control.Request) ([]byte, error) {
-	if !s.opts.asksForPermission() {
+func (r *responder) canUseTool(ctx context.Context, req control.Request) ([]byte, error) {
+	if !r.launch.asksForPermission() {
 		return nil, errors.New("canUseTool callback is not provided")
 	}
-	p := s.permissionRequest(req)
-	return answerNowOrLater(ctx, s, req, p.encode, func() (PermissionResult, error) { return s.opts.decide(ctx, p) })
+	p := r.permissionRequest(req)
+	answer, err := answerNowOrLater(ctx, r, req, p.encode, func() (PermissionResult, error) { return r.launch.decide(ctx, p) })
+	if err != nil {
+		return nil, err
+	}
+	defer r.permissionHooks.forget(permissionKey(p.ToolName, p.Input))
+	return r.afterHooks(ctx, p, answer)
 }
 
-func (s *session) permissionRequest(req control.Request) *PermissionRequest {
+func (r *responder) permissionRequest(req control.Request) *PermissionRequest {
 	p := new(PermissionRequest)
 	_ = jsonwire.Unmarshal(req.Body, p) // it is JSON; members of other types stay in Raw
-	p.RequestID, p.raw = req.ID, JSON(req.Body)
+	p.RequestID, p.raw = req.ID, message.JSON(req.Body)
 	if p.asksQuestion() {
-		p.tellsUnanswered = s.has("ask_user_question_unanswered_v1")
+		p.tellsUnanswered = r.has("ask_user_question_unanswered_v1")
 	}
 	return p
 }
 
 // decide asks the callback that a request is for.
-func (o *Options) decide(ctx context.Context, p *PermissionRequest) (PermissionResult, error) {
+func (l *launch) decide(ctx context.Context, p *PermissionRequest) (PermissionResult, error) {
 	switch {
-	case p.asksQuestion() && o.OnQuestion != nil:
-		return o.OnQuestion(ctx, newQuestionRequest(p))
-	case p.asksForPlan() && o.OnPlan != nil:
-		return o.OnPlan(ctx, newPlanRequest(p))
-	case o.CanUseTool != nil:
-		return o.CanUseTool(ctx, p)
+	case p.asksQuestion() && l.OnQuestion != nil:
+		return l.OnQuestion(ctx, newQuestionRequest(p))
+	case p.asksForPlan() && l.OnPlan != nil:
+		return l.OnPlan(ctx, newPlanRequest(p))
+	case l.CanUseTool != nil:
+		return l.CanUseTool(ctx, p)
 	}
 	// The CLI asks for all tools or for none.
 	return &Deny{Message: "There is nobody here who could permit " + p.ToolName + "."}, nil

@@ -8,12 +8,15 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // asksFor is a CLI that asks something of the program in its only turn, and ends
 // the turn with what was answered.
-func asksFor(subtype string, fields any) claude.Spawner {
+func asksFor(subtype string, fields any) spawn.Spawner {
 	return claudetest.InProcess(func(cli *claudetest.CLI) int {
 		if _, err := cli.Handshake(); err != nil {
 			return 1
@@ -44,11 +47,11 @@ func ExampleAllow() {
 	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{
 		"tool_name": "Bash", "input": map[string]string{"command": "rm -r build"}, "tool_use_id": "toolu_1"})}
 	opts.CanUseTool = func(ctx context.Context, req *claude.PermissionRequest) (claude.PermissionResult, error) {
-		in, err := req.DecodeInput()
+		in, err := tool.Decode(req)
 		if err != nil {
 			return nil, err // the tool does not run
 		}
-		bash, ok := in.(*claude.BashInput)
+		bash, ok := in.(*tool.BashInput)
 		if !ok {
 			return &claude.Deny{Message: "Only Bash may be used."}, nil
 		}
@@ -61,28 +64,35 @@ func ExampleAllow() {
 	// {"behavior":"allow","updatedInput":{"command":"rm -ri build"},"toolUseID":"toolu_1"}
 }
 
-// Allow the like of a call for the rest of the session.
+// Allow the like of a call for the rest of the session, and nothing else: the CLI
+// suggests a permission mode and a directory beside the rule, as it does for touch.
 func ExamplePermissionUpdate() {
-	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{"tool_name": "Bash", "input": map[string]string{"command": "ls"}, "tool_use_id": "toolu_1",
-		"permission_suggestions": []any{map[string]any{"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": []any{map[string]string{"toolName": "Bash", "ruleContent": "ls:*"}}}}})}
+	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{
+		"tool_name": "Bash", "input": map[string]string{"command": "touch z"}, "tool_use_id": "toolu_1",
+		"permission_suggestions": []any{
+			map[string]any{"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+			map[string]any{"type": "addDirectories", "directories": []string{"/src"}, "destination": "session"},
+			map[string]any{"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": []any{map[string]string{"toolName": "Bash", "ruleContent": "touch:*"}}},
+		},
+	})}
 	opts.CanUseTool = func(_ context.Context, req *claude.PermissionRequest) (claude.PermissionResult, error) {
-		updates := req.Suggestions
-		for i := range updates {
-			fmt.Println(updates[i].Behavior, updates[i].Rules[0])
-			updates[i].Destination = claude.DestinationSession
+		rules := claude.RulesOnly(req.Suggestions)
+		for i := range rules {
+			fmt.Println(rules[i].Behavior, rules[i].Rules)
+			rules[i].Destination = message.DestinationSession
 		}
-		return &claude.Allow{UpdatedPermissions: updates}, nil
+		return &claude.Allow{UpdatedPermissions: rules}, nil
 	}
 	finish(opts)
 	// Output:
-	// allow Bash(ls:*)
-	// {"behavior":"allow","updatedInput":{"command":"ls"},"updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Bash","ruleContent":"ls:*"}],"type":"addRules"}],"toolUseID":"toolu_1"}
+	// allow [Bash(touch:*)]
+	// {"behavior":"allow","updatedInput":{"command":"touch z"},"updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Bash","ruleContent":"touch:*"}],"type":"addRules"}],"toolUseID":"toolu_1"}
 }
 
 // Answer the agent's questions: the first option of each.
 func ExampleQuestionAnswer() {
 	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "input": map[string]any{
-		"questions": []claude.Question{{Question: "Which colour?", Header: "Colour", Options: []claude.QuestionOption{{Label: "Red"}, {Label: "Blue"}}}}}})}
+		"questions": []tool.Question{{Question: "Which colour?", Header: "Colour", Options: []tool.QuestionOption{{Label: "Red"}, {Label: "Blue"}}}}}})}
 	opts.OnQuestion = func(_ context.Context, req *claude.QuestionRequest) (*claude.QuestionAnswer, error) {
 		answer := &claude.QuestionAnswer{}
 		for _, q := range req.Questions {
@@ -106,7 +116,7 @@ func ExamplePlanDecision() {
 	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{"tool_name": "ExitPlanMode", "input": map[string]string{"plan": "Paint it."}, "tool_use_id": "toolu_1"})}
 	opts.OnPlan = func(_ context.Context, req *claude.PlanRequest) (*claude.PlanDecision, error) {
 		fmt.Println("the plan:", req.Plan)
-		return &claude.PlanDecision{Approve: true, Mode: claude.ModeAcceptEdits}, nil
+		return &claude.PlanDecision{Approve: true, Mode: message.ModeAcceptEdits}, nil
 	}
 	finish(opts)
 	// Output:
@@ -119,10 +129,10 @@ func ExampleElicitationResult() {
 	opts := &claude.Options{Spawner: asksFor("elicitation", map[string]any{"mcp_server_name": "crm", "message": "Your name?", "mode": "form"})}
 	opts.OnElicitation = func(_ context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
 		fmt.Println(req.MCPServerName, "asks:", req.Message)
-		if req.Mode == claude.ElicitationURL {
-			return &claude.ElicitationResult{Action: claude.ElicitationDecline}, nil
+		if req.Mode == message.ElicitationURL {
+			return &claude.ElicitationResult{Action: message.ElicitationDecline}, nil
 		}
-		return &claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": "Ada"}}, nil
+		return &claude.ElicitationResult{Action: message.ElicitationAccept, Content: map[string]any{"name": "Ada"}}, nil
 	}
 	finish(opts)
 	// Output:

@@ -58,17 +58,17 @@ func (o *openRequests) remove(id string, r *openRequest) bool {
 
 // answerNowOrLater answers with what the callback returns, or with what comes
 // from elsewhere while the request is open; the first counts.
-func answerNowOrLater[R any](ctx context.Context, s *session, req control.Request, encode func(R) ([]byte, error), call func() (R, error)) ([]byte, error) {
+func answerNowOrLater[R any](ctx context.Context, r *responder, req control.Request, encode func(R) ([]byte, error), call func() (R, error)) ([]byte, error) {
 	open := &openRequest{answer: make(chan []byte, 1)}
 	open.encode = func(result any) ([]byte, error) {
-		r, ok := result.(R)
+		typed, ok := result.(R)
 		if !ok {
 			return nil, fmt.Errorf("claude: a %T is no answer to %s", result, req.Subtype)
 		}
-		return encode(r)
+		return encode(typed)
 	}
-	s.open.add(req.ID, open)
-	defer s.open.remove(req.ID, open)
+	r.open.add(req.ID, open)
+	defer r.open.remove(req.ID, open)
 	result, err := call()
 	if errors.Is(err, ErrAnswerLater) {
 		select {
@@ -78,7 +78,7 @@ func answerNowOrLater[R any](ctx context.Context, s *session, req control.Reques
 			err = context.Cause(ctx)
 		}
 	}
-	if !s.open.remove(req.ID, open) {
+	if !r.open.remove(req.ID, open) {
 		return <-open.answer, nil
 	}
 	if err != nil {
@@ -86,18 +86,18 @@ func answerNowOrLater[R any](ctx context.Context, s *session, req control.Reques
 	}
 	text, err := encode(result)
 	if err != nil {
-		s.warn("claude: the answer of a callback cannot be sent", "request", req.Subtype, "error", err)
+		r.warn("claude: the answer of a callback cannot be sent", "request", req.Subtype, "error", err)
 	}
 	return text, err
 }
 
 // answerOpen answers a request that is open. An answer that cannot be sent
 // leaves it open.
-func (s *session) answerOpen(ctx context.Context, id string, result any) error {
+func (r *responder) answerOpen(ctx context.Context, id string, result any) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	open := s.open.find(id)
+	open := r.open.find(id)
 	if open == nil {
 		return ErrNotOpen
 	}
@@ -105,7 +105,7 @@ func (s *session) answerOpen(ctx context.Context, id string, result any) error {
 	if err != nil {
 		return err
 	}
-	if !s.open.remove(id, open) {
+	if !r.open.remove(id, open) {
 		return ErrNotOpen
 	}
 	open.answer <- text
@@ -118,17 +118,17 @@ func (s *session) answerOpen(ctx context.Context, id string, result any) error {
 // [ErrNotOpen]. An answer that cannot be sent, a nil one for example, is an error
 // too, and the request stays open. Success means that the answer is on its way.
 func (c *Client) AnswerPermission(ctx context.Context, requestID string, result PermissionResult) error {
-	return c.s.answerOpen(ctx, requestID, result)
+	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
 // AnswerElicitation does for [Options.OnElicitation] what
 // [Client.AnswerPermission] does for permissions.
 func (c *Client) AnswerElicitation(ctx context.Context, requestID string, result *ElicitationResult) error {
-	return c.s.answerOpen(ctx, requestID, result)
+	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
 // AnswerUserDialog does for [Options.OnUserDialog] what
 // [Client.AnswerPermission] does for permissions.
 func (c *Client) AnswerUserDialog(ctx context.Context, requestID string, result *UserDialogResult) error {
-	return c.s.answerOpen(ctx, requestID, result)
+	return c.s.responder.answerOpen(ctx, requestID, result)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // later are options whose callbacks all leave the answer for later.
@@ -45,13 +46,13 @@ func TestAnswerLater(t *testing.T) {
 				t.Errorf("%#v: %v", bad, err)
 			}
 		}
-		if err := c.AnswerElicitation(ctx, "r1", &claude.ElicitationResult{Action: claude.ElicitationCancel}); err == nil {
+		if err := c.AnswerElicitation(ctx, "r1", &claude.ElicitationResult{Action: message.ElicitationCancel}); err == nil {
 			t.Error("an elicitation's answer was taken for a permission's")
 		}
 		for _, err := range []error{
 			c.AnswerPermission(ctx, "r1", &claude.Deny{Message: "no"}),
 			c.AnswerPermission(ctx, "r2", choices()),
-			c.AnswerElicitation(ctx, "r3", &claude.ElicitationResult{Action: claude.ElicitationCancel}),
+			c.AnswerElicitation(ctx, "r3", &claude.ElicitationResult{Action: message.ElicitationCancel}),
 			c.AnswerUserDialog(ctx, "r4", &claude.UserDialogResult{Cancelled: true}),
 		} {
 			if err != nil {

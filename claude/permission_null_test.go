@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // fill sets the fields of what v points to, each of them or not, to values of
@@ -51,11 +53,11 @@ func fill(r *rand.Rand, v reflect.Value) {
 func text(r *rand.Rand, v any) string {
 	texts := []string{"", "x", "\x00\xff"}
 	switch v.(type) {
-	case JSON:
+	case message.JSON:
 		texts = []string{"", "null", "{}", `{"command":"ls"}`, `{"answers":{"Which?":"A"}}`, `{"answers":null}`, "[]", "{", ` null `, `"x"`, `{} {}`}
-	case PermissionUpdateType:
+	case message.PermissionUpdateType:
 		texts = []string{"", "addRules", "replaceRules", "removeRules", "setMode", "addDirectories", "removeDirectories", "future"}
-	case ElicitationAction:
+	case message.ElicitationAction:
 		texts = []string{"", "accept", "decline", "cancel", "future"}
 	}
 	return texts[r.IntN(len(texts))]
@@ -77,7 +79,7 @@ func TestNoAnswerHoldsANull(t *testing.T) {
 				sent[fmt.Sprintf("%T %s", result, wholePermission(t, p, line))]++
 			}
 		}
-		form, result := &ElicitationRequest{Mode: []ElicitationMode{"", "form", "url"}[r.IntN(3)]}, new(ElicitationResult)
+		form, result := &ElicitationRequest{Mode: []message.ElicitationMode{"", "form", "url"}[r.IntN(3)]}, new(ElicitationResult)
 		fill(r, reflect.ValueOf(result).Elem())
 		if line, err := form.encode(result); err == nil {
 			sent["elicitation "+wholeElicitation(t, line)]++
@@ -102,7 +104,7 @@ func TestNoAnswerHoldsANull(t *testing.T) {
 // permissionAsks are requests to answer, odd ones among them.
 func permissionAsks() (asks []*PermissionRequest) {
 	for _, tool := range []string{"Bash", "AskUserQuestion", "ExitPlanMode"} {
-		for _, input := range []JSON{"", "null", "{}", `{"plan":"p","questions":[{"question":"Which?"}]}`} {
+		for _, input := range []message.JSON{"", "null", "{}", `{"plan":"p","questions":[{"question":"Which?"}]}`} {
 			asks = append(asks, &PermissionRequest{ToolName: tool, Input: input, ToolUseID: "t"}, &PermissionRequest{ToolName: tool, Input: input, tellsUnanswered: true})
 		}
 	}

@@ -3,14 +3,15 @@ package claude
 import (
 	"slices"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // pendingRequest is a request that was asked before this process was there.
 type pendingRequest struct {
-	RequestID string `json:"request_id"`
-	Request   JSON   `json:"request"`
+	RequestID string       `json:"request_id"`
+	Request   message.JSON `json:"request"`
 }
 
 // dispatchPending takes the requests that the answer to initialize says are

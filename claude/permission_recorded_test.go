@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/recording"
 )
 
-// TestRecordedPermissions asks what the CLI asked in the recordings, has the
+// claude.TestRecordedPermissions asks what the CLI asked in the recordings, has the
 // callbacks return what they returned there, and compares the answers with those
 // of the official SDK. They may differ in this: an Allow always says what the
 // tool runs with, as older CLIs want it, and what no type of this package can
@@ -22,7 +22,7 @@ import (
 func TestRecordedPermissions(t *testing.T) {
 	compared := map[string]int{}
 	for _, name := range scenarios(t) {
-		rec, err := claudetest.ReadRecording(filepath.Join(corpus(t), name), nil)
+		rec, err := recording.ReadRecording(filepath.Join(corpus(t), name), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,10 +46,10 @@ func TestRecordedPermissions(t *testing.T) {
 	}
 }
 
-func compareRecordedAnswer(t *testing.T, p *claudetest.RecordedProcess, a claudetest.Answer, elicits bool) {
+func compareRecordedAnswer(t *testing.T, p *recording.RecordedProcess, a recording.Answer, elicits bool) {
 	var asked struct {
-		RequestID string      `json:"request_id"`
-		Request   claude.JSON `json:"request"`
+		RequestID string       `json:"request_id"`
+		Request   message.JSON `json:"request"`
 	}
 	if err := json.Unmarshal([]byte(p.Stdout[a.Line-1]), &asked); err != nil {
 		t.Fatal(err)
@@ -87,17 +87,17 @@ func compareRecordedAnswer(t *testing.T, p *claudetest.RecordedProcess, a claude
 		if _, has := want.Response["updatedInput"]; !has && want.Response["behavior"] == "allow" {
 			want.Response["updatedInput"] = input(t, asked.Request)
 		}
-		if diff := cmp.Diff(any(want.Response), claude.JSON(got).Value()); diff != "" {
+		if diff := cmp.Diff(any(want.Response), message.JSON(got).Value()); diff != "" {
 			t.Errorf("answer (-official +ours):\n%s", diff)
 		}
 	})
 }
 
 // input is what the tool of a request would run with.
-func input(t *testing.T, request claude.JSON) any {
+func input(t *testing.T, request message.JSON) any {
 	t.Helper()
 	var fields struct {
-		Input claude.JSON `json:"input"`
+		Input message.JSON `json:"input"`
 	}
 	if err := request.Decode(&fields); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func input(t *testing.T, request claude.JSON) any {
 
 // recordedCallbacks are callbacks that do what one did in a recording, nil if
 // they cannot.
-func recordedCallbacks(t *testing.T, a claudetest.Answer, elicits bool) *claude.Options {
+func recordedCallbacks(t *testing.T, a recording.Answer, elicits bool) *claude.Options {
 	t.Helper()
 	failure := error(nil)
 	switch {
@@ -147,8 +147,8 @@ func recordedResult(t *testing.T, text json.RawMessage) claude.PermissionResult 
 		Behavior               string
 		Message                string
 		Interrupt              bool
-		UpdatedInput           claude.JSON
-		UpdatedPermissions     []claude.PermissionUpdate
+		UpdatedInput           message.JSON
+		UpdatedPermissions     []message.PermissionUpdate
 		DecisionClassification claude.DecisionClassification
 	}
 	if err := json.Unmarshal(text, &r); err != nil {

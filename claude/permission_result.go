@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -19,9 +20,9 @@ type PermissionResult interface {
 type Allow struct {
 	// UpdatedInput, a JSON object, is what the tool runs with; "" is the input
 	// that was asked about.
-	UpdatedInput JSON
+	UpdatedInput message.JSON
 	// UpdatedPermissions change the rules, such as the request's Suggestions.
-	UpdatedPermissions []PermissionUpdate
+	UpdatedPermissions []message.PermissionUpdate
 	Classification     DecisionClassification
 }
 
@@ -50,13 +51,13 @@ const deniedMessage = "Permission to use this tool was denied."
 // permissionAnswer is an answer on the wire. Nothing in it is ever null: the CLI
 // would take the whole of it for a mistake.
 type permissionAnswer struct {
-	Behavior           string                 `json:"behavior"`
-	Message            string                 `json:"message,omitempty"`
-	Interrupt          bool                   `json:"interrupt,omitempty"`
-	UpdatedInput       JSON                   `json:"updatedInput,omitempty"`
-	UpdatedPermissions []PermissionUpdate     `json:"updatedPermissions,omitempty"`
-	Classification     DecisionClassification `json:"decisionClassification,omitempty"`
-	ToolUseID          string                 `json:"toolUseID,omitempty"`
+	Behavior           string                     `json:"behavior"`
+	Message            string                     `json:"message,omitempty"`
+	Interrupt          bool                       `json:"interrupt,omitempty"`
+	UpdatedInput       message.JSON               `json:"updatedInput,omitempty"`
+	UpdatedPermissions []message.PermissionUpdate `json:"updatedPermissions,omitempty"`
+	Classification     DecisionClassification     `json:"decisionClassification,omitempty"`
+	ToolUseID          string                     `json:"toolUseID,omitempty"`
 }
 
 var (
@@ -74,7 +75,7 @@ func (p *PermissionRequest) encode(r PermissionResult) ([]byte, error) {
 		return nil, err
 	}
 	a.ToolUseID = p.ToolUseID
-	return encodeJSON(a)
+	return jsonwire.Marshal(a)
 }
 
 func (r *Allow) answerPermission(p *PermissionRequest) (permissionAnswer, error) {
@@ -114,6 +115,6 @@ func (r *Deny) answerPermission(*PermissionRequest) (permissionAnswer, error) {
 }
 
 // isObject reports whether j is a JSON object, and nothing else.
-func isObject(j JSON) bool {
+func isObject(j message.JSON) bool {
 	return jsonwire.NewDecoder(string(j)).Kind() == '{' && validJSON(j)
 }

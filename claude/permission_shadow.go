@@ -1,13 +1,11 @@
 package claude
 
-import "strings"
+import (
+	"strings"
 
-// warnShadowed warns of permission callbacks that can never be called.
-func (s *session) warnShadowed() {
-	for _, w := range s.opts.shadows() {
-		s.warn("claude: a permission callback is never asked", "because", w.because, "tools", w.tools)
-	}
-}
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
+)
 
 // shadow is an option that answers before a callback is asked.
 type shadow struct {
@@ -17,28 +15,28 @@ type shadow struct {
 
 // shadows are all options that do so. Questions and plans reach their callbacks
 // whatever is allowed; only what turns asking off keeps them back.
-func (o *Options) shadows() (all []shadow) {
-	if !o.asksForPermission() {
+func (l *launch) shadows() (all []shadow) {
+	if !l.asksForPermission() {
 		return nil
 	}
-	if o.PermissionMode == ModeDontAsk {
+	if l.PermissionMode == message.ModeDontAsk {
 		all = append(all, shadow{"PermissionMode is dontAsk", "all"})
 	}
-	if o.PermissionPrompts == "none" {
+	if l.PermissionPrompts == "none" {
 		all = append(all, shadow{"PermissionPrompts is none", "all"})
 	}
-	if o.CanUseTool == nil {
+	if l.CanUseTool == nil {
 		return all
 	}
-	for _, entry := range o.AllowedTools {
+	for _, entry := range l.AllowedTools {
 		if tool := wholeTool(entry); tool != "" {
 			all = append(all, shadow{"AllowedTools has " + entry, tool})
 		}
 	}
-	if o.AllSkills {
-		all = append(all, shadow{"AllSkills is set", ToolSkill})
+	if l.AllSkills {
+		all = append(all, shadow{"AllSkills is set", tool.Skill})
 	}
-	if o.PermissionMode == ModeBypassPermissions {
+	if l.PermissionMode == message.ModeBypassPermissions {
 		all = append(all, shadow{"PermissionMode is bypassPermissions", "all but questions"})
 	}
 	return all
@@ -52,10 +50,10 @@ func wholeTool(entry string) string {
 	if limited && rule != ")" && rule != "*)" {
 		return ""
 	}
-	switch tool := CanonicalTool(name); tool {
-	case "*", ToolAskUserQuestion, ToolExitPlanMode:
+	switch called := tool.Canonical(name); called {
+	case "*", tool.AskUserQuestion, tool.ExitPlanMode:
 		return ""
 	default:
-		return tool
+		return called
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
 const (
@@ -57,7 +59,7 @@ func dialogued(r *claude.UserDialogResult) *claude.Options {
 
 // choices answers both questions of questionAsk.
 func choices() *claude.QuestionAnswer {
-	a := &claude.QuestionAnswer{Annotations: map[string]claude.QuestionAnnotation{"Why?": {Notes: "n"}}}
+	a := &claude.QuestionAnswer{Annotations: map[string]tool.QuestionAnnotation{"Why?": {Notes: "n"}}}
 	a.Choose("Which?", "A", "B")
 	a.Choose("Why?", "because")
 	return a
@@ -73,7 +75,7 @@ func skipping() *claude.QuestionAnswer {
 var errBoom = errors.New("callback boom")
 
 func TestCallbackAnswers(t *testing.T) {
-	rule := claude.PermissionRule{ToolName: "Bash", RuleContent: "touch:*"}
+	rule := message.PermissionRule{ToolName: "Bash", RuleContent: "touch:*"}
 	for _, tt := range []struct {
 		name string
 		opts *claude.Options
@@ -81,8 +83,8 @@ func TestCallbackAnswers(t *testing.T) {
 		want string
 	}{
 		{"allow", allowing(&claude.Allow{}, nil), bashAsk, `{"behavior":"allow","updatedInput":{"command":"touch f","n":1.50},"toolUseID":"toolu_1"}`},
-		{"allow more", allowing(&claude.Allow{UpdatedInput: `{"command":"ls"}`, Classification: claude.ClassifiedPermanent, UpdatedPermissions: []claude.PermissionUpdate{
-			{Type: claude.UpdateAddRules, Rules: []claude.PermissionRule{rule, {ToolName: "Read"}}, Behavior: claude.BehaviorAllow, Destination: claude.DestinationSession}}}, nil), bashAsk,
+		{"allow more", allowing(&claude.Allow{UpdatedInput: `{"command":"ls"}`, Classification: claude.ClassifiedPermanent, UpdatedPermissions: []message.PermissionUpdate{
+			{Type: message.UpdateAddRules, Rules: []message.PermissionRule{rule, {ToolName: "Read"}}, Behavior: message.BehaviorAllow, Destination: message.DestinationSession}}}, nil), bashAsk,
 			`{"behavior":"allow","updatedInput":{"command":"ls"},"updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch:*"},{"toolName":"Read"}],"behavior":"allow","destination":"session"}],"decisionClassification":"user_permanent","toolUseID":"toolu_1"}`},
 		{"deny", allowing(&claude.Deny{Message: "not today"}, nil), bashAsk, `{"behavior":"deny","message":"not today","toolUseID":"toolu_1"}`},
 		{"deny all", allowing(&claude.Deny{Interrupt: true, Classification: claude.ClassifiedReject}, nil), bashAsk, `{"behavior":"deny","message":"Permission to use this tool was denied.","interrupt":true,"decisionClassification":"user_reject","toolUseID":"toolu_1"}`},
@@ -90,7 +92,7 @@ func TestCallbackAnswers(t *testing.T) {
 		{"nil allow", allowing((*claude.Allow)(nil), nil), bashAsk, "error: claude: the permission callback gave no answer"},
 		{"error", allowing(&claude.Allow{}, errBoom), bashAsk, "error: callback boom"},
 		{"null input", allowing(&claude.Allow{UpdatedInput: "null"}, nil), bashAsk, "error: claude: Allow.UpdatedInput of Bash is no JSON object"},
-		{"bad update", allowing(&claude.Allow{UpdatedPermissions: []claude.PermissionUpdate{{}}}, nil), bashAsk, "error: json: error calling MarshalJSON"},
+		{"bad update", allowing(&claude.Allow{UpdatedPermissions: []message.PermissionUpdate{{}}}, nil), bashAsk, "error: json: error calling MarshalJSON"},
 		{"other answer", allowing(&claude.QuestionAnswer{}, nil), bashAsk, "error: claude: a QuestionAnswer is no answer to a request for Bash"},
 		{"no callback", &claude.Options{}, bashAsk, "error: canUseTool callback is not provided"},
 		{"no callback for tools", questioned(nil), bashAsk, `{"behavior":"deny","message":"There is nobody here who could permit Bash.","toolUseID":"toolu_1"}`},
@@ -108,19 +110,19 @@ func TestCallbackAnswers(t *testing.T) {
 			`{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[],"answers":{"Q":"A"}}}`, `{"behavior":"deny","message":"The user was not asked: the tool was allowed, but nobody answered the question."}`},
 
 		{"plan", planned(&claude.PlanDecision{Approve: true}), planAsk, `{"behavior":"allow","updatedInput":{"plan":"old","planFilePath":"/p.md"},"toolUseID":"toolu_1"}`},
-		{"plan edited", planned(&claude.PlanDecision{Approve: true, Plan: "new", Mode: claude.ModeAcceptEdits}), planAsk,
+		{"plan edited", planned(&claude.PlanDecision{Approve: true, Plan: "new", Mode: message.ModeAcceptEdits}), planAsk,
 			`{"behavior":"allow","updatedInput":{"plan":"new","planFilePath":"/p.md"},"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}],"toolUseID":"toolu_1"}`},
 		{"plan refused", planned(&claude.PlanDecision{Plan: "new"}), planAsk, `{"behavior":"deny","message":"The plan was not approved. Keep planning.","toolUseID":"toolu_1"}`},
 		{"plan of CanUseTool", allowing(&claude.Deny{Message: "no"}, nil), planAsk, `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}`},
 
-		{"form", elicited(&claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": "Bo"}}), formAsk, `{"action":"accept","content":{"name":"Bo"}}`},
-		{"empty form", elicited(&claude.ElicitationResult{Action: claude.ElicitationAccept}), formAsk, `{"action":"accept","content":{}}`},
-		{"null in a form", elicited(&claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": nil}}), formAsk, "error: claude: ElicitationResult.Content: name is null"},
-		{"form declined", elicited(&claude.ElicitationResult{Action: claude.ElicitationDecline, Content: map[string]any{"name": "Bo"}}), formAsk, `{"action":"decline"}`},
+		{"form", elicited(&claude.ElicitationResult{Action: message.ElicitationAccept, Content: map[string]any{"name": "Bo"}}), formAsk, `{"action":"accept","content":{"name":"Bo"}}`},
+		{"empty form", elicited(&claude.ElicitationResult{Action: message.ElicitationAccept}), formAsk, `{"action":"accept","content":{}}`},
+		{"null in a form", elicited(&claude.ElicitationResult{Action: message.ElicitationAccept, Content: map[string]any{"name": nil}}), formAsk, "error: claude: ElicitationResult.Content: name is null"},
+		{"form declined", elicited(&claude.ElicitationResult{Action: message.ElicitationDecline, Content: map[string]any{"name": "Bo"}}), formAsk, `{"action":"decline"}`},
 		{"form without action", elicited(&claude.ElicitationResult{}), formAsk, `error: claude: ElicitationResult.Action "" is not accept, decline or cancel`},
 		{"form nil", elicited(nil), formAsk, "error: claude: OnElicitation gave no answer"},
 		{"form nobody fills in", &claude.Options{}, formAsk, `{"action":"decline"}`},
-		{"url", elicited(&claude.ElicitationResult{Action: claude.ElicitationAccept}), urlAsk, `{"action":"accept"}`},
+		{"url", elicited(&claude.ElicitationResult{Action: message.ElicitationAccept}), urlAsk, `{"action":"accept"}`},
 
 		{"dialog", dialogued(&claude.UserDialogResult{Result: `"yes"`}), dialogAsk, `{"behavior":"completed","result":"yes"}`},
 		{"dialog cancelled", dialogued(&claude.UserDialogResult{Cancelled: true}), dialogAsk, `{"behavior":"cancelled"}`},
@@ -188,7 +190,7 @@ func TestRequestIsTyped(t *testing.T) {
 			!got.SuppressAlwaysAllowRule || !got.DefaultToNo || !got.RequiresUserInteraction || !got.ServerPolicyAskOnly || got.Suggestions[0].Directories[0] != "/d" {
 			t.Errorf("%+v", got)
 		}
-		if in, err := got.DecodeInput(); err != nil || in.(*claude.UnknownToolInput).Input != `{"x":1}` {
+		if in, err := tool.Decode(got); err != nil || in.(*tool.UnknownInput).Input != `{"x":1}` {
 			t.Errorf("%v, %v", in, err)
 		}
 	})
@@ -196,16 +198,16 @@ func TestRequestIsTyped(t *testing.T) {
 
 // A suggestion can be changed before it goes back, and keeps what is unknown.
 func TestChangedSuggestion(t *testing.T) {
-	var u claude.PermissionUpdate
+	var u message.PermissionUpdate
 	if err := json.Unmarshal([]byte(`{"type":"setMode","mode":"plan","destination":"session","new":{"a":1}}`), &u); err != nil {
 		t.Fatal(err)
 	}
-	u.Destination = claude.DestinationLocalSettings
+	u.Destination = message.DestinationLocalSettings
 	got, err := json.Marshal(u)
 	if err != nil || string(got) != `{"destination":"localSettings","mode":"plan","new":{"a":1},"type":"setMode"}` {
 		t.Errorf("%s, %v", got, err)
 	}
-	if r := (claude.PermissionRule{ToolName: "Bash", RuleContent: "ls"}).String(); r != "Bash(ls)" {
+	if r := (message.PermissionRule{ToolName: "Bash", RuleContent: "ls"}).String(); r != "Bash(ls)" {
 		t.Error(r)
 	}
 }
@@ -230,7 +232,7 @@ func TestPanicLeavesTheClientAlive(t *testing.T) {
 
 // A callback that takes its time holds up nothing else.
 func TestSlowCallbackBlocksNothing(t *testing.T) {
-	opts := elicited(&claude.ElicitationResult{Action: claude.ElicitationCancel})
+	opts := elicited(&claude.ElicitationResult{Action: message.ElicitationCancel})
 	opts.CanUseTool = func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 		if p.RequestID == "slow" {
 			<-time.After(30 * time.Second) // virtual
@@ -301,7 +303,7 @@ func TestCallbackEndsWithClose(t *testing.T) {
 func TestPendingRequestsAreAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
-		opts := elicited(&claude.ElicitationResult{Action: claude.ElicitationDecline})
+		opts := elicited(&claude.ElicitationResult{Action: message.ElicitationDecline})
 		calls := 0
 		opts.CanUseTool = func(ctx context.Context, _ *claude.PermissionRequest) (claude.PermissionResult, error) {
 			calls++
@@ -340,8 +342,8 @@ func TestShadowedCallbacksAreNamed(t *testing.T) {
 			o.AllowedTools = []string{"Read", "Bash()", "Edit(*)", "Task", "Bash(ls:*)", "*", "AskUserQuestion", "mcp__a"}
 		}, []string{"AllowedTools has Read", "tools=Bash", "AllowedTools has Edit(*)", "tools=Agent", "tools=mcp__a"}},
 		{func(o *claude.Options) { o.AllSkills = true }, []string{"AllSkills"}},
-		{func(o *claude.Options) { o.PermissionMode = claude.ModeBypassPermissions }, []string{"bypassPermissions"}},
-		{func(o *claude.Options) { o.PermissionMode = claude.ModeDontAsk }, []string{"dontAsk"}},
+		{func(o *claude.Options) { o.PermissionMode = message.ModeBypassPermissions }, []string{"bypassPermissions"}},
+		{func(o *claude.Options) { o.PermissionMode = message.ModeDontAsk }, []string{"dontAsk"}},
 		{func(o *claude.Options) { o.PermissionPrompts = "none" }, []string{"PermissionPrompts"}},
 		{func(o *claude.Options) {
 			o.AllowedTools, o.CanUseTool, o.OnPlan = []string{"Read"}, nil, planned(nil).OnPlan

@@ -1,6 +1,12 @@
 package claude
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
 
 // PlanRequest is a plan that the agent wants to be approved.
 type PlanRequest struct {
@@ -9,7 +15,7 @@ type PlanRequest struct {
 	Plan         string
 	PlanFilePath string
 	// AllowedPrompts are what the plan needs leave for, in words.
-	AllowedPrompts []AllowedPrompt
+	AllowedPrompts []tool.AllowedPrompt
 	*PermissionRequest
 }
 
@@ -20,7 +26,7 @@ type PlanDecision struct {
 	// Plan, if set, is the plan that is approved instead of the agent's own.
 	Plan string
 	// Mode, if set, is the permission mode of the session from here on.
-	Mode PermissionMode
+	Mode message.PermissionMode
 	// Message is what the agent is told about a plan that is not approved, ""
 	// a sentence that says no more; Interrupt ends the turn too.
 	Message   string
@@ -30,12 +36,14 @@ type PlanDecision struct {
 // planMessage is what the model is told of a plan that was not approved.
 const planMessage = "The plan was not approved. Keep planning."
 
-func (p *PermissionRequest) asksForPlan() bool { return CanonicalTool(p.ToolName) == ToolExitPlanMode }
+func (p *PermissionRequest) asksForPlan() bool {
+	return tool.Canonical(p.ToolName) == tool.ExitPlanMode
+}
 
 func newPlanRequest(p *PermissionRequest) *PlanRequest {
-	var in ExitPlanModeInput
-	if v, err := p.DecodeInput(); err == nil {
-		if decoded, ok := v.(*ExitPlanModeInput); ok {
+	var in tool.ExitPlanModeInput
+	if v, err := tool.Decode(p); err == nil {
+		if decoded, ok := v.(*tool.ExitPlanModeInput); ok {
 			in = *decoded
 		}
 	}
@@ -57,14 +65,14 @@ func (d *PlanDecision) answerPermission(p *PermissionRequest) (permissionAnswer,
 	}
 	allow := &Allow{}
 	if d.Plan != "" {
-		updated, err := overlay(p.Input, map[string]string{"plan": d.Plan})
+		updated, err := jsonwire.Overlay(string(p.Input), map[string]string{"plan": d.Plan})
 		if err != nil {
 			return permissionAnswer{}, err
 		}
-		allow.UpdatedInput = JSON(updated)
+		allow.UpdatedInput = message.JSON(updated)
 	}
 	if d.Mode != "" {
-		allow.UpdatedPermissions = []PermissionUpdate{{Type: UpdateSetMode, Mode: d.Mode, Destination: DestinationSession}}
+		allow.UpdatedPermissions = []message.PermissionUpdate{{Type: message.UpdateSetMode, Mode: d.Mode, Destination: message.DestinationSession}}
 	}
 	return allow.answer(p)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // ErrWarmUsed: a [Warm] was used before. It is [ErrUsed].
@@ -30,14 +32,17 @@ type Warm struct {
 // options are fixed by it; what can be changed later is changed with the methods
 // of the [Client] that [Warm.Connect] gives. Errors are those of [Connect].
 func Prewarm(ctx context.Context, opts *Options) (*Warm, error) {
-	opts = opts.clone()
-	if variable(opts.environ(), startupMarks) < 0 {
-		if opts.Env == nil {
-			opts.Env = map[string]string{}
-		}
-		opts.Env[startupMarks] = "1"
+	if c := attach(opts); c != nil {
+		return &Warm{client: c}, nil
 	}
-	c, err := Connect(ctx, opts)
+	l, err := newLaunch(opts)
+	if err != nil {
+		return nil, err
+	}
+	if variable(l.environ(), startupMarks) < 0 {
+		l.addEnv(map[string]string{startupMarks: "1"})
+	}
+	c, err := connect(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -59,37 +64,37 @@ func (w *Warm) take() (*Client, error) {
 // every message, also those that came before the prompt, until the CLI has ended.
 // A CLI that has died meanwhile is the error that it died with.
 func (w *Warm) Query(ctx context.Context, prompt string) iter.Seq2[Message, error] {
-	return w.stream(ctx, true, func(ctx context.Context, send func(UserInput) error) error {
+	return w.stream(ctx, true, func(ctx context.Context, send func(message.UserInput) error) error {
 		in := Text(prompt)
-		in.emptySession = true
+		in.EmptySessionID = true
 		return send(in)
 	})
 }
 
 // QueryStream is the package's [QueryStream] in the CLI that was started ahead.
-func (w *Warm) QueryStream(ctx context.Context, produce func(ctx context.Context, send func(UserInput) error) error) iter.Seq2[Message, error] {
+func (w *Warm) QueryStream(ctx context.Context, produce func(ctx context.Context, send func(message.UserInput) error) error) iter.Seq2[Message, error] {
 	return w.stream(ctx, false, produce)
 }
 
 // Run is the package's [Run] in the CLI that was started ahead.
-func (w *Warm) Run(ctx context.Context, prompt string) (*ResultMessage, error) {
+func (w *Warm) Run(ctx context.Context, prompt string) (*message.Result, error) {
 	return lastResult(w.Query(ctx, prompt))
 }
 
-func (w *Warm) stream(ctx context.Context, hold bool, produce func(ctx context.Context, send func(UserInput) error) error) iter.Seq2[Message, error] {
-	return once(func(yield func(Message, error) bool) {
+func (w *Warm) stream(ctx context.Context, hold bool, produce func(ctx context.Context, send func(message.UserInput) error) error) iter.Seq2[Message, error] {
+	return once(func(yield func(message.Message, error) bool) {
 		c, err := w.take()
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		q := &query{ctx: ctx, opts: c.s.opts, hold: hold, yield: yield}
+		q := &query{ctx: ctx, hold: hold, yield: yield}
 		q.box = newMailbox(c.s.freed)
 		c.r.subscribe(q.box)
 		c.ranges(q.box)
 		c.s.update(func(st *sessionState) {
-			st.end.hold = hold || c.s.opts.needsAnswers()
-			c.s.router = nil // from here on it is a query's session
+			st.end.hold = hold || c.s.launch.needsAnswers()
+			st.turns = nil // from here on it is a query's session
 		})
 		q.drive(c.s, produce)
 	})
@@ -137,3 +142,6 @@ func (w *Warm) Close() error {
 	}
 	return c.Close()
 }
+
+// Wait waits until the CLI has ended and returns what it ended with, as [Client.Wait] does.
+func (w *Warm) Wait() error { return w.client.Wait() }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -34,10 +35,10 @@ func cliEarly(cli *claudetest.CLI) int {
 		return 1
 	}
 	if cli.Env("CLAUDE_CODE_SDK_READS_STARTUP_MARKS") == "1" {
-		cli.Emit(&claude.KeepAliveMessage{StartupMark: "settings_loaded"})
+		cli.Emit(&message.KeepAlive{StartupMark: "settings_loaded"})
 	}
 	cli.Respond(req.ID, cli.Info, nil)
-	cli.Emit(&claude.HookStartedMessage{HookName: "SessionStart:startup"})
+	cli.Emit(&message.HookStarted{HookName: "SessionStart:startup"})
 	for {
 		m, err := cli.Prompt()
 		if err != nil {
@@ -59,7 +60,7 @@ func TestPrewarmQuery(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kinds = append(kinds, claude.Kind(m))
+			kinds = append(kinds, message.Kind(m))
 		}
 		all := strings.Join(kinds, " ")
 		if !strings.HasPrefix(all, "system/hook_started") || !strings.Contains(all, "result") || strings.Contains(all, "keep_alive") {
@@ -95,7 +96,7 @@ func TestPrewarmQueryStream(t *testing.T) {
 		w := prewarm(t, inProcess(cliHello))
 		var got []string
 		next := make(chan bool, 1)
-		for m, err := range w.QueryStream(t.Context(), func(_ context.Context, send func(claude.UserInput) error) error {
+		for m, err := range w.QueryStream(t.Context(), func(_ context.Context, send func(message.UserInput) error) error {
 			if err := send(claude.Text("one")); err != nil {
 				return err
 			}
@@ -105,7 +106,7 @@ func TestPrewarmQueryStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r, ok := m.(*claude.ResultMessage); ok {
+			if r, ok := m.(*message.Result); ok {
 				got = append(got, r.Result)
 				if len(got) == 1 {
 					next <- true
@@ -135,7 +136,7 @@ func TestPrewarmConnect(t *testing.T) {
 			}
 		}
 		for m, err := range client.Messages(t.Context()) {
-			if err != nil || claude.Kind(m) != "system/hook_started" {
+			if err != nil || message.Kind(m) != "system/hook_started" {
 				t.Errorf("what came before: %v, %v", m, err)
 			}
 			break

@@ -6,29 +6,46 @@ import (
 	"iter"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ErrNoResult: the CLI ended well but gave no result.
+// ErrNoResult: the CLI ended well but gave no result to a prompt.
 var ErrNoResult = errors.New("claude: the CLI ended without a result")
+
+// Message is one line that the CLI wrote, decoded. Package message has its variants.
+type Message = message.Message
+
+// ResultError is the error of a turn that failed. Its Result has what is known of it.
+type ResultError = message.ResultError
+
+// Text is a prompt of one text.
+func Text(s string) message.UserInput {
+	return message.UserInput{Content: []message.InputBlock{&message.Text{Text: s}}}
+}
 
 // Query runs one prompt in a session of its own and yields every message until
 // the CLI has ended. One prompt can give several results: tasks that it left in
 // the background report when they end.
 //
 // The CLI starts when the iterator is first ranged over; it is gone when the
-// range ends, however it ends. A turn that failed is a [ResultMessage] with
+// range ends, however it ends. A turn that failed is a [message.Result] with
 // IsError; when the CLI then exits with an error, a *[ResultError] follows as
-// the last element. When ctx ends the CLI is stopped, with time to write its
-// transcript, and the last element is the cause of ctx. The iterator can be
-// ranged over once.
+// the last element; when it ends well without any result, [ErrNoResult] does. At
+// the end of ctx nothing more is yielded but its cause, and the CLI is stopped:
+// its turn is interrupted, so that no tool starts any more, then it has time to
+// write its transcript. Breaking out does the same. The waits have the bounds of
+// [Deadlines]. The iterator can be ranged over once.
 func Query(ctx context.Context, prompt string, opts *Options) iter.Seq2[Message, error] {
-	return once(func(yield func(Message, error) bool) {
+	return once(func(yield func(message.Message, error) bool) {
+		in := Text(prompt)
+		in.EmptySessionID = true
+		if emptyPrompt(in.Content) {
+			yield(nil, errEmptyPrompt)
+			return
+		}
 		q := &query{ctx: ctx, opts: opts, hold: true, yield: yield}
-		q.run(func(ctx context.Context, send func(UserInput) error) error {
-			in := Text(prompt)
-			in.emptySession = true
-			return send(in)
-		})
+		q.run(func(_ context.Context, send func(message.UserInput) error) error { return send(in) })
 	})
 }
 
@@ -36,8 +53,8 @@ func Query(ctx context.Context, prompt string, opts *Options) iter.Seq2[Message,
 // sends one by one. The input ends when produce returns. The context that
 // produce gets ends with the run; an error that it returns ends the run and is
 // the iterator's last element. The iterator waits for produce.
-func QueryStream(ctx context.Context, produce func(ctx context.Context, send func(UserInput) error) error, opts *Options) iter.Seq2[Message, error] {
-	return once(func(yield func(Message, error) bool) {
+func QueryStream(ctx context.Context, produce func(ctx context.Context, send func(message.UserInput) error) error, opts *Options) iter.Seq2[Message, error] {
+	return once(func(yield func(message.Message, error) bool) {
 		q := &query{ctx: ctx, opts: opts, yield: yield}
 		q.run(produce)
 	})
@@ -45,18 +62,23 @@ func QueryStream(ctx context.Context, produce func(ctx context.Context, send fun
 
 // Run runs one prompt in a session of its own and returns its last result. The
 // error is the one that [Query] ends with, or a *[ResultError] when the turn
-// failed; the result is returned beside it where there is one.
-func Run(ctx context.Context, prompt string, opts *Options) (*ResultMessage, error) {
+// failed; the result is returned beside it where there is one. A CLI that gave
+// its result and then does not exit within ExitTimeout is stopped, and that is no
+// error.
+func Run(ctx context.Context, prompt string, opts *Options) (*message.Result, error) {
 	return lastResult(Query(ctx, prompt, opts))
 }
 
-func lastResult(messages iter.Seq2[Message, error]) (*ResultMessage, error) {
-	var last *ResultMessage
+func lastResult(messages iter.Seq2[Message, error]) (*message.Result, error) {
+	var last *message.Result
 	for m, err := range messages {
+		if last != nil && onlyStays(err) {
+			break // it was stopped, and has said all that it had to say
+		}
 		if err != nil {
 			return last, err
 		}
-		if r, ok := m.(*ResultMessage); ok {
+		if r, ok := m.(*message.Result); ok {
 			last = r
 		}
 	}
@@ -69,7 +91,7 @@ func lastResult(messages iter.Seq2[Message, error]) (*ResultMessage, error) {
 // once makes an iterator that can be ranged over a single time.
 func once(seq iter.Seq2[Message, error]) iter.Seq2[Message, error] {
 	var used atomic.Bool
-	return func(yield func(Message, error) bool) {
+	return func(yield func(message.Message, error) bool) {
 		if used.Swap(true) {
 			yield(nil, ErrUsed)
 			return
@@ -81,15 +103,15 @@ func once(seq iter.Seq2[Message, error]) iter.Seq2[Message, error] {
 // query is one range over Query or QueryStream.
 type query struct {
 	ctx   context.Context
-	opts  *Options
-	hold  bool // keep the input open until the run has ended
-	yield func(Message, error) bool
+	opts  *Options // of a session that is to be started
+	hold  bool     // keep the input open until the run has ended
+	yield func(message.Message, error) bool
 
 	box *mailbox
 }
 
 func (q *query) deliver(e entry) (warning string) {
-	if m, ok := e.msg.(*SessionStateChangedMessage); ok && m.SDKHostOnly {
+	if m, ok := e.msg.(*message.SessionStateChanged); ok && m.SDKHostOnly {
 		return ""
 	}
 	q.box.put(e)
@@ -97,12 +119,18 @@ func (q *query) deliver(e entry) (warning string) {
 }
 
 func (q *query) finish(err error) { q.box.end(err) }
-func (q *query) buffered() int64  { return q.box.bytes.Load() }
 
-func (q *query) run(produce func(ctx context.Context, send func(UserInput) error) error) {
+func (q *query) buffered() int64 { return q.box.bytes.Load() }
+
+func (q *query) run(produce func(ctx context.Context, send func(message.UserInput) error) error) {
+	l, err := newLaunch(q.opts)
+	if err != nil {
+		q.yield(nil, err)
+		return
+	}
 	var s *session
 	q.box = newMailbox(func() { s.freed() })
-	s, err := startSession(q.ctx, q.opts, q, q.hold)
+	s, err = startSession(q.ctx, l, q, q.hold)
 	if err != nil {
 		q.yield(nil, err)
 		return
@@ -111,34 +139,42 @@ func (q *query) run(produce func(ctx context.Context, send func(UserInput) error
 }
 
 // drive sends what produce produces and yields what comes.
-func (q *query) drive(s *session, produce func(ctx context.Context, send func(UserInput) error) error) {
-	stopWatching := context.AfterFunc(q.ctx, func() { s.stop(context.Cause(q.ctx)) })
+func (q *query) drive(s *session, produce func(ctx context.Context, send func(message.UserInput) error) error) {
+	watched := make(chan struct{})
+	stopWatching := context.AfterFunc(q.ctx, func() {
+		defer close(watched)
+		s.halt(context.Cause(q.ctx))
+	})
 	ctx, cancel := context.WithCancel(q.ctx)
 	var producer sync.WaitGroup
 	producer.Go(func() { q.produce(ctx, s, produce) })
 	defer func() {
-		stopWatching()
-		s.stop(errStopped)
+		if !stopWatching() {
+			<-watched // its cause comes first
+		}
+		s.halt(errStopped)
 		cancel()
 		producer.Wait()
 		s.close()
 	}()
-	q.drain()
+	q.drain(s)
 }
 
-func (q *query) produce(ctx context.Context, s *session, produce func(context.Context, func(UserInput) error) error) {
+func (q *query) produce(ctx context.Context, s *session, produce func(context.Context, func(message.UserInput) error) error) {
 	err := s.awaitMCP(ctx)
 	if err == nil {
-		err = produce(ctx, func(in UserInput) error { return q.send(ctx, s, in) })
+		err = produce(ctx, func(in message.UserInput) error { return q.send(ctx, s, in) })
 	}
 	if err != nil && ctx.Err() == nil {
 		if errors.Is(err, errWriting) {
 			s.writeFailed(err)
 		} else {
-			s.stop(err)
+			s.halt(err)
 		}
 	}
-	s.noMoreInput()
+	if ctx.Err() == nil { // else the session is being ended, by an interrupt first
+		s.noMoreInput()
+	}
 }
 
 // errWriting marks the errors of writing itself: behind them is a CLI that has
@@ -147,12 +183,14 @@ var errWriting = errors.New("claude: writing a prompt")
 
 type writeError struct{ err error }
 
-func (e *writeError) Error() string        { return errWriting.Error() + ": " + e.err.Error() }
-func (e *writeError) Unwrap() error        { return e.err }
+func (e *writeError) Error() string { return errWriting.Error() + ": " + e.err.Error() }
+
+func (e *writeError) Unwrap() error { return e.err }
+
 func (e *writeError) Is(target error) bool { return target == errWriting }
 
-func (q *query) send(ctx context.Context, s *session, in UserInput) error {
-	line, err := in.line(s.opts)
+func (q *query) send(ctx context.Context, s *session, in message.UserInput) error {
+	line, err := s.encode(in)
 	if err != nil {
 		return err
 	}
@@ -162,17 +200,27 @@ func (q *query) send(ctx context.Context, s *session, in UserInput) error {
 	return nil
 }
 
-// drain yields what comes until the end of the stream.
-func (q *query) drain() {
+// drain yields what comes until the end of the stream or of ctx. A stream that
+// ended well though a prompt has no result ends with ErrNoResult.
+func (q *query) drain(s *session) {
+	defer q.box.drop()
+	answered := false
 	for {
-		e, ok, err := q.box.take(context.Background())
+		e, ok, err := q.box.take(q.ctx)
 		if !ok {
+			if err == nil && !answered && (q.hold || s.wasPrompted()) {
+				err = ErrNoResult
+			}
 			if err != nil {
 				q.yield(nil, err)
 			}
 			return
 		}
-		if !q.yield(e.message(), nil) {
+		m := e.message()
+		if _, ok := m.(*message.Result); ok {
+			answered = true
+		}
+		if !q.yield(m, nil) {
 			return
 		}
 	}

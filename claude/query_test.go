@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 func TestQueryWritesInitializeThenThePrompt(t *testing.T) {
@@ -95,7 +96,7 @@ func TestStrictLinesEndsWithTheBadLine(t *testing.T) {
 			s := collect(claude.Query(t.Context(), "go", opts))
 			cli.read()
 			cli.say(initLine(), line, assistant("never"))
-			decode, ok := errors.AsType[*claude.DecodeError](s.ended(t))
+			decode, ok := errors.AsType[*message.DecodeError](s.ended(t))
 			if !ok || decode.Line != line {
 				t.Fatalf("%v", decode)
 			}
@@ -124,7 +125,7 @@ func endOf(t *testing.T, exit error, lines ...string) (s *stream, err error) {
 
 func TestErrorResultThenExitIsAResultError(t *testing.T) {
 	s, err := endOf(t, &claude.ExitError{Code: 1}, initLine(), assistant("sorry"), bad("no money"), state("idle"))
-	failed, ok := errors.AsType[*claude.ResultError](err)
+	failed, ok := errors.AsType[*message.ResultError](err)
 	if !ok || failed.Result.Result != "no money" || errors.As(err, new(*claude.ExitError)) {
 		t.Fatalf("%v", err)
 	}
@@ -149,7 +150,7 @@ func TestGoodTurnClearsTheErrorResult(t *testing.T) {
 func TestTurnWithoutTheModelDoesNotClearTheErrorResult(t *testing.T) {
 	empty := `{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":""}`
 	_, err := endOf(t, &claude.ExitError{Code: 1}, initLine(), bad("first"), empty)
-	if !errors.As(err, new(*claude.ResultError)) {
+	if !errors.As(err, new(*message.ResultError)) {
 		t.Fatalf("%v", err)
 	}
 }
@@ -175,24 +176,41 @@ func TestRateLimitErrorTellsWhenItEnds(t *testing.T) {
 	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
 	_, err := endOf(t, &claude.ExitError{Code: 1}, limit, resultLine("slow down", `,"is_error":true,"api_error_status":429`))
 	rl, ok := errors.AsType[*claude.RateLimitError](err)
-	if !ok || rl.ResetsAt.Unix() != 1794708456 || !errors.As(err, new(*claude.ResultError)) {
+	if !ok || rl.ResetsAt.Unix() != 1794708456 || !errors.As(err, new(*message.ResultError)) {
 		t.Fatalf("%v", err)
 	}
 }
 
-func TestSilentExitIsAnEmptyStream(t *testing.T) {
-	s, err := endOf(t, io.EOF)
-	if err != nil || len(s.got) != 0 {
-		t.Fatalf("%v %v", s.got, err)
+func TestQueryWithoutAResultSaysSo(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"silent":       nil,
+		"half a turn":  {initLine(), assistant("half")},
+		"torn line":    {initLine(), assistant("half"), `{"type":"result","subtype":"succ`},
+		"unknown type": {initLine(), `{"type":"result_of_2031"}`},
+	} {
+		s, err := endOf(t, io.EOF, lines...)
+		if err != claude.ErrNoResult || len(s.got) != len(lines) {
+			t.Errorf("%s: %v %v", name, s.got, err)
+		}
 	}
 }
 
-func TestSilentExitBeforeReadingIsAnEmptyStream(t *testing.T) {
+func TestStreamWithoutPromptsNeedsNoResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		s := produce(t, cli, func(context.Context, func(message.UserInput) error) error { return nil })
+		if err := s.ended(t); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestSilentExitBeforeReadingHasNoResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.die(io.EOF) // writing gives a broken pipe
 		s := collect(claude.Query(t.Context(), "go", cli.options()))
-		if err := s.ended(t); err != nil {
+		if err := s.ended(t); err != claude.ErrNoResult {
 			t.Fatal(err)
 		}
 		s.want(t)
@@ -226,7 +244,7 @@ func TestExitBeforeReadingSaysWhy(t *testing.T) {
 }
 
 // run is claude.Run against a CLI that says lines and ends with exit.
-func run(t *testing.T, exit error, lines ...string) (r *claude.ResultMessage, err error) {
+func run(t *testing.T, exit error, lines ...string) (r *message.Result, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
@@ -252,11 +270,11 @@ func TestRunReturnsTheLastResult(t *testing.T) {
 
 func TestRunReturnsTheResultBesideTheError(t *testing.T) {
 	r, err := run(t, &claude.ExitError{Code: 1}, initLine(), bad("no"))
-	if !errors.As(err, new(*claude.ResultError)) || r == nil || r.Result != "no" {
+	if !errors.As(err, new(*message.ResultError)) || r == nil || r.Result != "no" {
 		t.Fatalf("%v %v", r, err)
 	}
 	r, err = run(t, io.EOF, initLine(), bad("no"))
-	if !errors.As(err, new(*claude.ResultError)) || r == nil {
+	if !errors.As(err, new(*message.ResultError)) || r == nil {
 		t.Fatalf("%v %v", r, err)
 	}
 	r, err = run(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, good("fine"))

@@ -7,12 +7,14 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // QuestionRequest is one to four questions of the agent to the user.
 type QuestionRequest struct {
-	Questions []Question
+	Questions []tool.Question
 	*PermissionRequest
 }
 
@@ -25,7 +27,7 @@ type QuestionAnswer struct {
 	// [QuestionAnswer.Choose].
 	Answers map[string]string
 	// Annotations are by the text of the question.
-	Annotations map[string]QuestionAnnotation
+	Annotations map[string]tool.QuestionAnnotation
 	// Declined: the user does not want to answer. Message is what the agent is
 	// told then, "" a sentence that says no more; Interrupt ends the turn too.
 	Declined  bool
@@ -51,7 +53,7 @@ func (a *QuestionAnswer) Choose(question string, answers ...string) {
 // Skip leaves a question without an answer. The agent is told so.
 func (a *QuestionAnswer) Skip(question string) {
 	if a.Annotations == nil {
-		a.Annotations = map[string]QuestionAnnotation{}
+		a.Annotations = map[string]tool.QuestionAnnotation{}
 	}
 	note := a.Annotations[question]
 	note.Unanswered = "skipped"
@@ -59,7 +61,7 @@ func (a *QuestionAnswer) Skip(question string) {
 }
 
 func (p *PermissionRequest) asksQuestion() bool {
-	return CanonicalTool(p.ToolName) == ToolAskUserQuestion
+	return tool.Canonical(p.ToolName) == tool.AskUserQuestion
 }
 
 func newQuestionRequest(p *PermissionRequest) *QuestionRequest {
@@ -67,14 +69,14 @@ func newQuestionRequest(p *PermissionRequest) *QuestionRequest {
 }
 
 // questions decodes the input of AskUserQuestion as far as it is one.
-func questions(input JSON) (in AskUserQuestionInput) {
+func questions(input message.JSON) (in tool.AskUserQuestionInput) {
 	_ = jsonwire.Unmarshal(string(input), &in) // what is no input has no questions
 	return in
 }
 
 // answersItself reports whether an updated input has answers that were not in
 // the input already: the model can put some there, the user has not.
-func answersItself(input, updated JSON) bool {
+func answersItself(input, updated message.JSON) bool {
 	if updated == "" {
 		return false
 	}
@@ -99,18 +101,18 @@ func (a *QuestionAnswer) answerPermission(p *PermissionRequest) (permissionAnswe
 	if err != nil {
 		return permissionAnswer{}, err
 	}
-	updated, err := overlay(p.Input, struct {
-		Answers     map[string]string             `json:"answers"`
-		Annotations map[string]QuestionAnnotation `json:"annotations,omitempty"`
+	updated, err := jsonwire.Overlay(string(p.Input), struct {
+		Answers     map[string]string                  `json:"answers"`
+		Annotations map[string]tool.QuestionAnnotation `json:"annotations,omitempty"`
 	}{answers, a.annotations(p.tellsUnanswered)})
 	if err != nil {
 		return permissionAnswer{}, err
 	}
-	return (&Allow{UpdatedInput: JSON(updated)}).answer(p)
+	return (&Allow{UpdatedInput: message.JSON(updated)}).answer(p)
 }
 
 // complete are the answers, one for each question.
-func (a *QuestionAnswer) complete(asked []Question) (map[string]string, error) {
+func (a *QuestionAnswer) complete(asked []tool.Question) (map[string]string, error) {
 	answers := maps.Clone(a.Answers)
 	if answers == nil {
 		answers = map[string]string{}
@@ -132,13 +134,13 @@ func (a *QuestionAnswer) complete(asked []Question) (map[string]string, error) {
 
 // annotations are those that the CLI takes: an older one refuses the whole
 // answer if it is told that a question was left out.
-func (a *QuestionAnswer) annotations(tellsUnanswered bool) map[string]QuestionAnnotation {
-	out := map[string]QuestionAnnotation{}
+func (a *QuestionAnswer) annotations(tellsUnanswered bool) map[string]tool.QuestionAnnotation {
+	out := map[string]tool.QuestionAnnotation{}
 	for q, note := range a.Annotations {
 		if !tellsUnanswered {
 			note.Unanswered = ""
 		}
-		if note != (QuestionAnnotation{}) {
+		if note != (tool.QuestionAnnotation{}) {
 			out[q] = note
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/recording"
 )
 
 // value is the JSON value of a text; a text that is no JSON stands for itself.
@@ -34,7 +34,7 @@ func (c *comparison) compareMessages() {
 	c.t.Helper()
 	var got, want []any
 	for _, m := range c.got.Messages {
-		if _, ok := m.(*claude.BadLine); ok && c.allowed("bad lines are data") {
+		if _, ok := m.(*message.BadLine); ok && c.allowed("bad lines are data") {
 			continue
 		}
 		got = append(got, c.message(m.Raw()))
@@ -83,12 +83,12 @@ func (c *comparison) compareEnd() {
 }
 
 // compareError compares the kind of an error and what it tells.
-func (c *comparison) compareError(want *claudetest.SDKError, got error) {
+func (c *comparison) compareError(want *recording.SDKError, got error) {
 	c.t.Helper()
 	var same bool
 	switch want.ErrorClass {
 	case "error_result":
-		re, ok := errors.AsType[*claude.ResultError](got)
+		re, ok := errors.AsType[*message.ResultError](got)
 		same = ok && strings.HasSuffix(want.Message, ": "+re.Result.Text())
 	case "process_exited_nonzero":
 		ee, ok := errors.AsType[*claude.ExitError](got)
@@ -97,7 +97,7 @@ func (c *comparison) compareError(want *claudetest.SDKError, got error) {
 		ee, ok := errors.AsType[*claude.ExitError](got)
 		same = ok && ee.Signal == want.Signal
 	case "aborted":
-		same = errors.Is(got, claudetest.ErrAborted)
+		same = errors.Is(got, recording.ErrAborted)
 	case "executable_not_found":
 		same = errors.Is(got, claude.ErrNotFound)
 	case "executable_launch_failed":
@@ -133,9 +133,44 @@ func flagSet(args []string) map[string][]any {
 
 func (c *comparison) compareArgs() {
 	c.t.Helper()
-	if diff := cmp.Diff(flagSet(c.proc.Argv), flagSet(c.player.Command().Args)); diff != "" {
+	want, got := flagSet(c.proc.Argv), flagSet(c.player.Command().Args)
+	if !cmp.Equal(want, got) && c.allowed("no secret in an argument") {
+		c.inlineSecrets(want, got)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		c.errorf("arguments (-official +ours):\n%s", diff)
 	}
+}
+
+// inlineSecrets puts what we send by file or by initialize where the official SDK
+// has it: into the arguments.
+func (c *comparison) inlineSecrets(want, got map[string][]any) {
+	files := c.player.Files()
+	for _, values := range got {
+		for i, v := range values {
+			if path, ok := v.(string); ok && files[path] != "" {
+				values[i] = value([]byte(files[path]))
+			}
+		}
+	}
+	if v := c.initialize()["managedSettings"]; v != nil {
+		got["--managed-settings"] = append(got["--managed-settings"], v)
+	}
+	if want["--managed-settings"] != nil && got["--managed-settings-in-initialize"] != nil {
+		delete(got, "--managed-settings-in-initialize")
+		delete(got, "--await-initialize")
+	}
+}
+
+// initialize is the request that we opened the control protocol with.
+func (c *comparison) initialize() map[string]any {
+	for _, line := range c.player.Input() {
+		m, _ := value([]byte(line)).(map[string]any)
+		if request, ok := m["request"].(map[string]any); ok && request["subtype"] == "initialize" {
+			return request
+		}
+	}
+	return nil
 }
 
 // compareEnv compares what the SDK adds to its caller's environment and takes
@@ -218,6 +253,9 @@ func (c *comparison) compareInput() {
 		}
 		got = append(got, c.inputLine(line, true))
 	}
+	got = slices.DeleteFunc(got, func(line string) bool {
+		return stopsTurn(line) && !slices.Contains(want, line) && c.allowed("an end in a turn interrupts it")
+	})
 	slices.Sort(want)
 	slices.Sort(got)
 	if len(got) < len(want) && c.allowed("a refusal is the error of Connect") {
@@ -226,6 +264,12 @@ func (c *comparison) compareInput() {
 	if diff := cmp.Diff(want, got); diff != "" {
 		c.errorf("input (-official +ours):\n%s", diff)
 	}
+}
+
+// stopsTurn reports whether a line is an interrupt, or takes back one that a
+// recording, which knows of none, does not answer.
+func stopsTurn(line string) bool {
+	return strings.Contains(line, `"subtype":"interrupt"`) || strings.Contains(line, `"type":"control_cancel_request"`)
 }
 
 // inputLine is a line of input without the ids that an SDK makes up.
@@ -240,11 +284,14 @@ func (c *comparison) inputLine(line string, ours bool) string {
 	case m["type"] == "control_request" && sent == nil:
 		m["request_id"] = "ID"
 	case m["type"] == "control_response":
-	case ours && c.got.Via == claudetest.ViaConnect && (sent == nil || sent["uuid"] == nil) && m["uuid"] != nil && c.allowed("a Client names its prompts"):
+	case ours && c.got.Via == recording.ViaConnect && (sent == nil || sent["uuid"] == nil) && m["uuid"] != nil && c.allowed("a Client names its prompts"):
 		delete(m, "uuid")
 	}
-	if !ours && c.got.Via == claudetest.ViaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
+	if !ours && c.got.Via == recording.ViaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
 		delete(m, "session_id")
+	}
+	if request, ok := m["request"].(map[string]any); ok && ours && request["managedSettings"] != nil && c.allowed("no secret in an argument") {
+		delete(request, "managedSettings") // compared with the argument
 	}
 	withoutHookIDs(m)
 	c.compareServers(m)
@@ -294,7 +341,7 @@ func (c *comparison) compareCalls() {
 		default:
 			result := got.Result
 			if got.Step.Accessor == "" {
-				result = claudetest.OfficialResult(got.Step.Request, result)
+				result = recording.OfficialResult(got.Step.Request, result)
 			}
 			if want.Result == nil {
 				continue // the official method returns nothing
@@ -308,7 +355,7 @@ func (c *comparison) compareCalls() {
 
 // compareStore compares what went to the session store: all entries of each
 // transcript in their order, and for a store that fails every attempt.
-func compareStore(t *testing.T, rec *claudetest.Recording, store *claudetest.MemoryStore) {
+func compareStore(t *testing.T, rec *recording.Recording, store *recording.MemoryStore) {
 	t.Helper()
 	if rec.Caller.Store == nil {
 		return
@@ -346,7 +393,7 @@ func storeKey(raw json.RawMessage) string {
 
 // compareAfter looks at the outcomes that belong to no step: they are of
 // functions called behind the calls.
-func compareAfter(t *testing.T, rec *claudetest.Recording, left map[string][]claudetest.SDKRecord, rules *ruleBook) {
+func compareAfter(t *testing.T, rec *recording.Recording, left map[string][]recording.SDKRecord, rules *ruleBook) {
 	t.Helper()
 	want := map[string]int{}
 	for _, a := range rec.Caller.After {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/recording"
 )
 
 // rule allows a difference between this SDK and the official one.
@@ -33,6 +33,12 @@ var rules = []rule{
 		why:     "the official SDK starts the CLI of a call that has been aborted, and ends it at once",
 	},
 	{
+		name:    "an end in a turn interrupts it",
+		applies: func(c *comparison) bool { return slices.ContainsFunc(c.call.Steps, endsEarly) },
+		allows:  "an interrupt before the input ends, and its taking back where it is not answered",
+		why:     "a CLI whose input ends goes on with its turn; the official SDK lets it start tools until it is killed",
+	},
+	{
 		name: "nothing started: refused session id",
 		applies: func(c *comparison) bool {
 			return c.opts.SessionID != "" && len(c.proc.Stdout) == 0 && c.proc.Exit.Code != 0
@@ -41,9 +47,15 @@ var rules = []rule{
 		why:    "what the CLI is known to refuse is refused before the start",
 	},
 	{
+		name:    "nothing started: Continue with Resume",
+		applies: func(c *comparison) bool { return c.opts.Continue && c.opts.Resume != "" },
+		allows:  "an error about the options and no messages",
+		why:     "they name two sessions; the official SDK sends both, and the CLI takes one without a word",
+	},
+	{
 		name: "a refusal is the error of Connect",
 		applies: func(c *comparison) bool {
-			return (c.got.Via == claudetest.ViaConnect || c.got.Via == claudetest.ViaPrewarm) && !answersInitialize(c.proc)
+			return (c.got.Via == recording.ViaConnect || c.got.Via == recording.ViaPrewarm) && !answersInitialize(c.proc)
 		},
 		allows: "a CLI that does not answer gets no prompt; the result that it refuses with is in the error, not among the messages",
 		why:    "Connect waits for the handshake; without one there is no client",
@@ -55,21 +67,30 @@ var rules = []rule{
 		why:     "it is another SDK; the third concerns how Node starts programs on Windows",
 	},
 	{
+		name: "no secret in an argument",
+		applies: func(c *comparison) bool {
+			set := flagSet(c.proc.Argv)
+			return set["--settings"] != nil || set["--mcp-config"] != nil || set["--managed-settings"] != nil
+		},
+		allows: "the same settings and servers in a file that the argument names, the same managed settings in initialize",
+		why:    "every user of the machine can read the arguments of a process",
+	},
+	{
 		name:    "a Client names its prompts",
-		applies: func(c *comparison) bool { return c.got.Via == claudetest.ViaConnect },
+		applies: func(c *comparison) bool { return c.got.Via == recording.ViaConnect },
 		allows:  "a uuid on user lines that have none",
 		why:     "turns are told apart by it",
 	},
 	{
 		name:    "a Client names no session",
-		applies: func(c *comparison) bool { return c.got.Via == claudetest.ViaConnect && c.call.Prompt != nil },
+		applies: func(c *comparison) bool { return c.got.Via == recording.ViaConnect && c.call.Prompt != nil },
 		allows:  `no session_id "" on the user line`,
 		why:     "the CLI does not read it; the official SDK writes it for prompts of one string alone",
 	},
 	{
 		name: "an error is an error",
 		applies: func(c *comparison) bool {
-			return slices.ContainsFunc(c.rec.SDK, func(r claudetest.SDKRecord) bool { return r.Kind == "call" && string(r.Result) == "null" })
+			return slices.ContainsFunc(c.rec.SDK, func(r recording.SDKRecord) bool { return r.Kind == "call" && string(r.Result) == "null" })
 		},
 		allows: "the CLI's error where the official method returns null",
 		why:    "Control returns what the CLI answered",
@@ -93,6 +114,16 @@ var rules = []rule{
 		}),
 		allows: "updatedInput with the input that was asked about",
 		why:    "older CLIs refuse an allow without",
+	},
+	{
+		name: "an allow waits for the hook",
+		applies: func(c *comparison) bool {
+			return slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool {
+				return a.HookEventName == "PermissionRequest" && at(value(a.Return), "hookSpecificOutput", "decision", "behavior") == "deny"
+			})
+		},
+		allows: "the deny of a PermissionRequest hook in the place of an allow that overtook it",
+		why:    "to the CLI the first answer counts; a refusal must not depend on who is faster",
 	},
 	{
 		name:    "a deny has a message",
@@ -124,7 +155,7 @@ var rules = []rule{
 	{
 		name: "the SDK answers in its own words",
 		applies: func(c *comparison) bool {
-			return slices.ContainsFunc(c.call.Answers, func(a claudetest.Answer) bool { return a.NotCalled != nil })
+			return slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool { return a.NotCalled != nil })
 		},
 		allows: "another text of the error when the SDK refuses arguments, or a tool, by itself",
 		why:    "it comes from another library for JSON schema",
@@ -156,17 +187,21 @@ var rules = []rule{
 	},
 }
 
-func cancelled(a claudetest.Answer) bool { return a.CancelledByLine > 0 }
+func cancelled(a recording.Answer) bool { return a.CancelledByLine > 0 }
 
 func notObject(line string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(line), "{")
 }
 
-func abortsBefore(s claudetest.Step) bool {
+func abortsBefore(s recording.Step) bool {
 	return s.Do == "abort" && s.When.Event == "before_start"
 }
 
-func answersInitialize(p *claudetest.RecordedProcess) bool {
+func endsEarly(s recording.Step) bool {
+	return s.Do == "abort" || s.Do == "close" || s.Do == "stop_reading"
+}
+
+func answersInitialize(p *recording.RecordedProcess) bool {
 	for _, ev := range p.Timeline {
 		if ev.Dir == "out" && ev.Type == "control_response" {
 			return true

@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // recordedHome is the home directory in the recordings.
 const recordedHome = "/home" + "/dev"
 
-// TestRecordings plays every recorded CLI to this SDK, which is driven by what
+// claude.TestRecordings plays every recorded CLI to this SDK, which is driven by what
 // the caller of the official SDK did, and compares what comes of it with what
 // came of it there: messages, end, arguments, environment, input, and the
 // outcomes of control requests. Where the two may differ a rule says so.
@@ -28,7 +30,7 @@ func TestRecordings(t *testing.T) {
 	rules := newRuleBook()
 	for _, name := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
-			rec, err := claudetest.ReadRecording(filepath.Join(corpus(t), name), nil)
+			rec, err := recording.ReadRecording(filepath.Join(corpus(t), name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,15 +69,15 @@ func hermeticProcess(t *testing.T) {
 func decodeAll(t *testing.T, name string) {
 	t.Helper()
 	for _, line := range stdoutLines(t, name) {
-		if _, err := claude.DecodeMessage([]byte(line)); err != nil && strings.HasPrefix(line, "{") {
+		if _, err := message.Decode([]byte(line)); err != nil && strings.HasPrefix(line, "{") {
 			t.Error(err)
 		}
 	}
 }
 
 // replay makes the calls of a recording again, one after the other.
-func replay(t *testing.T, rec *claudetest.Recording, rules *ruleBook) {
-	store := claudetest.NewMemoryStore(rec.Caller.Store)
+func replay(t *testing.T, rec *recording.Recording, rules *ruleBook) {
+	store := recording.NewMemoryStore(rec.Caller.Store)
 	records, calls := rec.Records(), rec.CallOutcomes()
 	for i := range rec.Caller.Calls {
 		call := &rec.Caller.Calls[i]
@@ -89,19 +91,19 @@ func replay(t *testing.T, rec *claudetest.Recording, rules *ruleBook) {
 // comparison is one call, made again and compared.
 type comparison struct {
 	t     *testing.T
-	rec   *claudetest.Recording
-	call  *claudetest.Call
+	rec   *recording.Recording
+	call  *recording.Call
 	n     int
-	want  claudetest.CallRecords
-	calls map[string][]claudetest.SDKRecord
+	want  recording.CallRecords
+	calls map[string][]recording.SDKRecord
 	rules *ruleBook
-	store *claudetest.MemoryStore
+	store *recording.MemoryStore
 
-	proc    *claudetest.RecordedProcess // nil: nothing was started
-	player  *claudetest.Player
+	proc    *recording.RecordedProcess // nil: nothing was started
+	player  *recording.Player
 	opts    *claude.Options
-	answers *claudetest.Answers
-	got     *claudetest.CallRun
+	answers *recording.Answers
+	got     *recording.CallRun
 	stderr  []string
 }
 
@@ -118,8 +120,8 @@ func (c *comparison) run() {
 	if c.rec.Caller.Store != nil {
 		methods = c.rec.Caller.Store.Methods
 	}
-	c.answers = claudetest.NewAnswers(c.call)
-	opts, err := c.call.ClaudeOptions(claudetest.CallSetup{
+	c.answers = recording.NewAnswers(c.call)
+	opts, err := c.call.ClaudeOptions(recording.CallSetup{
 		Store:   c.store.With(methods...),
 		Stderr:  func(line string) { c.stderr = append(c.stderr, line) },
 		Answers: c.answers,
@@ -135,7 +137,7 @@ func (c *comparison) run() {
 	}
 	c.proc = c.rec.Processes[*c.call.Spawn]
 	synctest.Test(c.t, func(t *testing.T) {
-		c.player = claudetest.NewPlayer(c.proc, c.call)
+		c.player = recording.NewPlayer(c.proc, c.call)
 		c.opts.Spawner = c.player
 		// When nothing moves any more this is at once.
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, errStuck)
@@ -155,7 +157,7 @@ func (c *comparison) runUnspawned() {
 		class = c.want.End.Error.ErrorClass
 	}
 	if class == "" {
-		c.opts.Spawner = claude.SpawnerFunc(func(context.Context, claude.Command) (claude.Process, error) {
+		c.opts.Spawner = spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) {
 			c.errorf("something was started")
 			return nil, errors.New("nothing is to be started")
 		})
@@ -203,6 +205,8 @@ func (c *comparison) compare() {
 		switch {
 		case c.allowed("nothing started: aborted before"):
 			c.compareEnd()
+		case c.got.Err != nil && c.allowed("nothing started: Continue with Resume"):
+			return // the CLI's result says no more than the error
 		case c.got.Err == nil || !c.allowed("nothing started: refused session id"):
 			c.errorf("nothing was started: %v", c.got.Err)
 		}

@@ -17,14 +17,14 @@ import (
 // recorded are options with which a program talks to a recording of the real CLI
 // instead of starting one. It is all that the examples differ in from yours.
 func recorded(scenario string) *claude.Options {
-	return &claude.Options{Transport: recording(filepath.Join("..", "testdata", "wire", scenario, "stdout.jsonl"))}
+	return &claude.Options{Transport: replayed(filepath.Join("..", "testdata", "wire", scenario, "stdout.jsonl"))}
 }
 
-// recording plays the output of a recorded CLI: up to a result for each prompt,
+// replayed plays the output of a recorded CLI: up to a result for each prompt,
 // and the recorded answer for each control request.
-type recording string
+type replayed string
 
-func (r recording) Connect(context.Context) (claude.Conn, error) {
+func (r replayed) Connect(context.Context) (claude.Conn, error) {
 	data, err := os.ReadFile(string(r))
 	if err != nil {
 		return nil, err

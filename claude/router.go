@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // keptOrphans is how many messages that belong to no turn are kept for the next
@@ -30,7 +32,8 @@ type routerState struct {
 	orphans  []entry // of no turn, seen by nobody
 	lost     int     // orphans that were too many
 	draining map[*Turn]bool
-	named    bool // the CLI names the prompts that a turn is for
+	named    bool                   // the CLI names the prompts that a turn is for
+	limit    *message.RateLimitInfo // the last one of the stream
 	ended    bool
 	err      error
 }
@@ -51,8 +54,8 @@ func (r *router) update(f func(st *routerState)) {
 func (r *router) deliver(e entry) (warning string) {
 	left := false
 	r.update(func(st *routerState) {
-		if m, ok := e.msg.(*SessionStateChangedMessage); !ok || !m.SDKHostOnly {
-			warning = st.hand(e)
+		if m, ok := e.msg.(*message.SessionStateChanged); !ok || !m.SDKHostOnly {
+			warning = st.distribute(e)
 		}
 		before := len(st.current) + len(st.waiting)
 		st.after(e.msg)
@@ -71,8 +74,8 @@ func (r *router) tell() {
 	}
 }
 
-// hand hands a message to those who range and to its turns.
-func (st *routerState) hand(e entry) (warning string) {
+// distribute gives a message to those who range and to its turns.
+func (st *routerState) distribute(e entry) (warning string) {
 	for _, box := range st.readers {
 		box.put(e)
 	}
@@ -104,14 +107,14 @@ func (st *routerState) keep(e entry) (warning string) {
 // turnsOf are the turns that a message belongs to; it begins turns.
 func (st *routerState) turnsOf(e entry) []*Turn {
 	switch m := e.msg.(type) {
-	case *CommandLifecycleMessage:
+	case *message.CommandLifecycle:
 		st.named = true
 		if t := st.find(m.CommandUUID); t != nil {
 			st.command(t, m.State)
 			return []*Turn{t}
 		}
 		return nil
-	case *InitMessage:
+	case *message.Init:
 		st.settle()
 		for _, uuid := range m.UserMessageUUIDs {
 			st.named = true
@@ -122,7 +125,7 @@ func (st *routerState) turnsOf(e entry) []*Turn {
 		if len(m.UserMessageUUIDs) == 0 && st.named {
 			return nil // a turn that the CLI began by itself
 		}
-	case *ResultMessage:
+	case *message.Result:
 		return st.endedBy(m)
 	}
 	if st.past.has(e) {
@@ -136,9 +139,9 @@ func (st *routerState) turnsOf(e entry) []*Turn {
 
 // opensTurn reports whether a message shows that a turn is under way. A nil
 // message is one that was not decoded: an answer, or a part of one.
-func opensTurn(m Message) bool {
+func opensTurn(m message.Message) bool {
 	switch m.(type) {
-	case nil, *AssistantMessage, *StreamEventMessage, *UserMessage, *InitMessage, *ResultMessage:
+	case nil, *message.Assistant, *message.StreamEvent, *message.User, *message.Init, *message.Result:
 		return true
 	}
 	return false
@@ -157,17 +160,17 @@ func (st *routerState) begin(t *Turn) {
 	if i := slices.Index(st.waiting, t); i >= 0 {
 		st.waiting = slices.Delete(st.waiting, i, i+1)
 		st.current = append(st.current, t)
-		t.state = CommandStarted
+		t.state = message.CommandStarted
 	}
 }
 
 // command notes what the CLI says of a prompt. One that was taken into a turn
 // which was then interrupted may go back into the queue.
-func (st *routerState) command(t *Turn, state CommandState) {
-	if state == CommandStarted {
+func (st *routerState) command(t *Turn, state message.CommandState) {
+	if state == message.CommandStarted {
 		st.begin(t)
 	}
-	if i := slices.Index(st.current, t); i >= 0 && state == CommandQueued {
+	if i := slices.Index(st.current, t); i >= 0 && state == message.CommandQueued {
 		st.current = slices.Delete(st.current, i, i+1)
 		st.waiting = slices.Insert(st.waiting, 0, t)
 	}
@@ -178,18 +181,18 @@ func (st *routerState) command(t *Turn, state CommandState) {
 func (st *routerState) settle() {
 	for _, t := range slices.Concat(st.current, st.waiting) {
 		switch t.state {
-		case CommandCompleted:
+		case message.CommandCompleted:
 			st.end(t, nil, ErrNoResult)
-		case CommandCancelled:
+		case message.CommandCancelled:
 			st.end(t, nil, ErrCancelled)
 		}
 	}
 }
 
 // endedBy are the turns whose result this is.
-func (st *routerState) endedBy(m *ResultMessage) (turns []*Turn) {
+func (st *routerState) endedBy(m *message.Result) (turns []*Turn) {
 	for _, t := range slices.Concat(st.current, st.waiting) {
-		if m.names(t.ID) {
+		if namesPrompt(m, t.ID) {
 			turns = append(turns, t)
 		}
 	}
@@ -206,34 +209,44 @@ func (st *routerState) endedBy(m *ResultMessage) (turns []*Turn) {
 }
 
 // after changes the state behind a message: a result ends turns.
-func (st *routerState) after(m Message) {
+func (st *routerState) after(m message.Message) {
 	switch m := m.(type) {
-	case *ResultMessage:
+	case *message.Result:
 		turns := st.endedBy(m)
 		for _, t := range turns {
-			t.state = CommandCompleted
-			if m.TerminalReason == TerminalAbortedStreaming || m.TerminalReason == TerminalAbortedTools {
-				t.state = CommandCancelled // as the CLI says behind the result
+			t.state = message.CommandCompleted
+			if m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools {
+				t.state = message.CommandCancelled // as the CLI says behind the result
 			}
-			st.end(t, m, nil)
+			st.end(t, m, st.failure(m))
 		}
 		if len(turns) > 0 && m.IsError {
 			st.past.turns(turns)
 		}
 		st.past.turnEnded()
-	case *CommandLifecycleMessage:
-		if t := st.find(m.CommandUUID); t != nil && m.State == CommandCancelled && slices.Contains(st.waiting, t) {
+	case *message.CommandLifecycle:
+		if t := st.find(m.CommandUUID); t != nil && m.State == message.CommandCancelled && slices.Contains(st.waiting, t) {
 			st.end(t, nil, ErrCancelled)
 		}
-	case *SessionStateChangedMessage:
-		if m.State == StateIdle {
+	case *message.SessionStateChanged:
+		if m.State == message.StateIdle {
 			st.settle()
 		}
+	case *message.RateLimitEvent:
+		st.limit = &m.RateLimitInfo
 	}
 }
 
+// failure is the error of a turn with this result, nil if it did not fail.
+func (st *routerState) failure(m *message.Result) error {
+	if m.Err() == nil {
+		return nil
+	}
+	return resultError(m, st.limit)
+}
+
 // end ends a turn that the CLI is through with.
-func (st *routerState) end(t *Turn, result *ResultMessage, err error) {
+func (st *routerState) end(t *Turn, result *message.Result, err error) {
 	remove := func(x *Turn) bool { return x == t }
 	st.current = slices.DeleteFunc(st.current, remove)
 	st.waiting = slices.DeleteFunc(st.waiting, remove)
@@ -318,7 +331,7 @@ func (r *router) cancelled(uuids []string) {
 	r.update(func(st *routerState) {
 		for _, t := range slices.Clone(st.waiting) {
 			if slices.Contains(uuids, t.ID) {
-				t.state = CommandCancelled
+				t.state = message.CommandCancelled
 				st.end(t, nil, ErrCancelled)
 			}
 		}
@@ -439,3 +452,8 @@ func (r *router) drained(ctx context.Context) error {
 }
 
 func (r *router) waitDrains() { r.drain.Wait() }
+
+// namesPrompt reports whether the result answers the prompt with the given uuid.
+func namesPrompt(m *message.Result, uuid string) bool {
+	return m.UserMessageUUID == uuid || slices.Contains(m.UserMessageUUIDs, uuid)
+}

@@ -1,5 +1,7 @@
 package claude
 
+import "github.com/seed7221b0f9/parley/claude/message"
+
 // runEnd decides when the CLI's input may be closed. The CLI exits only after
 // the end of its input, and while anything of it still runs it may need answers:
 // so the input of a prompt stays open until its run has ended, background tasks
@@ -13,7 +15,7 @@ type runEnd struct {
 	turn    bool            // a turn has begun that has no result yet
 	started map[string]bool // prompts that were taken into a turn
 
-	state SessionState // "" until the CLI has told
+	state message.SessionState // "" until the CLI has told
 	tasks taskLedger
 	// settling: a task has ended in an idle session. The CLI says its state
 	// again then: running when it takes the task up in a turn of its own, as in
@@ -28,20 +30,20 @@ func (r *runEnd) prompt() {
 }
 
 // see takes a message into account.
-func (r *runEnd) see(m Message) {
+func (r *runEnd) see(m message.Message) {
 	switch m := m.(type) {
-	case *ResultMessage:
+	case *message.Result:
 		r.pending, r.turn = m.QueuedTurnCount, false
-	case *InitMessage:
+	case *message.Init:
 		r.turn = true
-	case *SessionStateChangedMessage:
+	case *message.SessionStateChanged:
 		r.state, r.settling = m.State, false
-	case *CommandLifecycleMessage:
+	case *message.CommandLifecycle:
 		r.command(m)
 	default:
 		before := r.tasks.live()
 		r.tasks.see(m)
-		if r.tasks.live() < before && r.state == StateIdle {
+		if r.tasks.live() < before && r.state == message.StateIdle {
 			r.settling = true
 		}
 	}
@@ -49,15 +51,15 @@ func (r *runEnd) see(m Message) {
 
 // command follows a prompt. One that is cancelled before it was taken into a turn
 // has no result; one that an interrupt stops has had it.
-func (r *runEnd) command(m *CommandLifecycleMessage) {
+func (r *runEnd) command(m *message.CommandLifecycle) {
 	switch m.State {
-	case CommandStarted:
+	case message.CommandStarted:
 		if r.started == nil {
 			r.started = map[string]bool{}
 		}
 		r.started[m.CommandUUID] = true
 		return
-	case CommandCancelled:
+	case message.CommandCancelled:
 		if !r.turn && !r.started[m.CommandUUID] {
 			r.pending = max(0, r.pending-1)
 		}
@@ -68,6 +70,9 @@ func (r *runEnd) command(m *CommandLifecycleMessage) {
 // quiet reports whether a result has come since the last prompt, and nothing is
 // queued behind it.
 func (r *runEnd) quiet() bool { return r.pending == 0 }
+
+// working reports whether the CLI is at work on a prompt, or will be.
+func (r *runEnd) working() bool { return r.turn || !r.quiet() }
 
 // due reports whether the input is to be closed now.
 func (r *runEnd) due() bool {
@@ -80,12 +85,12 @@ func (r *runEnd) due() bool {
 // over reports whether the run has ended: a result, no task, and the CLI idle.
 // A CLI that does not tell its state is taken to be idle behind a result.
 func (r *runEnd) over() bool {
-	return r.quiet() && (r.state == StateIdle || r.state == "" && !r.turn) && r.tasks.live() == 0 && !r.settling
+	return r.quiet() && (r.state == message.StateIdle || r.state == "" && !r.turn) && r.tasks.live() == 0 && !r.settling
 }
 
 // waiting reports whether only background tasks keep the input open.
 func (r *runEnd) waiting() bool {
-	return r.noMore && r.quiet() && !r.turn && r.state != StateRequiresAction
+	return r.noMore && r.quiet() && !r.turn && r.state != message.StateRequiresAction
 }
 
 // taskLedger knows which background tasks live. CLIs of today say the whole set
@@ -95,9 +100,9 @@ type taskLedger struct {
 	tasks map[string]bool
 }
 
-func (l *taskLedger) see(m Message) {
+func (l *taskLedger) see(m message.Message) {
 	switch m := m.(type) {
-	case *BackgroundTasksChangedMessage:
+	case *message.BackgroundTasksChanged:
 		l.whole = true
 		l.tasks = map[string]bool{}
 		for _, t := range m.Tasks {
@@ -105,15 +110,15 @@ func (l *taskLedger) see(m Message) {
 				l.tasks[t.TaskID] = true
 			}
 		}
-	case *TaskStartedMessage:
+	case *message.TaskStarted:
 		if !l.whole && !m.Ambient && (m.TaskType == "local_agent" || m.TaskType == "local_workflow") {
 			l.add(m.TaskID)
 		}
-	case *TaskUpdatedMessage:
+	case *message.TaskUpdated:
 		if m.Patch.Status.Ended() {
 			delete(l.tasks, m.TaskID)
 		}
-	case *TaskNotificationMessage:
+	case *message.TaskNotification:
 		delete(l.tasks, m.TaskID)
 	}
 }

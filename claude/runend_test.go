@@ -3,6 +3,8 @@ package claude
 import (
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // runEndLines are the messages of the table below.
@@ -23,6 +25,7 @@ var runEndLines = map[string]string{
 	"killed":     `{"type":"system","subtype":"task_updated","task_id":"b","patch":{"status":"killed"}}`,
 	"background": `{"type":"system","subtype":"task_updated","task_id":"a","patch":{"is_backgrounded":true}}`,
 	"cancelled":  `{"type":"command_lifecycle","command_uuid":"u","state":"cancelled"}`,
+	"started":    `{"type":"command_lifecycle","command_uuid":"u","state":"started"}`,
 	"notified":   `{"type":"system","subtype":"task_notification","task_id":"a","status":"completed"}`,
 }
 
@@ -47,6 +50,10 @@ func TestRunEnd(t *testing.T) {
 		{"prompt that was cancelled", "send running result send cancelled eof idle !", true},
 		{"only prompt was cancelled", "send eof cancelled !", true},
 		{"queued prompt cancelled in a turn", "send send eof running init cancelled result idle !", true},
+		// One that was taken into a turn has had its result, which may come late.
+		{"prompt cancelled after it began", "send send eof started cancelled running result send idle result !", true},
+		{"only prompt cancelled after it began", "send eof started cancelled running init result idle !", true},
+		{"prompt cancelled twice", "send send eof cancelled result !", true},
 		{"ambient tasks", "send eof running ambient result idle !", true},
 		{"question", "send eof running result action running idle !", true},
 		{"agent of an older CLI", "send eof agent result background completed !", true},
@@ -64,7 +71,7 @@ func TestRunEnd(t *testing.T) {
 				r.noMore = true
 			case "!":
 			default:
-				m, err := DecodeMessage([]byte(runEndLines[step]))
+				m, err := message.Decode([]byte(runEndLines[step]))
 				if err != nil {
 					t.Fatal(step, err)
 				}
@@ -95,7 +102,7 @@ func TestRunEndWaiting(t *testing.T) {
 		r := runEnd{hold: true, noMore: true}
 		r.prompt()
 		for _, step := range strings.Fields(steps) {
-			m, err := DecodeMessage([]byte(runEndLines[step]))
+			m, err := message.Decode([]byte(runEndLines[step]))
 			if err != nil {
 				t.Fatal(err)
 			}

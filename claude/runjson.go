@@ -7,13 +7,15 @@ import (
 	"fmt"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // StructuredOutputError says that a run gave no value of the type that was asked
 // for, although the turn itself did not fail. What the model said instead is
 // kept.
 type StructuredOutputError struct {
-	Result *ResultMessage
+	Result *message.Result
 	Text   string // the answer as it came
 	Err    error  // why it is no such value
 }
@@ -29,15 +31,15 @@ var errNoStructuredOutput = errors.New("the result has none")
 // schema is inferred from T, with the descriptions of its jsonschema tags, unless
 // [Options.JSONSchema] is set; the answer is checked against it. A turn that
 // succeeded without such an answer gives a *[StructuredOutputError].
-func RunJSON[T any](ctx context.Context, prompt string, opts *Options) (T, *ResultMessage, error) {
+func RunJSON[T any](ctx context.Context, prompt string, opts *Options) (T, *message.Result, error) {
 	var value T
-	opts = opts.clone()
-	shape, err := shapeOf[T](opts.JSONSchema)
+	with := *opts.Clone()
+	shape, err := shapeOf[T](with.JSONSchema)
 	if err != nil {
 		return value, nil, err
 	}
-	opts.JSONSchema = shape.text
-	result, err := Run(ctx, prompt, opts)
+	with.JSONSchema = shape.text
+	result, err := Run(ctx, prompt, &with)
 	if err != nil {
 		return value, result, err
 	}
@@ -49,12 +51,12 @@ func RunJSON[T any](ctx context.Context, prompt string, opts *Options) (T, *Resu
 
 // shape is the schema of an answer.
 type shape struct {
-	text    JSON
+	text    message.JSON
 	schema  *jsonschema.Resolved
 	wrapped bool // T is no object and stands in the member "value" of one
 }
 
-func shapeOf[T any](given JSON) (*shape, error) {
+func shapeOf[T any](given message.JSON) (*shape, error) {
 	schema, wrapped := &jsonschema.Schema{}, false
 	if given != "" {
 		if err := given.Decode(schema); err != nil {
@@ -71,7 +73,7 @@ func shapeOf[T any](given JSON) (*shape, error) {
 			schema = &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"value": inferred}, Required: []string{"value"}}
 		}
 	}
-	text, err := encodeJSON(schema)
+	text, err := jsonwire.Marshal(schema)
 	if err != nil {
 		return nil, fmt.Errorf("claude: JSONSchema: %w", err)
 	}
@@ -82,10 +84,10 @@ func shapeOf[T any](given JSON) (*shape, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claude: JSONSchema: %w", err)
 	}
-	return &shape{text: JSON(text), schema: resolved, wrapped: wrapped}, nil
+	return &shape{text: message.JSON(text), schema: resolved, wrapped: wrapped}, nil
 }
 
-func (s *shape) decode(output JSON, dst any) error {
+func (s *shape) decode(output message.JSON, dst any) error {
 	if output == "" || output == "null" {
 		return errNoStructuredOutput
 	}

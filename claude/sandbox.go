@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // Sandbox says how commands are kept in a sandbox. Members that are nil are not
@@ -24,29 +27,29 @@ type Sandbox struct {
 	AllowAppleEvents             *bool               `json:"allowAppleEvents,omitempty"`
 	BwrapPath                    string              `json:"bwrapPath,omitempty"`
 	SocatPath                    string              `json:"socatPath,omitempty"`
-	Ripgrep                      JSON                `json:"ripgrep,omitempty"`
+	Ripgrep                      message.JSON        `json:"ripgrep,omitempty"`
 	IgnoreViolations             map[string][]string `json:"ignoreViolations,omitempty"`
 	Network                      *SandboxNetwork     `json:"network,omitempty"`
 	Filesystem                   *SandboxFilesystem  `json:"filesystem,omitempty"`
-	Credentials                  JSON                `json:"credentials,omitempty"`
+	Credentials                  message.JSON        `json:"credentials,omitempty"`
 
 	// Other has members that this package does not know.
-	Other map[string]JSON `json:"-"`
+	Other map[string]message.JSON `json:"-"`
 }
 
 // SandboxNetwork says what commands in the sandbox may reach.
 type SandboxNetwork struct {
-	AllowedDomains          []string `json:"allowedDomains,omitzero"`
-	DeniedDomains           []string `json:"deniedDomains,omitzero"`
-	StrictAllowlist         *bool    `json:"strictAllowlist,omitempty"`
-	AllowManagedDomainsOnly *bool    `json:"allowManagedDomainsOnly,omitempty"`
-	AllowUnixSockets        []string `json:"allowUnixSockets,omitzero"`
-	AllowAllUnixSockets     *bool    `json:"allowAllUnixSockets,omitempty"`
-	AllowLocalBinding       *bool    `json:"allowLocalBinding,omitempty"`
-	AllowMachLookup         []string `json:"allowMachLookup,omitzero"`
-	HTTPProxyPort           *int     `json:"httpProxyPort,omitempty"`
-	SOCKSProxyPort          *int     `json:"socksProxyPort,omitempty"`
-	TLSTerminate            JSON     `json:"tlsTerminate,omitempty"`
+	AllowedDomains          []string     `json:"allowedDomains,omitzero"`
+	DeniedDomains           []string     `json:"deniedDomains,omitzero"`
+	StrictAllowlist         *bool        `json:"strictAllowlist,omitempty"`
+	AllowManagedDomainsOnly *bool        `json:"allowManagedDomainsOnly,omitempty"`
+	AllowUnixSockets        []string     `json:"allowUnixSockets,omitzero"`
+	AllowAllUnixSockets     *bool        `json:"allowAllUnixSockets,omitempty"`
+	AllowLocalBinding       *bool        `json:"allowLocalBinding,omitempty"`
+	AllowMachLookup         []string     `json:"allowMachLookup,omitzero"`
+	HTTPProxyPort           *int         `json:"httpProxyPort,omitempty"`
+	SOCKSProxyPort          *int         `json:"socksProxyPort,omitempty"`
+	TLSTerminate            message.JSON `json:"tlsTerminate,omitempty"`
 }
 
 // SandboxFilesystem says what commands in the sandbox may read and write.
@@ -63,28 +66,28 @@ type SandboxFilesystem struct {
 type object = map[string]any
 
 // settings are Settings with Sandbox laid over them.
-func (o *Options) settings() (string, error) {
-	if o.Sandbox == nil {
-		return o.Settings, nil
+func (l *launch) settings() (string, error) {
+	if l.Sandbox == nil {
+		return l.Settings, nil
 	}
 	all := object{}
-	if s := strings.TrimSpace(o.Settings); s != "" {
+	if s := strings.TrimSpace(l.Settings); s != "" {
 		if err := json.Unmarshal([]byte(s), &all); err != nil {
 			return "", fmt.Errorf("claude: Settings: %w", err)
 		}
 	}
-	option, err := o.Sandbox.object()
+	option, err := l.Sandbox.object()
 	if err != nil {
 		return "", fmt.Errorf("claude: Sandbox: %w", err)
 	}
 	base, _ := all["sandbox"].(object)
 	all["sandbox"] = mergeSandbox(base, option)
-	out, err := encodeJSON(all)
+	out, err := jsonwire.Marshal(all)
 	return string(out), err
 }
 
 func (s *Sandbox) object() (object, error) {
-	text, err := encodeJSON(s)
+	text, err := jsonwire.Marshal(s)
 	if err != nil {
 		return nil, err
 	}

@@ -1,40 +1,33 @@
 package claude
 
+import "github.com/seed7221b0f9/parley/claude/message"
+
 // ServerInfo is the CLI's answer to initialize: what it is and what it has.
 type ServerInfo struct {
-	Commands               []SlashCommand `json:"commands"`
-	Agents                 []AgentInfo    `json:"agents"`
-	Models                 []ModelInfo    `json:"models"`
-	Account                AccountInfo    `json:"account"`
-	OutputStyle            string         `json:"output_style"`
-	AvailableOutputStyles  []string       `json:"available_output_styles"`
-	ClaudeCodeVersion      string         `json:"claude_code_version,omitempty"`
-	Capabilities           []string       `json:"capabilities,omitempty"`
-	CurrentPermissionMode  PermissionMode `json:"current_permission_mode,omitempty"`
-	SessionState           SessionState   `json:"session_state,omitempty"`
-	PID                    int64          `json:"pid,omitempty"`
-	HooksApplied           *bool          `json:"hooks_applied,omitempty"`
-	HookOnFailureSupported bool           `json:"hook_on_failure_supported,omitempty"`
-	PluginsApplied         *bool          `json:"plugins_applied,omitempty"`
-	FastModeState          string         `json:"fast_mode_state,omitempty"`
-	FastModeDisabledReason string         `json:"fast_mode_disabled_reason,omitempty"`
+	Commands               []message.SlashCommand `json:"commands"`
+	Agents                 []AgentInfo            `json:"agents"`
+	Models                 []ModelInfo            `json:"models"`
+	Account                AccountInfo            `json:"account"`
+	OutputStyle            string                 `json:"output_style"`
+	AvailableOutputStyles  []string               `json:"available_output_styles"`
+	ClaudeCodeVersion      string                 `json:"claude_code_version,omitempty"`
+	Capabilities           []string               `json:"capabilities,omitempty"`
+	CurrentPermissionMode  message.PermissionMode `json:"current_permission_mode,omitempty"`
+	SessionState           message.SessionState   `json:"session_state,omitempty"`
+	PID                    int64                  `json:"pid,omitempty"`
+	HooksApplied           *bool                  `json:"hooks_applied,omitempty"`
+	HookOnFailureSupported bool                   `json:"hook_on_failure_supported,omitempty"`
+	PluginsApplied         *bool                  `json:"plugins_applied,omitempty"`
+	FastModeState          string                 `json:"fast_mode_state,omitempty"`
+	FastModeDisabledReason string                 `json:"fast_mode_disabled_reason,omitempty"`
 
 	SDKMCPManifestsParked map[string]string `json:"sdk_mcp_manifests_parked,omitempty"`
 
-	raw JSON
+	raw message.JSON
 }
 
 // Raw is the whole answer.
-func (s *ServerInfo) Raw() JSON { return s.raw }
-
-// SlashCommand is a command that a prompt can begin with.
-type SlashCommand struct {
-	Name         string   `json:"name"`
-	Description  string   `json:"description"`
-	ArgumentHint string   `json:"argumentHint"`
-	Aliases      []string `json:"aliases,omitempty"`
-	Builtin      bool     `json:"builtin,omitempty"`
-}
+func (s *ServerInfo) Raw() message.JSON { return s.raw }
 
 // AgentInfo is a subagent that can be used.
 type AgentInfo struct {

@@ -5,7 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
+	"syscall"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
 // deathTime is for the reader to see why a line could not be written.
@@ -58,7 +64,7 @@ func (s *session) prompt(ctx context.Context, line []byte) error {
 	}
 	err := error(nil)
 	s.update(func(st *sessionState) {
-		if st.closed || st.end.noMore {
+		if st.closed || st.leaving || st.end.noMore {
 			err = cmp.Or(st.why, ErrClosed)
 			return
 		}
@@ -66,7 +72,7 @@ func (s *session) prompt(ctx context.Context, line []byte) error {
 			st.clock = time.Now()
 		}
 		st.end.prompt()
-		stopTimer(st.ceiling)
+		stopTimer(st.timers.ceiling)
 		s.watch(st)
 	})
 	if err != nil {
@@ -90,47 +96,92 @@ func (s *session) noMoreInput() {
 // waits for lines under way, which the reader must not.
 func (s *session) closeInput(st *sessionState) {
 	st.closed = true
-	stopTimer(st.ceiling)
+	stopTimer(st.timers.ceiling)
 	s.work.Go(func() {
 		// The process may be gone already; how it ended is told elsewhere.
 		_ = s.conn.CloseWrite()
 	})
-	if d := orDefault(s.opts.ExitTimeout, 0); d > 0 {
-		st.exit = time.AfterFunc(d, func() {
-			stalled := &StalledError{Phase: "exit", Since: d}
-			s.explain(stalled)
-			s.stop(stalled)
-		})
-	}
+	s.armExit(st)
 }
 
 // watchRunEnd keeps the ceiling up to date: it counts from a result, not while a
 // turn runs or somebody is being asked. It runs inside update.
-func (s *session) watchRunEnd(st *sessionState, m Message) {
+func (s *session) watchRunEnd(st *sessionState, m message.Message) {
 	switch m.(type) {
-	case *ResultMessage, *SessionStateChangedMessage:
+	case *message.Result, *message.SessionStateChanged:
 		s.armCeiling(st)
 	}
 	switch m.(type) {
-	case *ResultMessage, *InitMessage:
+	case *message.Result, *message.Init:
 		s.watch(st)
 	}
+	s.watchExit(st, m)
 }
 
 // armCeiling bounds how long the input stays open for background tasks behind a
 // result; it runs inside update.
 func (s *session) armCeiling(st *sessionState) {
-	stopTimer(st.ceiling)
-	d := orDefault(s.opts.RunEndTimeout, defaultRunEnd)
+	stopTimer(st.timers.ceiling)
+	d := deadline.Or(s.launch.RunEndTimeout, defaultRunEnd)
 	if !st.end.waiting() || st.closed || d == 0 {
 		return
 	}
-	st.ceiling = time.AfterFunc(d, func() {
+	st.timers.ceiling = time.AfterFunc(d, func() {
 		s.update(func(st *sessionState) {
 			// Under a question it does not count: its answer starts it again.
 			if st.end.waiting() && !st.closed && s.mux.Busy() == 0 {
+				st.ceiling = true
 				s.closeInput(st)
 			}
 		})
 	})
+}
+
+// writeFailed notes that a line could not be written: the session ends with it
+// unless the CLI's own end says more.
+func (s *session) writeFailed(err error) {
+	s.update(func(st *sessionState) {
+		if st.writeErr == nil && !peerGone(err) {
+			st.writeErr = err
+		}
+		if !st.closed {
+			s.closeInput(st)
+		}
+		// Though a prompt has no result: the CLI did not take it.
+		if d := deadline.Or(s.launch.ExitTimeout, defaultExit); d > 0 {
+			stopTimer(st.timers.exit)
+			s.exitAfter(st, &StalledError{Phase: phaseExit, Since: d})
+		}
+	})
+}
+
+// peerGone reports whether a write failed because there was nobody to read it.
+// A CLI that ends well without reading is no error.
+func peerGone(err error) bool {
+	for _, gone := range []error{ErrClosed, os.ErrClosed, io.ErrClosedPipe, syscall.EPIPE} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// wasPrompted reports whether a prompt was written, or was to be.
+func (s *session) wasPrompted() (yes bool) {
+	s.update(func(st *sessionState) { yes = st.end.sent > 0 })
+	return yes
+}
+
+// encode returns the line of a prompt, with the options that apply to every prompt.
+func (s *session) encode(in message.UserInput) ([]byte, error) {
+	in.Verbatim = in.Verbatim || s.launch.VerbatimPrompts
+	if in.Raw == nil && emptyPrompt(in.Content) {
+		return nil, errEmptyPrompt
+	}
+	var closed *closedError
+	s.update(func(st *sessionState) { closed, _ = st.why.(*closedError) })
+	if closed != nil {
+		return nil, closed // whatever it had ended with before
+	}
+	return in.Line()
 }

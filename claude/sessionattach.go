@@ -37,7 +37,7 @@ func attach(opts *Options) *Client {
 	if opts == nil || opts.SessionLock != LockAttach || opts.Resume == "" || opts.ForkSession {
 		return nil
 	}
-	dir := lockDir(opts)
+	dir := lockDir(unchecked(opts))
 	attachments.mu.Lock()
 	defer attachments.mu.Unlock()
 	for c, a := range attachments.live {

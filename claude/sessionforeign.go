@@ -3,11 +3,14 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // liveCLI is what a CLI tells of itself while it runs, in sessions/<pid>.json of
@@ -20,16 +23,20 @@ type liveCLI struct {
 	PIDDomain string `json:"pidDomain"` // ends with the namespace of the pid
 }
 
+// maxLiveCLI is the most that is read of such a file.
+const maxLiveCLI = 1 << 20
+
 // foreignCLI finds a CLI that runs a session without a lock, nil if there is
 // none. It is found on Linux alone, where a process can be told from a later one
 // with its number.
 func foreignCLI(config, id string) *SessionBusyError {
-	files, err := filepath.Glob(filepath.Join(config, "sessions", "*.json"))
+	dir := filepath.Join(config, "sessions")
+	files, err := fs.Glob(os.DirFS(dir), "*.json") // the directory's own name is no pattern
 	if err != nil {
 		return nil
 	}
 	for _, f := range files {
-		text, err := os.ReadFile(f)
+		text, err := regular.Read(filepath.Join(dir, f), maxLiveCLI)
 		if err != nil {
 			continue
 		}

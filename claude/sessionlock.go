@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"github.com/seed7221b0f9/parley/internal/regular"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
@@ -18,7 +21,7 @@ import (
 // configuration directory while they run a session; the system frees it when
 // they end, however they end. A session that is resumed by its title is known
 // only when the CLI runs: of another writer a warning is logged then. There is
-// no lock for a [Transport] or a [Spawner] of the caller's. On Linux a CLI that
+// no lock for a [Transport] or a [spawn.Spawner] of the caller's. On Linux a CLI that
 // somebody else has started, in a terminal for example, is found as well; it
 // can be neither attached to nor told to end.
 type LockPolicy string
@@ -34,7 +37,9 @@ const (
 	// when the last of them is closed. Otherwise it is LockRefuse.
 	LockAttach LockPolicy = "attach"
 	// LockSteal takes the session away: its writer notices within seconds and
-	// ends with a *[SessionBusyError]. That is waited for, ten seconds at most.
+	// ends with a *[SessionBusyError]. That is waited for, ten seconds at most; a
+	// writer that does not end by then, a stopped process say, keeps the session, and
+	// whoever wanted it gets the error.
 	LockSteal LockPolicy = "steal"
 	// LockOff takes no lock and looks at none.
 	LockOff LockPolicy = "off"
@@ -66,11 +71,14 @@ type lockInfo struct {
 	Since time.Time `json:"since"`
 }
 
+// maxLockInfo is the most that is read of a lock file.
+const maxLockInfo = 64 << 10
+
 // sessionGuard holds the lock of the session that a CLI is writing.
 type sessionGuard struct {
-	opts *Options
-	on   bool          // there is a lock
-	dir  func() string // of the lock files
+	launch *launch
+	on     bool          // there is a lock
+	dir    func() string // of the lock files
 
 	mu       sync.Mutex
 	id       string // of the session that is locked
@@ -80,20 +88,23 @@ type sessionGuard struct {
 
 // newSessionGuard makes the guard of a CLI that runs here. One that runs
 // elsewhere, or with a configuration that nobody else sees, has no lock.
-func newSessionGuard(opts *Options) *sessionGuard {
-	g := &sessionGuard{opts: opts, dir: sync.OnceValue(func() string { return lockDir(opts) })}
-	g.on = opts.SessionLock != LockOff && opts.Spawner == nil && (opts.Isolation == nil || opts.Isolation.ConfigDir != "")
-	if opts.SessionStore != nil || opts.Isolation != nil {
+func newSessionGuard(l *launch) *sessionGuard {
+	g := &sessionGuard{launch: l, dir: sync.OnceValue(func() string { return lockDir(l) })}
+	g.on = l.SessionLock != LockOff && l.Spawner == nil && (l.Isolation == nil || l.Isolation.ConfigDir != "")
+	if l.SessionStore != nil || l.Isolation != nil {
 		g.dir() // before the environment is changed for the CLI
 	}
 	return g
 }
 
-// lockDir is where the locks of sessions are.
-func lockDir(opts *Options) string {
-	dir := configDir(opts.environ())
-	if opts.Isolation != nil && opts.Isolation.ConfigDir != "" {
-		dir = opts.Isolation.ConfigDir
+// lockDir is where the locks of sessions are, "" if that is not known.
+func lockDir(l *launch) string {
+	env := claudedir.Environ(l.environ())
+	dir := claudedir.Config(env)
+	if l.Isolation != nil && l.Isolation.ConfigDir != "" {
+		dir = l.Isolation.ConfigDir
+	} else if !claudedir.Known(env) {
+		return ""
 	}
 	return filepath.Join(dir, "parley", "locks")
 }
@@ -103,22 +114,22 @@ func (g *sessionGuard) path(id string) string { return filepath.Join(g.dir(), id
 // begin takes the lock of the session that the options name, as far as that can
 // be told without the CLI.
 func (g *sessionGuard) begin(ctx context.Context) error {
-	switch o := g.opts; {
-	case o.SessionID != "":
-		return g.take(ctx, o.SessionID)
-	case o.ForkSession:
+	switch l := g.launch; {
+	case l.SessionID != "":
+		return g.take(ctx, l.SessionID)
+	case l.ForkSession:
 		return nil
-	case o.Resume != "":
-		return g.take(ctx, o.Resume)
-	case o.Continue:
-		return g.take(ctx, newestSession(o))
+	case l.Resume != "":
+		return g.take(ctx, l.Resume)
+	case l.Continue:
+		return g.take(ctx, newestSession(l))
 	}
 	return nil
 }
 
 // newestSession is the session that Continue goes on with, "" if there is none.
-func newestSession(o *Options) (id string) {
-	files, err := os.ReadDir(filepath.Dir(transcriptFile(o, "x")))
+func newestSession(l *launch) (id string) {
+	files, err := os.ReadDir(filepath.Dir(transcriptFile(l, "x")))
 	if err != nil {
 		return ""
 	}
@@ -133,33 +144,33 @@ func newestSession(o *Options) (id string) {
 }
 
 // transcriptFile is where the CLI writes a session.
-func transcriptFile(o *Options, id string) string {
-	dir := o.Dir
-	if dir == "" {
-		dir = "."
-	}
-	return filepath.Join(configDir(o.environ()), "projects", ProjectKey(dir), id+".jsonl")
+func transcriptFile(l *launch, id string) string {
+	env := claudedir.Environ(l.environ())
+	return filepath.Join(claudedir.Projects(claudedir.Config(env)), claudedir.Project(env, l.Dir), id+".jsonl")
 }
 
 // take takes the lock of a session, or does what the policy says.
 func (g *sessionGuard) take(ctx context.Context, id string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.on || g.id == id || !validUUID(id) {
+	if !g.on || g.id == id || !claudedir.ValidID(id) || g.dir() == "" {
 		return nil
 	}
 	f, err := g.try(id)
 	if !errors.Is(err, filelock.ErrLocked) {
 		return g.alone(id, f, err)
 	}
-	switch resumed := g.opts.Resume != "" || g.opts.Continue; {
-	case g.opts.SessionLock == LockFork && resumed && g.opts.SessionID == "":
-		g.opts.ForkSession = true
+	switch resumed := g.launch.Resume != "" || g.launch.Continue; {
+	case g.launch.SessionLock == LockFork && resumed && g.launch.SessionID == "":
+		g.launch.forks()
 		return nil
-	case g.opts.SessionLock == LockSteal:
+	case g.launch.SessionLock == LockSteal:
 		f, err := g.steal(ctx, id)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if errors.Is(err, ErrSessionBusy) {
+			return err
 		}
 		g.hold(id, f, err)
 		return nil
@@ -175,8 +186,8 @@ func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
 	switch {
 	case busy == nil:
 		return nil
-	case g.opts.SessionLock == LockFork && g.opts.SessionID == "":
-		g.opts.ForkSession = true
+	case g.launch.SessionLock == LockFork && g.launch.SessionID == "":
+		g.launch.forks()
 		g.drop()
 		return nil
 	}
@@ -195,7 +206,7 @@ func (g *sessionGuard) try(id string) (*filelock.File, error) {
 // cannot be written to has no locks, and no session fails for that.
 func (g *sessionGuard) hold(id string, f *filelock.File, err error) {
 	if err != nil {
-		g.opts.logger().Warn("claude: the session cannot be locked", "session", id, "error", err)
+		g.launch.logger().Warn("claude: the session cannot be locked", "session", id, "error", err)
 		return
 	}
 	if g.file != nil {
@@ -216,49 +227,55 @@ func sign(f *filelock.File) {
 
 func (g *sessionGuard) busy(id string) *SessionBusyError {
 	var info lockInfo
-	if text, err := os.ReadFile(g.path(id)); err == nil {
+	if text, err := regular.ReadNoFollow(g.path(id), maxLockInfo); err == nil {
 		_ = json.Unmarshal(text, &info) // it may be just being written
 	}
 	return &SessionBusyError{SessionID: id, PID: info.PID, Host: info.Host, Since: info.Since}
 }
 
-// stealTime bounds how long the writer before is waited for.
-const stealTime = 10 * time.Second
+// stealTime bounds how long the writer before is waited for. One that does not end by
+// then, a stopped process for example, keeps the session: the error is [ErrSessionBusy].
+var stealTime = 10 * time.Second
 
 func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, error) {
 	mine, old, err := filelock.Steal(g.path(id))
+	if errors.Is(err, filelock.ErrLocked) {
+		return nil, g.busy(id) // somebody else is taking it
+	}
 	if err != nil || old == nil {
 		return mine, err
 	}
-	defer old.Unlock()
 	sign(mine) // for the error of the writer before
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(stealTime); !old.Free(); {
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), mine.Remove())
+			return nil, errors.Join(context.Cause(ctx), old.PutBack(mine))
 		case now := <-tick.C:
 			if now.After(end) {
-				g.opts.logger().Warn("claude: the session's writer before has not ended", "session", id)
-				return mine, nil
+				// It may be stopped, and go on writing later: there must not be two.
+				return nil, g.busyAfter(old.PutBack(mine), id)
 			}
 		}
 	}
-	return mine, nil
+	return mine, old.End()
 }
+
+// busyAfter is the error for a writer that keeps its lock, which was put back.
+func (g *sessionGuard) busyAfter(err error, id string) error { return errors.Join(g.busy(id), err) }
 
 // follow takes the lock of the session that the CLI says it writes.
 func (g *sessionGuard) follow(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.released || !g.on || g.id == id || !validUUID(id) {
+	if g.released || !g.on || g.id == id || !claudedir.ValidID(id) || g.dir() == "" {
 		return
 	}
 	f, err := g.try(id)
 	if errors.Is(err, filelock.ErrLocked) {
 		e := g.busy(id)
-		g.opts.logger().Warn("claude: two processes write one session", "session", id, "pid", e.PID, "host", e.Host)
+		g.launch.logger().Warn("claude: two processes write one session", "session", id, "pid", e.PID, "host", e.Host)
 		return
 	}
 	g.hold(id, f, err)

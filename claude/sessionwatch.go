@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"github.com/seed7221b0f9/parley/internal/regular"
+
 	"bytes"
 	"io"
 	"os"
@@ -12,32 +14,34 @@ import (
 // watchInterval is how often a session looks whether it is still its own.
 const watchInterval = time.Second
 
-// foreignWatch notices that another program, which knows no lock, writes the
-// session's file: it grows by prompts or answers while the CLI is idle.
-type foreignWatch struct {
+// ownerWatch is the goroutine that looks whether a session is still its own: its
+// lock was stolen, or another program, which knows no lock, writes its file, which
+// then grows by prompts or answers while the CLI is idle.
+type ownerWatch struct {
+	s *session
+
 	id   string
 	idle int // how many looks in a row found the CLI idle
 	sent int // prompts at the last look
 	size int64
 }
 
-// watchOwner runs beside a session until its stream has ended.
-func (s *session) watchOwner() {
+// run looks every second until the stream of the session has ended.
+func (w *ownerWatch) run() {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
-	var w foreignWatch
 	for {
 		select {
-		case <-s.over:
+		case <-w.s.over:
 			return
-		case <-s.closing:
+		case <-w.s.closing:
 			return
 		case <-tick.C:
-			if err := s.guard.stolen(); err != nil {
-				s.stop(err)
+			if err := w.s.guard.stolen(); err != nil {
+				w.s.stop(err)
 				return
 			}
-			s.lookForOthers(&w)
+			w.look()
 		}
 	}
 }
@@ -51,13 +55,14 @@ func (s *session) quietSince() (id string, idle bool, sent int) {
 // settled is how many looks the CLI gets to write what belongs to its last turn.
 const settled = 2
 
-func (s *session) lookForOthers(w *foreignWatch) {
-	id, idle, sent := s.quietSince()
+// look notices other writers of the session's file.
+func (w *ownerWatch) look() {
+	id, idle, sent := w.s.quietSince()
 	if !idle || id != w.id || sent != w.sent {
 		w.id, w.idle, w.sent = id, 0, sent
 		return
 	}
-	file := transcriptFile(s.opts, id)
+	file := transcriptFile(w.s.launch, id)
 	info, err := os.Stat(file)
 	if err != nil {
 		return // there is none yet, or the CLI has moved
@@ -71,22 +76,22 @@ func (s *session) lookForOthers(w *foreignWatch) {
 	}
 	n, err := turnsBetween(file, w.size, info.Size())
 	// The CLI may have begun to work while the file was looked at.
-	if _, idle, sent := s.quietSince(); err != nil || !idle || sent != w.sent {
+	if _, idle, sent := w.s.quietSince(); err != nil || !idle || sent != w.sent {
 		w.idle = 0
 		return
 	}
 	grown := info.Size() - w.size
 	w.size = info.Size()
 	if n > 0 {
-		s.warn("claude: another program writes this session", "session", id, "file", file, "entries", n)
-		s.trace.foreignWrite(ForeignWriteTrace{SessionID: id, File: file, Entries: n, Bytes: grown})
+		w.s.warn("claude: another program writes this session", "session", id, "file", file, "entries", n)
+		w.s.trace.foreignWrite(ForeignWriteTrace{SessionID: id, File: file, Entries: n, Bytes: grown})
 	}
 }
 
 // turnsBetween counts the prompts and answers in a part of a file. Whatever else
 // a CLI writes it may write when it is idle.
 func turnsBetween(file string, from, to int64) (n int, err error) {
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return 0, err
 	}

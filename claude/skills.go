@@ -8,12 +8,12 @@ import (
 )
 
 // skillTools are the entries that let skills run without asking.
-func (o *Options) skillTools() []string {
-	if o.AllSkills {
+func (l *launch) skillTools() []string {
+	if l.AllSkills {
 		return []string{"Skill"}
 	}
 	var tools []string
-	for _, name := range o.Skills {
+	for _, name := range l.Skills {
 		tools = append(tools, "Skill("+name+")")
 	}
 	return tools

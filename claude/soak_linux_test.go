@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudepool"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"go.uber.org/goleak"
 )
 
 // markVariable is in the environment of every process of a test here, so that
@@ -131,7 +131,7 @@ func killed(err error) bool {
 	return ok && exit.Signal == "SIGKILL" || errors.Is(err, claude.ErrClosed)
 }
 
-// TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while
+// claude.TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while
 // some of their processes are killed: nothing is left.
 func TestOpenAndCloseAtRandom(t *testing.T) {
 	const clients = 200
@@ -142,7 +142,7 @@ func TestOpenAndCloseAtRandom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	admission := claude.NewAdmission(8)
+	admission := claudepool.NewAdmission(8)
 	var all sync.WaitGroup
 	var kills atomic.Int64
 	for i := range clients {
@@ -223,7 +223,7 @@ func cliFleet(cli *claudetest.CLI) int {
 	return 0
 }
 
-// TestParentIsKilled kills a program with many sessions at random moments. What it
+// claude.TestParentIsKilled kills a program with many sessions at random moments. What it
 // leaves is gone when the next program has opened the registry.
 func TestParentIsKilled(t *testing.T) {
 	rounds := 2

@@ -7,18 +7,19 @@ import (
 	"path/filepath"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // The CLI runs wherever the Spawner starts it: in a container, behind ssh. Here
 // a recording is played in its place.
-func ExampleSpawnerFunc() {
-	rec, err := claudetest.ReadRecording(filepath.Join("..", "testdata", "wire", "simple-string"), nil)
+func ExampleProcessTransport() {
+	rec, err := recording.ReadRecording(filepath.Join("..", "testdata", "wire", "simple-string"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	player := claudetest.NewPlayer(rec.Processes["."], nil)
-	elsewhere := claude.SpawnerFunc(func(ctx context.Context, cmd claude.Command) (claude.Process, error) {
+	player := recording.NewPlayer(rec.Processes["."], nil)
+	elsewhere := spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		fmt.Println(cmd.Args)
 		return player.Spawn(ctx, cmd)
 	})

@@ -17,7 +17,7 @@ var ErrFenced = errors.New("claude: the session was claimed by another writer")
 // session appends its batches one after another.
 //
 // A store may do more than these two methods: see [SessionLister],
-// [SubkeyLister], [SessionDeleter], [SummaryLister] and [SessionClaimer].
+// [SessionFinder], [SubkeyLister], [SessionDeleter], [SummaryLister] and [SessionClaimer].
 // Package claudestore has implementations, and claudetest.TestSessionStore the
 // tests that one of your own should pass.
 type SessionStore interface {
@@ -50,6 +50,14 @@ type StoredSession struct {
 	ModTime   time.Time
 }
 
+// SessionFinder is a [SessionStore] that finds a session without its project. With
+// it a session is resumed from any directory, and goes on under the key that it has.
+type SessionFinder interface {
+	// FindSession returns the keys of the projects that have a main transcript of
+	// this session, none if there is no such session, in any order.
+	FindSession(ctx context.Context, sessionID string) (projectKeys []string, err error)
+}
+
 // SubkeyLister is a [SessionStore] that knows the subagents' transcripts of a
 // session. Without it resuming restores the main transcript alone.
 type SubkeyLister interface {
@@ -68,7 +76,7 @@ type SessionDeleter interface {
 // makes listing many of them one call.
 type SummaryLister interface {
 	// ListSummaries returns one summary for each session of a project, in any
-	// order. The store makes it with [FoldSummary] when it appends to a main
+	// order. The store makes it with [claudestore.FoldSummary] when it appends to a main
 	// transcript, one append at a time; its ModTime is of the same clock as that
 	// of ListSessions, and not before it.
 	ListSummaries(ctx context.Context, projectKey string) ([]StoredSummary, error)
@@ -78,7 +86,7 @@ type SummaryLister interface {
 // apart, so that one that was given up for dead cannot write behind its
 // successor. The session is claimed when it is resumed and when it is first
 // appended to; an Append that fails with [ErrFenced] is not tried again, and is
-// told with a [MirrorErrorMessage].
+// told with a [message.MirrorError].
 type SessionClaimer interface {
 	// Claim makes the caller the writer of a session with all its transcripts;
 	// the subpath of the key is not looked at. The returned store appends until
@@ -111,4 +119,13 @@ func (o *Options) checkStore() error {
 		return errStoreCannotList
 	}
 	return nil
+}
+
+// StoredSummary is what a [SummaryLister] keeps of a session. Data belongs to
+// this package: a store keeps it as it is. It has the names that the official
+// TypeScript SDK gives its members, see [claudestore.SummaryData].
+type StoredSummary struct {
+	SessionID string
+	ModTime   time.Time
+	Data      json.RawMessage
 }

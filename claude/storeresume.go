@@ -1,65 +1,46 @@
 package claude
 
 import (
+	"github.com/seed7221b0f9/parley/internal/regular"
+
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// configDir is the CLI's configuration directory in the given environment.
-func configDir(env []string) string {
-	dir, home := "", ""
-	for _, kv := range env {
-		switch k, v, _ := strings.Cut(kv, "="); k {
-		case "CLAUDE_CONFIG_DIR":
-			dir = v
-		case "HOME", "USERPROFILE":
-			if home == "" {
-				home = v
-			}
-		}
-	}
-	if dir != "" {
-		return dir
-	}
-	return filepath.Join(home, ".claude")
-}
-
 // restore makes a session of the store resumable: it is written into a
-// configuration directory of its own, which the CLI then runs with. A session
-// that the store does not have is a fresh start. The returned function removes
-// the directory.
-func (o *Options) restore(ctx context.Context, guard *sessionGuard) (cleanup func(), err error) {
+// configuration directory of its own, which the CLI then runs with. One that is
+// named and that the store does not have is ErrNoSession; Continue without any is a
+// fresh start. The returned function removes the directory.
+func (l *launch) restore(ctx context.Context, guard *sessionGuard) (cleanup func(), err error) {
 	nothing := func() {}
 	if err := guard.begin(ctx); err != nil {
 		return nil, err
 	}
-	if o.SessionStore == nil || o.Resume == "" && !o.Continue || o.Resume != "" && !validUUID(o.Resume) {
+	if l.SessionStore == nil || l.Resume == "" && !l.Continue || l.Resume != "" && !claudedir.ValidID(l.Resume) {
 		return nothing, nil
 	}
-	dir := o.Dir
-	if dir == "" {
-		dir = "."
-	}
-	r := &restorer{opts: o, project: ProjectKey(dir), env: o.environ()}
+	env := claudedir.Environ(l.environ())
+	r := &restorer{launch: l, project: claudedir.Project(env, l.Dir), config: claudedir.Config(env)}
+	r.stored = r.project
 	id, entries, err := r.find(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
 	}
-	o.Continue = false
+	l.resumes(id)
 	if id == "" {
-		o.Resume = ""
 		return nothing, nil
 	}
-	o.Resume = id
 	if err := guard.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -70,62 +51,90 @@ func (o *Options) restore(ctx context.Context, guard *sessionGuard) (cleanup fun
 	if err != nil {
 		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
 	}
-	o.Env = maps.Clone(o.Env)
-	if o.Env == nil {
-		o.Env = map[string]string{}
+	if !l.ForkSession {
+		l.goesOn(r.key(id, ""))
 	}
-	o.Env["CLAUDE_CONFIG_DIR"] = tmp
+	l.useConfigDir(tmp)
 	return func() { removeAll(tmp) }, nil
 }
 
 type restorer struct {
-	opts    *Options
-	project string
-	env     []string
+	launch  *launch
+	project string // of the directory that the CLI runs in
+	stored  string // the project that the store has the session under
+	config  string // the user's configuration directory
+}
+
+func (r *restorer) key(id, subpath string) SessionKey {
+	return SessionKey{ProjectKey: r.stored, SessionID: id, Subpath: subpath}
 }
 
 func (r *restorer) load(ctx context.Context, key SessionKey) ([]json.RawMessage, error) {
-	limit := orDefault(r.opts.LoadTimeout, storeTimeout)
-	ctx, cancel := withTimeout(ctx, limit, &StalledError{Phase: "loading a session", Since: limit})
+	limit := deadline.Or(r.launch.LoadTimeout, storeTimeout)
+	ctx, cancel := deadline.With(ctx, limit, &StalledError{Phase: "loading a session", Since: limit})
 	defer cancel()
-	return r.opts.SessionStore.Load(ctx, key)
+	return r.launch.SessionStore.Load(ctx, key)
 }
 
 // find is the session to resume: the one that is named, or the newest with
 // something in it that is no subagent's. The id is "" if there is none.
 func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessage, err error) {
-	if id := r.opts.Resume; id != "" {
-		entries, err := r.load(ctx, SessionKey{ProjectKey: r.project, SessionID: id})
-		if err != nil || len(entries) == 0 {
-			return "", nil, err
-		}
-		return id, entries, nil
+	if id := r.launch.Resume; id != "" {
+		entries, err := r.named(ctx, id)
+		return id, entries, err
 	}
-	sessions, err := r.opts.SessionStore.(SessionLister).ListSessions(ctx, r.project)
+	sessions, err := r.launch.SessionStore.(SessionLister).ListSessions(ctx, r.project)
 	if err != nil {
 		return "", nil, err
 	}
 	slices.SortFunc(sessions, func(a, b StoredSession) int { return b.ModTime.Compare(a.ModTime) })
 	for _, s := range sessions {
-		entries, err := r.load(ctx, SessionKey{ProjectKey: r.project, SessionID: s.SessionID})
+		entries, err := r.load(ctx, r.key(s.SessionID, ""))
 		if err != nil {
 			return "", nil, err
 		}
-		if len(entries) > 0 && validUUID(s.SessionID) && !sidechain(entries[0]) {
+		if len(entries) > 0 && claudedir.ValidID(s.SessionID) && !sidechain(entries[0]) {
 			return s.SessionID, entries, nil
 		}
 	}
 	return "", nil, nil
 }
 
+// named is the session that Resume names: of the project of the directory, else of
+// the only project that has it.
+func (r *restorer) named(ctx context.Context, id string) ([]json.RawMessage, error) {
+	entries, err := r.load(ctx, r.key(id, ""))
+	if err != nil || len(entries) > 0 {
+		return entries, err
+	}
+	var projects []string
+	if f, ok := r.launch.SessionStore.(SessionFinder); ok {
+		if projects, err = f.FindSession(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	switch len(projects) {
+	case 0:
+		return nil, fmt.Errorf("%w: %s", ErrNoSession, id)
+	case 1:
+	default:
+		return nil, fmt.Errorf("the session %s is in %d projects, and in none of this directory", id, len(projects))
+	}
+	r.stored = projects[0]
+	if entries, err = r.load(ctx, r.key(id, "")); err == nil && len(entries) == 0 {
+		err = fmt.Errorf("%w: %s", ErrNoSession, id)
+	}
+	return entries, err
+}
+
 // claim shuts out whoever wrote the session until now, and looks again at what
 // has come meanwhile. A fork writes another session.
 func (r *restorer) claim(ctx context.Context, id string, entries []json.RawMessage) ([]json.RawMessage, error) {
-	c, ok := r.opts.SessionStore.(SessionClaimer)
-	if !ok || r.opts.ForkSession {
+	c, ok := r.launch.SessionStore.(SessionClaimer)
+	if !ok || r.launch.ForkSession {
 		return entries, nil
 	}
-	key := SessionKey{ProjectKey: r.project, SessionID: id}
+	key := r.key(id, "")
 	if _, err := c.Claim(ctx, key); err != nil {
 		return nil, err
 	}
@@ -141,7 +150,7 @@ func sidechain(entry json.RawMessage) bool {
 
 // write makes the configuration directory.
 func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (_ string, err error) {
-	dir, err := os.MkdirTemp(r.opts.tempDir(), "claude-resume-") // mode 0700
+	dir, err := os.MkdirTemp(r.launch.tempDir(), "claude-resume-") // mode 0700
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +159,7 @@ func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessa
 			removeAll(dir)
 		}
 	}()
-	base := filepath.Join(dir, "projects", r.project)
+	base := filepath.Join(claudedir.Projects(dir), r.project)
 	if err := writeTranscript(filepath.Join(base, id+".jsonl"), entries); err != nil {
 		return "", err
 	}
@@ -161,11 +170,11 @@ func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessa
 }
 
 func (r *restorer) writeSubagents(ctx context.Context, dir, id string) error {
-	lister, ok := r.opts.SessionStore.(SubkeyLister)
+	lister, ok := r.launch.SessionStore.(SubkeyLister)
 	if !ok {
 		return nil
 	}
-	subpaths, err := lister.ListSubkeys(ctx, SessionKey{ProjectKey: r.project, SessionID: id})
+	subpaths, err := lister.ListSubkeys(ctx, r.key(id, ""))
 	if err != nil {
 		return err
 	}
@@ -173,7 +182,7 @@ func (r *restorer) writeSubagents(ctx context.Context, dir, id string) error {
 		if !safeSubpath(sub) {
 			return fmt.Errorf("the store names a subagent %q, which is no path below its session", sub)
 		}
-		entries, err := r.load(ctx, SessionKey{ProjectKey: r.project, SessionID: id, Subpath: sub})
+		entries, err := r.load(ctx, r.key(id, sub))
 		if err != nil {
 			return err
 		}
@@ -238,7 +247,7 @@ func writeTranscript(path string, entries []json.RawMessage) error {
 // up, without what it would write back: a refresh token used from two places is
 // lost in one of them.
 func (r *restorer) copyConfig(dir string) error {
-	from := configDir(r.env)
+	from := r.config
 	files := []struct {
 		src, name string
 		edit      func(map[string]any)
@@ -257,13 +266,16 @@ func (r *restorer) copyConfig(dir string) error {
 	return nil
 }
 
+// maxConfig is the largest file of a configuration that is copied.
+const maxConfig = 64 << 20
+
 // copyJSON copies a JSON file, changed by edit; one that is missing, or there
 // already, is passed over, and one that is no JSON copied as it is.
 func copyJSON(src, dst string, edit func(map[string]any)) error {
 	if _, err := os.Stat(dst); err == nil {
 		return nil
 	}
-	data, err := os.ReadFile(src)
+	data, err := regular.Read(src, maxConfig)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -68,12 +68,13 @@ func TestRestore(t *testing.T) {
 		"subagents/agent-1": {json.RawMessage(`{"type":"agent_metadata","agentType":"old"}`), json.RawMessage(`{"n": 3}`), json.RawMessage(`{"type":"agent_metadata","agentType":"x"}`)},
 	}}
 	opts, tmp := resumeWorld(t, store)
-	guard := newSessionGuard(opts)
-	cleanup, err := opts.restore(t.Context(), guard)
+	l := unchecked(opts)
+	guard := newSessionGuard(l)
+	cleanup, err := l.restore(t.Context(), guard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := opts.Env["CLAUDE_CONFIG_DIR"]
+	dir := l.Env["CLAUDE_CONFIG_DIR"]
 	project := filepath.Join("projects", ProjectKey(opts.Dir), heldID)
 	for name, want := range map[string]string{
 		project + ".jsonl":                       "{\"n\":1}\n{\"n\":2}\n",
@@ -140,13 +141,13 @@ func TestRestoreFails(t *testing.T) {
 	}
 }
 
-// A session that the store does not have is a new one.
+// A session that is named and that the store does not have is an error, and never a
+// new conversation.
 func TestRestoreNothing(t *testing.T) {
 	opts, tmp := resumeWorld(t, &heldStore{})
-	cleanup, err := opts.restore(t.Context(), newSessionGuard(opts))
-	if err != nil || opts.Resume != "" || opts.Env["CLAUDE_CONFIG_DIR"] != "" {
-		t.Fatalf("%+v, %v", opts, err)
+	_, err := Connect(t.Context(), opts)
+	if !errors.Is(err, ErrNoSession) || !strings.Contains(err.Error(), opts.Resume) {
+		t.Errorf("%v", err)
 	}
-	cleanup()
 	wantEmpty(t, tmp)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // Registry keeps on disk what this program has started, so that the next one
@@ -26,32 +27,38 @@ var ErrChildren = proc.ErrChildren
 // for on Linux; on other systems the CLI ends with its input.
 func OpenRegistry(dir string) (*Registry, []Child, error) { return proc.OpenRegistry(dir) }
 
+// Admitter decides when a CLI may start. Acquire waits for places and returns the function
+// that gives them back; claudepool.Admission shares them fairly among tenants.
+type Admitter interface {
+	Acquire(ctx context.Context, tenant string, weight int64) (release func(), err error)
+}
+
 // tempDir is where temporary files go, "" for the system's place.
-func (o *Options) tempDir() string {
-	if o.Registry == nil {
+func (l *launch) tempDir() string {
+	if l.Registry == nil {
 		return ""
 	}
-	return o.Registry.TempDir()
+	return l.Registry.TempDir()
 }
 
 // supervised is the spawner with admission before the start and a registry
 // behind it; nil is the default one.
-func (o *Options) supervised() Spawner {
-	spawner := o.Spawner
-	if o.Registry == nil && o.Admission == nil {
+func (l *launch) supervised() spawn.Spawner {
+	spawner := l.Spawner
+	if l.Registry == nil && l.Admission == nil {
 		return spawner
 	}
 	if spawner == nil {
 		spawner = proc.Local
 	}
-	if o.Registry != nil {
-		spawner = o.Registry.Spawner(spawner)
+	if l.Registry != nil {
+		spawner = l.Registry.Spawner(spawner)
 	}
-	if o.Admission == nil {
+	if l.Admission == nil {
 		return spawner
 	}
-	return proc.SpawnerFunc(func(ctx context.Context, cmd Command) (Process, error) {
-		release, err := o.Admission.Acquire(ctx, o.Tenant, o.Weight)
+	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+		release, err := l.Admission.Acquire(ctx, l.Tenant, l.Weight)
 		if err != nil {
 			if ctx.Err() != nil {
 				err = ctx.Err()

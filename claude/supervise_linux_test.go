@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
-// TestPrewarmDied: a process that was killed while it waited says so.
+// claude.TestPrewarmDied: a process that was killed while it waited says so.
 func TestPrewarmDied(t *testing.T) {
 	for name, use := range map[string]func(w *claude.Warm) error{
 		"Connect": func(w *claude.Warm) error { _, err := w.Connect(t.Context()); return err },
@@ -36,12 +36,12 @@ func TestMemoryOfAProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := client.Memory()
+	n, err := client.MeasureMemory()
 	if err != nil || n < 1<<20 {
 		t.Errorf("%d, %v", n, err)
 	}
 	client.Close()
-	if _, err := client.Memory(); !errors.Is(err, claude.ErrNoMemory) {
+	if _, err := client.MeasureMemory(); !errors.Is(err, claude.ErrNoMemory) {
 		t.Errorf("of one that has ended: %v", err)
 	}
 }
@@ -60,7 +60,7 @@ func openRegistry(t *testing.T, dir string) (*claude.Registry, []claude.Child) {
 	return r, swept
 }
 
-// TestRegistryOfASession: the process is in the registry while it lives, and its
+// claude.TestRegistryOfASession: the process is in the registry while it lives, and its
 // temporary files are below it.
 func TestRegistryOfASession(t *testing.T) {
 	dir := t.TempDir()
@@ -88,22 +88,5 @@ func TestRegistryOfASession(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(opts.Registry.TempDir()); len(files) > 0 {
 		t.Errorf("temporary files: %v", files)
-	}
-}
-
-// TestPoolRecyclesByMemory: a process that has grown is replaced between turns.
-func TestPoolRecyclesByMemory(t *testing.T) {
-	for limit, replaced := range map[int64]bool{1 << 10: true, 1 << 40: false} {
-		p := quietPool(claude.PoolOptions{Recycle: claude.Recycle{Memory: limit}})
-		l := lease(t, p, claudetest.FakeCLI("hello"))
-		say(t, l, "one")
-		before, session := l.Client().View().PID, l.Client().SessionID()
-		if got := say(t, l, "two"); got != "you said two" || l.Client().SessionID() != session {
-			t.Errorf("%q in session %s, which was %s", got, l.Client().SessionID(), session)
-		}
-		if now := l.Client().View().PID; (now != before) != replaced {
-			t.Errorf("limit %d: process %d and then %d", limit, before, now)
-		}
-		p.Close()
 	}
 }

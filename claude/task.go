@@ -3,6 +3,8 @@ package claude
 import (
 	"slices"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // Task is something that the CLI runs beside or inside of a turn: a subagent, a
@@ -13,7 +15,7 @@ type Task struct {
 	Description string
 	// Status is what the CLI said last; a status that this package does not know
 	// is kept.
-	Status TaskStatus
+	Status message.TaskStatus
 	// ToolUseID is the call that has begun the task. Messages of a subagent have
 	// it as their ParentToolUseID.
 	ToolUseID string
@@ -29,7 +31,7 @@ type Task struct {
 	// which tool.
 	Activity     string
 	LastToolName string
-	Usage        TaskUsage
+	Usage        message.TaskUsage
 	Summary      string
 	OutputFile   string
 	Error        string
@@ -71,7 +73,7 @@ func (tt *taskTable) at(id string) *Task {
 	if tt.byID == nil {
 		tt.byID = map[string]*Task{}
 	}
-	t := &Task{ID: id, Status: TaskRunning, Started: time.Now()}
+	t := &Task{ID: id, Status: message.TaskRunning, Started: time.Now()}
 	tt.tasks, tt.byID[id] = append(tt.tasks, t), t
 	return t
 }
@@ -85,12 +87,12 @@ func (tt *taskTable) forget() {
 
 // see takes a message into account. parentOf gives the call of the subagent
 // inside of which a call was made.
-func (tt *taskTable) see(m Message, parentOf func(toolUseID string) string) {
+func (tt *taskTable) see(m message.Message, parentOf func(toolUseID string) string) {
 	switch m := m.(type) {
-	case *TaskStartedMessage:
+	case *message.TaskStarted:
 		tt.at(m.TaskID).start(m)
 		tt.adopt(m, parentOf)
-	case *TaskProgressMessage:
+	case *message.TaskProgress:
 		t := tt.at(m.TaskID)
 		t.Usage = m.Usage
 		learn(&t.Activity, m.Description)
@@ -98,18 +100,18 @@ func (tt *taskTable) see(m Message, parentOf func(toolUseID string) string) {
 		learn(&t.AgentType, m.SubagentType)
 		learn(&t.LastToolName, m.LastToolName)
 		learn(&t.Summary, m.Summary)
-	case *TaskUpdatedMessage:
+	case *message.TaskUpdated:
 		tt.at(m.TaskID).patch(&m.Patch)
-	case *TaskNotificationMessage:
+	case *message.TaskNotification:
 		tt.at(m.TaskID).notified(m)
-	case *BackgroundTasksChangedMessage:
+	case *message.BackgroundTasksChanged:
 		tt.background(m.Tasks)
 	}
 }
 
-func (t *Task) start(m *TaskStartedMessage) {
+func (t *Task) start(m *message.TaskStarted) {
 	if !t.Live() { // an agent that is taken up again
-		t.Started, t.Ended, t.Status = time.Now(), time.Time{}, TaskRunning
+		t.Started, t.Ended, t.Status = time.Now(), time.Time{}, message.TaskRunning
 	}
 	learn(&t.Type, m.TaskType)
 	learn(&t.Description, m.Description)
@@ -122,7 +124,7 @@ func (t *Task) start(m *TaskStartedMessage) {
 }
 
 // adopt finds the parent of a task whose start does not name it.
-func (tt *taskTable) adopt(m *TaskStartedMessage, parentOf func(string) string) {
+func (tt *taskTable) adopt(m *message.TaskStarted, parentOf func(string) string) {
 	t := tt.at(m.TaskID)
 	call := parentOf(m.ToolUseID)
 	if t.ParentID != "" || call == "" {
@@ -135,7 +137,7 @@ func (tt *taskTable) adopt(m *TaskStartedMessage, parentOf func(string) string) 
 	}
 }
 
-func (t *Task) patch(p *TaskPatch) {
+func (t *Task) patch(p *message.TaskPatch) {
 	learn(&t.Status, p.Status)
 	learn(&t.Description, p.Description)
 	learn(&t.Error, p.Error)
@@ -150,7 +152,7 @@ func (t *Task) patch(p *TaskPatch) {
 	}
 }
 
-func (t *Task) notified(m *TaskNotificationMessage) {
+func (t *Task) notified(m *message.TaskNotification) {
 	// The patch before it may have said more: killed is stopped here.
 	if !t.Status.Ended() {
 		learn(&t.Status, m.Status)
@@ -168,7 +170,7 @@ func (t *Task) notified(m *TaskNotificationMessage) {
 
 // background is the whole set of live tasks in the background: one that is no
 // longer in it has ended, however that is told.
-func (tt *taskTable) background(tasks []BackgroundTask) {
+func (tt *taskTable) background(tasks []message.BackgroundTask) {
 	there := map[string]bool{}
 	for _, b := range tasks {
 		there[b.TaskID] = true

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
 // builtinTools are the tools that the CLI brings itself, in the order of its own
@@ -233,13 +234,13 @@ var toolResultExamples = map[string][]string{
 		"resourceLinks":[{"uri":"a:b","name":"n"}]}`},
 }
 
-// TestToolExamples decodes the examples, holds the fields against a plain
+// claude.TestToolExamples decodes the examples, holds the fields against a plain
 // decoding, encodes what it got and looks for fields that no example sets.
 func TestToolExamples(t *testing.T) {
 	set := map[string]bool{}
-	checkToolExamples(t, "input", toolInputExamples, untypedInputs, set, claude.DecodeToolInput)
-	checkToolExamples(t, "result", toolResultExamples, untypedResults, set, func(name string, text claude.JSON) (any, error) {
-		return claude.DecodeToolResult(name, text, false)
+	checkToolExamples(t, "input", toolInputExamples, untypedInputs, set, tool.DecodeInput)
+	checkToolExamples(t, "result", toolResultExamples, untypedResults, set, func(name string, text message.JSON) (any, error) {
+		return tool.DecodeResult(name, text, false)
 	})
 	for field, ok := range set {
 		if !ok {
@@ -249,26 +250,26 @@ func TestToolExamples(t *testing.T) {
 }
 
 func checkToolExamples(t *testing.T, what string, examples map[string][]string, untyped []string,
-	set map[string]bool, decode func(string, claude.JSON) (any, error)) {
+	set map[string]bool, decode func(string, message.JSON) (any, error)) {
 	for name, texts := range examples {
 		for i, text := range texts {
-			v, err := decode(name, claude.JSON(text))
+			v, err := decode(name, message.JSON(text))
 			if err != nil {
 				t.Errorf("%s of %s: %v", what, name, err)
 				continue
 			}
-			if typ := reflect.TypeOf(v).String(); strings.HasPrefix(typ, "*claude.Unknown") {
+			if typ := reflect.TypeOf(v).String(); strings.HasPrefix(typ, "*tool.Unknown") {
 				t.Errorf("%s of %s is a %s", what, name, typ)
 			}
-			comparer{t: t, line: i}.tool(what+" "+name, v, claude.JSON(text).Value())
+			comparer{t: t, line: i}.tool(what+" "+name, v, message.JSON(text).Value())
 			checkToolEncoding(t, name, v, text)
 			markFields(set, reflect.ValueOf(v))
 		}
 	}
 	for _, name := range builtinTools {
 		v, err := decode(name, "{}")
-		_, unknownInput := v.(*claude.UnknownToolInput)
-		_, unknownResult := v.(*claude.UnknownToolResult)
+		_, unknownInput := v.(*tool.UnknownInput)
+		_, unknownResult := v.(*tool.UnknownResult)
 		listed := slices.Contains(untyped, name)
 		if err != nil || listed == (examples[name] != nil) || listed && !unknownInput && !unknownResult {
 			t.Errorf("%s of %s: %T, %v, %d examples", what, name, v, err, len(examples[name]))
@@ -282,7 +283,7 @@ func checkToolEncoding(t *testing.T, name string, v any, text string) {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	if got, want := claude.JSON(data).Value(), claude.JSON(text).Value(); !reflect.DeepEqual(got, want) {
+	if got, want := message.JSON(data).Value(), message.JSON(text).Value(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: encoded to %s\nwant %s", name, data, text)
 	}
 }
@@ -304,7 +305,7 @@ func markFields(set map[string]bool, v reflect.Value) {
 		}
 	case reflect.Struct:
 		switch v.Interface().(type) {
-		case claude.Content, claude.Usage, claude.ResourceLink:
+		case message.Content, message.Usage, message.ResourceLink:
 			return
 		}
 		for f, member := range v.Fields() {
@@ -320,25 +321,25 @@ func markFields(set map[string]bool, v reflect.Value) {
 // The constants are the names of the wire.
 func TestToolNames(t *testing.T) {
 	names := []string{
-		claude.ToolAgent, claude.ToolArtifact, claude.ToolAskUserQuestion, claude.ToolBash, claude.ToolClaudeDesign,
-		claude.ToolCronCreate, claude.ToolCronDelete, claude.ToolCronList, claude.ToolEdit, claude.ToolEndConversation,
-		claude.ToolEnterPlanMode, claude.ToolEnterWorktree, claude.ToolExitPlanMode, claude.ToolExitWorktree,
-		claude.ToolGlob, claude.ToolGrep, claude.ToolListAgents, claude.ToolListMCPResources, claude.ToolLSP,
-		claude.ToolMonitor, claude.ToolNotebookEdit, claude.ToolOfferChromeSetup, claude.ToolPowerShell,
-		claude.ToolProjects, claude.ToolProposeSkills, claude.ToolProposeGoal, claude.ToolPushNotification,
-		claude.ToolRead, claude.ToolReadMCPResourceDir, claude.ToolReadMCPResource, claude.ToolReadNotifications,
-		claude.ToolRemoteTrigger, claude.ToolReportFindings, claude.ToolScheduleWakeup, claude.ToolSendFeedback,
-		claude.ToolSendMessage, claude.ToolSendUserFile, claude.ToolSendUserMessage, claude.ToolShareOnboardingGuide,
-		claude.ToolShowOnboardingRolePicker, claude.ToolSkill, claude.ToolSubagentHandback, claude.ToolTaskCreate,
-		claude.ToolTaskGet, claude.ToolTaskList, claude.ToolTaskStop, claude.ToolTaskUpdate, claude.ToolTodoWrite,
-		claude.ToolToolSearch, claude.ToolWaitForMCPServers, claude.ToolWebFetch, claude.ToolWebSearch,
-		claude.ToolWorkflow, claude.ToolWrite, claude.ToolRefreshMCPTools, claude.ToolStructuredOutput,
+		tool.Agent, tool.Artifact, tool.AskUserQuestion, tool.Bash, tool.ClaudeDesign,
+		tool.CronCreate, tool.CronDelete, tool.CronList, tool.Edit, tool.EndConversation,
+		tool.EnterPlanMode, tool.EnterWorktree, tool.ExitPlanMode, tool.ExitWorktree,
+		tool.Glob, tool.Grep, tool.ListAgents, tool.ListMCPResources, tool.LSP,
+		tool.Monitor, tool.NotebookEdit, tool.OfferChromeSetup, tool.PowerShell,
+		tool.Projects, tool.ProposeSkills, tool.ProposeGoal, tool.PushNotification,
+		tool.Read, tool.ReadMCPResourceDir, tool.ReadMCPResource, tool.ReadNotifications,
+		tool.RemoteTrigger, tool.ReportFindings, tool.ScheduleWakeup, tool.SendFeedback,
+		tool.SendMessage, tool.SendUserFile, tool.SendUserMessage, tool.ShareOnboardingGuide,
+		tool.ShowOnboardingRolePicker, tool.Skill, tool.SubagentHandback, tool.TaskCreate,
+		tool.TaskGet, tool.TaskList, tool.TaskStop, tool.TaskUpdate, tool.TodoWrite,
+		tool.ToolSearch, tool.WaitForMCPServers, tool.WebFetch, tool.WebSearch,
+		tool.Workflow, tool.Write, tool.RefreshMCPTools, tool.StructuredOutput,
 	}
 	if !slices.Equal(names, builtinTools) {
 		t.Errorf("got %q", names)
 	}
 	for _, name := range names {
-		if claude.CanonicalTool(name) != name {
+		if tool.Canonical(name) != name {
 			t.Errorf("%s is taken for a legacy name", name)
 		}
 	}
@@ -347,7 +348,7 @@ func TestToolNames(t *testing.T) {
 // An entry of a web search is a string or an object, also for encoding/json.
 func TestWebSearchEntryJSON(t *testing.T) {
 	const text = `["between",{"tool_use_id":"t","content":[]},{"new":1}]`
-	var entries []claude.WebSearchEntry
+	var entries []tool.WebSearchEntry
 	if err := json.Unmarshal([]byte(text), &entries); err != nil || len(entries) != 3 {
 		t.Fatal(entries, err)
 	}
@@ -357,7 +358,7 @@ func TestWebSearchEntryJSON(t *testing.T) {
 	if got, err := json.Marshal(entries); err != nil || string(got) != text {
 		t.Errorf("got %s, %v", got, err)
 	}
-	built := []claude.WebSearchEntry{{Text: "a"}, {ToolUseID: "t", Content: []claude.WebSearchHit{{Title: "t", URL: "u"}}}}
+	built := []tool.WebSearchEntry{{Text: "a"}, {ToolUseID: "t", Content: []tool.WebSearchHit{{Title: "t", URL: "u"}}}}
 	if got, err := json.Marshal(built); err != nil || string(got) != `["a",{"tool_use_id":"t","content":[{"title":"t","url":"u"}]}]` {
 		t.Errorf("got %s, %v", got, err)
 	}

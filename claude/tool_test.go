@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
 // toolMembersLeftToRaw is the one list of members of inputs and results that no
@@ -17,7 +18,7 @@ var toolMembersLeftToRaw = []string{
 	"input Bash.cmd", // an invented member, for a call that is refused
 }
 
-// TestToolCorpus decodes the input of every call and the result of every tool in
+// claude.TestToolCorpus decodes the input of every call and the result of every tool in
 // the recordings and holds the typed fields against a plain decoding.
 func TestToolCorpus(t *testing.T) {
 	inputs, results := 0, 0
@@ -25,15 +26,15 @@ func TestToolCorpus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tools := map[string]string{} // by the id of the call
 			for i, line := range stdoutLines(t, name) {
-				m, err := claude.DecodeMessage([]byte(line))
+				m, err := message.Decode([]byte(line))
 				if err != nil {
-					continue // TestDecode looks at those
+					continue // claude.TestDecode looks at those
 				}
 				c := comparer{t: t, line: i + 1}
 				switch m := m.(type) {
-				case *claude.AssistantMessage:
+				case *message.Assistant:
 					inputs += checkToolUses(c, m, tools)
-				case *claude.UserMessage:
+				case *message.User:
 					results += checkToolUseResult(c, m, tools)
 				}
 			}
@@ -44,15 +45,15 @@ func TestToolCorpus(t *testing.T) {
 	}
 }
 
-func checkToolUses(c comparer, m *claude.AssistantMessage, tools map[string]string) (n int) {
+func checkToolUses(c comparer, m *message.Assistant, tools map[string]string) (n int) {
 	for _, b := range m.Message.Content {
-		use, ok := b.(*claude.ToolUseBlock)
+		use, ok := b.(*message.ToolUse)
 		if !ok {
 			continue
 		}
 		n++
 		tools[use.ID] = use.Name
-		v, err := use.DecodeInput()
+		v, err := tool.Decode(use)
 		if err != nil {
 			c.t.Errorf("line %d: input of %s: %v", c.line, use.Name, err)
 			continue
@@ -62,25 +63,25 @@ func checkToolUses(c comparer, m *claude.AssistantMessage, tools map[string]stri
 	return n
 }
 
-func checkToolUseResult(c comparer, m *claude.UserMessage, tools map[string]string) int {
-	var tool string
+func checkToolUseResult(c comparer, m *message.User, tools map[string]string) int {
+	var called string
 	for _, b := range m.Message.Content.Blocks() {
-		if r, ok := b.(*claude.ToolResultBlock); ok {
-			tool = tools[r.ToolUseID]
+		if r, ok := b.(*message.ToolResult); ok {
+			called = tools[r.ToolUseID]
 		}
 	}
-	v, err := m.DecodeToolResult(tool)
+	v, err := tool.DecodeResultOf(m, called)
 	if m.ToolUseResult == "" {
-		if !errors.Is(err, claude.ErrNoToolResult) || v != nil {
+		if !errors.Is(err, tool.ErrNoResult) || v != nil {
 			c.t.Errorf("line %d: a result of nothing: %v, %v", c.line, v, err)
 		}
 		return 0
 	}
 	if err != nil {
-		c.t.Errorf("line %d: result of %s: %v", c.line, tool, err)
+		c.t.Errorf("line %d: result of %s: %v", c.line, called, err)
 		return 1
 	}
-	c.tool("result "+tool, v, m.ToolUseResult.Value())
+	c.tool("result "+called, v, m.ToolUseResult.Value())
 	return 1
 }
 
@@ -88,22 +89,22 @@ func checkToolUseResult(c comparer, m *claude.UserMessage, tools map[string]stri
 func (c comparer) tool(path string, v, want any) {
 	want = withoutRaw(path, want)
 	switch v := v.(type) {
-	case *claude.UnknownToolInput:
+	case *tool.UnknownInput:
 		c.equal(path, v.Input.Value(), want)
-	case *claude.UnparsedToolInput:
+	case *tool.UnparsedInput:
 		c.equal(path, map[string]any{"__unparsedToolInput": map[string]any{"raw": v.Text, "len": float64(v.Len)}}, want)
-	case *claude.UnknownToolResult:
+	case *tool.UnknownResult:
 		c.equal(path, v.JSON.Value(), want)
 		if !otherCorpus() {
 			c.t.Errorf("line %d: %s is not known: %.100v", c.line, path, want)
 		}
-	case *claude.ToolErrorResult:
+	case *tool.ErrorResult:
 		c.equal(path, v.Text, want)
-	case *claude.ToolTextResult:
+	case *tool.TextResult:
 		c.equal(path, v.Text, want)
-	case *claude.ToolContentResult:
+	case *tool.ContentResult:
 		c.value(path, reflect.ValueOf(v.Blocks), want)
-	case *claude.WebSearchResult:
+	case *tool.WebSearchResult:
 		c.webSearch(path, v, want)
 	default:
 		c.value(path, reflect.ValueOf(v).Elem(), want)
@@ -112,7 +113,7 @@ func (c comparer) tool(path string, v, want any) {
 
 // webSearch compares the entries that are strings itself, since a struct stands
 // for them.
-func (c comparer) webSearch(path string, v *claude.WebSearchResult, want any) {
+func (c comparer) webSearch(path string, v *tool.WebSearchResult, want any) {
 	if obj, ok := want.(map[string]any); ok {
 		list, _ := obj["results"].([]any)
 		for i, w := range list {
@@ -152,7 +153,7 @@ func TestCanonicalTool(t *testing.T) {
 		"ReadMcpResource": "ReadMcpResourceTool", "ReadMcpResourceDir": "ReadMcpResourceDirTool",
 		"Agent": "Agent", "mcp__a__Task": "mcp__a__Task", "": "",
 	} {
-		if got := claude.CanonicalTool(name); got != want {
+		if got := tool.Canonical(name); got != want {
 			t.Errorf("CanonicalTool(%q) = %q, want %q", name, got, want)
 		}
 	}
@@ -163,30 +164,30 @@ func TestDecodeInputOfAnyKind(t *testing.T) {
 		name, input string
 		want        any
 	}{
-		{"Bash", `{"command":"ls","new":{"a":1}}`, &claude.BashInput{Command: "ls"}},
-		{"Bash", `{"command":5,"description":"x"}`, &claude.BashInput{Description: "x"}},
-		{"Bash", `{"cmd":1}`, &claude.BashInput{}},
-		{"Bash", ` {"Command":"keys have case"}`, &claude.BashInput{}},
-		{"Task", `{"prompt":"p","description":"d"}`, &claude.AgentInput{Prompt: "p", Description: "d"}},
-		{"KillShell", `{"shell_id":"b1"}`, &claude.TaskStopInput{ShellID: "b1"}},
-		{"CronList", `{}`, &claude.CronListInput{}},
-		{"Bash", `"ls"`, &claude.UnknownToolInput{Name: "Bash", Input: `"ls"`}},
-		{"Bash", `null`, &claude.UnknownToolInput{Name: "Bash", Input: `null`}},
-		{"mcp__a__b", `{"n":1}`, &claude.UnknownToolInput{Name: "mcp__a__b", Input: `{"n":1}`}},
-		{"Tomorrow", `{}`, &claude.UnknownToolInput{Name: "Tomorrow", Input: `{}`}},
-		{"Bash", `{"__unparsedToolInput":{"raw":"{\"co","len":5}}`, &claude.UnparsedToolInput{Name: "Bash", Text: `{"co`, Len: 5}},
-		{"mcp__a__b", `{"__unparsedToolInput":{"raw":"x","len":1}}`, &claude.UnparsedToolInput{Name: "mcp__a__b", Text: "x", Len: 1}},
-		{"Write", `{"file_path":"f","content":"\"__unparsedToolInput\""}`, &claude.WriteInput{FilePath: "f", Content: `"__unparsedToolInput"`}},
-		{"Bash", `{"command":"ls","__unparsedToolInput":null}`, &claude.BashInput{Command: "ls"}},
+		{"Bash", `{"command":"ls","new":{"a":1}}`, &tool.BashInput{Command: "ls"}},
+		{"Bash", `{"command":5,"description":"x"}`, &tool.BashInput{Description: "x"}},
+		{"Bash", `{"cmd":1}`, &tool.BashInput{}},
+		{"Bash", ` {"Command":"keys have case"}`, &tool.BashInput{}},
+		{"Task", `{"prompt":"p","description":"d"}`, &tool.AgentInput{Prompt: "p", Description: "d"}},
+		{"KillShell", `{"shell_id":"b1"}`, &tool.TaskStopInput{ShellID: "b1"}},
+		{"CronList", `{}`, &tool.CronListInput{}},
+		{"Bash", `"ls"`, &tool.UnknownInput{Name: "Bash", Input: `"ls"`}},
+		{"Bash", `null`, &tool.UnknownInput{Name: "Bash", Input: `null`}},
+		{"mcp__a__b", `{"n":1}`, &tool.UnknownInput{Name: "mcp__a__b", Input: `{"n":1}`}},
+		{"Tomorrow", `{}`, &tool.UnknownInput{Name: "Tomorrow", Input: `{}`}},
+		{"Bash", `{"__unparsedToolInput":{"raw":"{\"co","len":5}}`, &tool.UnparsedInput{Name: "Bash", Text: `{"co`, Len: 5}},
+		{"mcp__a__b", `{"__unparsedToolInput":{"raw":"x","len":1}}`, &tool.UnparsedInput{Name: "mcp__a__b", Text: "x", Len: 1}},
+		{"Write", `{"file_path":"f","content":"\"__unparsedToolInput\""}`, &tool.WriteInput{FilePath: "f", Content: `"__unparsedToolInput"`}},
+		{"Bash", `{"command":"ls","__unparsedToolInput":null}`, &tool.BashInput{Command: "ls"}},
 	} {
-		b := &claude.ToolUseBlock{Name: tt.name, Input: claude.JSON(tt.input)}
-		if got, err := b.DecodeInput(); err != nil || !reflect.DeepEqual(got, tt.want) {
+		b := &message.ToolUse{Name: tt.name, Input: message.JSON(tt.input)}
+		if got, err := tool.Decode(b); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s %s: got %#v, %v, want %#v", tt.name, tt.input, got, err, tt.want)
 		}
 	}
-	for _, input := range []claude.JSON{"", `{"command":`, `{} {}`} {
-		b := &claude.ToolUseBlock{Name: "Bash", Input: input}
-		if got, err := b.DecodeInput(); err == nil || !strings.Contains(err.Error(), "Bash") {
+	for _, input := range []message.JSON{"", `{"command":`, `{} {}`} {
+		b := &message.ToolUse{Name: "Bash", Input: input}
+		if got, err := tool.Decode(b); err == nil || !strings.Contains(err.Error(), "Bash") {
 			t.Errorf("%q: got %#v, %v", input, got, err)
 		}
 	}
@@ -194,50 +195,50 @@ func TestDecodeInputOfAnyKind(t *testing.T) {
 
 func TestDecodeInputAs(t *testing.T) {
 	type sum struct{ A, B int }
-	got, err := claude.DecodeInputAs[sum](&claude.ToolUseBlock{Name: "mcp__calc__add", Input: `{"a":2,"b":3,"c":4}`})
+	got, err := tool.DecodeAs[sum](&message.ToolUse{Name: "mcp__calc__add", Input: `{"a":2,"b":3,"c":4}`})
 	if err != nil || *got != (sum{2, 3}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	for _, input := range []claude.JSON{"", `{`, `[]`, `{"a":"2"}`} {
-		if got, err := claude.DecodeInputAs[sum](&claude.ToolUseBlock{Name: "add", Input: input}); err == nil || got != nil {
+	for _, input := range []message.JSON{"", `{`, `[]`, `{"a":"2"}`} {
+		if got, err := tool.DecodeAs[sum](&message.ToolUse{Name: "add", Input: input}); err == nil || got != nil {
 			t.Errorf("%q: got %v, %v", input, got, err)
 		}
 	}
-	wrong := &claude.ToolUseBlock{Name: "add", Input: `{"a":"2"}`}
-	_, err = claude.DecodeInputAs[sum](wrong)
+	wrong := &message.ToolUse{Name: "add", Input: `{"a":"2"}`}
+	_, err = tool.DecodeAs[sum](wrong)
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
 		t.Errorf("got %v", err)
 	}
-	_, err = claude.DecodeInputAs[sum](&claude.ToolUseBlock{Name: "add", Input: `{"__unparsedToolInput":{"raw":"{","len":1}}`})
-	if unparsed, ok := errors.AsType[*claude.UnparsedToolInput](err); !ok || unparsed.Text != "{" {
+	_, err = tool.DecodeAs[sum](&message.ToolUse{Name: "add", Input: `{"__unparsedToolInput":{"raw":"{","len":1}}`})
+	if unparsed, ok := errors.AsType[*tool.UnparsedInput](err); !ok || unparsed.Text != "{" {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestDecodeToolResultOfAnyKind(t *testing.T) {
-	text := &claude.ToolContentResult{}
+	text := &tool.ContentResult{}
 	for _, tt := range []struct {
 		name, result string
 		isError      bool
 		want         any
 	}{
-		{"Bash", `{"stdout":"x","new":1}`, false, &claude.BashResult{Stdout: "x"}},
-		{"Bash", `{"stdout":["x"]}`, true, &claude.BashResult{}},
-		{"Bash", `"Error: no"`, true, &claude.ToolErrorResult{Text: "Error: no"}},
-		{"StructuredOutput", `"ok"`, false, &claude.ToolTextResult{Text: "ok"}},
-		{"KillBash", `{"task_id":"b1"}`, false, &claude.TaskStopResult{TaskID: "b1"}},
-		{"ListMcpResources", `[{"uri":"a:b"}]`, false, &claude.ListMCPResourcesResult{{URI: "a:b"}}},
-		{"Bash", `[1]`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `[1]`}},
-		{"Bash", `[{"text":"no type"}]`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `[{"text":"no type"}]`}},
-		{"mcp__a__b", `{"n":1}`, false, &claude.UnknownToolResult{Name: "mcp__a__b", JSON: `{"n":1}`}},
-		{"mcp__a__b", `[]`, false, &claude.ToolContentResult{Blocks: []claude.ContentBlock{}}},
+		{"Bash", `{"stdout":"x","new":1}`, false, &tool.BashResult{Stdout: "x"}},
+		{"Bash", `{"stdout":["x"]}`, true, &tool.BashResult{}},
+		{"Bash", `"Error: no"`, true, &tool.ErrorResult{Text: "Error: no"}},
+		{"StructuredOutput", `"ok"`, false, &tool.TextResult{Text: "ok"}},
+		{"KillBash", `{"task_id":"b1"}`, false, &tool.TaskStopResult{TaskID: "b1"}},
+		{"ListMcpResources", `[{"uri":"a:b"}]`, false, &tool.ListMCPResourcesResult{{URI: "a:b"}}},
+		{"Bash", `[1]`, false, &tool.UnknownResult{Name: "Bash", JSON: `[1]`}},
+		{"Bash", `[{"text":"no type"}]`, false, &tool.UnknownResult{Name: "Bash", JSON: `[{"text":"no type"}]`}},
+		{"mcp__a__b", `{"n":1}`, false, &tool.UnknownResult{Name: "mcp__a__b", JSON: `{"n":1}`}},
+		{"mcp__a__b", `[]`, false, &tool.ContentResult{Blocks: []message.ContentBlock{}}},
 		{"mcp__a__b", `[{"type":"text","text":"a"},{"type":"new"},{"type":"text","text":"b"}]`, false, text},
-		{"Tomorrow", `{"n":1}`, false, &claude.UnknownToolResult{Name: "Tomorrow", JSON: `{"n":1}`}},
-		{"Bash", `null`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `null`}},
-		{"Bash", `12`, false, &claude.UnknownToolResult{Name: "Bash", JSON: `12`}},
+		{"Tomorrow", `{"n":1}`, false, &tool.UnknownResult{Name: "Tomorrow", JSON: `{"n":1}`}},
+		{"Bash", `null`, false, &tool.UnknownResult{Name: "Bash", JSON: `null`}},
+		{"Bash", `12`, false, &tool.UnknownResult{Name: "Bash", JSON: `12`}},
 	} {
-		got, err := claude.DecodeToolResult(tt.name, claude.JSON(tt.result), tt.isError)
-		if list, ok := got.(*claude.ToolContentResult); ok && tt.want == any(text) {
+		got, err := tool.DecodeResult(tt.name, message.JSON(tt.result), tt.isError)
+		if list, ok := got.(*tool.ContentResult); ok && tt.want == any(text) {
 			if len(list.Blocks) != 3 || list.Text() != "ab" {
 				t.Errorf("got %v", list)
 			}
@@ -247,24 +248,24 @@ func TestDecodeToolResultOfAnyKind(t *testing.T) {
 			t.Errorf("%s %s: got %#v, %v, want %#v", tt.name, tt.result, got, err, tt.want)
 		}
 	}
-	for _, broken := range []claude.JSON{`{"stdout":`, `[{"type":"text"]`, `"a`} {
-		if got, err := claude.DecodeToolResult("Bash", broken, false); err == nil || got != nil {
+	for _, broken := range []message.JSON{`{"stdout":`, `[{"type":"text"]`, `"a`} {
+		if got, err := tool.DecodeResult("Bash", broken, false); err == nil || got != nil {
 			t.Errorf("%s: got %#v, %v", broken, got, err)
 		}
 	}
-	if _, err := new(claude.UserMessage).DecodeToolResult("Bash"); !errors.Is(err, claude.ErrNoToolResult) {
+	if _, err := tool.DecodeResultOf(new(message.User), "Bash"); !errors.Is(err, tool.ErrNoResult) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // The block for the model tells a failure from a text.
 func TestDecodeToolResultSaysError(t *testing.T) {
-	for isError, want := range map[bool]any{true: &claude.ToolErrorResult{Text: "x"}, false: &claude.ToolTextResult{Text: "x"}} {
-		m := &claude.UserMessage{
-			Message:       claude.UserContent{Content: claude.BlockContent(&claude.ToolResultBlock{IsError: isError})},
+	for isError, want := range map[bool]any{true: &tool.ErrorResult{Text: "x"}, false: &tool.TextResult{Text: "x"}} {
+		m := &message.User{
+			Message:       message.UserContent{Content: message.BlockContent(&message.ToolResult{IsError: isError})},
 			ToolUseResult: `"x"`,
 		}
-		if got, err := m.DecodeToolResult("Bash"); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := tool.DecodeResultOf(m, "Bash"); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %#v, %v, want %#v", got, err, want)
 		}
 	}

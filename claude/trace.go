@@ -3,6 +3,10 @@ package claude
 import (
 	"context"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // Trace is a set of functions that are told what happens in a session. Any of
@@ -93,10 +97,10 @@ type SessionTrace struct {
 }
 
 // SpawnTrace is the start of a CLI. Its command holds the whole environment:
-// see [Command] and mind the secrets.
+// see [spawn.Command] and mind the secrets.
 type SpawnTrace struct {
 	At       time.Time // the start
-	Command  Command
+	Command  spawn.Command
 	PID      int
 	Duration time.Duration
 	Err      error
@@ -114,15 +118,15 @@ type HandshakeTrace struct {
 type FirstMessageTrace struct {
 	At       time.Time
 	Duration time.Duration // since the CLI was started
-	Kind     string        // see [Kind]
+	Kind     string        // see [message.Kind]
 }
 
 // PromptTrace is a prompt on its way to the CLI.
 type PromptTrace struct {
 	At   time.Time
-	ID   string // the prompt's uuid, "" if it has none
-	Line JSON   // as it is sent
-	// NoQuery: no turn comes of it; see [UserInput].
+	ID   string       // the prompt's uuid, "" if it has none
+	Line message.JSON // as it is sent
+	// NoQuery: no turn comes of it; see [message.UserInput].
 	NoQuery bool
 	// Context is that of the call which sends it, without its end.
 	Context context.Context
@@ -149,10 +153,10 @@ type TurnEndTrace struct {
 	// and that the CLI has answered with it.
 	Prompts []PromptTrace
 	// Result is nil where the CLI gave none; Err then says why.
-	Result *ResultMessage
-	// ModelUsage is what this turn has used, by model, subagents included, and
+	Result *message.Result
+	// message.ModelUsage is what this turn has used, by model, subagents included, and
 	// CostUSD what it has cost: unlike those of the result they may be added up.
-	ModelUsage map[string]ModelUsage
+	ModelUsage map[string]message.ModelUsage
 	CostUSD    float64
 	Err        error
 }
@@ -171,7 +175,7 @@ type APIRequestTrace struct{ At time.Time }
 // APIRetryTrace is a request to the API that failed.
 type APIRetryTrace struct {
 	At    time.Time
-	Retry *APIRetryMessage
+	Retry *message.APIRetry
 }
 
 // GenerationTrace is one answer of the model. Begin is when it was asked for, as
@@ -188,12 +192,12 @@ type GenerationTrace struct {
 	// Usage is nil where the stream has none. Partial: it is what was known when
 	// the answer began, and its output tokens are not all. So it is without
 	// IncludePartialMessages, and always in subagents.
-	Usage   *Usage
+	Usage   *message.Usage
 	Partial bool
 	// Err is set when the answer is the text of an API error.
-	Err AssistantError
+	Err message.AssistantError
 	// Messages are the pieces of the answer.
-	Messages []*AssistantMessage
+	Messages []*message.Assistant
 }
 
 // ToolBeginTrace is the call of a tool. It may still have to wait for permission.
@@ -202,7 +206,7 @@ type ToolBeginTrace struct {
 	ToolUseID       string
 	Name            string
 	ParentToolUseID string // set: in the subagent of this tool use
-	Input           JSON
+	Input           message.JSON
 }
 
 // ToolEndTrace is the end of a call.
@@ -212,22 +216,22 @@ type ToolEndTrace struct {
 	Name            string
 	ParentToolUseID string
 	IsError         bool
-	Result          *ToolResultBlock // nil if there is none: the call was given up
-	Meta            *ToolResultMeta  // nil if there is none
+	Result          *message.ToolResult     // nil if there is none: the call was given up
+	Meta            *message.ToolResultMeta // nil if there is none
 }
 
 // TaskBeginTrace is the begin of a task.
 type TaskBeginTrace struct {
 	At   time.Time
-	Task *TaskStartedMessage
+	Task *message.TaskStarted
 }
 
 // TaskEndTrace is the end of a task.
 type TaskEndTrace struct {
 	Period
-	Task   *TaskStartedMessage // how it began
-	Status TaskStatus          // "" if the CLI did not tell
-	Usage  *TaskUsage
+	Task   *message.TaskStarted // how it began
+	Status message.TaskStatus   // "" if the CLI did not tell
+	Usage  *message.TaskUsage
 	Error  string
 }
 
@@ -245,7 +249,7 @@ type PermissionTrace struct {
 // HookTrace is the call of a hook.
 type HookTrace struct {
 	Period
-	Event     HookEvent
+	Event     hook.Event
 	ToolName  string
 	ToolUseID string
 	Err       error

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -36,8 +38,8 @@ func (t *tracer) describe(req control.Request) func(p Period, answer string, err
 var errNoReturn = errors.New("claude: the callback did not return")
 
 // traced is answer, told to Trace.
-func (s *session) traced(ctx context.Context, req control.Request, answer callback) (text []byte, err error) {
-	told := s.trace.callback(req)
+func (r *responder) traced(ctx context.Context, req control.Request, answer callback) (text []byte, err error) {
+	told := r.trace.callback(req)
 	err = errNoReturn
 	defer func() { told(text, err) }()
 	return answer(ctx, req)
@@ -69,8 +71,8 @@ func hookTrace(req control.Request, p Period, err error) HookTrace {
 	var body struct {
 		ToolUseID string `json:"tool_use_id"`
 		Input     struct {
-			Event    HookEvent `json:"hook_event_name"`
-			ToolName string    `json:"tool_name"`
+			Event    hook.Event `json:"hook_event_name"`
+			ToolName string     `json:"tool_name"`
 		} `json:"input"`
 	}
 	_ = jsonwire.Unmarshal(req.Body, &body)
@@ -99,7 +101,7 @@ func mcpCallTrace(req control.Request, p Period, answer string, err error) (_ MC
 			Result struct {
 				IsError bool `json:"isError"`
 			} `json:"result"`
-			Error JSON `json:"error"`
+			Error message.JSON `json:"error"`
 		} `json:"mcp_response"`
 	}
 	if answer != "" {

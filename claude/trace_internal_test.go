@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
 )
 
@@ -75,7 +76,7 @@ func (l *traceLog) trace() *Trace {
 			}
 			l.end("turn", "", e.Period)
 			l.turn = false
-			if m := e.Result; m != nil && m.Usage != nil && l.output >= 0 && !m.IsError && m.TerminalReason == TerminalCompleted && l.output != m.Usage.OutputTokens {
+			if m := e.Result; m != nil && m.Usage != nil && l.output >= 0 && !m.IsError && m.TerminalReason == message.TerminalCompleted && l.output != m.Usage.OutputTokens {
 				l.t.Errorf("the answers have %d output tokens, the result %d", l.output, m.Usage.OutputTokens)
 			}
 		},
@@ -99,7 +100,7 @@ func (l *traceLog) play(lines []string) {
 	l.last = time.Unix(1, 0)
 	for _, line := range lines {
 		l.last = l.last.Add(time.Millisecond)
-		if m := decodeLine(line); !strings.HasPrefix(Kind(m), "control_") && !tr.skips(line) {
+		if m := message.DecodeLine(line); !strings.HasPrefix(message.Kind(m), "control_") && !tr.skips(line) {
 			tr.stream.see(m, l.last)
 		}
 	}
@@ -204,11 +205,11 @@ func TestTraceSkipsPieces(t *testing.T) {
 	tr := newTracer(&Trace{Generation: func(GenerationTrace) {}})
 	seen := map[string]int{}
 	for _, line := range recordedLines(t, "partial-tool") {
-		if m, ok := decodeLine(line).(*StreamEventMessage); ok && !tr.skips(line) {
+		if m, ok := message.DecodeLine(line).(*message.StreamEvent); ok && !tr.skips(line) {
 			seen[fmt.Sprintf("%T", m.Event)]++
 		}
 	}
-	if seen["*claude.ContentBlockDeltaEvent"] != 2 || seen["*claude.ContentBlockStartEvent"] != 0 || seen["*claude.MessageStopEvent"] != 2 {
+	if seen["*message.ContentBlockDelta"] != 2 || seen["*message.ContentBlockStart"] != 0 || seen["*message.MessageStop"] != 2 {
 		t.Error(seen)
 	}
 }

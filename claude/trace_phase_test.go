@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/mcptool"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 func TestTraceOfTurns(t *testing.T) {
@@ -90,11 +93,11 @@ func TestTraceOfCallbacks(t *testing.T) {
 			}
 			return &claude.Deny{Message: "no"}, nil
 		}
-		opts.Hooks = &claude.Hooks{PreToolUse: claude.On("Bash", func(context.Context, *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) {
+		opts.Hooks = &hook.Hooks{PreToolUse: hook.On("Bash", func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 			return nil, nil
 		})}
-		add := claude.NewTool("add", "adds", func(context.Context, struct{}) (string, error) { return "", errors.New("cannot") })
-		opts.MCPServers = map[string]claude.MCPServer{"calc": claude.NewToolServer("calc", "1", add)}
+		add := mcptool.NewTool("add", "adds", func(context.Context, struct{}) (string, error) { return "", errors.New("cannot") })
+		opts.MCPServers = map[string]claude.MCPServer{"calc": {Server: mcptool.NewToolServer("calc", "1", add)}}
 		opts.Trace = &claude.Trace{
 			Permission: func(e claude.PermissionTrace) {
 				note("permission %s %s %s %v %v", e.ToolName, e.ToolUseID, e.Answer, e.Duration(), e.Err)
@@ -141,7 +144,7 @@ func TestTraceOfAStall(t *testing.T) {
 	})
 }
 
-// TestTraceOfEachSession: one Trace serves many sessions, and sets their
+// claude.TestTraceOfEachSession: one Trace serves many sessions, and sets their
 // environment.
 func TestTraceOfEachSession(t *testing.T) {
 	t.Setenv("TRACEPARENT", "inherited")
@@ -150,7 +153,7 @@ func TestTraceOfEachSession(t *testing.T) {
 	var env []string
 	opts := &claude.Options{
 		CLIPath: "claude", Env: map[string]string{"MINE": "stays"},
-		Spawner: claude.SpawnerFunc(func(_ context.Context, cmd claude.Command) (claude.Process, error) {
+		Spawner: spawn.Func(func(_ context.Context, cmd spawn.Command) (spawn.Process, error) {
 			env = cmd.Env
 			return nil, os.ErrPermission
 		}),

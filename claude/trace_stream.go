@@ -3,6 +3,8 @@ package claude
 import (
 	"slices"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // traceStream finds turns, answers, tools and tasks in the stream. It belongs to
@@ -15,10 +17,10 @@ type traceStream struct {
 	session string
 	model   string
 	cost    float64 // of the process, as the last result has it
-	usage   map[string]ModelUsage
-	voices  map[string]*traceVoice // by the call of the subagent; "" is the main conversation
-	tools   []ToolBeginTrace       // without a result
-	tasks   []*openTask            // not ended
+	usage   map[string]message.ModelUsage
+	talks   map[string]*traceTalk // by the call of the subagent; "" is the main conversation
+	tools   []ToolBeginTrace      // without a result
+	tasks   []*openTask           // not ended
 }
 
 type openTurn struct {
@@ -26,8 +28,8 @@ type openTurn struct {
 	token bool // the first one was told
 }
 
-// traceVoice is a conversation: the main one, or a subagent's.
-type traceVoice struct {
+// traceTalk is a conversation: the main one, or a subagent's.
+type traceTalk struct {
 	since  time.Time        // the last thing that the model can have waited for
 	answer *GenerationTrace // that is not complete
 	last   string           // the id of the one before
@@ -38,7 +40,7 @@ func newTraceStream(t *Trace) *traceStream {
 		t.ToolBegin == nil && t.ToolEnd == nil && t.TaskBegin == nil && t.TaskEnd == nil {
 		return nil
 	}
-	return &traceStream{t: t, voices: map[string]*traceVoice{}}
+	return &traceStream{t: t, talks: map[string]*traceTalk{}}
 }
 
 // event calls a function of Trace.
@@ -48,48 +50,48 @@ func event[E any](fn func(E), e E) {
 	}
 }
 
-func (s *traceStream) voice(call string, at time.Time) *traceVoice {
-	v := s.voices[call]
+func (s *traceStream) talk(call string, at time.Time) *traceTalk {
+	v := s.talks[call]
 	if v == nil {
-		v = &traceVoice{since: at}
-		s.voices[call] = v
+		v = &traceTalk{since: at}
+		s.talks[call] = v
 	}
 	return v
 }
 
 // see takes a message into account.
-func (s *traceStream) see(m Message, at time.Time) {
+func (s *traceStream) see(m message.Message, at time.Time) {
 	if id := m.Head().SessionID; id != "" {
 		s.session = id
 	}
 	switch m := m.(type) {
-	case *InitMessage:
+	case *message.Init:
 		s.model = m.Model
 		s.initialised(m, at)
-	case *CommandLifecycleMessage:
+	case *message.CommandLifecycle:
 		s.named = true
-		if m.State == CommandCancelled {
+		if m.State == message.CommandCancelled {
 			for _, p := range s.take([]string{m.CommandUUID}) {
 				event(s.t.PromptCancelled, p)
 			}
 		}
-	case *StatusMessage:
+	case *message.Status:
 		if m.Status == "requesting" {
-			s.voice("", at).since = at
+			s.talk("", at).since = at
 			event(s.t.APIRequest, APIRequestTrace{At: at})
 		}
-	case *APIRetryMessage:
+	case *message.APIRetry:
 		event(s.t.APIRetry, APIRetryTrace{At: at, Retry: m})
-	case *StreamEventMessage:
+	case *message.StreamEvent:
 		s.streamed(m, at)
-	case *AssistantMessage:
+	case *message.Assistant:
 		s.answered(m, at)
-	case *UserMessage:
+	case *message.User:
 		s.used(m, at)
-	case *ResultMessage:
+	case *message.Result:
 		s.result(m, at)
-	case *SessionStateChangedMessage:
-		if m.State == StateIdle {
+	case *message.SessionStateChanged:
+		if m.State == message.StateIdle {
 			s.endTurn(at, nil, ErrNoResult)
 		}
 	default:
@@ -104,31 +106,31 @@ func (s *traceStream) end(at time.Time, err error) {
 	}
 	s.endTasks(at, func(*openTask) bool { return true })
 	s.endTurn(at, nil, err)
-	for call := range s.voices {
+	for call := range s.talks {
 		s.complete(call)
 	}
 	s.endTools(at, func(ToolBeginTrace) bool { return true })
 }
 
 // streamed notes a part of an answer.
-func (s *traceStream) streamed(m *StreamEventMessage, at time.Time) {
+func (s *traceStream) streamed(m *message.StreamEvent, at time.Time) {
 	s.open(m.ParentToolUseID, at)
-	v := s.voice(m.ParentToolUseID, at)
+	v := s.talk(m.ParentToolUseID, at)
 	switch e := m.Event.(type) {
-	case *MessageStartEvent:
+	case *message.MessageStart:
 		s.complete(m.ParentToolUseID)
 		v.begin(&e.Message, m.ParentToolUseID, at)
-	case *ContentBlockDeltaEvent:
+	case *message.ContentBlockDelta:
 		if v.answer != nil && v.answer.FirstToken.IsZero() {
 			v.answer.FirstToken = at
 		}
 		s.firstToken(m.ParentToolUseID, at)
-	case *MessageDeltaEvent:
+	case *message.MessageDelta:
 		if v.answer != nil {
 			learn(&v.answer.StopReason, e.Delta.StopReason)
 			v.answer.learnUsage(e.Usage)
 		}
-	case *MessageStopEvent:
+	case *message.MessageStop:
 		if v.answer != nil {
 			v.answer.End = at
 			s.complete(m.ParentToolUseID)
@@ -137,13 +139,13 @@ func (s *traceStream) streamed(m *StreamEventMessage, at time.Time) {
 }
 
 // begin begins an answer.
-func (v *traceVoice) begin(m *APIMessage, call string, at time.Time) {
+func (v *traceTalk) begin(m *message.APIMessage, call string, at time.Time) {
 	v.answer = &GenerationTrace{Period: Period{v.since, at}, ID: m.ID, Model: m.Model, ParentToolUseID: call, Usage: m.Usage, Partial: true}
 }
 
 // learnUsage takes the usage at the end of an answer, which may leave out what
 // was told at its begin.
-func (g *GenerationTrace) learnUsage(u *Usage) {
+func (g *GenerationTrace) learnUsage(u *message.Usage) {
 	if u == nil {
 		return
 	}
@@ -157,13 +159,13 @@ func (g *GenerationTrace) learnUsage(u *Usage) {
 }
 
 // answered notes a piece of an answer. Its usage is that of the answer's begin.
-func (s *traceStream) answered(m *AssistantMessage, at time.Time) {
+func (s *traceStream) answered(m *message.Assistant, at time.Time) {
 	call := m.ParentToolUseID
 	s.open(call, at)
 	if m.Message.Model != syntheticModel {
 		s.firstToken(call, at)
 	}
-	v := s.voice(call, at)
+	v := s.talk(call, at)
 	if v.answer != nil && v.answer.ID != m.Message.ID {
 		s.complete(call)
 	}
@@ -174,7 +176,7 @@ func (s *traceStream) answered(m *AssistantMessage, at time.Time) {
 		v.answer.learn(m, at)
 	}
 	for _, b := range m.Message.Content {
-		if use, ok := b.(*ToolUseBlock); ok {
+		if use, ok := b.(*message.ToolUse); ok {
 			tool := ToolBeginTrace{At: at, ToolUseID: use.ID, Name: use.Name, ParentToolUseID: call, Input: use.Input}
 			s.tools = append(s.tools, tool)
 			event(s.t.ToolBegin, tool)
@@ -183,7 +185,7 @@ func (s *traceStream) answered(m *AssistantMessage, at time.Time) {
 }
 
 // learn takes a piece of the answer into account.
-func (g *GenerationTrace) learn(m *AssistantMessage, at time.Time) {
+func (g *GenerationTrace) learn(m *message.Assistant, at time.Time) {
 	g.End, g.Messages = at, append(g.Messages, m)
 	learn(&g.RequestID, m.RequestID)
 	learn(&g.AgentID, m.AgentID)
@@ -193,7 +195,7 @@ func (g *GenerationTrace) learn(m *AssistantMessage, at time.Time) {
 
 // complete tells of the answer of a conversation, if there is one.
 func (s *traceStream) complete(call string) {
-	v := s.voices[call]
+	v := s.talks[call]
 	if v == nil || v.answer == nil {
 		return
 	}
@@ -225,10 +227,10 @@ func (s *traceStream) firstToken(call string, at time.Time) {
 
 // used notes the results of tools. What the model says next, it says behind
 // them.
-func (s *traceStream) used(m *UserMessage, at time.Time) {
-	s.voice(m.ParentToolUseID, at).since = at
+func (s *traceStream) used(m *message.User, at time.Time) {
+	s.talk(m.ParentToolUseID, at).since = at
 	for _, b := range m.Message.Content.Blocks() {
-		result, ok := b.(*ToolResultBlock)
+		result, ok := b.(*message.ToolResult)
 		if !ok {
 			continue
 		}
@@ -238,7 +240,7 @@ func (s *traceStream) used(m *UserMessage, at time.Time) {
 		}
 		end := toolEnd(s.tools[i], at)
 		end.Result, end.IsError = result, result.IsError
-		if j := slices.IndexFunc(m.ToolResultMeta, func(r ToolResultMeta) bool { return r.ID == result.ToolUseID }); j >= 0 {
+		if j := slices.IndexFunc(m.ToolResultMeta, func(r message.ToolResultMeta) bool { return r.ID == result.ToolUseID }); j >= 0 {
 			end.Meta = &m.ToolResultMeta[j]
 		}
 		s.tools = slices.Delete(s.tools, i, i+1)

@@ -3,6 +3,8 @@ package claude
 import (
 	"slices"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // openTask is a task whose end was not told to Trace.
@@ -12,32 +14,32 @@ type openTask struct {
 }
 
 // task notes the begin and the end of tasks.
-func (s *traceStream) task(m Message, at time.Time) {
+func (s *traceStream) task(m message.Message, at time.Time) {
 	switch m := m.(type) {
-	case *TaskStartedMessage:
+	case *message.TaskStarted:
 		s.endTask(m.TaskID, &TaskEndTrace{Period: Period{End: at}}) // one that is taken up again
 		begin := TaskBeginTrace{At: at, Task: m}
 		s.tasks = append(s.tasks, &openTask{TaskBeginTrace: begin})
 		if m.ToolUseID != "" {
-			s.voice(m.ToolUseID, at).since = at
+			s.talk(m.ToolUseID, at).since = at
 		}
 		event(s.t.TaskBegin, begin)
-	case *TaskUpdatedMessage:
+	case *message.TaskUpdated:
 		if t := s.findTask(m.TaskID); t != nil && m.Patch.Status.Ended() {
 			// Mostly a notification follows, which says how much it has used.
 			t.end = &TaskEndTrace{Period: Period{End: at}, Status: m.Patch.Status, Error: m.Patch.Error}
 		}
-	case *TaskNotificationMessage:
+	case *message.TaskNotification:
 		end := &TaskEndTrace{Period: Period{End: at}, Status: m.Status}
 		if t := s.findTask(m.TaskID); t != nil && t.end != nil {
 			end = t.end
 		}
 		end.Usage = m.Usage
 		s.endTask(m.TaskID, end)
-	case *BackgroundTasksChangedMessage:
+	case *message.BackgroundTasksChanged:
 		// Those that are gone have ended, and may have said so.
 		s.endTasks(at, func(t *openTask) bool {
-			return t.end != nil && !slices.ContainsFunc(m.Tasks, func(b BackgroundTask) bool { return b.TaskID == t.Task.TaskID })
+			return t.end != nil && !slices.ContainsFunc(m.Tasks, func(b message.BackgroundTask) bool { return b.TaskID == t.Task.TaskID })
 		})
 	}
 }
@@ -59,17 +61,17 @@ func (s *traceStream) calls(toolUseID string) bool {
 func (s *traceStream) leave(call string, at time.Time) {
 	s.endTasks(at, func(t *openTask) bool { return t.end != nil && t.Task.ToolUseID == call })
 	if !slices.ContainsFunc(s.tasks, func(t *openTask) bool { return t.Task.ToolUseID == call }) {
-		s.hush(call, at)
+		s.endTalk(call, at)
 	}
 }
 
-// hush ends the conversation of a subagent.
-func (s *traceStream) hush(call string, at time.Time) {
-	if s.voices[call] == nil {
+// endTalk ends the conversation of a subagent.
+func (s *traceStream) endTalk(call string, at time.Time) {
+	if s.talks[call] == nil {
 		return
 	}
 	s.complete(call)
-	delete(s.voices, call)
+	delete(s.talks, call)
 	s.endTools(at, func(t ToolBeginTrace) bool { return t.ParentToolUseID == call })
 }
 
@@ -96,7 +98,7 @@ func (s *traceStream) endTask(id string, end *TaskEndTrace) {
 	}
 	s.tasks = slices.DeleteFunc(s.tasks, func(x *openTask) bool { return x == t })
 	if t.Task.ToolUseID != "" {
-		s.hush(t.Task.ToolUseID, end.End)
+		s.endTalk(t.Task.ToolUseID, end.End)
 	}
 	end.Begin, end.Task = t.At, t.Task
 	event(s.t.TaskEnd, *end)

@@ -3,6 +3,8 @@ package claude
 import (
 	"slices"
 	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // prompted notes a prompt that is being sent.
@@ -40,7 +42,7 @@ func (s *traceStream) next(ids []string) []PromptTrace {
 }
 
 // initialised begins a turn, unless one runs that this belongs to.
-func (s *traceStream) initialised(m *InitMessage, at time.Time) {
+func (s *traceStream) initialised(m *message.Init, at time.Time) {
 	if s.turn != nil {
 		others := slices.ContainsFunc(s.prompts, func(p PromptTrace) bool { return slices.Contains(m.UserMessageUUIDs, p.ID) })
 		mine := slices.ContainsFunc(s.turn.Prompts, func(p PromptTrace) bool { return slices.Contains(m.UserMessageUUIDs, p.ID) })
@@ -65,13 +67,13 @@ func (s *traceStream) beginTurn(ids []string, at time.Time) {
 		t.ID, t.Waited = t.Prompts[0].ID, at.Sub(t.Prompts[0].At)
 	}
 	s.turn = t
-	main := s.voice("", at)
+	main := s.talk("", at)
 	main.since, main.last = at, ""
 	event(s.t.TurnBegin, t.TurnBeginTrace)
 }
 
 // result ends a turn.
-func (s *traceStream) result(m *ResultMessage, at time.Time) {
+func (s *traceStream) result(m *message.Result, at time.Time) {
 	if s.turn == nil {
 		s.beginTurn(m.UserMessageUUIDs, at)
 	}
@@ -79,7 +81,7 @@ func (s *traceStream) result(m *ResultMessage, at time.Time) {
 	s.endTurn(at, m, nil)
 }
 
-func (s *traceStream) endTurn(at time.Time, m *ResultMessage, err error) {
+func (s *traceStream) endTurn(at time.Time, m *message.Result, err error) {
 	if s.turn == nil {
 		return
 	}
@@ -96,24 +98,24 @@ func (s *traceStream) endTurn(at time.Time, m *ResultMessage, err error) {
 
 // spent is what a turn has used and cost. Results have totals of the process,
 // newer CLIs also what is new in them.
-func (s *traceStream) spent(m *ResultMessage) (map[string]ModelUsage, float64) {
+func (s *traceStream) spent(m *message.Result) (map[string]message.ModelUsage, float64) {
 	cost := m.TotalCostUSD - s.cost
 	if cost < 0 {
 		cost = m.TotalCostUSD // the total has begun again
 	}
 	used := m.ModelUsageSinceLastResult
 	if used == nil {
-		used = map[string]ModelUsage{}
+		used = map[string]message.ModelUsage{}
 		for model, total := range m.ModelUsage {
-			used[model] = total.since(s.usage[model])
+			used[model] = usageSince(total, s.usage[model])
 		}
 	}
 	s.cost, s.usage = m.TotalCostUSD, m.ModelUsage
 	return used, cost
 }
 
-// since is what was used behind an earlier total.
-func (u ModelUsage) since(before ModelUsage) ModelUsage {
+// usageSince returns what was used after an earlier total.
+func usageSince(u, before message.ModelUsage) message.ModelUsage {
 	if before.InputTokens > u.InputTokens || before.OutputTokens > u.OutputTokens {
 		return u // the total has begun again
 	}

@@ -6,7 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // tracer calls the functions of a Trace from a goroutine of its own, since the
@@ -35,27 +37,21 @@ func newTracer(t *Trace) *tracer {
 	return tr
 }
 
-// beginTrace is the tracer of a session that begins. The environment that is
-// asked for goes into opts, which are the session's own.
-func beginTrace(ctx context.Context, opts *Options) *tracer {
-	t := opts.Trace
+// beginTrace is the tracer of a session that begins. The environment that its
+// function asks for becomes a part of the launch.
+func beginTrace(ctx context.Context, l *launch) *tracer {
+	t := l.Trace
 	if t == nil || t.Session == nil {
 		return newTracer(t)
 	}
-	s := &SessionTrace{At: time.Now(), Options: opts}
+	s := &SessionTrace{At: time.Now(), Options: &l.Options}
 	safely(func() {
 		if own := t.Session(ctx, s); own != nil {
 			t = own
 		}
 	})
-	for name, value := range s.Env {
-		if _, set := opts.Env[name]; set {
-			continue
-		}
-		if opts.Env == nil {
-			opts.Env = map[string]string{}
-		}
-		opts.Env[name] = value
+	if len(s.Env) > 0 {
+		l.addEnv(s.Env)
 	}
 	return newTracer(t)
 }
@@ -112,7 +108,7 @@ func (t *tracer) close() {
 // tell queues the call of a function of Trace.
 func tell[E any](t *tracer, fn func(E), event E) { t.call(func() { fn(event) }) }
 
-func (t *tracer) spawn(cmd Command) func(pid int, err error) {
+func (t *tracer) spawn(cmd spawn.Command) func(pid int, err error) {
 	begun := time.Now()
 	t.begun = begun
 	return func(pid int, err error) {
@@ -141,7 +137,7 @@ func (t *tracer) firstMessage(e entry) {
 	}
 	m := FirstMessageTrace{At: time.Now(), Duration: time.Since(t.begun)}
 	t.call(func() {
-		m.Kind = Kind(e.message())
+		m.Kind = message.Kind(e.message())
 		t.t.FirstMessage(m)
 	})
 }
@@ -151,7 +147,7 @@ func (t *tracer) prompt(ctx context.Context, line []byte) {
 	if t.t.Prompt == nil && t.stream == nil {
 		return
 	}
-	p := PromptTrace{At: time.Now(), Line: JSON(line), Context: context.WithoutCancel(ctx)}
+	p := PromptTrace{At: time.Now(), Line: message.JSON(line), Context: context.WithoutCancel(ctx)}
 	t.call(func() {
 		var head struct {
 			UUID        string `json:"uuid"`

@@ -12,8 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/deadline"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // Transport connects to a CLI. The default starts a process; others may reach
@@ -39,22 +41,6 @@ type Conn interface {
 	// It may be called many times, at any moment.
 	Close() error
 }
-
-// Spawner starts the CLI's process somewhere else: in a container, on another
-// machine.
-type Spawner = proc.Spawner
-
-// SpawnerFunc is a function as a [Spawner].
-type SpawnerFunc = proc.SpawnerFunc
-
-// Command is what a [Spawner] starts.
-type Command = proc.Command
-
-// Process is what a [Spawner] has started.
-type Process = proc.Process
-
-// ExitStatus is how a [Process] ended.
-type ExitStatus = proc.ExitStatus
 
 // LocalSpawner starts the CLI as a child of this process, in a process group of
 // its own. It is the default, and there for others to wrap.
@@ -91,56 +77,70 @@ func (c foreignConn) readLine(ctx context.Context) (ndjson.Line, error) {
 
 // processTransport is the default Transport.
 type processTransport struct {
-	opts  *Options
-	trace *tracer
-	guard *sessionGuard
+	launch *launch
+	trace  *tracer
+	guard  *sessionGuard
 }
 
 // ProcessTransport is the default [Transport]: it finds the CLI, starts it with
 // the arguments and the environment of opts, and speaks over its standard input
 // and output. It is there for others to wrap.
 func ProcessTransport(opts *Options) Transport {
-	opts = opts.clone()
-	return &processTransport{opts: opts, trace: &tracer{closed: true}, guard: newSessionGuard(opts)}
+	return &optionsTransport{opts: opts.Clone()}
+}
+
+// optionsTransport is a processTransport that is made anew for each connection.
+type optionsTransport struct{ opts *Options }
+
+// Connect starts the CLI.
+func (t *optionsTransport) Connect(ctx context.Context) (Conn, error) {
+	l, err := newLaunch(t.opts)
+	if err != nil {
+		return nil, err
+	}
+	return (&processTransport{launch: l, trace: &tracer{closed: true}, guard: newSessionGuard(l)}).Connect(ctx)
 }
 
 // Connect starts the CLI.
 func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
-	if err := t.opts.check(); err != nil {
-		return nil, err
-	}
-	unisolate, err := t.opts.isolate()
+	unisolate, err := t.launch.isolate()
 	if err != nil {
 		return nil, err
 	}
-	unrestore, err := t.opts.restore(ctx, t.guard)
+	unrestore, err := t.launch.restore(ctx, t.guard)
 	if err != nil {
 		t.guard.release()
 		unisolate()
 		return nil, err
 	}
-	tmp := scratch{dir: t.opts.tempDir()}
+	tmp := scratch{dir: t.launch.tempDir()}
+	if t.launch.Spawner == nil {
+		tmp.owner = t.launch.User
+	}
 	cleanup := func() { tmp.remove(); t.guard.release(); unrestore(); unisolate() }
-	sup, err := t.start(ctx, &tmp)
+	sup, path, err := t.start(ctx, &tmp)
 	if err != nil {
 		cleanup()
 		return nil, err
 	}
-	return newProcessConn(sup, t.opts, cleanup), nil
+	conn := newProcessConn(sup, t.launch, cleanup)
+	conn.path = path
+	return conn, nil
 }
 
-func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Supervisor, error) {
-	cmd, err := t.opts.command(tmp)
+// start starts the CLI and returns the path of what it has run.
+func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Supervisor, string, error) {
+	cmd, err := t.launch.command(tmp)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	span := t.trace.spawn(cmd)
 	sup, err := proc.Start(ctx, cmd, proc.Options{
-		Spawner:    t.opts.supervised(),
-		OnStderr:   t.trace.stderr(t.opts.Stderr),
-		CloseGrace: t.opts.CloseGrace,
-		TermGrace:  t.opts.TermGrace,
-		KillGrace:  t.opts.KillGrace,
+		Spawner:    t.launch.supervised(),
+		OnStderr:   t.trace.stderr(t.launch.Stderr),
+		CloseGrace: t.launch.CloseGrace,
+		TermGrace:  t.launch.TermGrace,
+		KillGrace:  t.launch.KillGrace,
 	})
 	pid := 0
 	if err != nil {
@@ -149,27 +149,27 @@ func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Super
 		pid = sup.PID()
 	}
 	span(pid, err)
-	t.trace.debug(t.opts.logger(), "claude: starting the CLI", "path", cmd.Path, "args", cmd.Args, "dir", cmd.Dir, "env", cmd.Env, "pid", pid, "error", err)
-	return sup, err
+	t.trace.debug(t.launch.logger(), "claude: starting the CLI", "path", cmd.Path, "args", cmd.Args, "dir", cmd.Dir, "env", cmd.Env, "pid", pid, "error", err)
+	return sup, cmd.Path, err
 }
 
-// command is the process that these options ask for.
-func (o *Options) command(tmp *scratch) (Command, error) {
-	env := o.environ()
-	path, err := o.findCLI(env)
+// command is the process of this launch.
+func (l *launch) command(tmp *scratch) (spawn.Command, error) {
+	env := l.environ()
+	path, err := l.findCLI(env)
 	if err != nil {
-		return Command{}, err
+		return spawn.Command{}, err
 	}
-	args, err := o.args(tmp)
+	args, err := l.args(tmp)
 	if err != nil {
-		return Command{}, err
+		return spawn.Command{}, err
 	}
-	args = append(slices.Clone(o.ExecutableArgs), args...)
+	args = append(slices.Clone(l.ExecutableArgs), args...)
 	if isScript(path) {
-		args = slices.Concat(o.ExecutableArgs, []string{path}, args[len(o.ExecutableArgs):])
-		path, err = o.findExecutable(env)
+		args = slices.Concat(l.ExecutableArgs, []string{path}, args[len(l.ExecutableArgs):])
+		path, err = l.findExecutable(env)
 	}
-	return Command{Path: path, Args: args, Dir: o.Dir, Env: env, User: o.User}, err
+	return spawn.Command{Path: path, Args: args, Dir: l.Dir, Env: env, User: l.User, Files: slices.Clone(tmp.paths)}, err
 }
 
 // isScript reports whether a CLI needs a JavaScript runtime to run it.
@@ -177,12 +177,12 @@ func isScript(path string) bool {
 	return slices.Contains([]string{".js", ".mjs", ".ts", ".tsx", ".jsx"}, filepath.Ext(path))
 }
 
-func (o *Options) findExecutable(env []string) (string, error) {
-	name := o.Executable
+func (l *launch) findExecutable(env []string) (string, error) {
+	name := l.Executable
 	if name == "" {
 		name = "node"
 	}
-	if o.Spawner != nil {
+	if l.Spawner != nil {
 		return name, nil
 	}
 	path, err := proc.Find(name, env)
@@ -192,22 +192,22 @@ func (o *Options) findExecutable(env []string) (string, error) {
 	return path, nil
 }
 
-func (o *Options) findCLI(env []string) (string, error) {
-	if o.Spawner != nil {
+func (l *launch) findCLI(env []string) (string, error) {
+	if l.Spawner != nil {
 		// The path is for another place: what is here says nothing about it.
-		if o.CLIPath != "" {
-			return o.CLIPath, nil
+		if l.CLIPath != "" {
+			return l.CLIPath, nil
 		}
 		return "claude", nil
 	}
-	path, err := proc.Find(o.CLIPath, env)
+	path, err := proc.Find(l.CLIPath, env)
 	if nf, ok := errors.AsType[*proc.NotFoundError](err); ok {
 		return "", &CLINotFoundError{Tried: nf.Tried, err: err}
 	}
 	return path, err
 }
 
-func spawnError(cmd Command, err error) error {
+func spawnError(cmd spawn.Command, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -217,11 +217,15 @@ func spawnError(cmd Command, err error) error {
 // processConn speaks with a process.
 type processConn struct {
 	sup    *proc.Supervisor
+	path   string // what was run
 	reader *ndjson.Reader
 	writer *ndjson.Writer
 
 	reading atomic.Bool
 	ended   chan struct{} // closed when the last line has been read
+	// exitTime is from the end of the output to the exit, 0 is no bound.
+	exitTime time.Duration
+
 	once    sync.Once
 	cleanup func() // called once, when the process is gone
 }
@@ -230,12 +234,13 @@ type processConn struct {
 // to whoever is reading it.
 const tailTime = time.Second
 
-func newProcessConn(sup *proc.Supervisor, opts *Options, cleanup func()) *processConn {
+func newProcessConn(sup *proc.Supervisor, l *launch, cleanup func()) *processConn {
 	return &processConn{
-		sup:    sup,
-		reader: ndjson.NewReader(sup.Stdout(), opts.MaxLine),
-		writer: ndjson.NewWriter(sup.Stdin(), orDefault(opts.WriteTimeout, defaultWrite)),
-		ended:  make(chan struct{}),
+		sup:      sup,
+		reader:   ndjson.NewReader(sup.Stdout(), l.MaxLine),
+		writer:   ndjson.NewWriter(sup.Stdin(), deadline.Or(l.WriteTimeout, defaultWrite)),
+		ended:    make(chan struct{}),
+		exitTime: deadline.Or(l.ExitTimeout, defaultExit),
 
 		cleanup: sync.OnceFunc(cleanup),
 	}
@@ -254,7 +259,9 @@ func (c *processConn) readLine(context.Context) (ndjson.Line, error) {
 	}
 	c.once.Do(func() { close(c.ended) })
 	// The output has ended; how the process ends is the last thing to tell.
-	<-c.sup.Done()
+	if stalled := c.awaitExit(); stalled != nil {
+		return line, stalled
+	}
 	exit := c.sup.Exit()
 	if exit.Err != nil || exit.Code != 0 || exit.Signal != "" {
 		return line, &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err,
@@ -266,6 +273,26 @@ func (c *processConn) readLine(context.Context) (ndjson.Line, error) {
 	return line, io.EOF
 }
 
+// awaitExit waits for the end of a process whose output has ended. One that stays
+// has nothing more to say: it is stopped.
+func (c *processConn) awaitExit() error {
+	if c.exitTime <= 0 {
+		<-c.sup.Done()
+		return nil
+	}
+	limit := time.NewTimer(c.exitTime)
+	defer limit.Stop()
+	select {
+	case <-c.sup.Done():
+		return nil
+	case <-limit.C:
+	}
+	if err := c.sup.Stop(); err != nil {
+		return &ExitError{Code: -1, Stderr: c.sup.Stderr(), Err: err}
+	}
+	return &StalledError{Phase: phaseExit, Since: c.exitTime}
+}
+
 func (c *processConn) Write(ctx context.Context, line json.RawMessage) error {
 	err := c.writer.WriteLine(ctx, line)
 	if errors.Is(err, ndjson.ErrClosed) {
@@ -274,14 +301,22 @@ func (c *processConn) Write(ctx context.Context, line json.RawMessage) error {
 	return err
 }
 
-func (c *processConn) reads() int     { return c.reader.Reads() }
-func (c *processConn) pid() int       { return c.sup.PID() }
+func (c *processConn) reads() int { return c.reader.Reads() }
+
+func (c *processConn) pid() int { return c.sup.PID() }
+
 func (c *processConn) stderr() string { return c.sup.Stderr() }
 
 func (c *processConn) CloseWrite() error {
 	// Lines whose writing has begun go out first. Nobody waits for ever: a line
 	// has its deadline, and Close ends the process.
 	return c.writer.CloseAfterWrites(context.Background())
+}
+
+// terminate ends the process without the time that it has for itself after the
+// end of its input. Close goes on from there.
+func (c *processConn) terminate() {
+	_ = c.sup.Terminate() // Close reports it
 }
 
 func (c *processConn) Close() error {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 	"sync/atomic"
+
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // ErrCancelled: a prompt was taken back before it ran.
@@ -18,8 +20,8 @@ type Turn struct {
 
 	c      *Client
 	box    *mailbox
-	state  CommandState // the router's
-	result *ResultMessage
+	state  message.CommandState // the router's
+	result *message.Result
 	err    error
 	ended  chan struct{} // closed when result or err is set
 	left   chan struct{} // closed when the CLI is through with it
@@ -34,13 +36,13 @@ func newTurn(c *Client, id string, freed func()) *Turn {
 // then queued, started, completed or cancelled, or a state that this package
 // does not know. A prompt that an interrupt has put back is queued again. What
 // came of a turn is told by [Turn.Wait].
-func (t *Turn) State() (state CommandState) {
+func (t *Turn) State() (state message.CommandState) {
 	t.c.r.update(func(*routerState) { state = t.state })
 	return state
 }
 
 // finish ends the turn for its user; the router calls it.
-func (t *Turn) finish(result *ResultMessage, err error) {
+func (t *Turn) finish(result *message.Result, err error) {
 	if t.over() {
 		return
 	}
@@ -59,14 +61,16 @@ func (t *Turn) gone() bool {
 	}
 }
 
-// Messages yields the turn's messages, from its start, the result last. When
-// there will be no result the last element is the error that says why:
+// Messages yields the turn's messages, from its start, the result last. The error
+// of a turn that failed follows its result: a *[ResultError], in a
+// *[RateLimitError] where that is the reason. When there will be no result the
+// last element is the error that says why:
 // [ErrCancelled] for a prompt that was dropped, [ErrNoResult] where the CLI gave
 // none, a *[StalledError], or what the session ended with. Breaking out only stops
 // looking. The end of ctx ends the range, its cause last. The messages can be
 // ranged over once.
 func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
+	return func(yield func(message.Message, error) bool) {
 		if !t.c.ranges(t.box) {
 			yield(nil, ErrUsed)
 			return
@@ -75,8 +79,14 @@ func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	}
 }
 
+// Range yields the turn's messages as [Client.Query] does: leaving the range before the
+// result interrupts the turn. The messages can be ranged over once.
+func (t *Turn) Range(ctx context.Context) iter.Seq2[Message, error] {
+	return once(func(yield func(message.Message, error) bool) { t.c.rangeOver(ctx, t, yield) })
+}
+
 // yield reports whether the turn has been yielded to its end.
-func (t *Turn) yield(ctx context.Context, yield func(Message, error) bool) bool {
+func (t *Turn) yield(ctx context.Context, yield func(message.Message, error) bool) bool {
 	defer t.box.drop()
 	for {
 		e, ok, err := t.box.take(ctx)
@@ -88,7 +98,7 @@ func (t *Turn) yield(ctx context.Context, yield func(Message, error) bool) bool 
 		}
 		m := e.message()
 		if !yield(m, nil) {
-			_, last := m.(*ResultMessage)
+			_, last := m.(*message.Result)
 			return last
 		}
 	}
@@ -104,8 +114,10 @@ func (t *Turn) over() bool {
 }
 
 // Wait waits for the end of the turn and returns its result. The error says why
-// there is none; a turn that failed has a result, and [ResultMessage.Err] tells.
-func (t *Turn) Wait(ctx context.Context) (*ResultMessage, error) {
+// there is none. A turn that failed, or was interrupted, has a result and, beside
+// it, a *[ResultError], in a *[RateLimitError] where that is the reason; the
+// client can be used on.
+func (t *Turn) Wait(ctx context.Context) (*message.Result, error) {
 	t.waited.Store(true)
 	t.c.s.freed() // a reader that waited for somebody to take the messages goes on
 	select {

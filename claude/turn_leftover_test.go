@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // says is what a subagent says, or an answer that names its prompt.
@@ -56,7 +57,7 @@ func TestWhatIsLeftOfATurnIsNotInTheNext(t *testing.T) {
 func TestTurnState(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		a, b := send(t, client, "a"), send(t, client, "b")
-		want := func(wantA, wantB claude.CommandState) {
+		want := func(wantA, wantB message.CommandState) {
 			t.Helper()
 			synctest.Wait()
 			if a.State() != wantA || b.State() != wantB {
@@ -65,14 +66,14 @@ func TestTurnState(t *testing.T) {
 		}
 		want("", "")
 		cli.say(lifecycle(a.ID, "queued"), lifecycle(a.ID, "started"), lifecycle(b.ID, "dreaming"))
-		want(claude.CommandStarted, "dreaming")
+		want(message.CommandStarted, "dreaming")
 		cli.say(lifecycle(b.ID, "started")) // into the same turn
-		want(claude.CommandStarted, claude.CommandStarted)
+		want(message.CommandStarted, message.CommandStarted)
 		cli.say(lifecycle(b.ID, "queued")) // put back by an interrupt
 		cli.say(resultLine("stopped", `,"is_error":true,"terminal_reason":"aborted_tools"`, a.ID), lifecycle(a.ID, "cancelled"))
-		want(claude.CommandCancelled, claude.CommandQueued)
+		want(message.CommandCancelled, message.CommandQueued)
 		cli.say(turnLines(b.ID, "B")...)
-		want(claude.CommandCancelled, claude.CommandCompleted)
+		want(message.CommandCancelled, message.CommandCompleted)
 		if r, err := b.Wait(t.Context()); err != nil || r.Result != "B" {
 			t.Fatal(r, err)
 		}
@@ -89,11 +90,11 @@ func TestInterruptAllDropsQueuedTurns(t *testing.T) {
 		if err != nil || receipt.Cancelled[0] != b.ID || receipt.StillQueued[0] != c.ID || receipt.PutBack[0] != c.ID {
 			t.Fatalf("%+v, %v", receipt, err)
 		}
-		if _, err := b.Wait(t.Context()); !errors.Is(err, claude.ErrCancelled) || b.State() != claude.CommandCancelled {
+		if _, err := b.Wait(t.Context()); !errors.Is(err, claude.ErrCancelled) || b.State() != message.CommandCancelled {
 			t.Errorf("%v, %s", err, b.State())
 		}
 		cli.say(bad("interrupted", a.ID))
-		if r, err := a.Wait(t.Context()); err != nil || !r.IsError {
+		if r, err := a.Wait(t.Context()); !errors.As(err, new(*claude.ResultError)) || !r.IsError {
 			t.Errorf("%v, %v", r, err)
 		}
 		cli.say(turnLines(c.ID, "C")...)

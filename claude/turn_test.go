@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 func TestSendPutsAUUIDOnEveryPrompt(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		first := send(t, client, "one")
-		own, err := client.Send(t.Context(), claude.UserInput{UUID: "11111111-1111-4111-8111-111111111111"})
+		own, err := client.Send(t.Context(), message.UserInput{Content: claude.Text("two").Content, UUID: "11111111-1111-4111-8111-111111111111"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := client.Send(t.Context(), claude.UserInput{Raw: []byte(`{"type":"user","message":{"role":"user","content":"raw"}}`)})
+		raw, err := client.Send(t.Context(), message.UserInput{Raw: []byte(`{"type":"user","message":{"role":"user","content":"raw"}}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,18 +175,46 @@ func TestTurnOfTheCLIsOwnReachesOnlyMessages(t *testing.T) {
 	})
 }
 
-func TestFailedTurnEndsWithItsResultAndNoError(t *testing.T) {
+func TestFailedTurnEndsWithItsErrorBesideItsResult(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		s := collect(turn.Messages(t.Context()))
 		cli.say(initLine(turn.ID), bad("overloaded", turn.ID))
-		if err := s.ended(t); err != nil {
-			t.Fatal(err)
+		failed, ok := errors.AsType[*claude.ResultError](s.ended(t))
+		if !ok || failed.Result.Result != "overloaded" {
+			t.Fatalf("%v", failed)
 		}
 		s.want(t, "system/init", "result:overloaded")
 		r, err := turn.Wait(t.Context())
-		if err != nil || r.Err() == nil {
+		if !errors.As(err, new(*claude.ResultError)) || r == nil || r.Result != "overloaded" {
 			t.Fatalf("%v %v", r, err)
+		}
+	})
+}
+
+func TestFailedTurnsOfAClientAndOneThatIsFine(t *testing.T) {
+	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		a := collect(client.Query(t.Context(), "a"))
+		cli.read()
+		cli.say(limit, resultLine("slow down", `,"is_error":true,"api_error_status":429`, lastUUID(cli)))
+		rl, ok := errors.AsType[*claude.RateLimitError](a.ended(t))
+		if !ok || rl.ResetsAt.Unix() != 1794708456 || !errors.As(error(rl), new(*claude.ResultError)) {
+			t.Fatalf("%v", rl)
+		}
+		if last := a.got[len(a.got)-1]; last != "result:slow down" {
+			t.Error(a.got)
+		}
+		b := collect(client.Query(t.Context(), "b"))
+		cli.read()
+		cli.say(bad("no money", lastUUID(cli)))
+		if err := b.ended(t); !errors.As(err, new(*claude.ResultError)) || errors.As(err, new(*claude.RateLimitError)) {
+			t.Fatal(err)
+		}
+		c := send(t, client, "c")
+		cli.say(turnLines(c.ID, "fine")...)
+		if r, err := c.Wait(t.Context()); err != nil || r.Result != "fine" {
+			t.Fatal(r, err)
 		}
 	})
 }
@@ -330,14 +359,14 @@ func TestCancelTakesAQueuedPromptBack(t *testing.T) {
 
 func TestCancelInterruptsATurnThatRuns(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, true, map[string]string{"interrupt": `{"still_queued":[]}`})
-	if err != nil || wait != nil || strings.Join(kinds, " ") != "interrupt" {
+	if err != nil || !errors.As(wait, new(*claude.ResultError)) || strings.Join(kinds, " ") != "interrupt" {
 		t.Fatal(kinds, wait, err)
 	}
 }
 
 func TestCancelInterruptsAPromptThatHasJustBegun(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, false, map[string]string{"cancel_async_message": `{"cancelled":false}`, "interrupt": `{}`})
-	if err != nil || wait != nil || strings.Join(kinds, " ") != "cancel_async_message interrupt" {
+	if err != nil || !errors.As(wait, new(*claude.ResultError)) || strings.Join(kinds, " ") != "cancel_async_message interrupt" {
 		t.Fatal(kinds, wait, err)
 	}
 }

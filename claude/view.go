@@ -3,6 +3,7 @@ package claude
 import (
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -29,7 +30,7 @@ type View struct {
 	Phase     Phase
 	SessionID string
 	PID       int // 0 if unknown
-	// LastEvent is the kind of the last line, as [Kind] has it, "" if there was
+	// LastEvent is the kind of the last line, as [message.Kind] has it, "" if there was
 	// none; LastEventAt is when it came.
 	LastEvent   string
 	LastEventAt time.Time
@@ -38,7 +39,7 @@ type View struct {
 	// Callbacks are being asked, the oldest first.
 	Callbacks []OpenCallback
 	// Retry is the last time that the API failed, nil if it did not.
-	Retry   *APIRetryMessage
+	Retry   *message.APIRetry
 	RetryAt time.Time
 	// Queued counts the prompts whose turn has not begun, LiveTasks the tasks in
 	// the background; see [Client.Tasks].
@@ -79,7 +80,7 @@ func (s *session) phase(st *sessionState, v *View) Phase {
 	switch {
 	case st.why != nil:
 		return PhaseEnded
-	case !st.shaken:
+	case !st.handshake.ended:
 		return PhaseStarting
 	case len(v.Callbacks) > 0:
 		return PhaseAsking
@@ -91,7 +92,7 @@ func (s *session) phase(st *sessionState, v *View) Phase {
 		return PhaseRetrying
 	case len(v.Tools) > 0:
 		return PhaseTool
-	case s.openTurns() == 0 && !st.end.turn && v.LiveTasks > 0:
+	case st.openTurns() == 0 && !st.end.turn && v.LiveTasks > 0:
 		return PhaseBackground
 	}
 	return s.activity.phase()

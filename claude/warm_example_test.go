@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -47,58 +48,11 @@ func ExampleWarm_Connect() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if r, ok := msg.(*claude.ResultMessage); ok {
+		if r, ok := msg.(*message.Result); ok {
 			fmt.Println(r.Result)
 		}
 	}
 	// Output: you said hi
-}
-
-// A service keeps CLIs ready and replaces those that have grown.
-func ExamplePool() {
-	ctx := context.Background()
-	pool := claude.NewPool(claude.PoolOptions{
-		Min: 1, Max: 20,
-		Recycle: claude.Recycle{Memory: 2 << 30},
-	})
-	defer pool.Close() // waits for everything
-
-	opts := claudetest.FakeCLI("hello")
-	opts.Tenant = "acme" // whose processes nobody else gets
-	if err := pool.Warm(ctx, opts); err != nil {
-		log.Fatal(err)
-	}
-	conversation, err := pool.Connect(ctx, opts)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer conversation.Close()
-	for msg, err := range conversation.Query(ctx, "hi") {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r, ok := msg.(*claude.ResultMessage); ok {
-			fmt.Println(r.Result, conversation.Warm())
-		}
-	}
-	// Output: you said hi true
-}
-
-// No more than four CLIs at once, shared fairly between tenants.
-func ExampleAdmission() {
-	admission := claude.NewAdmission(4)
-	opts := claudetest.FakeCLI("hello")
-	opts.Admission, opts.Tenant = admission, "acme"
-	client, err := claude.Connect(context.Background(), opts) // waits for a place
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(admission.State().Held)
-	client.Close()
-	fmt.Println(admission.State().Held)
-	// Output:
-	// 1
-	// 0
 }
 
 // What a program that crashed has left is gone when the next one starts.
@@ -129,13 +83,13 @@ func ExampleOpenRegistry() {
 }
 
 // The memory of the CLI and of everything that it has started; on Linux.
-func ExampleClient_Memory() {
+func ExampleClient_MeasureMemory() {
 	client, err := claude.Connect(context.Background(), claudetest.FakeCLI("hello"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	if n, err := client.Memory(); err == nil && n > 500<<20 {
+	if n, err := client.MeasureMemory(); err == nil && n > 500<<20 {
 		fmt.Println("it has grown")
 	}
 	// Output:

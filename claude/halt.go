@@ -1,0 +1,187 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/deadline"
+)
+
+// The requests that stop the turn that is running, and those that are queued too.
+const (
+	interruptRequest    = `{"subtype":"interrupt"}`
+	interruptAllRequest = `{"subtype":"interrupt","cancel_queued":true}`
+)
+
+// halt ends the CLI, for the given reason unless there is one already, and stops
+// its agent first: a CLI whose input ends goes on with its turn, and would start
+// tools that its caller no longer wants. A turn that runs is interrupted, and the
+// input ends when the CLI has answered. It returns when the CLI was told to end.
+// Calls at the same time share that.
+func (s *session) halt(cause error) {
+	var first, working bool
+	s.update(func(st *sessionState) {
+		st.giveCause(cause)
+		s.beginClosing(st)
+		working = st.end.working() && !st.stopping && st.why == nil
+		first, st.halting = !st.halting, true
+	})
+	if !first {
+		<-s.halted
+		return
+	}
+	defer close(s.halted)
+	if !working {
+		s.stop(cause)
+		return
+	}
+	alone := s.interrupt()
+	s.update(func(st *sessionState) {
+		// What is left would go on until the end of CloseGrace.
+		s.stopLocked(st, !alone || st.end.tasks.live() > 0)
+	})
+}
+
+// interrupt asks the CLI to stop its turn and reports whether it has agreed and
+// nothing was queued after it. A CLI that is still starting, or whose input has
+// ended, cannot be asked.
+func (s *session) interrupt() bool {
+	select {
+	case <-s.ready:
+	default:
+		return false
+	}
+	ask, alone := false, false
+	s.update(func(st *sessionState) {
+		ask = !st.closed && st.handshake.err == nil
+		alone = st.end.turn && st.end.pending <= 1
+	})
+	if !ask {
+		return false
+	}
+	request := interruptAllRequest
+	if alone {
+		request = interruptRequest
+	}
+	limit := deadline.Or(s.launch.InterruptGrace, defaultInterrupt)
+	ctx, cancel := deadline.With(context.Background(), limit, context.DeadlineExceeded)
+	defer cancel()
+	told := s.trace.control("interrupt")
+	_, err := s.mux.Call(ctx, []byte(request))
+	told(err)
+	return err == nil && alone
+}
+
+// giveCause notes why the session ends; the first reason counts.
+func (st *sessionState) giveCause(cause error) {
+	if st.cause == nil {
+		st.cause = cause
+	}
+}
+
+// beginClosing makes callbacks end and the reader wait for no consumer; it runs
+// inside update.
+func (s *session) beginClosing(st *sessionState) {
+	if !st.leaving {
+		st.leaving = true
+		close(s.closing)
+	}
+}
+
+// stop ends the CLI, for the given reason unless there is one already, and does
+// not wait for it.
+func (s *session) stop(cause error) {
+	s.update(func(st *sessionState) {
+		st.giveCause(cause)
+		s.stopLocked(st, false)
+	})
+}
+
+// stopLocked ends the CLI, at once without the time that it has for itself after
+// the end of its input; it runs inside update.
+func (s *session) stopLocked(st *sessionState, atOnce bool) {
+	if st.stopping {
+		return
+	}
+	st.stopping = true
+	s.beginClosing(st)
+	s.work.Go(func() {
+		if p, ok := s.conn.(interface{ terminate() }); ok && atOnce {
+			p.terminate()
+		}
+		s.conn.Close()
+	})
+}
+
+// close ends the CLI and waits until everything of it is gone.
+func (s *session) close() {
+	s.halt(errStopped)
+	<-s.done
+	var why error
+	s.update(func(st *sessionState) {
+		if st.why != nil && !errors.Is(st.why, ErrClosed) {
+			st.why = &closedError{st.why}
+		}
+		why = st.why
+	})
+	s.mux.Refuse(why)
+}
+
+// armExit bounds how long the CLI may stay after the end of its input and of its
+// last turn; it runs inside update. Tasks that the turn has left in the background
+// have RunEndTimeout for themselves, unless that is what has closed the input.
+func (s *session) armExit(st *sessionState) {
+	stopTimer(st.timers.exit)
+	d := deadline.Or(s.launch.ExitTimeout, defaultExit)
+	if !st.closed || st.end.working() || d == 0 {
+		return
+	}
+	if st.end.tasks.live() > 0 && !st.ceiling {
+		tasks := deadline.Or(s.launch.RunEndTimeout, defaultRunEnd)
+		if tasks == 0 {
+			return
+		}
+		d += tasks
+	}
+	s.exitAfter(st, &StalledError{Phase: phaseExit, Since: d})
+}
+
+// phaseExit is the phase of a CLI that does not exit.
+const phaseExit = "exit"
+
+// exitAfter stops a CLI that stays for longer than stalled says; it runs inside
+// update.
+func (s *session) exitAfter(st *sessionState, stalled *StalledError) {
+	if st.stopping || st.why != nil {
+		return
+	}
+	st.timers.exit = time.AfterFunc(stalled.Since, func() {
+		s.explain(stalled)
+		var cause error = stalled
+		s.update(func(st *sessionState) {
+			if st.writeErr != nil {
+				cause = st.writeErr
+			}
+		})
+		s.stop(cause)
+	})
+}
+
+// onlyStays reports whether an error says no more than that the CLI did not exit.
+func onlyStays(err error) bool {
+	stalled, ok := errors.AsType[*StalledError](err)
+	return ok && stalled.Phase == phaseExit
+}
+
+// watchExit keeps the deadline of the exit up to date; it runs inside update.
+func (s *session) watchExit(st *sessionState, m message.Message) {
+	switch m.(type) {
+	case *message.Result, *message.Init, *message.SessionStateChanged, *message.BackgroundTasksChanged,
+		*message.TaskStarted, *message.TaskUpdated, *message.TaskNotification:
+		if st.closed && st.writeErr == nil {
+			s.armExit(st)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package claude_test
+
+import (
+	"os"
+
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+// cliMute neither reads nor writes, and stays.
+func cliMute(cli *claudetest.CLI) int {
+	cli.IgnoreTerm()
+	cli.Hang()
+	return 0
+}
+
+// cliDeaf answers initialize and reads nothing more.
+func cliDeaf(cli *claudetest.CLI) int {
+	line, err := cli.ReadLine()
+	if err != nil {
+		panic(err)
+	}
+	cli.Respond(parse(string(line)).RequestID, cli.Info, nil)
+	cli.Hang()
+	return 0
+}
+
+// cliNoTurn takes a prompt and does nothing with it.
+func cliNoTurn(cli *claudetest.CLI) int {
+	if _, err := cli.Handshake(); err != nil {
+		panic(err)
+	}
+	if _, err := cli.Prompt(); err != nil {
+		panic(err)
+	}
+	cli.Hang()
+	return 0
+}
+
+// cliHalfTurn falls silent in a turn.
+func cliHalfTurn(cli *claudetest.CLI) int {
+	cliOpen(cli)
+	cli.Emit(cli.AssistantText("half"))
+	cli.Hang()
+	return 0
+}
+
+// cliShut closes its output and stays, with a result or without.
+func cliShut(cli *claudetest.CLI) int {
+	cliOpen(cli)
+	if cli.Env("RESULT") != "" {
+		cli.EndTurn(cli.Result("done"))
+	}
+	os.Stdout.Close()
+	cli.Hang()
+	return 0
+}
+
+// cliStays gives its result and does not exit at the end of its input.
+func cliStays(cli *claudetest.CLI) int {
+	if cli.Env("IGNORE_TERM") != "" {
+		cli.IgnoreTerm()
+	}
+	cliOpen(cli)
+	cli.EndTurn(cli.Result("done"))
+	cli.Hang()
+	return 0
+}
+
+// cliTasksForEver gives its result and leaves a task that does not end.
+func cliTasksForEver(cli *claudetest.CLI) int {
+	cliOpen(cli)
+	cli.Emit(`{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"a","task_type":"local_bash","description":"x"}]}`)
+	cli.EndTurn(cli.Result("done"))
+	cli.Hang()
+	return 0
+}
+
+// cliToolForEver is busy in a turn, answers no interrupt and ignores SIGTERM.
+func cliToolForEver(cli *claudetest.CLI) int {
+	cli.IgnoreTerm()
+	cli.OnControl("interrupt", func(claudetest.ControlRequest) (any, error) { return nil, claudetest.ErrNoAnswer })
+	cliOpen(cli)
+	cli.Emit(cli.AssistantText("at work"))
+	cli.Hang()
+	return 0
+}
+
+// cliObeys works until it is interrupted and exits at the end of its input. At
+// the end of its input alone it goes on, as the CLI does.
+func cliObeys(cli *claudetest.CLI) int {
+	cliOpen(cli)
+	cli.Emit(cli.AssistantText("at work"))
+	<-cli.Interrupts()
+	cli.EndInterrupted()
+	<-cli.InputEnd()
+	return 0
+}
+
+// cliTornWell exits with code 0 in the middle of its result.
+func cliTornWell(cli *claudetest.CLI) int {
+	cliOpen(cli)
+	cli.Emit(cli.AssistantText("half"))
+	cli.EmitRaw([]byte(`{"type":"result","subtype":"succ`))
+	return 0
+}

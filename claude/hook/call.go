@@ -1,0 +1,107 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
+
+// Invocation is one call of a hook: what the CLI sent, and what the session does for it.
+type Invocation struct {
+	Event    Event
+	CallID   string
+	Input    message.JSON
+	Start    func(f func())            // in a goroutine that the session waits for
+	Panicked func(v any, stack []byte) // is told of a panic
+}
+
+func (m Matcher[In, Out]) call(ctx context.Context, i int, c *Invocation) ([]byte, error) {
+	in := new(In)
+	DecodeInput(in, c.CallID, c.Input)
+	out, err := m.run(ctx, m.Hooks[i], in, c)
+	var answer []byte
+	if err == nil {
+		answer, err = m.encode(c.Event, out)
+	}
+	if err == nil {
+		return answer, nil
+	}
+	if refusal := Refuse(any(new(Out)).(AnyOutput), "a hook failed: "+err.Error()); refusal != nil && m.OnFailure == "" {
+		return Encode(c.Event, refusal)
+	}
+	return nil, err
+}
+
+// hookGrace is for the CLI to give up a hook at its timeout, which refuses the
+// call as well. A CLI that does not is answered for it.
+const hookGrace = 5 * time.Second
+
+// errHookGone is the failure of a hook that ended its goroutine.
+var errHookGone = errors.New("the hook did not return")
+
+// run calls a hook and waits for it no longer than its context lasts. It has a
+// goroutine of its own: one that never returns, or ends its goroutine, must
+// still be answered for.
+func (m Matcher[In, Out]) run(ctx context.Context, hook Func[In, Out], in *In, c *Invocation) (*Out, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if m.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, m.Timeout+hookGrace, fmt.Errorf("the hook did not return within %v", m.Timeout))
+		defer cancel()
+	}
+	type result struct {
+		out *Out
+		err error
+	}
+	done := make(chan result, 1)
+	c.Start(func() {
+		r := result{err: errHookGone}
+		defer func() {
+			if v := recover(); v != nil {
+				c.Panicked(v, debug.Stack())
+				r.err = fmt.Errorf("the hook panicked: %v", v)
+			}
+			done <- r
+		}()
+		r.out, r.err = hook(ctx, in)
+	})
+	select {
+	case r := <-done:
+		return r.out, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// encode writes the answer. An output that the CLI would throw away is a failure
+// here, unless the caller wants failures to change nothing.
+func (m Matcher[In, Out]) encode(event Event, out *Out) ([]byte, error) {
+	if out == nil {
+		return []byte("{}"), nil
+	}
+	o := any(out).(AnyOutput)
+	if m.OnFailure == "" {
+		if err := Check(o); err != nil {
+			return nil, err
+		}
+	}
+	return Encode(event, o)
+}
+
+// Check reports what the CLI would throw away an output for.
+func Check(out AnyOutput) error {
+	err := oneOf("Decision", out.common().Decision, DecisionApprove, DecisionBlock)
+	if special, ok := out.(interface{ check() error }); ok {
+		err = errors.Join(err, special.check())
+	}
+	return err
+}
+
+// AnyOutput is the output of any event: a pointer to a struct that embeds
+// Output.
+type AnyOutput interface{ common() *Output }

@@ -1,0 +1,54 @@
+package hook
+
+import (
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Input is what every hook is told, embedded in the input of each event. It
+// is read-only; its strings hold the CLI's line in memory.
+type Input struct {
+	SessionID      string `json:"session_id"`
+	TranscriptPath string `json:"transcript_path"`
+	CWD            string `json:"cwd"`
+	// PromptID is the same for everything that happens because of one prompt.
+	PromptID       string                 `json:"prompt_id,omitempty"`
+	PermissionMode message.PermissionMode `json:"permission_mode,omitempty"`
+	// AgentID is set inside a subagent alone, AgentType also in a session that
+	// runs as an agent.
+	AgentID       string  `json:"agent_id,omitempty"`
+	AgentType     string  `json:"agent_type,omitempty"`
+	Effort        *Effort `json:"effort,omitempty"` // nil where the model knows none
+	HookEventName Event   `json:"hook_event_name"`
+
+	callID string
+	raw    message.JSON
+}
+
+// Effort is how hard the model thinks in this turn.
+type Effort struct {
+	Level string `json:"level"` // low, medium, high, xhigh, max
+}
+
+// Raw is the whole input, with the members that this package does not know.
+func (h *Input) Raw() message.JSON { return h.raw }
+
+// CallID is the tool_use_id that the CLI sends beside the input: the id of the
+// call for every event that is about one, also where the input has none; for the
+// other events it is made up.
+func (h *Input) CallID() string { return h.callID }
+
+func (h *Input) received(callID string, raw message.JSON) { h.callID, h.raw = callID, raw }
+
+// DecodeInput decodes the input of an event into in, which embeds Input.
+func DecodeInput(in any, callID string, text message.JSON) {
+	// Input that is no object leaves the fields empty; Raw still has it.
+	_ = jsonwire.Unmarshal(string(text), in)
+	if h, ok := in.(interface{ received(string, message.JSON) }); ok {
+		h.received(callID, text)
+	}
+}
+
+// OtherInput is the input of an event that this package has no type for;
+// Raw has what is the event's own.
+type OtherInput struct{ Input }

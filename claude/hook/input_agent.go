@@ -1,0 +1,88 @@
+package hook
+
+import "github.com/seed7221b0f9/parley/claude/message"
+
+// StopInput says that the turn is about to end.
+type StopInput struct {
+	Input
+	StopInfo
+}
+
+// StopInfo is what a turn ends with, of the main conversation or of a subagent.
+type StopInfo struct {
+	// StopHookActive is set when the turn goes on only because a hook did not let
+	// it end.
+	StopHookActive       bool   `json:"stop_hook_active"`
+	LastAssistantMessage string `json:"last_assistant_message,omitempty"`
+	// BackgroundTasks are still running, SessionCrons will wake the session.
+	BackgroundTasks []BackgroundTaskSummary `json:"background_tasks,omitempty"`
+	SessionCrons    []SessionCronSummary    `json:"session_crons,omitempty"`
+}
+
+// BackgroundTaskSummary is a task that runs in the background. Long texts are
+// cut by the CLI.
+type BackgroundTaskSummary struct {
+	ID          string `json:"id"`
+	Type        string `json:"type"` // shell, subagent, monitor, workflow, ...
+	Status      string `json:"status"`
+	Description string `json:"description"`
+	Command     string `json:"command,omitempty"`    // of a shell
+	AgentType   string `json:"agent_type,omitempty"` // of a subagent
+	Server      string `json:"server,omitempty"`     // of an MCP task
+	Tool        string `json:"tool,omitempty"`       // of an MCP task
+	Name        string `json:"name,omitempty"`       // of a workflow
+}
+
+// SessionCronSummary is something that will wake the session.
+type SessionCronSummary struct {
+	ID        string `json:"id"`
+	Schedule  string `json:"schedule"`
+	Recurring bool   `json:"recurring"`
+	Prompt    string `json:"prompt"`
+}
+
+// StopFailureInput says that the turn ended with an error of the API.
+type StopFailureInput struct {
+	Input
+	Error                message.AssistantError `json:"error"`
+	ErrorDetails         string                 `json:"error_details,omitempty"`
+	LastAssistantMessage string                 `json:"last_assistant_message,omitempty"`
+}
+
+// SubagentStartInput says that a subagent starts: AgentID and AgentType.
+type SubagentStartInput struct{ Input }
+
+// SubagentStopInput says that a subagent, AgentID, is about to end.
+type SubagentStopInput struct {
+	Input
+	StopInfo
+	AgentTranscriptPath string `json:"agent_transcript_path"`
+}
+
+// TeammateIdleInput says that an agent of a team has nothing to do.
+type TeammateIdleInput struct {
+	Input
+	TeammateName string `json:"teammate_name"`
+	TeamName     string `json:"team_name"`
+}
+
+// TaskCreatedInput is an entry that is new in the list of tasks.
+type TaskCreatedInput struct {
+	Input
+	Task
+}
+
+// TaskCompletedInput is an entry of the list of tasks that is about to be done.
+type TaskCompletedInput struct {
+	Input
+	Task
+}
+
+// Task is an entry of the list of tasks.
+type Task struct {
+	TaskID          string `json:"task_id"`
+	TaskSubject     string `json:"task_subject"`
+	TaskDescription string `json:"task_description,omitempty"`
+	TeammateName    string `json:"teammate_name,omitempty"`
+	TeamName        string `json:"team_name,omitempty"`
+}

@@ -1,0 +1,83 @@
+package hook
+
+import "github.com/seed7221b0f9/parley/claude/message"
+
+// PromptSource says who wrote a prompt. The set is open.
+type PromptSource string
+
+// The sources that are known.
+const (
+	PromptFromUser     PromptSource = "user" // typed in the CLI's own interface
+	PromptFromSDK      PromptSource = "sdk"
+	PromptFromSystem   PromptSource = "system" // a task's report, a message of another agent
+	PromptFromLoop     PromptSource = "loop_wakeup"
+	PromptFromSchedule PromptSource = "schedule_wakeup"
+	PromptFromPoll     PromptSource = "poll_event"
+)
+
+// UserPromptSubmitInput is about a prompt that the model has not seen.
+type UserPromptSubmitInput struct {
+	Input
+	Prompt       string       `json:"prompt"`
+	Source       PromptSource `json:"source,omitempty"`
+	SessionTitle string       `json:"session_title,omitempty"`
+}
+
+// ExpansionType says what a prompt is made from. The set is open.
+type ExpansionType string
+
+// The kinds that are known.
+const (
+	ExpansionSlashCommand ExpansionType = "slash_command"
+	ExpansionMCPPrompt    ExpansionType = "mcp_prompt"
+)
+
+// UserPromptExpansionInput is about a command that becomes a prompt.
+type UserPromptExpansionInput struct {
+	Input
+	ExpansionType ExpansionType `json:"expansion_type"`
+	CommandName   string        `json:"command_name"`
+	CommandArgs   string        `json:"command_args"`
+	CommandSource string        `json:"command_source,omitempty"`
+	Prompt        string        `json:"prompt"`
+}
+
+// NotificationInput is a note that the CLI would show its user.
+type NotificationInput struct {
+	Input
+	Message          string `json:"message"`
+	Title            string `json:"title,omitempty"`
+	NotificationType string `json:"notification_type"`
+}
+
+// MessageDisplayInput has lines of an answer as they are completed.
+type MessageDisplayInput struct {
+	Input
+	TurnID    string `json:"turn_id"`
+	MessageID string `json:"message_id"` // of the display, not of the API's message
+	Index     int64  `json:"index"`      // counts the deltas of a message, from 0
+	Final     bool   `json:"final"`      // this is the last delta of the message, maybe empty
+	Delta     string `json:"delta"`
+}
+
+// ElicitationInput is a question of an MCP server that nobody was asked yet.
+type ElicitationInput struct {
+	Input
+	MCPServerName   string                  `json:"mcp_server_name"`
+	Message         string                  `json:"message"`
+	Mode            message.ElicitationMode `json:"mode,omitempty"`
+	URL             string                  `json:"url,omitempty"`
+	ElicitationID   string                  `json:"elicitation_id,omitempty"`
+	RequestedSchema message.JSON            `json:"requested_schema,omitempty"`
+}
+
+// ElicitationResultInput is the answer to such a question, before the server
+// gets it.
+type ElicitationResultInput struct {
+	Input
+	MCPServerName string                    `json:"mcp_server_name"`
+	ElicitationID string                    `json:"elicitation_id,omitempty"`
+	Mode          message.ElicitationMode   `json:"mode,omitempty"`
+	Action        message.ElicitationAction `json:"action"`
+	Content       message.JSON              `json:"content,omitempty"`
+}

@@ -1,0 +1,125 @@
+package hook
+
+// SessionStartSource says how a session started. The set is open.
+type SessionStartSource string
+
+// The sources that are known.
+const (
+	SessionStartup SessionStartSource = "startup"
+	SessionResume  SessionStartSource = "resume"
+	SessionClear   SessionStartSource = "clear"
+	SessionCompact SessionStartSource = "compact"
+	SessionFork    SessionStartSource = "fork"
+)
+
+// SessionStartInput says that a session begins. The CLI calls hooks of this
+// package for it on /clear and when it compacts, not when its process starts.
+// The fields behind SessionTitle are for sessions that are resumed or forked.
+type SessionStartInput struct {
+	Input
+	Source                   SessionStartSource `json:"source"`
+	Model                    string             `json:"model,omitempty"`
+	SessionTitle             string             `json:"session_title,omitempty"`
+	SecondsSinceLastResponse *float64           `json:"seconds_since_last_response,omitempty"`
+	ContextTokens            *int64             `json:"context_tokens,omitempty"`
+	PromptCacheLikelyExpired *bool              `json:"prompt_cache_likely_expired,omitempty"`
+	EstimatedCacheWriteUSD   *float64           `json:"estimated_cache_write_usd,omitempty"`
+}
+
+// ExitReason says why a session ends. The set is open.
+type ExitReason string
+
+// The reasons that are known.
+const (
+	ExitClear           ExitReason = "clear"
+	ExitResume          ExitReason = "resume"
+	ExitLogout          ExitReason = "logout"
+	ExitPromptInputExit ExitReason = "prompt_input_exit"
+	ExitOther           ExitReason = "other"
+)
+
+// SessionEndInput says that a session ends. The CLI calls hooks of this package
+// for it on /clear, not when its process ends.
+type SessionEndInput struct {
+	Input
+	Reason ExitReason `json:"reason"`
+}
+
+// SetupTrigger says why the CLI sets itself up. The set is open.
+type SetupTrigger string
+
+// The triggers that are known.
+const (
+	SetupInit        SetupTrigger = "init"
+	SetupMaintenance SetupTrigger = "maintenance"
+)
+
+// SetupInput says that the CLI sets a project up.
+type SetupInput struct {
+	Input
+	Trigger SetupTrigger `json:"trigger"`
+}
+
+// CompactTrigger says who wanted a conversation to be compacted. The set is
+// open.
+type CompactTrigger string
+
+// The triggers that are known.
+const (
+	CompactManual CompactTrigger = "manual"
+	CompactAuto   CompactTrigger = "auto"
+)
+
+// PreCompactInput says that the conversation is about to be compacted.
+type PreCompactInput struct {
+	Input
+	Trigger            CompactTrigger `json:"trigger"`
+	CustomInstructions *string        `json:"custom_instructions"` // nil: none
+}
+
+// PostCompactInput has the summary that replaces the conversation.
+type PostCompactInput struct {
+	Input
+	Trigger        CompactTrigger `json:"trigger"`
+	CompactSummary string         `json:"compact_summary"`
+}
+
+// ModelSwitchSource says who changes the model. The set is open.
+type ModelSwitchSource string
+
+// The sources that are known.
+const (
+	SwitchByCommand ModelSwitchSource = "command"
+	SwitchByPicker  ModelSwitchSource = "picker"
+	SwitchBySDK     ModelSwitchSource = "sdk"
+	SwitchByItself  ModelSwitchSource = "auto"   // a fallback; PostModelSwitch only
+	SwitchByResume  ModelSwitchSource = "resume" // PostModelSwitch only
+)
+
+// ModelSwitch is a change of the model and what it costs.
+type ModelSwitch struct {
+	FromModel      string            `json:"from_model"`
+	ToModel        string            `json:"to_model"`
+	RequestedModel *string           `json:"requested_model"` // as it was asked for; nil: the default
+	Source         ModelSwitchSource `json:"source"`
+	// claude.ContextTokens go to the new model with the next request;
+	// EstimatedCacheWriteUSD is the cost of caching them there, without the
+	// answer.
+	ContextTokens          int64   `json:"context_tokens"`
+	PromptCacheWarm        bool    `json:"prompt_cache_warm"` // and lost with the change
+	CacheTTL               string  `json:"cache_ttl"`         // 5m, 1h
+	EstimatedCacheWriteUSD float64 `json:"estimated_cache_write_usd"`
+	Pricing                string  `json:"pricing"` // configured, catalog, default
+}
+
+// PreModelSwitchInput is a change of the model that has not happened.
+type PreModelSwitchInput struct {
+	Input
+	ModelSwitch
+}
+
+// PostModelSwitchInput is a change of the model that has happened.
+type PostModelSwitchInput struct {
+	Input
+	ModelSwitch
+}

@@ -1,0 +1,109 @@
+package hook
+
+// ConfigSource says which configuration has changed. The set is open.
+type ConfigSource string
+
+// The sources that are known.
+const (
+	ConfigUserSettings    ConfigSource = "user_settings"
+	ConfigProjectSettings ConfigSource = "project_settings"
+	ConfigLocalSettings   ConfigSource = "local_settings"
+	ConfigPolicySettings  ConfigSource = "policy_settings"
+	ConfigSkills          ConfigSource = "skills"
+)
+
+// ConfigChangeInput says that configuration has changed on disk.
+type ConfigChangeInput struct {
+	Input
+	Source   ConfigSource `json:"source"`
+	FilePath string       `json:"file_path,omitempty"`
+}
+
+// MemoryType says whose a file of instructions is. The set is open.
+type MemoryType string
+
+// The types that are known.
+const (
+	MemoryUser    MemoryType = "User"
+	MemoryProject MemoryType = "Project"
+	MemoryLocal   MemoryType = "Local"
+	MemoryManaged MemoryType = "Managed"
+)
+
+// LoadReason says why a file of instructions was read. The set is open.
+type LoadReason string
+
+// The reasons that are known.
+const (
+	LoadSessionStart    LoadReason = "session_start"
+	LoadNestedTraversal LoadReason = "nested_traversal"
+	LoadPathGlobMatch   LoadReason = "path_glob_match"
+	LoadInclude         LoadReason = "include"
+	LoadCompact         LoadReason = "compact"
+)
+
+// InstructionsLoadedInput says that a file of instructions was read.
+type InstructionsLoadedInput struct {
+	Input
+	FilePath        string     `json:"file_path"`
+	MemoryType      MemoryType `json:"memory_type"`
+	LoadReason      LoadReason `json:"load_reason"`
+	Globs           []string   `json:"globs,omitempty"`
+	TriggerFilePath string     `json:"trigger_file_path,omitempty"` // what was read when it was needed
+	ParentFilePath  string     `json:"parent_file_path,omitempty"`  // what includes it
+}
+
+// CwdChangedInput says that the working directory is another one.
+type CwdChangedInput struct {
+	Input
+	OldCWD string `json:"old_cwd"`
+	NewCWD string `json:"new_cwd"`
+}
+
+// FileEvent says what happened to a file. The set is open.
+type FileEvent string
+
+// The events that are known.
+const (
+	FileChange FileEvent = "change"
+	FileAdd    FileEvent = "add"
+	FileUnlink FileEvent = "unlink"
+)
+
+// FileChangedInput says that a file has changed that is watched, because a
+// matcher names it or an output's WatchPaths did.
+type FileChangedInput struct {
+	Input
+	FilePath string    `json:"file_path"`
+	Event    FileEvent `json:"event"`
+}
+
+// DirectorySource says how a directory was added. The set is open.
+type DirectorySource string
+
+// The sources that are known.
+const (
+	DirectoryBySlashCommand DirectorySource = "slash_command"
+	DirectoryByRepoRoot     DirectorySource = "register_repo_root" // the control request
+)
+
+// DirectoryAddedInput says that a directory may be used beside the working
+// directory.
+type DirectoryAddedInput struct {
+	Input
+	Directory string          `json:"directory"`
+	Source    DirectorySource `json:"source"`
+}
+
+// WorktreeCreateInput asks for a worktree; the hook makes it in place of the
+// CLI.
+type WorktreeCreateInput struct {
+	Input
+	Name string `json:"name"`
+}
+
+// WorktreeRemoveInput asks for the end of a worktree that a hook made.
+type WorktreeRemoveInput struct {
+	Input
+	WorktreePath string `json:"worktree_path"`
+}

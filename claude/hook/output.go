@@ -1,0 +1,195 @@
+package hook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Output is what a hook of any event can say, embedded in the output of
+// each. What is not set is not sent: the zero output has no opinion.
+//
+// The CLI throws a whole answer away, and runs the tool that it refused, for one
+// null in it. Outputs are therefore encoded by this package alone and hold none.
+type Output struct {
+	// Continue false ends the turn, with StopReason. It does not keep a tool from
+	// running.
+	Continue       *bool
+	SuppressOutput bool
+	StopReason     string
+	// Decision is the older way to decide; an event that has a decision of its own
+	// uses that. Reason belongs to it.
+	Decision Decision
+	Reason   string
+	// message.System is shown to the user.
+	SystemMessage string
+	// TerminalSequence is written to the CLI's terminal, if it is a notification
+	// or a title.
+	TerminalSequence string
+	// Async lets the CLI go on without an answer, AsyncTimeout bounds what is done
+	// behind. An output with Async says nothing else.
+	Async        bool
+	AsyncTimeout time.Duration
+}
+
+// Decision is a decision in a hook's output.
+type Decision string
+
+// The decisions that the CLI knows.
+const (
+	DecisionApprove Decision = "approve"
+	DecisionBlock   Decision = "block"
+)
+
+// OtherOutput is the output for an event that this package has no type for.
+// Specific is the object of its hookSpecificOutput; the event's name is put into
+// it, members that are null are left out.
+type OtherOutput struct {
+	Output
+	Specific message.JSON
+}
+
+func (o *Output) common() *Output { return o }
+
+// syncOutput is Output on the wire.
+type syncOutput struct {
+	Continue           *bool        `json:"continue,omitempty"`
+	SuppressOutput     bool         `json:"suppressOutput,omitempty"`
+	StopReason         string       `json:"stopReason,omitempty"`
+	Decision           Decision     `json:"decision,omitempty"`
+	SystemMessage      string       `json:"systemMessage,omitempty"`
+	TerminalSequence   string       `json:"terminalSequence,omitempty"`
+	Reason             string       `json:"reason,omitempty"`
+	HookSpecificOutput message.JSON `json:"hookSpecificOutput,omitempty"`
+}
+
+// asyncOutput is the output of a hook that goes on behind.
+type asyncOutput struct {
+	Async        bool   `json:"async"`
+	AsyncTimeout *int64 `json:"asyncTimeout,omitempty"` // milliseconds
+}
+
+var errAsyncDecides = errors.New("claude: the output of a hook is Async and says something else as well")
+
+// Encode writes the output of an event's hook. out points to a struct
+// that embeds Output with the tag "-" and has the members of
+// hookSpecificOutput beside it.
+func Encode(event Event, out AnyOutput) ([]byte, error) {
+	specific, err := encodeSpecific(event, out)
+	if err != nil {
+		return nil, err
+	}
+	c := out.common()
+	if c.Async {
+		if specific != "" || *c != (Output{Async: true, AsyncTimeout: c.AsyncTimeout}) {
+			return nil, errAsyncDecides
+		}
+		async := asyncOutput{Async: true}
+		if c.AsyncTimeout > 0 {
+			async.AsyncTimeout = new(c.AsyncTimeout.Milliseconds())
+		}
+		return jsonwire.Marshal(async)
+	}
+	return jsonwire.Marshal(syncOutput{Continue: c.Continue, SuppressOutput: c.SuppressOutput, StopReason: c.StopReason, Decision: c.Decision,
+		SystemMessage: c.SystemMessage, TerminalSequence: c.TerminalSequence, Reason: c.Reason, HookSpecificOutput: specific})
+}
+
+// encodeSpecific is the hookSpecificOutput, "" if there is nothing to say in it.
+// The CLI throws away one that does not name its event.
+func encodeSpecific(event Event, out any) (message.JSON, error) {
+	var text []byte
+	var err error
+	if other, ok := out.(*OtherOutput); ok {
+		text, err = jsonwire.Marshal(&other.Specific)
+	} else {
+		text, err = jsonwire.Marshal(out)
+	}
+	if err != nil {
+		return "", err
+	}
+	members, err := membersWithout(text, "hookEventName")
+	if err != nil || len(members) == 0 {
+		return "", err
+	}
+	head, err := jsonwire.Marshal(event)
+	return message.JSON(`{"hookEventName":` + string(head) + "," + string(members) + "}"), err
+}
+
+// membersWithout are the members of an object without those that are null and
+// the one called skip. What is null itself has no members.
+func membersWithout(object []byte, skip string) ([]byte, error) {
+	d := jsonwire.NewDecoder(string(object))
+	switch d.Kind() {
+	case 'n':
+		return nil, nil
+	case '{':
+	default:
+		return nil, fmt.Errorf("claude: %.100q is no JSON object", object)
+	}
+	var kept bytes.Buffer
+	for m := d.Members(); m.Next(); {
+		key, text := m.Key, d.Text()
+		if text == "null" || key == skip {
+			continue
+		}
+		if kept.Len() > 0 {
+			kept.WriteByte(',')
+		}
+		name, err := jsonwire.Marshal(key)
+		if err != nil {
+			return nil, err
+		}
+		kept.Write(name)
+		kept.WriteByte(':')
+		kept.WriteString(text)
+	}
+	return kept.Bytes(), d.Err()
+}
+
+// objectOnly refuses a value that the CLI takes only as an object.
+func objectOnly(field string, v any) error {
+	if v == nil {
+		return nil
+	}
+	text, err := jsonwire.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("claude: %s: %w", field, err)
+	}
+	if k := text[0]; k != '{' && string(text) != "null" {
+		return fmt.Errorf("claude: %s is no JSON object but %.100q", field, text)
+	}
+	return nil
+}
+
+// oneOf refuses a decision that the CLI does not know: it would throw the answer
+// away with everything in it.
+func oneOf[T ~string](field string, v T, known ...T) error {
+	if v == "" {
+		return nil
+	}
+	for _, k := range known {
+		if v == k {
+			return nil
+		}
+	}
+	return fmt.Errorf("claude: %s is %q, which is none of %v", field, v, reflect.ValueOf(known))
+}
+
+// refuser is the output of an event that can be refused.
+type refuser interface {
+	refuse(reason string) AnyOutput
+}
+
+// Refuse returns the output that refuses what an event of out's type is about, nil where
+// such an event cannot be refused.
+func Refuse(out AnyOutput, reason string) AnyOutput {
+	if r, ok := out.(refuser); ok {
+		return r.refuse(reason)
+	}
+	return nil
+}

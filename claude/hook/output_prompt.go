@@ -1,0 +1,86 @@
+package hook
+
+import (
+	"errors"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
+
+// UserPromptSubmitOutput adds to a prompt; Output.Decision [DecisionBlock]
+// refuses it.
+type UserPromptSubmitOutput struct {
+	Output            `json:"-"`
+	AdditionalContext string `json:"additionalContext,omitempty"`
+	SessionTitle      string `json:"sessionTitle,omitempty"`
+	// SuppressOriginalPrompt leaves the prompt out of the message that it is
+	// refused.
+	SuppressOriginalPrompt bool `json:"suppressOriginalPrompt,omitempty"`
+}
+
+func (*UserPromptSubmitOutput) refuse(reason string) AnyOutput {
+	return &UserPromptSubmitOutput{Output: Output{Decision: DecisionBlock, Reason: reason}}
+}
+
+// UserPromptExpansionOutput adds to a prompt that a command has become;
+// Output.Decision [DecisionBlock] refuses it.
+type UserPromptExpansionOutput struct {
+	Output                 `json:"-"`
+	AdditionalContext      string `json:"additionalContext,omitempty"`
+	SuppressOriginalPrompt bool   `json:"suppressOriginalPrompt,omitempty"`
+}
+
+// NotificationOutput answers a notification.
+type NotificationOutput struct {
+	Output            `json:"-"`
+	AdditionalContext string `json:"additionalContext,omitempty"`
+}
+
+// MessageDisplayOutput replaces what is shown of an answer, not the answer.
+type MessageDisplayOutput struct {
+	Output         `json:"-"`
+	DisplayContent *string `json:"displayContent,omitempty"` // nil: the lines as they are
+}
+
+// ElicitationOutput answers a question of an MCP server. Of what a callback
+// answers the CLI takes a refusal alone, as Output.Decision [DecisionBlock],
+// which message.ElicitationDecline is sent with; with any other Action it goes on and
+// asks (hook-elicitation).
+type ElicitationOutput struct {
+	Output  `json:"-"`
+	Action  message.ElicitationAction `json:"action,omitempty"`
+	Content any                       `json:"content,omitempty"` // must encode to a JSON object
+}
+
+func (*ElicitationOutput) refuse(reason string) AnyOutput {
+	return &ElicitationOutput{Output: Output{Reason: reason}, Action: message.ElicitationDecline}
+}
+
+func (o *ElicitationOutput) common() *Output { return declined(&o.Output, o.Action) }
+
+func (o *ElicitationOutput) check() error { return checkElicitation(o.Action, o.Content) }
+
+// ElicitationResultOutput changes the answer to a question of an MCP server. The
+// CLI takes the same of it as of an [ElicitationOutput].
+type ElicitationResultOutput struct {
+	Output  `json:"-"`
+	Action  message.ElicitationAction `json:"action,omitempty"`
+	Content any                       `json:"content,omitempty"` // must encode to a JSON object
+}
+
+func (o *ElicitationResultOutput) common() *Output { return declined(&o.Output, o.Action) }
+
+// declined makes a refusal one that the CLI takes from a callback.
+func declined(o *Output, action message.ElicitationAction) *Output {
+	if action != message.ElicitationDecline || o.Decision != "" || o.Async {
+		return o
+	}
+	blocked := *o
+	blocked.Decision = DecisionBlock
+	return &blocked
+}
+
+func (o *ElicitationResultOutput) check() error { return checkElicitation(o.Action, o.Content) }
+
+func checkElicitation(action message.ElicitationAction, content any) error {
+	return errors.Join(objectOnly("Content", content), oneOf("Action", action, message.ElicitationAccept, message.ElicitationDecline, message.ElicitationCancel))
+}

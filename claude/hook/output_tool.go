@@ -1,0 +1,129 @@
+package hook
+
+import (
+	"errors"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// PermissionDecision is what a hook decides about a tool call or a change of
+// the model.
+type PermissionDecision string
+
+// The decisions that the CLI knows.
+const (
+	DecisionAllow PermissionDecision = "allow" // it runs without asking
+	DecisionDeny  PermissionDecision = "deny"
+	DecisionAsk   PermissionDecision = "ask"   // permission is asked for
+	DecisionDefer PermissionDecision = "defer" // the run stops; its result has the call
+)
+
+// PreToolUseOutput decides about a tool call.
+type PreToolUseOutput struct {
+	Output                   `json:"-"`
+	PermissionDecision       PermissionDecision `json:"permissionDecision,omitempty"`
+	PermissionDecisionReason string             `json:"permissionDecisionReason,omitempty"`
+	// UpdatedInput replaces the call's whole input. It must encode to a JSON
+	// object; nil keeps the input.
+	UpdatedInput      any    `json:"updatedInput,omitempty"`
+	AdditionalContext string `json:"additionalContext,omitempty"`
+}
+
+func (*PreToolUseOutput) refuse(reason string) AnyOutput {
+	return &PreToolUseOutput{PermissionDecision: DecisionDeny, PermissionDecisionReason: reason}
+}
+
+func (o *PreToolUseOutput) check() error {
+	return errors.Join(objectOnly("UpdatedInput", o.UpdatedInput),
+		oneOf("PermissionDecision", o.PermissionDecision, DecisionAllow, DecisionDeny, DecisionAsk, DecisionDefer))
+}
+
+// PostToolUseOutput adds to the result of a call, or replaces it.
+type PostToolUseOutput struct {
+	Output            `json:"-"`
+	AdditionalContext string `json:"additionalContext,omitempty"`
+	// ClassifierContext is shown to the classifier of the permission mode auto.
+	// Put nothing into it that comes from a tool or from the model.
+	ClassifierContext string `json:"classifierContext,omitempty"`
+	// UpdatedToolOutput replaces the result, in the shape of the tool's own;
+	// UpdatedMCPToolOutput is its older form for tools of MCP servers.
+	UpdatedToolOutput    any `json:"updatedToolOutput,omitempty"`
+	UpdatedMCPToolOutput any `json:"updatedMCPToolOutput,omitempty"`
+}
+
+// PostToolUseFailureOutput adds to the error of a call.
+type PostToolUseFailureOutput struct {
+	Output            `json:"-"`
+	AdditionalContext string `json:"additionalContext,omitempty"`
+}
+
+// PostToolBatchOutput adds to the results of a step.
+type PostToolBatchOutput struct {
+	Output            `json:"-"`
+	AdditionalContext string `json:"additionalContext,omitempty"`
+}
+
+// PermissionRequestOutput answers a request for permission. Decision is that of
+// the event and not the one of Output; nil leaves the answer to others.
+type PermissionRequestOutput struct {
+	Output   `json:"-"`
+	Decision *PermissionRequestDecision `json:"decision,omitempty"`
+}
+
+func (*PermissionRequestOutput) refuse(reason string) AnyOutput {
+	return &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionDeny, Message: reason}}
+}
+
+// PermissionRequestDecision is the answer to a request for permission.
+type PermissionRequestDecision struct {
+	Behavior PermissionDecision // DecisionAllow or DecisionDeny
+	// UpdatedInput replaces the call's whole input when it is allowed. It must
+	// encode to a JSON object. UpdatedPermissions take effect as well.
+	UpdatedInput       any
+	UpdatedPermissions []message.PermissionUpdate
+	// Message says why the call is denied; Interrupt ends the turn.
+	Message   string
+	Interrupt bool
+}
+
+// MarshalJSON writes the members that belong to the behaviour.
+func (d *PermissionRequestDecision) MarshalJSON() ([]byte, error) {
+	if d == nil {
+		return []byte("null"), nil
+	}
+	if d.Behavior == DecisionAllow {
+		text, err := jsonwire.Marshal(struct {
+			Behavior           PermissionDecision         `json:"behavior"`
+			UpdatedInput       any                        `json:"updatedInput,omitempty"`
+			UpdatedPermissions []message.PermissionUpdate `json:"updatedPermissions,omitempty"`
+		}{d.Behavior, d.UpdatedInput, d.UpdatedPermissions})
+		if err != nil {
+			return nil, err
+		}
+		members, err := membersWithout(text, "")
+		return append(append([]byte{'{'}, members...), '}'), err
+	}
+	return jsonwire.Marshal(struct {
+		Behavior  PermissionDecision `json:"behavior"`
+		Message   string             `json:"message,omitempty"`
+		Interrupt bool               `json:"interrupt,omitempty"`
+	}{d.Behavior, d.Message, d.Interrupt})
+}
+
+func (o *PermissionRequestOutput) check() error {
+	d := o.Decision
+	if d == nil {
+		return nil
+	}
+	if d.Behavior == "" {
+		return errors.New("claude: Decision has no Behavior")
+	}
+	return errors.Join(objectOnly("Decision.UpdatedInput", d.UpdatedInput), oneOf("Decision.Behavior", d.Behavior, DecisionAllow, DecisionDeny))
+}
+
+// PermissionDeniedOutput can have a denied call tried again.
+type PermissionDeniedOutput struct {
+	Output `json:"-"`
+	Retry  bool `json:"retry,omitempty"`
+}

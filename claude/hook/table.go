@@ -1,0 +1,55 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+)
+
+// Table has the hooks of a session in the order in which they are numbered.
+// It is made once, when the session starts, and not written afterwards.
+type Table struct {
+	byID   map[string]hookEntry
+	Events map[Event][]Registration // as initialize has them, nil if there are none
+	Blocks bool                     // a hook counts on the CLI to block when it fails
+}
+
+// hookEntry is one hook of a table.
+type hookEntry struct {
+	event   Event
+	matcher anyMatcher
+	i       int // of the hook in its matcher
+}
+
+// NewTable numbers the hooks of a session and puts them into the form that initialize has.
+func NewTable(hooks *Hooks) Table {
+	var t Table
+	for event, m := range hooks.all {
+		if t.Events == nil {
+			t.byID, t.Events = map[string]hookEntry{}, map[Event][]Registration{}
+		}
+		r := m.registration()
+		t.Blocks = t.Blocks || r.OnFailure == Block
+		for i := range m.hooks() {
+			id := fmt.Sprintf("hook_%d", len(t.byID))
+			t.byID[id] = hookEntry{event, m, i}
+			r.HookCallbackIDs = append(r.HookCallbackIDs, id)
+		}
+		t.Events[event] = append(t.Events[event], r)
+	}
+	return t
+}
+
+// Any reports whether the CLI may call a hook.
+func (t *Table) Any() bool { return t.Events != nil }
+
+// Call calls the hook with an id and returns the answer for the CLI. Found is false where no hook
+// has the id.
+func (t *Table) Call(ctx context.Context, id string, c Invocation) (answer []byte, found bool, err error) {
+	h, found := t.byID[id]
+	if !found {
+		return nil, false, nil
+	}
+	c.Event = h.event
+	answer, err = h.matcher.call(ctx, h.i, &c)
+	return answer, true, err
+}

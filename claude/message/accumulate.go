@@ -1,0 +1,179 @@
+package message
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Accumulator puts the events of streamed answers together again: the main
+// conversation's and those of subagents, which interleave, each by itself. The
+// zero value is ready. It is for one goroutine.
+type Accumulator struct {
+	answers map[string]*partialAnswer // by parent tool use
+}
+
+type partialAnswer struct {
+	message APIMessage
+	blocks  map[int64]*partialBlock
+	ended   bool
+}
+
+// partialBlock is a block in the making.
+type partialBlock struct {
+	start     ContentBlock
+	text      strings.Builder // text, thinking, the tool's input, a summary
+	signature strings.Builder
+	citations []Citation
+	ended     bool
+}
+
+// Add takes a message into account and reports whether it was an event. A
+// message_start begins the answer of its parent anew, so a retry takes the place
+// of what broke.
+func (a *Accumulator) Add(m Message) bool {
+	ev, ok := m.(*StreamEvent)
+	if !ok {
+		return false
+	}
+	if start, ok := ev.Event.(*MessageStart); ok {
+		a.begin(ev.ParentToolUseID, start)
+		return true
+	}
+	answer := a.answers[ev.ParentToolUseID]
+	if answer == nil {
+		return true // it began before we looked
+	}
+	answer.add(ev.Event)
+	return true
+}
+
+func (a *Accumulator) begin(parent string, start *MessageStart) {
+	if a.answers == nil {
+		a.answers = map[string]*partialAnswer{}
+	}
+	a.answers[parent] = &partialAnswer{message: start.Message, blocks: map[int64]*partialBlock{}}
+}
+
+func (p *partialAnswer) add(e Event) {
+	switch e := e.(type) {
+	case *ContentBlockStart:
+		p.blocks[e.Index] = &partialBlock{start: e.ContentBlock}
+	case *ContentBlockDelta:
+		if b := p.blocks[e.Index]; b != nil {
+			b.add(e.Delta)
+		}
+	case *ContentBlockStop:
+		if b := p.blocks[e.Index]; b != nil {
+			b.ended = true
+		}
+	case *MessageDelta:
+		p.message.StopReason = e.Delta.StopReason
+		p.message.StopSequence = e.Delta.StopSequence
+		if e.Usage != nil {
+			p.message.Usage = e.Usage
+		}
+	case *MessageStop:
+		p.ended = true
+	}
+}
+
+func (b *partialBlock) add(d Delta) {
+	switch d := d.(type) {
+	case *TextDelta:
+		b.text.WriteString(d.Text)
+	case *ThinkingDelta:
+		b.text.WriteString(d.Thinking)
+	case *SignatureDelta:
+		b.signature.WriteString(d.Signature)
+	case *InputJSONDelta:
+		b.text.WriteString(d.PartialJSON)
+	case *CitationsDelta:
+		b.citations = append(b.citations, d.Citation)
+	case *CompactionDelta:
+		b.text.WriteString(d.Content)
+	}
+}
+
+// Message is the answer of a parent as it stands, "" being the main
+// conversation; nil if none has begun. Its content has the blocks in order,
+// unfinished ones with what is there so far.
+func (a *Accumulator) Message(parentToolUseID string) *APIMessage {
+	p := a.answers[parentToolUseID]
+	if p == nil {
+		return nil
+	}
+	m := p.message
+	m.Content = nil
+	for _, i := range slices.SortedFunc(maps.Keys(p.blocks), cmp.Compare[int64]) {
+		m.Content = append(m.Content, p.blocks[i].block())
+	}
+	return &m
+}
+
+// Block is one block of a parent's answer as it stands, by its index in the
+// stream; done says whether it is finished. It is nil if it has not begun. The
+// Input of an unfinished tool use is absent: see [Accumulator.PartialInput].
+func (a *Accumulator) Block(parentToolUseID string, index int64) (block ContentBlock, done bool) {
+	if p := a.answers[parentToolUseID]; p != nil && p.blocks[index] != nil {
+		b := p.blocks[index]
+		return b.block(), b.ended
+	}
+	return nil, false
+}
+
+// PartialInput is the text of a tool's input as far as it has come.
+func (a *Accumulator) PartialInput(parentToolUseID string, index int64) string {
+	if p := a.answers[parentToolUseID]; p != nil && p.blocks[index] != nil {
+		return p.blocks[index].text.String()
+	}
+	return ""
+}
+
+// Done reports whether the answer of a parent has ended.
+func (a *Accumulator) Done(parentToolUseID string) bool {
+	p := a.answers[parentToolUseID]
+	return p != nil && p.ended
+}
+
+// block builds the block from its start and what was added.
+func (b *partialBlock) block() ContentBlock {
+	switch s := b.start.(type) {
+	case *Text:
+		return &Text{Text: s.Text + b.text.String(), Citations: slices.Concat(s.Citations, b.citations)}
+	case *Thinking:
+		return &Thinking{Thinking: s.Thinking + b.text.String(), Signature: s.Signature + b.signature.String()}
+	case *ToolUse:
+		return &ToolUse{ID: s.ID, Name: s.Name, Input: b.input(s.Input), Caller: s.Caller, ToolsetName: s.ToolsetName}
+	case *ServerToolUse:
+		return &ServerToolUse{ID: s.ID, Name: s.Name, Input: b.input(s.Input), Caller: s.Caller}
+	case *MCPToolUse:
+		return &MCPToolUse{ID: s.ID, Name: s.Name, ServerName: s.ServerName, Input: b.input(s.Input)}
+	case *Compaction:
+		return &Compaction{Content: s.Content + b.text.String(), EncryptedContent: s.EncryptedContent, Signature: s.Signature}
+	}
+	return b.start // whole from its start
+}
+
+// input is a tool's input once it is whole. Text that is no JSON takes the form
+// that the CLI gives it [invalid-tool-input].
+func (b *partialBlock) input(start JSON) JSON {
+	text := b.text.String()
+	switch {
+	case text == "":
+		return start
+	case !b.ended:
+		return ""
+	case json.Valid([]byte(JSON(text))):
+		return JSON(text)
+	}
+	form, err := jsonwire.Marshal(map[string]any{"__unparsedToolInput": map[string]any{"raw": text, "len": len(text)}})
+	if err != nil {
+		return "" // cannot be: strings and numbers encode
+	}
+	return JSON(form)
+}

@@ -1,0 +1,260 @@
+package message
+
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// ContentBlock is one block of a message's content. The set of types is closed;
+// a block of a type that this package does not know is an *[UnknownBlock].
+type ContentBlock interface {
+	// Raw returns a copy of the block's text, nil for a block that was built.
+	Raw() json.RawMessage
+
+	block() *blockText
+}
+
+// InputBlock is a block that may stand in a user's message: *[Text],
+// *[Image], *[Document], *[ToolResult], *[UnknownBlock].
+type InputBlock interface {
+	ContentBlock
+	inputBlock()
+}
+
+// blockText is the part of the line that a block came from.
+type blockText struct{ text string }
+
+// Raw returns a copy of the text, nil if there is none.
+func (b *blockText) Raw() json.RawMessage { return JSON(b.text).Bytes() }
+
+func (b *blockText) block() *blockText { return b }
+
+// Text is text.
+type Text struct {
+	blockText
+	Text      string     `json:"text"`
+	Citations []Citation `json:"citations,omitempty"`
+}
+
+// Citation says where a piece of a text comes from. Type tells which of the
+// members are set.
+type Citation struct {
+	Type            string `json:"type"` // char_location, page_location, content_block_location, web_search_result_location, search_result_location
+	CitedText       string `json:"cited_text,omitempty"`
+	DocumentIndex   *int64 `json:"document_index,omitempty"`
+	DocumentTitle   string `json:"document_title,omitempty"`
+	FileID          string `json:"file_id,omitempty"`
+	StartCharIndex  *int64 `json:"start_char_index,omitempty"`
+	EndCharIndex    *int64 `json:"end_char_index,omitempty"`
+	StartPageNumber *int64 `json:"start_page_number,omitempty"`
+	EndPageNumber   *int64 `json:"end_page_number,omitempty"`
+	StartBlockIndex *int64 `json:"start_block_index,omitempty"`
+	EndBlockIndex   *int64 `json:"end_block_index,omitempty"`
+	EncryptedIndex  string `json:"encrypted_index,omitempty"`
+	Title           string `json:"title,omitempty"`
+	URL             string `json:"url,omitempty"`
+	Source          string `json:"source,omitempty"`
+	SearchIndex     *int64 `json:"search_result_index,omitempty"`
+}
+
+// Thinking is what the model thought. Signature proves it to the API.
+type Thinking struct {
+	blockText
+	Thinking  string `json:"thinking"`
+	Signature string `json:"signature,omitempty"`
+}
+
+// RedactedThinking is thinking that the API keeps to itself.
+type RedactedThinking struct {
+	blockText
+	Data string `json:"data"`
+}
+
+// ToolUse is a call of a tool. Input is the tool's own shape; input that
+// was no JSON at all arrives as {"__unparsedToolInput":{"raw":…}}.
+type ToolUse struct {
+	blockText
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Input       JSON   `json:"input"`
+	Caller      JSON   `json:"caller,omitempty"`
+	ToolsetName string `json:"toolset_name,omitempty"`
+}
+
+// Call returns the tool's name and its input, for tool.Decode.
+func (b *ToolUse) Call() (name string, input JSON) { return b.Name, b.Input }
+
+// ToolResult is what a tool gave back to the model.
+type ToolResult struct {
+	blockText
+	ToolUseID string  `json:"tool_use_id"`
+	Content   Content `json:"content,omitzero"`
+	IsError   bool    `json:"is_error,omitempty"`
+}
+
+// ServerToolUse is a call of a tool that runs on the API's side.
+type ServerToolUse struct {
+	blockText
+	ID     string `json:"id"`
+	Name   string `json:"name"` // web_search, web_fetch, code_execution, advisor, …
+	Input  JSON   `json:"input"`
+	Caller JSON   `json:"caller,omitempty"`
+}
+
+// ServerToolResult is the result of a tool that runs on the API's side.
+// Type tells which: web_search_tool_result, web_fetch_tool_result,
+// code_execution_tool_result, bash_code_execution_tool_result,
+// text_editor_code_execution_tool_result, tool_search_tool_result,
+// advisor_tool_result.
+type ServerToolResult struct {
+	blockText
+	Type      string `json:"type"`
+	ToolUseID string `json:"tool_use_id"`
+	Content   JSON   `json:"content,omitempty"`
+	Caller    JSON   `json:"caller,omitempty"`
+}
+
+// MCPToolUse is a call of an MCP tool that the API makes itself.
+type MCPToolUse struct {
+	blockText
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	ServerName string `json:"server_name"`
+	Input      JSON   `json:"input"`
+}
+
+// MCPToolResult is the result of an MCP tool that the API called itself.
+type MCPToolResult struct {
+	blockText
+	ToolUseID string  `json:"tool_use_id"`
+	Content   Content `json:"content,omitzero"`
+	IsError   bool    `json:"is_error,omitempty"`
+}
+
+// ContainerUpload names a file that was put into the API's container.
+type ContainerUpload struct {
+	blockText
+	FileID string `json:"file_id"`
+}
+
+// Compaction is the API's summary of what it has dropped.
+type Compaction struct {
+	blockText
+	Content          string `json:"content,omitempty"`
+	EncryptedContent string `json:"encrypted_content,omitempty"`
+	Signature        string `json:"signature,omitempty"`
+	ToolChanges      JSON   `json:"tool_changes,omitempty"`
+}
+
+// Fallback says that another model took over.
+type Fallback struct {
+	blockText
+	From    JSON `json:"from,omitempty"`
+	To      JSON `json:"to,omitempty"`
+	Trigger JSON `json:"trigger,omitempty"`
+}
+
+// Source is where an image or a document comes from.
+type Source struct {
+	Type      string `json:"type"` // base64, url, file, text, content
+	MediaType string `json:"media_type,omitempty"`
+	Data      string `json:"data,omitempty"`
+	URL       string `json:"url,omitempty"`
+	FileID    string `json:"file_id,omitempty"`
+	Content   JSON   `json:"content,omitempty"`
+}
+
+// Image is an image.
+type Image struct {
+	blockText
+	Source       Source `json:"source"`
+	CacheControl JSON   `json:"cache_control,omitempty"`
+}
+
+// Document is a document: a PDF, plain text, or blocks.
+type Document struct {
+	blockText
+	Source       Source `json:"source"`
+	Title        string `json:"title,omitempty"`
+	Context      string `json:"context,omitempty"`
+	Citations    JSON   `json:"citations,omitempty"`
+	CacheControl JSON   `json:"cache_control,omitempty"`
+}
+
+// SearchResult is a search result that was given to the model.
+type SearchResult struct {
+	blockText
+	Source    string         `json:"source"`
+	Title     string         `json:"title"`
+	Content   []ContentBlock `json:"content,omitempty"`
+	Citations JSON           `json:"citations,omitempty"`
+}
+
+// UnknownBlock is a block of a type that this package does not know. All of it
+// is in Raw; to send one, set JSON to the whole block.
+type UnknownBlock struct {
+	blockText
+	Type string `json:"type"`
+	JSON JSON   `json:"-"` // the whole block
+}
+
+func (*Text) inputBlock() {}
+
+func (*Image) inputBlock() {}
+
+func (*Document) inputBlock() {}
+
+func (*ToolResult) inputBlock() {}
+
+func (*UnknownBlock) inputBlock() {}
+
+// blockTypes is the decode table of blocks.
+var blockTypes = map[string]func() ContentBlock{
+	"text":                                   func() ContentBlock { return new(Text) },
+	"thinking":                               func() ContentBlock { return new(Thinking) },
+	"redacted_thinking":                      func() ContentBlock { return new(RedactedThinking) },
+	"tool_use":                               func() ContentBlock { return new(ToolUse) },
+	"tool_result":                            func() ContentBlock { return new(ToolResult) },
+	"server_tool_use":                        func() ContentBlock { return new(ServerToolUse) },
+	"web_search_tool_result":                 newServerToolResult,
+	"web_fetch_tool_result":                  newServerToolResult,
+	"code_execution_tool_result":             newServerToolResult,
+	"bash_code_execution_tool_result":        newServerToolResult,
+	"text_editor_code_execution_tool_result": newServerToolResult,
+	"tool_search_tool_result":                newServerToolResult,
+	"advisor_tool_result":                    newServerToolResult,
+	"mcp_tool_use":                           func() ContentBlock { return new(MCPToolUse) },
+	"mcp_tool_result":                        func() ContentBlock { return new(MCPToolResult) },
+	"container_upload":                       func() ContentBlock { return new(ContainerUpload) },
+	"compaction":                             func() ContentBlock { return new(Compaction) },
+	"fallback":                               func() ContentBlock { return new(Fallback) },
+	"image":                                  func() ContentBlock { return new(Image) },
+	"document":                               func() ContentBlock { return new(Document) },
+	"search_result":                          func() ContentBlock { return new(SearchResult) },
+}
+
+func newServerToolResult() ContentBlock { return new(ServerToolResult) }
+
+var _ = jsonwire.Register(decodeBlock)
+
+// decodeBlock decodes the value ahead, whatever it is, into a block; null is nil.
+func decodeBlock(d *jsonwire.Decoder) ContentBlock {
+	if d.Kind() == 'n' {
+		d.Skip()
+		return nil
+	}
+	start := d.Offset()
+	create, ok := blockTypes[d.Peek("type")]
+	if !ok {
+		b := &UnknownBlock{}
+		d.Into(b)
+		b.text = d.Since(start)
+		b.JSON = JSON(b.text)
+		return b
+	}
+	b := create()
+	d.Into(b)
+	b.block().text = d.Since(start)
+	return b
+}

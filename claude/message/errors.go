@@ -1,0 +1,25 @@
+package message
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (e *DecodeError) Error() string {
+	line := e.Line
+	if len(line) > 200 {
+		line = strings.ToValidUTF8(line[:200], "") + "…"
+	}
+	return fmt.Sprintf("claude: decoding a line: %v: %q", e.Err, line)
+}
+
+// Unwrap returns the cause.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+func (e *ResultError) Error() string {
+	text := e.Result.Text()
+	if text == "" {
+		text = string(e.Result.Subtype)
+	}
+	return "claude: error result: " + text
+}

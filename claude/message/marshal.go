@@ -1,0 +1,85 @@
+package message
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// A message, block, event or delta writes the text that it was decoded from, or its
+// type and its fields when it was built. MarshalJSON must be a method of the type
+// itself: one that is promoted from an embedded type sees the embedded fields only.
+// So each type has one of one line; TestMarshal compares them with the decode
+// tables.
+
+// marshalMessage writes the line of a message, or its type and its fields.
+func marshalMessage(m Message) ([]byte, error) {
+	if raw := m.Raw(); raw != nil {
+		return raw, nil
+	}
+	typ, subtype, _ := strings.Cut(Kind(m), "/")
+	text, err := marshalFields(typ, m)
+	if s, ok := m.(interface{ AsSystem() *System }); ok && s.AsSystem().Subtype == "" && subtype != "" {
+		text = bytes.Replace(text, []byte(`"subtype":""`), fmt.Appendf(nil, `"subtype":%q`, subtype), 1)
+	}
+	return text, err
+}
+
+// marshalPart writes the text of a block, an event or a delta, or its type and its
+// fields.
+func marshalPart(text string, part any) ([]byte, error) {
+	if text != "" {
+		return []byte(text), nil
+	}
+	return marshalFields(partKinds[reflect.TypeOf(part)], part)
+}
+
+// marshalFields writes the fields of what v points to, after the type, unless v has
+// a field for it.
+func marshalFields(typ string, v any) ([]byte, error) {
+	out := []byte{'{'}
+	if _, own := reflect.TypeOf(v).Elem().FieldByName("Type"); !own {
+		out = jsonwire.AppendString(append(out, `"type":`...), typ)
+	}
+	out, err := jsonwire.AppendMembers(out, v)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, '}'), nil
+}
+
+// partKinds are the decode tables of blocks, events and deltas the other way round.
+var partKinds = func() map[reflect.Type]string {
+	kinds := map[reflect.Type]string{}
+	for kind, create := range blockTypes {
+		kinds[reflect.TypeOf(create())] = kind
+	}
+	for kind, create := range eventTypes {
+		kinds[reflect.TypeOf(create())] = kind
+	}
+	for kind, create := range deltaTypes {
+		kinds[reflect.TypeOf(create())] = kind
+	}
+	return kinds
+}()
+
+var errNoBlock = errors.New("claude: an UnknownBlock without its JSON")
+
+// MarshalJSON writes the block as it was read, or JSON.
+func (b *UnknownBlock) MarshalJSON() ([]byte, error) {
+	if b.text == "" && b.JSON == "" {
+		return nil, errNoBlock
+	}
+	return []byte(cmp.Or(b.text, string(b.JSON))), nil
+}
+
+// MarshalJSON writes the event as it was read.
+func (e *UnknownEvent) MarshalJSON() ([]byte, error) { return JSON(e.text).MarshalJSON() }
+
+// MarshalJSON writes the delta as it was read.
+func (d *UnknownDelta) MarshalJSON() ([]byte, error) { return JSON(d.text).MarshalJSON() }

@@ -1,0 +1,163 @@
+package message
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+var errNoObject = errors.New("not a JSON object")
+
+// Message is one line that the CLI wrote, decoded. The set of types is closed;
+// what this package does not know arrives as *[Unknown], *[System]
+// or *[BadLine], so a type switch needs a default and nothing else.
+//
+// A decoded message is read-only and may be read by several goroutines. Its
+// strings are parts of its line: whoever keeps one of them for longer than the
+// message clones it, with [strings.Clone].
+type Message interface {
+	// Head returns what every message has in common.
+	Head() *Header
+	// Raw returns a copy of the line, byte for byte; nil for a message that was
+	// built and not decoded.
+	Raw() json.RawMessage
+
+	message()
+}
+
+// Header is what messages have in common. Both members are empty on the few
+// types that carry neither (keep_alive, control lines).
+type Header struct {
+	UUID      string `json:"uuid,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+
+	line string
+}
+
+// Head returns the header itself.
+func (h *Header) Head() *Header { return h }
+
+// Raw returns a copy of the line, byte for byte.
+func (h *Header) Raw() json.RawMessage {
+	if h.line == "" {
+		return nil
+	}
+	return json.RawMessage(h.line)
+}
+
+func (h *Header) message() {}
+
+// Unknown is a line of a type that this package does not know: a newer
+// CLI's. All of it is in Raw.
+type Unknown struct {
+	Header
+	Type string `json:"type"`
+}
+
+// Decode decodes the line into what dst points to.
+func (m *Unknown) Decode(dst any) error { return JSON(m.line).Decode(dst) }
+
+// Error is a line {"type":"error"}. No CLI of today writes it; it is the
+// marker that other SDKs put into their own streams.
+type Error struct {
+	Header
+	Error JSON `json:"error,omitempty"` // mostly a string
+}
+
+// BadLine is a line that is no JSON object, or one longer than
+// [Options.MaxLine]. The stream goes on behind it.
+type BadLine struct {
+	Header // Raw returns at most the first 4 KiB
+	Size   int
+	Err    error // a *DecodeError
+}
+
+// keptOfBad is how much of a bad line is kept.
+const keptOfBad = 4 << 10
+
+// NewBadLine returns the message for a line of size bytes that begins with text and
+// could not be decoded because of err. It keeps at most the first 4 KiB of text.
+func NewBadLine(text string, size int, err error) *BadLine {
+	kept := strings.Clone(text[:min(len(text), keptOfBad)])
+	return &BadLine{Header: Header{line: kept}, Size: size, Err: err}
+}
+
+// Decode decodes one line of the CLI's output. The error is a
+// *[DecodeError]: the line is no JSON object. Unknown types, subtypes, members
+// and values are no errors.
+func Decode(line []byte) (Message, error) {
+	m := DecodeLine(string(line))
+	if bad, ok := m.(*BadLine); ok {
+		return nil, bad.Err
+	}
+	return m, nil
+}
+
+// DecodeLine decodes one line of the CLI's output. A line that is not a JSON object
+// becomes a *[BadLine].
+func DecodeLine(line string) Message {
+	if m := decodeTextDelta(line); m != nil {
+		return m
+	}
+	d := jsonwire.NewDecoder(line)
+	if d.Kind() != '{' {
+		return NewBadLine(line, len(line), &DecodeError{Line: line, Err: errNoObject})
+	}
+	typ := d.Peek("type")
+	m := newMessage(d, typ)
+	if err := d.End(); err != nil {
+		return NewBadLine(line, len(line), &DecodeError{Line: line, Err: err})
+	}
+	m.Head().line = line
+	return m
+}
+
+// newMessage decodes the object ahead into the type that its wire type names.
+func newMessage(d *jsonwire.Decoder, typ string) Message {
+	kind := typ
+	if typ == "system" {
+		kind = "system/" + d.Peek("subtype")
+	}
+	if create, ok := messageTypes[kind]; ok {
+		m := create()
+		d.Into(m)
+		return m
+	}
+	if typ == "system" {
+		m := &System{}
+		d.Into(m)
+		return m
+	}
+	m := &Unknown{}
+	d.Into(m)
+	return m
+}
+
+// Kind names a message as the wire does: "assistant", "system/init",
+// "result"; "bad line" for a *[BadLine].
+func Kind(m Message) string {
+	switch m := m.(type) {
+	case *Unknown:
+		return m.Type
+	case *System:
+		return "system/" + m.Subtype
+	case *BadLine:
+		return "bad line"
+	}
+	return kindOf(m)
+}
+
+// Clone returns a copy of m that has let go of its line, so that its fields can
+// be changed and are what is encoded. Blocks and events inside are shared; to
+// change one, put a new one in its place.
+func Clone[T any, M interface {
+	*T
+	Message
+}](m M) M {
+	c := M(new(T))
+	*c = *m
+	c.Head().line = ""
+	return c
+}

@@ -1,0 +1,167 @@
+package message
+
+// ToolProgress is a sign of life from a tool that is running.
+type ToolProgress struct {
+	Header
+	ToolUseID          string         `json:"tool_use_id"`
+	ToolName           string         `json:"tool_name"`
+	ParentToolUseID    string         `json:"parent_tool_use_id,omitempty"`
+	ElapsedTimeSeconds float64        `json:"elapsed_time_seconds"`
+	TaskID             string         `json:"task_id,omitempty"`
+	Heartbeat          bool           `json:"heartbeat,omitempty"`
+	SubagentType       string         `json:"subagent_type,omitempty"`
+	SubagentRetry      *SubagentRetry `json:"subagent_retry,omitempty"`
+}
+
+// SubagentRetry is an API call of a subagent that is tried again.
+type SubagentRetry struct {
+	AgentID       string  `json:"agent_id"`
+	Attempt       int64   `json:"attempt"`
+	MaxRetries    int64   `json:"max_retries"`
+	RetryDelayMS  float64 `json:"retry_delay_ms"`
+	ErrorStatus   int64   `json:"error_status,omitempty"`
+	ErrorCategory string  `json:"error_category"`
+}
+
+// ToolUseSummary sums up several tool calls in one sentence.
+type ToolUseSummary struct {
+	Header
+	Summary             string   `json:"summary"`
+	PrecedingToolUseIDs []string `json:"preceding_tool_use_ids"`
+}
+
+// AuthStatus tells how a login goes.
+type AuthStatus struct {
+	Header
+	IsAuthenticating bool     `json:"isAuthenticating"`
+	Output           []string `json:"output"`
+	Error            string   `json:"error,omitempty"`
+}
+
+// RateLimitEvent says where the account stands with its limits.
+type RateLimitEvent struct {
+	Header
+	RateLimitInfo RateLimitInfo `json:"rate_limit_info"`
+}
+
+// RateLimitInfo is one limit. Its members are spelled as on the wire.
+type RateLimitInfo struct {
+	Status                          string  `json:"status"`                  // allowed, allowed_warning, rejected
+	ResetsAt                        float64 `json:"resetsAt,omitempty"`      // seconds since 1970
+	RateLimitType                   string  `json:"rateLimitType,omitempty"` // five_hour, seven_day, seven_day_opus, overage, …
+	Utilization                     float64 `json:"utilization,omitempty"`
+	OverageStatus                   string  `json:"overageStatus,omitempty"`
+	OverageResetsAt                 float64 `json:"overageResetsAt,omitempty"`
+	OverageDisabledReason           string  `json:"overageDisabledReason,omitempty"`
+	IsUsingOverage                  bool    `json:"isUsingOverage,omitempty"`
+	OverageInUse                    bool    `json:"overageInUse,omitempty"`
+	OverageEnabled                  bool    `json:"overageEnabled,omitempty"`
+	SurpassedThreshold              float64 `json:"surpassedThreshold,omitempty"`
+	LimitScope                      string  `json:"limitScope,omitempty"`
+	ErrorCode                       string  `json:"errorCode,omitempty"`
+	CanUserPurchaseCredits          bool    `json:"canUserPurchaseCredits,omitempty"`
+	HasChargeableSavedPaymentMethod bool    `json:"hasChargeableSavedPaymentMethod,omitempty"`
+}
+
+// PromptSuggestion proposes what to say next. It comes after the result.
+type PromptSuggestion struct {
+	Header
+	Suggestion string `json:"suggestion"`
+}
+
+// ConversationReset says that the conversation begins anew, after /clear
+// for example: totals start from zero and the session's id is another one.
+type ConversationReset struct {
+	Header
+	NewConversationID string `json:"new_conversation_id"`
+	Trigger           string `json:"trigger,omitempty"` // clear, plan_mode_exit, fresh_session, onboarding
+	UserMessageUUID   string `json:"user_message_uuid,omitempty"`
+	Timestamp         string `json:"timestamp,omitempty"`
+}
+
+// ActiveGoal has the goal that the session works for, nil for none.
+type ActiveGoal struct {
+	Header
+	Value *Goal `json:"value"`
+}
+
+// Goal is a goal.
+type Goal struct {
+	Condition     string  `json:"condition"`
+	Iterations    int64   `json:"iterations"`
+	SetAt         float64 `json:"set_at"`
+	TokensAtStart int64   `json:"tokens_at_start"`
+	LastReason    string  `json:"last_reason,omitempty"`
+}
+
+// CommandState is where a prompt stands in the CLI's queue. The set is open.
+type CommandState string
+
+// The states that are known.
+const (
+	CommandQueued    CommandState = "queued"
+	CommandStarted   CommandState = "started"
+	CommandCompleted CommandState = "completed"
+	CommandCancelled CommandState = "cancelled"
+)
+
+// CommandLifecycle follows one prompt through the CLI's queue. Only
+// prompts that were sent with a uuid have it.
+type CommandLifecycle struct {
+	Header
+	CommandUUID string       `json:"command_uuid"` // the prompt's uuid
+	State       CommandState `json:"state"`
+}
+
+// AutocompactState tells of automatic compaction. Its members are not
+// documented: see Raw.
+type AutocompactState struct{ Header }
+
+// KeepAlive means nothing; it keeps the stream alive.
+type KeepAlive struct {
+	Header
+	StartupMark string `json:"startup_mark,omitempty"`
+}
+
+// TranscriptMirror has what the CLI has just written to a transcript. It
+// is consumed by this package and not delivered.
+type TranscriptMirror struct {
+	Header
+	FilePath string `json:"filePath"`
+	Entries  []JSON `json:"entries"`
+}
+
+// ControlRequest is a request of the control protocol. It is consumed by
+// this package and not delivered.
+type ControlRequest struct {
+	Header
+	RequestID string `json:"request_id"`
+	Request   JSON   `json:"request"`
+}
+
+// ControlResponse is an answer of the control protocol. It is consumed
+// by this package and not delivered.
+type ControlResponse struct {
+	Header
+	Response ControlResponseBody `json:"response"`
+}
+
+// ControlResponseBody is the answer to a control request.
+type ControlResponseBody struct {
+	Subtype   string `json:"subtype"` // success, error
+	RequestID string `json:"request_id"`
+	Response  JSON   `json:"response,omitempty"` // absent where there is nothing to say
+	Error     string `json:"error,omitempty"`
+	ErrorCode string `json:"error_code,omitempty"`
+
+	PendingPermissionRequests  []JSON `json:"pending_permission_requests,omitempty"`
+	PendingUserDialogRequests  []JSON `json:"pending_user_dialog_requests,omitempty"`
+	PendingElicitationRequests []JSON `json:"pending_elicitation_requests,omitempty"`
+}
+
+// ControlCancelRequest takes back a control request. It is consumed by
+// this package and not delivered.
+type ControlCancelRequest struct {
+	Header
+	RequestID string `json:"request_id"`
+}

@@ -1,0 +1,159 @@
+package message
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// MCPProvenance is an MCP server and where its definition comes from. Trust the
+// source, not the name.
+type MCPProvenance struct {
+	Name   string `json:"name"`
+	Source string `json:"source"` // sdk for one of this process; user, project, plugin …
+}
+
+// PermissionUpdate changes the permission rules. Type says which of the other
+// fields count: Rules and Behavior for rules, Mode for [UpdateSetMode],
+// Directories for directories. Destination is always needed.
+//
+// One that came from the CLI goes back as it came, members that are unknown
+// here included; fields that were changed since are changed.
+type PermissionUpdate struct {
+	Type        PermissionUpdateType
+	Rules       []PermissionRule
+	Behavior    PermissionBehavior
+	Mode        PermissionMode
+	Directories []string
+	Destination PermissionDestination
+
+	raw JSON
+}
+
+// PermissionUpdateType is a kind of update. The set is open.
+type PermissionUpdateType string
+
+// The kinds of updates.
+const (
+	UpdateAddRules          PermissionUpdateType = "addRules"
+	UpdateReplaceRules      PermissionUpdateType = "replaceRules"
+	UpdateRemoveRules       PermissionUpdateType = "removeRules"
+	UpdateSetMode           PermissionUpdateType = "setMode"
+	UpdateAddDirectories    PermissionUpdateType = "addDirectories"
+	UpdateRemoveDirectories PermissionUpdateType = "removeDirectories"
+)
+
+// PermissionDestination is where an update is kept. The set is open.
+type PermissionDestination string
+
+// The destinations. Those of settings outlive the session.
+const (
+	DestinationUserSettings    PermissionDestination = "userSettings"
+	DestinationProjectSettings PermissionDestination = "projectSettings"
+	DestinationLocalSettings   PermissionDestination = "localSettings"
+	DestinationSession         PermissionDestination = "session"
+	DestinationCLIArg          PermissionDestination = "cliArg"
+)
+
+// PermissionBehavior is what a rule does. The set is open.
+type PermissionBehavior string
+
+// The behaviors of rules.
+const (
+	BehaviorAllow PermissionBehavior = "allow"
+	BehaviorDeny  PermissionBehavior = "deny"
+	BehaviorAsk   PermissionBehavior = "ask"
+)
+
+// PermissionRule is a rule: a tool, or those calls of it that RuleContent fits.
+type PermissionRule struct {
+	ToolName    string `json:"toolName"`
+	RuleContent string `json:"ruleContent,omitempty"`
+}
+
+// String is the rule as settings have it, such as Bash(git log:*).
+func (r PermissionRule) String() string {
+	if r.RuleContent == "" {
+		return r.ToolName
+	}
+	return r.ToolName + "(" + r.RuleContent + ")"
+}
+
+// Raw is the text that the update was decoded from, "" for one that was built.
+func (u PermissionUpdate) Raw() JSON { return u.raw }
+
+// updateFields are the members of an update.
+type updateFields struct {
+	Type        PermissionUpdateType  `json:"type"`
+	Rules       []PermissionRule      `json:"rules,omitzero"`
+	Behavior    PermissionBehavior    `json:"behavior,omitempty"`
+	Mode        PermissionMode        `json:"mode,omitempty"`
+	Directories []string              `json:"directories,omitzero"`
+	Destination PermissionDestination `json:"destination,omitempty"`
+}
+
+func (u *PermissionUpdate) fields() updateFields {
+	return updateFields{u.Type, u.Rules, u.Behavior, u.Mode, u.Directories, u.Destination}
+}
+
+var _ = jsonwire.Register(func(d *jsonwire.Decoder) PermissionUpdate {
+	start := d.Offset()
+	var f updateFields
+	d.Into(&f)
+	return PermissionUpdate{f.Type, f.Rules, f.Behavior, f.Mode, f.Directories, f.Destination, JSON(d.Since(start))}
+})
+
+// UnmarshalJSON decodes by the rules for messages.
+func (u *PermissionUpdate) UnmarshalJSON(text []byte) error {
+	return jsonwire.Unmarshal(string(text), u)
+}
+
+// unchanged reports whether u is still what it was decoded from.
+func (u *PermissionUpdate) unchanged() bool {
+	if u.raw == "" {
+		return false
+	}
+	var was PermissionUpdate
+	return jsonwire.Unmarshal(string(u.raw), &was) == nil && reflect.DeepEqual(*u, was)
+}
+
+// MarshalJSON fails for an update that the CLI would not take: it would throw
+// away the whole answer with it.
+func (u PermissionUpdate) MarshalJSON() ([]byte, error) {
+	f := u.fields()
+	if u.unchanged() {
+		return []byte(u.raw), nil
+	}
+	switch u.Type {
+	case UpdateAddRules, UpdateReplaceRules, UpdateRemoveRules:
+		f.Mode, f.Directories = "", nil
+		if f.Rules == nil {
+			f.Rules = []PermissionRule{}
+		}
+		if f.Behavior == "" {
+			return nil, fmt.Errorf("claude: PermissionUpdate %s has no Behavior", u.Type)
+		}
+		for _, r := range f.Rules {
+			if r.ToolName == "" {
+				return nil, fmt.Errorf("claude: PermissionUpdate %s has a rule without ToolName", u.Type)
+			}
+		}
+	case UpdateSetMode:
+		f.Rules, f.Behavior, f.Directories = nil, "", nil
+		if f.Mode == "" {
+			return nil, fmt.Errorf("claude: PermissionUpdate %s has no Mode", u.Type)
+		}
+	case UpdateAddDirectories, UpdateRemoveDirectories:
+		f.Rules, f.Behavior, f.Mode = nil, "", ""
+		if f.Directories == nil {
+			f.Directories = []string{}
+		}
+	default:
+		return nil, fmt.Errorf("claude: PermissionUpdate has no known Type: %q", u.Type)
+	}
+	if f.Destination == "" {
+		return nil, fmt.Errorf("claude: PermissionUpdate %s has no Destination", u.Type)
+	}
+	return jsonwire.Overlay(string(u.raw), f)
+}

@@ -1,0 +1,182 @@
+package message
+
+import "strings"
+
+// ResultError is a turn that failed, as an error. What is known of it is in
+// Result.
+type ResultError struct{ Result *Result }
+
+// Result ends a turn. Whether it failed is IsError and only IsError: a
+// turn that died on an API error has the subtype success, the error's text in
+// Result and its status in APIErrorStatus.
+//
+// Usage is this turn's main loop alone. ModelUsage, TotalCostUSD and
+// DurationAPIMS are totals of the process so far, subagents included: read the
+// last one, never add them up.
+type Result struct {
+	Header
+	Subtype          ResultSubtype         `json:"subtype"`
+	IsError          bool                  `json:"is_error"`
+	Result           string                `json:"result,omitempty"` // the answer; absent when the subtype is an error
+	Errors           []string              `json:"errors,omitempty"` // what went wrong, when the subtype is an error
+	StructuredOutput JSON                  `json:"structured_output,omitempty"`
+	NumTurns         int64                 `json:"num_turns"`
+	DurationMS       int64                 `json:"duration_ms"`
+	DurationAPIMS    int64                 `json:"duration_api_ms"`
+	TotalCostUSD     float64               `json:"total_cost_usd"`
+	StopReason       string                `json:"stop_reason,omitempty"`
+	TerminalReason   TerminalReason        `json:"terminal_reason,omitempty"`
+	Usage            *Usage                `json:"usage,omitempty"`
+	ModelUsage       map[string]ModelUsage `json:"modelUsage,omitempty"`
+
+	ModelUsageSinceLastResult map[string]ModelUsage `json:"model_usage_since_last_result,omitempty"`
+	PermissionDenials         []PermissionDenial    `json:"permission_denials,omitempty"`
+	DeferredToolUse           *DeferredToolUse      `json:"deferred_tool_use,omitempty"`
+	UserMessageUUID           string                `json:"user_message_uuid,omitempty"`
+	UserMessageUUIDs          []string              `json:"user_message_uuids,omitempty"`
+	QueuedTurnCount           int64                 `json:"queued_turn_count,omitempty"` // more results follow without further input
+	ResultIndex               *int64                `json:"result_index,omitempty"`      // counts from 0; a gap is a lost result
+	Origin                    *Origin               `json:"origin,omitempty"`
+	APIErrorStatus            int64                 `json:"api_error_status,omitempty"`
+	APIErrorType              string                `json:"api_error_type,omitempty"`
+	StartupFailureReason      string                `json:"startup_failure_reason,omitempty"`
+	InvalidConfigFile         *InvalidConfigFile    `json:"invalid_config_file,omitempty"`
+	LocalCommand              string                `json:"local_command,omitempty"`
+	ResumeReason              string                `json:"resume_reason,omitempty"`
+	SubagentStats             *SubagentStats        `json:"subagent_stats,omitempty"`
+	SafetyStops               int64                 `json:"safety_stops,omitempty"`
+	CredentialExpiresAt       string                `json:"credential_expires_at,omitempty"`
+	FastModeState             string                `json:"fast_mode_state,omitempty"`
+	FastModeDisabledReason    string                `json:"fast_mode_disabled_reason,omitempty"`
+
+	ResultTimings
+}
+
+// ResultTimings are what the CLI measured of a turn: moments in milliseconds, 0
+// where it did not, and the tokens of the first request.
+type ResultTimings struct {
+	TTFTMS                      int64  `json:"ttft_ms,omitempty"`
+	TTFTStreamMS                int64  `json:"ttft_stream_ms,omitempty"`
+	TimeToRequestMS             int64  `json:"time_to_request_ms,omitempty"`
+	TimeToRequestFromSpawnMS    int64  `json:"time_to_request_from_spawn_ms,omitempty"`
+	TimeOriginMS                int64  `json:"time_origin_ms,omitempty"`
+	RequestSentWallMS           int64  `json:"request_sent_wall_ms,omitempty"`
+	FirstContentFrameMS         int64  `json:"first_content_frame_ms,omitempty"`
+	FirstStreamPostMS           int64  `json:"first_stream_post_ms,omitempty"`
+	FirstStreamPostAckMS        int64  `json:"first_stream_post_ack_ms,omitempty"`
+	FirstStreamPostQueueWaitMS  int64  `json:"first_stream_post_queue_wait_ms,omitempty"`
+	FirstStreamPostQueuedBehind string `json:"first_stream_post_queued_behind,omitempty"`
+	FirstStreamPostWallMS       int64  `json:"first_stream_post_wall_ms,omitempty"`
+	FirstTextPostMS             int64  `json:"first_text_post_ms,omitempty"`
+	FirstTextPostQueueWaitMS    int64  `json:"first_text_post_queue_wait_ms,omitempty"`
+	FirstTextPostQueuedBehind   string `json:"first_text_post_queued_behind,omitempty"`
+	FirstTextPostWallMS         int64  `json:"first_text_post_wall_ms,omitempty"`
+	WarmSpareClaimed            bool   `json:"warm_spare_claimed,omitempty"`
+
+	FirstRequestInputTokens              *int64 `json:"first_request_input_tokens,omitempty"`
+	FirstRequestCacheReadInputTokens     *int64 `json:"first_request_cache_read_input_tokens,omitempty"`
+	FirstRequestCacheCreationInputTokens *int64 `json:"first_request_cache_creation_input_tokens,omitempty"`
+}
+
+// ResultSubtype is how a turn ended. The set is open.
+type ResultSubtype string
+
+// The subtypes that are known.
+const (
+	ResultSuccess                  ResultSubtype = "success"
+	ResultDuringExecution          ResultSubtype = "error_during_execution"
+	ResultMaxTurns                 ResultSubtype = "error_max_turns"
+	ResultMaxBudget                ResultSubtype = "error_max_budget_usd"
+	ResultMaxStructuredOutputRetry ResultSubtype = "error_max_structured_output_retries"
+)
+
+// TerminalReason says why the loop of a turn stopped: completed, max_turns,
+// aborted_streaming, aborted_tools, api_error, budget_exhausted and others. The
+// set is open.
+type TerminalReason string
+
+// The terminal reasons that programs ask for most.
+const (
+	TerminalCompleted        TerminalReason = "completed"
+	TerminalAbortedStreaming TerminalReason = "aborted_streaming"
+	TerminalAbortedTools     TerminalReason = "aborted_tools"
+	TerminalMaxTurns         TerminalReason = "max_turns"
+	TerminalAPIError         TerminalReason = "api_error"
+	TerminalPromptTooLong    TerminalReason = "prompt_too_long"
+	TerminalBudgetExhausted  TerminalReason = "budget_exhausted"
+	TerminalToolDeferred     TerminalReason = "tool_deferred"
+	TerminalHookStopped      TerminalReason = "hook_stopped"
+)
+
+// PermissionDenial is a tool call that was not allowed.
+type PermissionDenial struct {
+	ToolName  string `json:"tool_name"`
+	ToolUseID string `json:"tool_use_id"`
+	ToolInput JSON   `json:"tool_input"`
+}
+
+// DeferredToolUse is the tool call on which a hook's "defer" stopped the turn.
+type DeferredToolUse struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Input JSON   `json:"input"`
+}
+
+// InvalidConfigFile names the file that kept the CLI from starting.
+type InvalidConfigFile struct {
+	Path           string `json:"path"`
+	IsGlobal       bool   `json:"is_global"`
+	BackupSearched bool   `json:"backup_searched"`
+	BackupPath     string `json:"backup_path,omitempty"`
+}
+
+// SubagentStats counts the subagents of a turn.
+type SubagentStats struct {
+	Requested           SubagentsRequested `json:"requested"`
+	Refused             SubagentsRefused   `json:"refused"`
+	Killed              SubagentsKilled    `json:"killed"`
+	Spawned             int64              `json:"spawned"`
+	SpawnedBySubagents  int64              `json:"spawned_by_subagents"`
+	StartedInBackground int64              `json:"started_in_background"`
+	Completed           int64              `json:"completed"`
+	Failed              int64              `json:"failed"`
+	MaxDepth            int64              `json:"max_depth"`
+	ByType              map[string]int64   `json:"by_type,omitempty"`
+}
+
+// SubagentsRequested counts by how the agent was to run.
+type SubagentsRequested struct {
+	Background int64 `json:"background"`
+	Foreground int64 `json:"foreground"`
+	Unset      int64 `json:"unset"`
+}
+
+// SubagentsRefused counts by why the agent was not started.
+type SubagentsRefused struct {
+	Budget           int64 `json:"budget"`
+	ConcurrencyLimit int64 `json:"concurrency_limit"`
+	DepthLimit       int64 `json:"depth_limit"`
+}
+
+// SubagentsKilled counts by who ended the agent.
+type SubagentsKilled struct {
+	Parent int64 `json:"parent"`
+	System int64 `json:"system"`
+	User   int64 `json:"user"`
+}
+
+// Text is what a person should read: the answer, or the errors joined by "; ".
+func (m *Result) Text() string {
+	if m.Subtype != ResultSuccess && len(m.Errors) > 0 {
+		return strings.Join(m.Errors, "; ")
+	}
+	return m.Result
+}
+
+// Err is nil for a turn that went well and a *[ResultError] otherwise.
+func (m *Result) Err() error {
+	if !m.IsError {
+		return nil
+	}
+	return &ResultError{Result: m}
+}

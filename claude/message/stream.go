@@ -1,0 +1,205 @@
+package message
+
+import "encoding/json"
+
+// StreamEvent carries one event of the API's stream, with
+// [Options.IncludePartialMessages]. [Accumulator] puts events together again.
+// Subagents have none.
+type StreamEvent struct {
+	Header
+	Event            Event            `json:"event"`
+	ParentToolUseID  string           `json:"parent_tool_use_id,omitempty"`
+	APIMessageID     string           `json:"api_message_id,omitempty"`
+	TTFTMS           int64            `json:"ttft_ms,omitempty"` // on message_start
+	ThinkingDisplay  string           `json:"thinking_display,omitempty"`
+	UserMessageUUID  string           `json:"user_message_uuid,omitempty"`
+	UserMessageUUIDs []string         `json:"user_message_uuids,omitempty"`
+	ResumeReason     string           `json:"resume_reason,omitempty"`
+	AbandonedBlocks  *AbandonedBlocks `json:"abandoned_blocks,omitempty"`
+	OwedRows         JSON             `json:"owed_rows,omitempty"`
+}
+
+// AbandonedBlocks says which blocks of a broken answer will not be finished.
+type AbandonedBlocks struct {
+	APIMessageID   string `json:"api_message_id"`
+	FromBlockIndex int64  `json:"from_block_index"`
+}
+
+// TextDelta is the text that the event adds, "" if it adds none.
+func (m *StreamEvent) TextDelta() string {
+	if e, ok := m.Event.(*ContentBlockDelta); ok {
+		if d, ok := e.Delta.(*TextDelta); ok {
+			return d.Text
+		}
+	}
+	return ""
+}
+
+// Event is one event of the API's stream. The set of types is closed; an
+// event that this package does not know is an *[UnknownEvent].
+type Event interface {
+	// Raw returns a copy of the event's text, nil for an event that was built.
+	Raw() json.RawMessage
+
+	event() *eventText
+}
+
+// eventText is the part of the line that an event came from.
+type eventText struct{ text string }
+
+// Raw returns a copy of the text, nil if there is none.
+func (e *eventText) Raw() json.RawMessage { return JSON(e.text).Bytes() }
+
+func (e *eventText) event() *eventText { return e }
+
+// MessageStart begins an answer; its message has no content yet.
+type MessageStart struct {
+	eventText
+	Message APIMessage `json:"message"`
+}
+
+// ContentBlockStart begins a block.
+type ContentBlockStart struct {
+	eventText
+	Index        int64        `json:"index"`
+	ContentBlock ContentBlock `json:"content_block"`
+}
+
+// ContentBlockDelta adds to a block.
+type ContentBlockDelta struct {
+	eventText
+	Index int64 `json:"index"`
+	Delta Delta `json:"delta"`
+}
+
+// ContentBlockStop ends a block. The finished block's *[Assistant]
+// comes before it.
+type ContentBlockStop struct {
+	eventText
+	Index int64 `json:"index"`
+}
+
+// MessageDelta has what is known only at the end of an answer.
+type MessageDelta struct {
+	eventText
+	Delta                MessageDeltaFields `json:"delta"`
+	Usage                *Usage             `json:"usage,omitempty"`
+	ContextManagement    JSON               `json:"context_management,omitempty"`
+	InputTransformations JSON               `json:"input_transformations,omitempty"`
+}
+
+// MessageDeltaFields is how an answer ended.
+type MessageDeltaFields struct {
+	StopReason   string `json:"stop_reason,omitempty"`
+	StopSequence string `json:"stop_sequence,omitempty"`
+	StopDetails  JSON   `json:"stop_details,omitempty"`
+	Container    JSON   `json:"container,omitempty"`
+}
+
+// MessageStop ends an answer.
+type MessageStop struct{ eventText }
+
+// Ping keeps a stream alive.
+type Ping struct{ eventText }
+
+// StreamError is an error in the middle of a stream.
+type StreamError struct {
+	eventText
+	Error APIError `json:"error"`
+}
+
+// APIError is an error of the API.
+type APIError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// UnknownEvent is an event of a type that this package does not know. All of
+// it is in Raw.
+type UnknownEvent struct {
+	eventText
+	Type string `json:"type"`
+}
+
+// Delta is what a *[ContentBlockDelta] adds. The set of types is closed; a
+// delta that this package does not know is an *[UnknownDelta].
+type Delta interface {
+	// Raw returns a copy of the delta's text, nil for a delta that was built.
+	Raw() json.RawMessage
+
+	delta() *deltaText
+}
+
+// deltaText is the part of the line that a delta came from.
+type deltaText struct{ text string }
+
+// Raw returns a copy of the text, nil if there is none.
+func (d *deltaText) Raw() json.RawMessage { return JSON(d.text).Bytes() }
+
+func (d *deltaText) delta() *deltaText { return d }
+
+// TextDelta adds to a [Text].
+type TextDelta struct {
+	deltaText
+	Text string `json:"text"`
+}
+
+// ThinkingDelta adds to a [Thinking].
+type ThinkingDelta struct {
+	deltaText
+	Thinking        string `json:"thinking"`
+	EstimatedTokens int64  `json:"estimated_tokens,omitempty"`
+}
+
+// SignatureDelta adds to the signature of a [Thinking].
+type SignatureDelta struct {
+	deltaText
+	Signature string `json:"signature"`
+}
+
+// InputJSONDelta adds to the text of a tool's input, which is JSON only when
+// it is whole.
+type InputJSONDelta struct {
+	deltaText
+	PartialJSON string `json:"partial_json"`
+}
+
+// CitationsDelta adds a citation to a [Text].
+type CitationsDelta struct {
+	deltaText
+	Citation Citation `json:"citation"`
+}
+
+// CompactionDelta adds to a [Compaction].
+type CompactionDelta struct {
+	deltaText
+	Content          string `json:"content,omitempty"`
+	EncryptedContent string `json:"encrypted_content,omitempty"`
+}
+
+// UnknownDelta is a delta of a type that this package does not know. All of it
+// is in Raw.
+type UnknownDelta struct {
+	deltaText
+	Type string `json:"type"`
+}
+
+var eventTypes = map[string]func() Event{
+	"message_start":       func() Event { return new(MessageStart) },
+	"content_block_start": func() Event { return new(ContentBlockStart) },
+	"content_block_delta": func() Event { return new(ContentBlockDelta) },
+	"content_block_stop":  func() Event { return new(ContentBlockStop) },
+	"message_delta":       func() Event { return new(MessageDelta) },
+	"message_stop":        func() Event { return new(MessageStop) },
+	"ping":                func() Event { return new(Ping) },
+	"error":               func() Event { return new(StreamError) },
+}
+
+var deltaTypes = map[string]func() Delta{
+	"text_delta":       func() Delta { return new(TextDelta) },
+	"thinking_delta":   func() Delta { return new(ThinkingDelta) },
+	"signature_delta":  func() Delta { return new(SignatureDelta) },
+	"input_json_delta": func() Delta { return new(InputJSONDelta) },
+	"citations_delta":  func() Delta { return new(CitationsDelta) },
+	"compaction_delta": func() Delta { return new(CompactionDelta) },
+}

@@ -1,0 +1,242 @@
+package message
+
+// System is a message about the session rather than of it. Each subtype
+// that this package knows has its own type, which has this one inside; a
+// subtype that it does not know arrives as a *System itself.
+type System struct {
+	Header
+	Subtype string `json:"subtype"`
+}
+
+// Data is the whole line as a map.
+func (m *System) Data() map[string]any {
+	data, _ := JSON(m.line).Value().(map[string]any)
+	return data
+}
+
+// AsSystem returns the part that all system messages have in common, so that one
+// case of a type switch, interface{ AsSystem() *System }, takes them all.
+func (m *System) AsSystem() *System { return m }
+
+// Init opens a turn, every turn and not only the first, and says what
+// the session has.
+type Init struct {
+	System
+	CWD                     string            `json:"cwd"`
+	Model                   string            `json:"model"`
+	PermissionMode          PermissionMode    `json:"permissionMode"`
+	Tools                   []string          `json:"tools"`
+	MCPServers              []InitMCPServer   `json:"mcp_servers"`
+	SlashCommands           []string          `json:"slash_commands"`
+	TerminalSlashCommands   []string          `json:"terminal_slash_commands,omitempty"`
+	Agents                  []string          `json:"agents,omitempty"`
+	Skills                  []string          `json:"skills"`
+	Plugins                 []InitPlugin      `json:"plugins"`
+	PluginErrors            []PluginError     `json:"plugin_errors,omitempty"`
+	Betas                   []string          `json:"betas,omitempty"`
+	Capabilities            []string          `json:"capabilities,omitempty"`
+	OutputStyle             string            `json:"output_style"`
+	APIKeySource            string            `json:"apiKeySource"`
+	ClaudeCodeVersion       string            `json:"claude_code_version"`
+	Effort                  string            `json:"effort,omitempty"`
+	ViewMode                string            `json:"view_mode,omitempty"`
+	FastModeState           string            `json:"fast_mode_state,omitempty"`
+	FastModeDisabledReason  string            `json:"fast_mode_disabled_reason,omitempty"`
+	UserMessageUUIDs        []string          `json:"user_message_uuids,omitempty"` // the prompts of this turn
+	OriginalCWD             string            `json:"original_cwd,omitempty"`
+	AdditionalDirectories   []string          `json:"additional_directories,omitempty"`
+	MemoryPaths             map[string]string `json:"memory_paths,omitempty"`
+	MessagingSocketPath     string            `json:"messaging_socket_path,omitempty"`
+	AnalyticsDisabled       bool              `json:"analytics_disabled,omitempty"`
+	ProductFeedbackDisabled bool              `json:"product_feedback_disabled,omitempty"`
+	PerTurnEffortActive     bool              `json:"per_turn_effort_active,omitempty"`
+	UltrathinkAvailable     bool              `json:"ultrathink_available,omitempty"`
+	UltrathinkTypedRaises   bool              `json:"ultrathink_typed_raises,omitempty"`
+}
+
+// InitMCPServer is an MCP server as it stood when the turn began.
+type InitMCPServer struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // connected, failed, needs-auth, pending, disabled
+	Source string `json:"source,omitempty"`
+}
+
+// InitPlugin is a plugin that was loaded.
+type InitPlugin struct {
+	Name    string `json:"name"`
+	Path    string `json:"path"`
+	Version string `json:"version,omitempty"`
+	Source  string `json:"source,omitempty"`
+}
+
+// PluginError is a plugin that could not be loaded.
+type PluginError struct {
+	Plugin      string `json:"plugin"`
+	Type        string `json:"type"`
+	Message     string `json:"message"`
+	Path        string `json:"path,omitempty"`
+	ManagedLock JSON   `json:"managed_lock,omitempty"`
+}
+
+// PermissionMode says what happens to a tool that no rule decides. The set is
+// open.
+type PermissionMode string
+
+// The modes that are known.
+const (
+	ModeDefault           PermissionMode = "default"           // ask
+	ModeAcceptEdits       PermissionMode = "acceptEdits"       // edits run, the rest asks
+	ModeBypassPermissions PermissionMode = "bypassPermissions" // everything runs
+	ModePlan              PermissionMode = "plan"              // nothing is changed
+	ModeDontAsk           PermissionMode = "dontAsk"           // what would ask is denied
+	ModeAuto              PermissionMode = "auto"              // a classifier decides
+)
+
+// Status says what the CLI is doing: "requesting" before each API call,
+// "compacting"; "" when only PermissionMode has changed.
+type Status struct {
+	System
+	Status             string         `json:"status,omitempty"`
+	PermissionMode     PermissionMode `json:"permissionMode,omitempty"`
+	CompactResult      string         `json:"compact_result,omitempty"` // success, failed
+	CompactError       string         `json:"compact_error,omitempty"`
+	CompactOutputChars int64          `json:"compact_output_chars,omitempty"`
+	UserMessageUUIDs   []string       `json:"user_message_uuids,omitempty"`
+}
+
+// CompactBoundary stands where the conversation was compacted.
+type CompactBoundary struct {
+	System
+	CompactMetadata   CompactMetadata `json:"compact_metadata"`
+	LogicalParentUUID string          `json:"logical_parent_uuid,omitempty"`
+}
+
+// CompactMetadata says what a compaction did.
+type CompactMetadata struct {
+	Trigger                 string             `json:"trigger"` // manual, auto
+	PreTokens               int64              `json:"pre_tokens"`
+	PostTokens              int64              `json:"post_tokens,omitempty"`
+	DurationMS              int64              `json:"duration_ms,omitempty"`
+	CumulativeDroppedTokens int64              `json:"cumulative_dropped_tokens,omitempty"`
+	PreservedSegment        *PreservedSegment  `json:"preserved_segment,omitempty"`
+	PreservedMessages       *PreservedMessages `json:"preserved_messages,omitempty"`
+}
+
+// PreservedSegment is a run of messages that a compaction kept.
+type PreservedSegment struct {
+	HeadUUID   string `json:"head_uuid"`
+	AnchorUUID string `json:"anchor_uuid"`
+	TailUUID   string `json:"tail_uuid"`
+}
+
+// PreservedMessages are the messages that a compaction kept.
+type PreservedMessages struct {
+	AnchorUUID string   `json:"anchor_uuid"`
+	UUIDs      []string `json:"uuids"`
+	AllUUIDs   []string `json:"all_uuids,omitempty"`
+}
+
+// APIRetry says that an API call failed and is tried again.
+type APIRetry struct {
+	System
+	Attempt      int64          `json:"attempt"`
+	MaxRetries   int64          `json:"max_retries"`
+	RetryDelayMS float64        `json:"retry_delay_ms"`
+	ErrorStatus  int64          `json:"error_status,omitempty"` // 0: no answer at all
+	Error        AssistantError `json:"error"`
+	NoResponse   *NoResponse    `json:"no_response,omitempty"`
+}
+
+// NoResponse says how long an answer was waited for.
+type NoResponse struct {
+	WaitedMS    float64 `json:"waited_ms"`
+	RetryWaitMS float64 `json:"retry_wait_ms"`
+}
+
+// ControlRequestProgress tells of a control request that takes its time.
+type ControlRequestProgress struct {
+	System
+	RequestID    string  `json:"request_id"`
+	Status       string  `json:"status"` // started, api_retry
+	Attempt      int64   `json:"attempt,omitempty"`
+	MaxRetries   int64   `json:"max_retries,omitempty"`
+	RetryDelayMS float64 `json:"retry_delay_ms,omitempty"`
+	ErrorStatus  int64   `json:"error_status,omitempty"`
+}
+
+// ModelRefusalFallback says that a model refused and another answers.
+// The messages it retracts are to be removed from any transcript.
+type ModelRefusalFallback struct {
+	System
+	Trigger                string   `json:"trigger"`
+	Direction              string   `json:"direction"` // retry, revert, sticky
+	Scope                  string   `json:"scope,omitempty"`
+	OriginalModel          string   `json:"original_model"`
+	FallbackModel          string   `json:"fallback_model"`
+	RequestID              string   `json:"request_id,omitempty"`
+	RefusalCategory        string   `json:"api_refusal_category,omitempty"`
+	RefusalExplanation     string   `json:"api_refusal_explanation,omitempty"`
+	RetractedMessageUUIDs  []string `json:"retracted_message_uuids,omitempty"`
+	RefusedUserMessageUUID string   `json:"refused_user_message_uuid,omitempty"`
+	Content                string   `json:"content"`
+}
+
+// ModelRefusalNoFallback says that a model refused and none answers.
+type ModelRefusalNoFallback struct {
+	System
+	OriginalModel          string `json:"original_model"`
+	RequestID              string `json:"request_id,omitempty"`
+	RefusalCategory        string `json:"api_refusal_category,omitempty"`
+	RefusalExplanation     string `json:"api_refusal_explanation,omitempty"`
+	RefusedUserMessageUUID string `json:"refused_user_message_uuid,omitempty"`
+	Content                string `json:"content"`
+}
+
+// ModelFallback says that another model answers from here on.
+type ModelFallback struct {
+	System
+	Trigger       string `json:"trigger"`
+	OriginalModel string `json:"original_model"`
+	FallbackModel string `json:"fallback_model"`
+	Content       string `json:"content"`
+}
+
+// LocalCommandOutput is the output of a slash command that the CLI ran
+// by itself.
+type LocalCommandOutput struct {
+	System
+	Content string `json:"content"`
+}
+
+// HookStarted says that a command hook has begun. Hooks of this package
+// have no such messages.
+type HookStarted struct {
+	System
+	HookID    string `json:"hook_id"`
+	HookName  string `json:"hook_name"`
+	HookEvent string `json:"hook_event"`
+}
+
+// HookProgress is what a command hook has written so far.
+type HookProgress struct {
+	System
+	HookID    string `json:"hook_id"`
+	HookName  string `json:"hook_name"`
+	HookEvent string `json:"hook_event"`
+	Output    string `json:"output"`
+	Stdout    string `json:"stdout"`
+	Stderr    string `json:"stderr"`
+}
+
+// HookResponse is how a command hook ended.
+type HookResponse struct {
+	System
+	HookID    string `json:"hook_id"`
+	HookName  string `json:"hook_name"`
+	HookEvent string `json:"hook_event"`
+	Output    string `json:"output"`
+	Stdout    string `json:"stdout"`
+	Stderr    string `json:"stderr"`
+	ExitCode  *int64 `json:"exit_code,omitempty"`
+	Outcome   string `json:"outcome"` // success, error, cancelled
+}

@@ -1,0 +1,79 @@
+package message
+
+// User is a line in the user's role: the result of a tool, a note that
+// the CLI put in, or, with the flag --replay-user-messages, a prompt read back.
+type User struct {
+	Header
+	Message         UserContent `json:"message"`
+	ParentToolUseID string      `json:"parent_tool_use_id,omitempty"` // set: inside a subagent, the one of this tool use
+	// ToolUseResult is the tool's own structured output: an object, an array,
+	// or a string, mostly for errors.
+	ToolUseResult  JSON             `json:"tool_use_result,omitempty"`
+	ToolResultMeta []ToolResultMeta `json:"tool_result_meta,omitempty"`
+
+	IsSynthetic     bool     `json:"isSynthetic,omitempty"` // written by the CLI, not by a person
+	IsReplay        bool     `json:"isReplay,omitempty"`    // a prompt that is read back
+	IsMeta          bool     `json:"isMeta,omitempty"`
+	Priority        Priority `json:"priority,omitempty"`
+	Origin          *Origin  `json:"origin,omitempty"`
+	ShouldQuery     *bool    `json:"shouldQuery,omitempty"`
+	ClientComposed  bool     `json:"client_composed,omitempty"`
+	Timestamp       string   `json:"timestamp,omitempty"`
+	AgentID         string   `json:"agent_id,omitempty"`
+	SubagentType    string   `json:"subagent_type,omitempty"`
+	TaskDescription string   `json:"task_description,omitempty"`
+	FileAttachments JSON     `json:"file_attachments,omitempty"`
+	PastedContent   JSON     `json:"pasted_content,omitempty"`
+	InlinePastes    []string `json:"inline_pastes,omitempty"`
+}
+
+// UserContent is the API's side of a user message.
+type UserContent struct {
+	Role    string  `json:"role"`
+	Content Content `json:"content"`
+}
+
+// Text is the text of the message.
+func (m *User) Text() string { return m.Message.Content.String() }
+
+// ToolResultMeta says how it was decided that a tool may run.
+type ToolResultMeta struct {
+	ID                 string              `json:"id"`
+	PermissionDecision *PermissionDecision `json:"permission_decision,omitempty"`
+	NonExecutionKind   string              `json:"non_execution_kind,omitempty"` // set: the tool did not run, and why
+}
+
+// PermissionDecision is one decision about a tool.
+type PermissionDecision struct {
+	Decision   string `json:"decision"`
+	Source     string `json:"source"`
+	ReasonType string `json:"reason_type,omitempty"`
+}
+
+// Priority says when a queued prompt is taken. The set is open.
+type Priority string
+
+// The priorities that are known.
+const (
+	PriorityNow   Priority = "now"
+	PriorityNext  Priority = "next"
+	PriorityLater Priority = "later"
+)
+
+// Origin says whose turn it is. Kind tells which members are set; nil means
+// that nobody is named, as for prompts sent through this package.
+type Origin struct {
+	Kind            string `json:"kind"` // human, channel, peer, task-notification, coordinator, observer, auto-continuation, …
+	Server          string `json:"server,omitempty"`
+	From            string `json:"from,omitempty"`
+	FromMode        string `json:"fromMode,omitempty"`
+	FromSession     string `json:"fromSession,omitempty"`
+	Name            string `json:"name,omitempty"`
+	SenderTaskID    string `json:"senderTaskId,omitempty"`
+	Body            string `json:"body,omitempty"`
+	VerifiedPeerPID int64  `json:"verifiedPeerPid,omitempty"`
+	Subkind         string `json:"subkind,omitempty"`
+	FireReason      string `json:"fireReason,omitempty"`
+	RunID           string `json:"runId,omitempty"`
+	Producer        string `json:"producer,omitempty"`
+}

@@ -1,0 +1,80 @@
+package claude_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claudetest"
+)
+
+// An allow waits for the PermissionRequest hooks of its call: as long as they run,
+// two seconds for one that the CLI does not call, not at all where none matches.
+func TestAllowWaitsForHooks(t *testing.T) {
+	for _, tt := range []struct {
+		name, matcher string
+		called        bool          // the CLI calls the hook
+		slow          time.Duration // of the hook
+		decision      hook.PermissionDecision
+		want          string
+		took          time.Duration
+	}{
+		{"deny", "", true, 0, hook.DecisionDeny, `"message":"no"`, 0},
+		{"slow deny", "Bash", true, time.Minute, hook.DecisionDeny, `"message":"no"`, time.Minute},
+		{"allow", "Ba.*", true, time.Second, hook.DecisionAllow, `"behavior":"allow"`, time.Second},
+		{"another tool", "Write|Edit", false, 0, hook.DecisionDeny, `"behavior":"allow"`, 0},
+		{"not called", "*", false, 0, hook.DecisionDeny, `"behavior":"allow"`, 2 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var answer string
+				var took time.Duration
+				call := map[string]any{"tool_name": "Bash", "input": map[string]any{"command": "touch f1"}, "tool_use_id": "t1"}
+				program := func(cli *claudetest.CLI) int {
+					if _, err := cli.Handshake(); err != nil {
+						return 1
+					}
+					done := make(chan struct{})
+					begun := time.Now()
+					go func() {
+						defer close(done)
+						raw, err := cli.Request("can_use_tool", call)
+						answer, took = string(raw), time.Since(begun)
+						if err != nil {
+							answer = err.Error()
+						}
+					}()
+					if tt.called {
+						cli.Request("hook_callback", map[string]any{"callback_id": "hook_0", "input": map[string]any{
+							"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": call["input"]}})
+					}
+					<-done
+					<-cli.InputEnd()
+					return 0
+				}
+				opts := &claude.Options{Spawner: claudetest.InProcess(program), Logger: slog.New(slog.DiscardHandler),
+					CanUseTool: func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) {
+						return &claude.Allow{}, nil
+					},
+					Hooks: &hook.Hooks{PermissionRequest: hook.On(tt.matcher, func(context.Context, *hook.PermissionRequestInput) (*hook.PermissionRequestOutput, error) {
+						<-time.After(tt.slow)
+						return &hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{Behavior: tt.decision, Message: "no"}}, nil
+					})}}
+				c, err := claude.Connect(t.Context(), opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(2 * time.Minute)
+				c.Close()
+				if !strings.Contains(answer, tt.want) || took != tt.took {
+					t.Errorf("after %v: %s", took, answer)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package claude
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
+
+// routed is a router with turns that wait, by their ids.
+func routed(t *testing.T, ids ...string) (*router, map[string]*Turn) {
+	t.Helper()
+	r, turns := newRouter(), map[string]*Turn{}
+	for _, id := range ids {
+		turns[id] = newTurn(&Client{r: r}, id, nil)
+		if err := r.open(turns[id]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r, turns
+}
+
+// route delivers lines as the reader does.
+func route(r *router, lines ...string) {
+	for _, line := range lines {
+		r.deliver(entry{text: line, msg: message.DecodeLine(line)})
+	}
+}
+
+// count is how many entries wait in a box.
+func (m *mailbox) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue)
+}
+
+const (
+	startedA   = `{"type":"command_lifecycle","command_uuid":"a","state":"started"}`
+	initA      = `{"type":"system","subtype":"init","user_message_uuids":["a"]}`
+	answerLine = `{"type":"assistant","message":{"id":"m","role":"assistant","content":[]}}`
+)
+
+func resultOf(rest string) string {
+	return `{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"x"` + rest + `}`
+}
+
+// A result that names prompts which are none of ours, or that a task of the CLI's
+// own has caused, ends no turn of ours.
+func TestRouterResultOfAnotherPrompt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rest string
+		ends bool
+	}{
+		"its own":           {`,"user_message_uuid":"a"`, true},
+		"its own in a list": {`,"user_message_uuids":["z","a"]`, true},
+		"names nobody":      {``, true},
+		"another's":         {`,"user_message_uuid":"z"`, false},
+		"others' in a list": {`,"user_message_uuids":["y","z"]`, false},
+		"of a task":         {`,"origin":{"kind":"task-notification"}`, false},
+	} {
+		r, turns := routed(t, "a")
+		route(r, startedA, initA)
+		before := turns["a"].box.count()
+		route(r, resultOf(tt.rest))
+		if a := turns["a"]; a.over() != tt.ends || (a.result != nil) != tt.ends || (a.box.count() > before) != tt.ends {
+			t.Errorf("%s: over %v, result %v, %d entries more", name, a.over(), a.result, a.box.count()-before)
+		}
+	}
+}
+
+// A turn that the CLI begins by itself, whose first message names no prompt, is not one of
+// ours, though a prompt of ours was taken.
+func TestRouterInitOfAnotherTurn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		line string
+		ours bool
+	}{
+		"names ours":   {initA, true},
+		"names nobody": {`{"type":"system","subtype":"init","uuid":"i2","session_id":"s"}`, false},
+	} {
+		r, turns := routed(t, "a")
+		route(r, startedA)
+		before := turns["a"].box.count()
+		route(r, tt.line)
+		if got := turns["a"].box.count() > before; got != tt.ours {
+			t.Errorf("%s: it belongs to the turn: %v", name, got)
+		}
+	}
+}
+
+// Of a turn that was given up nothing more is kept, and it stays until the CLI is
+// through with it: what still comes of it is no other turn's.
+func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
+	r, turns := routed(t, "a", "b")
+	var given []*Turn
+	r.onStall = func(t *Turn) { given = append(given, t) }
+	route(r, startedA, initA)
+	stalled := &StalledError{Phase: "silence"}
+	r.stalled(stalled)
+	r.stalled(stalled) // it is given up once
+	a, b := turns["a"], turns["b"]
+	if len(given) != 1 || given[0] != a || !a.over() || a.gone() || b.over() {
+		t.Fatalf("given up: %v", given)
+	}
+	before := a.box.count()
+	route(r, answerLine, answerLine)
+	if n := a.box.count(); n != before || b.box.count() != 0 {
+		t.Errorf("%d late entries of a, %d of b", n-before, b.box.count())
+	}
+	route(r, resultOf(`,"user_message_uuid":"a"`))
+	if !a.gone() || a.result != nil || !errors.Is(a.err, stalled) || a.box.count() != before || b.over() {
+		t.Errorf("gone %v, %v, %v", a.gone(), a.result, a.err)
+	}
+}
+
+// The state of a turn is what the CLI will say of it behind the result: an aborted
+// one is cancelled, whether it was at an answer or at a tool.
+func TestRouterStateOfAnAbortedTurn(t *testing.T) {
+	for reason, want := range map[message.TerminalReason]message.CommandState{
+		message.TerminalAbortedStreaming: message.CommandCancelled,
+		message.TerminalAbortedTools:     message.CommandCancelled,
+		"completed":                      message.CommandCompleted,
+		"":                               message.CommandCompleted,
+		"reason_of_2031":                 message.CommandCompleted,
+	} {
+		r, turns := routed(t, "a")
+		route(r, startedA, initA, resultOf(`,"user_message_uuid":"a","terminal_reason":"`+string(reason)+`"`))
+		if a := turns["a"]; a.State() != want || !a.gone() {
+			t.Errorf("%q: %s", reason, a.State())
+		}
+	}
+}
+
+// A turn that ends twice, by an interrupt's receipt and by what the CLI says, ends
+// as it did first.
+func TestRouterDoubleCancel(t *testing.T) {
+	r, turns := routed(t, "a", "b")
+	told := 0
+	r.changed = func() { told++ }
+	route(r, startedA, initA)
+	r.cancelled([]string{"a", "b"}) // a has begun, and ends with its result
+	r.cancelled([]string{"b"})
+	route(r, `{"type":"command_lifecycle","command_uuid":"b","state":"cancelled"}`)
+	r.drop(turns["b"], errEnded)
+	if a, b := turns["a"], turns["b"]; a.over() || !errors.Is(b.err, ErrCancelled) || !b.gone() || b.State() != message.CommandCancelled {
+		t.Errorf("a is over: %v; b: %v, %s", a.over(), b.err, b.State())
+	}
+	if told == 0 || r.unfinished() != 1 {
+		t.Errorf("told %d times, %d unfinished", told, r.unfinished())
+	}
+}

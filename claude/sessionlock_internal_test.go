@@ -1,0 +1,100 @@
+package claude
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/filelock"
+)
+
+// Ids of sessions.
+const (
+	sessionOne = "00000000-0000-4000-8000-000000000001"
+	sessionTwo = "00000000-0000-4000-8000-000000000002"
+)
+
+// locksIn are the names of the lock files of a guard.
+func locksIn(t *testing.T, g *sessionGuard) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(g.dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// A guard locks one session at a time: the one that its CLI said last, and none when the
+// CLI is gone.
+func TestGuardFollows(t *testing.T) {
+	dir := t.TempDir()
+	g := &sessionGuard{launch: unchecked(nil), on: true, dir: func() string { return dir }}
+	g.follow(sessionOne)
+	if names := locksIn(t, g); len(names) != 1 || names[0] != sessionOne+".lock" {
+		t.Fatalf("the locks of the first session are %q", names)
+	}
+	g.follow(sessionTwo)
+	if names := locksIn(t, g); len(names) != 1 || names[0] != sessionTwo+".lock" {
+		t.Fatalf("the locks of the second session are %q", names)
+	}
+	g.release()
+	g.follow(sessionOne) // a line that is read late
+	if names := locksIn(t, g); len(names) != 0 {
+		t.Errorf("after the release there is %q", names)
+	}
+}
+
+// Continue goes on with the session that was written last.
+func TestNewestSession(t *testing.T) {
+	config, dir := t.TempDir(), t.TempDir()
+	l := unchecked(&Options{Dir: dir, Env: map[string]string{"CLAUDE_CONFIG_DIR": config}})
+	if id := newestSession(l); id != "" {
+		t.Fatalf("there is none, and yet %q", id)
+	}
+	at := time.Now()
+	for id, age := range map[string]time.Duration{"a": 2 * time.Hour, "b": time.Hour, "c": 3 * time.Hour} {
+		file := transcriptFile(l, id)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, at, at.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if id := newestSession(l); id != "b" {
+		t.Errorf("the newest is %q", id)
+	}
+}
+
+// A lock that another process has taken away is noticed, and one that is still there is not.
+func TestGuardNoticesASteal(t *testing.T) {
+	dir := t.TempDir()
+	g := &sessionGuard{launch: unchecked(nil), on: true, dir: func() string { return dir }}
+	if err := g.stolen(); err != nil {
+		t.Errorf("without a lock: %v", err)
+	}
+	g.follow(sessionOne)
+	if err := g.stolen(); err != nil {
+		t.Errorf("with its own lock: %v", err)
+	}
+	other, old, err := filelock.Steal(g.path(sessionOne))
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy, ok := errors.AsType[*SessionBusyError](g.stolen())
+	if !ok || !busy.Stolen || busy.SessionID != sessionOne {
+		t.Errorf("after the steal: %+v", busy)
+	}
+	g.release()
+	if err := errors.Join(old.End(), other.Remove()); err != nil {
+		t.Error(err)
+	}
+}

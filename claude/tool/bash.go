@@ -1,0 +1,93 @@
+package tool
+
+import "github.com/seed7221b0f9/parley/claude/message"
+
+// BashInput is the input of Bash: a command for the shell.
+type BashInput struct {
+	Command                   string `json:"command"`
+	Timeout                   *int64 `json:"timeout,omitempty"` // in milliseconds
+	Description               string `json:"description,omitempty"`
+	RunInBackground           bool   `json:"run_in_background,omitempty"`
+	DangerouslyDisableSandbox bool   `json:"dangerouslyDisableSandbox,omitempty"`
+}
+
+// BashResult is the result of Bash. A command that exits with an error gives a
+// *[ErrorResult] instead. Stdout holds both streams when the CLI mixes them.
+type BashResult struct {
+	Stdout                          string        `json:"stdout"`
+	Stderr                          string        `json:"stderr"`
+	RawOutputPath                   string        `json:"rawOutputPath,omitempty"`
+	Interrupted                     bool          `json:"interrupted"`
+	IsImage                         bool          `json:"isImage,omitempty"` // Stdout is an image
+	BackgroundTaskID                string        `json:"backgroundTaskId,omitempty"`
+	BackgroundedByUser              bool          `json:"backgroundedByUser,omitempty"`
+	TimedOutAfterMS                 int64         `json:"timedOutAfterMs,omitempty"`
+	BackgroundCwdHint               string        `json:"backgroundCwdHint,omitempty"`
+	BackgroundEndsWithFinalResponse bool          `json:"backgroundEndsWithFinalResponse,omitempty"`
+	BackgroundWakesOwner            bool          `json:"backgroundWakesOwner,omitempty"`
+	DangerouslyDisableSandbox       bool          `json:"dangerouslyDisableSandbox,omitempty"`
+	ReturnCodeInterpretation        string        `json:"returnCodeInterpretation,omitempty"`
+	NoOutputExpected                bool          `json:"noOutputExpected,omitempty"`
+	StructuredContent               message.JSON  `json:"structuredContent,omitempty"` // blocks
+	PersistedOutputPath             string        `json:"persistedOutputPath,omitempty"`
+	PersistedOutputSize             int64         `json:"persistedOutputSize,omitempty"` // in bytes
+	StaleReadFileStateHint          string        `json:"staleReadFileStateHint,omitempty"`
+	GHRateLimitHint                 string        `json:"ghRateLimitHint,omitempty"`
+	GitOperation                    *GitOperation `json:"gitOperation,omitempty"`
+}
+
+// GitOperation is what a command did to a repository, as far as the CLI saw it.
+// Any number of members is set.
+type GitOperation struct {
+	Commit *GitCommit      `json:"commit,omitempty"`
+	Push   *GitPush        `json:"push,omitempty"`
+	Branch *GitBranch      `json:"branch,omitempty"`
+	PR     *GitPullRequest `json:"pr,omitempty"`
+}
+
+// GitCommit is a commit that was made.
+type GitCommit struct {
+	SHA    string `json:"sha"`
+	Kind   string `json:"kind"` // committed, amended, cherry-picked
+	Branch string `json:"branch,omitempty"`
+}
+
+// GitPush is a branch that was pushed.
+type GitPush struct {
+	Branch string `json:"branch"`
+}
+
+// GitBranch is a branch that another was merged with or put on.
+type GitBranch struct {
+	Ref    string `json:"ref"`
+	Action string `json:"action"` // merged, rebased
+}
+
+// GitPullRequest is a pull request that something was done with.
+type GitPullRequest struct {
+	Number int64  `json:"number"`
+	URL    string `json:"url,omitempty"`
+	Action string `json:"action"` // created, edited, merged, commented, closed, reopened, ready, draft, auto-merge-enabled, auto-merge-disabled
+}
+
+// MonitorInput is the input of Monitor: a command or a WebSocket whose lines
+// reach the model as events while it works on.
+type MonitorInput struct {
+	Description string         `json:"description"`
+	TimeoutMS   int64          `json:"timeout_ms"`
+	Command     string         `json:"command,omitempty"`
+	WS          *MonitorSocket `json:"ws,omitempty"` // instead of Command
+}
+
+// MonitorSocket is a WebSocket to watch.
+type MonitorSocket struct {
+	URL       string   `json:"url"`
+	Protocols []string `json:"protocols,omitempty"`
+}
+
+// MonitorResult is the result of Monitor: the task that watches.
+type MonitorResult struct {
+	TaskID     string `json:"taskId"`
+	TimeoutMS  int64  `json:"timeoutMs"`
+	Persistent bool   `json:"persistent,omitempty"`
+}

@@ -1,0 +1,81 @@
+package tool
+
+import "github.com/seed7221b0f9/parley/claude/message"
+
+// MCPResult is the result of a tool of an MCP server that gave more than blocks:
+// structured content, meta data, links. Without those the result is a
+// *[ContentResult].
+type MCPResult struct {
+	Content           message.Content        `json:"content,omitzero"` // with structured content: its JSON as a string
+	StructuredContent message.JSON           `json:"structuredContent,omitempty"`
+	Meta              message.JSON           `json:"_meta,omitempty"`
+	ResourceLinks     []message.ResourceLink `json:"resourceLinks,omitempty"`
+}
+
+// ListMCPResourcesInput is the input of ListMcpResourcesTool.
+type ListMCPResourcesInput struct {
+	Server string `json:"server,omitempty"` // "": all of them
+}
+
+// ListMCPResourcesResult is the result of ListMcpResourcesTool, an array.
+type ListMCPResourcesResult []ListedResource
+
+// ListedResource is a resource of an MCP server.
+type ListedResource struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	MIMEType    string `json:"mimeType,omitempty"`
+	Description string `json:"description,omitempty"`
+	Server      string `json:"server,omitempty"` // not inside a directory
+}
+
+// ReadMCPResourceInput is the input of ReadMcpResourceTool.
+type ReadMCPResourceInput struct {
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+}
+
+// ReadMCPResourceResult is the result of ReadMcpResourceTool.
+type ReadMCPResourceResult struct {
+	Contents []ResourceContents `json:"contents"`
+	Error    string             `json:"error,omitempty"`
+}
+
+// ResourceContents is what a resource holds: text, or a file that the CLI saved
+// the bytes to.
+type ResourceContents struct {
+	URI         string `json:"uri"`
+	MIMEType    string `json:"mimeType,omitempty"`
+	Text        string `json:"text,omitempty"`
+	BlobSavedTo string `json:"blobSavedTo,omitempty"`
+}
+
+// ReadMCPResourceDirInput is the input of ReadMcpResourceDirTool.
+type ReadMCPResourceDirInput struct {
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+}
+
+// ReadMCPResourceDirResult is the result of ReadMcpResourceDirTool.
+type ReadMCPResourceDirResult struct {
+	Resources []ListedResource `json:"resources"`
+	Error     string           `json:"error,omitempty"`
+}
+
+// RefreshMCPToolsInput is the input of RefreshMcpTools.
+type RefreshMCPToolsInput struct {
+	Server string `json:"server,omitempty"` // "": all of them
+}
+
+// RefreshMCPToolsResult is the result of RefreshMcpTools, an array.
+type RefreshMCPToolsResult []RefreshedServer
+
+// RefreshedServer is an MCP server that was asked for its tools again.
+type RefreshedServer struct {
+	Server    string   `json:"server"`
+	Status    string   `json:"status"` // refreshed, error, not_connected
+	ToolCount *int64   `json:"toolCount,omitempty"`
+	Added     []string `json:"added,omitempty"`
+	Removed   []string `json:"removed,omitempty"`
+	Error     string   `json:"error,omitempty"`
+}

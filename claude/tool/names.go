@@ -1,0 +1,89 @@
+package tool
+
+import "strings"
+
+// The names of the tools that the CLI brings itself. The set is open: a newer
+// CLI may have more, and which of them a session has is in [message.Init].
+const (
+	Agent                    = "Agent"
+	Artifact                 = "Artifact"
+	AskUserQuestion          = "AskUserQuestion"
+	Bash                     = "Bash"
+	ClaudeDesign             = "ClaudeDesign"
+	CronCreate               = "CronCreate"
+	CronDelete               = "CronDelete"
+	CronList                 = "CronList"
+	Edit                     = "Edit"
+	EndConversation          = "EndConversation"
+	EnterPlanMode            = "EnterPlanMode"
+	EnterWorktree            = "EnterWorktree"
+	ExitPlanMode             = "ExitPlanMode"
+	ExitWorktree             = "ExitWorktree"
+	Glob                     = "Glob"
+	Grep                     = "Grep"
+	LSP                      = "LSP"
+	ListAgents               = "ListAgents"
+	ListMCPResources         = "ListMcpResourcesTool"
+	Monitor                  = "Monitor"
+	NotebookEdit             = "NotebookEdit"
+	OfferChromeSetup         = "OfferChromeSetup"
+	PowerShell               = "PowerShell"
+	Projects                 = "Projects"
+	ProposeGoal              = "ProposeGoal"
+	ProposeSkills            = "propose_skills"
+	PushNotification         = "PushNotification"
+	Read                     = "Read"
+	ReadMCPResource          = "ReadMcpResourceTool"
+	ReadMCPResourceDir       = "ReadMcpResourceDirTool"
+	ReadNotifications        = "ReadNotifications"
+	RefreshMCPTools          = "RefreshMcpTools"
+	RemoteTrigger            = "RemoteTrigger"
+	ReportFindings           = "ReportFindings"
+	ScheduleWakeup           = "ScheduleWakeup"
+	SendFeedback             = "SendFeedback"
+	SendMessage              = "SendMessage"
+	SendUserFile             = "SendUserFile"
+	SendUserMessage          = "SendUserMessage"
+	ShareOnboardingGuide     = "ShareOnboardingGuide"
+	ShowOnboardingRolePicker = "ShowOnboardingRolePicker"
+	Skill                    = "Skill"
+	StructuredOutput         = "StructuredOutput"
+	SubagentHandback         = "SubagentHandback"
+	TaskCreate               = "TaskCreate"
+	TaskGet                  = "TaskGet"
+	TaskList                 = "TaskList"
+	TaskStop                 = "TaskStop"
+	TaskUpdate               = "TaskUpdate"
+	TodoWrite                = "TodoWrite"
+	ToolSearch               = "ToolSearch"
+	WaitForMCPServers        = "WaitForMcpServers"
+	WebFetch                 = "WebFetch"
+	WebSearch                = "WebSearch"
+	Workflow                 = "Workflow"
+	Write                    = "Write"
+)
+
+// legacyTools maps names that the CLI still takes to the ones of today.
+var legacyTools = map[string]string{
+	"Task":               Agent, // still the name in the tools of system/init
+	"KillShell":          TaskStop,
+	"KillBash":           TaskStop,
+	"ListPeers":          ListAgents,
+	"Brief":              SendUserMessage,
+	"ListMcpResources":   ListMCPResources,
+	"ReadMcpResource":    ReadMCPResource,
+	"ReadMcpResourceDir": ReadMCPResourceDir,
+}
+
+// Canonical is the name that a tool has today: Agent for Task, TaskStop for
+// KillShell. Any other name is returned as it is. The CLI itself mixes them:
+// the tools of [message.Init] say Task where a call says Agent.
+func Canonical(name string) string {
+	if now, ok := legacyTools[name]; ok {
+		return now
+	}
+	return name
+}
+
+// isMCPTool reports whether a tool belongs to an MCP server.
+func isMCPTool(name string) bool { return strings.HasPrefix(name, "mcp__") }

@@ -1,0 +1,190 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// ErrNoResult is what decoding the result of a message without
+// tool_use_result gives: it is not about a tool, or it comes from a subagent,
+// whose messages carry only the block for the model.
+var ErrNoResult = errors.New("claude: the message has no tool_use_result")
+
+// toolResults is the decode table of results that are objects, by canonical
+// name. Tools whose result nobody has written down are not in it.
+var toolResults = map[string]func() any{
+	Agent:                    func() any { return new(AgentResult) },
+	Artifact:                 func() any { return new(ArtifactResult) },
+	AskUserQuestion:          func() any { return new(AskUserQuestionResult) },
+	Bash:                     func() any { return new(BashResult) },
+	ClaudeDesign:             func() any { return new(ClaudeDesignResult) },
+	CronCreate:               func() any { return new(CronCreateResult) },
+	CronDelete:               func() any { return new(CronDeleteResult) },
+	CronList:                 func() any { return new(CronListResult) },
+	Edit:                     func() any { return new(EditResult) },
+	EnterPlanMode:            func() any { return new(EnterPlanModeResult) },
+	EnterWorktree:            func() any { return new(EnterWorktreeResult) },
+	ExitPlanMode:             func() any { return new(ExitPlanModeResult) },
+	ExitWorktree:             func() any { return new(ExitWorktreeResult) },
+	Glob:                     func() any { return new(GlobResult) },
+	Grep:                     func() any { return new(GrepResult) },
+	Monitor:                  func() any { return new(MonitorResult) },
+	NotebookEdit:             func() any { return new(NotebookEditResult) },
+	OfferChromeSetup:         func() any { return new(OfferChromeSetupResult) },
+	Projects:                 func() any { return new(ProjectsResult) },
+	ProposeGoal:              func() any { return new(ProposeGoalResult) },
+	ProposeSkills:            func() any { return new(ProposeSkillsResult) },
+	PushNotification:         func() any { return new(PushNotificationResult) },
+	Read:                     func() any { return new(ReadResult) },
+	ReadMCPResource:          func() any { return new(ReadMCPResourceResult) },
+	ReadMCPResourceDir:       func() any { return new(ReadMCPResourceDirResult) },
+	ReadNotifications:        func() any { return new(ReadNotificationsResult) },
+	RemoteTrigger:            func() any { return new(RemoteTriggerResult) },
+	ReportFindings:           func() any { return new(ReportFindingsResult) },
+	ScheduleWakeup:           func() any { return new(ScheduleWakeupResult) },
+	SendFeedback:             func() any { return new(SendFeedbackResult) },
+	ShowOnboardingRolePicker: func() any { return new(ShowOnboardingRolePickerResult) },
+	TaskCreate:               func() any { return new(TaskCreateResult) },
+	TaskGet:                  func() any { return new(TaskGetResult) },
+	TaskList:                 func() any { return new(TaskListResult) },
+	TaskStop:                 func() any { return new(TaskStopResult) },
+	TaskUpdate:               func() any { return new(TaskUpdateResult) },
+	TodoWrite:                func() any { return new(TodoWriteResult) },
+	WebFetch:                 func() any { return new(WebFetchResult) },
+	WebSearch:                func() any { return new(WebSearchResult) },
+	Workflow:                 func() any { return new(WorkflowResult) },
+	Write:                    func() any { return new(WriteResult) },
+}
+
+// toolListResults is the decode table of results that are arrays.
+var toolListResults = map[string]func() any{
+	ListMCPResources: func() any { return new(ListMCPResourcesResult) },
+	RefreshMCPTools:  func() any { return new(RefreshMCPToolsResult) },
+}
+
+// ErrorResult is the result of a tool that failed, was refused, or did not
+// run, in words.
+type ErrorResult struct{ Text string }
+
+// TextResult is a result that is a string and no failure, such as that of
+// StructuredOutput and of some MCP tools.
+type TextResult struct{ Text string }
+
+// ContentResult is a result of blocks, as tools of MCP servers give it.
+type ContentResult struct{ Blocks []message.ContentBlock }
+
+// UnknownResult is a result that this package has no type for.
+type UnknownResult struct {
+	Name string // of the tool
+	JSON message.JSON
+}
+
+// DecodeResultOf decodes m.ToolUseResult, the structured output of the tool that
+// the message is the result of. The message does not say which tool it was; the
+// name stands in the *[message.ToolUse] whose ID is the ToolUseID of the message's
+// *[message.ToolResult]. What is returned is one of
+//
+//   - a pointer to the tool's own type, *[BashResult] for Bash, *[EditResult] for
+//     Edit and so on; a legacy name counts as the one of today
+//   - *[MCPResult] for an object from a tool of an MCP server
+//   - *[ContentResult] for blocks, mostly from a tool of an MCP server
+//   - *[ErrorResult] or *[TextResult] for a string, as the message's
+//     block says it is an error or not
+//   - *[UnknownResult] for anything else
+//
+// Unknown members are passed over and one of another type than its field leaves
+// the field zero; m.ToolUseResult has all of them. The error is
+// [claude.ErrNoResult].
+func DecodeResultOf(m *message.User, toolName string) (any, error) {
+	return DecodeResult(toolName, m.ToolUseResult, hasToolError(m))
+}
+
+// hasToolError reports whether a block of the message is a tool's failure. The
+// CLI writes a message for each result, so there is one block to ask.
+func hasToolError(m *message.User) bool {
+	for _, b := range m.Message.Content.Blocks() {
+		if r, ok := b.(*message.ToolResult); ok && r.IsError {
+			return true
+		}
+	}
+	return false
+}
+
+// DecodeResult does for a result from anywhere, such as a hook or a
+// transcript, what [DecodeResultOf] does for a message's. A string
+// is a *[ErrorResult] if isError says so.
+func DecodeResult(toolName string, result message.JSON, isError bool) (any, error) {
+	if result == "" {
+		return nil, ErrNoResult
+	}
+	d := jsonwire.NewDecoder(string(result))
+	v := decodeResult(d, toolName, result, isError)
+	if err := d.Err(); err != nil {
+		return nil, fmt.Errorf("claude: result of tool %s: %w", toolName, err)
+	}
+	return v, nil
+}
+
+func decodeResult(d *jsonwire.Decoder, name string, result message.JSON, isError bool) any {
+	switch d.Kind() {
+	case '"':
+		text, _ := d.String()
+		if isError {
+			return &ErrorResult{Text: text}
+		}
+		return &TextResult{Text: text}
+	case '{':
+		return decodeObjectResult(d, name, result)
+	case '[':
+		return decodeListResult(d, name, result)
+	}
+	return &UnknownResult{Name: name, JSON: result}
+}
+
+func decodeObjectResult(d *jsonwire.Decoder, name string, result message.JSON) any {
+	if create, ok := toolResults[Canonical(name)]; ok {
+		v := create()
+		d.Into(v)
+		return v
+	}
+	if isMCPTool(name) {
+		v := new(MCPResult)
+		d.Into(v)
+		if !v.Content.IsZero() || v.StructuredContent != "" {
+			return v
+		}
+	}
+	return &UnknownResult{Name: name, JSON: result}
+}
+
+func decodeListResult(d *jsonwire.Decoder, name string, result message.JSON) any {
+	if create, ok := toolListResults[Canonical(name)]; ok {
+		v := create()
+		d.Into(v)
+		return v
+	}
+	if !isBlockList(result) {
+		return &UnknownResult{Name: name, JSON: result}
+	}
+	v := new(ContentResult)
+	d.Into(&v.Blocks)
+	return v
+}
+
+// isBlockList reports whether every element of an array is an object with a
+// type, which is what makes it a block.
+func isBlockList(list message.JSON) bool {
+	d := jsonwire.NewDecoder(string(list))
+	for e := d.Elements(); e.Next(); d.Skip() {
+		if d.Kind() != '{' || d.Peek("type") == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Text is the text blocks one after another.
+func (r *ContentResult) Text() string { return message.TextOf(r.Blocks) }

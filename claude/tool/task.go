@@ -1,0 +1,109 @@
+package tool
+
+import "github.com/seed7221b0f9/parley/claude/message"
+
+// TaskStopInput is the input of TaskStop: a background task, by its id, or an
+// agent by its name.
+type TaskStopInput struct {
+	TaskID  string `json:"task_id,omitempty"`
+	ShellID string `json:"shell_id,omitempty"` // the older name of TaskID
+}
+
+// TaskStopResult is the result of TaskStop.
+type TaskStopResult struct {
+	Message  string `json:"message"`
+	TaskID   string `json:"task_id"`
+	TaskType string `json:"task_type"`
+	Command  string `json:"command,omitempty"`
+}
+
+// TodoWriteInput is the input of TodoWrite: the whole list, which takes the
+// place of the one before.
+type TodoWriteInput struct {
+	Todos []Todo `json:"todos"`
+}
+
+// Todo is one entry of the list of TodoWrite.
+type Todo struct {
+	Content    string `json:"content"`
+	Status     string `json:"status"` // pending, in_progress, completed
+	ActiveForm string `json:"activeForm"`
+}
+
+// TodoWriteResult is the result of TodoWrite.
+type TodoWriteResult struct {
+	OldTodos []Todo `json:"oldTodos"`
+	NewTodos []Todo `json:"newTodos"`
+}
+
+// TaskCreateInput is the input of TaskCreate. The tasks of TaskCreate, TaskGet,
+// TaskUpdate and TaskList are the agent's list of what to do; they have nothing
+// to do with background tasks.
+type TaskCreateInput struct {
+	Subject     string                  `json:"subject"`
+	Description string                  `json:"description"`
+	ActiveForm  string                  `json:"activeForm,omitempty"`
+	Metadata    map[string]message.JSON `json:"metadata,omitempty"`
+}
+
+// TaskCreateResult is the result of TaskCreate.
+type TaskCreateResult struct {
+	Task ListedTask `json:"task"`
+}
+
+// ListedTask is a task of the agent's list, with as much of it as the tool gave.
+type ListedTask struct {
+	ID          string   `json:"id"`
+	Subject     string   `json:"subject"`
+	Description string   `json:"description,omitempty"` // TaskGet; TaskCreate of newer CLIs
+	Status      string   `json:"status,omitempty"`      // TaskGet, TaskList: pending, in_progress, completed
+	Owner       string   `json:"owner,omitempty"`       // TaskList
+	Blocks      []string `json:"blocks,omitzero"`       // TaskGet: the tasks that wait for this one
+	BlockedBy   []string `json:"blockedBy,omitzero"`    // TaskGet, TaskList
+}
+
+// TaskGetInput is the input of TaskGet.
+type TaskGetInput struct {
+	TaskID string `json:"taskId"`
+}
+
+// TaskGetResult is the result of TaskGet.
+type TaskGetResult struct {
+	Task *ListedTask `json:"task"` // nil: there is none
+}
+
+// TaskUpdateInput is the input of TaskUpdate. What is absent stays as it is.
+type TaskUpdateInput struct {
+	TaskID       string                  `json:"taskId"`
+	Subject      *string                 `json:"subject,omitempty"`
+	Description  *string                 `json:"description,omitempty"`
+	ActiveForm   *string                 `json:"activeForm,omitempty"`
+	Status       string                  `json:"status,omitempty"` // pending, in_progress, completed, deleted
+	AddBlocks    []string                `json:"addBlocks,omitempty"`
+	AddBlockedBy []string                `json:"addBlockedBy,omitempty"`
+	Owner        *string                 `json:"owner,omitempty"`
+	Metadata     map[string]message.JSON `json:"metadata,omitempty"` // null deletes a key
+}
+
+// TaskUpdateResult is the result of TaskUpdate.
+type TaskUpdateResult struct {
+	Success       bool              `json:"success"`
+	TaskID        string            `json:"taskId"`
+	UpdatedFields []string          `json:"updatedFields"`
+	Error         string            `json:"error,omitempty"`
+	StatusChange  *TaskStatusChange `json:"statusChange,omitempty"`
+}
+
+// TaskStatusChange is how the status of a task changed.
+type TaskStatusChange struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// TaskListInput is the input of TaskList, which takes nothing.
+type TaskListInput struct{}
+
+// TaskListResult is the result of TaskList.
+type TaskListResult struct {
+	Tasks []ListedTask `json:"tasks"`
+}
