@@ -32,13 +32,13 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
-
-	"github.com/seed7221b0f9/parley/claude"
 )
 
 // Scope is the name of this package's tracer and meter.
@@ -130,7 +130,7 @@ func environ(ctx context.Context) map[string]string {
 
 // errorType is the kind of an error, which holds nothing that was said.
 func errorType(err error) string {
-	if result, ok := errors.AsType[*claude.ResultError](err); ok {
+	if result, ok := errors.AsType[*message.ResultError](err); ok {
 		return resultType(result.Result)
 	}
 	if exit, ok := errors.AsType[*claude.ExitError](err); ok {
@@ -161,8 +161,8 @@ func errorType(err error) string {
 }
 
 // resultType is why a turn failed.
-func resultType(m *claude.ResultMessage) string {
-	if m.Subtype != claude.ResultSuccess {
+func resultType(m *message.Result) string {
+	if m.Subtype != message.ResultSuccess {
 		return string(m.Subtype)
 	}
 	if m.APIErrorType != "" {

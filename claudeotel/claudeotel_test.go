@@ -8,11 +8,11 @@ import (
 	"sync"
 	"testing"
 
-	"go.opentelemetry.io/otel/attribute"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudeotel"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"go.opentelemetry.io/otel/attribute"
 )
 
 // fake are options with which a program stands in for the CLI.
@@ -32,7 +32,7 @@ func working(cli *claudetest.CLI) int {
 	task := cli.TaskStarted("task1", "local_agent", "the description", agent)
 	task.SubagentType, task.IsBackgrounded, task.Prompt = "helper", true, "the subprompt"
 	cli.Emit(
-		cli.APIRetry(1, 529, claude.ErrorOverloaded),
+		cli.APIRetry(1, 529, message.ErrorOverloaded),
 		cli.AssistantText("the answer"),
 		cli.AssistantToolUse(bash, "Bash", map[string]any{"command": "the command"}),
 		cli.UserToolError(bash, "the failure"),
@@ -41,8 +41,8 @@ func working(cli *claudetest.CLI) int {
 		cli.UserToolResult(agent, "launched"),
 	)
 	cli.Emit(cli.Result("the result"))
-	cli.Emit(cli.TaskNotification("task1", claude.TaskCompleted, "done"))
-	cli.Emit(cli.State(claude.StateIdle))
+	cli.Emit(cli.TaskNotification("task1", message.TaskCompleted, "done"))
+	cli.Emit(cli.State(message.StateIdle))
 	<-cli.InputEnd()
 	return 0
 }
@@ -129,7 +129,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestSessions: one Trace serves sessions side by side; each CLI is told of its
+// claudeotel.TestSessions: one Trace serves sessions side by side; each CLI is told of its
 // own span, whatever the caller has inherited.
 func TestSessions(t *testing.T) {
 	t.Setenv("TRACEPARENT", "00-00000000000000000000000000000001-0000000000000001-01")
@@ -195,7 +195,7 @@ func TestFailures(t *testing.T) {
 			cli.Handshake()
 			cli.Prompt()
 			cli.BeginTurn()
-			cli.Emit(cli.ResultFailed(claude.ResultMaxTurns, "too many"))
+			cli.Emit(cli.ResultFailed(message.ResultMaxTurns, "too many"))
 			return 1
 		}, "error_max_turns error_max_turns"},
 	} {
@@ -231,7 +231,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// TestPromptIsLinked: a turn belongs to its session, and is linked to the span
+// claudeotel.TestPromptIsLinked: a turn belongs to its session, and is linked to the span
 // from which its prompt was sent.
 func TestPromptIsLinked(t *testing.T) {
 	c := newCollector(t)
@@ -261,7 +261,7 @@ func TestPromptIsLinked(t *testing.T) {
 	}
 }
 
-// TestNobodyListens: without an SDK nothing is told to the CLI, and what the
+// claudeotel.TestNobodyListens: without an SDK nothing is told to the CLI, and what the
 // caller has inherited stays.
 func TestNobodyListens(t *testing.T) {
 	const inherited = "00-00000000000000000000000000000001-0000000000000001-01"

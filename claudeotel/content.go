@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"go.opentelemetry.io/otel/attribute"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"go.opentelemetry.io/otel/attribute"
 )
 
 // content is an attribute with a text, if that is wanted and there is one.
@@ -17,13 +17,13 @@ func (b *bridge) content(key attribute.Key, text func() string) []attribute.KeyV
 	return add(nil, key, b.edit(text()))
 }
 
-// part and message are the form that the conventions give to what is said.
+// part and chatMessage are the form that the conventions give to what is said.
 type (
 	part struct {
 		Type    string `json:"type"`
 		Content string `json:"content"`
 	}
-	message struct {
+	chatMessage struct {
 		Role  string `json:"role"`
 		Parts []part `json:"parts"`
 	}
@@ -38,11 +38,11 @@ func (b *bridge) said(key attribute.Key, role string, text func() string) []attr
 	if t == "" {
 		return nil
 	}
-	j, _ := json.Marshal([]message{{role, []part{{"text", t}}}}) // strings always have a JSON
+	j, _ := json.Marshal([]chatMessage{{role, []part{{"text", t}}}}) // strings always have a JSON
 	return add(nil, key, string(j))
 }
 
-func answerText(messages []*claude.AssistantMessage) string {
+func answerText(messages []*message.Assistant) string {
 	var b strings.Builder
 	for _, m := range messages {
 		b.WriteString(m.Text())
@@ -55,7 +55,7 @@ func promptsText(prompts []claude.PromptTrace) string {
 	for _, p := range prompts {
 		var line struct {
 			Message struct {
-				Content claude.JSON `json:"content"`
+				Content message.JSON `json:"content"`
 			} `json:"message"`
 		}
 		_ = p.Line.Decode(&line) // what is no prompt has no text
@@ -65,7 +65,7 @@ func promptsText(prompts []claude.PromptTrace) string {
 }
 
 // contentText is the text of a prompt: itself, or that of its blocks.
-func contentText(content claude.JSON) string {
+func contentText(content message.JSON) string {
 	var text string
 	if content.Decode(&text) == nil {
 		return text

@@ -14,14 +14,13 @@ import (
 	"strings"
 	"testing"
 
-	"go.opentelemetry.io/otel/attribute"
-
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
 	"github.com/seed7221b0f9/parley/claudeotel"
 	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/internal/e2e"
+	"go.opentelemetry.io/otel/attribute"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -42,11 +41,11 @@ func liveOptions(t *testing.T, replies ...claudetest.Reply) *claude.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.CLIPath, opts.Dir = cli, t.TempDir()
+	opts.CLIPath = cli
 	return opts
 }
 
-// TestLiveTrace is a turn with a tool, and a subagent with one, of the real CLI.
+// claudeotel.TestLiveTrace is a turn with a tool, and a subagent with one, of the real CLI.
 func TestLiveTrace(t *testing.T) {
 	c := newCollector(t)
 	opts := liveOptions(t,
@@ -62,7 +61,7 @@ func TestLiveTrace(t *testing.T) {
 	opts.CanUseTool = func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) {
 		return &claude.Allow{}, nil
 	}
-	opts.Hooks = &claude.Hooks{PostToolUse: claude.On("Bash", func(context.Context, *claude.PostToolUseInput) (*claude.PostToolUseOutput, error) {
+	opts.Hooks = &hook.Hooks{PostToolUse: hook.On("Bash", func(context.Context, *hook.PostToolUseInput) (*hook.PostToolUseOutput, error) {
 		return nil, nil
 	})}
 	ctx, root := c.tracers.Tracer("test").Start(t.Context(), "request")
@@ -88,7 +87,7 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// TestLiveContext: the CLI's own spans, where it is told to export them, are below
+// claudeotel.TestLiveContext: the CLI's own spans, where it is told to export them, are below
 // the session's.
 func TestLiveContext(t *testing.T) {
 	c := newCollector(t)

@@ -49,7 +49,7 @@ func (b *bridge) session(ctx context.Context, begin *claude.SessionTrace) *claud
 	s.sessions.Add(s.root.ctx, 1)
 	begin.Env = environ(s.root.ctx)
 	return &claude.Trace{
-		Spawn: s.spawned, Handshake: s.shaken, Prompt: s.prompted, PromptCancelled: s.cancelled,
+		Spawn: s.spawned, Handshake: s.handshakeEnded, Prompt: s.prompted, PromptCancelled: s.cancelled,
 		TurnBegin: s.turnBegun, TurnEnd: s.turnEnded, FirstToken: s.firstTokenCame,
 		APIRetry: s.retried, Generation: s.generated,
 		ToolBegin: s.toolBegun, ToolEnd: s.toolEnded, TaskBegin: s.taskBegun, TaskEnd: s.taskEnded,
@@ -132,7 +132,7 @@ func (s *session) spawned(e claude.SpawnTrace) {
 	}
 }
 
-func (s *session) shaken(e claude.HandshakeTrace) {
+func (s *session) handshakeEnded(e claude.HandshakeTrace) {
 	s.whole(s.root.ctx, "claude.start", claude.Period{Begin: e.At.Add(-e.Duration), End: e.At}, e.Err, nil)
 	s.start.Record(s.root.ctx, e.Duration.Seconds(), failed(failure(e.Err)))
 	if e.Version != "" {

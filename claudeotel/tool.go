@@ -3,12 +3,12 @@ package claudeotel
 import (
 	"strings"
 
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
 	"go.opentelemetry.io/otel/trace"
-
-	"github.com/seed7221b0f9/parley/claude"
 )
 
 func (s *session) toolBegun(e claude.ToolBeginTrace) {
@@ -71,9 +71,9 @@ func (s *session) taskBegun(e claude.TaskBeginTrace) {
 	}
 }
 
-func isAgent(m *claude.TaskStartedMessage) bool { return m.SubagentType != "" }
+func isAgent(m *message.TaskStarted) bool { return m.SubagentType != "" }
 
-func taskName(m *claude.TaskStartedMessage) string {
+func taskName(m *message.TaskStarted) string {
 	if isAgent(m) {
 		return "invoke_agent " + m.SubagentType
 	}
@@ -92,7 +92,7 @@ func (s *session) taskEnded(e claude.TaskEndTrace) {
 	delete(spans, id)
 	kind := ""
 	switch e.Status {
-	case claude.TaskCompleted:
+	case message.TaskCompleted:
 	case "":
 		kind = "no_result"
 	default:

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/filelock"
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // Dir is a session store in a directory, on a disk or a volume that several
@@ -71,6 +72,9 @@ func (d *Dir) locked(key claude.SessionKey, f func() error) error {
 	if err := Check(key); err != nil {
 		return err
 	}
+	if err := d.noLinks(key); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Join(d.root, key.ProjectKey), 0o700); err != nil {
 		return err
 	}
@@ -80,6 +84,30 @@ func (d *Dir) locked(key claude.SessionKey, f func() error) error {
 	}
 	defer lock.Unlock()
 	return f()
+}
+
+// noLinks checks that no directory on the way down to a transcript is a symbolic link:
+// what is written would end anywhere. The root itself may be one.
+func (d *Dir) noLinks(key claude.SessionKey) error {
+	rel, err := filepath.Rel(d.root, d.transcript(key))
+	if err != nil {
+		return err
+	}
+	path := d.root
+	for part := range strings.SplitSeq(filepath.Dir(rel), string(filepath.Separator)) {
+		path = filepath.Join(path, part)
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return fmt.Errorf("claudestore: %s is not a directory and is not followed for writing", path)
+		}
+	}
+	return nil
 }
 
 // Append adds entries behind those that are there.
@@ -95,7 +123,7 @@ func (d *Dir) append(key claude.SessionKey, entries []json.RawMessage) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -191,12 +219,30 @@ func whole(r io.Reader) (entries []json.RawMessage, end int64, err error) {
 	return entries, int64(len(text)), nil
 }
 
+// FindSession returns the projects that have a session.
+func (d *Dir) FindSession(_ context.Context, sessionID string) (projects []string, err error) {
+	if err := Check(claude.SessionKey{ProjectKey: "any", SessionID: sessionID}); err != nil {
+		return nil, err
+	}
+	dirs, err := os.ReadDir(d.root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		info, err := os.Lstat(filepath.Join(d.root, dir.Name(), sessionID+".jsonl"))
+		if dir.IsDir() && err == nil && info.Mode().IsRegular() {
+			projects = append(projects, dir.Name())
+		}
+	}
+	return projects, nil
+}
+
 // Load returns all entries of a transcript, nil if there is none.
 func (d *Dir) Load(_ context.Context, key claude.SessionKey) ([]json.RawMessage, error) {
 	if err := Check(key); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(d.transcript(key))
+	f, err := regular.OpenNoFollow(d.transcript(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

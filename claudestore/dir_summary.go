@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // dirSummary is a summary's file, in the form of the official TypeScript SDK.
@@ -36,7 +37,7 @@ func (d *Dir) summarize(key claude.SessionKey, entries []json.RawMessage) error 
 		}
 		prev = nil
 	}
-	sum, err := claude.FoldSummary(prev, key, entries, at)
+	sum, err := FoldSummary(prev, key, entries, at)
 	if err != nil {
 		return err
 	}
@@ -48,8 +49,12 @@ func (d *Dir) summarize(key claude.SessionKey, entries []json.RawMessage) error 
 	return replace(path, text)
 }
 
+// summaryLimit is the size from which a summary or a claim is not read: what is written
+// here is far smaller.
+const summaryLimit = 16 << 20
+
 func readSummary(path string) (*claude.StoredSummary, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadNoFollow(path, summaryLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +118,7 @@ func (d *Dir) Claim(_ context.Context, key claude.SessionKey) (claude.SessionSto
 
 // claim is the number of the last claim, 0 if there is none.
 func (d *Dir) claim(key claude.SessionKey) (uint64, error) {
-	text, err := os.ReadFile(d.session(key, ".claim"))
+	text, err := regular.ReadNoFollow(d.session(key, ".claim"), summaryLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

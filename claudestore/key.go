@@ -29,12 +29,12 @@ func Check(key claude.SessionKey) error {
 // UUID is the uuid of an entry, "" if it has none.
 func UUID(entry json.RawMessage) string {
 	var e struct {
-		UUID any `json:"uuid"`
+		UUID json.RawMessage `json:"uuid"`
 	}
-	if json.Unmarshal(entry, &e) != nil {
+	var id string
+	if json.Unmarshal(entry, &e) != nil || json.Unmarshal(e.UUID, &id) != nil {
 		return ""
 	}
-	id, _ := e.UUID.(string)
 	return id
 }
 

@@ -76,7 +76,7 @@ func (m *Memory) append(key claude.SessionKey, entries []json.RawMessage) error 
 		return nil
 	}
 	s.modTime = m.now()
-	sum, err := claude.FoldSummary(s.summary, key, added, s.modTime)
+	sum, err := FoldSummary(s.summary, key, added, s.modTime)
 	if err != nil {
 		return err
 	}
@@ -120,6 +120,18 @@ func (m *Memory) ListSessions(_ context.Context, projectKey string) ([]claude.St
 		}
 	}
 	return list, nil
+}
+
+// FindSession returns the projects that have a session.
+func (m *Memory) FindSession(_ context.Context, sessionID string) (projects []string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, s := range m.sessions {
+		if k.session == sessionID && s.transcripts[""] != nil {
+			projects = append(projects, k.project)
+		}
+	}
+	return projects, nil
 }
 
 // ListSummaries returns the summaries of a project's sessions.

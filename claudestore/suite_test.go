@@ -67,7 +67,7 @@ func (s *faultyStore) Claim(ctx context.Context, key claude.SessionKey) (claude.
 
 const faultVariable = "PARLEY_STORE_FAULT"
 
-// TestFaulty is run by TestSuiteFindsFaults, in a process of its own.
+// claudestore.TestFaulty is run by claudestore.TestSuiteFindsFaults, in a process of its own.
 func TestFaulty(t *testing.T) {
 	fault := os.Getenv(faultVariable)
 	if fault == "" {

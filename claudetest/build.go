@@ -1,14 +1,13 @@
 package claudetest
 
 import (
-	"crypto/rand"
 	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // fakeModel is the model that fakes answer as.
@@ -16,7 +15,7 @@ const fakeModel = "claude-opus-5-5"
 
 // Builder builds the messages of one session as the CLI writes them, with ids
 // that fit together. The ids follow from SessionID and the order of the calls,
-// so that the same calls give the same messages. [claude.Encode] gives the line.
+// so that the same calls give the same messages. [message.Encode] gives the line.
 //
 // Its methods may be called from any goroutine, its fields set before.
 type Builder struct {
@@ -32,20 +31,12 @@ type Builder struct {
 	results  int64
 	lastText string
 	prompts  []string // uuids of the prompts that the turn is for
-	total    claude.Usage
+	total    message.Usage
 }
 
 // NewBuilder is a builder of a session with a fixed id.
 func NewBuilder() *Builder {
 	return &Builder{SessionID: "7ab1e5e5-0000-4000-8000-000000000001", Model: fakeModel, CWD: "/home/dev/project"}
-}
-
-// newUUID is a random UUID.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // UUID is the next uuid of the session.
@@ -67,8 +58,8 @@ func (b *Builder) ToolUseID() string {
 	return fmt.Sprintf("toolu_%04d", b.tools)
 }
 
-func (b *Builder) head() claude.Header {
-	return claude.Header{UUID: b.UUID(), SessionID: b.SessionID}
+func (b *Builder) head() message.Header {
+	return message.Header{UUID: b.UUID(), SessionID: b.SessionID}
 }
 
 // begin begins a turn for these prompts.
@@ -89,131 +80,131 @@ func (b *Builder) promptUUIDs() (first string, all []string) {
 }
 
 // answer begins a message of the API.
-func (b *Builder) answer() claude.APIMessage {
+func (b *Builder) answer() message.APIMessage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.answers++
 	b.steps++
 	b.total.InputTokens += 10
 	b.total.OutputTokens += 5
-	return claude.APIMessage{
+	return message.APIMessage{
 		ID: fmt.Sprintf("msg_%04d", b.answers), Type: "message", Role: "assistant", Model: b.Model,
-		Content: []claude.ContentBlock{}, Usage: &claude.Usage{InputTokens: 10, OutputTokens: 1},
+		Content: []message.ContentBlock{}, Usage: &message.Usage{InputTokens: 10, OutputTokens: 1},
 	}
 }
 
 // Assistant is one answer of the model: a message for each block, all with the
 // same Message.ID.
-func (b *Builder) Assistant(blocks ...claude.ContentBlock) []claude.Message {
+func (b *Builder) Assistant(blocks ...message.ContentBlock) []message.Message {
 	api := b.answer()
-	var messages []claude.Message
+	var messages []message.Message
 	for _, block := range blocks {
 		messages = append(messages, b.part(api, block))
 	}
 	return messages
 }
 
-func (b *Builder) part(api claude.APIMessage, block claude.ContentBlock) *claude.AssistantMessage {
-	api.Content = []claude.ContentBlock{block}
-	if t, ok := block.(*claude.TextBlock); ok {
+func (b *Builder) part(api message.APIMessage, block message.ContentBlock) *message.Assistant {
+	api.Content = []message.ContentBlock{block}
+	if t, ok := block.(*message.Text); ok {
 		b.mu.Lock()
 		b.lastText = t.Text
 		b.mu.Unlock()
 	}
-	m := &claude.AssistantMessage{Header: b.head(), Message: api, RequestID: "req_fake"}
+	m := &message.Assistant{Header: b.head(), Message: api, RequestID: "req_fake"}
 	m.UserMessageUUID, m.UserMessageUUIDs = b.promptUUIDs()
 	return m
 }
 
 // AssistantText is an answer of one text.
-func (b *Builder) AssistantText(text string) *claude.AssistantMessage {
-	return b.part(b.answer(), &claude.TextBlock{Text: text})
+func (b *Builder) AssistantText(text string) *message.Assistant {
+	return b.part(b.answer(), &message.Text{Text: text})
 }
 
 // AssistantThinking is an answer that so far is thinking alone.
-func (b *Builder) AssistantThinking(text string) *claude.AssistantMessage {
-	return b.part(b.answer(), &claude.ThinkingBlock{Thinking: text, Signature: "c2lnbmF0dXJl"})
+func (b *Builder) AssistantThinking(text string) *message.Assistant {
+	return b.part(b.answer(), &message.Thinking{Thinking: text, Signature: "c2lnbmF0dXJl"})
 }
 
 // AssistantToolUse is an answer that calls a tool; see [Builder.ToolUseID].
-func (b *Builder) AssistantToolUse(id, name string, input any) *claude.AssistantMessage {
-	return b.part(b.answer(), &claude.ToolUseBlock{ID: id, Name: name, Input: claude.JSON(mustEncode(input))})
+func (b *Builder) AssistantToolUse(id, name string, input any) *message.Assistant {
+	return b.part(b.answer(), &message.ToolUse{ID: id, Name: name, Input: message.JSON(mustEncode(input))})
 }
 
 // AssistantError is the text of an API error in place of an answer.
-func (b *Builder) AssistantError(kind claude.AssistantError, text string) *claude.AssistantMessage {
+func (b *Builder) AssistantError(kind message.AssistantError, text string) *message.Assistant {
 	m := b.AssistantText(text)
 	m.Message.Model, m.Error, m.IsAPIErrorMessage = "<synthetic>", kind, true
 	return m
 }
 
 // UserToolResult is what a tool gave.
-func (b *Builder) UserToolResult(toolUseID, text string) *claude.UserMessage {
-	return b.toolResult(&claude.ToolResultBlock{ToolUseID: toolUseID, Content: claude.TextContent(text)})
+func (b *Builder) UserToolResult(toolUseID, text string) *message.User {
+	return b.toolResult(&message.ToolResult{ToolUseID: toolUseID, Content: message.TextContent(text)})
 }
 
 // UserToolError is a tool that failed.
-func (b *Builder) UserToolError(toolUseID, text string) *claude.UserMessage {
-	return b.toolResult(&claude.ToolResultBlock{ToolUseID: toolUseID, Content: claude.TextContent(text), IsError: true})
+func (b *Builder) UserToolError(toolUseID, text string) *message.User {
+	return b.toolResult(&message.ToolResult{ToolUseID: toolUseID, Content: message.TextContent(text), IsError: true})
 }
 
-func (b *Builder) toolResult(block *claude.ToolResultBlock) *claude.UserMessage {
+func (b *Builder) toolResult(block *message.ToolResult) *message.User {
 	m := b.user(block)
-	m.ToolUseResult = claude.JSON(mustEncode(block.Content.String()))
+	m.ToolUseResult = message.JSON(mustEncode(block.Content.String()))
 	return m
 }
 
 // UserText is a text in the user's role that the CLI has put in.
-func (b *Builder) UserText(text string) *claude.UserMessage {
-	return b.user(&claude.TextBlock{Text: text})
+func (b *Builder) UserText(text string) *message.User {
+	return b.user(&message.Text{Text: text})
 }
 
-func (b *Builder) user(block claude.ContentBlock) *claude.UserMessage {
-	return &claude.UserMessage{Header: b.head(), Message: claude.UserContent{
-		Role: "user", Content: claude.BlockContent(block),
+func (b *Builder) user(block message.ContentBlock) *message.User {
+	return &message.User{Header: b.head(), Message: message.UserContent{
+		Role: "user", Content: message.BlockContent(block),
 	}}
 }
 
 // StreamText is an answer of one text with partial messages: the events of its
 // chunks and, where the CLI puts it, the whole message.
-func (b *Builder) StreamText(chunks ...string) []claude.Message {
-	var deltas []claude.Delta
+func (b *Builder) StreamText(chunks ...string) []message.Message {
+	var deltas []message.Delta
 	for _, chunk := range chunks {
-		deltas = append(deltas, &claude.TextDelta{Text: chunk})
+		deltas = append(deltas, &message.TextDelta{Text: chunk})
 	}
-	return b.stream("end_turn", &claude.TextBlock{}, deltas, &claude.TextBlock{Text: strings.Join(chunks, "")})
+	return b.stream("end_turn", &message.Text{}, deltas, &message.Text{Text: strings.Join(chunks, "")})
 }
 
 // StreamToolUse is an answer that calls a tool, with partial messages: the
 // input's text comes in pieces of n characters.
-func (b *Builder) StreamToolUse(id, name string, input any, n int) []claude.Message {
+func (b *Builder) StreamToolUse(id, name string, input any, n int) []message.Message {
 	text := string(mustEncode(input))
-	deltas := []claude.Delta{&claude.InputJSONDelta{}}
+	deltas := []message.Delta{&message.InputJSONDelta{}}
 	for piece := range slices.Chunk([]rune(text), max(n, 1)) {
-		deltas = append(deltas, &claude.InputJSONDelta{PartialJSON: string(piece)})
+		deltas = append(deltas, &message.InputJSONDelta{PartialJSON: string(piece)})
 	}
-	return b.stream("tool_use", &claude.ToolUseBlock{ID: id, Name: name, Input: "{}"}, deltas,
-		&claude.ToolUseBlock{ID: id, Name: name, Input: claude.JSON(text)})
+	return b.stream("tool_use", &message.ToolUse{ID: id, Name: name, Input: "{}"}, deltas,
+		&message.ToolUse{ID: id, Name: name, Input: message.JSON(text)})
 }
 
-func (b *Builder) stream(stop string, empty claude.ContentBlock, deltas []claude.Delta, whole claude.ContentBlock) []claude.Message {
+func (b *Builder) stream(stop string, empty message.ContentBlock, deltas []message.Delta, whole message.ContentBlock) []message.Message {
 	api := b.answer()
-	messages := []claude.Message{
-		b.event(api.ID, &claude.MessageStartEvent{Message: api}),
-		b.event(api.ID, &claude.ContentBlockStartEvent{ContentBlock: empty}),
+	messages := []message.Message{
+		b.event(api.ID, &message.MessageStart{Message: api}),
+		b.event(api.ID, &message.ContentBlockStart{ContentBlock: empty}),
 	}
 	for _, d := range deltas {
-		messages = append(messages, b.event(api.ID, &claude.ContentBlockDeltaEvent{Delta: d}))
+		messages = append(messages, b.event(api.ID, &message.ContentBlockDelta{Delta: d}))
 	}
 	return append(messages,
 		b.part(api, whole),
-		b.event(api.ID, &claude.ContentBlockStopEvent{}),
-		b.event(api.ID, &claude.MessageDeltaEvent{
-			Delta: claude.MessageDelta{StopReason: stop}, Usage: &claude.Usage{InputTokens: 10, OutputTokens: 5},
+		b.event(api.ID, &message.ContentBlockStop{}),
+		b.event(api.ID, &message.MessageDelta{
+			Delta: message.MessageDeltaFields{StopReason: stop}, Usage: &message.Usage{InputTokens: 10, OutputTokens: 5},
 		}),
-		b.event(api.ID, &claude.MessageStopEvent{}))
+		b.event(api.ID, &message.MessageStop{}))
 }
 
-func (b *Builder) event(id string, e claude.StreamEvent) *claude.StreamEventMessage {
-	return &claude.StreamEventMessage{Header: b.head(), Event: e, APIMessageID: id}
+func (b *Builder) event(id string, e message.Event) *message.StreamEvent {
+	return &message.StreamEvent{Header: b.head(), Event: e, APIMessageID: id}
 }

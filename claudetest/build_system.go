@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // fakeCapabilities are what the CLI says that it can do.
@@ -17,7 +18,7 @@ var fakeCapabilities = []string{
 func fakeInfo() claude.ServerInfo {
 	efforts := []string{"low", "medium", "high", "xhigh", "max"}
 	return claude.ServerInfo{
-		Commands: []claude.SlashCommand{
+		Commands: []message.SlashCommand{
 			{Name: "compact", Description: "Summarise the conversation so far", ArgumentHint: "<instructions>", Builtin: true},
 			{Name: "context", Description: "Show what is in the context window", Builtin: true},
 			{Name: "usage", Description: "Show tokens and cost", Builtin: true},
@@ -37,58 +38,58 @@ func fakeInfo() claude.ServerInfo {
 		AvailableOutputStyles:  []string{"default", "Explanatory"},
 		ClaudeCodeVersion:      FakeVersion,
 		Capabilities:           fakeCapabilities,
-		CurrentPermissionMode:  claude.ModeDefault,
-		SessionState:           claude.StateIdle,
+		CurrentPermissionMode:  message.ModeDefault,
+		SessionState:           message.StateIdle,
 		PID:                    int64(os.Getpid()),
 		HookOnFailureSupported: true,
 	}
 }
 
-func (b *Builder) system() claude.SystemMessage { return claude.SystemMessage{Header: b.head()} }
+func (b *Builder) system() message.System { return message.System{Header: b.head()} }
 
 // Init opens a turn.
-func (b *Builder) Init() *claude.InitMessage {
+func (b *Builder) Init() *message.Init {
 	_, prompts := b.promptUUIDs()
-	return &claude.InitMessage{
-		SystemMessage: b.system(), CWD: b.CWD, OriginalCWD: b.CWD, Model: b.Model, PermissionMode: claude.ModeDefault,
+	return &message.Init{
+		System: b.system(), CWD: b.CWD, OriginalCWD: b.CWD, Model: b.Model, PermissionMode: message.ModeDefault,
 		Tools:      []string{"Task", "Bash", "Edit", "Read", "Skill", "WebFetch", "Write"},
-		MCPServers: []claude.InitMCPServer{}, SlashCommands: []string{"compact", "context", "usage"},
-		Agents: []string{"Explore", "general-purpose"}, Skills: []string{}, Plugins: []claude.InitPlugin{},
+		MCPServers: []message.InitMCPServer{}, SlashCommands: []string{"compact", "context", "usage"},
+		Agents: []string{"Explore", "general-purpose"}, Skills: []string{}, Plugins: []message.InitPlugin{},
 		Capabilities: fakeCapabilities, OutputStyle: "default", APIKeySource: "ANTHROPIC_API_KEY",
 		ClaudeCodeVersion: FakeVersion, UserMessageUUIDs: prompts,
 	}
 }
 
 // State tells the SDK, and only it, what the session does.
-func (b *Builder) State(s claude.SessionState) *claude.SessionStateChangedMessage {
-	return &claude.SessionStateChangedMessage{SystemMessage: b.system(), State: s, SDKHostOnly: true}
+func (b *Builder) State(s message.SessionState) *message.SessionStateChanged {
+	return &message.SessionStateChanged{System: b.system(), State: s, SDKHostOnly: true}
 }
 
 // Lifecycle follows a prompt through the queue.
-func (b *Builder) Lifecycle(uuid string, s claude.CommandState) *claude.CommandLifecycleMessage {
-	return &claude.CommandLifecycleMessage{Header: b.head(), CommandUUID: uuid, State: s}
+func (b *Builder) Lifecycle(uuid string, s message.CommandState) *message.CommandLifecycle {
+	return &message.CommandLifecycle{Header: b.head(), CommandUUID: uuid, State: s}
 }
 
 // Status says what the CLI does: "requesting", "compacting".
-func (b *Builder) Status(status string) *claude.StatusMessage {
-	return &claude.StatusMessage{SystemMessage: b.system(), Status: status}
+func (b *Builder) Status(status string) *message.Status {
+	return &message.Status{System: b.system(), Status: status}
 }
 
 // Result ends a turn that went well. An empty text stands for that of the last
 // answer.
-func (b *Builder) Result(text string) *claude.ResultMessage {
+func (b *Builder) Result(text string) *message.Result {
 	m := b.result()
 	if text == "" {
 		b.mu.Lock()
 		text = b.lastText
 		b.mu.Unlock()
 	}
-	m.Subtype, m.Result, m.StopReason, m.TerminalReason = claude.ResultSuccess, text, "end_turn", claude.TerminalCompleted
+	m.Subtype, m.Result, m.StopReason, m.TerminalReason = message.ResultSuccess, text, "end_turn", message.TerminalCompleted
 	return m
 }
 
 // ResultFailed ends a turn that failed.
-func (b *Builder) ResultFailed(subtype claude.ResultSubtype, errors ...string) *claude.ResultMessage {
+func (b *Builder) ResultFailed(subtype message.ResultSubtype, errors ...string) *message.Result {
 	m := b.result()
 	m.Subtype, m.IsError, m.Errors = subtype, true, errors
 	return m
@@ -96,14 +97,14 @@ func (b *Builder) ResultFailed(subtype claude.ResultSubtype, errors ...string) *
 
 // ResultAPIError ends a turn that failed on the API, whose subtype is success
 // none the less.
-func (b *Builder) ResultAPIError(status int64, text string) *claude.ResultMessage {
+func (b *Builder) ResultAPIError(status int64, text string) *message.Result {
 	m := b.Result(text)
-	m.IsError, m.APIErrorStatus, m.TerminalReason, m.StopReason = true, status, claude.TerminalAPIError, "stop_sequence"
+	m.IsError, m.APIErrorStatus, m.TerminalReason, m.StopReason = true, status, message.TerminalAPIError, "stop_sequence"
 	return m
 }
 
-func (b *Builder) result() *claude.ResultMessage {
-	m := &claude.ResultMessage{Header: b.head(), DurationMS: 225, DurationAPIMS: 68}
+func (b *Builder) result() *message.Result {
+	m := &message.Result{Header: b.head(), DurationMS: 225, DurationAPIMS: 68}
 	m.UserMessageUUID, m.UserMessageUUIDs = b.promptUUIDs()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,8 +112,8 @@ func (b *Builder) result() *claude.ResultMessage {
 	b.results++
 	cost := float64(total.InputTokens)*4e-6 + float64(total.OutputTokens)*2e-5
 	m.NumTurns, m.ResultIndex, m.TotalCostUSD = int64(max(b.steps, 1)), &index, cost
-	m.Usage = &claude.Usage{InputTokens: 10 * m.NumTurns, OutputTokens: 5 * m.NumTurns}
-	m.ModelUsage = map[string]claude.ModelUsage{b.Model: {
+	m.Usage = &message.Usage{InputTokens: 10 * m.NumTurns, OutputTokens: 5 * m.NumTurns}
+	m.ModelUsage = map[string]message.ModelUsage{b.Model: {
 		InputTokens: total.InputTokens, OutputTokens: total.OutputTokens, CostUSD: cost,
 		ContextWindow: 1_000_000, MaxOutputTokens: 128_000, CanonicalModel: b.Model, Provider: "firstParty", CostBasis: "list",
 	}}
@@ -120,51 +121,51 @@ func (b *Builder) result() *claude.ResultMessage {
 }
 
 // TaskStarted says that a task has begun. The type is local_bash or local_agent.
-func (b *Builder) TaskStarted(id, taskType, description, toolUseID string) *claude.TaskStartedMessage {
-	return &claude.TaskStartedMessage{
-		SystemMessage: b.system(), TaskID: id, TaskType: taskType, Description: description, ToolUseID: toolUseID,
+func (b *Builder) TaskStarted(id, taskType, description, toolUseID string) *message.TaskStarted {
+	return &message.TaskStarted{
+		System: b.system(), TaskID: id, TaskType: taskType, Description: description, ToolUseID: toolUseID,
 	}
 }
 
 // TaskProgress says how far a task is.
-func (b *Builder) TaskProgress(id, description string, usage claude.TaskUsage) *claude.TaskProgressMessage {
-	return &claude.TaskProgressMessage{SystemMessage: b.system(), TaskID: id, Description: description, Usage: usage}
+func (b *Builder) TaskProgress(id, description string, usage message.TaskUsage) *message.TaskProgress {
+	return &message.TaskProgress{System: b.system(), TaskID: id, Description: description, Usage: usage}
 }
 
 // TaskUpdated changes the state of a task.
-func (b *Builder) TaskUpdated(id string, status claude.TaskStatus) *claude.TaskUpdatedMessage {
-	return &claude.TaskUpdatedMessage{SystemMessage: b.system(), TaskID: id, Patch: claude.TaskPatch{Status: status}}
+func (b *Builder) TaskUpdated(id string, status message.TaskStatus) *message.TaskUpdated {
+	return &message.TaskUpdated{System: b.system(), TaskID: id, Patch: message.TaskPatch{Status: status}}
 }
 
 // TaskNotification says that a task has ended.
-func (b *Builder) TaskNotification(id string, status claude.TaskStatus, summary string) *claude.TaskNotificationMessage {
-	return &claude.TaskNotificationMessage{
-		SystemMessage: b.system(), TaskID: id, Status: status, Summary: summary, OutputFile: "/tmp/tasks/" + id + ".output",
+func (b *Builder) TaskNotification(id string, status message.TaskStatus, summary string) *message.TaskNotification {
+	return &message.TaskNotification{
+		System: b.system(), TaskID: id, Status: status, Summary: summary, OutputFile: "/tmp/tasks/" + id + ".output",
 	}
 }
 
 // BackgroundTasks is the whole set of background tasks that live.
-func (b *Builder) BackgroundTasks(tasks ...claude.BackgroundTask) *claude.BackgroundTasksChangedMessage {
-	return &claude.BackgroundTasksChangedMessage{SystemMessage: b.system(), Tasks: append([]claude.BackgroundTask{}, tasks...)}
+func (b *Builder) BackgroundTasks(tasks ...message.BackgroundTask) *message.BackgroundTasksChanged {
+	return &message.BackgroundTasksChanged{System: b.system(), Tasks: append([]message.BackgroundTask{}, tasks...)}
 }
 
 // APIRetry says that an API call is tried again.
-func (b *Builder) APIRetry(attempt, status int64, kind claude.AssistantError) *claude.APIRetryMessage {
-	return &claude.APIRetryMessage{
-		SystemMessage: b.system(), Attempt: attempt, MaxRetries: 10, RetryDelayMS: 500, ErrorStatus: status, Error: kind,
+func (b *Builder) APIRetry(attempt, status int64, kind message.AssistantError) *message.APIRetry {
+	return &message.APIRetry{
+		System: b.system(), Attempt: attempt, MaxRetries: 10, RetryDelayMS: 500, ErrorStatus: status, Error: kind,
 	}
 }
 
 // CompactBoundary stands where the conversation was compacted.
-func (b *Builder) CompactBoundary(trigger string, preTokens int64) *claude.CompactBoundaryMessage {
-	return &claude.CompactBoundaryMessage{
-		SystemMessage: b.system(), CompactMetadata: claude.CompactMetadata{Trigger: trigger, PreTokens: preTokens},
+func (b *Builder) CompactBoundary(trigger string, preTokens int64) *message.CompactBoundary {
+	return &message.CompactBoundary{
+		System: b.system(), CompactMetadata: message.CompactMetadata{Trigger: trigger, PreTokens: preTokens},
 	}
 }
 
 // Unknown is a message of a type that no SDK knows. The fields, an object or nil,
 // are beside type, uuid and session_id.
-func (b *Builder) Unknown(typ string, fields any) claude.Message {
+func (b *Builder) Unknown(typ string, fields any) message.Message {
 	all := map[string]any{}
 	if fields != nil {
 		if err := json.Unmarshal(mustEncode(fields), &all); err != nil {
@@ -172,7 +173,7 @@ func (b *Builder) Unknown(typ string, fields any) claude.Message {
 		}
 	}
 	all["type"], all["uuid"], all["session_id"] = typ, b.UUID(), b.SessionID
-	m, err := claude.DecodeMessage(mustEncode(all))
+	m, err := message.Decode(mustEncode(all))
 	if err != nil {
 		panic(fmt.Sprintf("claudetest: %v", err))
 	}

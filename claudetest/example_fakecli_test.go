@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
-// A fake CLI is a function. In the tests of a package TestMain makes it known:
+// A fake CLI is a function. In the tests of a package claudetest.TestMain makes it known:
 //
-//	func TestMain(m *testing.M) {
+//	func claudetest.TestMain(m *testing.M) {
 //		claudetest.Main(m, map[string]claudetest.Program{"echo": echo})
 //	}
 func ExampleFakeCLI() {
@@ -61,7 +62,7 @@ func ExampleInProcess() {
 			fmt.Println("exit", exit.Code, strings.TrimSpace(exit.Stderr))
 			break
 		}
-		fmt.Println(claude.Kind(m))
+		fmt.Println(message.Kind(m))
 	}
 	// Output:
 	// system/init
@@ -85,7 +86,7 @@ func ExampleCLI_OnControl() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	var answer claude.JSON
+	var answer message.JSON
 	err = client.Control(context.Background(), "rewind_files", map[string]any{"dry_run": true}, &answer)
 	fmt.Println(answer, err)
 	err = client.Control(context.Background(), "make_coffee", nil, nil)
@@ -123,16 +124,16 @@ func ExampleRecorder() {
 func ExampleBuilder() {
 	b := claudetest.NewBuilder()
 	id := b.ToolUseID()
-	for _, m := range []claude.Message{
+	for _, m := range []message.Message{
 		b.AssistantToolUse(id, "Read", map[string]any{"file_path": "a.txt"}),
 		b.UserToolResult(id, "hello"),
 		b.Result("It says hello."),
 	} {
-		line, err := claude.Encode(m)
+		line, err := message.Encode(m)
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: %d bytes\n", claude.Kind(m), min(len(line), 100))
+		fmt.Printf("%s: %d bytes\n", message.Kind(m), min(len(line), 100))
 	}
 	// Output:
 	// assistant: 100 bytes

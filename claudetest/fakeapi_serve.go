@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+
+	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
 const (
@@ -47,7 +49,7 @@ func (a *FakeAPI) serveMessage(w http.ResponseWriter, req *http.Request, body []
 	}
 	r := a.admit(req, body, q)
 	ctx := req.Context()
-	if !pause(ctx, r.DelayMS) || r.Hold == HoldBefore && !r.hold(ctx) {
+	if !deadline.Pause(ctx, r.DelayMS) || r.Hold == HoldBefore && !r.hold(ctx) {
 		return
 	}
 	if r.Reset {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
 const (
@@ -39,7 +41,7 @@ func (r Reply) stream(ctx context.Context, w http.ResponseWriter, events []apiEv
 		if i == holdAt && !r.hold(ctx) {
 			return
 		}
-		if i > 0 && !pause(ctx, r.EventDelayMS) {
+		if i > 0 && !deadline.Pause(ctx, r.EventDelayMS) {
 			return
 		}
 		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, e.data); err != nil || out.Flush() != nil {
@@ -115,24 +117,5 @@ func (r Reply) hold(ctx context.Context) bool {
 	if r.HoldMS > 0 {
 		d = time.Duration(r.HoldMS) * time.Millisecond
 	}
-	return waitFor(ctx, d)
-}
-
-// pause waits some milliseconds; false means that ctx ended first.
-func pause[N int | float64](ctx context.Context, ms N) bool {
-	return waitFor(ctx, time.Duration(float64(ms)*float64(time.Millisecond)))
-}
-
-func waitFor(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return deadline.Wait(ctx, d)
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -258,7 +257,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestFaults has the stream of "abcdef" in three deltas, broken in each way.
+// claudetest.TestFaults has the stream of "abcdef" in three deltas, broken in each way.
 func TestFaults(t *testing.T) {
 	const overloaded = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_fake"}`
 	for _, tc := range []struct {
@@ -319,7 +318,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestHangUp has clients that hang up on replies that would be held for long.
+// claudetest.TestHangUp has clients that hang up on replies that would be held for long.
 func TestHangUp(t *testing.T) {
 	api := start(t,
 		claudetest.Reply{Hold: claudetest.HoldBefore},
@@ -428,7 +427,7 @@ func TestNewFakeAPIChecks(t *testing.T) {
 	}
 }
 
-// TestRequests has what is recorded, also of requests that take no reply.
+// claudetest.TestRequests has what is recorded, also of requests that take no reply.
 func TestRequests(t *testing.T) {
 	api := start(t, claudetest.Say("a"))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL()+"/v1/messages?beta=true", bytes.NewBufferString(plain))

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
@@ -46,14 +48,14 @@ type CLI struct {
 	mu       sync.Mutex
 	changed  sync.Cond // prompts or the end have come
 	pumping  bool
-	prompts  []*claude.UserMessage // not yet taken
-	current  *claude.UserMessage   // the one taken last
-	endErr   error                 // io.EOF, or what is wrong with the input
+	prompts  []*message.User // not yet taken
+	current  *message.User   // the one taken last
+	endErr   error           // io.EOF, or what is wrong with the input
 	pending  map[string]*Pending
 	handlers map[string]ControlHandler
 	requests int
 	model    string
-	mode     claude.PermissionMode
+	mode     message.PermissionMode
 	running  bool // the state that was told last
 }
 
@@ -71,7 +73,7 @@ func newCLI(args, env []string, in io.Reader, out, stderr io.Writer) *CLI {
 		c.model = model
 	}
 	if mode, ok := c.Flag("permission-mode"); ok {
-		c.mode = claude.PermissionMode(mode)
+		c.mode = message.PermissionMode(mode)
 	}
 	return c
 }
@@ -83,7 +85,7 @@ func (c *CLI) session() string {
 			return id
 		}
 	}
-	return newUUID()
+	return claudedir.NewID()
 }
 
 // wait waits until nothing is read any more.
@@ -165,7 +167,7 @@ func (c *CLI) AwaitInitialize() (ControlRequest, error) {
 
 // Prompt waits for the next prompt and takes it; io.EOF means that there will be
 // none. Prompts that came earlier are given first, in their order.
-func (c *CLI) Prompt() (*claude.UserMessage, error) {
+func (c *CLI) Prompt() (*message.User, error) {
 	c.pump()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,7 +183,7 @@ func (c *CLI) Prompt() (*claude.UserMessage, error) {
 }
 
 // Queued are the prompts that have come and were not taken.
-func (c *CLI) Queued() []*claude.UserMessage {
+func (c *CLI) Queued() []*message.User {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.prompts)
@@ -224,19 +226,19 @@ func (c *CLI) pump() {
 // take takes one line where it belongs. The real CLI does not survive a line
 // that is no message either.
 func (c *CLI) take(line string) error {
-	m, err := claude.DecodeMessage([]byte(line))
+	m, err := message.Decode([]byte(line))
 	if err != nil {
 		return fmt.Errorf("claudetest: the fake CLI was sent a line that is no message: %w", err)
 	}
 	switch m := m.(type) {
-	case *claude.UserMessage:
+	case *message.User:
 		c.mu.Lock()
 		c.prompts = append(c.prompts, m)
 		c.changed.Broadcast()
 		c.mu.Unlock()
-	case *claude.ControlRequestMessage:
+	case *message.ControlRequest:
 		c.control(m)
-	case *claude.ControlResponseMessage:
+	case *message.ControlResponse:
 		c.answered(m)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // ControlRequest is a control request that the fake CLI was sent.
@@ -14,7 +15,7 @@ type ControlRequest struct {
 	ID      string
 	Subtype string
 	// Request is the whole request, the subtype included.
-	Request claude.JSON
+	Request message.JSON
 }
 
 // ControlHandler answers a control request. The answer, anything that
@@ -43,7 +44,7 @@ func (c *CLI) OnControl(subtype string, handle ControlHandler) {
 }
 
 // control answers a control request.
-func (c *CLI) control(m *claude.ControlRequestMessage) {
+func (c *CLI) control(m *message.ControlRequest) {
 	req := ControlRequest{ID: m.RequestID, Request: m.Request}
 	var head struct {
 		Subtype string `json:"subtype"`
@@ -75,8 +76,8 @@ func (c *CLI) control(m *claude.ControlRequestMessage) {
 
 func (c *CLI) defaultAnswer(req ControlRequest) (any, error) {
 	var fields struct {
-		Model string                `json:"model"`
-		Mode  claude.PermissionMode `json:"mode"`
+		Model string                 `json:"model"`
+		Mode  message.PermissionMode `json:"mode"`
 	}
 	_ = req.Request.Decode(&fields)
 	switch req.Subtype {
@@ -222,7 +223,7 @@ func (p *Pending) end(response json.RawMessage, err error) {
 
 // answered takes a response to the one who waits for it. Others are ignored, as
 // the real CLI does.
-func (c *CLI) answered(m *claude.ControlResponseMessage) {
+func (c *CLI) answered(m *message.ControlResponse) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.pending[m.Response.RequestID]

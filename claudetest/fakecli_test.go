@@ -17,9 +17,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // programs are the fake CLIs of this package's tests.
@@ -150,9 +151,9 @@ func TestFakeCLIConversation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kinds = append(kinds, claude.Kind(m))
+			kinds = append(kinds, message.Kind(m))
 			if id := m.Head().SessionID; id != opts.SessionID {
-				t.Errorf("%s has the session %q", claude.Kind(m), id)
+				t.Errorf("%s has the session %q", message.Kind(m), id)
 			}
 		}
 		want := []string{"command_lifecycle", "command_lifecycle", "system/init", "assistant", "result"}
@@ -222,7 +223,7 @@ func TestFakeCLIUnknownProgram(t *testing.T) {
 // wrote.
 func lines(t *testing.T, program claudetest.Program, args []string, input string) []string {
 	t.Helper()
-	p, err := claudetest.InProcess(program).Spawn(t.Context(), claude.Command{
+	p, err := claudetest.InProcess(program).Spawn(t.Context(), spawn.Command{
 		Args: args, Env: []string{"CLAUDE_CODE_SDK_READS_SESSION_STATE=1"},
 	})
 	if err != nil {
@@ -256,17 +257,17 @@ func recordedKinds(t *testing.T, scenario string) []string {
 func kindsOf(t *testing.T, lines []string) (kinds []string) {
 	t.Helper()
 	for _, line := range lines {
-		m, err := claude.DecodeMessage([]byte(line))
+		m, err := message.Decode([]byte(line))
 		if err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		kind := claude.Kind(m)
+		kind := message.Kind(m)
 		switch m := m.(type) {
-		case *claude.SessionStateChangedMessage:
+		case *message.SessionStateChanged:
 			kind += ":" + string(m.State)
-		case *claude.CommandLifecycleMessage:
+		case *message.CommandLifecycle:
 			kind += ":" + string(m.State)
-		case *claude.StreamEventMessage:
+		case *message.StreamEvent:
 			kind += fmt.Sprintf(":%T", m.Event)
 		}
 		kinds = append(kinds, kind)
@@ -284,8 +285,8 @@ func TestFakeCLITurnAsRecorded(t *testing.T) {
 	got = kindsOf(t, lines(t, streams, []string{"--include-partial-messages"}, hello+`{"type":"user","message":{"role":"user","content":"hi"}}`+"\n"))
 	want := slices.DeleteFunc(recordedKinds(t, "partial-thinking"), func(k string) bool { return k == "system/thinking_tokens" })
 	// The recorded answer has a block of thinking before its text.
-	thinking := slices.Index(want, "stream_event:*claude.MessageStartEvent") + 1
-	text := thinking + slices.Index(want[thinking+1:], "stream_event:*claude.ContentBlockStartEvent") + 1
+	thinking := slices.Index(want, "stream_event:*message.MessageStart") + 1
+	text := thinking + slices.Index(want[thinking+1:], "stream_event:*message.ContentBlockStart") + 1
 	want = slices.Delete(want, thinking, text)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -326,8 +327,8 @@ func TestFakeCLIRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u, ok := m.(*claude.UserMessage); ok {
-			b, ok := u.Message.Content.Blocks()[0].(*claude.ToolResultBlock)
+		if u, ok := m.(*message.User); ok {
+			b, ok := u.Message.Content.Blocks()[0].(*message.ToolResult)
 			if !ok || b.ToolUseID != "toolu_0001" {
 				t.Errorf("got %+v", u.Message.Content)
 			}
@@ -391,13 +392,13 @@ func TestFaultLines(t *testing.T) {
 	var kinds []string
 	size := 0
 	for _, line := range lines(t, program, nil, "") {
-		m, err := claude.DecodeMessage([]byte(line))
+		m, err := message.Decode([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
-		kinds = append(kinds, claude.Kind(m))
+		kinds = append(kinds, message.Kind(m))
 		size += len(line)
-		if a, ok := m.(*claude.AssistantMessage); ok && len(kinds) == 1 && a.Text() != "ünï🎉" {
+		if a, ok := m.(*message.Assistant); ok && len(kinds) == 1 && a.Text() != "ünï🎉" {
 			t.Errorf("text %q", a.Text())
 		}
 	}
@@ -405,7 +406,7 @@ func TestFaultLines(t *testing.T) {
 		t.Errorf("%d bytes, the last is %s", size, kinds[len(kinds)-1])
 	}
 	for _, junk := range claudetest.Junk() {
-		if _, err := claude.DecodeMessage([]byte(junk)); err == nil {
+		if _, err := message.Decode([]byte(junk)); err == nil {
 			t.Errorf("%q is a message", junk)
 		}
 	}

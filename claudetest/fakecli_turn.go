@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Emit writes lines, all of them in one write: a [claude.Message], of a
+// Emit writes lines, all of them in one write: a [message.Message], of a
 // [Builder] or built by hand, with uuid and session_id filled in where they are
 // missing; a string, []byte or [json.RawMessage] as it is; anything else as
 // encoding/json encodes it. Nobody reading is no error: the real CLI goes on too.
@@ -22,12 +22,12 @@ func (c *CLI) Emit(lines ...any) {
 
 func (c *CLI) appendLine(b *bytes.Buffer, line any) {
 	switch line := line.(type) {
-	case []claude.Message:
+	case []message.Message:
 		for _, m := range line {
 			c.appendLine(b, m)
 		}
 		return
-	case claude.Message:
+	case message.Message:
 		b.Write(c.encode(line))
 	case string:
 		b.WriteString(line)
@@ -41,7 +41,7 @@ func (c *CLI) appendLine(b *bytes.Buffer, line any) {
 	b.WriteByte('\n')
 }
 
-func (c *CLI) encode(m claude.Message) []byte {
+func (c *CLI) encode(m message.Message) []byte {
 	if head := m.Head(); m.Raw() == nil {
 		if head.UUID == "" {
 			head.UUID = c.UUID()
@@ -50,7 +50,7 @@ func (c *CLI) encode(m claude.Message) []byte {
 			head.SessionID = c.SessionID
 		}
 	}
-	line, err := claude.Encode(m)
+	line, err := message.Encode(m)
 	if err != nil {
 		panic(fmt.Sprintf("claudetest: %v", err))
 	}
@@ -81,7 +81,7 @@ func (c *CLI) Turn(text string) {
 	c.EndTurn(c.Result(text))
 }
 
-func (c *CLI) prompt() *claude.UserMessage {
+func (c *CLI) prompt() *message.User {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.current
@@ -92,11 +92,11 @@ func (c *CLI) prompt() *claude.UserMessage {
 // itself with --replay-user-messages.
 func (c *CLI) BeginTurn() {
 	p := c.prompt()
-	c.tellState(claude.StateRunning)
+	c.tellState(message.StateRunning)
 	var uuids []string
 	if p != nil && p.UUID != "" {
 		uuids = []string{p.UUID}
-		c.Emit(c.Lifecycle(p.UUID, claude.CommandQueued), c.Lifecycle(p.UUID, claude.CommandStarted))
+		c.Emit(c.Lifecycle(p.UUID, message.CommandQueued), c.Lifecycle(p.UUID, message.CommandStarted))
 	}
 	c.mu.Lock()
 	model, mode := c.model, c.mode
@@ -106,7 +106,7 @@ func (c *CLI) BeginTurn() {
 	init.PermissionMode = mode
 	c.Emit(init)
 	if _, replay := c.Flag("replay-user-messages"); replay && p != nil {
-		back := claude.Clone(p)
+		back := message.Clone(p)
 		back.IsReplay, back.SessionID = true, c.SessionID
 		c.Emit(back)
 	}
@@ -114,29 +114,29 @@ func (c *CLI) BeginTurn() {
 
 // EndTurn writes the result and what comes behind it. Idle is told when no
 // further prompt waits.
-func (c *CLI) EndTurn(result *claude.ResultMessage) {
+func (c *CLI) EndTurn(result *message.Result) {
 	lines := []any{result}
 	if p := c.prompt(); p != nil && p.UUID != "" {
-		lines = append(lines, c.Lifecycle(p.UUID, claude.CommandCompleted))
+		lines = append(lines, c.Lifecycle(p.UUID, message.CommandCompleted))
 	}
 	c.Emit(lines...)
 	if len(c.Queued()) == 0 {
-		c.tellState(claude.StateIdle)
+		c.tellState(message.StateIdle)
 	}
 }
 
 // EndInterrupted ends a turn that was interrupted.
 func (c *CLI) EndInterrupted() {
 	c.Emit(c.UserText("[Request interrupted by user]"))
-	result := c.ResultFailed(claude.ResultDuringExecution, "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=null")
-	result.TerminalReason = claude.TerminalAbortedStreaming
+	result := c.ResultFailed(message.ResultDuringExecution, "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=null")
+	result.TerminalReason = message.TerminalAbortedStreaming
 	c.EndTurn(result)
 }
 
 // tellState tells the state if it is another one and the caller wants to know.
-func (c *CLI) tellState(s claude.SessionState) {
+func (c *CLI) tellState(s message.SessionState) {
 	c.mu.Lock()
-	running := s != claude.StateIdle
+	running := s != message.StateIdle
 	changed := running != c.running
 	c.running = running
 	c.mu.Unlock()

@@ -23,8 +23,9 @@ import (
 // is not on the loopback interface is an error. Variables may be appended; of two
 // with one name the later counts.
 //
-// The working directory remains the caller's choice; it should be outside any Git
-// repository, whose state the CLI would report.
+// GIT_CEILING_DIRECTORIES is dir, so that git finds no repository above it. The CLI
+// looks for one by itself: the working directory should be one that [IsolateProject]
+// was called for.
 func HermeticEnv(dir, baseURL string) (env []string, err error) {
 	if err := checkLoopback(baseURL); err != nil {
 		return nil, fmt.Errorf("claudetest: base URL %q: %w", baseURL, err)
@@ -54,6 +55,7 @@ func HermeticEnv(dir, baseURL string) (env []string, err error) {
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
+		"GIT_CEILING_DIRECTORIES=" + dir,
 	}, nil
 }
 
@@ -81,17 +83,40 @@ func hermeticPath() string {
 }
 
 // HermeticOptions are options with which the real CLI runs in the environment of
-// [HermeticEnv] and in nothing else. Set CLIPath where the CLI is not in one of
-// the system's directories, and Dir where it should not work in the caller's.
+// [HermeticEnv], in a new directory below dir that [IsolateProject] was called for,
+// and in nothing else. CLIPath is that of [FindCLI]; it is empty where there is no
+// CLI, which the start then reports. Whoever sets another Dir calls IsolateProject
+// for it.
 func HermeticOptions(dir, baseURL string) (*claude.Options, error) {
 	environ, err := HermeticEnv(dir, baseURL)
 	if err != nil {
 		return nil, err
 	}
-	env := map[string]string{}
+	opts := &claude.Options{Env: map[string]string{}, CleanEnv: true}
 	for _, kv := range environ {
 		k, v, _ := strings.Cut(kv, "=")
-		env[k] = v
+		opts.Env[k] = v
 	}
-	return &claude.Options{Env: env, CleanEnv: true}, nil
+	if opts.Dir, err = filepath.Abs(filepath.Join(dir, "project")); err != nil {
+		return nil, fmt.Errorf("claudetest: %w", err)
+	}
+	if err := IsolateProject(opts.Dir); err != nil {
+		return nil, err
+	}
+	opts.CLIPath, err = FindCLI()
+	if err != nil && os.Getenv("PARLEY_CLI") == "" {
+		return opts, nil // the start says better what is missing
+	}
+	return opts, err
+}
+
+// IsolateProject makes dir a project of its own, and dir itself where it does not
+// exist. The CLI takes the nearest directory with a .git in it, upwards, for the
+// project: it reads and writes the settings there, and names its memory after it. An
+// empty .git in dir ends that search; git itself takes it for nothing.
+func IsolateProject(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o700); err != nil {
+		return fmt.Errorf("claudetest: %w", err)
+	}
+	return nil
 }

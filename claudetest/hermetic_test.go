@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/clipath"
 )
 
 func TestHermeticEnv(t *testing.T) {
@@ -45,13 +46,14 @@ func TestHermeticEnv(t *testing.T) {
 	for name, want := range map[string]string{
 		"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "TZ": "UTC", "LANG": "C.UTF-8", "DISABLE_AUTOUPDATER": "1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
-		"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:" + filepath.Dir(node),
+		"GIT_CEILING_DIRECTORIES": dir,
+		"PATH":                    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:" + filepath.Dir(node),
 	} {
 		if got[name] != want {
 			t.Errorf("%s=%q, want %q", name, got[name], want)
 		}
 	}
-	if len(got) != 13 || got["ANTHROPIC_API_KEY"] == "" {
+	if len(got) != 14 || got["ANTHROPIC_API_KEY"] == "" {
 		t.Errorf("environment %q", env)
 	}
 }
@@ -73,5 +75,73 @@ func TestHermeticEnvErrors(t *testing.T) {
 	}
 	if _, err := claudetest.HermeticEnv(file, "http://127.0.0.1:1"); err == nil {
 		t.Error("no error for a directory that is a file")
+	}
+}
+
+func TestHermeticOptions(t *testing.T) {
+	cli := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(cli, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PARLEY_CLI", cli)
+	dir := t.TempDir()
+	opts, err := claudetest.HermeticOptions(dir, "http://127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opts.CLIPath != cli || !opts.CleanEnv || opts.Dir != filepath.Join(dir, "project") {
+		t.Errorf("CLIPath %s, CleanEnv %v, Dir %s", opts.CLIPath, opts.CleanEnv, opts.Dir)
+	}
+	if _, err := os.Stat(filepath.Join(opts.Dir, ".git")); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("PARLEY_CLI", filepath.Join(t.TempDir(), "missing"))
+	if _, err := claudetest.HermeticOptions(t.TempDir(), "http://127.0.0.1:1"); err == nil {
+		t.Error("no error for a PARLEY_CLI that does not exist")
+	}
+}
+
+func TestFindCLI(t *testing.T) {
+	place := func(path string) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	find := func() string {
+		t.Helper()
+		path, err := claudetest.FindCLI()
+		if err != nil {
+			t.Error(err)
+		}
+		return path
+	}
+	t.Setenv("PARLEY_CLI", "")
+	t.Setenv("PARLEY_CACHE", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	if path, err := claudetest.FindCLI(); err == nil {
+		t.Errorf("found %s where there is none", path)
+	}
+	onPath := place(filepath.Join(bin, "claude"))
+	if got := find(); got != onPath {
+		t.Errorf("on PATH: %s", got)
+	}
+	cached, err := clipath.Cached()
+	if err != nil {
+		t.Skip(err) // there is no CLI for this system
+	}
+	if place(cached); find() != cached {
+		t.Errorf("in the cache: %s", find())
+	}
+	named := place(filepath.Join(t.TempDir(), "mine"))
+	t.Setenv("PARLEY_CLI", named)
+	if got := find(); got != named {
+		t.Errorf("in PARLEY_CLI: %s", got)
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"io"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// InProcess is a [claude.Spawner] that runs the program inside this process, on
+// InProcess is a [spawn.Spawner] that runs the program inside this process, on
 // pipes in memory: as options &claude.Options{Spawner: InProcess(program)}. It is
 // for tests in a testing/synctest bubble and for many sessions at once; signals,
 // descriptors and the faults that need them are [FakeCLI]'s.
 //
 // Terminate and Kill end the program's input and output; a program that does not
 // look at either goes on until it returns, and its process has not ended before.
-func InProcess(program Program) claude.Spawner {
-	return claude.SpawnerFunc(func(_ context.Context, cmd claude.Command) (claude.Process, error) {
+func InProcess(program Program) spawn.Spawner {
+	return spawn.Func(func(_ context.Context, cmd spawn.Command) (spawn.Process, error) {
 		p := &memoryProcess{done: make(chan struct{})}
 		p.inR, p.inW = io.Pipe()
 		p.outR, p.outW = io.Pipe()
@@ -49,21 +49,25 @@ type memoryProcess struct {
 }
 
 func (p *memoryProcess) Stdin() io.WriteCloser { return p.inW }
+
 func (p *memoryProcess) Stdout() io.ReadCloser { return p.outR }
+
 func (p *memoryProcess) Stderr() io.ReadCloser { return p.errR }
-func (p *memoryProcess) PID() int              { return 0 }
+
+func (p *memoryProcess) PID() int { return 0 }
 
 func (p *memoryProcess) Terminate() error { return p.end("SIGTERM") }
-func (p *memoryProcess) Kill() error      { return p.end("SIGKILL") }
 
-func (p *memoryProcess) Wait() (claude.ExitStatus, error) {
+func (p *memoryProcess) Kill() error { return p.end("SIGKILL") }
+
+func (p *memoryProcess) Wait() (spawn.ExitStatus, error) {
 	<-p.done
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.signal != "" {
-		return claude.ExitStatus{Code: -1, Signal: p.signal}, nil
+		return spawn.ExitStatus{Code: -1, Signal: p.signal}, nil
 	}
-	return claude.ExitStatus{Code: p.code}, nil
+	return spawn.ExitStatus{Code: p.code}, nil
 }
 
 func (p *memoryProcess) end(signal string) error {

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -51,7 +51,7 @@ func record(t *testing.T, program claudetest.Program, prompt string) (recording 
 }
 
 // gather is what an iterator yields, as lines.
-func gather(seq iter.Seq2[claude.Message, error]) (lines []string, err error) {
+func gather(seq iter.Seq2[message.Message, error]) (lines []string, err error) {
 	for m, e := range seq {
 		if e != nil {
 			err = e
@@ -64,7 +64,7 @@ func gather(seq iter.Seq2[claude.Message, error]) (lines []string, err error) {
 
 func TestRecorderRedacts(t *testing.T) {
 	recording, got, err := record(t, leaky, "my password: madeup-7777")
-	if failed, ok := errors.AsType[*claude.ResultError](err); !ok || !strings.Contains(failed.Error(), "madeup-5555") {
+	if failed, ok := errors.AsType[*message.ResultError](err); !ok || !strings.Contains(failed.Error(), "madeup-5555") {
 		t.Errorf("the session itself is not redacted: %v", err)
 	}
 	if !strings.Contains(strings.Join(got, "\n"), "madeup-1111") {
@@ -94,8 +94,8 @@ func TestRecorderRedacts(t *testing.T) {
 			t.Errorf("time goes back: %s", line)
 		}
 		before = last.MS
-		if m, err := claude.DecodeMessage(last.Line); err == nil {
-			if e, ok := m.(*claude.StreamEventMessage); ok {
+		if m, err := message.Decode(last.Line); err == nil {
+			if e, ok := m.(*message.StreamEvent); ok {
 				deltas += e.TextDelta()
 			}
 		}
@@ -214,7 +214,7 @@ func converse(ctx context.Context, opts *claude.Options, model string) (out []st
 			if err != nil {
 				return out, err
 			}
-			if r, ok := m.(*claude.ResultMessage); ok {
+			if r, ok := m.(*message.Result); ok {
 				out = append(out, r.Result)
 			}
 		}
@@ -296,7 +296,7 @@ func TestReplayBadRecordings(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := claudetest.NewDirReplayer(t.TempDir()); err == nil {
+	if _, err := claudetest.NewDirReplayer(t.TempDir()); err == nil || strings.Contains(err.Error(), "nil") {
 		t.Error("empty directory: no error")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,14 +75,17 @@ func NewReplayer(r io.Reader) (*Replayer, error) {
 // NewDirReplayer reads the recordings of a [NewDirRecorder]. Each connection
 // plays the next.
 func NewDirReplayer(dir string) (*Replayer, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(names) == 0 {
-		return nil, fmt.Errorf("claudetest: no recordings in %s (%v)", dir, err)
+	names, err := fs.Glob(os.DirFS(dir), "*.jsonl") // the directory's own name is no pattern
+	if err != nil {
+		return nil, fmt.Errorf("claudetest: recordings in %s: %w", dir, err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("claudetest: no recordings in %s", dir)
 	}
 	slices.Sort(names)
 	all := &Replayer{}
 	for _, name := range names {
-		data, err := os.ReadFile(name)
+		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}

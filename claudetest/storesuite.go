@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudestore"
 )
 
 // TestSessionStore checks that a store does what [claude.SessionStore] and its
@@ -45,6 +46,7 @@ var storeContracts = []struct {
 	{"15_uuid_once", (*storeSuite).uuidOnce},
 	{"16_concurrent_append", (*storeSuite).concurrentAppend},
 	{"17_fencing", (*storeSuite).fencing},
+	{"18_find_session", (*storeSuite).findSession},
 }
 
 // storeSuite is one contract on a store of its own.
@@ -319,7 +321,7 @@ func (s *storeSuite) summaries() {
 	if got == nil || s.summary(l, storeTwo) == nil {
 		s.Fatal("a session has no summary")
 	}
-	want, err := claude.FoldSummary(nil, storeMain, []json.RawMessage{first, title}, time.Time{})
+	want, err := claudestore.FoldSummary(nil, storeMain, []json.RawMessage{first, title}, time.Time{})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/seed7221b0f9/parley/claude"
@@ -103,4 +104,26 @@ func (s *storeSuite) fencing() {
 		s.equal("a session that was only claimed", s.sessions(l, storeAway.ProjectKey), nil)
 		s.want(storeAway)
 	}
+}
+
+func (s *storeSuite) findSession() {
+	f := storeAs[claude.SessionFinder](s)
+	find := func(id string) []string {
+		s.Helper()
+		projects, err := f.FindSession(s.ctx, id)
+		if err != nil {
+			s.Fatal(err)
+		}
+		slices.Sort(projects)
+		return projects
+	}
+	s.equal("an unknown session", find(storeMain.SessionID), nil)
+	s.append(storeSub, storeEntry(1))
+	s.equal("a session of subagents alone", find(storeMain.SessionID), nil)
+	s.append(storeMain, storeEntry(1))
+	s.append(storeMain, storeEntry(2))
+	s.equal("one project", find(storeMain.SessionID), []string{storeMain.ProjectKey})
+	other := claude.SessionKey{ProjectKey: storeMain.ProjectKey + "-2", SessionID: storeMain.SessionID}
+	s.append(other, storeEntry(1))
+	s.equal("two projects", find(storeMain.SessionID), []string{storeMain.ProjectKey, other.ProjectKey})
 }

@@ -178,14 +178,19 @@ func sameJSON(a, b json.RawMessage) bool {
 // on no line follows at the end. Both may be nil.
 func Join(found, kept []Reference) []Reference {
 	used := make([]bool, len(kept))
+	byLine := map[string][]int{} // the kept ones that are not used yet, in order
+	for i, k := range kept {
+		if line, ok := lineOf(k); ok {
+			byLine[line] = append(byLine[line], i)
+		}
+	}
 	var out []Reference
 	for _, f := range found {
 		r := f
-		for i, k := range kept {
-			if !used[i] && sameLine(f, k) {
-				used[i], r = true, k
-				break
-			}
+		if line, ok := lineOf(f); ok && len(byLine[line]) > 0 {
+			i := byLine[line][0]
+			byLine[line] = byLine[line][1:]
+			used[i], r = true, kept[i]
 		}
 		out = append(out, r)
 	}
@@ -197,9 +202,9 @@ func Join(found, kept []Reference) []Reference {
 	return out
 }
 
-func sameLine(a, b Reference) bool {
-	l := labelsOf(Chinese)
-	x, errX := a.line(l)
-	y, errY := b.line(l)
-	return errX == nil && errY == nil && canonical(x) == canonical(y)
+// lineOf is the line of a reference without what does not matter in it; false if it
+// cannot stand on one.
+func lineOf(r Reference) (string, bool) {
+	line, err := r.line(labelsOf(Chinese))
+	return canonical(line), err == nil
 }

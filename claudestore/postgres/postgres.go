@@ -21,7 +21,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claudestore"
 )
@@ -148,7 +147,7 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, key claude.SessionKey, en
 }
 
 func (s *Store) summarize(ctx context.Context, tx pgx.Tx, key claude.SessionKey, prev *claude.StoredSummary, added []json.RawMessage) error {
-	sum, err := claude.FoldSummary(prev, key, added, time.Time{})
+	sum, err := claudestore.FoldSummary(prev, key, added, time.Time{})
 	if err != nil {
 		return err
 	}
@@ -188,6 +187,11 @@ func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.S
 		err = row.Scan(&e.SessionID, &e.ModTime)
 		return e, err
 	}, `SELECT session, mtime FROM $sessions WHERE project = $1 AND mtime IS NOT NULL`, projectKey)
+}
+
+// FindSession returns the projects that have a session.
+func (s *Store) FindSession(ctx context.Context, sessionID string) ([]string, error) {
+	return collect(ctx, s, pgx.RowTo[string], `SELECT project FROM $sessions WHERE session = $1 AND mtime IS NOT NULL`, sessionID)
 }
 
 // ListSummaries returns the summaries of a project's sessions.

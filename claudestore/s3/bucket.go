@@ -3,29 +3,35 @@ package s3
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // Config says which bucket a store is in, and who opens it.
 type Config struct {
-	// Endpoint is the server: https://s3.eu-central-1.amazonaws.com, or that of
-	// any other that speaks S3 with conditional writes. Buckets are named in the
-	// path.
+	Bucket string // is there already
+	Prefix string // of all names of the store, without a slash at its end
+	// AWS has the credentials, the region and how often a request is sent again. nil
+	// is what the AWS SDK finds by itself: the environment, ~/.aws, the machine's role.
+	AWS *aws.Config
+	// Region, if set, takes the place of the one in AWS. Without either it is
+	// us-east-1.
+	Region string
+	// Endpoint is a server other than Amazon's that speaks S3 with conditional writes,
+	// as a URL; its buckets are named in the path. "" is Amazon's for the region.
 	Endpoint string
-	Region   string // "" is us-east-1
-	Bucket   string // is there already
-	Prefix   string // of all names of the store, without a slash at its end
-	Credentials
-	// Renew, when set, gives the credentials for each request instead.
-	Renew func(ctx context.Context) (Credentials, error)
-	// Client sends the requests; nil is [http.DefaultClient].
+	// Client sends the requests; nil is that of AWS, or the SDK's own.
 	Client *http.Client
 }
 
@@ -34,11 +40,15 @@ type Error struct {
 	Status  int    // of HTTP
 	Code    string // as S3 has them: NoSuchBucket, AccessDenied, …
 	Message string
+	Err     error // the SDK's
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("claudestore/s3: %d %s: %s", e.Status, e.Code, e.Message)
 }
+
+// Unwrap gives the SDK's error.
+func (e *Error) Unwrap() error { return e.Err }
 
 var (
 	errTaken   = errors.New("claudestore/s3: the name is taken")
@@ -47,113 +57,117 @@ var (
 
 // bucket speaks S3.
 type bucket struct {
-	cfg  Config
-	base *url.URL
+	cfg    Config
+	client *s3.Client
 }
 
-func newBucket(cfg Config) (*bucket, error) {
-	base, err := url.Parse(cfg.Endpoint)
-	if err != nil {
-		return nil, err
+func newBucket(ctx context.Context, cfg Config) (*bucket, error) {
+	if cfg.Bucket == "" {
+		return nil, errors.New("claudestore/s3: Bucket must be set")
 	}
-	if base.Host == "" || cfg.Bucket == "" {
-		return nil, errors.New("claudestore/s3: Endpoint, a URL, and Bucket must be set")
+	if u, err := url.Parse(cfg.Endpoint); err != nil || cfg.Endpoint != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("claudestore/s3: Endpoint %q is not an http or https URL", cfg.Endpoint)
 	}
-	if cfg.Region == "" {
-		cfg.Region = "us-east-1"
-	}
-	if cfg.Client == nil {
-		cfg.Client = http.DefaultClient
-	}
-	return &bucket{cfg: cfg, base: base}, nil
-}
-
-// retries are the waits before a request is sent again that the server could
-// not answer.
-var retries = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond}
-
-// do sends a request and returns the body of the answer. doubt reports whether
-// one of the attempts may have been carried out without an answer.
-func (b *bucket) do(ctx context.Context, method, name string, q url.Values, header http.Header, body []byte) (out []byte, doubt bool, err error) {
-	for i := 0; ; i++ {
-		var status int
-		out, status, err = b.once(ctx, method, name, q, header, body)
-		failed := status == 0 || status >= 500 || status == http.StatusTooManyRequests
-		if !failed || i == len(retries) || ctx.Err() != nil {
-			return out, doubt || failed, err
-		}
-		doubt = true
-		select {
-		case <-ctx.Done():
-			return nil, true, context.Cause(ctx)
-		case <-time.After(retries[i]):
+	var with aws.Config
+	if cfg.AWS != nil {
+		with = cfg.AWS.Copy()
+	} else {
+		var err error
+		if with, err = config.LoadDefaultConfig(ctx); err != nil {
+			return nil, fmt.Errorf("claudestore/s3: %w", err)
 		}
 	}
+	return &bucket{cfg: cfg, client: s3.NewFromConfig(with, func(o *s3.Options) { cfg.apply(o) })}, nil
 }
 
-func (b *bucket) once(ctx context.Context, method, name string, q url.Values, header http.Header, body []byte) (out []byte, status int, err error) {
-	u := *b.base
-	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + b.cfg.Bucket
-	if name != "" {
-		u.Path += "/" + name
-	}
-	u.RawPath, u.RawQuery = escape(u.Path, "/"), query(q)
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, 0, err
-	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
-	who := b.cfg.Credentials
-	if b.cfg.Renew != nil {
-		if who, err = b.cfg.Renew(ctx); err != nil {
-			return nil, 0, err
-		}
-	}
-	who.sign(req, body, b.cfg.Region, time.Now())
-	res, err := b.cfg.Client.Do(req)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer res.Body.Close()
-	out, err = io.ReadAll(res.Body)
-	if err != nil {
-		return nil, 0, err
-	}
-	return out, res.StatusCode, answerError(res.StatusCode, out)
-}
-
-func answerError(status int, body []byte) error {
+// apply sets what the config says in the SDK's options.
+func (c *Config) apply(o *s3.Options) {
 	switch {
-	case status < 300:
-		return nil
-	case status == http.StatusPreconditionFailed || status == http.StatusConflict:
-		return errTaken
+	case c.Region != "":
+		o.Region = c.Region
+	case o.Region == "":
+		o.Region = "us-east-1"
 	}
-	e := &Error{Status: status}
-	_ = xml.Unmarshal(body, e) // an answer of a proxy is none of S3
-	if status == http.StatusNotFound && e.Code != "NoSuchBucket" {
+	if c.Endpoint != "" {
+		o.BaseEndpoint, o.UsePathStyle = aws.String(c.Endpoint), true
+	}
+	if c.Client != nil {
+		o.HTTPClient = c.Client
+	}
+	// Servers other than Amazon's do not all know the newer checksums; the content of
+	// a request is part of its signature all the same.
+	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+}
+
+// answerError is what an error of the SDK means.
+func answerError(err error) error {
+	if err == nil {
+		return nil
+	}
+	answer, ok := errors.AsType[*awshttp.ResponseError](err)
+	if !ok || answer.Response == nil {
+		return fmt.Errorf("claudestore/s3: %w", err)
+	}
+	e := &Error{Status: answer.HTTPStatusCode(), Err: err}
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		e.Code, e.Message = api.ErrorCode(), api.ErrorMessage()
+	}
+	switch {
+	case e.Status == http.StatusPreconditionFailed || e.Status == http.StatusConflict:
+		return errTaken
+	case e.Status == http.StatusNotFound && e.Code != "NoSuchBucket":
 		return errMissing
 	}
 	return e
 }
 
-// create writes an object, and fails with errTaken where the name has one.
-func (b *bucket) create(ctx context.Context, name string, body []byte) (doubt bool, err error) {
-	_, doubt, err = b.do(ctx, http.MethodPut, name, nil, http.Header{"If-None-Match": {"*"}, "Content-Type": {"application/x-ndjson"}}, body)
-	return doubt, err
+// attempts counts how often a request is sent.
+func attempts(n *int) func(*s3.Options) {
+	return s3.WithAPIOptions(func(stack *middleware.Stack) error {
+		count := middleware.FinalizeMiddlewareFunc("parley: count attempts",
+			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+				*n++
+				return next.HandleFinalize(ctx, in)
+			})
+		return stack.Finalize.Insert(count, "Retry", middleware.After)
+	})
 }
 
+// create writes an object, and fails with errTaken where the name has one. doubt
+// reports whether one of several attempts may have been carried out without an answer.
+func (b *bucket) create(ctx context.Context, name string, body []byte) (doubt bool, err error) {
+	sent := 0
+	_, err = b.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.cfg.Bucket, Key: &name, Body: bytes.NewReader(body), IfNoneMatch: aws.String("*"), ContentType: aws.String("application/x-ndjson"),
+	}, attempts(&sent))
+	return sent > 1, answerError(err)
+}
+
+// readAttempts is how often an object is asked for whose content breaks off.
+const readAttempts = 3
+
 // read returns an object, or errMissing.
-func (b *bucket) read(ctx context.Context, name string) ([]byte, error) {
-	body, _, err := b.do(ctx, http.MethodGet, name, nil, nil, nil)
-	return body, err
+func (b *bucket) read(ctx context.Context, name string) (body []byte, err error) {
+	for range readAttempts {
+		var out *s3.GetObjectOutput
+		if out, err = b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.cfg.Bucket, Key: &name}); err != nil {
+			return nil, answerError(err)
+		}
+		body, err = io.ReadAll(out.Body)
+		if err = errors.Join(err, out.Body.Close()); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claudestore/s3: %w", err)
+	}
+	return body, nil
 }
 
 func (b *bucket) remove(ctx context.Context, name string) error {
-	_, _, err := b.do(ctx, http.MethodDelete, name, nil, nil, nil)
-	if errors.Is(err, errMissing) {
+	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.cfg.Bucket, Key: &name})
+	if err = answerError(err); errors.Is(err, errMissing) {
 		return nil
 	}
 	return err
@@ -169,24 +183,15 @@ type object struct {
 // list returns all objects whose names begin with prefix, by name.
 func (b *bucket) list(ctx context.Context, prefix string) ([]object, error) {
 	var all []object
-	q := url.Values{"list-type": {"2"}, "prefix": {prefix}}
-	for {
-		body, _, err := b.do(ctx, http.MethodGet, "", q, nil, nil)
+	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.cfg.Bucket, Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, err
+			return nil, answerError(err)
 		}
-		var page struct {
-			Contents              []object
-			IsTruncated           bool
-			NextContinuationToken string
+		for _, o := range page.Contents {
+			all = append(all, object{aws.ToString(o.Key), aws.ToTime(o.LastModified), aws.ToInt64(o.Size)})
 		}
-		if err := xml.Unmarshal(body, &page); err != nil {
-			return nil, fmt.Errorf("claudestore/s3: a listing: %w", err)
-		}
-		all = append(all, page.Contents...)
-		if !page.IsTruncated || page.NextContinuationToken == "" {
-			return all, nil
-		}
-		q.Set("continuation-token", page.NextContinuationToken)
 	}
+	return all, nil
 }

@@ -1,10 +1,11 @@
 // Package s3 is a session store in a bucket of a server that speaks S3.
 //
-//	store, err := s3.Open(ctx, s3.Config{
-//		Endpoint: "https://s3.eu-central-1.amazonaws.com", Region: "eu-central-1",
-//		Bucket: "agents", Prefix: "sessions", Credentials: s3.Credentials{AccessKey: id, SecretKey: secret},
-//	})
+//	store, err := s3.Open(ctx, s3.Config{Bucket: "agents", Prefix: "sessions"})
 //	result, err := claude.Run(ctx, prompt, &claude.Options{SessionStore: store})
+//
+// Requests are signed, sent and sent again by the AWS SDK, which also finds the
+// credentials and the region; see [Config]. Every call ends with its context, and has no
+// other time limit.
 //
 // Each append is an object of its own with a number for its name,
 // <prefix>/<project>/<session>/main/<number>, or sub/<subpath>/<number> for a
@@ -47,7 +48,7 @@ type Store struct {
 // Open checks that the bucket can be written to, and that the server knows
 // conditional writes.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	b, err := newBucket(cfg)
+	b, err := newBucket(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +156,26 @@ func each(n int, f func(i int) error) error {
 		}
 	}
 	return nil
+}
+
+// FindSession returns the projects that have a session. It lists the whole store.
+func (s *Store) FindSession(ctx context.Context, sessionID string) (projects []string, err error) {
+	prefix := ""
+	if s.b.cfg.Prefix != "" {
+		prefix = s.project("")
+	}
+	all, err := s.b.list(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range all {
+		project, rest, _ := strings.Cut(strings.TrimPrefix(o.Key, prefix), "/")
+		number, ok := strings.CutPrefix(rest, sessionID+"/main/")
+		if _, is := partNumber(number); ok && is && o.Size > 0 && !slices.Contains(projects, project) {
+			projects = append(projects, project)
+		}
+	}
+	return projects, nil
 }
 
 // ListSessions returns the sessions of a project.

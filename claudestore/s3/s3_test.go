@@ -8,20 +8,38 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claudestore/s3"
 	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/internal/e2e"
 )
 
-func TestMain(m *testing.M) { e2e.VerifyMain(m) }
+// s3.TestMain takes away all that the AWS SDK could find of the caller's.
+func TestMain(m *testing.M) {
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "AWS_") {
+			os.Unsetenv(name)
+		}
+	}
+	for name, value := range map[string]string{
+		"HOME": os.DevNull, "USERPROFILE": os.DevNull, "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		os.Setenv(name, value)
+	}
+	e2e.VerifyMain(m)
+}
 
 // startServer runs an S3 server of its own and returns how its bucket is opened.
 // wrap, unless nil, stands before it.
@@ -37,8 +55,12 @@ func startServer(t *testing.T, wrap func(http.Handler) http.Handler) s3.Config {
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return s3.Config{Endpoint: server.URL, Bucket: "agents", Prefix: "a/b", Client: server.Client(),
-		Credentials: s3.Credentials{AccessKey: "id", SecretKey: "secret"}}
+	return s3.Config{Endpoint: server.URL, Bucket: "agents", Prefix: "a/b", Client: server.Client(), AWS: &aws.Config{
+		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+		Retryer: func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Millisecond })
+		},
+	}}
 }
 
 func open(t *testing.T, cfg s3.Config) *s3.Store {
@@ -160,8 +182,107 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	failed := errors.New("no credentials")
 	cfg = startServer(t, nil)
-	cfg.Renew = func(context.Context) (s3.Credentials, error) { return s3.Credentials{}, failed }
+	cfg.AWS.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, failed })
 	if _, err := s3.Open(t.Context(), cfg); !errors.Is(err, failed) {
 		t.Errorf("credentials that cannot be had: %v", err)
+	}
+}
+
+// signed is the part of a request's signature that says who signed it, and where.
+func signed(t *testing.T, cfg func(*s3.Config)) string {
+	t.Helper()
+	var scope atomic.Value
+	c := startServer(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, rest, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+			who, _, _ := strings.Cut(rest, ",")
+			parts := strings.Split(who, "/")
+			if len(parts) != 5 || r.Header.Get("X-Amz-Content-Sha256") == "UNSIGNED-PAYLOAD" {
+				t.Errorf("signed with %q", r.Header)
+				parts = make([]string, 5)
+			}
+			scope.Store(parts[0] + " " + parts[2] + " " + r.Header.Get("X-Amz-Security-Token"))
+			next.ServeHTTP(w, r)
+		})
+	})
+	cfg(&c)
+	if err := appendOne(t, open(t, c), `{"n":1}`); err != nil {
+		t.Fatal(err)
+	}
+	return scope.Load().(string)
+}
+
+// The credentials and the region are found as every program of the AWS SDK finds them.
+func TestCredentialChain(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	chain := func(c *s3.Config) { c.AWS = nil }
+	t.Setenv("AWS_CONFIG_FILE", write("config", "[default]\nregion = eu-north-1\n[profile other]\nregion = ap-south-1\n"))
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", write("credentials", "[default]\naws_access_key_id = FILE\naws_secret_access_key = x\n"+
+		"[other]\naws_access_key_id = OTHER\naws_secret_access_key = x\naws_session_token = token\n"))
+	if got := signed(t, chain); got != "FILE eu-north-1 " {
+		t.Errorf("from files: %q", got)
+	}
+	t.Setenv("AWS_PROFILE", "other")
+	if got := signed(t, chain); got != "OTHER ap-south-1 token" {
+		t.Errorf("of a profile: %q", got)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "ENV")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
+	t.Setenv("AWS_REGION", "eu-west-3")
+	if got := signed(t, chain); got != "ENV eu-west-3 " {
+		t.Errorf("from the environment: %q", got)
+	}
+	if got := signed(t, func(c *s3.Config) { c.AWS, c.Region = nil, "sa-east-1" }); got != "ENV sa-east-1 " {
+		t.Errorf("with a region: %q", got)
+	}
+	if got := signed(t, func(*s3.Config) {}); got != "id us-east-1 " {
+		t.Errorf("with a config, nothing of the environment counts: %q", got)
+	}
+}
+
+// A server that does not answer holds nothing up for longer than the context lives.
+func TestEndsWithContext(t *testing.T) {
+	hang := make(chan struct{})
+	defer close(hang)
+	cfg := startServer(t, func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		})
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := s3.Open(ctx, cfg); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a server that does not answer: %v", err)
+	}
+}
+
+// An object whose content breaks off is asked for again.
+func TestBrokenContent(t *testing.T) {
+	var broken atomic.Int32
+	s := open(t, startServer(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/main/") && broken.Add(1) == 1 {
+				w.Header().Set("Content-Length", "100")
+				fmt.Fprint(w, `{"n":`)
+				panic(http.ErrAbortHandler)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}))
+	if err := appendOne(t, s, `{"n":1}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, s); got != `{"n":1}` || broken.Load() != 2 {
+		t.Errorf("loaded %s after %d requests", got, broken.Load())
 	}
 }

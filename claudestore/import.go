@@ -1,0 +1,199 @@
+package claudestore
+
+import (
+	"github.com/seed7221b0f9/parley/internal/regular"
+
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+// A batch that is imported has at most so many entries and bytes.
+const (
+	batchEntries = 500
+	batchBytes   = 1 << 20
+)
+
+// ImportOptions say where [ImportSession] finds a session. Nil is the defaults.
+type ImportOptions struct {
+	// ConfigDir is the CLI's configuration directory; "" is that of this process.
+	ConfigDir string
+	// Dir is the directory that the session belongs to; "" looks for it in all.
+	Dir string
+	// MainOnly leaves the subagents' transcripts out.
+	MainOnly bool
+	// Skipped is told of each line that is no JSON, which is not imported. Empty
+	// lines are not counted.
+	Skipped func(file string, line int)
+}
+
+// ImportSession appends a session of the CLI's own to a store, where it can be
+// resumed from then on, and returns its key. The project of the key is the
+// directory that the CLI keeps the session in. A session that was imported
+// before is completed: what a store has it leaves out by its uuid.
+func ImportSession(ctx context.Context, store claude.SessionStore, sessionID string, opts *ImportOptions) (claude.SessionKey, error) {
+	if opts == nil {
+		opts = &ImportOptions{}
+	}
+	key := claude.SessionKey{SessionID: sessionID}
+	if !claudedir.ValidID(sessionID) {
+		return key, fmt.Errorf("claude: importing: %q is not a UUID", sessionID)
+	}
+	file, err := opts.find(sessionID)
+	if err != nil {
+		return key, err
+	}
+	key.ProjectKey = filepath.Base(filepath.Dir(file))
+	im := &importer{store: store, skipped: opts.Skipped}
+	if err := im.transcript(ctx, file, key); err != nil {
+		return key, fmt.Errorf("claude: importing: %w", err)
+	}
+	if opts.MainOnly {
+		return key, nil
+	}
+	if err := im.subagents(ctx, strings.TrimSuffix(file, ".jsonl"), key); err != nil {
+		return key, fmt.Errorf("claude: importing: %w", err)
+	}
+	return key, nil
+}
+
+// find is the file of a session. A directory may have two projects: the one that the
+// environment names for all directories, which only this process's own configuration
+// directory can have, and the one of its key.
+func (o *ImportOptions) find(id string) (string, error) {
+	projects, names := claudedir.Projects(o.ConfigDir), []string{claudedir.ProjectKey(o.Dir)}
+	if o.ConfigDir == "" {
+		projects = claudedir.Projects(claudedir.Config(os.Getenv))
+		names = append([]string{claudedir.Project(os.Getenv, o.Dir)}, names...)
+	}
+	if o.Dir == "" {
+		all, err := os.ReadDir(projects)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		names = nil
+		for _, e := range all {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range names {
+		file := filepath.Join(projects, name, id+".jsonl")
+		if _, err := os.Stat(file); err == nil {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %s", claude.ErrNoSession, id)
+}
+
+type importer struct {
+	store   claude.SessionStore
+	skipped func(file string, line int)
+}
+
+// transcript appends a file batch by batch.
+func (im *importer) transcript(ctx context.Context, file string, key claude.SessionKey) error {
+	f, err := regular.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := ndjson.NewReader(f, 0)
+	var batch []json.RawMessage
+	size := 0
+	for n := 1; ; n++ {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return im.append(ctx, key, batch)
+		}
+		if err != nil {
+			return err
+		}
+		text := strings.TrimSpace(line.Text)
+		switch {
+		case text == "":
+			continue
+		case line.TooLong || !json.Valid([]byte(text)):
+			if im.skipped != nil {
+				im.skipped(file, n)
+			}
+			continue
+		}
+		batch = append(batch, json.RawMessage(text))
+		if size += len(text); len(batch) >= batchEntries || size >= batchBytes {
+			if err := im.append(ctx, key, batch); err != nil {
+				return err
+			}
+			batch, size = nil, 0
+		}
+	}
+}
+
+func (im *importer) append(ctx context.Context, key claude.SessionKey, batch []json.RawMessage) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	return im.store.Append(ctx, key, batch)
+}
+
+// subagents appends the transcripts below a session, each with its metadata
+// behind it.
+func (im *importer) subagents(ctx context.Context, session string, key claude.SessionKey) error {
+	root := filepath.Join(session, "subagents")
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && path == root:
+			return nil
+		case err != nil:
+			return err
+		case !d.Type().IsRegular() || filepath.Ext(path) != ".jsonl":
+			return nil
+		}
+		path = strings.TrimSuffix(path, ".jsonl")
+		rel, err := filepath.Rel(session, path)
+		if err != nil {
+			return err
+		}
+		sub := key
+		sub.Subpath = filepath.ToSlash(rel)
+		if err := im.transcript(ctx, path+".jsonl", sub); err != nil {
+			return err
+		}
+		return im.metadata(ctx, path+".meta.json", sub)
+	})
+}
+
+// maxMetadata is the most that is read of a file beside a transcript.
+const maxMetadata = 16 << 20
+
+func (im *importer) metadata(ctx context.Context, file string, key claude.SessionKey) error {
+	text, err := regular.Read(file, maxMetadata)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var meta map[string]json.RawMessage
+	if json.Unmarshal(text, &meta) != nil || meta == nil {
+		if im.skipped != nil {
+			im.skipped(file, 1)
+		}
+		return nil
+	}
+	meta["type"] = json.RawMessage(`"agent_metadata"`)
+	entry, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	return im.append(ctx, key, []json.RawMessage{entry})
+}
