@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // Archive is a copy of the sessions of configuration directories that outlives the
@@ -22,7 +24,7 @@ type Archive struct {
 }
 
 // OpenArchive is the archive in a directory, which need not exist yet.
-func OpenArchive(dir string) *Archive { return &Archive{dir: dir, files: osFiles{}} }
+func OpenArchive(dir string) *Archive { return &Archive{dir: dir, files: osFiles{dir}} }
 
 // Path is the directory of the archive.
 func (a *Archive) Path() string { return a.dir }
@@ -53,7 +55,7 @@ func (f *ArchivedFile) SessionID() string {
 		return ""
 	}
 	id := strings.TrimSuffix(parts[1], ".jsonl")
-	if !validID(id) || len(parts) == 2 && id == parts[1] {
+	if !claudedir.ValidID(id) || len(parts) == 2 && id == parts[1] {
 		return ""
 	}
 	return id

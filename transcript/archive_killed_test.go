@@ -18,10 +18,10 @@ type lockedKiller struct {
 	killer
 }
 
-func (k *lockedKiller) CreateTemp(dir, pattern string) (writeFile, error) {
+func (k *lockedKiller) CreateTemp(dir string) (writeFile, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	f, err := k.killer.CreateTemp(dir, pattern)
+	f, err := k.killer.CreateTemp(dir)
 	return &lockedFile{f, k}, err
 }
 
@@ -101,6 +101,14 @@ func newKilledWorld(t *testing.T) *killedWorld {
 	return w
 }
 
+// files is the file system that an operation writes to.
+func (w *killedWorld) files(name string) osFiles {
+	if name == "save" {
+		return osFiles{w.a.dir}
+	}
+	return osFiles{w.d.config}
+}
+
 // writers are the operations on whole sessions that write.
 var writers = map[string]func(t *testing.T, w *killedWorld, files fileSystem) error{
 	"repair": func(t *testing.T, w *killedWorld, files fileSystem) error {
@@ -137,6 +145,7 @@ var writers = map[string]func(t *testing.T, w *killedWorld, files fileSystem) er
 func TestWritersKilledAnywhere(t *testing.T) {
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			steps := 0
 			for killAt := 0; killAt <= steps; killAt++ {
 				for _, k := range []killer{{killAt: killAt}, {killAt: killAt, during: true}, {killAt: killAt, after: true}} {
@@ -144,6 +153,7 @@ func TestWritersKilledAnywhere(t *testing.T) {
 					before := filesBelow(t, w.d.config)
 					maps.Copy(before, filesBelow(t, w.a.dir))
 					locked := &lockedKiller{killer: k}
+					locked.osFiles = w.files(name)
 					err := write(t, w, locked)
 					if killAt == 0 {
 						if steps = locked.step; err != nil || steps == 0 {
@@ -163,7 +173,7 @@ func TestWritersKilledAnywhere(t *testing.T) {
 
 func checkWriterKilled(t *testing.T, w *killedWorld, before map[string]string, name string) {
 	t.Helper()
-	w.d.files, w.a.files = osFiles{}, osFiles{}
+	w.d.files, w.a.files = w.files("repair"), w.files("save")
 	now := filesBelow(t, w.d.config)
 	maps.Copy(now, filesBelow(t, w.a.dir))
 	for path, text := range before {
@@ -184,7 +194,7 @@ func checkWriterKilled(t *testing.T, w *killedWorld, before map[string]string, n
 	if damaged, err := w.a.Verify(t.Context(), nil); err != nil || len(damaged) > 0 {
 		t.Errorf("the archive: %v, %v", damaged, err)
 	}
-	if err := writers[name](t, w, osFiles{}); err != nil {
+	if err := writers[name](t, w, w.files(name)); err != nil {
 		t.Errorf("once more: %v", err)
 	}
 }

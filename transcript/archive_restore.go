@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // RestoreOptions say what is restored. nil stands for the zero value.
@@ -70,14 +72,16 @@ func (a *Archive) wanted(sessions []string) ([]*ArchivedFile, error) {
 	if err != nil || len(sessions) == 0 {
 		return files, err
 	}
+	asked, there := map[string]bool{}, map[string]bool{}
+	for _, f := range files {
+		there[f.SessionID()] = true
+	}
 	for _, id := range sessions {
-		if !slices.ContainsFunc(files, func(f *ArchivedFile) bool { return f.SessionID() == id }) {
+		if asked[id] = true; !there[id] || id == "" {
 			return nil, fmt.Errorf("%w in the archive: %s", ErrNoSession, id)
 		}
 	}
-	return slices.DeleteFunc(files, func(f *ArchivedFile) bool {
-		return f.SessionID() == "" || !slices.Contains(sessions, f.SessionID())
-	}), nil
+	return slices.DeleteFunc(files, func(f *ArchivedFile) bool { return f.SessionID() == "" || !asked[f.SessionID()] }), nil
 }
 
 func (a *Archive) restoreFile(ctx context.Context, to *Dir, f *ArchivedFile, opts *RestoreOptions, report *RestoreReport) error {
@@ -89,6 +93,9 @@ func (a *Archive) restoreFile(ctx context.Context, to *Dir, f *ArchivedFile, opt
 	path, v := filepath.Join(to.projects(), rel), f.Latest()
 	switch same, err := begins(path, v); {
 	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, regular.ErrNotRegular):
+		report.Differ = append(report.Differ, f.Path) // a link, for example
+		return nil
 	case err != nil:
 		return fmt.Errorf("transcript: %w", err)
 	case same:
@@ -135,7 +142,7 @@ func (a *Archive) unpack(ctx context.Context, to *Dir, v *FileVersion, path stri
 	if err := to.files.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
-	tmp, err := to.files.CreateTemp(filepath.Dir(path), ".parley-*.tmp")
+	tmp, err := to.files.CreateTemp(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}

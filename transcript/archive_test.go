@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/internal/breakage"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -70,7 +69,7 @@ func noise(n int) string {
 	return string(b)
 }
 
-// TestArchive saves a directory while it changes, loses it, and gets all of it back.
+// transcript.TestArchive saves a directory while it changes, loses it, and gets all of it back.
 func TestArchive(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(filepath.Join(t.TempDir(), "archive"))
 	long, short := breakage.New(1, "/home/dev/a"), breakage.New(2, "/home/dev/b")
@@ -129,7 +128,7 @@ func checkVersions(t *testing.T, a *transcript.Archive, want map[string]int) {
 	}
 }
 
-// TestRestore puts back one session of many, over nothing that exists.
+// transcript.TestRestore puts back one session of many, over nothing that exists.
 func TestRestore(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
 	one, two := breakage.New(3, "/home/dev/p"), breakage.New(4, "/home/dev/p")
@@ -167,7 +166,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestRestoreDamaged restores nothing of a file whose archive is damaged, and all of
+// transcript.TestRestoreDamaged restores nothing of a file whose archive is damaged, and all of
 // the others.
 func TestRestoreDamaged(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())

@@ -1,15 +1,17 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // ChangeOptions say where a session is looked for and what may be changed. nil
@@ -155,7 +157,7 @@ func (d *Dir) appendRecord(s *Session, record any) error {
 
 // endsTorn reports whether a file does not end with a line feed.
 func endsTorn(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false, err
 	}
@@ -173,6 +175,11 @@ func endsTorn(path string) (bool, error) {
 // replace puts a file with this text at path, at once: whoever looks finds the old
 // file or the new one, whole.
 func replace(files fileSystem, path string, text []byte) error {
+	return replaceFrom(files, path, bytes.NewReader(text))
+}
+
+// replaceFrom is replace for a text that is read while it is written.
+func replaceFrom(files fileSystem, path string, text io.WriterTo) error {
 	tmp, err := writeTemp(files, filepath.Dir(path), text)
 	if err != nil {
 		return err
@@ -185,12 +192,12 @@ func replace(files fileSystem, path string, text []byte) error {
 
 // writeTemp writes a new file, safe on the disk, whose name nobody takes for
 // anything.
-func writeTemp(files fileSystem, dir string, text []byte) (path string, err error) {
-	f, err := files.CreateTemp(dir, ".parley-*.tmp")
+func writeTemp(files fileSystem, dir string, text io.WriterTo) (path string, err error) {
+	f, err := files.CreateTemp(dir)
 	if err != nil {
 		return "", fmt.Errorf("transcript: %w", err)
 	}
-	_, err = f.Write(text)
+	_, err = text.WriteTo(f)
 	if err == nil {
 		err = f.Sync()
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -22,7 +21,7 @@ var words = []string{
 	"e\u0301 combined", "zero\u200bwidth\u200djoin", "private\ue000use", "right\u202eto left", "line\nfeed",
 }
 
-// TestChangesAreRead changes a session with this package and lets the official SDK
+// transcript.TestChangesAreRead changes a session with this package and lets the official SDK
 // read it, then the other way round. Both must see the same, and write the same
 // lines.
 func TestChangesAreRead(t *testing.T) {
@@ -150,7 +149,7 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 	}
 }
 
-// TestLiveSession changes no session that a running process has open, unless it is
+// transcript.TestLiveSession changes no session that a running process has open, unless it is
 // told to.
 func TestLiveSession(t *testing.T) {
 	dir, id := newSession(t)
@@ -196,7 +195,7 @@ func TestLiveSession(t *testing.T) {
 	}
 }
 
-// TestAppendBehindTornLine renames a session whose last line is torn: the title is
+// transcript.TestAppendBehindTornLine renames a session whose last line is torn: the title is
 // a line of its own.
 func TestAppendBehindTornLine(t *testing.T) {
 	dir, id := newSession(t)

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/internal/e2e"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// TestCLIGoesOn lets the real CLI go on with sessions that this package changed: a
+// transcript.TestCLIGoesOn lets the real CLI go on with sessions that this package changed: a
 // renamed one and a fork. While it runs, the session is live, and not when it has
 // ended.
 func TestCLIGoesOn(t *testing.T) {
@@ -33,7 +34,7 @@ func TestCLIGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, ok := m.(*claude.ResultMessage); ok {
+		if r, ok := m.(*message.Result); ok {
 			id = r.SessionID
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // ConversationOptions say what of a conversation is wanted.
@@ -19,26 +19,34 @@ type ConversationOptions struct {
 // talk of subagents. nil stands for the zero options. Bad lines are left out;
 // [Session.Entries] tells of them. It reads the whole file; [Session.Page] does not.
 func (s *Session) Conversation(ctx context.Context, opts *ConversationOptions) ([]*Message, error) {
-	entries, err := goodEntries(ctx, s.Path)
+	w := newWork(ctx)
+	entries, err := goodEntries(w, s.Path)
 	if err != nil {
 		return nil, err
 	}
-	return conversation(entries, opts != nil && opts.System), nil
+	messages := conversation(w, entries, opts != nil && opts.System)
+	if w.ended() {
+		return nil, w.err
+	}
+	return messages, nil
 }
 
-func conversation(lines []Entry, system bool) []*Message {
+func conversation(w *work, lines []Entry, system bool) []*Message {
 	entries := make([]Entry, len(lines))
 	for i, e := range lines {
+		if w.over() {
+			return nil
+		}
 		entries[i] = spoken(e)
 	}
-	g := newGraph(entries)
+	g := newGraph(w, entries)
 	leaf := g.leaf()
 	if leaf == nil {
 		return nil
 	}
 	chain := g.withParallel(g.chain(leaf))
 	trailing := g.trailing(chain, leaf)
-	t := thread{nodes: append(chain, trailing...), trailing: map[*node]bool{}, delivered: deliveries(entries)}
+	t := thread{work: w, nodes: append(chain, trailing...), trailing: map[*node]bool{}, delivered: deliveries(w, entries)}
 	for _, n := range trailing {
 		t.trailing[n] = true
 	}
@@ -77,7 +85,7 @@ func (m *threadMessage) visible(system bool) bool {
 
 // isOutside reports whether somebody outside of the session spoke: such a message
 // is shown although the CLI marks it as its own.
-func isOutside(origin claude.JSON) bool {
+func isOutside(origin message.JSON) bool {
 	switch lastString(string(origin), "kind") {
 	case "channel", "observer", "observer-activity", "slack-ping", "voice-call", "peer":
 		return true
@@ -105,7 +113,7 @@ func newMessage(e Entry, l *Link) *threadMessage {
 	return &threadMessage{Message: m, link: l, meta: l.IsMeta}
 }
 
-func notNull(j claude.JSON) claude.JSON {
+func notNull(j message.JSON) message.JSON {
 	if j == "null" {
 		return ""
 	}
@@ -113,7 +121,7 @@ func notNull(j claude.JSON) claude.JSON {
 }
 
 // denial says that the one tool whose result this is did not run.
-func denial(e *UserEntry) []claude.ToolResultMeta {
+func denial(e *UserEntry) []message.ToolResultMeta {
 	switch e.ToolDenialKind {
 	case "user-rejected", "permission-rule", "automode-blocked", "automode-unavailable",
 		"automode-parsing-error", "interrupted", "cancelled":
@@ -125,7 +133,7 @@ func denial(e *UserEntry) []claude.ToolResultMeta {
 	if len(ids) != 1 {
 		return nil
 	}
-	return []claude.ToolResultMeta{{ID: ids[0], NonExecutionKind: e.ToolDenialKind}}
+	return []message.ToolResultMeta{{ID: ids[0], NonExecutionKind: e.ToolDenialKind}}
 }
 
 // interruptions are how the texts begin that the CLI writes where something was

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -44,7 +43,7 @@ func scenarios(t *testing.T) []string {
 	return names
 }
 
-// TestCorpus asks for every tree what the official SDK was asked, and compares.
+// transcript.TestCorpus asks for every tree what the official SDK was asked, and compares.
 // Three things are not compared, because they changed when the trees were copied:
 // fileSize, lastModified (which is set from the expected answer, so that the order
 // of the list is that of the recording), and the paths that only we give.

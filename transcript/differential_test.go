@@ -14,11 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// damaged is how many sessions TestDamagedAsOfficial makes of the corpus.
+// damaged is how many sessions transcript.TestDamagedAsOfficial makes of the corpus.
 func damaged() int {
 	if os.Getenv("PARLEY_SOAK") != "" {
 		return 1500
@@ -26,7 +25,7 @@ func damaged() int {
 	return 100
 }
 
-// TestDamagedAsOfficial damages the sessions of the corpus in every way that a
+// transcript.TestDamagedAsOfficial damages the sessions of the corpus in every way that a
 // crash, a merge or another program can: the official SDK and this package must
 // still say the same about them.
 func TestDamagedAsOfficial(t *testing.T) {

@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // ErrNoSession means that there is no session with that id, or none where it was
@@ -28,40 +29,16 @@ type Dir struct {
 // exist has no sessions.
 func Open(configDir string) *Dir {
 	if configDir == "" {
-		return &Dir{config: defaultConfigDir(), project: defaultProject(), files: osFiles{}}
+		config := claudedir.Config(os.Getenv)
+		return &Dir{config: config, project: claudedir.FixedProject(os.Getenv), files: osFiles{config}}
 	}
-	return &Dir{config: configDir, files: osFiles{}}
-}
-
-// projectName matches a name that the environment may give to all projects.
-var projectName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-// defaultProject is the name that the CLI would put all sessions under, whatever
-// their directory; "" if it would not. The variable counts only together with the
-// one that names the configuration directory.
-func defaultProject() string {
-	name := os.Getenv("CLAUDE_CODE_PROJECT_DIR_NAME")
-	if os.Getenv("CLAUDE_CONFIG_DIR") == "" || !projectName.MatchString(name) || !filepath.IsLocal(name) {
-		return ""
-	}
-	return name
-}
-
-func defaultConfigDir() string {
-	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return composed(dir) // as the CLI does it
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ".claude"
-	}
-	return composed(filepath.Join(home, ".claude"))
+	return &Dir{config: configDir, files: osFiles{configDir}}
 }
 
 // Path is the configuration directory.
 func (d *Dir) Path() string { return d.config }
 
-func (d *Dir) projects() string { return filepath.Join(d.config, "projects") }
+func (d *Dir) projects() string { return claudedir.Projects(d.config) }
 
 // projectDirs are the paths of the directories that may hold sessions. A link to
 // a directory counts.
@@ -109,7 +86,7 @@ func (d *Dir) sessionIn(id string, dirs []string) (*Session, error) {
 
 // copies are the sessions with an id: there can be one in each project.
 func (d *Dir) copies(id string, dirs []string) []*Session {
-	if !validID(id) {
+	if !claudedir.ValidID(id) {
 		return nil
 	}
 	var found []*Session
@@ -134,24 +111,4 @@ func (d *Dir) sessionAt(path string) *Session {
 		ProjectKey: filepath.Base(filepath.Dir(path)),
 		dir:        d,
 	}
-}
-
-// validID reports whether a session id is one: a UUID of any version. Nothing else
-// may become part of a path.
-func validID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range []byte(s) {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"slices"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // Fault is a kind of damage to a session.
@@ -76,21 +78,22 @@ func (f *Finding) String() string {
 // at a time. In a session that is being written to,
 // a tool that still runs is a tool without a result.
 func (s *Session) Doctor(ctx context.Context, opts *DoctorOptions) ([]*Finding, error) {
-	x, err := examineFile(ctx, s.Path, opts)
+	w := newWork(ctx)
+	x, err := examineFile(s.Path, newExamination(w, opts))
 	if err != nil {
 		return nil, err
 	}
 	findings := x.findings
-	agents, err := s.Subagents()
+	agents, err := s.subagents(w)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range agents {
-		lines, err := readLines(ctx, a.Path)
+		of, err := examineFile(a.Path, agentOptions(opts, x))
 		if err != nil {
 			return nil, err
 		}
-		findings = append(findings, examine(a.Path, lines, agentOptions(opts, x)).findings...)
+		findings = append(findings, of.findings...)
 	}
 	return findings, nil
 }
@@ -105,16 +108,16 @@ type fileLine struct {
 }
 
 // readLines reads all lines of a session file, good and bad.
-func readLines(ctx context.Context, path string) ([]*fileLine, error) {
-	f, err := os.Open(path)
+func readLines(w *work, path string) ([]*fileLine, error) {
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	defer f.Close()
 	var all []*fileLine
-	for r := newLineReader(f, 0); ; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for r := newLineReader(contextReader{w.ctx, f}, 0); ; {
+		if w.over() {
+			return nil, w.err
 		}
 		l, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -134,46 +137,47 @@ func readLines(ctx context.Context, path string) ([]*fileLine, error) {
 
 // examination is the look at one file.
 type examination struct {
+	work     *work
 	path     string
 	maxLine  int
-	agent    bool            // the file is a subagent's
-	outside  map[string]bool // uuids that entries may follow although they are elsewhere
+	agent    bool             // the file is a subagent's
+	outside  map[string]*node // entries of the session, which those of an agent may follow
 	lines    []*fileLine
 	graph    *graph
 	chain    []*node // the conversation that is resumed
 	onChain  map[*node]bool
+	offChain int      // the index of the first message that is not on it
+	repeated Severity // what a repeated entry means, "" until it is asked for
 	findings []*Finding
 }
 
 // agentOptions are the options for a subagent of an examined session: an agent that
 // was forked from the conversation follows an entry of it.
 func agentOptions(opts *DoctorOptions, main *examination) *examination {
-	x := newExamination(opts)
-	x.agent, x.outside = true, map[string]bool{}
-	for id := range main.graph.byID {
-		x.outside[id] = true
-	}
+	x := newExamination(main.work, opts)
+	x.agent, x.outside = true, main.graph.byID
 	return x
 }
 
-func newExamination(opts *DoctorOptions) *examination {
-	x := &examination{maxLine: DefaultMaxLine}
+func newExamination(w *work, opts *DoctorOptions) *examination {
+	x := &examination{work: w, maxLine: DefaultMaxLine}
 	if opts != nil && opts.MaxLine > 0 {
 		x.maxLine = opts.MaxLine
 	}
 	return x
 }
 
-func examineFile(ctx context.Context, path string, opts *DoctorOptions) (*examination, error) {
-	lines, err := readLines(ctx, path)
+// examineFile looks at a file in the way that x says.
+func examineFile(path string, x *examination) (*examination, error) {
+	lines, err := readLines(x.work, path)
 	if err != nil {
 		return nil, err
 	}
-	return examine(path, lines, newExamination(opts)), nil
+	return x, x.examine(path, lines)
 }
 
-// examine looks at the lines of a file in the way that x says.
-func examine(path string, lines []*fileLine, x *examination) *examination {
+// examine looks at the lines of a file. The error is that of the context.
+func (x *examination) examine(path string, lines []*fileLine) error {
 	x.path, x.lines = path, lines
 	var entries []Entry
 	for _, l := range lines {
@@ -181,21 +185,35 @@ func examine(path string, lines []*fileLine, x *examination) *examination {
 			entries = append(entries, l.entry)
 		}
 	}
-	x.graph = newGraph(entries)
-	x.onChain = map[*node]bool{}
+	x.graph = newGraph(x.work, entries)
 	x.chain = x.graph.conversation()
+	x.lookAtChain()
+	for _, look := range []func(){x.badLines, x.duplicates, x.missingParents, x.cycles, x.toolUses, x.toolResults, x.thinking} {
+		if x.work.ended() {
+			return x.work.err
+		}
+		look()
+	}
+	slices.SortStableFunc(x.findings, func(a, b *Finding) int { return a.Line - b.Line })
+	if x.work.ended() {
+		return x.work.err
+	}
+	return nil
+}
+
+// lookAtChain notes what is on the conversation, and where the first message is that is
+// not.
+func (x *examination) lookAtChain() {
+	x.onChain = make(map[*node]bool, len(x.chain))
 	for _, n := range x.chain {
 		x.onChain[n] = true
 	}
-	x.badLines()
-	x.duplicates()
-	x.missingParents()
-	x.cycles()
-	x.toolUses()
-	x.toolResults()
-	x.thinking()
-	slices.SortStableFunc(x.findings, func(a, b *Finding) int { return a.Line - b.Line })
-	return x
+	x.offChain = math.MaxInt
+	for _, n := range x.graph.nodes {
+		if n.isTalk() && !x.onChain[n] {
+			x.offChain = min(x.offChain, n.index)
+		}
+	}
 }
 
 func (x *examination) report(fault Fault, severity Severity, pos Position, uuid, format string, args ...any) *Finding {

@@ -6,6 +6,9 @@ import "strings"
 // line.
 func (x *examination) badLines() {
 	for i, l := range x.lines {
+		if x.work.over() {
+			return
+		}
 		last := i == len(x.lines)-1
 		switch {
 		case l.bad != nil && l.torn && last:

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// TestDoctorClean holds the doctor against sessions in order, as the CLI and the
+// transcript.TestDoctorClean holds the doctor against sessions in order, as the CLI and the
 // official SDK wrote them: there is nothing to find.
 func TestDoctorClean(t *testing.T) {
 	scenarios, err := os.ReadDir(corpusDir())
@@ -71,10 +71,10 @@ func found(findings []*transcript.Finding, fault string, in breakage.Injury) *tr
 	return nil
 }
 
-// TestDoctorFinds injects faults into a thousand sessions, of each kind into as many;
+// transcript.TestDoctorFinds injects faults into 400 sessions, of each kind into as many;
 // in a long run into a thousand of each kind.
 func TestDoctorFinds(t *testing.T) {
-	sessions := 1000 / (len(breakage.Faults) + 1)
+	sessions := 400 / (len(breakage.Faults) + 1)
 	if os.Getenv("PARLEY_SOAK") != "" {
 		sessions = 1000
 	}

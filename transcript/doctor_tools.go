@@ -3,7 +3,7 @@ package transcript
 import (
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // toolUses finds calls of tools that have no result: on the conversation none in
@@ -12,6 +12,9 @@ func (x *examination) toolUses() {
 	onChain, anywhere := map[string]bool{}, map[string]bool{}
 	last := 0 // the last message of the file
 	for _, n := range x.graph.nodes {
+		if x.work.over() {
+			return
+		}
 		for _, id := range n.toolResults() {
 			anywhere[id] = true
 			onChain[id] = onChain[id] || x.onChain[n]
@@ -21,6 +24,9 @@ func (x *examination) toolUses() {
 		}
 	}
 	for _, n := range x.graph.nodes {
+		if x.work.over() {
+			return
+		}
 		if x.agent && n.index == last {
 			continue // the agent was stopped here; nobody goes on with it
 		}
@@ -36,6 +42,9 @@ func (x *examination) toolUses() {
 func (x *examination) toolResults() {
 	called := map[string]bool{}
 	for _, n := range x.chain {
+		if x.work.over() {
+			return
+		}
 		for _, id := range n.toolUses() {
 			called[id] = true
 		}
@@ -47,11 +56,17 @@ func (x *examination) toolResults() {
 	}
 	anywhere := map[string]bool{}
 	for _, n := range x.graph.nodes {
+		if x.work.over() {
+			return
+		}
 		for _, id := range n.toolUses() {
 			anywhere[id] = true
 		}
 	}
 	for _, n := range x.graph.nodes {
+		if x.work.over() {
+			return
+		}
 		for _, id := range n.toolResults() {
 			if !x.onChain[n] && !anywhere[id] {
 				x.report(OrphanToolResult, Harmless, n.entry.Position(), n.link.UUID, "it is the result of tool use %s, which is not there", id).toolUse = id
@@ -64,6 +79,9 @@ func (x *examination) toolResults() {
 // refuses it. Where the CLI asked for signatures alone, it is as it should be.
 func (x *examination) thinking() {
 	for _, n := range x.graph.nodes {
+		if x.work.over() {
+			return
+		}
 		if emptiedThinking(n) {
 			x.report(EmptiedThinking, x.severityOf(n), n.entry.Position(), n.link.UUID, "thinking without text has a signature")
 		}
@@ -83,7 +101,7 @@ func emptiedThinking(n *node) bool {
 	return false
 }
 
-func isEmptied(b claude.ContentBlock) bool {
-	t, ok := b.(*claude.ThinkingBlock)
+func isEmptied(b message.ContentBlock) bool {
+	t, ok := b.(*message.Thinking)
 	return ok && t.Thinking == "" && t.Signature != ""
 }

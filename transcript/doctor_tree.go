@@ -4,6 +4,9 @@ package transcript
 func (x *examination) duplicates() {
 	first := map[string]*fileLine{}
 	for _, l := range x.lines {
+		if x.work.over() {
+			return
+		}
 		link := linkOrNil(l.entry)
 		if link == nil || link.UUID == "" {
 			continue
@@ -23,15 +26,25 @@ func (x *examination) duplicates() {
 // repeats is what it means that an entry is there twice: nothing, unless its second
 // place is taken for the end of the conversation.
 func (x *examination) repeats() Severity {
+	if x.repeated == "" {
+		x.repeated = x.weighRepeated()
+	}
+	return x.repeated
+}
+
+func (x *examination) weighRepeated() Severity {
 	seen := map[string]bool{}
 	var once []Entry
 	for _, l := range x.lines {
+		if x.work.over() {
+			return Harmless
+		}
 		if linkOrNil(l.entry) != nil && !seen[l.entry.line().text] {
 			seen[l.entry.line().text] = true
 			once = append(once, l.entry)
 		}
 	}
-	if sameNodes(newGraph(once).conversation(), x.chain) {
+	if sameNodes(newGraph(x.work, once).conversation(), x.chain) {
 		return Harmless
 	}
 	return BreaksResume
@@ -50,30 +63,22 @@ func (x *examination) hides(earlier, later *fileLine) Severity {
 // missingParents finds entries that follow one that is not in the file.
 func (x *examination) missingParents() {
 	for _, n := range x.graph.nodes {
+		if x.work.over() {
+			return
+		}
 		parent := n.link.ParentUUID
-		if parent == "" || x.graph.byID[parent] != nil || x.outside[parent] {
+		if parent == "" || x.graph.byID[parent] != nil || x.outside[parent] != nil {
 			continue
 		}
 		severity := Harmless
 		switch {
-		case x.onChain[n] && x.graph.byID[n.parent] == nil && x.saidBefore(n):
+		case x.onChain[n] && x.graph.byID[n.parent] == nil && x.offChain < n.index: // something was said before it
 			severity = BreaksResume
 		case n.isTalk():
 			severity = BreaksDisplay
 		}
 		x.report(MissingParent, severity, n.entry.Position(), n.link.UUID, "it follows %s, which is not there", parent)
 	}
-}
-
-// saidBefore reports whether something was said before an entry that is now cut off
-// from it.
-func (x *examination) saidBefore(n *node) bool {
-	for _, m := range x.graph.nodes {
-		if m.isTalk() && m.index < n.index && !x.onChain[m] {
-			return true
-		}
-	}
-	return false
 }
 
 // cycles finds circles of parents. A circle is one finding, at its first line.
@@ -84,9 +89,12 @@ func (x *examination) cycles() {
 	)
 	state := map[*node]int{}
 	for _, start := range x.graph.nodes {
+		if x.work.over() {
+			return
+		}
 		var way []*node
 		n := start
-		for ; n != nil && state[n] == 0; n = x.graph.parentOf(n) {
+		for ; n != nil && state[n] == 0 && !x.work.over(); n = x.graph.parentOf(n) {
 			state[n] = open
 			way = append(way, n)
 		}
@@ -101,7 +109,7 @@ func (x *examination) cycles() {
 
 func (x *examination) cycle(n *node) {
 	first, size, severity := n, 0, BreaksDisplay
-	for m := n; ; {
+	for m := n; !x.work.over(); {
 		size++
 		if m.index < first.index {
 			first = m

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -52,7 +52,7 @@ func (s *source) Position() Position { return s.pos }
 
 // Member is the text of one member of the line, for what no field holds; "" if
 // there is none.
-func (s *source) Member(name string) claude.JSON { return claude.JSON(memberOf(s.text, name)) }
+func (s *source) Member(name string) message.JSON { return message.JSON(memberOf(s.text, name)) }
 
 func (s *source) line() *source { return s }
 
@@ -123,8 +123,9 @@ func lastString(object, name string) string {
 }
 
 func syntaxError(text string) error {
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
+	d := jsonwire.NewDecoder(text)
+	d.Skip()
+	if err := d.End(); err != nil {
 		return fmt.Errorf("no JSON: %w", err)
 	}
 	return errNoObject

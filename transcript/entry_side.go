@@ -1,6 +1,6 @@
 package transcript
 
-import "github.com/seed7221b0f9/parley/claude"
+import "github.com/seed7221b0f9/parley/claude/message"
 
 // Side is what the records beside the tree share. Most have no time.
 type Side struct {
@@ -21,14 +21,14 @@ type RecordEntry struct {
 // them; other programs that write this format do.
 type ResultEntry struct {
 	Side
-	UUID         string      `json:"uuid"`
-	Subtype      string      `json:"subtype"`
-	IsError      bool        `json:"is_error"`
-	NumTurns     int64       `json:"num_turns"`
-	DurationMS   int64       `json:"duration_ms"`
-	Result       string      `json:"result"`
-	TotalCostUSD float64     `json:"total_cost_usd"`
-	UsageJSON    claude.JSON `json:"usage"`
+	UUID         string       `json:"uuid"`
+	Subtype      string       `json:"subtype"`
+	IsError      bool         `json:"is_error"`
+	NumTurns     int64        `json:"num_turns"`
+	DurationMS   int64        `json:"duration_ms"`
+	Result       string       `json:"result"`
+	TotalCostUSD float64      `json:"total_cost_usd"`
+	UsageJSON    message.JSON `json:"usage"`
 }
 
 // SummaryEntry is a summary of the conversation up to a leaf. Today's CLI
@@ -42,11 +42,11 @@ type SummaryEntry struct {
 // QueueOperationEntry says that a prompt was put into the queue or taken out.
 type QueueOperationEntry struct {
 	Side
-	Operation   string      `json:"operation"` // enqueue, dequeue, remove, …
-	Content     claude.JSON `json:"content"`
-	Reason      string      `json:"reason"`
-	CommandUUID string      `json:"commandUuid"`
-	DeliveryID  string      `json:"deliveryId"`
+	Operation   string       `json:"operation"` // enqueue, dequeue, remove, …
+	Content     message.JSON `json:"content"`
+	Reason      string       `json:"reason"`
+	CommandUUID string       `json:"commandUuid"`
+	DeliveryID  string       `json:"deliveryId"`
 }
 
 // LastPromptEntry is the last prompt so far, for lists of sessions.
@@ -60,14 +60,14 @@ type LastPromptEntry struct {
 // session that this one was forked from, before the fork. The last one counts.
 type CostStateEntry struct {
 	Side
-	TotalCostUSD        float64                      `json:"totalCostUSD"`
-	TotalAPIDuration    int64                        `json:"totalAPIDuration"` // milliseconds, as all durations
-	TotalToolDuration   int64                        `json:"totalToolDuration"`
-	TotalDuration       int64                        `json:"totalDuration"`
-	TotalLinesAdded     int64                        `json:"totalLinesAdded"`
-	TotalLinesRemoved   int64                        `json:"totalLinesRemoved"`
-	ModelUsage          map[string]claude.ModelUsage `json:"modelUsage"`
-	HasUnknownModelCost bool                         `json:"hasUnknownModelCost"`
+	TotalCostUSD        float64                       `json:"totalCostUSD"`
+	TotalAPIDuration    int64                         `json:"totalAPIDuration"` // milliseconds, as all durations
+	TotalToolDuration   int64                         `json:"totalToolDuration"`
+	TotalDuration       int64                         `json:"totalDuration"`
+	TotalLinesAdded     int64                         `json:"totalLinesAdded"`
+	TotalLinesRemoved   int64                         `json:"totalLinesRemoved"`
+	ModelUsage          map[string]message.ModelUsage `json:"modelUsage"`
+	HasUnknownModelCost bool                          `json:"hasUnknownModelCost"`
 }
 
 // CustomTitleEntry is a title that somebody gave the session; see [Dir.Rename].
@@ -121,16 +121,16 @@ type ToolsUsedEntry struct {
 // ContentReplacementEntry says what stands for content that was taken out.
 type ContentReplacementEntry struct {
 	Side
-	Replacements claude.JSON `json:"replacements"`
+	Replacements message.JSON `json:"replacements"`
 }
 
 // FileHistoryEntry is a state of the files for rewinding, whole (snapshot) or
 // the difference (delta); Kind tells.
 type FileHistoryEntry struct {
 	Side
-	MessageID        string      `json:"messageId"`
-	Snapshot         claude.JSON `json:"snapshot"`
-	IsSnapshotUpdate bool        `json:"isSnapshotUpdate"`
+	MessageID        string       `json:"messageId"`
+	Snapshot         message.JSON `json:"snapshot"`
+	IsSnapshotUpdate bool         `json:"isSnapshotUpdate"`
 }
 
 func newRecord() Entry { return new(RecordEntry) }

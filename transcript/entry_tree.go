@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -9,22 +9,22 @@ import (
 // note that the CLI put in.
 type UserEntry struct {
 	Link
-	Message claude.UserContent `json:"message"` // a string or blocks, decoded when asked for
+	Message message.UserContent `json:"message"` // a string or blocks, decoded when asked for
 
 	// ToolUseResult is the tool's own output: an object, or a string for an error
 	// and for MCP tools. Files of subagents have none.
-	ToolUseResult           claude.JSON `json:"toolUseResult"`
-	SourceToolAssistantUUID string      `json:"sourceToolAssistantUUID"` // the line whose tool use this answers
-	SourceToolUseID         string      `json:"sourceToolUseID"`
-	PermissionDecision      claude.JSON `json:"permissionDecision"`
-	ToolDenialKind          string      `json:"toolDenialKind"` // set: the tool did not run, and why
+	ToolUseResult           message.JSON `json:"toolUseResult"`
+	SourceToolAssistantUUID string       `json:"sourceToolAssistantUUID"` // the line whose tool use this answers
+	SourceToolUseID         string       `json:"sourceToolUseID"`
+	PermissionDecision      message.JSON `json:"permissionDecision"`
+	ToolDenialKind          string       `json:"toolDenialKind"` // set: the tool did not run, and why
 
-	PermissionMode string      `json:"permissionMode"`
-	PromptSource   string      `json:"promptSource"`
-	TurnOrigin     string      `json:"turnOrigin"`
-	TurnPosition   claude.JSON `json:"turnPosition"`
-	Origin         claude.JSON `json:"origin"`   // who spoke, if it was not the user
-	Contexts       claude.JSON `json:"contexts"` // never written by the CLI; other programs do
+	PermissionMode string       `json:"permissionMode"`
+	PromptSource   string       `json:"promptSource"`
+	TurnOrigin     string       `json:"turnOrigin"`
+	TurnPosition   message.JSON `json:"turnPosition"`
+	Origin         message.JSON `json:"origin"`   // who spoke, if it was not the user
+	Contexts       message.JSON `json:"contexts"` // never written by the CLI; other programs do
 
 	IsCompactSummary          bool `json:"isCompactSummary"`
 	IsVisibleInTranscriptOnly bool `json:"isVisibleInTranscriptOnly"`
@@ -47,13 +47,13 @@ type AssistantEntry struct {
 	Effort         string `json:"effort"`
 	ThinkingMS     int64  `json:"thinkingDurationMs"`
 
-	IsAPIErrorMessage  bool                  `json:"isApiErrorMessage"` // the text is an error, the CLI wrote it
-	Error              claude.AssistantError `json:"error"`
-	APIError           string                `json:"apiError"`
-	APIErrorStatus     int64                 `json:"apiErrorStatus"`
-	APIErrorType       string                `json:"apiErrorType"`
-	ErrorDetails       claude.JSON           `json:"errorDetails"`
-	IsAbortedMidStream bool                  `json:"isAbortedMidStream"`
+	IsAPIErrorMessage  bool                   `json:"isApiErrorMessage"` // the text is an error, the CLI wrote it
+	Error              message.AssistantError `json:"error"`
+	APIError           string                 `json:"apiError"`
+	APIErrorStatus     int64                  `json:"apiErrorStatus"`
+	APIErrorType       string                 `json:"apiErrorType"`
+	ErrorDetails       message.JSON           `json:"errorDetails"`
+	IsAbortedMidStream bool                   `json:"isAbortedMidStream"`
 
 	AttributionAgent string `json:"attributionAgent"`
 	AttributionSkill string `json:"attributionSkill"`
@@ -64,20 +64,20 @@ func (e *AssistantEntry) Text() string { return e.Message.Content.String() }
 
 // APIMessage is the API's side of an assistant line.
 type APIMessage struct {
-	ID         string         `json:"id"`
-	Role       string         `json:"role"`
-	Model      string         `json:"model"` // "<synthetic>" for text that the CLI wrote itself
-	Content    claude.Content `json:"content"`
-	StopReason string         `json:"stop_reason"`
-	UsageJSON  claude.JSON    `json:"usage"`
+	ID         string          `json:"id"`
+	Role       string          `json:"role"`
+	Model      string          `json:"model"` // "<synthetic>" for text that the CLI wrote itself
+	Content    message.Content `json:"content"`
+	StopReason string          `json:"stop_reason"`
+	UsageJSON  message.JSON    `json:"usage"`
 }
 
 // Usage is the count of tokens of the whole answer, nil if there is none.
-func (m *APIMessage) Usage() *claude.Usage {
+func (m *APIMessage) Usage() *message.Usage {
 	if m.UsageJSON == "" {
 		return nil
 	}
-	var u *claude.Usage
+	var u *message.Usage
 	if jsonwire.Unmarshal(string(m.UsageJSON), &u) != nil {
 		return nil
 	}
@@ -89,12 +89,12 @@ type SystemEntry struct {
 	Link
 	Subtype         string           `json:"subtype"`
 	Level           string           `json:"level"`
-	Content         claude.Content   `json:"content"` // nearly always a string
+	Content         message.Content  `json:"content"` // nearly always a string
 	CompactMetadata *CompactMetadata `json:"compactMetadata"`
-	CommandRun      claude.JSON      `json:"commandRun"`
-	Error           claude.JSON      `json:"error"`
+	CommandRun      message.JSON     `json:"commandRun"`
+	Error           message.JSON     `json:"error"`
 	ToolUseID       string           `json:"toolUseID"`
-	Origin          claude.JSON      `json:"origin"`
+	Origin          message.JSON     `json:"origin"`
 }
 
 // Text is the text of the note.
@@ -129,9 +129,9 @@ type PreservedSegment struct {
 // environment, a file, a prompt that was queued, …
 type AttachmentEntry struct {
 	Link
-	Attachment   claude.JSON `json:"attachment"` // an object of the attachment's own shape
-	Rendered     claude.JSON `json:"rendered"`   // what the model was shown of it
-	RenderedRole string      `json:"renderedRole"`
+	Attachment   message.JSON `json:"attachment"` // an object of the attachment's own shape
+	Rendered     message.JSON `json:"rendered"`   // what the model was shown of it
+	RenderedRole string       `json:"renderedRole"`
 }
 
 // AttachmentType is the attachment's type: environment, file, queued_command, …
@@ -142,7 +142,7 @@ func (e *AttachmentEntry) AttachmentType() string {
 // ProgressEntry is a report from a tool at work, which older CLIs kept.
 type ProgressEntry struct {
 	Link
-	Data            claude.JSON `json:"data"`
-	ToolUseID       string      `json:"toolUseID"`
-	ParentToolUseID string      `json:"parentToolUseID"`
+	Data            message.JSON `json:"data"`
+	ToolUseID       string       `json:"toolUseID"`
+	ParentToolUseID string       `json:"parentToolUseID"`
 }

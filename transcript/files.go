@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // TranscriptFile is a file of JSON lines below the projects: that of a session, or
@@ -84,7 +86,7 @@ func transcriptFile(project, path string, e fs.DirEntry) *TranscriptFile {
 		}
 		f.SessionID, f.AgentID = session, id
 	}
-	if !validID(f.SessionID) {
+	if !claudedir.ValidID(f.SessionID) {
 		return nil
 	}
 	info, err := e.Info()

@@ -9,6 +9,8 @@ import (
 	"iter"
 	"os"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // FollowOptions say how a session is followed. nil stands for the zero value.
@@ -55,11 +57,12 @@ type follower struct {
 	number   int   // of the last line that was, negative: unknown
 	interval time.Duration
 	first    os.FileInfo
+	size     int64 // of the file when it was last read
 }
 
 // run follows the file; the error is nil only if the range was broken off.
 func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, error) bool) error {
-	file, err := os.Open(f.path)
+	file, err := regular.Open(f.path)
 	if err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
@@ -78,8 +81,14 @@ func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, erro
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
 	for {
-		if goOn, err := f.readOn(ctx, file, yield); !goOn || err != nil {
-			return err
+		// A line that is being written is read again when there is more of it.
+		if now, err := file.Stat(); err != nil || now.Size() != f.size {
+			if err == nil {
+				f.size = now.Size()
+			}
+			if goOn, err := f.readOn(ctx, file, yield); !goOn || err != nil {
+				return err
+			}
 		}
 		select {
 		case <-tick.C:
@@ -99,7 +108,7 @@ func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, erro
 // readOn yields the whole lines behind the offset; false if the range was broken
 // off.
 func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, error) bool) (bool, error) {
-	r := newLineReader(io.NewSectionReader(file, f.offset, 1<<62), f.offset)
+	r := newLineReader(contextReader{ctx, io.NewSectionReader(file, f.offset, 1<<62)}, f.offset)
 	r.number = f.number
 	for {
 		if err := ctx.Err(); err != nil {

@@ -2,12 +2,12 @@ package transcript
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // ForkOptions say what a fork is to be. nil stands for the zero value.
@@ -33,17 +33,17 @@ func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session,
 	if err != nil {
 		return nil, err
 	}
-	entries, err := goodEntries(ctx, s.Path)
+	f := &forker{work: newWork(ctx), from: s, id: claudedir.NewID(), now: timestamp(time.Now()), uuids: map[string]string{}}
+	entries, err := goodEntries(f.work, s.Path)
 	if err != nil {
 		return nil, err
 	}
-	f := &forker{from: s, id: newUUID(), now: timestamp(time.Now()), uuids: map[string]string{}}
 	if err := f.collect(entries, opts.UpTo); err != nil {
 		return nil, err
 	}
-	lines, err := f.lines()
-	if err != nil {
-		return nil, err
+	lines := f.lines()
+	if f.work.ended() {
+		return nil, f.work.err
 	}
 	title := strings.TrimSpace(opts.Title)
 	if title == "" {
@@ -51,7 +51,7 @@ func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session,
 			return nil, err
 		}
 	}
-	lines = append(lines, f.record("custom-title", "customTitle", quote(title), "uuid", quote(newUUID()), "timestamp", quote(f.now)))
+	lines = append(lines, f.record("custom-title", "customTitle", quote(title), "uuid", quote(claudedir.NewID()), "timestamp", quote(f.now)))
 	path := filepath.Join(filepath.Dir(s.Path), f.id+".jsonl")
 	if err := replace(d.files, path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
 		return nil, err
@@ -81,6 +81,7 @@ func (s *Session) forkTitle() (string, error) {
 
 // forker copies the entries of a session into a new one.
 type forker struct {
+	work  *work
 	from  *Session
 	id    string
 	now   string
@@ -92,6 +93,9 @@ type forker struct {
 // collect decides what is copied.
 func (f *forker) collect(entries []Entry, upTo string) error {
 	for _, e := range entries {
+		if f.work.over() {
+			return f.work.err
+		}
 		l := LinkOf(e)
 		switch {
 		case l == nil || l.UUID == "":
@@ -104,7 +108,10 @@ func (f *forker) collect(entries []Entry, upTo string) error {
 		}
 	}
 	if upTo != "" && len(f.tree) > 0 {
-		cut, err := cutAt(f.tree, upTo)
+		cut, err := cutAt(f.work, f.tree, upTo)
+		if f.work.ended() {
+			return f.work.err
+		}
 		if err != nil {
 			return fmt.Errorf("%w in session %s", err, f.from.ID)
 		}
@@ -112,7 +119,7 @@ func (f *forker) collect(entries []Entry, upTo string) error {
 	}
 	copied := 0
 	for _, e := range f.tree {
-		f.uuids[LinkOf(e).UUID] = newUUID()
+		f.uuids[LinkOf(e).UUID] = claudedir.NewID()
 		if e.Kind() != "progress" {
 			copied++
 		}
@@ -124,7 +131,7 @@ func (f *forker) collect(entries []Entry, upTo string) error {
 }
 
 // lines are the lines of the fork, without its title.
-func (f *forker) lines() ([]string, error) {
+func (f *forker) lines() []string {
 	byID := map[string]Entry{}
 	last := 0
 	for i, e := range f.tree {
@@ -137,29 +144,45 @@ func (f *forker) lines() ([]string, error) {
 	if f.side.suppressed {
 		lines = append(lines, f.record("history-suppression", "cause", `"fork_inherit"`, "ts", quote(f.now)))
 	}
+	parents := map[string]string{}
 	for i, e := range f.tree {
+		if f.work.over() {
+			return nil
+		}
 		if e.Kind() != "progress" {
-			lines = append(lines, f.copy(e, f.parent(LinkOf(e), byID), i == last))
+			lines = append(lines, f.copy(e, f.parent(LinkOf(e).ParentUUID, byID, parents), i == last))
 		}
 	}
-	return append(lines, f.sideLines()...), nil
+	return append(lines, f.sideLines()...)
 }
 
-// parent is the text of the new parent's uuid: reports of progress are not
-// copied, and what hung off one hangs off what it hung off.
-func (f *forker) parent(l *Link, byID map[string]Entry) string {
-	seen := map[string]bool{}
-	for id := l.ParentUUID; id != "" && !seen[id]; id = LinkOf(byID[id]).ParentUUID {
+// parent is the text of the new parent's uuid for an old one: reports of progress are
+// not copied, and what hung off one hangs off what it hung off. What was found for those
+// is kept in parents: ways up meet.
+func (f *forker) parent(uuid string, byID map[string]Entry, parents map[string]string) string {
+	var way []string
+	found := "null"
+	for id := uuid; id != "" && !f.work.over(); {
+		if known, ok := parents[id]; ok {
+			found = known
+			break
+		}
 		p := byID[id]
 		if p == nil {
-			return "null"
+			break
 		}
 		if p.Kind() != "progress" {
-			return quote(f.uuids[id])
+			found = quote(f.uuids[id])
+			break
 		}
-		seen[id] = true
+		parents[id] = "null" // a circle leads nowhere
+		way = append(way, id)
+		id = LinkOf(p).ParentUUID
 	}
-	return "null"
+	for _, id := range way {
+		parents[id] = found
+	}
+	return found
 }
 
 // copy is the line of the fork for an entry.
@@ -211,7 +234,7 @@ func (f *forker) mapped(uuid, other string) string {
 func (f *forker) mappedText(text string) string {
 	if list := elements(text); list != nil {
 		for i, e := range list {
-			list[i] = f.mappedText(e)
+			list[i] = f.mapped(stringOf(e), e)
 		}
 		return array(list)
 	}
@@ -265,14 +288,4 @@ func (f *forker) attachment(e *AttachmentEntry) string {
 		}
 	}
 	return string(e.Attachment)
-}
-
-// newUUID makes a random UUID, version 4.
-func newUUID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	s := hex.EncodeToString(b[:])
-	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }

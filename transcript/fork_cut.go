@@ -6,19 +6,19 @@ import (
 
 // cutAt is the beginning of a session up to a message, such that the message is
 // the end of its conversation.
-func cutAt(tree []Entry, uuid string) ([]Entry, error) {
-	at := indexOfMessage(tree, uuid)
+func cutAt(w *work, tree []Entry, uuid string) ([]Entry, error) {
+	at := indexOfMessage(w, tree, uuid)
 	if at < 0 {
 		return nil, ErrNoMessage
 	}
 	cut := beforeBoundary(tree[:at+1])
 	cut = withoutPreserved(cut, LinkOf(tree[at]).UUID)
-	return withoutBranches(cut), nil
+	return withoutBranches(w, cut), nil
 }
 
 // indexOfMessage is where a message is in the file. It is first looked for in the
 // conversation and behind it, then everywhere; the uuid of a queued prompt will do.
-func indexOfMessage(tree []Entry, uuid string) int {
+func indexOfMessage(w *work, tree []Entry, uuid string) int {
 	first := map[string]int{}
 	for i, e := range tree {
 		if _, ok := first[LinkOf(e).UUID]; !ok {
@@ -27,7 +27,7 @@ func indexOfMessage(tree []Entry, uuid string) int {
 	}
 	end := -1
 	var order []Entry
-	g := newGraph(tree)
+	g := newGraph(w, tree)
 	for _, n := range g.conversation() {
 		order = append(order, n.entry)
 		end = max(end, first[n.link.UUID])
@@ -164,51 +164,6 @@ func withoutPreserved(list []Entry, end string) []Entry {
 	return out
 }
 
-// cutter leaves out the branches beside the way to the end of a fork, so far as
-// they would be taken for the conversation.
-type cutter struct {
-	list    []Entry
-	byID    map[string]Entry
-	live    map[string]bool // on the way to the end
-	index   map[string]int
-	start   int // where the conversation begins
-	leftOut map[string]bool
-}
-
-func withoutBranches(list []Entry) []Entry {
-	if len(list) == 0 {
-		return list
-	}
-	plain := make([]Entry, len(list)) // as the fork will have them
-	for i, e := range list {
-		plain[i] = plainEntry(e)
-	}
-	last := LinkOf(list[len(list)-1])
-	end := &SystemEntry{Link: Link{source: source{kind: "system"}, UUID: newUUID(), ParentUUID: last.UUID, Timestamp: last.Timestamp}}
-	wanted := newGraph(append(slices.Clone(plain), end)).conversation()
-	c := newCutter(list, last.UUID, wanted)
-	if c == nil {
-		return list
-	}
-	for _, e := range list {
-		if b := boundaryOf(e); b != nil && c.mayGo(e) && !slices.ContainsFunc(b.preserved(), func(id string) bool { return c.live[id] }) {
-			c.leaveOut(e)
-		}
-	}
-	for {
-		g := newGraph(slices.DeleteFunc(slices.Clone(plain), func(e Entry) bool { return c.leftOut[LinkOf(e).UUID] }))
-		leaf, terminal := g.ends()
-		if leaf == nil {
-			break
-		}
-		if sameNodes(g.withParallel(g.chain(leaf)), wanted) || terminal == nil || !c.mayGo(terminal.entry) {
-			break
-		}
-		c.leaveOut(terminal.entry)
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool { return c.leftOut[LinkOf(e).UUID] })
-}
-
 // plainEntry is an entry without what marks it as somebody else's.
 func plainEntry(e Entry) Entry {
 	l := LinkOf(e)
@@ -221,53 +176,6 @@ func plainEntry(e Entry) Entry {
 		return plain
 	}
 	return e
-}
-
-func newCutter(list []Entry, end string, wanted []*node) *cutter {
-	c := &cutter{list: list, byID: map[string]Entry{}, live: map[string]bool{}, index: map[string]int{}, leftOut: map[string]bool{}}
-	for i, e := range list {
-		id := LinkOf(e).UUID
-		c.byID[id] = e
-		if _, ok := c.index[id]; !ok {
-			c.index[id] = i
-		}
-	}
-	if len(wanted) == 0 {
-		return nil
-	}
-	start, ok := c.index[wanted[0].link.UUID]
-	if !ok {
-		return nil
-	}
-	c.start = start
-	from := []string{end}
-	for _, n := range wanted {
-		from = append(from, n.link.UUID)
-	}
-	for _, id := range from {
-		for e := c.byID[id]; e != nil && !c.live[LinkOf(e).UUID]; e = c.byID[LinkOf(e).ParentUUID] {
-			c.live[LinkOf(e).UUID] = true
-		}
-	}
-	return c
-}
-
-// mayGo reports whether an entry is beside the way and within the conversation.
-func (c *cutter) mayGo(e Entry) bool {
-	id := LinkOf(e).UUID
-	return !c.live[id] && c.index[id] >= c.start
-}
-
-// leaveOut leaves an entry out, what it alone leads to, and what hangs off that.
-func (c *cutter) leaveOut(e Entry) {
-	for ; e != nil && c.mayGo(e) && !c.leftOut[LinkOf(e).UUID]; e = c.byID[LinkOf(e).ParentUUID] {
-		c.leftOut[LinkOf(e).UUID] = true
-	}
-	for _, e := range c.list {
-		if l := LinkOf(e); l.ParentUUID != "" && c.leftOut[l.ParentUUID] {
-			c.leftOut[l.UUID] = true
-		}
-	}
 }
 
 func sameNodes(a, b []*node) bool {

@@ -1,8 +1,7 @@
 package transcript
 
 import (
-	"slices"
-
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -18,7 +17,8 @@ type sideRecords struct {
 	lostFlow     bool // some are missing
 	derived      []string
 	hasDerived   bool
-	ancestors    []string // sessions that entries were forked from
+	ancestors    []string        // sessions that entries were forked from
+	known        map[string]bool // those in ancestors
 }
 
 // add takes what is of use in a record of the session.
@@ -68,9 +68,14 @@ func (r *sideRecords) addFlow(kind string, records []string, snapshot bool) {
 
 // forked remembers the session that an entry was forked from.
 func (r *sideRecords) forked(l *Link) {
-	if l.ForkedFrom != nil && l.ForkedFrom.SessionID != "" && !slices.Contains(r.ancestors, l.ForkedFrom.SessionID) {
-		r.ancestors = append(r.ancestors, l.ForkedFrom.SessionID)
+	if l.ForkedFrom == nil || l.ForkedFrom.SessionID == "" || r.known[l.ForkedFrom.SessionID] {
+		return
 	}
+	if r.known == nil {
+		r.known = map[string]bool{}
+	}
+	r.known[l.ForkedFrom.SessionID] = true
+	r.ancestors = append(r.ancestors, l.ForkedFrom.SessionID)
 }
 
 // record is a line of the fork beside the tree: names and texts of members in turn.
@@ -89,7 +94,7 @@ func (f *forker) record(kind string, members ...string) string {
 func (f *forker) sideLines() (lines []string) {
 	r := &f.side
 	if len(r.replacements) > 0 {
-		lines = append(lines, f.record("content-replacement", "replacements", array(r.replacements), "uuid", quote(newUUID()), "timestamp", quote(f.now)))
+		lines = append(lines, f.record("content-replacement", "replacements", array(r.replacements), "uuid", quote(claudedir.NewID()), "timestamp", quote(f.now)))
 	}
 	if r.atis != "" {
 		lines = append(lines, f.record("atis-latch", "atis", r.atis))

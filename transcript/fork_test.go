@@ -12,11 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// TestForkAsOfficial forks the sessions of the corpus, as they are and damaged,
+// transcript.TestForkAsOfficial forks the sessions of the corpus, as they are and damaged,
 // whole and at a message, with this package and with the official SDK, and compares
 // the files line by line.
 func TestForkAsOfficial(t *testing.T) {

@@ -1,10 +1,30 @@
 package transcript
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
+
+// sidecarLimit is the size from which a small file beside a session, or a note about
+// one, is not read: all that the CLI writes are far smaller.
+const sidecarLimit = 1 << 20
+
+// openRegular opens a session file for reading. A link is not followed, and what is not
+// a regular file is an error: a pipe would hold the list up.
+func openRegular(path string) (*os.File, error) { return regular.OpenNoFollow(path) }
+
+// ErrLinked means that a change would have gone through a symbolic link below the
+// configuration directory, the archive or the cache: it could end anywhere. Links are
+// followed for reading only.
+var ErrLinked = errors.New("transcript: a symbolic link is not followed for writing")
 
 // fileSystem is everything that this package does to files other than read them.
 // Whatever changes something goes through it, one call a step, so that a test can
@@ -14,7 +34,7 @@ type fileSystem interface {
 	Append(path string) (writeFile, error)
 	// CreateTemp makes a new file with mode 0600 in a directory; its name is none
 	// that anybody takes for a session.
-	CreateTemp(dir, pattern string) (writeFile, error)
+	CreateTemp(dir string) (writeFile, error)
 	// Rename moves a file or directory; what has the new name is replaced.
 	Rename(from, to string) error
 	MkdirAll(path string, mode fs.FileMode) error
@@ -30,27 +50,150 @@ type writeFile interface {
 	Sync() error
 }
 
-// osFiles is the file system of the system.
-type osFiles struct{}
+// osFiles is the file system of the system below one directory. Nothing outside of it
+// is changed, and no link in it is followed: a path with one is [ErrLinked]. A link that
+// is put there between the look and the change leads to nothing outside either, since
+// the change is made through an os.Root.
+type osFiles struct{ root string }
 
-func (osFiles) Append(path string) (writeFile, error) {
+// in opens the root for a change to path, and gives the path below it.
+func (o osFiles) in(path string) (*os.Root, string, error) {
+	rel, err := filepath.Rel(o.root, path)
+	if err != nil {
+		return nil, "", err
+	}
+	if !filepath.IsLocal(rel) {
+		return nil, "", fmt.Errorf("%s is outside of %s: %w", path, o.root, fs.ErrInvalid)
+	}
+	root, err := os.OpenRoot(o.root)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := noLinks(root, filepath.Dir(rel)); err != nil {
+		root.Close()
+		return nil, "", err
+	}
+	return root, rel, nil
+}
+
+// noLinks checks that no directory on the way down is a link. What is not there yet is
+// none.
+func noLinks(root *os.Root, dir string) error {
+	if dir == "." {
+		return nil
+	}
+	parts := strings.Split(dir, string(filepath.Separator))
+	for i := range parts {
+		part := filepath.Join(parts[:i+1]...)
+		info, err := root.Lstat(part)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%w: %s", ErrLinked, filepath.Join(root.Name(), part))
+		}
+	}
+	return nil
+}
+
+func (o osFiles) Append(path string) (writeFile, error) {
+	root, rel, err := o.in(path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	was, err := root.Lstat(rel)
+	if err != nil {
+		return nil, err
+	}
+	if was.Mode()&fs.ModeSymlink != 0 {
+		return nil, fmt.Errorf("%w: %s", ErrLinked, path)
+	}
+	if !was.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "append", Path: path, Err: regular.ErrNotRegular}
+	}
 	// Without O_CREATE: a session that is gone must not come back as one line.
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_APPEND|regular.NonBlocking, 0)
 	if err != nil {
+		return nil, err
+	}
+	is, err := f.Stat()
+	if err == nil && !os.SameFile(was, is) {
+		err = fmt.Errorf("%s was replaced meanwhile: %w", path, fs.ErrInvalid)
+	}
+	if err != nil {
+		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (osFiles) CreateTemp(dir, pattern string) (writeFile, error) {
-	f, err := os.CreateTemp(dir, pattern)
+func (o osFiles) CreateTemp(dir string) (writeFile, error) {
+	name := filepath.Join(dir, ".parley-"+claudedir.NewID()+".tmp")
+	root, rel, err := o.in(name)
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	defer root.Close()
+	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &tempFile{f, name}, nil
 }
 
-func (osFiles) Rename(from, to string) error                 { return os.Rename(from, to) }
-func (osFiles) MkdirAll(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
-func (osFiles) Remove(path string) error                     { return os.Remove(path) }
-func (osFiles) RemoveAll(path string) error                  { return os.RemoveAll(path) }
+// tempFile is a file that knows its whole path.
+type tempFile struct {
+	*os.File
+	path string
+}
+
+// Name is the path of the file.
+func (f *tempFile) Name() string { return f.path }
+
+func (o osFiles) Rename(from, to string) error {
+	root, old, err := o.in(from)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	other, now, err := o.in(to)
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	return root.Rename(old, now)
+}
+
+func (o osFiles) MkdirAll(path string, mode fs.FileMode) error {
+	if err := os.MkdirAll(o.root, mode); err != nil {
+		return err
+	}
+	root, rel, err := o.in(filepath.Join(path, "x"))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.MkdirAll(filepath.Dir(rel), mode)
+}
+
+func (o osFiles) Remove(path string) error {
+	root, rel, err := o.in(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.Remove(rel)
+}
+
+func (o osFiles) RemoveAll(path string) error {
+	root, rel, err := o.in(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.RemoveAll(rel)
+}

@@ -45,7 +45,7 @@ func FuzzEntry(f *testing.F) {
 			t.Errorf("%q is a %q, want %q", line, e.Kind(), kind)
 		}
 		// Nothing that reads entries may fall over one.
-		conversation([]Entry{e, e}, true)
+		conversation(newWork(t.Context()), []Entry{e, e}, true)
 		pieces(e)
 		if LinkOf(e) != nil {
 			f := &forker{from: &Session{ID: "s"}, uuids: map[string]string{}}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // node is an entry of the tree with what the walk over the tree needs of it.
@@ -19,6 +19,7 @@ type node struct {
 
 // graph is the tree of a session as the official SDK sees it.
 type graph struct {
+	work   *work
 	nodes  []*node // in the order in which their uuids first came
 	byID   map[string]*node
 	unsure bool // the end was chosen although a later one led to an entry that is not there
@@ -26,9 +27,12 @@ type graph struct {
 
 // newGraph takes the entries of the tree out of the entries of a file. A later
 // entry with the same uuid takes the earlier one's place.
-func newGraph(entries []Entry) *graph {
-	g := &graph{byID: make(map[string]*node, len(entries))}
+func newGraph(w *work, entries []Entry) *graph {
+	g := &graph{work: w, byID: make(map[string]*node, len(entries))}
 	for i, e := range entries {
+		if w.over() {
+			return g
+		}
 		l := LinkOf(e)
 		if l == nil || l.UUID == "" {
 			continue
@@ -47,41 +51,52 @@ func newGraph(entries []Entry) *graph {
 
 // relink moves the messages that compactions preserved behind their summaries.
 func (g *graph) relink() {
+	if !slices.ContainsFunc(g.nodes, func(n *node) bool { return len(boundaryUUIDs(n.entry)) > 0 }) {
+		return
+	}
+	f := newFamilies(g)
 	for _, n := range g.nodes {
+		if g.work.over() {
+			return
+		}
 		s, ok := n.entry.(*SystemEntry)
 		if !ok || s.Subtype != "compact_boundary" || s.CompactMetadata == nil {
 			continue
 		}
 		if p := s.CompactMetadata.PreservedMessages; p != nil {
-			g.relinkMessages(p)
+			g.relinkMessages(f, p)
 		} else if p := s.CompactMetadata.PreservedSegment; p != nil {
-			if head := g.byID[p.HeadUUID]; head != nil {
-				head.parent = p.AnchorUUID
+			head := g.byID[p.HeadUUID]
+			if head != nil {
+				f.setParent(head, p.AnchorUUID)
 			}
-			g.moveChildren(p.AnchorUUID, p.HeadUUID, p.TailUUID)
+			f.moveChildren(p.AnchorUUID, head, p.TailUUID)
 		}
 	}
+	f.finish(g)
 }
 
-func (g *graph) relinkMessages(p *PreservedMessages) {
+// boundaryUUIDs are the uuids that the boundary of a compaction names as preserved.
+func boundaryUUIDs(e Entry) []string {
+	if b := boundaryOf(e); b != nil {
+		return b.preserved()
+	}
+	return nil
+}
+
+func (g *graph) relinkMessages(f *families, p *PreservedMessages) {
 	if len(p.UUIDs) == 0 || slices.ContainsFunc(p.UUIDs, func(id string) bool { return g.byID[id] == nil }) {
 		return
 	}
 	parent := p.AnchorUUID
 	for _, id := range p.UUIDs {
-		g.byID[id].parent = parent
+		if g.work.over() {
+			return
+		}
+		f.setParent(g.byID[id], parent)
 		parent = id
 	}
-	g.moveChildren(p.AnchorUUID, p.UUIDs[0], parent)
-}
-
-// moveChildren puts the children of one entry, all but one, under another.
-func (g *graph) moveChildren(from, but, to string) {
-	for _, n := range g.nodes {
-		if n.parent == from && n.link.UUID != but {
-			n.parent = to
-		}
-	}
+	f.moveChildren(p.AnchorUUID, g.byID[p.UUIDs[0]], parent)
 }
 
 func (g *graph) parentOf(n *node) *node {
@@ -114,12 +129,18 @@ func (g *graph) leaf() *node {
 func (g *graph) ends() (leaf, terminal *node) {
 	parents := map[string]bool{}
 	for _, n := range g.nodes {
+		if g.work.over() {
+			return nil, nil
+		}
 		if n.parent != "" && n.mainThread() {
 			parents[n.parent] = true
 		}
 	}
 	var ends []*node
 	for _, n := range g.nodes {
+		if g.work.over() {
+			return nil, nil
+		}
 		if n.mainThread() && !parents[n.link.UUID] {
 			ends = append(ends, n)
 		}
@@ -128,6 +149,9 @@ func (g *graph) ends() (leaf, terminal *node) {
 	seen := map[*node]bool{} // leads to no message
 	for _, end := range ends {
 		for n := end; n != nil && !seen[n]; n = g.parentOf(n) {
+			if g.work.over() {
+				return nil, nil
+			}
 			if n.isTalk() {
 				return n, end
 			}
@@ -145,11 +169,15 @@ func (g *graph) anyLeaf() *node {
 		parents[n.parent] = true
 	}
 	var best, bestMain *node
+	talks := map[*node]*node{}
 	for _, end := range g.nodes {
+		if g.work.over() {
+			return nil
+		}
 		if parents[end.link.UUID] {
 			continue
 		}
-		n := g.upToTalk(end)
+		n := g.upToTalk(end, talks)
 		if n == nil {
 			continue
 		}
@@ -164,15 +192,27 @@ func (g *graph) anyLeaf() *node {
 	return best
 }
 
-func (g *graph) upToTalk(n *node) *node {
-	seen := map[*node]bool{}
-	for ; n != nil && !seen[n]; n = g.parentOf(n) {
-		if n.isTalk() {
-			return n
+// upToTalk is the first message on the way up from n, nil if there is none. What was
+// found is kept in talks: the ways up meet.
+func (g *graph) upToTalk(n *node, talks map[*node]*node) *node {
+	var way []*node
+	var found *node
+	for ; n != nil; n = g.parentOf(n) {
+		if known, ok := talks[n]; ok || g.work.over() {
+			found = known
+			break
 		}
-		seen[n] = true
+		if n.isTalk() {
+			found = n
+			break
+		}
+		talks[n] = nil // a circle leads nowhere
+		way = append(way, n)
 	}
-	return nil
+	for _, m := range way {
+		talks[m] = found
+	}
+	return found
 }
 
 func later(a, b *node) *node {
@@ -186,7 +226,7 @@ func later(a, b *node) *node {
 func (g *graph) chain(n *node) []*node {
 	var chain []*node
 	seen := map[*node]bool{}
-	for ; n != nil && !seen[n]; n = g.parentOf(n) {
+	for ; n != nil && !seen[n] && !g.work.over(); n = g.parentOf(n) {
 		seen[n] = true
 		chain = append(chain, n)
 	}
@@ -209,7 +249,7 @@ func (n *node) toolUses() (ids []string) {
 		return nil
 	}
 	for _, b := range a.Message.Content.Blocks() {
-		if t, ok := b.(*claude.ToolUseBlock); ok && t.ID != "" {
+		if t, ok := b.(*message.ToolUse); ok && t.ID != "" {
 			ids = append(ids, t.ID)
 		}
 	}
@@ -223,7 +263,7 @@ func (n *node) toolResults() (ids []string) {
 		return nil
 	}
 	for _, b := range u.Message.Content.Blocks() {
-		if t, ok := b.(*claude.ToolResultBlock); ok {
+		if t, ok := b.(*message.ToolResult); ok {
 			ids = append(ids, t.ToolUseID)
 		}
 	}

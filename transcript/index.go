@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // indexHeader begins an index file. Another version of the format has another one.
@@ -51,8 +53,8 @@ func OpenIndex(cacheDir string) (*Index, error) {
 	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
-	ix := &Index{path: filepath.Join(cacheDir, "sessions.index"), files: osFiles{}, records: map[string]*indexRecord{}}
-	text, err := os.ReadFile(ix.path)
+	ix := &Index{path: filepath.Join(cacheDir, "sessions.index"), files: osFiles{cacheDir}, records: map[string]*indexRecord{}}
+	text, err := regular.ReadNoFollow(ix.path, noteLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}

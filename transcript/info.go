@@ -15,7 +15,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // endSize is how much of a file's start and of its end a list looks at. The CLI
@@ -231,7 +233,7 @@ func (e *ends) title(side string) string {
 // sidecarTitle is the title that the CLI keeps beside the file, where it cannot
 // scroll out of the tail.
 func sidecarTitle(side string) string {
-	text, err := os.ReadFile(filepath.Join(side, "custom-title.json"))
+	text, err := regular.Read(filepath.Join(side, "custom-title.json"), sidecarLimit)
 	if err != nil || !jsonwire.Valid(string(text)) {
 		return ""
 	}
@@ -252,8 +254,8 @@ const maxArchived = 4 << 10
 // archived tells whether the session is marked as archived; nil if it never was. A
 // prompt since then takes it out.
 func (e *ends) archived(side string) *bool {
-	text, err := os.ReadFile(filepath.Join(side, "archived.json"))
-	if err != nil || len(text) > maxArchived {
+	text, err := regular.Read(filepath.Join(side, "archived.json"), maxArchived)
+	if err != nil {
 		return nil
 	}
 	var mark struct {
@@ -305,7 +307,7 @@ func (e *ends) continuedIn() string {
 		}
 		switch entry := entry.(type) {
 		case *ContinuedInEntry:
-			if validID(entry.ContinuedInSessionID) {
+			if claudedir.ValidID(entry.ContinuedInSessionID) {
 				return entry.ContinuedInSessionID
 			}
 			return ""

@@ -57,8 +57,8 @@ func (k *killer) Append(path string) (f writeFile, err error) {
 	return &killedFile{f, k}, err
 }
 
-func (k *killer) CreateTemp(dir, pattern string) (f writeFile, err error) {
-	err = k.do(func() error { f, err = k.osFiles.CreateTemp(dir, pattern); return err })
+func (k *killer) CreateTemp(dir string) (f writeFile, err error) {
+	err = k.do(func() error { f, err = k.osFiles.CreateTemp(dir); return err })
 	return &killedFile{f, k}, err
 }
 
@@ -118,22 +118,94 @@ var changes = []struct {
 	name    string
 	prepare func(t *testing.T, d *Dir, id string)
 	change  func(ctx context.Context, d *Dir, id string) error
+	done    func(t *testing.T, d *Dir, id string) bool // what is so when it was done
 	allowed
 }{
-	{name: "rename", allowed: allowed{appends: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Rename(ctx, id, "a new title", nil) }},
-	{name: "tag", allowed: allowed{appends: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Tag(ctx, id, "tag", nil) }},
-	{name: "archive", change: func(ctx context.Context, d *Dir, id string) error { return d.Archive(ctx, id, nil) }},
-	{name: "archive again", allowed: allowed{replaces: true}, prepare: archiveIt, change: func(ctx context.Context, d *Dir, id string) error { return d.Unarchive(ctx, id, nil) }},
-	{name: "fork", change: func(ctx context.Context, d *Dir, id string) error { _, err := d.Fork(ctx, id, nil); return err }},
-	{name: "delete", allowed: allowed{moves: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Delete(ctx, id, nil) }},
-	{name: "restore", allowed: allowed{moves: true}, prepare: trashIt, change: func(_ context.Context, d *Dir, id string) error { return d.Restore(id) }},
-	{name: "index", allowed: allowed{replaces: true}, prepare: indexIt, change: func(ctx context.Context, d *Dir, _ string) error { return listWithIndex(ctx, d) }},
-	{name: "delete permanently", allowed: allowed{deletes: true}, change: func(ctx context.Context, d *Dir, id string) error {
+	{name: "rename", done: titled("a new title"), allowed: allowed{appends: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Rename(ctx, id, "a new title", nil) }},
+	{name: "tag", done: tagged, allowed: allowed{appends: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Tag(ctx, id, "tag", nil) }},
+	{name: "archive", done: archived(true), change: func(ctx context.Context, d *Dir, id string) error { return d.Archive(ctx, id, nil) }},
+	{name: "archive again", done: archived(false), allowed: allowed{replaces: true}, prepare: archiveIt, change: func(ctx context.Context, d *Dir, id string) error { return d.Unarchive(ctx, id, nil) }},
+	{name: "fork", done: titled("(fork)"), change: func(ctx context.Context, d *Dir, id string) error { _, err := d.Fork(ctx, id, nil); return err }},
+	{name: "delete", done: trashed(1), allowed: allowed{moves: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Delete(ctx, id, nil) }},
+	{name: "restore", done: trashed(0), allowed: allowed{moves: true}, prepare: trashIt, change: func(_ context.Context, d *Dir, id string) error { return d.Restore(id) }},
+	{name: "index", done: indexed, allowed: allowed{replaces: true}, prepare: indexIt, change: func(ctx context.Context, d *Dir, _ string) error { return listWithIndex(ctx, d) }},
+	{name: "delete permanently", done: trashed(0), allowed: allowed{deletes: true}, change: func(ctx context.Context, d *Dir, id string) error {
 		return d.Delete(ctx, id, &DeleteOptions{Permanently: true})
 	}},
-	{name: "empty trash", allowed: allowed{deletes: true}, prepare: trashIt, change: func(_ context.Context, d *Dir, _ string) error {
+	{name: "empty trash", done: trashed(0), allowed: allowed{deletes: true}, prepare: trashIt, change: func(_ context.Context, d *Dir, _ string) error {
 		return d.EmptyTrash(time.Now().Add(time.Hour))
 	}},
+}
+
+// titled is true when a session's title ends so.
+func titled(end string) func(t *testing.T, d *Dir, id string) bool {
+	return func(t *testing.T, d *Dir, _ string) bool {
+		for info, err := range d.Sessions(t.Context(), Filter{}) {
+			if err == nil && strings.HasSuffix(info.CustomTitle, end) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func tagged(t *testing.T, d *Dir, id string) bool {
+	info := infoOf(t, d, id)
+	return info.Tag == "tag"
+}
+
+func archived(want bool) func(t *testing.T, d *Dir, id string) bool {
+	return func(t *testing.T, d *Dir, id string) bool {
+		got := infoOf(t, d, id).Archived
+		return got != nil && *got == want
+	}
+}
+
+// trashed is true when so many sessions are in the trash, and the session is there, or
+// not, accordingly.
+func trashed(n int) func(t *testing.T, d *Dir, id string) bool {
+	return func(t *testing.T, d *Dir, _ string) bool {
+		list, err := d.Trash()
+		return err == nil && len(list) == n
+	}
+}
+
+func indexed(t *testing.T, d *Dir, id string) bool {
+	ix, err := OpenIndex(filepath.Join(d.config, "cache"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Session(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ix.records[s.Path]
+	return r != nil && r.info.CustomTitle == "renamed"
+}
+
+func infoOf(t *testing.T, d *Dir, id string) *Info {
+	t.Helper()
+	s, err := d.Session(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := s.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// checkAgain does an operation that was killed once more. It works, or there is nothing
+// left to do; either way everything is then as it should be.
+func checkAgain(t *testing.T, d *Dir, id string, change func(context.Context, *Dir, string) error, done func(*testing.T, *Dir, string) bool) {
+	t.Helper()
+	if err := change(t.Context(), d, id); err != nil && !errors.Is(err, ErrNoSession) {
+		t.Errorf("once more: %v", err)
+	}
+	if !done(t, d, id) {
+		t.Error("it was done once more, and is not done")
+	}
 }
 
 func trashIt(t *testing.T, d *Dir, id string) {
@@ -181,6 +253,7 @@ func archiveIt(t *testing.T, d *Dir, id string) {
 func TestKilledAnywhere(t *testing.T) {
 	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			steps := 0
 			for killAt := 0; killAt <= steps; killAt++ {
 				for _, k := range []*killer{{killAt: killAt}, {killAt: killAt, during: true}, {killAt: killAt, after: true}} {
@@ -189,7 +262,7 @@ func TestKilledAnywhere(t *testing.T) {
 						c.prepare(t, d, id)
 					}
 					before := filesBelow(t, d.config)
-					d.files = k
+					k.root, d.files = d.config, k
 					err := c.change(t.Context(), d, id)
 					if killAt == 0 {
 						steps = k.step
@@ -201,9 +274,10 @@ func TestKilledAnywhere(t *testing.T) {
 					if err == nil && k.step > killAt {
 						t.Errorf("killed at step %d of %d and says that it worked", killAt, steps)
 					}
-					d.files = osFiles{}
+					d.files = osFiles{d.config}
 					checkKilled(t, d, before, id, c.allowed)
 					checkReadable(t, d, other)
+					checkAgain(t, d, id, c.change, c.done)
 				}
 			}
 		})
@@ -231,10 +305,41 @@ func checkKilled(t *testing.T, d *Dir, before map[string]string, id string, may 
 			t.Errorf("%s has changed", path)
 		}
 	}
+	for path, text := range now {
+		if _, ok := before[path]; !ok && !isTemp(filepath.Base(path)) {
+			checkNew(t, d, path, text, before)
+		}
+	}
 	if may.moves || may.deletes {
 		return
 	}
 	checkReadable(t, d, id)
+}
+
+// checkNew checks that a file that was not there before is whole: what has the name of a
+// session is one, with all of its messages and its title.
+func checkNew(t *testing.T, d *Dir, path, text string, before map[string]string) {
+	t.Helper()
+	switch {
+	case movedTo(before, path, text): // it was somewhere else
+	case filepath.Ext(path) == ".jsonl":
+		s := d.sessionAt(path)
+		findings, err := s.Doctor(t.Context(), nil)
+		if err != nil || len(findings) > 0 || !strings.HasSuffix(text, "\n") || !strings.Contains(text, "(fork)") {
+			t.Errorf("%s is new and not whole: %v, %v, %d bytes", path, findings, err, len(text))
+		}
+		checkReadable(t, d, s.ID)
+	case filepath.Ext(path) == ".json":
+		if !json.Valid([]byte(text)) {
+			t.Errorf("%s is new and not whole", path)
+		}
+	case filepath.Ext(path) == ".index":
+		if _, err := OpenIndex(filepath.Dir(path)); err != nil || !strings.HasPrefix(text, indexHeader) {
+			t.Errorf("%s is new and not whole: %v", path, err)
+		}
+	default:
+		t.Errorf("%s is new, and nothing writes such a file", path)
+	}
 }
 
 // movedTo reports whether a file is somewhere under its own name with its content.
@@ -268,9 +373,9 @@ func TestAgainAfterKill(t *testing.T) {
 	for killAt := 1; killAt < 10; killAt++ {
 		d, id, _ := twoSessions(t)
 		before := filesBelow(t, d.projects())
-		d.files = &killer{killAt: killAt, after: true}
+		d.files = &killer{osFiles: osFiles{d.config}, killAt: killAt, after: true}
 		killed := d.Delete(t.Context(), id, nil)
-		d.files = osFiles{}
+		d.files = osFiles{d.config}
 		if err := d.Delete(t.Context(), id, nil); err != nil && !errors.Is(err, ErrNoSession) {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // Filter says which sessions are wanted. The zero value wants all.
@@ -130,14 +132,14 @@ func listProject(p project) []*candidate {
 	}
 	side := map[string]bool{}
 	for _, e := range list {
-		if e.IsDir() && validID(e.Name()) {
+		if e.IsDir() && claudedir.ValidID(e.Name()) {
 			side[e.Name()] = true
 		}
 	}
 	var found []*candidate
 	for _, e := range list {
 		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
-		if !ok || !validID(id) || !e.Type().IsRegular() {
+		if !ok || !claudedir.ValidID(id) || !e.Type().IsRegular() {
 			continue
 		}
 		info, err := e.Info()

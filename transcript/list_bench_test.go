@@ -36,7 +36,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// BenchmarkListIndexed is every list but the first, the reading of the index
+// transcript.BenchmarkListIndexed is every list but the first, the reading of the index
 // included.
 func BenchmarkListIndexed(b *testing.B) {
 	dir, cache := benchDir(b), b.TempDir()

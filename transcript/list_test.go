@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -43,7 +42,7 @@ func (o *officialSDK) ids(opts map[string]any) []string {
 	return got
 }
 
-// TestListAsOfficial lists by directory, worktree and page, with directories that
+// transcript.TestListAsOfficial lists by directory, worktree and page, with directories that
 // share a key, as the official SDK does.
 func TestListAsOfficial(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
@@ -94,7 +93,7 @@ func TestListAsOfficial(t *testing.T) {
 	}
 }
 
-// TestListOlderKeys lists sessions of a long path under the key of an older CLI,
+// transcript.TestListOlderKeys lists sessions of a long path under the key of an older CLI,
 // which had another hash, and under a name that the environment gives.
 func TestListOlderKeys(t *testing.T) {
 	o := startOfficial(t)
@@ -137,7 +136,7 @@ func git(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestListLeavesOut holds what lists leave out against the official SDK: sessions
+// transcript.TestListLeavesOut holds what lists leave out against the official SDK: sessions
 // that go on elsewhere, that programs began, that are no sessions.
 func TestListLeavesOut(t *testing.T) {
 	o := startOfficial(t)
@@ -184,7 +183,7 @@ func TestListLeavesOut(t *testing.T) {
 	}
 }
 
-// TestIndex lists with an index: the same list, and only what changed is read.
+// transcript.TestIndex lists with an index: the same list, and only what changed is read.
 func TestIndex(t *testing.T) {
 	config, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	dir := transcript.Open(config)
@@ -278,7 +277,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestListEnds breaks lists off and lets their context end.
+// transcript.TestListEnds breaks lists off and lets their context end.
 func TestListEnds(t *testing.T) {
 	config := t.TempDir()
 	for i := range 200 {

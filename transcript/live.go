@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // ErrLive means that a process has the session open, and that nobody said that it
@@ -37,9 +38,21 @@ func (e *LiveError) Is(target error) bool { return target == ErrLive }
 // Live tells whether a CLI of this machine has the session open. CLIs that are too
 // old to note it are not seen.
 func (d *Dir) Live(id string) (Live, bool) {
+	live, ok := d.live(func(session string) bool { return session == id })[id]
+	return live, ok
+}
+
+// LiveSessions returns the sessions that CLIs of this machine have open, by their id.
+func (d *Dir) LiveSessions() map[string]Live {
+	return d.live(func(string) bool { return true })
+}
+
+// live reads the notes of the CLIs that run, of the sessions that are wanted.
+func (d *Dir) live(wanted func(id string) bool) map[string]Live {
+	all := map[string]Live{}
 	files, _ := filepath.Glob(filepath.Join(globQuote(d.config), "sessions", "*.json"))
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := regular.Read(file, sidecarLimit)
 		if err != nil {
 			continue
 		}
@@ -51,10 +64,12 @@ func (d *Dir) Live(id string) (Live, bool) {
 			StartedAt int64  `json:"startedAt"`
 			ProcStart string `json:"procStart"`
 		}
-		if json.Unmarshal(text, &note) != nil || note.SessionID != id || !running(note.PID, note.ProcStart) {
+		if json.Unmarshal(text, &note) != nil || !wanted(note.SessionID) || !running(note.PID, note.ProcStart) {
 			continue
 		}
-		return Live{PID: note.PID, Status: note.Status, CWD: note.CWD, Since: time.UnixMilli(note.StartedAt)}, true
+		if _, ok := all[note.SessionID]; !ok {
+			all[note.SessionID] = Live{PID: note.PID, Status: note.Status, CWD: note.CWD, Since: time.UnixMilli(note.StartedAt)}
+		}
 	}
-	return Live{}, false
+	return all
 }

@@ -20,7 +20,12 @@ type matcher struct {
 	at     int      // of the anchor in it
 	forms  [][]byte // without a run: how a character of the text can be written
 	codes  []string // and the hexadecimal digits of its escapes
+	folded []rune   // the text without its case
+	border []int    // for each beginning of it, the longest shorter one that ends it
 }
+
+// maxRun is how much of a plain run is looked for in the bytes.
+const maxRun = 32
 
 // rarity orders letters and digits, the rarest first: as they are in English and in
 // code, roughly.
@@ -28,10 +33,15 @@ const rarity = "QZXJKVBYWGPFMUCDLHRSNIOATE9876543210qzxjkvbywgpfmucdlhrsnioate"
 
 func newMatcher(text string, exact bool) *matcher {
 	m := &matcher{text: text, exact: exact}
+	m.setFolded()
 	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return !isPlain(r) }) {
 		if len(run) > len(m.run) {
 			m.run = []byte(strings.ToLower(run))
 		}
+	}
+	// A part of what must be there must be there too, and is compared in no time.
+	if len(m.run) > maxRun {
+		m.run = m.run[:maxRun]
 	}
 	if m.run == nil {
 		m.setForms()
@@ -174,45 +184,68 @@ func (m *matcher) find(s string) (start, end int, ok bool) {
 		i := strings.Index(s, m.text)
 		return i, i + len(m.text), i >= 0
 	}
-	first, size := utf8.DecodeRuneInString(m.text)
+	// Knuth, Morris and Pratt: no character is looked at twice.
+	matched, count := 0, 0
 	for i, r := range s {
-		if !sameFold(r, first) {
-			continue
+		r = folded(r)
+		for matched > 0 && m.folded[matched] != r {
+			matched = m.border[matched-1]
 		}
-		if n := prefixFold(s[i:], m.text, size); n >= 0 {
-			return i, i + n, true
+		if m.folded[matched] == r {
+			matched++
+		}
+		count++
+		if matched == len(m.folded) {
+			_, size := utf8.DecodeRuneInString(s[i:])
+			return runeOffset(s, count-matched), i + size, true
 		}
 	}
 	return 0, 0, false
 }
 
-// prefixFold is the length of the part of s that equals sub but for case, -1 if s
-// does not begin so. The first rune of sub, size bytes long, was compared.
-func prefixFold(s, sub string, size int) int {
-	_, n := utf8.DecodeRuneInString(s)
-	for _, want := range sub[size:] {
-		got, k := utf8.DecodeRuneInString(s[n:])
-		if k == 0 || !sameFold(got, want) {
-			return -1
+// runeOffset is where the character number n begins.
+func runeOffset(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
 		}
-		n += k
+		n--
 	}
-	return n
+	return len(s)
 }
 
-// sameFold reports whether two characters differ in case only. What is ASCII has no
-// case outside of it, so that bytes can be looked for: K is not the Kelvin sign.
-func sameFold(a, b rune) bool {
-	if a == b {
-		return true
+// setFolded prepares the text for a search without regard to case: its characters, and
+// for each beginning of it the length of the longest shorter one that also ends it.
+func (m *matcher) setFolded() {
+	for _, r := range m.text {
+		m.folded = append(m.folded, folded(r))
 	}
-	if a < utf8.RuneSelf || b < utf8.RuneSelf {
-		return a|0x20 == b|0x20 && 'a' <= a|0x20 && a|0x20 <= 'z'
+	m.border = make([]int, len(m.folded))
+	for i, n := 1, 0; i < len(m.folded); i++ {
+		for n > 0 && m.folded[n] != m.folded[i] {
+			n = m.border[n-1]
+		}
+		if m.folded[n] == m.folded[i] {
+			n++
+		}
+		m.border[i] = n
 	}
-	for r := unicode.SimpleFold(a); r != a; r = unicode.SimpleFold(r) {
-		if r == b {
-			return true
+}
+
+// folded stands for a character in every case. What is ASCII has no case outside of it,
+// so that bytes can be looked for: K is not the Kelvin sign.
+func folded(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r |= 0x20
+		}
+		return r
+	}
+	lowest := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		if f >= utf8.RuneSelf {
+			lowest = min(lowest, f)
 		}
 	}
-	return false
+	return lowest
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -17,7 +17,7 @@ type Message struct {
 	Timestamp string // as written; Time parses it
 	// Message is the API's message as it was written, role and content; "" for
 	// type system, whose text is in Entry. Content decodes it.
-	Message         claude.JSON
+	Message         message.JSON
 	ParentToolUseID string // in a subagent: the tool use that started it
 	ParentAgentID   string // in a subagent of a subagent: the agent that started it
 
@@ -25,8 +25,8 @@ type Message struct {
 	IsMeta                  bool // not for showing as it is
 	IsQueuedCommand         bool // a prompt that was sent while the agent was at work
 	IsCompletedLocalCommand bool // a slash command that the CLI ran by itself, or its output
-	ToolResultMeta          []claude.ToolResultMeta
-	Origin                  claude.JSON // who spoke, if it was not the user
+	ToolResultMeta          []message.ToolResultMeta
+	Origin                  message.JSON // who spoke, if it was not the user
 
 	// Entry is the line: a *[UserEntry], *[AssistantEntry], *[SystemEntry], or an
 	// *[AttachmentEntry] for a queued command.
@@ -38,11 +38,11 @@ func (m *Message) Time() time.Time { return parseTime(m.Timestamp) }
 
 // Content is the content of the message. That of a system message is its text,
 // which the official SDK leaves out.
-func (m *Message) Content() claude.Content {
+func (m *Message) Content() message.Content {
 	if e, ok := m.Entry.(*SystemEntry); ok && m.Message == "" {
 		return e.Content
 	}
-	var body claude.UserContent
+	var body message.UserContent
 	_ = jsonwire.Unmarshal(string(m.Message), &body) // the line was valid
 	return body.Content
 }
@@ -60,22 +60,22 @@ func (m *Message) MessageID() string {
 
 // wireMessage is a message in the official SDK's form.
 type wireMessage struct {
-	Type                    string                  `json:"type"`
-	UUID                    string                  `json:"uuid"`
-	SessionID               string                  `json:"session_id"`
-	Message                 claude.JSON             `json:"message,omitempty"`
-	ParentToolUseID         *string                 `json:"parent_tool_use_id"`
-	ParentAgentID           *string                 `json:"parent_agent_id"`
-	ToolResultMeta          []claude.ToolResultMeta `json:"tool_result_meta,omitempty"`
-	IsCompactSummary        bool                    `json:"isCompactSummary,omitempty"`
-	IsMeta                  bool                    `json:"is_meta,omitempty"`
-	IsQueuedCommand         bool                    `json:"isQueuedCommand,omitempty"`
-	IsCompletedLocalCommand bool                    `json:"isCompletedLocalCommand,omitempty"`
-	Timestamp               string                  `json:"timestamp,omitempty"`
-	Origin                  claude.JSON             `json:"origin,omitempty"`
+	Type                    string                   `json:"type"`
+	UUID                    string                   `json:"uuid"`
+	SessionID               string                   `json:"session_id"`
+	Message                 message.JSON             `json:"message,omitempty"`
+	ParentToolUseID         *string                  `json:"parent_tool_use_id"`
+	ParentAgentID           *string                  `json:"parent_agent_id"`
+	ToolResultMeta          []message.ToolResultMeta `json:"tool_result_meta,omitempty"`
+	IsCompactSummary        bool                     `json:"isCompactSummary,omitempty"`
+	IsMeta                  bool                     `json:"is_meta,omitempty"`
+	IsQueuedCommand         bool                     `json:"isQueuedCommand,omitempty"`
+	IsCompletedLocalCommand bool                     `json:"isCompletedLocalCommand,omitempty"`
+	Timestamp               string                   `json:"timestamp,omitempty"`
+	Origin                  message.JSON             `json:"origin,omitempty"`
 
-	Subtype string      `json:"subtype,omitempty"`
-	Content claude.JSON `json:"content,omitempty"`
+	Subtype string       `json:"subtype,omitempty"`
+	Content message.JSON `json:"content,omitempty"`
 }
 
 // MarshalJSON writes the message in the form in which the official SDK gives it.
@@ -109,12 +109,12 @@ type Joined struct {
 }
 
 // Blocks are the content blocks of all lines.
-func (j *Joined) Blocks() []claude.ContentBlock {
-	var blocks []claude.ContentBlock
+func (j *Joined) Blocks() []message.ContentBlock {
+	var blocks []message.ContentBlock
 	for _, m := range j.Lines {
 		content := m.Content()
 		if content.IsText() {
-			blocks = append(blocks, &claude.TextBlock{Text: content.String()})
+			blocks = append(blocks, &message.Text{Text: content.String()})
 			continue
 		}
 		blocks = append(blocks, content.Blocks()...)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // Cursor is a place in a session between two pages. Cursors are for whoever made
@@ -64,7 +66,7 @@ func (s *Session) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultPage
 	}
-	f, err := os.Open(s.Path)
+	f, err := regular.Open(s.Path)
 	if err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
@@ -80,8 +82,8 @@ func (s *Session) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	if !ok && q.From != PageEnd {
 		return nil, fmt.Errorf("transcript: %q is no cursor", q.From)
 	}
-	w := &window{src: f, low: stat.Size()}
-	return w.page(ctx, before, q)
+	w := &window{work: newWork(ctx), src: f, low: stat.Size()}
+	return w.page(before, q)
 }
 
 // offset is where pages that go forward begin, if the cursor is of one.
@@ -99,13 +101,18 @@ func (c Cursor) offset() (int64, bool) {
 
 // pageForward reads messages in the order of the file.
 func pageForward(ctx context.Context, path string, f *os.File, offset int64, q PageQuery) (*Page, error) {
-	r := newLineReader(io.NewSectionReader(f, offset, 1<<62), offset)
+	w := newWork(ctx)
+	r := newLineReader(contextReader{ctx, io.NewSectionReader(f, offset, 1<<62)}, offset)
 	p := &Page{}
-	t := &thread{}
+	t := &thread{work: w}
 	uuids := map[string]bool{}
 	var failed error
 	readEntries(ctx, path, r, func(e Entry, err error) bool {
 		var bad *LineError
+		if w.over() {
+			failed = w.err
+			return false
+		}
 		if err != nil {
 			if !errors.As(err, &bad) {
 				failed = err
@@ -143,6 +150,7 @@ const (
 
 // window is the end of a file, as much of it as was needed so far.
 type window struct {
+	work    *work
 	src     io.ReaderAt
 	low     int64  // everything from here on was read
 	partial []byte // from low on: the end of a line that begins before
@@ -154,7 +162,8 @@ type window struct {
 func (w *window) grow(n int64) error {
 	n = min(n, w.low)
 	buf := make([]byte, int(n)+len(w.partial))
-	if _, err := w.src.ReadAt(buf[:n], w.low-n); err != nil && !errors.Is(err, io.EOF) {
+	from := contextReader{w.work.ctx, io.NewSectionReader(w.src, w.low-n, n)}
+	if _, err := io.ReadFull(from, buf[:n]); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("transcript: %w", err)
 	}
 	copy(buf[n:], w.partial)
@@ -174,6 +183,9 @@ func (w *window) grow(n int64) error {
 	r := newLineReader(bytes.NewReader(buf[start:]), w.low+int64(start))
 	var found []Entry
 	for {
+		if w.work.over() {
+			return w.work.err
+		}
 		l, err := r.next()
 		if err != nil {
 			break // the end; bytes in memory have no other
@@ -187,21 +199,21 @@ func (w *window) grow(n int64) error {
 }
 
 // page reads back until the messages of the page are certain.
-func (w *window) page(ctx context.Context, before string, q PageQuery) (*Page, error) {
+func (w *window) page(before string, q PageQuery) (*Page, error) {
 	for size := int64(firstWindow); ; size *= 2 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		if err := w.grow(size); err != nil {
 			return nil, err
 		}
-		messages := conversation(w.entries, q.System)
+		messages := conversation(w.work, w.entries, q.System)
 		end := len(messages)
 		if before != "" {
 			end = slices.IndexFunc(messages, func(m *Message) bool { return m.UUID == before })
 		}
 		whole := w.low == 0 || w.reachesRoot()
 		start := max(0, end-q.Limit)
+		if w.work.ended() {
+			return nil, w.work.err
+		}
 		if !whole && (end < 0 || start < margin || !w.certain(messages[start:end])) {
 			continue
 		}
@@ -219,15 +231,19 @@ func (w *window) page(ctx context.Context, before string, q PageQuery) (*Page, e
 // reachesRoot reports whether the conversation begins inside the window: what is
 // above it cannot matter.
 func (w *window) reachesRoot() bool {
-	g := newGraph(w.entries)
+	g := newGraph(w.work, w.entries)
 	leaf, _ := g.ends()
-	return leaf != nil && !g.unsure && w.preservedKnown(g) && g.chain(leaf)[0].parent == ""
+	if leaf == nil || g.unsure || !w.preservedKnown(g) {
+		return false
+	}
+	chain := g.chain(leaf)
+	return len(chain) > 0 && chain[0].parent == ""
 }
 
 // certain reports whether messages stay what they are, whatever is above the
 // window.
 func (w *window) certain(messages []*Message) bool {
-	g := newGraph(w.entries)
+	g := newGraph(w.work, w.entries)
 	leaf, _ := g.ends()
 	if leaf == nil || g.unsure || !w.preservedKnown(g) {
 		return false

@@ -11,10 +11,18 @@ import (
 type parallel struct {
 	g       *graph
 	inChain map[*node]bool
-	answers map[string][]*node // the lines of each answer, by message id
-	callers map[string]*node   // by tool use id; nil if two answers claim it
-	results map[string][]*node // by the uuid of the line that called the tool
-	done    map[string]bool    // tool use ids whose result is in the chain
+	answers map[string][]*node  // the lines of each answer, by message id
+	callers map[string]*node    // by tool use id; nil if two answers claim it
+	results map[string][]*node  // by the uuid of the line that called the tool
+	known   map[called]bool     // what is in results
+	ids     map[called][]string // of a result: the tool use ids that an answer called
+	done    map[string]bool     // tool use ids whose result is in the chain
+}
+
+// called is a result and who called its tool: the uuid of a line, or the id of an answer.
+type called struct {
+	by     string
+	result *node
 }
 
 // withParallel is the chain with every line of its answers, and the results of
@@ -31,9 +39,12 @@ func (g *graph) withParallel(chain []*node) []*node {
 	}
 	p := &parallel{
 		g: g, inChain: map[*node]bool{}, answers: map[string][]*node{},
-		callers: map[string]*node{}, results: map[string][]*node{}, done: map[string]bool{},
+		callers: map[string]*node{}, results: map[string][]*node{}, known: map[called]bool{}, ids: map[called][]string{}, done: map[string]bool{},
 	}
 	for _, n := range chain {
+		if g.work.over() {
+			return chain
+		}
 		p.inChain[n] = true
 		for _, id := range n.toolResults() {
 			p.done[id] = true
@@ -49,6 +60,9 @@ func (g *graph) withParallel(chain []*node) []*node {
 			continue
 		}
 		seen[id] = true
+		if g.work.over() {
+			return chain
+		}
 		missing[last[id]] = p.missingOf(p.answers[id])
 	}
 	var out []*node
@@ -63,6 +77,9 @@ func (g *graph) withParallel(chain []*node) []*node {
 func (p *parallel) collect() {
 	var results []*node
 	for _, n := range p.g.nodes {
+		if p.g.work.over() {
+			return
+		}
 		if id := n.messageID(); id != "" {
 			p.answers[id] = append(p.answers[id], n)
 			for _, use := range n.toolUses() {
@@ -78,12 +95,21 @@ func (p *parallel) collect() {
 		}
 	}
 	for _, n := range results {
+		if p.g.work.over() {
+			return
+		}
 		p.addResult(n.parent, n)
 		if u := n.entry.(*UserEntry); u.SourceToolAssistantUUID != n.parent {
 			p.addOwn(p.g.byID[u.SourceToolAssistantUUID], n)
 		}
 		for _, id := range n.toolResults() {
-			p.addOwn(p.callers[id], n)
+			caller := p.callers[id]
+			if caller == nil {
+				continue
+			}
+			answer := called{caller.messageID(), n}
+			p.ids[answer] = append(p.ids[answer], id)
+			p.addOwn(caller, n)
 		}
 	}
 }
@@ -96,7 +122,8 @@ func (p *parallel) addOwn(caller, result *node) {
 }
 
 func (p *parallel) addResult(uuid string, n *node) {
-	if !slices.Contains(p.results[uuid], n) {
+	if key := (called{uuid, n}); !p.known[key] {
+		p.known[key] = true
 		p.results[uuid] = append(p.results[uuid], n)
 	}
 }
@@ -116,6 +143,9 @@ func (p *parallel) missingOf(answer []*node) []*node {
 	seen := map[*node]bool{}
 	for _, n := range answer {
 		for _, r := range p.results[n.link.UUID] {
+			if p.g.work.over() {
+				return nil
+			}
 			switch {
 			case p.inChain[r] || seen[r]:
 			case own[r.parent]:
@@ -126,7 +156,7 @@ func (p *parallel) missingOf(answer []*node) []*node {
 			seen[r] = true
 		}
 	}
-	results := append(below, p.unanswered(below, elsewhere, own)...)
+	results := append(below, p.unanswered(answer[0].messageID(), below, elsewhere)...)
 	slices.SortStableFunc(lines, byTimestamp)
 	slices.SortStableFunc(results, byTimestamp)
 	missing := append(lines, results...)
@@ -138,7 +168,7 @@ func (p *parallel) missingOf(answer []*node) []*node {
 
 // unanswered are those of the results from elsewhere that answer a call of this
 // answer which has no result yet.
-func (p *parallel) unanswered(below, elsewhere []*node, own map[string]bool) (kept []*node) {
+func (p *parallel) unanswered(answer string, below, elsewhere []*node) (kept []*node) {
 	if len(elsewhere) == 0 {
 		return nil
 	}
@@ -150,14 +180,14 @@ func (p *parallel) unanswered(below, elsewhere []*node, own map[string]bool) (ke
 	}
 	slices.SortFunc(elsewhere, func(a, b *node) int { return a.seq - b.seq })
 	for _, n := range elsewhere {
-		ids := n.toolResults()
-		if !slices.ContainsFunc(ids, func(id string) bool {
-			caller := p.callers[id]
-			return !p.done[id] && !done[id] && caller != nil && own[caller.link.UUID]
-		}) {
+		if p.g.work.over() {
+			return nil
+		}
+		mine := p.ids[called{answer, n}]
+		if !slices.ContainsFunc(mine, func(id string) bool { return !p.done[id] && !done[id] }) {
 			continue
 		}
-		for _, id := range ids {
+		for _, id := range n.toolResults() {
 			done[id] = true
 		}
 		kept = append(kept, n)

@@ -13,11 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
-
-// cutKey is the length from which a project key is cut and ends in a hash.
-const cutKey = 200
 
 // worktreeLimit is how long git may take to list worktrees.
 const worktreeLimit = 5 * time.Second
@@ -46,7 +43,7 @@ func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project,
 		}
 		return found, nil, err
 	}
-	real := realPath(filter.Dir)
+	real := claudedir.RealPath(filter.Dir)
 	trees = []string{real}
 	if !filter.NoWorktrees {
 		for _, tree := range worktrees(ctx, real) {
@@ -75,14 +72,14 @@ func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project,
 // one with its key, and for a long path those whose key differs only in the hash, as
 // older CLIs wrote it, if a session in them says that it is of that directory.
 func (d *Dir) projectDirsOf(path string) (found []string, err error) {
-	key := claude.ProjectKey(path)
+	key := claudedir.ProjectKey(path)
 	for _, name := range []string{d.project, key} {
 		dir := filepath.Join(d.projects(), name)
 		if info, err := os.Stat(dir); name != "" && err == nil && info.IsDir() {
 			found = append(found, dir)
 		}
 	}
-	if len(key) <= cutKey || d.project != "" {
+	if len(key) <= claudedir.MaxKey || d.project != "" {
 		return found, nil
 	}
 	all, err := d.projectDirs()
@@ -91,7 +88,7 @@ func (d *Dir) projectDirsOf(path string) (found []string, err error) {
 	}
 	for _, dir := range all {
 		name := filepath.Base(dir)
-		if len(name) > cutKey && !sameName(name, key) && sameName(name[:cutKey+1], key[:cutKey]+"-") && holdsSessionOf(dir, path) {
+		if len(name) > claudedir.MaxKey && !sameName(name, key) && sameName(name[:claudedir.MaxKey+1], key[:claudedir.MaxKey]+"-") && holdsSessionOf(dir, path) {
 			found = append(found, dir)
 		}
 	}
@@ -112,7 +109,7 @@ func holdsSessionOf(dir, path string) bool {
 	files, _ := filepath.Glob(filepath.Join(globQuote(dir), "*.jsonl"))
 	for _, file := range files {
 		info, err := readInfo(file, path)
-		if err == nil && info != nil && dashes(info.startCWD) == dashes(path) {
+		if err == nil && info != nil && claudedir.Dashes(info.startCWD) == claudedir.Dashes(path) {
 			return true
 		}
 	}
@@ -122,33 +119,6 @@ func holdsSessionOf(dir, path string) bool {
 // globQuote takes the meaning off the characters that a glob pattern knows.
 func globQuote(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
-}
-
-// dashes is what a path looks like in a key that is never cut: a dash for every unit
-// of UTF-16 that is no letter or digit of ASCII.
-func dashes(path string) string {
-	var b strings.Builder
-	for _, r := range path {
-		switch {
-		case '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
-			b.WriteRune(r)
-		case r > 0xffff:
-			b.WriteString("--")
-		default:
-			b.WriteByte('-')
-		}
-	}
-	return b.String()
-}
-
-func realPath(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return path
 }
 
 // worktrees are the worktrees of the git repository that dir is in, none if it is
@@ -175,7 +145,7 @@ func worktrees(ctx context.Context, dir string) (trees []string) {
 // ofAnother reports whether the session is of another directory that exists and
 // has the same key: keys are not unique.
 func (c *candidate) ofAnother(info *Info) bool {
-	if c.project == "" || info.startCWD == "" || samePath(info.startCWD, c.project) || dashes(info.startCWD) != dashes(c.project) {
+	if c.project == "" || info.startCWD == "" || samePath(info.startCWD, c.project) || claudedir.Dashes(info.startCWD) != claudedir.Dashes(c.project) {
 		return false
 	}
 	for _, tree := range c.trees {
@@ -184,7 +154,7 @@ func (c *candidate) ofAnother(info *Info) bool {
 		}
 	}
 	real, err := filepath.EvalSymlinks(info.startCWD)
-	return err == nil && !samePath(real, realPath(c.project)) && dashes(real) == dashes(c.project)
+	return err == nil && !samePath(real, claudedir.RealPath(c.project)) && claudedir.Dashes(real) == claudedir.Dashes(c.project)
 }
 
 func samePath(a, b string) bool {

@@ -10,12 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/internal/e2e"
 	"github.com/seed7221b0f9/parley/transcript"
+	"golang.org/x/text/unicode/norm"
 )
 
 // alphabets are what directories are named with: spaces and dots, CJK, emoji of
@@ -49,8 +48,8 @@ func generatePath(rng *rand.Rand, root string, i int) string {
 	return filepath.Join(path, "x"+name+"x")
 }
 
-// TestProjectKeyAsOfficial puts a session under the key of each of 1,000 generated
-// directories. The official SDK finds each, and so do we.
+// transcript.TestProjectKeyAsOfficial puts a session under the key of each of 200 generated
+// directories, in a long run of 1,000. The official SDK finds each, and so do we.
 func TestProjectKeyAsOfficial(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -63,7 +62,10 @@ func TestProjectKeyAsOfficial(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	const paths = 1000
+	paths := 200
+	if os.Getenv("PARLEY_SOAK") != "" {
+		paths = 1000
+	}
 	var generated []string
 	long := 0
 	for i := range paths {
@@ -128,8 +130,8 @@ func putPrompt(t *testing.T, project, id, cwd string) {
 	}
 }
 
-// TestProjectKeyAsCLI lets the real CLI run in 20 generated directories: its session
-// is under our key.
+// transcript.TestProjectKeyAsCLI lets the real CLI run in six generated directories, in a long run
+// in 20: its session is under our key.
 func TestProjectKeyAsCLI(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -139,7 +141,11 @@ func TestProjectKeyAsCLI(t *testing.T) {
 	api := claudetest.StartFakeAPI(t, claudetest.Replies(claudetest.Say("hello").Times(100)))
 	rng := rand.New(rand.NewPCG(3, 4))
 	root := t.TempDir()
-	const paths, atOnce = 20, 3
+	const atOnce = 3
+	paths := 6
+	if os.Getenv("PARLEY_SOAK") != "" {
+		paths = 20
+	}
 	var group sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
 	for i := range paths {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -80,16 +80,16 @@ func promptOf(e Entry, command *string) (prompt string, ok bool) {
 	return promptOfContent(u.Message.Content, command)
 }
 
-func promptOfContent(content claude.Content, command *string) (prompt string, ok bool) {
+func promptOfContent(content message.Content, command *string) (prompt string, ok bool) {
 	var texts []string
 	if content.IsText() {
 		texts = append(texts, content.String())
 	}
 	for _, b := range content.Blocks() {
 		switch b := b.(type) {
-		case *claude.ToolResultBlock:
+		case *message.ToolResult:
 			return "", false
-		case *claude.TextBlock:
+		case *message.Text:
 			texts = append(texts, b.Text)
 		}
 	}
@@ -199,8 +199,8 @@ var notAsked = []string{
 
 // isAsked reports whether a person said something in an entry.
 func isAsked(e Entry) bool {
-	var content claude.Content
-	var origin claude.JSON
+	var content message.Content
+	var origin message.JSON
 	switch e := e.(type) {
 	case *UserEntry:
 		for _, name := range notAsked {
@@ -232,10 +232,10 @@ func isAsked(e Entry) bool {
 
 // hasQuestion reports whether a content asks for something: a text that a person
 // can have typed, an image, a document.
-func hasQuestion(content claude.Content, byHuman bool) bool {
+func hasQuestion(content message.Content, byHuman bool) bool {
 	for _, b := range content.Blocks() {
 		switch b.(type) {
-		case *claude.ImageBlock, *claude.DocumentBlock:
+		case *message.Image, *message.Document:
 			return true
 		}
 	}

@@ -14,12 +14,16 @@ type delivered struct {
 	entries    map[string]bool // uuids of the copies that a delivery id means
 }
 
-func deliveries(entries []Entry) *delivered {
+func deliveries(w *work, entries []Entry) *delivered {
 	d := &delivered{byDelivery: map[string]int{}, bySource: map[string]int{}, entries: map[string]bool{}}
 	copies := map[string][]string{} // uuids by delivery id
+	known := map[[2]string]bool{}   // what is in copies
 	texts := map[string]string{}    // attachments by source
 	mixed := map[string]bool{}      // sources with different attachments
 	for _, e := range entries {
+		if w.over() {
+			return d
+		}
 		if op, ok := e.(*QueueOperationEntry); ok {
 			d.count(op)
 			continue
@@ -32,7 +36,8 @@ func deliveries(entries []Entry) *delivered {
 		switch {
 		case a.UUID == "":
 		case q.DeliveryID != "":
-			if !slices.Contains(copies[q.DeliveryID], a.UUID) {
+			if key := [2]string{q.DeliveryID, a.UUID}; !known[key] {
+				known[key] = true
 				copies[q.DeliveryID] = append(copies[q.DeliveryID], a.UUID)
 			}
 		case q.SourceUUID != "":
@@ -104,6 +109,9 @@ func (g *graph) trailing(chain []*node, leaf *node) []*node {
 	elsewhere := map[*node]bool{}
 	queued := false
 	for _, n := range g.nodes {
+		if g.work.over() {
+			return nil
+		}
 		if n.isTalk() {
 			if !in[n] && !n.link.IsSidechain && n.link.TeamName == "" {
 				for p := g.byID[n.link.ParentUUID]; p != nil && !in[p] && !elsewhere[p]; p = g.byID[p.link.ParentUUID] {
@@ -121,22 +129,31 @@ func (g *graph) trailing(chain []*node, leaf *node) []*node {
 	if !queued {
 		return nil
 	}
-	var found []*node
-	var visit func(n *node)
-	visit = func(n *node) {
-		below := children[n.link.UUID]
-		slices.SortStableFunc(below, func(a, b *node) int { return strings.Compare(a.link.Timestamp, b.link.Timestamp) })
-		for _, c := range below {
-			if in[c] {
+	return g.queuedBelow(leaf, children, in, elsewhere)
+}
+
+// queuedBelow are the queued prompts below a node, each before what is below it, the
+// older before the younger. What is in was seen before.
+func (g *graph) queuedBelow(leaf *node, children map[string][]*node, in, elsewhere map[*node]bool) (found []*node) {
+	for todo := []*node{leaf}; len(todo) > 0 && !g.work.over(); {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n != leaf {
+			if in[n] {
 				continue
 			}
-			in[c] = true
-			if queuedOf(c.entry) != nil && !elsewhere[c] {
-				found = append(found, c)
+			in[n] = true
+			if queuedOf(n.entry) != nil && !elsewhere[n] {
+				found = append(found, n)
 			}
-			visit(c)
+		}
+		below := children[n.link.UUID]
+		slices.SortStableFunc(below, func(a, b *node) int { return strings.Compare(a.link.Timestamp, b.link.Timestamp) })
+		for _, c := range slices.Backward(below) {
+			if !in[c] {
+				todo = append(todo, c)
+			}
 		}
 	}
-	visit(leaf)
 	return found
 }

@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// TestPagesAreTheConversation reads every session of the corpus in pages from its
+// transcript.TestPagesAreTheConversation reads every session of the corpus in pages from its
 // end: together they are the conversation.
 func TestPagesAreTheConversation(t *testing.T) {
 	for _, path := range mainFiles(t) {
@@ -68,7 +67,7 @@ func uuids(messages []*transcript.Message) (ids []string) {
 	return ids
 }
 
-// TestPageReadsLittle opens the last messages of a long session, and the first.
+// transcript.TestPageReadsLittle opens the last messages of a long session, and the first.
 func TestPageReadsLittle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	const turns = 5_000
@@ -130,7 +129,7 @@ func writeLong(t *testing.T, path string, turns int) {
 	}
 }
 
-// TestPageNeedsWhatIsAbove has, in the last bytes of a file, only notes that hang
+// transcript.TestPageNeedsWhatIsAbove has, in the last bytes of a file, only notes that hang
 // off a message far above, and another branch that ends there: the page is of the
 // branch that the file ends with.
 func TestPageNeedsWhatIsAbove(t *testing.T) {
@@ -161,7 +160,7 @@ func TestPageNeedsWhatIsAbove(t *testing.T) {
 	}
 }
 
-// TestFollow appends to a file while it is followed.
+// transcript.TestFollow appends to a file while it is followed.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	write := func(text string) {
@@ -230,7 +229,7 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// TestTree checks the shape of trees: everything is in them once, subagents are
+// transcript.TestTree checks the shape of trees: everything is in them once, subagents are
 // where they were started, the conversation is marked.
 func TestTree(t *testing.T) {
 	for _, path := range mainFiles(t) {
@@ -302,7 +301,7 @@ func TestTreeOfCycle(t *testing.T) {
 	}
 }
 
-// TestLongLines reads a line of 20 MB between two short ones.
+// transcript.TestLongLines reads a line of 20 MB between two short ones.
 func TestLongLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	long := `{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"` + strings.Repeat("x", 20<<20) + `"}}`
@@ -322,14 +321,14 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestSeedEntries decodes the kinds of line of older and other writers.
+// transcript.TestSeedEntries decodes the kinds of line of older and other writers.
 func TestSeedEntries(t *testing.T) {
 	e, err := transcript.ParseEntry(`{"type":"assistant","uuid":"44c59e05","sessionId":"350d4477","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"2"},{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"/x"}}],"usage":{"input_tokens":3,"output_tokens":4}}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := e.(*transcript.AssistantEntry)
-	if use, ok := a.Message.Content.Blocks()[1].(*claude.ToolUseBlock); !ok || use.Name != "Read" || a.Text() != "2" || a.Message.Usage().OutputTokens != 4 {
+	if use, ok := a.Message.Content.Blocks()[1].(*message.ToolUse); !ok || use.Name != "Read" || a.Text() != "2" || a.Message.Usage().OutputTokens != 4 {
 		t.Errorf("%+v", a)
 	}
 	for line, kind := range map[string]string{

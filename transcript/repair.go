@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // RepairOptions say how a session is repaired. nil stands for the zero value.
@@ -80,18 +81,18 @@ func (s *Session) Repair(ctx context.Context, opts *RepairOptions) (*Repair, err
 	if opts == nil {
 		opts = &RepairOptions{}
 	}
-	r := &repair{from: s, id: newUUID(), opts: opts}
-	main, err := r.file(ctx, s.Path, newExamination(&opts.DoctorOptions))
+	w := newWork(ctx)
+	r := &repair{from: s, id: claudedir.NewID(), opts: opts}
+	main, err := r.file(s.Path, newExamination(w, &opts.DoctorOptions))
 	if err != nil {
 		return nil, err
 	}
-	agents, err := s.Subagents()
+	agents, err := s.subagents(w)
 	if err != nil {
 		return nil, err
 	}
-	known := examine(s.Path, main.asLines(), newExamination(&opts.DoctorOptions))
 	for _, a := range agents {
-		if _, err := r.file(ctx, a.Path, agentOptions(&opts.DoctorOptions, known)); err != nil {
+		if _, err := r.file(a.Path, agentOptions(&opts.DoctorOptions, main)); err != nil {
 			return nil, err
 		}
 	}
@@ -113,22 +114,29 @@ type repair struct {
 	result Repair
 }
 
-// file repairs one file in memory.
-func (r *repair) file(ctx context.Context, path string, as *examination) (*surgeon, error) {
-	lines, err := readLines(ctx, path)
+// file repairs one file in memory, and returns what it looks like then.
+func (r *repair) file(path string, as *examination) (*examination, error) {
+	lines, err := readLines(as.work, path)
 	if err != nil {
 		return nil, err
 	}
 	p := newSurgeon(path, lines, as)
-	first := p.examine()
+	first, err := p.examine()
+	if err != nil {
+		return nil, err
+	}
 	r.result.Findings = append(r.result.Findings, first.findings...)
-	if err := p.operate(ctx); err != nil {
+	if err := p.operate(first); err != nil {
 		return nil, err
 	}
 	r.result.Changes = append(r.result.Changes, p.changes...)
-	r.result.Left = append(r.result.Left, p.examine().findings...)
+	last, err := p.examine()
+	if err != nil {
+		return nil, err
+	}
+	r.result.Left = append(r.result.Left, last.findings...)
 	r.files = append(r.files, p)
-	return p, nil
+	return last, nil
 }
 
 // write writes the new session: what is beside it first, the transcript last, so
@@ -177,6 +185,20 @@ func (r *repair) put(path, text string) error {
 	return replace(files, path, []byte(text))
 }
 
+// copyFile copies a file, whatever its size.
+func (r *repair) copyFile(ctx context.Context, from, to string) error {
+	f, err := openRegular(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	files := r.from.dir.files
+	if err := files.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
+	return replaceFrom(files, to, contextReader{ctx, f})
+}
+
 // copySide copies what else is beside the session: notes about subagents, output of
 // tools, the title. The mark of the archive stays behind.
 func (r *repair) copySide(ctx context.Context, to string) error {
@@ -195,10 +217,6 @@ func (r *repair) copySide(ctx context.Context, to string) error {
 		if !d.Type().IsRegular() || agent || rel == "archived.json" {
 			return ctx.Err()
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return r.put(filepath.Join(to, rel), string(text))
+		return r.copyFile(ctx, path, filepath.Join(to, rel))
 	})
 }

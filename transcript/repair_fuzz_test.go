@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// FuzzRepair repairs any bytes: it ends, nothing is left to find, and the file is as
+// transcript.FuzzRepair repairs any bytes: it ends, nothing is left to find, and the file is as
 // it was.
 func FuzzRepair(f *testing.F) {
 	for seed, fault := range breakage.Faults {

@@ -14,7 +14,7 @@ func (p *surgeon) shrink(l *operated, f *Finding) {
 	}
 	before := l.lineText()
 	for limit := p.as.maxLine / 8; limit >= 64; limit /= 4 {
-		if text := shortened(before, limit); len(text) <= p.as.maxLine {
+		if text := shortened(before, limit, 0); len(text) <= p.as.maxLine {
 			p.change(f.Fault, l, text, fmt.Sprintf("texts of more than %d bytes are cut; it has %d bytes in the place of %d", limit, len(text), len(before)))
 			return
 		}
@@ -22,11 +22,18 @@ func (p *surgeon) shrink(l *operated, f *Finding) {
 	p.remove(f.Fault, l, "it cannot be made short enough")
 }
 
+// maxShortened is how deep in a line single texts are cut. What is nested deeper and too
+// long goes as a whole: the CLI writes nothing of the kind.
+const maxShortened = 32
+
 // shortened is a JSON value in which strings are no longer than limit. What may only
 // be whole, pictures and thinking, is replaced.
-func shortened(text string, limit int) string {
+func shortened(text string, limit, depth int) string {
 	if len(text) <= limit {
 		return text
+	}
+	if depth == maxShortened {
+		return quote(fmt.Sprintf("[%d bytes were cut here]", len(text)))
 	}
 	switch text[0] {
 	case '"':
@@ -38,7 +45,7 @@ func shortened(text string, limit int) string {
 	case '[':
 		list := elements(text)
 		for i, e := range list {
-			list[i] = shortened(e, limit)
+			list[i] = shortened(e, limit, depth+1)
 		}
 		return array(list)
 	case '{':
@@ -48,7 +55,7 @@ func shortened(text string, limit int) string {
 			return textBlock(fmt.Sprintf("[%s of %d bytes was taken out]", kind, len(text)))
 		}
 		for _, name := range o.names {
-			o.set(name, shortened(o.values[name], limit))
+			o.set(name, shortened(o.values[name], limit, depth+1))
 		}
 		return o.text()
 	}

@@ -1,30 +1,103 @@
 package transcript
 
 import (
-	"context"
+	"slices"
 	"strings"
 )
 
-// surgeon repairs the lines of one file, in memory, fault by fault.
+// surgeon repairs the lines of one file, in memory, fault by fault. All findings of a
+// fault are cured together: what one cure needs to know of the other lines is looked up
+// once for all of them.
 type surgeon struct {
-	path    string
-	as      *examination // how the file is looked at
-	lines   []*operated
-	changes []*Change
+	path     string
+	as       *examination // how the file is looked at
+	work     *work
+	lines    []*operated // in the order of the file, those that were removed among them
+	numbered map[int]*operated
+	added    map[string]*operated // lines that are new, by uuid
+	gone     map[string]string    // the parents of entries that were removed, by uuid
+	changes  []*Change
 }
 
 // operated is a line under repair.
 type operated struct {
 	fileLine
-	number int // in the file; 0 for a line that is new
+	number  int         // in the file; 0 for a line that is new
+	removed bool        // it is no longer there
+	after   []*operated // new lines that come next, the last one first
 }
 
 func newSurgeon(path string, lines []*fileLine, as *examination) *surgeon {
-	p := &surgeon{path: path, as: as}
+	p := &surgeon{
+		path: path, as: as, work: as.work, numbered: make(map[int]*operated, len(lines)),
+		added: map[string]*operated{}, gone: map[string]string{},
+	}
 	for _, l := range lines {
-		p.lines = append(p.lines, &operated{fileLine: *l, number: l.pos.Line})
+		o := &operated{fileLine: *l, number: l.pos.Line}
+		p.lines = append(p.lines, o)
+		p.numbered[o.number] = o
 	}
 	return p
+}
+
+// settle puts new lines where they belong and forgets those that were removed. What
+// followed one of these follows what it followed, and no compaction preserves it.
+func (p *surgeon) settle(fault Fault) {
+	lines := make([]*operated, 0, len(p.lines))
+	for _, l := range p.lines {
+		if !l.removed {
+			lines = append(lines, l)
+		}
+		for _, a := range slices.Backward(l.after) {
+			lines = append(lines, a)
+		}
+		l.after = nil
+	}
+	p.lines = lines
+	if len(p.gone) == 0 {
+		return
+	}
+	for _, l := range p.lines {
+		if p.work.over() {
+			return
+		}
+		link := linkOrNil(l.entry)
+		if link == nil {
+			continue
+		}
+		if _, ok := p.gone[link.UUID]; ok && link.UUID != "" {
+			continue
+		}
+		if _, ok := p.gone[link.ParentUUID]; ok {
+			p.setParent(fault, l, p.heir(link.ParentUUID), "it followed a line that was removed")
+		}
+		p.unpreserve(fault, l)
+	}
+	clear(p.gone)
+}
+
+// heir is the nearest entry above a removed one that is still there, "" if there is
+// none. What is found is kept: ways up meet.
+func (p *surgeon) heir(uuid string) string {
+	var way []string
+	seen := map[string]bool{}
+	for {
+		parent, ok := p.gone[uuid]
+		if !ok {
+			break
+		}
+		if seen[uuid] {
+			uuid = "" // a circle
+			break
+		}
+		seen[uuid] = true
+		way = append(way, uuid)
+		uuid = parent
+	}
+	for _, id := range way {
+		p.gone[id] = uuid
+	}
+	return uuid
 }
 
 // asLines are the lines as they are now.
@@ -37,60 +110,75 @@ func (p *surgeon) asLines() []*fileLine {
 }
 
 // examine looks at the lines as they are now.
-func (p *surgeon) examine() *examination {
-	return examine(p.path, p.asLines(), &examination{maxLine: p.as.maxLine, agent: p.as.agent, outside: p.as.outside})
+func (p *surgeon) examine() (*examination, error) {
+	x := &examination{work: p.work, maxLine: p.as.maxLine, agent: p.as.agent, outside: p.as.outside}
+	return x, x.examine(p.path, p.asLines())
+}
+
+// patient is a line with a finding.
+type patient struct {
+	line    *operated
+	finding *Finding
 }
 
 // operations are the cures, in the order in which they are tried: what they need to
 // be right is cured before.
 var operations = []struct {
 	fault Fault
-	cure  func(p *surgeon, l *operated, f *Finding)
+	cure  func(p *surgeon, x *examination, patients []patient)
 }{
-	{TornTail, (*surgeon).dropBad},
-	{BadLine, (*surgeon).dropBad},
-	{OversizedLine, (*surgeon).shrink},
-	{DuplicateUUID, (*surgeon).rename},
-	{MissingParent, (*surgeon).relink},
-	{ParentCycle, (*surgeon).breakCircle},
-	{EmptiedThinking, (*surgeon).dropThinking},
-	{OrphanToolResult, (*surgeon).resultToText},
-	{OrphanToolUse, (*surgeon).addResult},
+	{TornTail, each((*surgeon).dropBad)},
+	{BadLine, each((*surgeon).dropBad)},
+	{OversizedLine, each((*surgeon).shrink)},
+	{DuplicateUUID, (*surgeon).renameAll},
+	{MissingParent, (*surgeon).relinkAll},
+	{ParentCycle, (*surgeon).breakCircles},
+	{EmptiedThinking, each((*surgeon).dropThinking)},
+	{OrphanToolResult, (*surgeon).resultsToText},
+	{OrphanToolUse, (*surgeon).addResults},
+}
+
+// each makes a cure for many lines of one that looks at its own line alone.
+func each(cure func(p *surgeon, l *operated, f *Finding)) func(*surgeon, *examination, []patient) {
+	return func(p *surgeon, _ *examination, patients []patient) {
+		for _, one := range patients {
+			if p.work.over() {
+				return
+			}
+			cure(p, one.line, one.finding)
+		}
+	}
 }
 
 // rounds bounds how often the lines are looked at again: a cure can bring to light
 // what was hidden.
 const rounds = 40
 
-func (p *surgeon) operate(ctx context.Context) error {
+func (p *surgeon) operate(x *examination) error {
 	for range rounds {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if !p.cureOne(p.examine().findings) {
+		if !p.cureOne(x) {
 			return nil
+		}
+		var err error
+		if x, err = p.examine(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // cureOne cures all findings of the first fault of the list; false if there are none.
-func (p *surgeon) cureOne(findings []*Finding) bool {
+func (p *surgeon) cureOne(x *examination) bool {
 	for _, op := range operations {
-		type patient struct {
-			line    *operated
-			finding *Finding
-		}
 		var patients []patient
-		for _, f := range findings {
-			if f.Fault == op.fault {
-				patients = append(patients, patient{p.at(f), f})
+		for _, f := range x.findings {
+			if l := p.at(f); f.Fault == op.fault && l != nil {
+				patients = append(patients, patient{l, f})
 			}
 		}
-		for _, patient := range patients {
-			op.cure(p, patient.line, patient.finding)
-		}
 		if len(patients) > 0 {
+			op.cure(p, x, patients)
+			p.settle(op.fault)
 			return true
 		}
 	}
@@ -101,21 +189,10 @@ func (p *surgeon) cureOne(findings []*Finding) bool {
 // changes say where in the file they are; a new line has none and is found by its
 // uuid.
 func (p *surgeon) at(f *Finding) *operated {
-	for _, l := range p.lines {
-		if l.number == f.Line && (f.Line > 0 || uuidOf(l.entry) == f.UUID) {
-			return l
-		}
+	if f.Line == 0 {
+		return p.added[f.UUID]
 	}
-	return nil
-}
-
-func (p *surgeon) index(l *operated) int {
-	for i, m := range p.lines {
-		if m == l {
-			return i
-		}
-	}
-	return -1
+	return p.numbered[f.Line]
 }
 
 func (p *surgeon) note(fault Fault, l *operated, action, before, after, note string) {
@@ -157,30 +234,19 @@ func orNullText(s string) string {
 	return quote(s)
 }
 
-// remove takes a line out. What followed it follows what it followed.
+// remove takes a line out. What followed it follows what it followed, when the cure is
+// over.
 func (p *surgeon) remove(fault Fault, l *operated, note string) {
-	i := p.index(l)
-	p.lines = append(p.lines[:i:i], p.lines[i+1:]...)
+	l.removed = true
 	p.note(fault, l, "removed", l.lineText(), "", note)
-	link := linkOrNil(l.entry)
-	if link == nil || link.UUID == "" {
-		return
-	}
-	for _, c := range p.lines {
-		child := linkOrNil(c.entry)
-		switch {
-		case child == nil || child.UUID == link.UUID:
-		case child.ParentUUID == link.UUID:
-			p.setParent(fault, c, link.ParentUUID, "it followed the line that was removed")
-		default:
-			p.unpreserve(fault, c, link.UUID)
-		}
+	if link := linkOrNil(l.entry); link != nil && link.UUID != "" {
+		p.gone[link.UUID] = link.ParentUUID
 	}
 }
 
-// unpreserve takes an entry off the list of those that a compaction preserved: with
-// one that is not there the whole list counts for nothing.
-func (p *surgeon) unpreserve(fault Fault, l *operated, uuid string) {
+// unpreserve takes the entries that were removed off the list of those that a compaction
+// preserved: with one that is not there the whole list counts for nothing.
+func (p *surgeon) unpreserve(fault Fault, l *operated) {
 	b := boundaryOf(l.entry)
 	if b == nil || b.CompactMetadata == nil || b.CompactMetadata.PreservedMessages == nil {
 		return
@@ -191,7 +257,7 @@ func (p *surgeon) unpreserve(fault Fault, l *operated, uuid string) {
 	var kept []string
 	list := elements(preserved.values["uuids"])
 	for _, id := range list {
-		if stringOf(id) != uuid {
+		if _, gone := p.gone[stringOf(id)]; !gone {
 			kept = append(kept, id)
 		}
 	}
@@ -201,7 +267,7 @@ func (p *surgeon) unpreserve(fault Fault, l *operated, uuid string) {
 	preserved.set("uuids", array(kept))
 	metadata.set("preservedMessages", preserved.text())
 	o.set("compactMetadata", metadata.text())
-	p.change(fault, l, o.text(), "it preserved the line that was removed")
+	p.change(fault, l, o.text(), "it preserved a line that was removed")
 }
 
 // text is the repaired file, as the file of another session. Its file history stays

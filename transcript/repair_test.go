@@ -10,13 +10,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/breakage"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// TestRepair repairs sessions with each kind of fault: the copy has none, the
+// transcript.TestRepair repairs sessions with each kind of fault: the copy has none, the
 // session is as it was, and nothing is lost that could be read.
 func TestRepair(t *testing.T) {
 	opts := &transcript.RepairOptions{DoctorOptions: transcript.DoctorOptions{MaxLine: oversized}}
@@ -83,7 +82,7 @@ func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair,
 	}
 }
 
-// TestRepairNothing finds nothing to do in sessions in order.
+// transcript.TestRepairNothing finds nothing to do in sessions in order.
 func TestRepairNothing(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := writeDamaged(t, dir, 1, "")
@@ -96,7 +95,7 @@ func TestRepairNothing(t *testing.T) {
 	}
 }
 
-// TestRepairDryRun says what would be done, and does nothing.
+// transcript.TestRepairDryRun says what would be done, and does nothing.
 func TestRepairDryRun(t *testing.T) {
 	dir := t.TempDir()
 	s, injury := writeDamaged(t, dir, 3, "missing-parent")
@@ -114,7 +113,7 @@ func TestRepairDryRun(t *testing.T) {
 	}
 }
 
-// TestRepairGlued keeps a record that was appended to a torn line.
+// transcript.TestRepairGlued keeps a record that was appended to a torn line.
 func TestRepairGlued(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := writeDamaged(t, dir, 5, "torn-tail")
@@ -150,14 +149,14 @@ func checkSendable(t *testing.T, messages []*transcript.Message) {
 		results := 0
 		for _, b := range j.Blocks() {
 			switch b := b.(type) {
-			case *claude.ToolUseBlock:
+			case *message.ToolUse:
 				open[b.ID] = true
-			case *claude.ToolResultBlock:
+			case *message.ToolResult:
 				if results++; !open[b.ToolUseID] {
 					t.Fatalf("%s answers %s, which is not open", j.UUID, b.ToolUseID)
 				}
 				delete(open, b.ToolUseID)
-			case *claude.ThinkingBlock:
+			case *message.Thinking:
 				if b.Thinking == "" {
 					t.Fatalf("%s has empty thinking", j.UUID)
 				}
@@ -172,7 +171,7 @@ func checkSendable(t *testing.T, messages []*transcript.Message) {
 	}
 }
 
-// TestRepairAnything damages the sessions of the corpus in many ways at once. What is
+// transcript.TestRepairAnything damages the sessions of the corpus in many ways at once. What is
 // left of them after the repair has no damage; and repairing it finds nothing to do.
 func TestRepairAnything(t *testing.T) {
 	sources := mainFiles(t)

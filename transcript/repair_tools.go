@@ -1,6 +1,10 @@
 package transcript
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+)
 
 // content are the blocks of the message of a line, as texts; nil if it is a string.
 func (l *operated) content() (o, message *object, blocks []string) {
@@ -32,15 +36,39 @@ func (p *surgeon) dropThinking(l *operated, f *Finding) {
 // lostCall stands before the result of a tool whose call is not there.
 const lostCall = "[The result of a tool whose call was lost]"
 
-// resultToText makes text of the result of a tool whose call is not there: the model
-// may have relied on it.
-func (p *surgeon) resultToText(l *operated, f *Finding) {
+// resultsToText makes text of the results of tools whose calls are not there: the model
+// may have relied on them.
+func (p *surgeon) resultsToText(_ *examination, patients []patient) {
+	lost := map[*operated]map[string]bool{} // tool use ids
+	for _, one := range patients {
+		if lost[one.line] == nil {
+			lost[one.line] = map[string]bool{}
+		}
+		lost[one.line][one.finding.toolUse] = true
+	}
+	for _, one := range patients {
+		if p.work.over() {
+			return
+		}
+		if ids := lost[one.line]; ids != nil {
+			delete(lost, one.line)
+			p.resultToText(one.line, ids)
+		}
+	}
+}
+
+// resultToText makes text of those results of a line that are of these tool uses.
+func (p *surgeon) resultToText(l *operated, ids map[string]bool) {
 	o, message, blocks := l.content()
 	var out []string
 	results := 0
 	for _, b := range blocks {
-		if lastString(b, "type") != "tool_result" || lastString(b, "tool_use_id") != f.toolUse {
-			if lastString(b, "type") == "tool_result" {
+		if p.work.over() {
+			return
+		}
+		isResult := lastString(b, "type") == "tool_result"
+		if !isResult || !ids[lastString(b, "tool_use_id")] {
+			if isResult {
 				results++
 			}
 			out = append(out, b)
@@ -61,7 +89,7 @@ func (p *surgeon) resultToText(l *operated, f *Finding) {
 		o.remove("toolUseResult", "sourceToolAssistantUUID", "sourceToolUseID")
 		o.set("isMeta", "true") // the user did not say it
 	}
-	p.change(f.Fault, l, setContent(o, message, out), "the result is text now")
+	p.change(OrphanToolResult, l, setContent(o, message, out), "the result is text now")
 }
 
 func textBlock(s string) string { return `{"type":"text","text":` + quote(s) + `}` }
@@ -69,15 +97,40 @@ func textBlock(s string) string { return `{"type":"text","text":` + quote(s) + `
 // lostResult is the result of a tool whose result is not there.
 const lostResult = "The result of this tool was lost. It may have run, in part or to its end."
 
-// addResult answers a call that has no result.
-func (p *surgeon) addResult(l *operated, f *Finding) {
-	call := parseObject(l.entry.line().text)
+// addResults answers calls that have no result.
+func (p *surgeon) addResults(_ *examination, patients []patient) {
+	children := map[string][]*operated{}
+	for _, l := range p.lines {
+		if link := linkOrNil(l.entry); link != nil && link.ParentUUID != "" {
+			children[link.ParentUUID] = append(children[link.ParentUUID], l)
+		}
+	}
+	var line *operated
+	var call *object
+	for _, one := range patients {
+		if p.work.over() {
+			return
+		}
+		if line != one.line { // a line may have many calls
+			line, call = one.line, parseObject(one.line.entry.line().text)
+		}
+		added := p.addResult(line, call, one.finding)
+		if added != nil {
+			uuid := LinkOf(line.entry).UUID
+			p.moveBehind(line, added, children[uuid])
+			delete(children, uuid) // they follow the first result now
+		}
+	}
+}
+
+// addResult puts a result behind a call.
+func (p *surgeon) addResult(l *operated, call *object, f *Finding) *operated {
 	link := LinkOf(l.entry)
 	block := parseObject(`{"type":"tool_result"}`)
 	block.setString("content", lostResult)
 	block.set("is_error", "true")
 	block.setString("tool_use_id", f.toolUse)
-	uuid := newUUID()
+	uuid := claudedir.NewID()
 	o := parseObject("{}")
 	o.setString("parentUuid", link.UUID)
 	o.set("isSidechain", "false")
@@ -93,26 +146,23 @@ func (p *surgeon) addResult(l *operated, f *Finding) {
 	}
 	e, err := parseEntry(o.text(), Position{Size: len(o.text())})
 	if err != nil {
-		return // it was just made
+		return nil // it was just made
 	}
 	added := &operated{fileLine: fileLine{entry: e, pos: e.Position()}}
-	p.lines = slices.Insert(p.lines, p.index(l)+1, added)
+	l.after = append(l.after, added)
+	p.added[uuid] = added
 	p.note(f.Fault, added, "added", "", o.text(), "a result that says that the result was lost")
-	p.moveBehind(f.Fault, l, added)
+	return added
 }
 
 // moveBehind lets what went on from a call go on from its result.
-func (p *surgeon) moveBehind(fault Fault, call, result *operated) {
+func (p *surgeon) moveBehind(call, result *operated, children []*operated) {
 	from := &node{entry: call.entry, link: LinkOf(call.entry)}
-	for _, c := range p.lines {
-		child := linkOrNil(c.entry)
-		if child == nil || c == result || child.ParentUUID != from.link.UUID {
-			continue
-		}
-		n := &node{entry: c.entry, link: child}
+	for _, c := range children {
+		n := &node{entry: c.entry, link: LinkOf(c.entry)}
 		if len(n.toolResults()) > 0 || n.messageID() != "" && n.messageID() == from.messageID() {
 			continue
 		}
-		p.setParent(fault, c, LinkOf(result.entry).UUID, "it follows the result now")
+		p.setParent(OrphanToolUse, c, LinkOf(result.entry).UUID, "it follows the result now")
 	}
 }

@@ -2,7 +2,8 @@ package transcript
 
 import (
 	"bytes"
-	"slices"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // dropBad takes a line out that is no entry. If a whole line was glued to it, that
@@ -20,17 +21,23 @@ func (p *surgeon) dropBad(l *operated, f *Finding) {
 	p.remove(f.Fault, l, "what is left of it cannot be read")
 }
 
+// maxGlued is how many places of a broken line are tried at which another may begin.
+// A line that was appended is the last one; what is inside of it looks otherwise.
+const maxGlued = 16
+
 // gluedLine is the line that was appended to a broken one, "" if there is none.
 func gluedLine(text string) string {
 	b := []byte(text)
 	for _, prefix := range [][]byte{treePrefix, typePrefix} {
-		for end := len(b); ; {
+		tried := 0
+		for end := len(b); tried < maxGlued; {
 			i := bytes.LastIndex(b[:end], prefix)
 			if i <= 0 {
 				break
 			}
 			// Inside of a line such a text stands behind one of these.
 			if bytes.IndexByte([]byte(`:,[\"`), b[i-1]) < 0 {
+				tried++
 				if _, ok := checkObject(text[i:]); ok {
 					return text[i:]
 				}
@@ -41,124 +48,127 @@ func gluedLine(text string) string {
 	return ""
 }
 
-// rename gives an entry a uuid of its own. What comes behind it and follows that
-// uuid means this one: the latest before it.
-func (p *surgeon) rename(l *operated, f *Finding) {
-	link, i := LinkOf(l.entry), p.index(l)
-	for _, earlier := range p.lines[:i] {
-		if linkOrNil(earlier.entry) != nil && earlier.lineText() == l.lineText() {
-			// Without a look at what follows it: that follows the other one.
-			p.lines = append(p.lines[:i:i], p.lines[i+1:]...)
-			p.note(f.Fault, l, "removed", l.lineText(), "", "the same line is there before")
+// renameAll gives entries a uuid of their own, line by line. What comes behind such an
+// entry and follows the uuid that it had means this one: the latest before it.
+func (p *surgeon) renameAll(_ *examination, patients []patient) {
+	sick := make(map[*operated]*Finding, len(patients))
+	for _, one := range patients {
+		sick[one.line] = one.finding
+	}
+	fresh := map[string]string{} // new uuids by those that entries behind still name
+	seen := map[string]bool{}    // texts of the lines before
+	for _, l := range p.lines {
+		link := linkOrNil(l.entry)
+		if link == nil {
+			continue
+		}
+		if p.work.over() {
 			return
 		}
-	}
-	uuid := newUUID()
-	o := parseObject(link.text)
-	o.setString("uuid", uuid)
-	p.change(f.Fault, l, o.text(), "it has a uuid of its own now")
-	for _, c := range p.lines[i+1:] {
-		child := linkOrNil(c.entry)
-		switch {
-		case child == nil:
-		case child.UUID == link.UUID:
-			return // the next one under this uuid
-		case child.ParentUUID == link.UUID:
-			p.setParent(f.Fault, c, uuid, "it follows the entry that got a new uuid")
+		delete(fresh, link.UUID) // the next one under this uuid
+		if uuid, ok := fresh[link.ParentUUID]; ok {
+			p.setParent(DuplicateUUID, l, uuid, "it follows the entry that got a new uuid")
+			link = LinkOf(l.entry)
 		}
+		if sick[l] != nil {
+			if seen[l.lineText()] {
+				// Without a look at what follows it: that follows the other one.
+				l.removed = true
+				p.note(DuplicateUUID, l, "removed", l.lineText(), "", "the same line is there before")
+				continue
+			}
+			uuid := claudedir.NewID()
+			o := parseObject(link.text)
+			o.setString("uuid", uuid)
+			fresh[link.UUID] = uuid
+			p.change(DuplicateUUID, l, o.text(), "it has a uuid of its own now")
+		}
+		seen[l.lineText()] = true
+	}
+}
+
+// relinkAll lets entries that lost their parent follow the ones that they most likely
+// followed.
+func (p *surgeon) relinkAll(_ *examination, patients []patient) {
+	k := newKin(p)
+	for _, one := range patients {
+		if p.work.over() {
+			return
+		}
+		p.relink(k, one)
 	}
 }
 
 // relink lets an entry follow the one that it most likely followed.
-func (p *surgeon) relink(l *operated, f *Finding) {
-	parent := p.likelyParent(l)
+func (p *surgeon) relink(k *kin, one patient) {
+	parent := k.likelyParent(one.line)
 	note := "it follows the entry before it now"
 	if parent == "" {
 		note = "it is the first entry now"
 	}
-	p.setParent(f.Fault, l, parent, note)
+	k.join(LinkOf(one.line.entry).UUID, parent)
+	p.setParent(one.finding.Fault, one.line, parent, note)
 }
 
-// breakCircle lets the first entry of a circle follow what is before it. A circle that
-// is only there because of what a compaction says it preserved is the compaction's.
-func (p *surgeon) breakCircle(l *operated, f *Finding) {
-	if p.followers(f.UUID)[f.UUID] {
-		p.relink(l, f)
+// breakCircles lets the first entry of each circle follow what is before it. A circle
+// that is only there because of what a compaction says it preserved is the compaction's.
+func (p *surgeon) breakCircles(x *examination, patients []patient) {
+	k := newKin(p)
+	circles := k.circles()
+	preserving := p.preserving()
+	cured := map[*operated]bool{}
+	for _, one := range patients {
+		if p.work.over() {
+			return
+		}
+		if circle := circles[one.finding.UUID]; circle != nil {
+			if !circle.broken {
+				circle.broken = true
+				p.relink(k, one)
+			}
+			continue
+		}
+		first := x.graph.byID[one.finding.UUID]
+		for n := first; n != nil; {
+			for _, l := range preserving[n.link.UUID] {
+				if !cured[l] {
+					cured[l] = true
+					p.forgetPreserved(one.finding.Fault, l)
+				}
+			}
+			if n = x.graph.parentOf(n); n == first || p.work.over() {
+				break
+			}
+		}
+	}
+}
+
+// preserving are the boundaries of compactions by the uuids that they name.
+func (p *surgeon) preserving() map[string][]*operated {
+	lines := map[string][]*operated{}
+	for _, l := range p.lines {
+		b := boundaryOf(l.entry)
+		if b == nil {
+			continue
+		}
+		for _, id := range append(b.preserved(), b.anchor()) {
+			if list := lines[id]; len(list) == 0 || list[len(list)-1] != l {
+				lines[id] = append(list, l)
+			}
+		}
+	}
+	return lines
+}
+
+// forgetPreserved takes the list of preserved messages off a compaction.
+func (p *surgeon) forgetPreserved(fault Fault, l *operated) {
+	b := boundaryOf(l.entry)
+	if b == nil {
 		return
 	}
-	g := p.examine().graph
-	circle := map[string]bool{}
-	for n := g.byID[f.UUID]; n != nil && !circle[n.link.UUID]; n = g.parentOf(n) {
-		circle[n.link.UUID] = true
-	}
-	for _, c := range p.lines {
-		b := boundaryOf(c.entry)
-		if b == nil || !slices.ContainsFunc(append(b.preserved(), b.anchor()), func(id string) bool { return circle[id] }) {
-			continue
-		}
-		o := parseObject(b.text)
-		metadata := parseObject(o.values["compactMetadata"])
-		metadata.remove("preservedMessages", "preservedSegment")
-		o.set("compactMetadata", metadata.text())
-		p.change(f.Fault, c, o.text(), "what it says it preserved leads back to itself")
-	}
-}
-
-// likelyParent is the line that called the tool, for a result; the line before in
-// the same answer; else the entry before it in the file. None of them follows l.
-func (p *surgeon) likelyParent(l *operated) string {
-	i := p.index(l)
-	link := LinkOf(l.entry)
-	follows := p.followers(link.UUID)
-	mine := &node{entry: l.entry, link: link}
-	results, message := mine.toolResults(), mine.messageID()
-	nearest, same := "", ""
-	for j := i - 1; j >= 0; j-- {
-		other := linkOrNil(p.lines[j].entry)
-		if other == nil || other.UUID == "" || other.UUID == link.UUID || follows[other.UUID] ||
-			other.IsSidechain != link.IsSidechain || other.TeamName != link.TeamName || p.lines[j].entry.Kind() == "progress" {
-			continue
-		}
-		n := &node{entry: p.lines[j].entry, link: other}
-		for _, id := range n.toolUses() {
-			if len(results) > 0 && id == results[0] {
-				return other.UUID
-			}
-		}
-		if same == "" && message != "" && n.messageID() == message {
-			same = other.UUID
-		}
-		if nearest == "" {
-			nearest = other.UUID
-		}
-		if len(results) == 0 && (message == "" || same != "") {
-			break
-		}
-	}
-	if same != "" {
-		return same
-	}
-	return nearest
-}
-
-// followers are the uuids of the entries that follow one, near or far.
-func (p *surgeon) followers(uuid string) map[string]bool {
-	children := map[string][]string{}
-	for _, l := range p.lines {
-		if link := linkOrNil(l.entry); link != nil && link.ParentUUID != "" {
-			children[link.ParentUUID] = append(children[link.ParentUUID], link.UUID)
-		}
-	}
-	found := map[string]bool{}
-	for todo := []string{uuid}; len(todo) > 0; {
-		next := children[todo[0]]
-		todo = todo[1:]
-		for _, id := range next {
-			if !found[id] {
-				found[id] = true
-				todo = append(todo, id)
-			}
-		}
-	}
-	return found
+	o := parseObject(b.text)
+	metadata := parseObject(o.values["compactMetadata"])
+	metadata.remove("preservedMessages", "preservedSegment")
+	o.set("compactMetadata", metadata.text())
+	p.change(fault, l, o.text(), "what it says it preserved leads back to itself")
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // DefaultCleanupDays is how long the CLI keeps sessions if nobody says otherwise.
@@ -44,9 +45,12 @@ func (d *Dir) Retention() Retention {
 	return Retention{Days: DefaultCleanupDays}
 }
 
+// settingsLimit is the size from which a file of settings is not read.
+const settingsLimit = 16 << 20
+
 // cleanupDays is what a file of settings says, 0 if it says nothing.
 func cleanupDays(path string) (int, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, settingsLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // Query says what is looked for, and where.
@@ -70,7 +70,7 @@ func (d *Dir) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 			yield(nil, err)
 			return
 		}
-		s := &search{Query: q, match: newMatcher(q.Text, q.CaseSensitive), left: q.Hits}
+		s := &search{ctx: ctx, Query: q, match: newMatcher(q.Text, q.CaseSensitive), left: q.Hits}
 		s.yield = yield
 		seen := map[string]bool{}
 		for files := range ordered(ctx, found, s.filesWith) {
@@ -94,6 +94,7 @@ func (d *Dir) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 
 // search is a search at work.
 type search struct {
+	ctx context.Context
 	Query
 	match *matcher
 	left  int // hits that are still wanted, if Hits is not 0
@@ -115,12 +116,13 @@ type agentFile struct {
 
 // filesWith looks at the bytes of a session's files; nil if the text is in none.
 func (s *search) filesWith(c *candidate) *files {
-	f := &files{candidate: c, main: s.firstIn(c.path)}
+	w := newWork(s.ctx)
+	f := &files{candidate: c, main: s.firstIn(w, c.path)}
 	if c.hasSide && !s.MainOnly {
-		agents, err := File(c.path).Subagents()
+		agents, err := File(c.path).subagents(w)
 		if err == nil {
 			for _, a := range agents {
-				if from := s.firstIn(a.Path); from >= 0 {
+				if from := s.firstIn(w, a.Path); from >= 0 {
 					f.agents = append(f.agents, agentFile{a, from})
 				}
 			}
@@ -139,7 +141,7 @@ var blocks = sync.Pool{New: func() any { b := make([]byte, blockSize); return &b
 
 // firstIn is the start of the first line of a file in which the text may be, -1 if
 // there is none. A file that cannot be read has none.
-func (s *search) firstIn(path string) int64 {
+func (s *search) firstIn(w *work, path string) int64 {
 	f, err := openRegular(path)
 	if err != nil {
 		return -1
@@ -152,6 +154,9 @@ func (s *search) firstIn(path string) int64 {
 	var offset, lineStart int64
 	kept := 0
 	for {
+		if w.over() || w.ended() {
+			return -1
+		}
 		n, err := f.Read((*block)[kept:])
 		text := (*block)[:kept+n]
 		if i := s.match.index(text); i >= 0 {
@@ -188,16 +193,17 @@ func (s *search) session(ctx context.Context, info *Info, f *files) bool {
 
 // file yields the hits of one file.
 func (s *search) file(ctx context.Context, info *Info, path, agent string, from int64) bool {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return true // it is gone since
 	}
 	defer f.Close()
-	r := newLineReader(io.NewSectionReader(f, from, 1<<62), from)
-	tools := &toolNames{path: path}
+	w := newWork(ctx)
+	r := newLineReader(contextReader{ctx, io.NewSectionReader(f, from, 1<<62)}, from)
+	tools := &toolNames{work: w, path: path}
 	for {
-		if err := ctx.Err(); err != nil {
-			s.yield(nil, err)
+		if w.over() {
+			s.yield(nil, w.err)
 			return false
 		}
 		l, err := r.next()
@@ -309,6 +315,7 @@ func oneLine(s string) string {
 // toolNames are the names of the tools that a file's tool uses call, read when
 // somebody asks.
 type toolNames struct {
+	work  *work
 	path  string
 	names map[string]string
 }
@@ -322,15 +329,15 @@ func (t *toolNames) of(use string) string {
 }
 
 func (t *toolNames) read() {
-	f, err := os.Open(t.path)
+	f, err := regular.Open(t.path)
 	if err != nil {
 		return // it is gone since
 	}
 	defer f.Close()
-	r := newLineReader(f, 0)
+	r := newLineReader(contextReader{t.work.ctx, f}, 0)
 	for {
 		l, err := r.next()
-		if err != nil {
+		if err != nil || t.work.over() {
 			return
 		}
 		if !bytes.Contains(l.text, []byte(`"tool_use"`)) {
@@ -342,7 +349,7 @@ func (t *toolNames) read() {
 		}
 		if a, ok := e.(*AssistantEntry); ok {
 			for _, b := range a.Message.Content.Blocks() {
-				if use, ok := b.(*claude.ToolUseBlock); ok {
+				if use, ok := b.(*message.ToolUse); ok {
 					t.names[strings.Clone(use.ID)] = strings.Clone(use.Name)
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -118,7 +117,7 @@ func TestSearchHit(t *testing.T) {
 	}
 }
 
-// TestSearchFindsAll looks for pieces of every text in the corpus: what is there is
+// transcript.TestSearchFindsAll looks for pieces of every text in the corpus: what is there is
 // found, however the file writes it.
 func TestSearchFindsAll(t *testing.T) {
 	config := t.TempDir()

@@ -3,7 +3,7 @@ package transcript
 import (
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -46,7 +46,7 @@ func pieces(e Entry) []piece {
 	case *AttachmentEntry:
 		switch e.AttachmentType() {
 		case "queued_command":
-			var content claude.Content
+			var content message.Content
 			_ = jsonwire.Unmarshal(string(queuedOf(e).Prompt), &content) // the line was valid
 			return contentPieces(content, RoleUser)
 		case "file":
@@ -56,21 +56,21 @@ func pieces(e Entry) []piece {
 	return nil
 }
 
-func contentPieces(content claude.Content, role Role) (list []piece) {
+func contentPieces(content message.Content, role Role) (list []piece) {
 	if content.IsText() {
 		return []piece{{role: role, text: content.String()}}
 	}
 	for _, b := range content.Blocks() {
 		switch b := b.(type) {
-		case *claude.TextBlock:
+		case *message.Text:
 			list = append(list, piece{role: role, text: b.Text})
-		case *claude.ThinkingBlock:
+		case *message.Thinking:
 			list = append(list, piece{role: role, text: b.Thinking})
-		case *claude.ToolUseBlock:
+		case *message.ToolUse:
 			list = append(list, piece{role: RoleTool, text: stringsIn(string(b.Input)), tool: b.Name})
-		case *claude.ToolResultBlock:
+		case *message.ToolResult:
 			list = append(list, piece{role: RoleTool, text: b.Content.String(), use: b.ToolUseID})
-		case *claude.ImageBlock, *claude.DocumentBlock:
+		case *message.Image, *message.Document:
 			// Pictures and files are not text.
 		default:
 			if b != nil {

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // Session is a session on disk. It holds no open file; each method reads anew, so
@@ -42,13 +43,13 @@ func (s *Session) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 
 func fileEntries(ctx context.Context, path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		f, err := os.Open(path)
+		f, err := regular.Open(path)
 		if err != nil {
 			yield(nil, fmt.Errorf("transcript: %w", err))
 			return
 		}
 		defer f.Close()
-		readEntries(ctx, path, newLineReader(f, 0), yield)
+		readEntries(ctx, path, newLineReader(contextReader{ctx, f}, 0), yield)
 	}
 }
 
@@ -78,10 +79,13 @@ func readEntries(ctx context.Context, path string, r *lineReader, yield func(Ent
 }
 
 // goodEntries reads the entries of a file and leaves bad lines out.
-func goodEntries(ctx context.Context, path string) ([]Entry, error) {
+func goodEntries(w *work, path string) ([]Entry, error) {
 	var entries []Entry
 	var bad *LineError
-	for e, err := range fileEntries(ctx, path) {
+	for e, err := range fileEntries(w.ctx, path) {
+		if w.over() {
+			return nil, w.err
+		}
 		switch {
 		case err == nil:
 			entries = append(entries, e)

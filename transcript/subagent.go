@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // Subagent is an agent that a session started: a file of its own beside the
@@ -25,20 +25,25 @@ type Subagent struct {
 // AgentMeta is what the CLI notes about a subagent, beside its file. All of it is
 // missing where it did not.
 type AgentMeta struct {
-	AgentType     string      `json:"agentType"`
-	Description   string      `json:"description"`
-	ToolUseID     string      `json:"toolUseId"`     // the call that started it
-	ParentAgentID string      `json:"parentAgentId"` // set: it was started by another subagent
-	SpawnDepth    int64       `json:"spawnDepth"`
-	WorktreePath  string      `json:"worktreePath"`
-	Meta          claude.JSON `json:"-"` // all of it
+	AgentType     string       `json:"agentType"`
+	Description   string       `json:"description"`
+	ToolUseID     string       `json:"toolUseId"`     // the call that started it
+	ParentAgentID string       `json:"parentAgentId"` // set: it was started by another subagent
+	SpawnDepth    int64        `json:"spawnDepth"`
+	WorktreePath  string       `json:"worktreePath"`
+	Meta          message.JSON `json:"-"` // all of it
 }
 
 // Subagents are the subagents of the session, those that subagents started among
 // them, in the order of their paths.
-func (s *Session) Subagents() ([]*Subagent, error) {
+func (s *Session) Subagents() ([]*Subagent, error) { return s.subagents(newWork(context.Background())) }
+
+func (s *Session) subagents(w *work) ([]*Subagent, error) {
 	var agents []*Subagent
 	err := filepath.WalkDir(filepath.Join(s.sideDir(), "subagents"), func(path string, d fs.DirEntry, err error) error {
+		if w.ended() {
+			return w.err
+		}
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -60,9 +65,9 @@ func (s *Session) Subagents() ([]*Subagent, error) {
 
 func newSubagent(id, path string) *Subagent {
 	a := &Subagent{ID: id, Path: path}
-	text, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".meta.json")
+	text, err := regular.Read(strings.TrimSuffix(path, ".jsonl")+".meta.json", sidecarLimit)
 	if err == nil && jsonwire.Valid(string(text)) {
-		a.Meta = claude.JSON(text)
+		a.Meta = message.JSON(text)
 		_ = jsonwire.Unmarshal(string(text), &a.AgentMeta) // it is valid
 	}
 	return a
@@ -76,13 +81,17 @@ func (a *Subagent) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 // Conversation is what was said in the subagent, the last message's way up to the
 // root, notes for the model included.
 func (a *Subagent) Conversation(ctx context.Context) ([]*Message, error) {
-	entries, err := goodEntries(ctx, a.Path)
+	w := newWork(ctx)
+	entries, err := goodEntries(w, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{byID: map[string]*node{}}
+	g := &graph{work: w, byID: map[string]*node{}}
 	var last *node
 	for i, e := range entries {
+		if w.over() {
+			return nil, w.err
+		}
 		e = spoken(e)
 		l := LinkOf(e)
 		if l == nil || l.UUID == "" || e.Kind() == "system" || e.Kind() == "progress" {
@@ -94,7 +103,7 @@ func (a *Subagent) Conversation(ctx context.Context) ([]*Message, error) {
 			last = n
 		}
 	}
-	t := thread{nodes: g.chain(last), keepMeta: true}
+	t := thread{work: w, nodes: g.chain(last), keepMeta: true}
 	var messages []*Message
 	for _, m := range t.messages() {
 		if m.Type != "user" && m.Type != "assistant" {
@@ -102,6 +111,9 @@ func (a *Subagent) Conversation(ctx context.Context) ([]*Message, error) {
 		}
 		m.ParentToolUseID, m.ParentAgentID = plainID(a.ToolUseID), plainID(a.ParentAgentID)
 		messages = append(messages, m.Message)
+	}
+	if w.ended() {
+		return nil, w.err
 	}
 	return messages, nil
 }

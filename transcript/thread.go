@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // thread turns the nodes of a conversation into messages.
 type thread struct {
+	work      *work
 	nodes     []*node
 	trailing  map[*node]bool // behind the last message
 	delivered *delivered     // nil in a subagent
@@ -28,6 +29,9 @@ func (t *thread) messages() []*threadMessage {
 	}
 	var out []*threadMessage
 	for i, n := range t.nodes {
+		if t.work.over() {
+			return nil
+		}
 		m := newMessage(n.entry, n.link)
 		said, ok := known[i]
 		if !ok {
@@ -62,13 +66,13 @@ func localCommand(n *node) string {
 	return ""
 }
 
-func lastText(c claude.Content) string {
+func lastText(c message.Content) string {
 	if c.IsText() {
 		return c.String()
 	}
 	blocks := c.Blocks()
 	for _, b := range slices.Backward(blocks) {
-		if t, ok := b.(*claude.TextBlock); ok {
+		if t, ok := b.(*message.Text); ok {
 			return t.Text
 		}
 	}
@@ -79,26 +83,32 @@ func lastText(c claude.Content) string {
 // follow a caveat, the record first.
 func (t *thread) localCommands() map[int]bool {
 	found := map[int]bool{}
+	warned, recorded := false, false // a caveat was there; a record followed it
 	for i, n := range t.nodes {
-		if !n.link.IsMeta || localCommand(n) != "caveat" {
-			continue
+		if t.work.over() {
+			break
 		}
-		recorded := false
-		for j := i + 1; j < len(t.nodes); j++ {
-			next := t.nodes[j]
-			if next.kind == "assistant" {
-				break
+		switch {
+		case n.kind == "assistant":
+			warned, recorded = false, false
+		case n.kind != "user":
+		case n.link.IsMeta:
+			warned = warned || localCommand(n) == "caveat"
+		default:
+			switch localCommand(n) {
+			case "record":
+				warned, recorded = false, warned
+				if recorded {
+					found[i] = true
+				}
+			case "output":
+				warned = false
+				if recorded {
+					found[i] = true
+				}
+			default:
+				warned, recorded = false, false
 			}
-			if next.kind != "user" || next.link.IsMeta {
-				continue
-			}
-			kind := localCommand(next)
-			if kind == "record" && !recorded {
-				recorded = true
-			} else if kind != "output" || !recorded {
-				break
-			}
-			found[j] = true
 		}
 	}
 	return found
@@ -110,6 +120,9 @@ func (t *thread) answered(commands map[int]bool) []bool {
 	out := make([]bool, len(t.nodes))
 	reply := false
 	for i, n := range slices.Backward(t.nodes) {
+		if t.work.over() {
+			return out
+		}
 		out[i] = reply
 		switch e := n.entry.(type) {
 		case *AssistantEntry:
@@ -127,7 +140,7 @@ func (t *thread) answered(commands map[int]bool) []bool {
 
 // saysInterrupted reports whether a message is nothing but the note that
 // something was stopped.
-func saysInterrupted(c claude.Content) bool {
+func saysInterrupted(c message.Content) bool {
 	if c.IsText() {
 		return isInterruption(c.String())
 	}
@@ -135,9 +148,9 @@ func saysInterrupted(c claude.Content) bool {
 	for _, b := range blocks {
 		text := ""
 		switch b := b.(type) {
-		case *claude.TextBlock:
+		case *message.Text:
 			text = b.Text
-		case *claude.ToolResultBlock:
+		case *message.ToolResult:
 			if b.IsError && b.Content.IsText() {
 				text = b.Content.String()
 			}
@@ -152,14 +165,14 @@ func saysInterrupted(c claude.Content) bool {
 // queuedCommand is the attachment of a prompt that was sent while the agent was at
 // work.
 type queuedCommand struct {
-	Type            string      `json:"type"`
-	Prompt          claude.JSON `json:"prompt"`
-	SourceUUID      string      `json:"source_uuid"`
-	DeliveryID      string      `json:"delivery_id"`
-	IsMeta          bool        `json:"isMeta"`
-	CommandMode     string      `json:"commandMode"`
-	Origin          claude.JSON `json:"origin"`
-	ForwardedIntent claude.JSON `json:"forwardedIntent"`
+	Type            string       `json:"type"`
+	Prompt          message.JSON `json:"prompt"`
+	SourceUUID      string       `json:"source_uuid"`
+	DeliveryID      string       `json:"delivery_id"`
+	IsMeta          bool         `json:"isMeta"`
+	CommandMode     string       `json:"commandMode"`
+	Origin          message.JSON `json:"origin"`
+	ForwardedIntent message.JSON `json:"forwardedIntent"`
 }
 
 // queuedOf is the queued prompt of an entry, nil if it is none.

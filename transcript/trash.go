@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // DeleteOptions say how a session is deleted. nil stands for the zero value.
@@ -94,8 +97,8 @@ func (d *Dir) Trash() ([]*Trashed, error) {
 	var found []*Trashed
 	for _, e := range list {
 		t := &Trashed{dir: filepath.Join(d.trash(), e.Name())}
-		text, err := os.ReadFile(filepath.Join(t.dir, trashNote))
-		if err != nil || json.Unmarshal(text, t) != nil || !validID(t.SessionID) || filepath.Base(t.ProjectKey) != t.ProjectKey {
+		text, err := regular.ReadNoFollow(filepath.Join(t.dir, trashNote), sidecarLimit)
+		if err != nil || json.Unmarshal(text, t) != nil || !claudedir.ValidID(t.SessionID) || !isName(t.ProjectKey) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(t.dir, t.SessionID+".jsonl")); err == nil {
@@ -104,6 +107,12 @@ func (d *Dir) Trash() ([]*Trashed, error) {
 	}
 	slices.SortFunc(found, func(a, b *Trashed) int { return b.DeletedAt.Compare(a.DeletedAt) })
 	return found, nil
+}
+
+// isName reports whether a key from a note is the name of a directory, and leads
+// nowhere else.
+func isName(key string) bool {
+	return key != "." && filepath.IsLocal(key) && filepath.Base(key) == key
 }
 
 // Restore gets a deleted session back to where it was. If it was deleted several

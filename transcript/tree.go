@@ -3,8 +3,6 @@ package transcript
 import (
 	"context"
 	"errors"
-
-	"github.com/seed7221b0f9/parley/claude"
 )
 
 // Tree is everything that was ever said in a session, and what hangs on what.
@@ -23,7 +21,8 @@ type Tree struct {
 	// Bad are the lines that are no entries.
 	Bad []*LineError
 
-	byID map[string]*Node
+	byID  map[string]*Node
+	calls map[string]*Node // by tool use id, the first entry that has it
 }
 
 // Node is an entry of a tree. The branches of a session are the nodes with more
@@ -55,26 +54,60 @@ func (t *Tree) Node(uuid string) *Node { return t.byID[uuid] }
 // Tree reads the session and its subagents whole, nested as they were started. A
 // uuid that occurs twice is the later entry.
 func (s *Session) Tree(ctx context.Context) (*Tree, error) {
-	t, err := readTree(ctx, s.Path)
+	w := newWork(ctx)
+	t, err := readTree(w, s.Path)
 	if err != nil {
 		return nil, err
 	}
-	agents, err := s.Subagents()
+	agents, err := s.subagents(w)
 	if err != nil {
 		return nil, err
 	}
-	trees := map[string]*AgentTree{}
+	var trees []*AgentTree
+	byID := map[string]*AgentTree{}
 	for _, a := range agents {
-		at, err := readTree(ctx, a.Path)
+		at, err := readTree(w, a.Path)
 		if err != nil {
 			return nil, err
 		}
-		trees[a.ID] = &AgentTree{Subagent: a, Tree: at}
+		tree := &AgentTree{Subagent: a, Tree: at}
+		trees = append(trees, tree)
+		if byID[a.ID] == nil {
+			byID[a.ID] = tree
+		}
 	}
-	for _, a := range agents {
-		t.attach(trees[a.ID], trees[a.ParentAgentID])
+	lost := circularAgents(trees, byID)
+	for _, a := range trees {
+		if lost[a] {
+			t.attach(a, nil)
+		} else {
+			t.attach(a, byID[a.ParentAgentID])
+		}
 	}
 	return t, nil
+}
+
+// circularAgents are the agents whose parents lead back to them: they are nowhere below
+// the session, and are put there.
+func circularAgents(trees []*AgentTree, byID map[string]*AgentTree) map[*AgentTree]bool {
+	lost := map[*AgentTree]bool{}
+	const onWay, done = 1, 2
+	state := map[*AgentTree]int{}
+	for _, start := range trees {
+		var way []*AgentTree
+		a := start
+		for ; a != nil && state[a] == 0; a = byID[a.ParentAgentID] {
+			state[a] = onWay
+			way = append(way, a)
+		}
+		if a != nil && state[a] == onWay {
+			lost[a] = true // one of the circle: the others are below it
+		}
+		for _, m := range way {
+			state[m] = done
+		}
+	}
+	return lost
 }
 
 // attach puts the tree of a subagent where it was started: in the session, or in
@@ -96,24 +129,16 @@ func (t *Tree) toolUse(id string) *Node {
 	if id == "" {
 		return nil
 	}
-	for _, n := range t.byID {
-		a, ok := n.Entry.(*AssistantEntry)
-		if !ok {
-			continue
-		}
-		for _, b := range a.Message.Content.Blocks() {
-			if use, ok := b.(*claude.ToolUseBlock); ok && use.ID == id {
-				return n
-			}
-		}
-	}
-	return nil
+	return t.calls[id]
 }
 
-func readTree(ctx context.Context, path string) (*Tree, error) {
+func readTree(w *work, path string) (*Tree, error) {
 	var entries []Entry
-	t := &Tree{byID: map[string]*Node{}}
-	for e, err := range fileEntries(ctx, path) {
+	t := &Tree{byID: map[string]*Node{}, calls: map[string]*Node{}}
+	for e, err := range fileEntries(w.ctx, path) {
+		if w.over() {
+			return nil, w.err
+		}
 		var bad *LineError
 		switch {
 		case errors.As(err, &bad):
@@ -124,7 +149,10 @@ func readTree(ctx context.Context, path string) (*Tree, error) {
 			entries = append(entries, e)
 		}
 	}
-	t.build(newGraph(entries))
+	t.build(newGraph(w, entries))
+	if w.ended() {
+		return nil, w.err
+	}
 	return t, nil
 }
 
@@ -132,7 +160,15 @@ func readTree(ctx context.Context, path string) (*Tree, error) {
 // compactions made of them.
 func (t *Tree) build(g *graph) {
 	for _, n := range g.nodes {
+		if g.work.over() {
+			return
+		}
 		t.byID[n.link.UUID] = &Node{Entry: n.entry, Link: n.link}
+		for _, id := range n.toolUses() {
+			if t.calls[id] == nil {
+				t.calls[id] = t.byID[n.link.UUID]
+			}
+		}
 		if n.link.ForkedFrom != nil && t.ForkedFrom == "" {
 			t.ForkedFrom = n.link.ForkedFrom.SessionID
 		}
@@ -143,6 +179,9 @@ func (t *Tree) build(g *graph) {
 	}
 	t.cutCycles(g)
 	for _, gn := range g.nodes {
+		if g.work.over() {
+			return
+		}
 		n := t.byID[gn.link.UUID]
 		if n.Parent == nil {
 			t.Roots = append(t.Roots, n)
@@ -166,9 +205,12 @@ func (t *Tree) cutCycles(g *graph) {
 	const onWay, done = 1, 2
 	state := make(map[*Node]int, len(t.byID))
 	for _, gn := range g.nodes {
+		if g.work.over() {
+			return
+		}
 		var way []*Node
 		n := t.byID[gn.link.UUID]
-		for ; n != nil && state[n] == 0; n = n.Parent {
+		for ; n != nil && state[n] == 0 && !g.work.over(); n = n.Parent {
 			state[n] = onWay
 			way = append(way, n)
 		}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/internal/redact"
 	"github.com/seed7221b0f9/parley/transcript"
@@ -15,6 +14,7 @@ import (
 
 // document is a session ready to be written.
 type document struct {
+	ctx    context.Context
 	opts   *Options
 	redact *redact.Redactor // nil if nothing is taken out
 
@@ -25,6 +25,7 @@ type document struct {
 	Turns    []*turn
 	messages []*transcript.Message
 	agents   []*agent
+	byCall   map[string][]*agent // by tool use id, those that are not shown yet
 }
 
 // fact is a line at the top.
@@ -49,7 +50,7 @@ type part struct {
 // tool is a call of a tool with its result.
 type tool struct {
 	Name   string
-	Input  claude.JSON
+	Input  message.JSON
 	Done   bool // there is a result
 	Failed bool
 	Result []part
@@ -62,7 +63,7 @@ type agent struct {
 }
 
 func newDocument(ctx context.Context, s *transcript.Session, opts *Options) (*document, error) {
-	d := &document{opts: opts, ID: s.ID}
+	d := &document{ctx: ctx, opts: opts, ID: s.ID, byCall: map[string][]*agent{}}
 	if opts.Redact {
 		d.redact = redact.New(opts.Secrets...)
 	}
@@ -78,8 +79,8 @@ func newDocument(ctx context.Context, s *transcript.Session, opts *Options) (*do
 			return nil, err
 		}
 	}
-	d.Turns = d.turns(d.messages, nil)
-	return d, nil
+	d.Turns = d.turns(d.messages, 0)
+	return d, ctx.Err()
 }
 
 // describe reads what a list says about the session.
@@ -124,7 +125,11 @@ func (d *document) readAgents(ctx context.Context, s *transcript.Session) error 
 		if err != nil {
 			return err
 		}
-		d.agents = append(d.agents, &agent{a, messages})
+		of := &agent{a, messages}
+		d.agents = append(d.agents, of)
+		if a.ToolUseID != "" {
+			d.byCall[a.ToolUseID] = append(d.byCall[a.ToolUseID], of)
+		}
 	}
 	return nil
 }
@@ -144,21 +149,34 @@ func (d *document) cleanJSON(b []byte) []byte {
 	return d.redact.JSON(b)
 }
 
+// maxDepth is how deep the conversations of subagents are nested. Those of agents that
+// are deeper follow the one that they were started in.
+const maxDepth = 16
+
 // turns are the messages as they are shown: the lines of an answer together, results
-// of tools with their calls. within are the agents that are being shown, so that one
-// that claims to have started itself ends somewhere.
-func (d *document) turns(messages []*transcript.Message, within []string) []*turn {
-	b := &turnBuilder{doc: d, tools: map[string]*tool{}, within: within}
-	for _, j := range transcript.Join(messages) {
-		b.add(j)
+// of tools with their calls. A subagent is shown once, in the first call that names it,
+// however many calls do.
+func (d *document) turns(messages []*transcript.Message, depth int) []*turn {
+	b := &turnBuilder{doc: d, depth: depth}
+	for list := [][]*transcript.Message{messages}; len(list) > 0; {
+		b.tools = map[string]*tool{}
+		for _, j := range transcript.Join(list[0]) {
+			if d.ctx.Err() != nil {
+				return nil
+			}
+			b.add(j)
+		}
+		list = append(list[1:], b.deeper...)
+		b.deeper = nil
 	}
 	return b.turns
 }
 
 type turnBuilder struct {
 	doc    *document
-	tools  map[string]*tool // by tool use id
-	within []string
+	depth  int
+	tools  map[string]*tool        // by tool use id
+	deeper [][]*transcript.Message // of agents that would be nested too deep
 	turns  []*turn
 }
 
@@ -183,7 +201,7 @@ func (b *turnBuilder) add(j *transcript.Joined) {
 }
 
 // content is the content of a message without secrets.
-func (d *document) content(m *transcript.Message) claude.Content {
+func (d *document) content(m *transcript.Message) message.Content {
 	if d.redact == nil {
 		return m.Content()
 	}
@@ -191,40 +209,40 @@ func (d *document) content(m *transcript.Message) claude.Content {
 	if e, ok := m.Entry.(*transcript.SystemEntry); ok && text == "" {
 		text = `{"content":` + string(e.Member("content")) + `}`
 	}
-	var body claude.UserContent
+	var body message.UserContent
 	_ = jsonwire.Unmarshal(string(d.redact.JSON([]byte(text))), &body) // the line was valid
 	return body.Content
 }
 
 // block adds a block to a turn; the result of a tool goes to its call.
-func (b *turnBuilder) block(t *turn, block claude.ContentBlock) {
+func (b *turnBuilder) block(t *turn, block message.ContentBlock) {
 	switch x := block.(type) {
-	case *claude.ToolUseBlock:
+	case *message.ToolUse:
 		b.call(t, x.ID, x.Name, x.Input)
-	case *claude.ServerToolUseBlock:
+	case *message.ServerToolUse:
 		b.call(t, x.ID, x.Name, x.Input)
-	case *claude.MCPToolUseBlock:
+	case *message.MCPToolUse:
 		b.call(t, x.ID, x.ServerName+": "+x.Name, x.Input)
-	case *claude.ToolResultBlock:
+	case *message.ToolResult:
 		b.result(t, x.ToolUseID, x.IsError, x.Content)
-	case *claude.MCPToolResultBlock:
+	case *message.MCPToolResult:
 		b.result(t, x.ToolUseID, x.IsError, x.Content)
-	case *claude.ThinkingBlock:
+	case *message.Thinking:
 		if !b.doc.opts.NoThinking && strings.TrimSpace(x.Thinking) != "" {
 			t.Parts = append(t.Parts, part{Kind: "thinking", Text: x.Thinking})
 		}
-	case *claude.RedactedThinkingBlock:
+	case *message.RedactedThinking:
 	default:
 		t.Parts = append(t.Parts, plainPart(block))
 	}
 }
 
 // plainPart is a block that stands for itself.
-func plainPart(block claude.ContentBlock) part {
+func plainPart(block message.ContentBlock) part {
 	switch x := block.(type) {
-	case *claude.TextBlock:
+	case *message.Text:
 		return part{Kind: "text", Text: x.Text}
-	case *claude.ImageBlock:
+	case *message.Image:
 		return part{Kind: "image", Text: x.Source.MediaType, Data: x.Source.Data}
 	}
 	raw := block.Raw()
@@ -233,21 +251,25 @@ func plainPart(block claude.ContentBlock) part {
 	return part{Kind: "other", Text: kind.Type, Data: string(raw)}
 }
 
-func (b *turnBuilder) call(t *turn, id, name string, input claude.JSON) {
+func (b *turnBuilder) call(t *turn, id, name string, input message.JSON) {
 	if b.doc.opts.NoTools {
 		return
 	}
 	p := part{Kind: "tool", Tool: &tool{Name: name, Input: input}}
 	b.tools[id] = p.Tool
-	for _, a := range b.doc.agents {
-		if id != "" && a.ToolUseID == id && !slices.Contains(b.within, a.ID) {
-			p.Agent = append(p.Agent, b.doc.turns(a.messages, append(slices.Clone(b.within), a.ID))...)
+	started := b.doc.byCall[id]
+	delete(b.doc.byCall, id)
+	for _, a := range started {
+		if b.depth == maxDepth {
+			b.deeper = append(b.deeper, a.messages)
+			continue
 		}
+		p.Agent = append(p.Agent, b.doc.turns(a.messages, b.depth+1)...)
 	}
 	t.Parts = append(t.Parts, p)
 }
 
-func (b *turnBuilder) result(t *turn, id string, failed bool, content claude.Content) {
+func (b *turnBuilder) result(t *turn, id string, failed bool, content message.Content) {
 	if b.doc.opts.NoTools {
 		return
 	}

@@ -49,8 +49,25 @@ type Options struct {
 	Secrets []string
 }
 
+// contextWriter writes until its context ends.
+type contextWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+// Write writes p, unless the context has ended.
+func (c contextWriter) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.w.Write(p)
+}
+
 // Write writes a session in a format. Nothing is written if the session cannot be
-// read.
+// read, and no more once ctx has ended. The memory and the time that it takes grow with
+// the size of the session, whatever is in it: a text that is too large or too involved
+// to be rendered in HTML is shown as it is, code that takes the highlighter too long
+// is not coloured.
 func Write(ctx context.Context, w io.Writer, s *transcript.Session, format Format, opts *Options) error {
 	if opts == nil {
 		opts = &Options{}
@@ -59,6 +76,7 @@ func Write(ctx context.Context, w io.Writer, s *transcript.Session, format Forma
 	if err != nil {
 		return err
 	}
+	w = contextWriter{ctx, w}
 	switch format {
 	case Markdown:
 		err = doc.writeMarkdown(w)

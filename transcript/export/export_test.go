@@ -111,7 +111,7 @@ var attacks = []string{
 	"{{.Title}} {{template \"page\"}}", "javascript:alert(1)", "image/svg+xml", "[a]: javascript:alert(1)\n\n[a]",
 }
 
-// TestHTMLSafe puts attacks wherever a text can be: the page has no element, no
+// export.TestHTMLSafe puts attacks wherever a text can be: the page has no element, no
 // attribute and no address but its own, and the text can be read.
 func TestHTMLSafe(t *testing.T) {
 	for _, attack := range attacks {
@@ -147,7 +147,7 @@ func checkAttribute(t *testing.T, attack, element, name, value string) {
 	}
 }
 
-// TestHTMLPolicy checks that the policy allows the style that is in the page: a browser
+// export.TestHTMLPolicy checks that the policy allows the style that is in the page: a browser
 // takes the bytes between the tags.
 func TestHTMLPolicy(t *testing.T) {
 	page := exported(t, everywhere(t, "text"), export.HTML, nil)
@@ -163,7 +163,7 @@ func TestHTMLPolicy(t *testing.T) {
 	}
 }
 
-// TestRedacted holds every format against the corpus of secrets.
+// export.TestRedacted holds every format against the corpus of secrets.
 func TestRedacted(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", "claudetest", "testdata", "redact", "secrets.jsonl"))
 	if err != nil {
@@ -199,7 +199,7 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// TestCorpus exports every session of the corpus in every format: what was said is
+// export.TestCorpus exports every session of the corpus in every format: what was said is
 // there.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "transcripts", "*", "projects", "*", "*.jsonl"))
@@ -231,7 +231,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestSubagent finds what a subagent said inside the call that started it.
+// export.TestSubagent finds what a subagent said inside the call that started it.
 func TestSubagent(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "transcripts", "nested", "projects", "*", "*.jsonl"))
 	if len(files) != 1 {

@@ -21,8 +21,8 @@ var pageCSS string
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"role":      func(role string) string { return roles[role] },
-		"prose":     prose,
-		"highlight": func(l listing) template.HTML { return highlighted(l) },
+		"prose":     func(string) template.HTML { return "" },  // a document brings its own
+		"highlight": func(listing) template.HTML { return "" }, // and this
 		"summary":   func(t *tool) string { return t.summary() },
 		"listings":  func(t *tool) []listing { return t.listings() },
 		"picture":   picture,
@@ -53,7 +53,13 @@ func (d *document) writeHTML(w io.Writer) error {
 		"default-src 'none'", "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'", "img-src data:",
 		"base-uri 'none'", "form-action 'none'",
 	}, "; ")
-	return page().Execute(w, struct {
+	p, err := page().Clone()
+	if err != nil {
+		return err
+	}
+	r := newRendering(d.ctx)
+	p.Funcs(template.FuncMap{"prose": r.prose, "highlight": r.highlighted})
+	return p.Execute(w, struct {
 		*document
 		Policy string
 		Style  template.CSS

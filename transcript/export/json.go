@@ -4,38 +4,85 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// wireDocument is a session in JSON. Messages have the official SDK's form.
-type wireDocument struct {
-	SessionID string                `json:"sessionId"`
-	Session   json.RawMessage       `json:"session,omitempty"`
-	Messages  []*transcript.Message `json:"messages"`
-	Subagents []wireAgent           `json:"subagents,omitempty"`
-}
-
-type wireAgent struct {
-	AgentID  string                `json:"agentId"`
-	Meta     claude.JSON           `json:"meta,omitempty"`
-	Messages []*transcript.Message `json:"messages"`
-}
-
 // writeJSON writes all messages whole: what is left out for people is not left out
-// for programs, except secrets.
+// for programs, except secrets. The document is an object: sessionId, session, which is
+// what a list says, messages in the official SDK's form, and subagents, each with
+// agentId, meta and messages. It is written message by message.
 func (d *document) writeJSON(w io.Writer) error {
-	doc := wireDocument{SessionID: d.ID, Session: d.Info, Messages: d.messages}
-	if doc.Messages == nil {
-		doc.Messages = []*transcript.Message{}
+	j := &jsonWriter{doc: d, w: w}
+	j.text(`{"sessionId":`)
+	j.value(d.ID)
+	if len(d.Info) > 0 {
+		j.text(`,"session":`)
+		j.clean(d.Info)
 	}
-	for _, a := range d.agents {
-		doc.Subagents = append(doc.Subagents, wireAgent{a.ID, a.Meta, a.messages})
+	j.text(`,"messages":`)
+	j.messages(d.messages)
+	for i, a := range d.agents {
+		if i == 0 {
+			j.text(`,"subagents":[`)
+		} else {
+			j.text(`,`)
+		}
+		j.text(`{"agentId":`)
+		j.value(a.ID)
+		if a.Meta != "" {
+			j.text(`,"meta":`)
+			j.value(a.Meta)
+		}
+		j.text(`,"messages":`)
+		j.messages(a.messages)
+		j.text(`}`)
 	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return err
+	if len(d.agents) > 0 {
+		j.text(`]`)
 	}
-	_, err = w.Write(append(d.cleanJSON(text), '\n'))
-	return err
+	j.text("}\n")
+	return j.err
+}
+
+// jsonWriter writes parts of a document, without secrets.
+type jsonWriter struct {
+	doc *document
+	w   io.Writer
+	err error
+}
+
+func (j *jsonWriter) text(s string) {
+	if j.err == nil {
+		_, j.err = io.WriteString(j.w, s)
+	}
+}
+
+func (j *jsonWriter) clean(text []byte) {
+	if j.err == nil {
+		_, j.err = j.w.Write(j.doc.cleanJSON(text))
+	}
+}
+
+func (j *jsonWriter) value(v any) {
+	if j.err != nil {
+		return
+	}
+	text, err := json.Marshal(v)
+	if j.err = err; err == nil {
+		j.clean(text)
+	}
+}
+
+func (j *jsonWriter) messages(list []*transcript.Message) {
+	j.text(`[`)
+	for i, m := range list {
+		if i > 0 {
+			j.text(`,`)
+		}
+		j.value(m)
+		if j.err != nil {
+			return
+		}
+	}
+	j.text(`]`)
 }

@@ -2,10 +2,12 @@ package export
 
 import (
 	"bytes"
+	"context"
 	"html"
 	"html/template"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
@@ -15,13 +17,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
-	goldhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 )
-
-// maxHighlighted is the length up to which code is highlighted; a lexer takes its
-// time for more.
-const maxHighlighted = 128 << 10
 
 var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))
 
@@ -33,59 +30,116 @@ var codeCSS = sync.OnceValue(func() string {
 	return light.String() + "@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"
 })
 
-// highlighted is a listing as HTML: escaped, with classes for its tokens.
-func highlighted(l listing) template.HTML {
-	lexer := lexers.Get(l.Language)
-	if l.Language == "" {
-		lexer = lexers.Match(l.File)
+// brackets is how deep brackets nest. A lexer takes for each token what it takes for all
+// that are open.
+func brackets(text string) (deepest int) {
+	depth := 0
+	for _, c := range []byte(text) {
+		switch c {
+		case '(', '[', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ')', ']', '}':
+			depth--
+		}
 	}
-	if lexer == nil || len(l.Text) > maxHighlighted {
-		return plainCode(l.Text)
-	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, l.Text)
-	if err != nil {
-		return plainCode(l.Text)
-	}
-	var b strings.Builder
-	if formatter.Format(&b, styles.Fallback, tokens) != nil {
-		return plainCode(l.Text)
-	}
-	return template.HTML(b.String())
+	return deepest
 }
 
 func plainCode(text string) template.HTML {
 	return template.HTML("<pre><code>" + html.EscapeString(text) + "</code></pre>")
 }
 
-// parser renders Markdown. HTML in the text is shown as the text that it is, an
-// image is a link, a link says nothing of where it is followed from.
-var parser = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(
-		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.TaskList),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(safeNodes{}, 1))),
-	)
-})
+// rendering is the making of one page.
+type rendering struct {
+	ctx      context.Context
+	markdown goldmark.Markdown
+	slow     int // listings that took too long
+}
 
-// prose is Markdown of others as HTML.
-func prose(text string) template.HTML {
-	var b bytes.Buffer
-	if err := parser().Convert([]byte(text), &b); err != nil {
-		return plainCode(text)
+// newRendering makes what renders Markdown. HTML in the text is shown as the text that
+// it is, an image is a link, a link says nothing of where it is followed from.
+func newRendering(ctx context.Context) *rendering {
+	r := &rendering{ctx: ctx}
+	r.markdown = goldmark.New(
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.TaskList),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(safeNodes{r}, 1))),
+	)
+	return r
+}
+
+// prose is Markdown of others as HTML. The error is that of the context.
+func (r *rendering) prose(text string) (template.HTML, error) {
+	if err := r.ctx.Err(); err != nil {
+		return "", err
 	}
-	return template.HTML(b.String())
+	var b bytes.Buffer
+	if tooInvolved(text) || r.markdown.Convert([]byte(text), &b) != nil {
+		return plainCode(text), nil
+	}
+	return template.HTML(b.String()), nil
+}
+
+const (
+	// maxHighlighted is the length up to which code is highlighted; a lexer takes its
+	// time for more.
+	maxHighlighted = 64 << 10
+	// highlightTime is how long the highlighting of one listing may take, and maxSlow how
+	// many may take longer until no more are highlighted: a lexer tries expressions that
+	// can take very long for a text that was made for it.
+	highlightTime = 250 * time.Millisecond
+	maxSlow       = 3
+)
+
+// highlighted is a listing as HTML: escaped, with classes for its tokens.
+func (r *rendering) highlighted(l listing) (template.HTML, error) {
+	if err := r.ctx.Err(); err != nil {
+		return "", err
+	}
+	lexer := lexers.Get(l.Language)
+	if l.Language == "" {
+		lexer = lexers.Match(l.File)
+	}
+	if lexer == nil || len(l.Text) > maxHighlighted || brackets(l.Text) > maxIndented || r.slow >= maxSlow {
+		return plainCode(l.Text), nil
+	}
+	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, l.Text)
+	if err != nil {
+		return plainCode(l.Text), nil
+	}
+	late := false
+	until := time.Now().Add(highlightTime)
+	timed := func() chroma.Token {
+		if late = late || r.ctx.Err() != nil || time.Now().After(until); late {
+			return chroma.EOF
+		}
+		return tokens()
+	}
+	var b strings.Builder
+	err = formatter.Format(&b, styles.Fallback, timed)
+	if err := r.ctx.Err(); err != nil {
+		return "", err
+	}
+	if late {
+		r.slow++
+	}
+	if late || err != nil {
+		return plainCode(l.Text), nil
+	}
+	return template.HTML(b.String()), nil
 }
 
 // safeNodes renders what could load or run something.
-type safeNodes struct{}
+type safeNodes struct{ of *rendering }
 
 // RegisterFuncs names the nodes.
-func (safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+func (s safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindRawHTML, rawHTML)
 	r.Register(ast.KindHTMLBlock, htmlBlock)
 	r.Register(ast.KindImage, image)
 	r.Register(ast.KindLink, link)
 	r.Register(ast.KindAutoLink, autoLink)
-	r.Register(ast.KindFencedCodeBlock, fencedCode)
+	r.Register(ast.KindFencedCodeBlock, s.of.fencedCode)
 }
 
 func write(w util.BufWriter, s string) { _, _ = w.WriteString(s) } // into memory
@@ -122,18 +176,9 @@ func linesOf(n int, block ast.Node, source []byte) string {
 	return b.String()
 }
 
-// openLink opens a link, unless its address could run something.
-func openLink(w util.BufWriter, address []byte) {
-	if goldhtml.IsDangerousURL(address) {
-		write(w, "<a>")
-		return
-	}
-	write(w, `<a rel="noopener noreferrer nofollow" href="`+html.EscapeString(string(util.URLEscape(address, true)))+`">`)
-}
-
 func link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		openLink(w, n.(*ast.Link).Destination)
+		openLink(w, resolved(n.(*ast.Link).Destination))
 	} else {
 		write(w, "</a>")
 	}
@@ -142,7 +187,7 @@ func link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus
 
 func image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		openLink(w, n.(*ast.Image).Destination)
+		openLink(w, resolved(n.(*ast.Image).Destination))
 		write(w, "[image] ")
 	} else {
 		write(w, "</a>")
@@ -153,9 +198,9 @@ func image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatu
 func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		a := n.(*ast.AutoLink)
-		address := a.URL(source)
+		address := string(a.URL(source)) // it has no entities
 		if a.AutoLinkType == ast.AutoLinkEmail {
-			address = append([]byte("mailto:"), address...)
+			address = "mailto:" + address
 		}
 		openLink(w, address)
 		write(w, html.EscapeString(string(a.Label(source)))+"</a>")
@@ -163,14 +208,18 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-func fencedCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (r *rendering) fencedCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		block := n.(*ast.FencedCodeBlock)
 		l := listing{Text: linesOf(block.Lines().Len(), block, source), Language: string(block.Language(source))}
 		if l.Language == "" {
 			write(w, string(plainCode(l.Text)))
 		} else {
-			write(w, string(highlighted(l)))
+			code, err := r.highlighted(l)
+			if err != nil {
+				return ast.WalkStop, err
+			}
+			write(w, string(code))
 		}
 	}
 	return ast.WalkSkipChildren, nil

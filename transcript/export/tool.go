@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // listing is a text with the language that it is in, or the name of a file in that
@@ -17,12 +17,13 @@ type listing struct {
 }
 
 // members are the string members of an input.
-func members(input claude.JSON) map[string]string {
-	var all map[string]any
+func members(input message.JSON) map[string]string {
+	var all map[string]json.RawMessage
 	_ = input.Decode(&all) // else there are none
 	texts := map[string]string{}
 	for name, v := range all {
-		if s, ok := v.(string); ok {
+		var s string
+		if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {
 			texts[name] = s
 		}
 	}
@@ -71,8 +72,35 @@ func difference(old, now string) string {
 	return b.String()
 }
 
+// maxIndented is how deep JSON may nest to be indented. Deeper, most of it would be
+// white space: a text of 20 KB would become one of 200 MB.
+const maxIndented = 64
+
+// nesting is how deep JSON nests.
+func nesting(text []byte) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
 func indented(text []byte) string {
 	var b bytes.Buffer
+	if nesting(text) > maxIndented {
+		return string(text)
+	}
 	if json.Indent(&b, text, "", "  ") != nil {
 		return string(text)
 	}

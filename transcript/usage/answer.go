@@ -7,12 +7,13 @@ import (
 
 // Answer is one answer of a model, as the ledger counts it.
 type Answer struct {
-	Time    time.Time
-	Session string // that it was written in first
-	Project string // the directory of the session
-	Branch  string
-	Model   string
-	Agent   string // the id of the subagent, "" for the main conversation
+	Provider string // the agent: Claude, or as Add was told
+	Time     time.Time
+	Session  string // that it was written in first
+	Project  string // the directory of the session
+	Branch   string
+	Model    string
+	Agent    string // the id of the subagent, "" for the main conversation
 	Tokens
 	Cost     float64 // in dollars
 	Priced   bool    // the model has a price; if not, Cost means nothing
@@ -38,7 +39,8 @@ func (l *Ledger) Answers(v View) iter.Seq[Answer] {
 
 func (l *Ledger) answer(e *entry, v View, long bool) Answer {
 	a := Answer{
-		Time: e.time().In(v.Location), Session: l.names.text(e.session), Project: l.projectName(l.files[e.file]), Branch: l.names.text(e.branch),
+		Provider: l.providerOf(e),
+		Time:     e.time().In(v.Location), Session: l.names.text(e.session), Project: l.projectName(l.files[e.file]), Branch: l.names.text(e.branch),
 		Model: l.names.text(e.model), Agent: l.names.text(e.agent), Tokens: e.tokens(),
 		Stopped: e.has(broken), Fast: e.has(fast), InUS: e.has(inUS), LongRate: long,
 	}

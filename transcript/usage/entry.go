@@ -55,7 +55,7 @@ func (e *entry) tokens() Tokens {
 }
 
 // clamp is n as the ledger keeps it. No answer has four thousand million tokens.
-func clamp(n int64) uint32 { return uint32(min(n, 1<<32-1)) }
+func clamp(n int64) uint32 { return uint32(min(max(n, 0), 1<<32-1)) }
 
 func (e *entry) setTokens(t Tokens) {
 	e.input, e.output, e.read = clamp(t.Input), clamp(t.Output), clamp(t.CacheRead)

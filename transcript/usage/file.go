@@ -8,9 +8,10 @@ import (
 	"hash/maphash"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // file is one transcript.
@@ -20,10 +21,12 @@ type file struct {
 	project string // the name of the directory below projects
 	session string // by the name of the file; of a subagent's, that of its session
 	agent   string // by the name of the file; "" of a main file
-	size    int64
-	offset  int64 // everything before it has been read
-	passing bool  // offset is inside of a line that nobody needs
-	torn    bool  // the last line is cut off
+
+	provider string // of answers that are in no transcript; the file is then none
+	size     int64
+	offset   int64 // everything before it has been read
+	passing  bool  // offset is inside of a line that nobody needs
+	torn     bool  // the last line is cut off
 
 	born        int64 // the first time in it
 	cwd         string
@@ -34,6 +37,9 @@ type file struct {
 
 // bufferSize is what a file is read in. It fits the cache of a core.
 const bufferSize = 256 << 10
+
+// maxRead is how much is read between two looks at the context.
+const maxRead = 1 << 20
 
 // reader reads files, one after the other, into a ledger that others write to as
 // well.
@@ -49,7 +55,7 @@ type reader struct {
 
 // read reads what a file has got since it was read last.
 func (r *reader) read(ctx context.Context, f *file) error {
-	in, err := os.Open(f.path)
+	in, err := regular.Open(f.path)
 	if err != nil {
 		return err
 	}
@@ -65,10 +71,7 @@ func (r *reader) read(ctx context.Context, f *file) error {
 	}
 	begin, end := 0, 0
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, err := in.Read(r.buffer[end:])
+		n, err := fill(ctx, in, r.buffer[end:])
 		end += n
 		r.stats.Bytes += int64(n)
 		if f.born == 0 { // before an answer of the file is in the ledger
@@ -90,6 +93,19 @@ func (r *reader) read(ctx context.Context, f *file) error {
 			r.buffer = append(r.buffer, make([]byte, len(r.buffer))...)
 		}
 	}
+}
+
+// fill reads until buf is full or the file ends, in parts.
+func fill(ctx context.Context, in io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		if ctx.Err() != nil {
+			return n, ctx.Err()
+		}
+		var m int
+		m, err = in.Read(buf[n:min(len(buf), n+maxRead)])
+		n += m
+	}
+	return n, err
 }
 
 // firstTime is the first time in the beginning of a file. It says when the file was

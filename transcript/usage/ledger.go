@@ -2,6 +2,7 @@ package usage
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type Ledger struct {
 	copies  map[sharer]struct{}
 	stats   Stats
 	places  map[string]string // directories by project
+	alone   bool              // there are no transcripts
 }
 
 // sharer is a session that has lines of an answer which others have too.
@@ -46,6 +48,7 @@ func newLedger(o Options) *Ledger {
 // Stats says what the ledger was made from, as of the last scan.
 func (l *Ledger) Stats() Stats {
 	s := l.stats
+	s.Files = len(l.byPath)
 	for _, f := range l.files {
 		if f.torn {
 			s.BadLines++
@@ -114,15 +117,21 @@ func (l *Ledger) firstPlace(a, b *entry) bool {
 	return false
 }
 
+// settleStep is how many answers are looked at between two looks at the context.
+const settleStep = 1 << 12
+
 // settle finds the answers that a subagent's file repeats under another request id,
 // and counts.
-func (l *Ledger) settle() {
+func (l *Ledger) settle(ctx context.Context) error {
 	type place struct {
 		message uint64
 		session uint32
 	}
 	best := map[place]*entry{}
 	for i := range l.entries.n {
+		if i%settleStep == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if e := l.entries.at(i); e.has(sidechain) {
 			e.flags &^= repeated
 			p := place{e.message, e.session}
@@ -133,6 +142,9 @@ func (l *Ledger) settle() {
 	}
 	main := map[place]bool{}
 	for i := range l.entries.n {
+		if i%settleStep == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		e := l.entries.at(i)
 		p := place{e.message, e.session}
 		if _, ok := best[p]; ok && !e.has(sidechain) {
@@ -141,6 +153,9 @@ func (l *Ledger) settle() {
 	}
 	l.stats.Answers = 0
 	for i := range l.entries.n {
+		if i%settleStep == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		e := l.entries.at(i)
 		if e.has(sidechain) {
 			p := place{e.message, e.session}
@@ -152,6 +167,7 @@ func (l *Ledger) settle() {
 			l.stats.Answers++
 		}
 	}
+	return nil
 }
 
 // Range is the time of the first and of the last answer; both are zero where there

@@ -70,7 +70,7 @@ func (r *Reconciliation) Different() []Bill {
 // prices, the project and the session count: a bill is about a whole session.
 func (l *Ledger) Reconcile(v View) *Reconciliation {
 	v = v.withDefaults()
-	v.Since, v.Until, v.Model = time.Time{}, time.Time{}, ""
+	v.Since, v.Until, v.Model, v.Provider = time.Time{}, time.Time{}, "", Claude
 	tallies := l.sessionTallies(v)
 	r := &Reconciliation{ByReason: map[Why]int{}}
 	billed := map[uint32]bool{}

@@ -35,6 +35,7 @@ type View struct {
 	Project   string         // answers of the project of this directory or name; "" is all
 	Session   string         // answers of this session; "" is all
 	Model     string         // answers of this model; "" is all
+	Provider  string         // answers of this agent; "" is all
 }
 
 func (v View) withDefaults() View {
@@ -56,9 +57,10 @@ type Sum struct {
 	Missing  []string // the models without a price
 }
 
-// Row is one line of a report.
+// Row is one line of a report: the answers of one agent.
 type Row struct {
 	Key         string    // what the report adds up by: 2026-01-31, a session's id, …
+	Provider    string    // the agent; "" of the total
 	Start       time.Time // of an hour, day, week or month
 	Project     string    // of a session: its directory
 	First, Last time.Time // of the answers
@@ -120,13 +122,14 @@ func (t *tally) add(e *entry, long bool) {
 func (l *Ledger) Report(by By, v View) *Report {
 	v = v.withDefaults()
 	keep, long, name := l.filter(v), l.longPrompts(v.Prices), l.keys(by, v)
-	rows, total := map[string]*tally{}, &tally{}
+	type place struct{ key, provider string }
+	rows, total := map[place]*tally{}, &tally{}
 	for i := range l.entries.n {
 		e := l.entries.at(i)
 		if e.has(repeated) || !keep(e) {
 			continue
 		}
-		k := name(e)
+		k := place{name(e), l.providerOf(e)}
 		t := rows[k]
 		if t == nil {
 			t = &tally{}
@@ -140,9 +143,12 @@ func (l *Ledger) Report(by By, v View) *Report {
 		total.add(e, isLong)
 	}
 	r := &Report{By: by, Total: total.row("", l.names, v)}
-	for _, k := range slices.Sorted(maps.Keys(rows)) {
-		row := rows[k].row(k, l.names, v)
-		row.Start = start(by, k, v)
+	order := slices.SortedFunc(maps.Keys(rows), func(a, b place) int {
+		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.provider, b.provider))
+	})
+	for _, k := range order {
+		row := rows[k].row(k.key, l.names, v)
+		row.Start, row.Provider = start(by, k.key, v), k.provider
 		r.Rows = append(r.Rows, row)
 	}
 	switch by {
@@ -168,6 +174,7 @@ func (t *tally) row(k string, n *names, v View) Row {
 	}
 	r.First, r.Last = time.UnixMilli(t.first).In(v.Location), time.UnixMilli(t.last).In(v.Location)
 	models := map[string]*Sum{}
+	missing := map[missingModel]bool{}
 	order := slices.SortedFunc(maps.Keys(t.classes), func(a, b class) int {
 		return cmp.Or(strings.Compare(n.text(a.model), n.text(b.model)), cmp.Compare(a.flags, b.flags), cmpBool(a.long, b.long))
 	})
@@ -177,7 +184,10 @@ func (t *tally) row(k string, n *names, v View) Row {
 			models[model] = &Sum{}
 		}
 		for _, s := range []*Sum{models[model], &r.Sum} {
-			s.addClass(t.classes[c], model, c, v.Prices)
+			if name, priced := s.addClass(t.classes[c], model, c, v.Prices); !priced && !missing[missingModel{s, name}] {
+				missing[missingModel{s, name}] = true
+				s.Missing = append(s.Missing, name)
+			}
 		}
 	}
 	for _, model := range slices.Sorted(maps.Keys(models)) {
@@ -197,7 +207,15 @@ func cmpBool(a, b bool) int {
 	return -1
 }
 
-func (s *Sum) addClass(c *classSum, model string, k class, prices *Prices) {
+// missingModel is a model without a price in a sum.
+type missingModel struct {
+	in   *Sum
+	name string
+}
+
+// addClass adds answers that are priced alike. It returns the name of what has a price or
+// has none.
+func (s *Sum) addClass(c *classSum, model string, k class, prices *Prices) (name string, priced bool) {
 	s.Add(c.Tokens)
 	s.Answers += c.answers
 	price, ok := prices.Of(model)
@@ -207,15 +225,13 @@ func (s *Sum) addClass(c *classSum, model string, k class, prices *Prices) {
 	}
 	if ok || c.Tokens == (Tokens{}) {
 		s.Cost += cost
-		return
+		return model, true
 	}
 	if k.flags&fast != 0 {
 		model += " (fast)"
 	}
 	s.Unpriced.Add(c.Tokens)
-	if !slices.Contains(s.Missing, model) {
-		s.Missing = append(s.Missing, model)
-	}
+	return model, false
 }
 
 // longPrompts tells which answers have the rates of long prompts.
@@ -245,6 +261,9 @@ func (l *Ledger) filter(v View) func(*entry) bool {
 			return false
 		}
 		if v.Session != "" && l.names.text(e.session) != v.Session || v.Model != "" && l.names.text(e.model) != v.Model {
+			return false
+		}
+		if v.Provider != "" && v.Provider != l.providerOf(e) {
 			return false
 		}
 		f := l.files[e.file]

@@ -185,9 +185,9 @@ func TestAnswers(t *testing.T) {
 	const one = (1*4 + 10*20 + 1000*0.2 + 100*5) / 1e6
 	day := func(d, hour int) time.Time { return time.Date(2026, 1, d, hour, 0, 0, 0, time.UTC) }
 	want := []Answer{
-		{Time: day(9, 0), Session: sessionA, Project: "/home/dev/p", Branch: "main", Model: "new-1", Tokens: used, Stopped: true},
-		{Time: day(10, 12), Session: sessionA, Project: "/home/dev/p", Branch: "main", Model: "claude-opus-5-5", Tokens: used, Cost: one, Priced: true},
-		{Time: day(11, 0), Session: sessionB, Project: "/home/dev/p", Branch: "main", Model: "claude-opus-5-5", Tokens: used, Cost: 2 * one, Priced: true, Fast: true},
+		{Provider: Claude, Time: day(9, 0), Session: sessionA, Project: "/home/dev/p", Branch: "main", Model: "new-1", Tokens: used, Stopped: true},
+		{Provider: Claude, Time: day(10, 12), Session: sessionA, Project: "/home/dev/p", Branch: "main", Model: "claude-opus-5-5", Tokens: used, Cost: one, Priced: true},
+		{Provider: Claude, Time: day(11, 0), Session: sessionB, Project: "/home/dev/p", Branch: "main", Model: "claude-opus-5-5", Tokens: used, Cost: 2 * one, Priced: true, Fast: true},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(near)); diff != "" {
 		t.Error(diff)

@@ -71,7 +71,10 @@ func Scan(ctx context.Context, o Options) (*Ledger, error) {
 // their end; of one that has become shorter, or is gone, what was read stays. After
 // an error the ledger is not to be used.
 func (l *Ledger) Update(ctx context.Context) error {
-	grown, err := l.find()
+	if l.alone {
+		return nil
+	}
+	grown, err := l.find(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,11 +84,12 @@ func (l *Ledger) Update(ctx context.Context) error {
 	for _, f := range grown {
 		total += f.size - f.offset
 	}
-	err = l.readAll(ctx, grown, total)
+	if err := l.readAll(ctx, grown, total); err != nil {
+		return err
+	}
 	l.places = nil
 	l.projects()
-	l.settle()
-	return err
+	return l.settle(ctx)
 }
 
 // readAll lets the workers read files.
@@ -136,7 +140,7 @@ func (s *Stats) add(o *Stats) {
 }
 
 // find lists the transcripts and returns those that have grown.
-func (l *Ledger) find() (grown []*file, err error) {
+func (l *Ledger) find(ctx context.Context) (grown []*file, err error) {
 	l.stats.Problems = nil     // what was one is found again
 	roots := map[string]bool{} // two names may be one directory
 	for _, dir := range l.options.ConfigDirs {
@@ -145,20 +149,21 @@ func (l *Ledger) find() (grown []*file, err error) {
 			continue
 		}
 		roots[root] = true
-		if grown, err = l.findBelow(root, grown); err != nil {
+		if grown, err = l.findBelow(ctx, root, grown); err != nil {
 			return nil, err
 		}
 	}
 	if len(roots) == 0 {
 		return nil, fmt.Errorf("%w in %s", ErrNoSessions, strings.Join(l.options.ConfigDirs, ", "))
 	}
-	l.stats.Files = len(l.files)
 	return grown, nil
 }
 
-func (l *Ledger) findBelow(root string, grown []*file) ([]*file, error) {
+func (l *Ledger) findBelow(ctx context.Context, root string, grown []*file) ([]*file, error) {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		case err != nil:
 			l.stats.Problems = append(l.stats.Problems, err)
 			return nil

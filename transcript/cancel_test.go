@@ -1,0 +1,64 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+)
+
+// TestCancel ends the context before and at many places during every reader, over
+// several shapes: the answer is the error of the context, and no more than a few hundred
+// steps are taken once it has ended, which is far less than 100 ms of work.
+func TestCancel(t *testing.T) {
+	// One goroutine works at a time, so that the context is asked in a fixed order.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, shape := range []string{"talk", "one uuid", "missing parents", "circles", "calls without results", "compactions", "branches"} {
+		s := writeShape(t, shape, 400)
+		for name, read := range readers {
+			asked := int64(1 << 40)
+			whole := stopping{t.Context(), &asked, nil}
+			if err := read(whole, s); err != nil {
+				t.Fatalf("%s of %s: %v", name, shape, err)
+			}
+			asked = 1<<40 - asked
+			if asked < 1 {
+				t.Errorf("%s of %s never looks at its context", name, shape)
+			}
+			for at := int64(0); at < asked; at += 1 + asked/5 {
+				cancelAt(t, shape+": "+name, s, read, at)
+			}
+		}
+	}
+}
+
+func cancelAt(t *testing.T, what string, s *Session, read func(context.Context, *Session) error, at int64) {
+	t.Helper()
+	var steps int64
+	ctx := stopAfter(context.WithValue(t.Context(), stepCounter{}, &steps), at)
+	watch := &watched{stopping: ctx, steps: &steps}
+	err := read(watch, s)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%s: ended at look %d: %v", what, at, err)
+	}
+	if late := steps - watch.when; late > 2*stepsBetween {
+		t.Errorf("%s: ended at look %d, and %d steps were taken after it", what, at, late)
+	}
+}
+
+// watched notes how many steps there were when the context ended.
+type watched struct {
+	stopping
+	steps *int64
+	when  int64
+	over  bool
+}
+
+// Err is that of the context.
+func (w *watched) Err() error {
+	err := w.stopping.Err()
+	if err != nil && !w.over {
+		w.over, w.when = true, *w.steps
+	}
+	return err
+}

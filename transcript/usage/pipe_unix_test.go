@@ -1,0 +1,28 @@
+//go:build unix
+
+package usage
+
+import (
+	"context"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestPipe puts a pipe where a transcript is expected: it is a problem, and not a wait.
+func TestPipe(t *testing.T) {
+	o := writeShape(t, line(nil)+"\n")
+	if err := syscall.Mkfifo(filepath.Join(o.ConfigDirs[0], "projects", "-p", "t.jsonl"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	l, err := Scan(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Stats(); s.Answers != 1 || len(s.Problems) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
