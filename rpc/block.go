@@ -1,9 +1,13 @@
 package rpc
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/ui"
+)
 
 // ContentBlock is one block of a message. The set of types is closed; a block of a
-// type that nobody knows is an *[UnknownBlock].
+// type that is not known is an *[UnknownBlock].
 type ContentBlock interface {
 	json.Marshaler
 	// Type is the block's type on the wire.
@@ -22,6 +26,7 @@ type TextBlock struct {
 type ThinkingBlock struct {
 	Thinking  string `json:"thinking"`
 	Signature string `json:"signature,omitempty"`
+	Summary   bool   `json:"summary,omitempty"` // a summary of the reasoning, not the reasoning itself
 	Extra     Extra  `json:"-"`
 }
 
@@ -29,22 +34,25 @@ type ThinkingBlock struct {
 // follows. BlockType is tool_use, or server_tool_use and mcp_tool_use for tools that
 // run on the API's side; empty is tool_use.
 type ToolUseBlock struct {
-	BlockType string `json:"-"`
-	ID        string `json:"id"`
-	ToolName  string `json:"toolName"`
-	ToolType  string `json:"toolType"`
-	Input     JSON   `json:"input"`
-	Status    string `json:"status"`         // in_progress, success, failed
-	Name      string `json:"name,omitempty"` // the API's name of toolName
-	Extra     Extra  `json:"-"`
+	BlockType string  `json:"-"`
+	ID        string  `json:"id"`
+	ToolName  string  `json:"toolName"`
+	ToolType  string  `json:"toolType"`
+	Input     ui.JSON `json:"input"`
+	Status    string  `json:"status"`          // in_progress, success, failed
+	Name      string  `json:"name,omitempty"`  // the API's name of toolName
+	Title     string  `json:"title,omitempty"` // what the call does
+	Kind      string  `json:"kind,omitempty"`  // the provider\'s kind of tool
+	Extra     Extra   `json:"-"`
 }
 
 // ToolResultBlock is what a tool gave back.
 type ToolResultBlock struct {
-	ToolUseID string `json:"tool_use_id"`
-	Content   JSON   `json:"content,omitempty"` // a string or blocks
-	IsError   bool   `json:"is_error"`
-	Extra     Extra  `json:"-"`
+	ToolUseID string  `json:"tool_use_id"`
+	Content   ui.JSON `json:"content,omitempty"` // a string or blocks
+	IsError   bool    `json:"is_error"`
+	Truncated bool    `json:"truncated,omitempty"` // the content was cut
+	Extra     Extra   `json:"-"`
 }
 
 // OtherBlock is a block of one of the API's other types, as the API gave it: an
@@ -57,9 +65,9 @@ type OtherBlock struct {
 
 // UnknownBlock is a block of any other type.
 type UnknownBlock struct {
-	OriginalType string `json:"originalType"`
-	Data         JSON   `json:"data"`
-	Extra        Extra  `json:"-"`
+	OriginalType string  `json:"originalType"`
+	Data         ui.JSON `json:"data"`
+	Extra        Extra   `json:"-"`
 }
 
 // otherBlocks are the types of an [OtherBlock].

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/ui"
 )
 
 // typed is what has a type on the wire.
@@ -97,10 +98,35 @@ func appendCompact(dst, text []byte) ([]byte, error) {
 
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
-	case reflect.Slice, reflect.Map:
+	case reflect.Slice: // an empty list is not an absent one
+		return v.IsNil()
+	case reflect.Map:
 		return v.Len() == 0
 	}
 	return v.IsZero()
+}
+
+func appendBlocks(dst []byte, blocks []ContentBlock) ([]byte, error) {
+	dst = append(dst, '[')
+	for i, b := range blocks {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if b == nil {
+			dst = append(dst, "null"...)
+			continue
+		}
+		var err error
+		if dst, err = appendMarshaled(dst, b); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+func appendMarshaled(dst []byte, m json.Marshaler) ([]byte, error) {
+	text, err := m.MarshalJSON()
+	return append(dst, text...), err
 }
 
 func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
@@ -111,6 +137,16 @@ func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 		return appendObject(dst, &x, x.Extra)
 	case StreamMessage:
 		return appendObject(dst, &x, x.Extra)
+	case []ContentBlock:
+		if x != nil {
+			return appendBlocks(dst, x)
+		}
+	case ContentBlock: // what this package marshals has no space to be taken out
+		return appendMarshaled(dst, x)
+	case Event:
+		return appendMarshaled(dst, x)
+	case Delta:
+		return appendMarshaled(dst, x)
 	}
 	if v.Kind() == reflect.Slice && v.IsNil() {
 		return append(dst, "[]"...), nil
@@ -130,9 +166,9 @@ func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 // unmarshal reads an object into a struct and returns the members that it has no
 // field for.
 func unmarshal(data []byte, v any) (Extra, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, fmt.Errorf("rpc: %w", err)
+	members, err := membersOf(data)
+	if err != nil {
+		return nil, err
 	}
 	if _, ok := v.(typed); ok {
 		delete(members, "type")
@@ -144,14 +180,64 @@ func unmarshal(data []byte, v any) (Extra, error) {
 		if !ok || string(raw) == "null" {
 			continue
 		}
-		if err := setValue(rv.Field(f.index), raw); err != nil {
+		fv := rv.Field(f.index)
+		if err := setValue(fv, raw); err != nil {
 			return nil, fmt.Errorf("rpc: %s: %w", f.name, err)
+		}
+		if !f.omitEmpty && fv.Kind() == reflect.Slice && fv.Len() == 0 {
+			fv.SetZero() // a list that is always there is nil when it is empty
 		}
 	}
 	if len(members) == 0 {
 		return nil, nil
 	}
+	for name, raw := range members {
+		members[name] = bytes.Clone(raw) // what is kept does not keep the message
+	}
 	return members, nil
+}
+
+// membersOf finds the members of an object that was checked to be JSON. They are parts of
+// data; null has none.
+func membersOf(data []byte) (map[string]json.RawMessage, error) {
+	d := jsonwire.NewDecoder(string(data))
+	switch d.Kind() {
+	case '{':
+	case 'n':
+		return nil, nil
+	default:
+		return nil, errNoObject
+	}
+	members := map[string]json.RawMessage{}
+	for m := d.Members(); m.Next(); {
+		from := d.Offset()
+		to := from + len(d.Text())
+		members[m.Key] = data[from:to:to]
+	}
+	if err := d.End(); err != nil {
+		return nil, fmt.Errorf("rpc: %w", err)
+	}
+	return members, nil
+}
+
+// checked decodes a text that need not be JSON.
+func checked[T any](text ui.JSON, decode func([]byte) (T, error)) (T, error) {
+	data := []byte(text)
+	if err := valid(data); err != nil {
+		var none T
+		return none, err
+	}
+	return decode(data)
+}
+
+// valid returns an error if data is not JSON.
+func valid(data []byte) error {
+	d := jsonwire.NewDecoder(string(data))
+	d.Skip()
+	if err := d.End(); err != nil {
+		return fmt.Errorf("rpc: %w", err)
+	}
+	return nil
 }
 
 // setValue decodes a member. The unions have tables of their own.
@@ -172,9 +258,6 @@ func setValue(dst reflect.Value, raw []byte) error {
 		p.Extra, err = unmarshal(raw, p)
 	default:
 		err = json.Unmarshal(raw, p)
-		if dst.Kind() == reflect.Slice && dst.Len() == 0 {
-			dst.SetZero() // an empty list is a nil one, whoever made it
-		}
 	}
 	return err
 }

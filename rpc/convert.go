@@ -59,9 +59,9 @@ func (c *Converter) Messages(ev ui.Event) []Message {
 	case *ui.TextStart:
 		c.start(&ev.Header, ev.Index, blockOr(ev.Block, "text", &TextBlock{Text: ev.Text}))
 	case *ui.ThinkingStart:
-		c.start(&ev.Header, ev.Index, blockOr(ev.Block, "thinking", &ThinkingBlock{Thinking: ev.Thinking}))
+		c.start(&ev.Header, ev.Index, thinkingBlock(ev))
 	case *ui.ToolStart:
-		c.start(&ev.Header, ev.Index, toolBlock(ev.BlockType, ev.ToolUseID, ev.Name, "", ev.Block))
+		c.start(&ev.Header, ev.Index, toolBlock(&ev.Header, &ui.Content{Type: ev.BlockType, ToolUseID: ev.ToolUseID, Name: ev.Name, Title: ev.Title, Kind: ev.Kind, Raw: ev.Block}))
 	case *ui.BlockStart:
 		c.start(&ev.Header, ev.Index, blockOr(ev.Block, ev.BlockType, &UnknownBlock{OriginalType: ev.BlockType}))
 	case *ui.BlockStop:
@@ -98,7 +98,7 @@ func (c *Converter) event(h *ui.Header, e Event) *StreamEvent {
 func (c *Converter) wrap(h *ui.Header, e Event) StreamEvent {
 	return StreamEvent{
 		UUID: c.uuid(), SessionID: h.SessionID, Event: e,
-		ParentToolUseID: h.ParentToolUseID, APIMessageID: h.MessageID, Provider: Provider,
+		ParentToolUseID: h.ParentToolUseID, APIMessageID: h.MessageID, Provider: h.Provider,
 	}
 }
 
@@ -130,14 +130,14 @@ func (c *Converter) start(h *ui.Header, index int64, b ContentBlock) {
 func (c *Converter) messageComplete(ev *ui.MessageComplete) {
 	delta := &MessageDeltaEvent{Delta: `{"stop_reason":null}`}
 	if ev.Delta != "" {
-		if e, err := decodeEvent([]byte(ev.Delta)); err == nil {
+		if e, err := checked(ev.Delta, decodeEvent); err == nil {
 			if d, ok := e.(*MessageDeltaEvent); ok {
 				delta = d
 				delta.Delta, delta.Usage = clean(d.Delta), clean(d.Usage)
 			}
 		}
 	} else if ev.StopReason != "" || ev.Usage != "" {
-		delta.Delta = JSON(fmt.Sprintf(`{"stop_reason":%s}`, quote(ev.StopReason)))
+		delta.Delta = ui.JSON(fmt.Sprintf(`{"stop_reason":%s}`, quote(ev.StopReason)))
 		delta.Usage = clean(ev.Usage)
 	}
 	c.event(&ev.Header, delta)
@@ -154,6 +154,6 @@ func (c *Converter) toolProgress(ev *ui.ToolProgress) {
 	}
 	c.out = append(c.out, &ToolProgress{
 		ToolUseID: ev.ToolUseID, ToolName: ev.ToolName, ElapsedTimeSeconds: ev.ElapsedSeconds, TaskID: ev.TaskID,
-		Heartbeat: ev.Heartbeat, OutputDelta: ev.Output, ParentToolUseID: ev.ParentToolUseID, SessionID: ev.SessionID, Provider: Provider,
+		Heartbeat: ev.Heartbeat, OutputDelta: ev.Output, ParentToolUseID: ev.ParentToolUseID, SessionID: ev.SessionID, Provider: ev.Provider,
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // clean is a JSON text in the form that messages have: compact, null for absent.
-func clean(j JSON) JSON {
+func clean(j ui.JSON) ui.JSON {
 	if j == "" || j == "null" {
 		return ""
 	}
@@ -18,11 +18,11 @@ func clean(j JSON) JSON {
 func quote(s string) []byte { return jsonwire.AppendString(nil, s) }
 
 // blockOr is the block of a JSON text and its type, or another where there is none.
-func blockOr(raw JSON, blockType string, other ContentBlock) ContentBlock {
+func blockOr(raw ui.JSON, blockType string, other ContentBlock) ContentBlock {
 	if raw == "" {
 		return other
 	}
-	b, err := decodeBlock([]byte(raw))
+	b, err := checked(raw, decodeBlock)
 	if err != nil {
 		// A member of a strange type: the block goes as one that is not known.
 		return &UnknownBlock{OriginalType: blockType, Data: clean(raw)}
@@ -58,26 +58,35 @@ func (e Extra) tidied() Extra {
 
 // toolBlock is the call of a tool. Members of the API's block that have no field go
 // along.
-func toolBlock(blockType, id, name string, input, raw JSON) *ToolUseBlock {
+func toolBlock(h *ui.Header, c *ui.Content) *ToolUseBlock {
 	b := &ToolUseBlock{}
-	b.Extra = leftover(raw, b)
-	b.ID, b.ToolName, b.ToolType, b.Name = id, name, ui.ToolType(name), name
-	b.Input, b.Status = clean(input), ui.ToolInProgress
-	if blockType != "tool_use" {
-		b.BlockType = blockType
+	b.Extra = leftover(c.Raw, b)
+	b.ID, b.ToolName, b.ToolType, b.Name = c.ToolUseID, c.Name, ui.ToolType(h.Provider, c.Name), c.Name
+	b.Input, b.Status, b.Title, b.Kind = clean(c.Input), ui.ToolInProgress, c.Title, c.Kind
+	if c.Type != "tool_use" {
+		b.BlockType = c.Type
+	}
+	return b
+}
+
+// thinkingBlock is the start of a thinking block.
+func thinkingBlock(ev *ui.ThinkingStart) ContentBlock {
+	b := blockOr(ev.Block, "thinking", &ThinkingBlock{Thinking: ev.Thinking})
+	if t, ok := b.(*ThinkingBlock); ok {
+		t.Summary = t.Summary || ev.Summary
 	}
 	return b
 }
 
 // contentBlock is a whole block.
-func contentBlock(c *ui.Content) ContentBlock {
+func contentBlock(h *ui.Header, c *ui.Content) ContentBlock {
 	switch c.Type {
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		return toolBlock(c.Type, c.ToolUseID, c.Name, c.Input, c.Raw)
+		return toolBlock(h, c)
 	case "text":
 		return blockOr(c.Raw, c.Type, &TextBlock{Text: c.Text})
 	case "thinking":
-		return blockOr(c.Raw, c.Type, &ThinkingBlock{Thinking: c.Text, Signature: c.Signature})
+		return blockOr(c.Raw, c.Type, &ThinkingBlock{Thinking: c.Text, Signature: c.Signature, Summary: c.Summary})
 	case "tool_result": // results are messages of their own; one that is none of them goes as it is
 		return &UnknownBlock{OriginalType: c.Type, Data: clean(c.Raw)}
 	}
@@ -85,7 +94,7 @@ func contentBlock(c *ui.Content) ContentBlock {
 }
 
 func deltaOf(ev *ui.BlockDelta) Delta {
-	d, err := decodeDelta([]byte(ev.Delta))
+	d, err := checked(ev.Delta, decodeDelta)
 	if err != nil {
 		return &UnknownDelta{OriginalType: ev.DeltaType, Data: clean(ev.Delta)}
 	}

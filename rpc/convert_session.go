@@ -9,24 +9,24 @@ func sessionMessage(ev ui.Event) Message {
 		m := &SystemInit{
 			SessionID: ev.SessionID, CWD: ev.CWD, Model: ev.Model, PermissionMode: ev.PermissionMode, APIKeySource: ev.APIKeySource,
 			Tools: ev.Tools, MCPServers: ev.MCPServers, SlashCommands: ev.SlashCommands, Agents: ev.Agents, Skills: ev.Skills,
-			OutputStyle: ev.OutputStyle, ClaudeCodeVersion: ev.CLIVersion, UUID: ev.UUID, Provider: Provider,
+			OutputStyle: ev.OutputStyle, CLIVersion: ev.CLIVersion, Sandbox: ev.Sandbox, UUID: ev.UUID, Provider: ev.Provider,
 		}
 		m.Extra = extraOf(ev.Data, m)
 		return m
 	case *ui.Status:
 		m := &StatusSystem{
-			Subtype: "status", Status: ev.Status, PermissionMode: ev.PermissionMode, SessionID: ev.SessionID, UUID: ev.UUID, Provider: Provider,
+			Subtype: "status", Status: ev.Status, PermissionMode: ev.PermissionMode, SessionID: ev.SessionID, UUID: ev.UUID, Provider: ev.Provider,
 		}
 		m.Extra = extraOf(ev.Data, m)
 		return m
 	case *ui.CompactBoundary:
-		return &CompactBoundary{SessionID: ev.SessionID, CompactMetadata: clean(ev.Metadata), UUID: ev.UUID, Provider: Provider}
+		return &CompactBoundary{SessionID: ev.SessionID, CompactMetadata: clean(ev.Metadata), UUID: ev.UUID, Provider: ev.Provider}
 	case *ui.RateLimit:
-		return &RateLimit{RateLimitInfo: clean(ev.Info), SessionID: ev.SessionID, Provider: Provider}
+		return &RateLimit{RateLimitInfo: clean(ev.Info), SessionID: ev.SessionID, Provider: ev.Provider}
 	case *ui.SessionState:
-		return &SessionState{State: ev.State, SessionID: ev.SessionID, Provider: Provider}
+		return &SessionState{State: ev.State, SessionID: ev.SessionID, Provider: ev.Provider}
 	case *ui.QueueChanged:
-		m := &QueueChanged{SessionID: ev.SessionID, Provider: Provider}
+		m := &QueueChanged{SessionID: ev.SessionID, Provider: ev.Provider}
 		for _, item := range ev.Items {
 			item.Content = clean(item.Content)
 			m.Items = append(m.Items, item)
@@ -34,6 +34,9 @@ func sessionMessage(ev ui.Event) Message {
 		return m
 	}
 	if m := promptMessage(ev); m != nil {
+		return m
+	}
+	if m := turnMessage(ev); m != nil {
 		return m
 	}
 	return taskMessage(ev)
@@ -44,24 +47,24 @@ func promptMessage(ev ui.Event) Message {
 	case *ui.PermissionRequest:
 		return &PermissionRequest{
 			Kind: ev.Kind, RequestID: ev.RequestID, ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description,
-			Input: clean(ev.Input), ToolUseID: ev.ToolUseID, PermissionSuggestions: clean(ev.Suggestions), BlockedPath: ev.BlockedPath,
-			AgentID: ev.AgentID, ParentToolUseID: ev.ParentToolUseID, SessionID: ev.SessionID, Provider: Provider,
+			Input: clean(ev.Input), ToolUseID: ev.ToolUseID, PermissionSuggestions: cleanSuggestions(ev.Suggestions), Choices: cleanChoices(ev.Choices), Profile: clean(ev.Profile), BlockedPath: ev.BlockedPath,
+			AgentID: ev.AgentID, ParentToolUseID: ev.ParentToolUseID, SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 	case *ui.PermissionResolved:
 		return &PermissionResolved{
-			RequestID: ev.RequestID, ToolUseID: ev.ToolUseID, Behavior: ev.Behavior, Message: ev.Message, By: ev.By,
-			SessionID: ev.SessionID, Provider: Provider,
+			RequestID: ev.RequestID, ToolUseID: ev.ToolUseID, Behavior: ev.Behavior, Scope: ev.Scope, Message: ev.Message, By: ev.By,
+			SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 	case *ui.QuestionRequest:
 		return &QuestionRequest{
-			Kind: ev.Kind, RequestID: ev.RequestID, ToolUseID: ev.ToolUseID, Questions: clean(ev.Questions), MCPServerName: ev.MCPServerName,
+			Kind: ev.Kind, RequestID: ev.RequestID, ToolUseID: ev.ToolUseID, Questions: cleanQuestions(ev.Questions), Blocking: ev.Blocking, MCPServerName: ev.MCPServerName,
 			Message: ev.Message, Mode: ev.Mode, RequestedSchema: clean(ev.Schema), URL: ev.URL, ParentToolUseID: ev.ParentToolUseID,
-			SessionID: ev.SessionID, Provider: Provider,
+			SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 	case *ui.QuestionResolved:
 		return &QuestionResolved{
 			RequestID: ev.RequestID, ToolUseID: ev.ToolUseID, Action: ev.Action, Answers: clean(ev.Answers), By: ev.By,
-			SessionID: ev.SessionID, Provider: Provider,
+			SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 	}
 	return nil
@@ -72,28 +75,28 @@ func taskMessage(ev ui.Event) Message {
 	case *ui.TaskStarted:
 		m := &TaskStarted{
 			TaskID: ev.TaskID, TaskType: ev.TaskType, Description: ev.Description, ToolUseID: ev.ToolUseID, ParentTaskID: ev.ParentTaskID,
-			SubagentType: ev.SubagentType, IsBackgrounded: ev.IsBackgrounded, SessionID: ev.SessionID, Provider: Provider,
+			SubagentType: ev.SubagentType, IsBackgrounded: ev.IsBackgrounded, SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 		m.Extra = extraOf(ev.Data, m)
 		return m
 	case *ui.TaskProgress:
 		m := &TaskProgress{
 			TaskID: ev.TaskID, Description: ev.Description, LastToolName: ev.LastToolName, Summary: ev.Summary, Usage: clean(ev.Usage),
-			SessionID: ev.SessionID, Provider: Provider,
+			SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 		m.Extra = extraOf(ev.Data, m)
 		return m
 	case *ui.TaskUpdated:
 		m := &TaskUpdated{
 			TaskID: ev.TaskID, Status: ev.Status, Description: ev.Description, Error: ev.Error, IsBackgrounded: ev.IsBackgrounded,
-			SessionID: ev.SessionID, Provider: Provider,
+			SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 		m.Extra = extraOf(ev.Data, m)
 		return m
 	case *ui.TaskNotification:
 		m := &TaskNotification{
 			TaskID: ev.TaskID, Status: ev.Status, Summary: ev.Summary, OutputFile: ev.OutputFile, Usage: clean(ev.Usage),
-			SessionID: ev.SessionID, Provider: Provider,
+			SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 		m.Extra = extraOf(ev.Data, m)
 		return m

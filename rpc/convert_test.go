@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/ui/claudeui"
 )
 
 // send converts events and returns the JSON of their messages.
@@ -30,7 +30,7 @@ func send(t *testing.T, c *rpc.Converter, events ...ui.Event) []string {
 
 // A tool's progress is output. It must not come as input, and not as text.
 func TestToolProgress_isOutput(t *testing.T) {
-	progress := &ui.ToolProgress{ToolUseID: "toolu_1", ToolName: "Bash", ElapsedSeconds: 2.5, Output: "42% done"}
+	progress := &ui.ToolProgress{Header: ui.Header{Provider: "claude"}, ToolUseID: "toolu_1", ToolName: "Bash", ElapsedSeconds: 2.5, Output: "42% done"}
 	if got := send(t, rpc.NewConverter("00000000", 0), progress); len(got) != 0 {
 		t.Errorf("a client that did not ask for it gets %q", got)
 	}
@@ -45,7 +45,7 @@ func TestToolProgress_isOutput(t *testing.T) {
 // dropped.
 func TestToolComplete_hasItsResult(t *testing.T) {
 	got := send(t, rpc.NewConverter("00000000", 0), &ui.ToolComplete{
-		Header: ui.Header{ParentToolUseID: "toolu_0", UUID: "u1", SessionID: "s"}, ToolUseID: "toolu_1", IsError: true,
+		Header: ui.Header{Provider: "claude", ParentToolUseID: "toolu_0", UUID: "u1", SessionID: "s"}, ToolUseID: "toolu_1", IsError: true,
 		Content: `[{"type":"text","text":"no"},{"type":"image","source":{"type":"base64","data":"AAAA"}}]`, ToolUseResult: `"Error: no"`,
 	})
 	want := []string{`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1",` +
@@ -62,6 +62,7 @@ func TestMessageComplete_isTwoEvents(t *testing.T) {
 	for _, ev := range []*ui.MessageComplete{
 		{StopReason: "end_turn", Usage: `{"output_tokens":1}`},
 		{Delta: `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2},"context_management":null}`, StopReason: "tool_use"},
+		{Usage: `{"output_tokens":3}`},
 		{},
 		{Incomplete: true},
 		{AbandonedFrom: &one},
@@ -69,6 +70,9 @@ func TestMessageComplete_isTwoEvents(t *testing.T) {
 		got := send(t, rpc.NewConverter("00000000", 0), ev)
 		if len(got) != 2 || !strings.Contains(got[0], `"event":{"type":"message_delta"`) || !strings.Contains(got[1], `"event":{"type":"message_stop"`) {
 			t.Errorf("%+v gives %q", ev, got)
+		}
+		if ev.Usage != "" && !strings.Contains(got[0], `"usage":`+string(ev.Usage)) {
+			t.Errorf("the usage is not in %s", got[0])
 		}
 		if ev.StopReason != "" && !strings.Contains(got[0], `"stop_reason":"`+ev.StopReason+`"`) {
 			t.Errorf("the stop reason is not in %s", got[0])
@@ -87,13 +91,13 @@ func TestIndexes(t *testing.T) {
 {"type":"stream_event","event":{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"main"}},"session_id":"s","parent_tool_use_id":null,"api_message_id":"m1"}
 {"type":"stream_event","event":{"type":"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"sub"}},"session_id":"s","parent_tool_use_id":"t0"}
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}},"session_id":"s","parent_tool_use_id":null,"api_message_id":"m1"}`
-	var c ui.Converter
+	var c claudeui.Converter
 	var conv ui.Conversation
 	to := rpc.NewConverter("00000000", 0)
 	index := regexp.MustCompile(`"index":(\d+).*?"(?:text|thinking|input_json)_delta"`)
 	var indexes []string
 	for line := range strings.Lines(lines) {
-		m, err := claude.DecodeMessage([]byte(line))
+		m, err := message.Decode([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,11 +133,11 @@ func TestUnknown_hasOneShape(t *testing.T) {
 		`"delta":{"type":"unknown","originalType":"future_delta","data":{"type":"future_delta","x":1}}`,
 		`"content":[{"type":"unknown","originalType":"future_block","data":{"type":"future_block","x":1}}]`,
 	}
-	var c ui.Converter
+	var c claudeui.Converter
 	to := rpc.NewConverter("00000000", 0)
 	var all []string
 	for line := range strings.Lines(lines) {
-		m, err := claude.DecodeMessage([]byte(line))
+		m, err := message.Decode([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,18 +1,42 @@
 package rpc
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/ui"
 )
 
-var errNoObject = errors.New("rpc: not a JSON object")
+var (
+	errNoObject = errors.New("rpc: not a JSON object")
+	errNoList   = errors.New("rpc: not a JSON list")
+)
+
+// maxDepth is how deep a message nests at most: that of an event's JSON, and what a
+// message has around it.
+const maxDepth = 2 * ui.MaxDepth
+
+var errDeep = fmt.Errorf("rpc: the message nests deeper than %d levels", maxDepth)
 
 // Decode reads one message. A message, event, delta or block of a type that is not
 // known is no error. The error says what is no JSON, or which member has another JSON
 // type than it must.
 func Decode(data []byte) (Message, error) {
+	if bytes.HasPrefix(data, []byte(deltaUUIDHead)) {
+		if m, ok := decodeDeltaFrame(string(data)); ok {
+			return m, nil
+		}
+	}
+	if ui.Deeper(string(data), maxDepth) {
+		return nil, errDeep
+	}
+	if err := valid(data); err != nil {
+		return nil, err
+	}
 	typ, err := typeOf(data)
 	if err != nil {
 		return nil, err
@@ -25,6 +49,7 @@ func Decode(data []byte) (Message, error) {
 	return m, fill(data, m)
 }
 
+// decodeEvent reads an event that was checked to be JSON.
 func decodeEvent(data []byte) (Event, error) {
 	typ, err := typeOf(data)
 	if err != nil {
@@ -72,26 +97,28 @@ func decodeBlock(data []byte) (ContentBlock, error) {
 }
 
 func decodeBlocks(data []byte) ([]ContentBlock, error) {
-	var raws []json.RawMessage
-	if err := json.Unmarshal(data, &raws); err != nil {
-		return nil, err
+	d := jsonwire.NewDecoder(string(data))
+	if d.Kind() != '[' {
+		return nil, errNoList
 	}
 	var blocks []ContentBlock
-	for _, raw := range raws {
-		b, err := decodeBlock(raw)
+	for e := d.Elements(); e.Next(); {
+		from := d.Offset()
+		to := from + len(d.Text())
+		b, err := decodeBlock(data[from:to:to])
 		if err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, b)
 	}
-	return blocks, nil
+	return blocks, d.Err()
 }
 
 // typeOf is the type of an object, "" if it names none.
 func typeOf(data []byte) (string, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
-		return "", fmt.Errorf("rpc: %w", err)
+	members, err := membersOf(data)
+	if err != nil {
+		return "", err
 	}
 	if members == nil { // null
 		return "", errNoObject

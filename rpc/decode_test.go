@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
 )
 
 // filled gives every field of a struct a value, so that none is forgotten.
@@ -15,7 +15,7 @@ func filled(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Field(i)
 		switch p := f.Addr().Interface().(type) {
-		case *rpc.JSON:
+		case *ui.JSON:
 			*p = `{"a":[1,"<&>"]}`
 		case *rpc.Extra:
 			*p = rpc.Extra{"future_member": json.RawMessage(`{"b":null}`)}
@@ -54,7 +54,7 @@ func fillPlain(f reflect.Value) {
 	}
 }
 
-// TestRoundTrip encodes and decodes a value of every type of every union, empty and
+// rpc.TestRoundTrip encodes and decodes a value of every type of every union, empty and
 // with all of its fields.
 func TestRoundTrip(t *testing.T) {
 	for _, u := range rpc.Unions() {

@@ -61,7 +61,7 @@ const (
 	inputDeltaHead    = `,"delta":{"type":"input_json_delta","partial_json":`
 )
 
-// deltaFrame is a stream event with a delta, behind its uuid.
+// deltaFrame is a stream event with a delta, after its uuid.
 type deltaFrame struct {
 	session, parent, message, provider string
 	index                              int64
@@ -86,7 +86,7 @@ func (f *deltaFrame) append(dst []byte) []byte {
 // and Append in one: deltas need no message in between and allocate nothing but what
 // dst lacks.
 func (c *Converter) AppendLines(dst []byte, ev ui.Event) ([]byte, error) {
-	f := deltaFrame{provider: Provider}
+	var f deltaFrame
 	switch ev := ev.(type) {
 	case *ui.TextDelta:
 		f.index, f.head, f.text = ev.Index, textDeltaHead, ev.Text
@@ -105,7 +105,7 @@ func (c *Converter) AppendLines(dst []byte, ev ui.Event) ([]byte, error) {
 		return dst, nil
 	}
 	h := ev.Head()
-	f.session, f.parent, f.message = h.SessionID, h.ParentToolUseID, h.MessageID
+	f.provider, f.session, f.parent, f.message = h.Provider, h.SessionID, h.ParentToolUseID, h.MessageID
 	c.n++
 	dst = append(append(append(dst, deltaUUIDHead...), '"'), c.stream...)
 	dst = append(strconv.AppendUint(dst, c.n, 10), '"')
@@ -113,10 +113,10 @@ func (c *Converter) AppendLines(dst []byte, ev ui.Event) ([]byte, error) {
 }
 
 // compact is a JSON text without space between its tokens.
-func compact(data []byte) JSON {
+func compact(data []byte) ui.JSON {
 	var b bytes.Buffer
 	if json.Compact(&b, data) != nil {
 		return "null"
 	}
-	return JSON(b.String())
+	return ui.JSON(b.String())
 }

@@ -10,7 +10,7 @@ import (
 // The end of an answer is two messages.
 func ExampleConverter() {
 	c := rpc.NewConverter("0a1b2c3d", 0)
-	end := &ui.MessageComplete{Header: ui.Header{SessionID: "s", MessageID: "msg_1"}, StopReason: "end_turn", Usage: `{"output_tokens":7}`}
+	end := &ui.MessageComplete{Header: ui.Header{Provider: "claude", SessionID: "s", MessageID: "msg_1"}, StopReason: "end_turn", Usage: `{"output_tokens":7}`}
 	lines, err := c.AppendLines(nil, end)
 	if err != nil {
 		fmt.Println(err)

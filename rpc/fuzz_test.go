@@ -4,12 +4,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// FuzzDecode decodes anything. What decodes comes back from its own encoding, and can
+// rpc.FuzzDecode decodes anything. What decodes comes back from its own encoding, and can
 // be read and folded.
 func FuzzDecode(f *testing.F) {
 	for _, m := range golden {

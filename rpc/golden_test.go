@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
+
+var cost = 0.015
 
 // golden are the examples of the message format, as values.
 var golden = map[string]rpc.Message{
@@ -27,7 +28,7 @@ var golden = map[string]rpc.Message{
 	"message_stop": &rpc.StreamEvent{UUID: "evt-abc12345-11", SessionID: "sess-xyz", Provider: "claude",
 		Event: &rpc.MessageStopEvent{}},
 	"result": &rpc.ResultMessage{Subtype: "success", DurationMS: 1234, DurationAPIMS: 456, NumTurns: 2,
-		SessionID: "sess-xyz", TotalCostUSD: 0.015, Provider: "claude"},
+		SessionID: "sess-xyz", TotalCostUSD: &cost, Provider: "claude"},
 }
 
 // compacted is a golden file in one line.
@@ -46,8 +47,8 @@ func compacted(t *testing.T, name string) string {
 
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
-	if err != nil || len(files) != len(golden) {
-		t.Fatalf("%d golden files for %d values, %v", len(files), len(golden), err)
+	if err != nil || len(files) != len(golden)+len(goldenEvents) {
+		t.Fatalf("%d golden files for %d values and %d events, %v", len(files), len(golden), len(goldenEvents), err)
 	}
 	for name, value := range golden {
 		t.Run(name, func(t *testing.T) {
@@ -74,17 +75,17 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGolden_live makes the examples from events. A live stream adds the API's names
+// rpc.TestGolden_live makes the examples from events. A live stream adds the API's names
 // of things: they are taken off before the comparison, and nothing else is.
 func TestGolden_live(t *testing.T) {
-	h := ui.Header{SessionID: "sess-xyz"}
+	h := ui.Header{Provider: "claude", SessionID: "sess-xyz"}
 	tests := map[string]ui.Event{
 		"text_delta":  &ui.TextDelta{Header: h, Text: "Hello"},
 		"tool_start":  &ui.ToolStart{Header: h, Index: 1, ToolUseID: "toolu_xxx", Name: "Read", BlockType: "tool_use"},
-		"tool_result": &ui.ToolComplete{ToolUseID: "toolu_xxx", Content: `"file contents here..."`},
+		"tool_result": &ui.ToolComplete{Header: ui.Header{Provider: "claude"}, ToolUseID: "toolu_xxx", Content: `"file contents here..."`},
 		"message_delta": &ui.MessageComplete{Header: h, StopReason: "end_turn", Usage: `{"output_tokens":150}`,
 			Delta: `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":150}}`},
-		"result": &ui.ResultMessage{Header: h, Subtype: "success", DurationMS: 1234, DurationAPIMS: 456, NumTurns: 2, TotalCostUSD: 0.015},
+		"result": &ui.ResultMessage{Header: h, Subtype: "success", DurationMS: 1234, DurationAPIMS: 456, NumTurns: 2, TotalCostUSD: &cost},
 	}
 	numbers := map[string]uint64{"text_delta": 0, "tool_start": 1, "message_delta": 9}
 	for name, ev := range tests {

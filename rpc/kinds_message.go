@@ -22,6 +22,15 @@ var messageTypes = map[string]func() Message{
 	"question_resolved":   func() Message { return new(QuestionResolved) },
 	"queue_changed":       func() Message { return new(QueueChanged) },
 	"session_state":       func() Message { return new(SessionState) },
+	"turn_start":          func() Message { return new(TurnStart) },
+	"plan":                func() Message { return new(Plan) },
+	"turn_diff":           func() Message { return new(TurnDiff) },
+	"usage":               func() Message { return new(Usage) },
+	"notice":              func() Message { return new(Notice) },
+	"retry":               func() Message { return new(Retry) },
+	"hook":                func() Message { return new(Hook) },
+	"session_info":        func() Message { return new(SessionInfo) },
+	"truncate":            func() Message { return new(Truncate) },
 	"unknown":             func() Message { return new(UnknownMessage) },
 }
 
@@ -192,3 +201,75 @@ func (*UnknownMessage) message() {}
 
 // MarshalJSON writes the message.
 func (u *UnknownMessage) MarshalJSON() ([]byte, error) { return marshal(u, u.Extra) }
+
+// Type is turn_start.
+func (*TurnStart) Type() string { return "turn_start" }
+
+func (*TurnStart) message() {}
+
+// MarshalJSON writes the message.
+func (t *TurnStart) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
+
+// Type is plan.
+func (*Plan) Type() string { return "plan" }
+
+func (*Plan) message() {}
+
+// MarshalJSON writes the message.
+func (p *Plan) MarshalJSON() ([]byte, error) { return marshal(p, p.Extra) }
+
+// Type is turn_diff.
+func (*TurnDiff) Type() string { return "turn_diff" }
+
+func (*TurnDiff) message() {}
+
+// MarshalJSON writes the message.
+func (t *TurnDiff) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
+
+// Type is usage.
+func (*Usage) Type() string { return "usage" }
+
+func (*Usage) message() {}
+
+// MarshalJSON writes the message.
+func (u *Usage) MarshalJSON() ([]byte, error) { return marshal(u, u.Extra) }
+
+// Type is notice.
+func (*Notice) Type() string { return "notice" }
+
+func (*Notice) message() {}
+
+// MarshalJSON writes the message.
+func (n *Notice) MarshalJSON() ([]byte, error) { return marshal(n, n.Extra) }
+
+// Type is retry.
+func (*Retry) Type() string { return "retry" }
+
+func (*Retry) message() {}
+
+// MarshalJSON writes the message.
+func (r *Retry) MarshalJSON() ([]byte, error) { return marshal(r, r.Extra) }
+
+// Type is hook.
+func (*Hook) Type() string { return "hook" }
+
+func (*Hook) message() {}
+
+// MarshalJSON writes the message.
+func (h *Hook) MarshalJSON() ([]byte, error) { return marshal(h, h.Extra) }
+
+// Type is session_info.
+func (*SessionInfo) Type() string { return "session_info" }
+
+func (*SessionInfo) message() {}
+
+// MarshalJSON writes the message.
+func (s *SessionInfo) MarshalJSON() ([]byte, error) { return marshal(s, s.Extra) }
+
+// Type is truncate.
+func (*Truncate) Type() string { return "truncate" }
+
+func (*Truncate) message() {}
+
+// MarshalJSON writes the message.
+func (t *Truncate) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }

@@ -3,18 +3,11 @@ package rpc
 import (
 	"encoding/json"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Provider is the provider of every message that this package makes.
-const Provider = "claude"
-
-// JSON is a JSON text that passes through as it is. Absent is "", written as null
-// where a member is always there; a null that is read is absent.
-type JSON = claude.JSON
-
 // Extra holds the members of an object that this package does not know, by name. It
-// is nil where there are none. Encode writes them behind the known ones, sorted.
+// is nil where there are none. Encode writes them after the known ones, sorted.
 type Extra map[string]json.RawMessage
 
 // Message is one message to a front end. The set of types is closed; a message of
@@ -37,7 +30,7 @@ type UserMessage struct {
 	IsMeta          bool    `json:"isMeta,omitempty"`
 	IsPrompt        bool    `json:"isPrompt,omitempty"` // sent through the server
 	Origin          string  `json:"origin,omitempty"`
-	ToolUseResult   JSON    `json:"tool_use_result,omitempty"`
+	ToolUseResult   ui.JSON `json:"tool_use_result,omitempty"`
 	UUID            string  `json:"uuid,omitempty"`
 	SessionID       string  `json:"session_id,omitempty"`
 	AgentID         string  `json:"agent_id,omitempty"`
@@ -51,7 +44,7 @@ type Content struct {
 	Content    []ContentBlock `json:"content"`
 	Model      string         `json:"model,omitempty"`
 	StopReason string         `json:"stop_reason,omitempty"`
-	Usage      JSON           `json:"usage,omitempty"`
+	Usage      ui.JSON        `json:"usage,omitempty"`
 	Extra      Extra          `json:"-"`
 }
 
@@ -66,6 +59,7 @@ type AssistantMessage struct {
 	Error           string   `json:"error,omitempty"`
 	Aborted         bool     `json:"aborted,omitempty"`
 	Supersedes      []string `json:"supersedes,omitempty"`
+	Phase           string   `json:"phase,omitempty"` // commentary, final_answer
 	UUID            string   `json:"uuid,omitempty"`
 	SessionID       string   `json:"session_id,omitempty"`
 	AgentID         string   `json:"agent_id,omitempty"`
@@ -75,7 +69,7 @@ type AssistantMessage struct {
 }
 
 // ResultMessage ends a turn. Whether it failed is IsError and only IsError. What else
-// the CLI says of the turn is in Extra, under the CLI's names.
+// the provider says of the turn is in Extra, under the provider's names.
 type ResultMessage struct {
 	Subtype           string   `json:"subtype"`
 	DurationMS        int64    `json:"duration_ms"`
@@ -83,15 +77,15 @@ type ResultMessage struct {
 	IsError           bool     `json:"is_error"`
 	NumTurns          int64    `json:"num_turns"`
 	SessionID         string   `json:"session_id,omitempty"`
-	TotalCostUSD      float64  `json:"total_cost_usd"`
-	Usage             JSON     `json:"usage,omitempty"`
+	TotalCostUSD      *float64 `json:"total_cost_usd,omitempty"` // absent where it is not known
+	Usage             ui.JSON  `json:"usage,omitempty"`
 	Result            string   `json:"result,omitempty"`
 	Errors            []string `json:"errors,omitempty"`
-	StructuredOutput  JSON     `json:"structured_output,omitempty"`
+	StructuredOutput  ui.JSON  `json:"structured_output,omitempty"`
 	StopReason        string   `json:"stop_reason,omitempty"`
 	TerminalReason    string   `json:"terminal_reason,omitempty"`
-	ModelUsage        JSON     `json:"modelUsage,omitempty"`
-	PermissionDenials JSON     `json:"permission_denials,omitempty"`
+	ModelUsage        ui.JSON  `json:"modelUsage,omitempty"`
+	PermissionDenials ui.JSON  `json:"permission_denials,omitempty"`
 	UUID              string   `json:"uuid,omitempty"`
 	Provider          string   `json:"provider"`
 	Extra             Extra    `json:"-"`
@@ -106,14 +100,14 @@ type ErrorMessage struct {
 	Extra           Extra  `json:"-"`
 }
 
-// UnknownMessage is a message of any other type: OriginalType is the CLI's type, with
-// the subtype for system messages, and Data the whole message.
+// UnknownMessage is a message of any other type: OriginalType is the provider's type, with
+// the subtype for Claude's system messages, and Data the whole message.
 type UnknownMessage struct {
-	OriginalType    string `json:"originalType"`
-	Data            JSON   `json:"data"`
-	ParentToolUseID string `json:"parent_tool_use_id,omitempty"`
-	SessionID       string `json:"session_id,omitempty"`
-	UUID            string `json:"uuid,omitempty"`
-	Provider        string `json:"provider,omitempty"`
-	Extra           Extra  `json:"-"`
+	OriginalType    string  `json:"originalType"`
+	Data            ui.JSON `json:"data"`
+	ParentToolUseID string  `json:"parent_tool_use_id,omitempty"`
+	SessionID       string  `json:"session_id,omitempty"`
+	UUID            string  `json:"uuid,omitempty"`
+	Provider        string  `json:"provider,omitempty"`
+	Extra           Extra   `json:"-"`
 }

@@ -1,29 +1,34 @@
 package rpc
 
-// PermissionRequest asks a person whether a tool may run (kind tool) or a plan is
-// approved (kind plan).
+import "github.com/seed7221b0f9/parley/ui"
+
+// PermissionRequest asks a person whether a tool may run (kind tool), a plan is
+// approved (kind plan) or permissions are granted (kind profile).
 type PermissionRequest struct {
-	Kind                  string `json:"kind"`
-	RequestID             string `json:"request_id"`
-	ToolName              string `json:"tool_name,omitempty"`
-	DisplayName           string `json:"display_name,omitempty"`
-	Description           string `json:"description,omitempty"`
-	Input                 JSON   `json:"input,omitempty"`
-	ToolUseID             string `json:"tool_use_id,omitempty"`
-	PermissionSuggestions JSON   `json:"permission_suggestions,omitempty"`
-	BlockedPath           string `json:"blocked_path,omitempty"`
-	AgentID               string `json:"agent_id,omitempty"`
-	ParentToolUseID       string `json:"parent_tool_use_id,omitempty"`
-	SessionID             string `json:"session_id,omitempty"`
-	Provider              string `json:"provider"`
-	Extra                 Extra  `json:"-"`
+	Kind                  string          `json:"kind"`
+	RequestID             string          `json:"request_id"`
+	ToolName              string          `json:"tool_name,omitempty"`
+	DisplayName           string          `json:"display_name,omitempty"`
+	Description           string          `json:"description,omitempty"`
+	Input                 ui.JSON         `json:"input,omitempty"`
+	ToolUseID             string          `json:"tool_use_id,omitempty"`
+	PermissionSuggestions []ui.Suggestion `json:"permission_suggestions,omitempty"`
+	Choices               []ui.Choice     `json:"choices,omitempty"`
+	Profile               ui.JSON         `json:"profile,omitempty"`
+	BlockedPath           string          `json:"blocked_path,omitempty"`
+	AgentID               string          `json:"agent_id,omitempty"`
+	ParentToolUseID       string          `json:"parent_tool_use_id,omitempty"`
+	SessionID             string          `json:"session_id,omitempty"`
+	Provider              string          `json:"provider"`
+	Extra                 Extra           `json:"-"`
 }
 
 // PermissionResolved ends a permission request and says who answered.
 type PermissionResolved struct {
 	RequestID string `json:"request_id"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
-	Behavior  string `json:"behavior"` // allow, deny, cancelled
+	Behavior  string `json:"behavior"`        // allow, deny, cancelled, expired, unknown
+	Scope     string `json:"scope,omitempty"` // how long it holds; absent is once
 	Message   string `json:"message,omitempty"`
 	By        string `json:"by,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
@@ -34,29 +39,30 @@ type PermissionResolved struct {
 // QuestionRequest asks a person something: the model does (kind ask_user_question) or
 // an MCP server (kind elicitation).
 type QuestionRequest struct {
-	Kind            string `json:"kind"`
-	RequestID       string `json:"request_id"`
-	ToolUseID       string `json:"tool_use_id,omitempty"`
-	Questions       JSON   `json:"questions,omitempty"`
-	MCPServerName   string `json:"mcp_server_name,omitempty"`
-	Message         string `json:"message,omitempty"`
-	Mode            string `json:"mode,omitempty"`
-	RequestedSchema JSON   `json:"requested_schema,omitempty"`
-	URL             string `json:"url,omitempty"`
-	ParentToolUseID string `json:"parent_tool_use_id,omitempty"`
-	SessionID       string `json:"session_id,omitempty"`
-	Provider        string `json:"provider"`
-	Extra           Extra  `json:"-"`
+	Kind            string        `json:"kind"`
+	RequestID       string        `json:"request_id"`
+	ToolUseID       string        `json:"tool_use_id,omitempty"`
+	Questions       []ui.Question `json:"questions,omitempty"`
+	Blocking        *bool         `json:"blocking,omitempty"`
+	MCPServerName   string        `json:"mcp_server_name,omitempty"`
+	Message         string        `json:"message,omitempty"`
+	Mode            string        `json:"mode,omitempty"`
+	RequestedSchema ui.JSON       `json:"requested_schema,omitempty"`
+	URL             string        `json:"url,omitempty"`
+	ParentToolUseID string        `json:"parent_tool_use_id,omitempty"`
+	SessionID       string        `json:"session_id,omitempty"`
+	Provider        string        `json:"provider"`
+	Extra           Extra         `json:"-"`
 }
 
 // QuestionResolved ends a question and says who answered.
 type QuestionResolved struct {
-	RequestID string `json:"request_id"`
-	ToolUseID string `json:"tool_use_id,omitempty"`
-	Action    string `json:"action"` // accept, decline, cancel
-	Answers   JSON   `json:"answers,omitempty"`
-	By        string `json:"by,omitempty"`
-	SessionID string `json:"session_id,omitempty"`
-	Provider  string `json:"provider"`
-	Extra     Extra  `json:"-"`
+	RequestID string  `json:"request_id"`
+	ToolUseID string  `json:"tool_use_id,omitempty"`
+	Action    string  `json:"action"` // accept, decline, cancel, expired, unknown
+	Answers   ui.JSON `json:"answers,omitempty"`
+	By        string  `json:"by,omitempty"`
+	SessionID string  `json:"session_id,omitempty"`
+	Provider  string  `json:"provider"`
+	Extra     Extra   `json:"-"`
 }

@@ -2,26 +2,28 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// SystemInit says what a session has, at the beginning of each turn.
+// SystemInit says what a session has, at the beginning of a turn. A list that is
+// absent was not given; an empty one was, and has no element.
 type SystemInit struct {
-	SessionID         string         `json:"session_id,omitempty"`
-	CWD               string         `json:"cwd"`
-	Model             string         `json:"model"`
-	PermissionMode    string         `json:"permissionMode"`
-	APIKeySource      string         `json:"apiKeySource"`
-	Tools             []string       `json:"tools"`
-	MCPServers        []ui.MCPServer `json:"mcp_servers"`
-	SlashCommands     []string       `json:"slash_commands,omitempty"`
-	Agents            []string       `json:"agents,omitempty"`
-	Skills            []string       `json:"skills,omitempty"`
-	OutputStyle       string         `json:"output_style,omitempty"`
-	ClaudeCodeVersion string         `json:"claude_code_version,omitempty"`
-	UUID              string         `json:"uuid,omitempty"`
-	Provider          string         `json:"provider"`
-	Extra             Extra          `json:"-"`
+	SessionID      string         `json:"session_id,omitempty"`
+	CWD            string         `json:"cwd"`
+	Model          string         `json:"model"`
+	PermissionMode string         `json:"permissionMode"`
+	Sandbox        string         `json:"sandbox,omitempty"`
+	APIKeySource   string         `json:"apiKeySource"`
+	Tools          []string       `json:"tools,omitempty"`
+	MCPServers     []ui.MCPServer `json:"mcp_servers,omitempty"`
+	SlashCommands  []string       `json:"slash_commands,omitempty"`
+	Agents         []string       `json:"agents,omitempty"`
+	Skills         []string       `json:"skills,omitempty"`
+	OutputStyle    string         `json:"output_style,omitempty"`
+	CLIVersion     string         `json:"claude_code_version,omitempty"`
+	UUID           string         `json:"uuid,omitempty"`
+	Provider       string         `json:"provider"`
+	Extra          Extra          `json:"-"`
 }
 
-// StatusSystem says what the CLI is doing; Status is empty when it is done with it.
+// StatusSystem says what the agent is doing; Status is empty when it is done with it.
 type StatusSystem struct {
 	Subtype        string `json:"subtype"` // status
 	Status         string `json:"status"`
@@ -34,11 +36,11 @@ type StatusSystem struct {
 
 // CompactBoundary stands where the conversation was compacted.
 type CompactBoundary struct {
-	SessionID       string `json:"session_id,omitempty"`
-	CompactMetadata JSON   `json:"compact_metadata"` // trigger, pre_tokens, …
-	UUID            string `json:"uuid,omitempty"`
-	Provider        string `json:"provider"`
-	Extra           Extra  `json:"-"`
+	SessionID       string  `json:"session_id,omitempty"`
+	CompactMetadata ui.JSON `json:"compact_metadata"` // trigger, pre_tokens, …
+	UUID            string  `json:"uuid,omitempty"`
+	Provider        string  `json:"provider"`
+	Extra           Extra   `json:"-"`
 }
 
 // ToolProgress is a sign of life from a tool that is running. OutputDelta is output
@@ -72,14 +74,14 @@ type TaskStarted struct {
 
 // TaskProgress says how far a task is.
 type TaskProgress struct {
-	TaskID       string `json:"task_id"`
-	Description  string `json:"description,omitempty"`
-	LastToolName string `json:"last_tool_name,omitempty"`
-	Summary      string `json:"summary,omitempty"`
-	Usage        JSON   `json:"usage,omitempty"`
-	SessionID    string `json:"session_id,omitempty"`
-	Provider     string `json:"provider"`
-	Extra        Extra  `json:"-"`
+	TaskID       string  `json:"task_id"`
+	Description  string  `json:"description,omitempty"`
+	LastToolName string  `json:"last_tool_name,omitempty"`
+	Summary      string  `json:"summary,omitempty"`
+	Usage        ui.JSON `json:"usage,omitempty"`
+	SessionID    string  `json:"session_id,omitempty"`
+	Provider     string  `json:"provider"`
+	Extra        Extra   `json:"-"`
 }
 
 // TaskUpdated changes a task. Members that are absent have not changed.
@@ -96,22 +98,22 @@ type TaskUpdated struct {
 
 // TaskNotification says that a task has ended.
 type TaskNotification struct {
-	TaskID     string `json:"task_id"`
-	Status     string `json:"status,omitempty"`
-	Summary    string `json:"summary,omitempty"`
-	OutputFile string `json:"output_file,omitempty"`
-	Usage      JSON   `json:"usage,omitempty"`
-	SessionID  string `json:"session_id,omitempty"`
-	Provider   string `json:"provider"`
-	Extra      Extra  `json:"-"`
+	TaskID     string  `json:"task_id"`
+	Status     string  `json:"status,omitempty"`
+	Summary    string  `json:"summary,omitempty"`
+	OutputFile string  `json:"output_file,omitempty"`
+	Usage      ui.JSON `json:"usage,omitempty"`
+	SessionID  string  `json:"session_id,omitempty"`
+	Provider   string  `json:"provider"`
+	Extra      Extra   `json:"-"`
 }
 
 // RateLimit says where the account stands with a limit.
 type RateLimit struct {
-	RateLimitInfo JSON   `json:"rate_limit_info"`
-	SessionID     string `json:"session_id,omitempty"`
-	Provider      string `json:"provider"`
-	Extra         Extra  `json:"-"`
+	RateLimitInfo ui.JSON `json:"rate_limit_info"`
+	SessionID     string  `json:"session_id,omitempty"`
+	Provider      string  `json:"provider"`
+	Extra         Extra   `json:"-"`
 }
 
 // QueueChanged is the whole queue of inputs that wait, in their order.

@@ -30,7 +30,7 @@ func (r *Reader) Events(m Message) []ui.Event {
 
 // stream is the event of the API's stream, nil for one that says nothing by itself.
 func (r *Reader) stream(m *StreamEvent) ui.Event {
-	h := ui.Header{ParentToolUseID: m.ParentToolUseID, MessageID: m.APIMessageID, SessionID: m.SessionID}
+	h := ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, MessageID: m.APIMessageID, SessionID: m.SessionID}
 	if h.MessageID == "" {
 		h.MessageID = r.current[m.ParentToolUseID]
 	}
@@ -64,7 +64,7 @@ func (r *Reader) stream(m *StreamEvent) ui.Event {
 	return nil
 }
 
-func stopReason(delta JSON) string {
+func stopReason(delta ui.JSON) string {
 	var d struct {
 		StopReason string `json:"stop_reason"`
 	}
@@ -73,12 +73,12 @@ func stopReason(delta JSON) string {
 }
 
 // raw is the JSON of an object, absent where it has none.
-func raw(v any, extra Extra) JSON {
+func raw(v any, extra Extra) ui.JSON {
 	text, err := marshal(v, extra)
 	if err != nil {
 		return ""
 	}
-	return JSON(text)
+	return ui.JSON(text)
 }
 
 func startEvent(h ui.Header, e *ContentBlockStartEvent) ui.Event {
@@ -90,15 +90,15 @@ func startEvent(h ui.Header, e *ContentBlockStartEvent) ui.Event {
 	case *TextBlock:
 		return &ui.TextStart{Header: h, Index: e.Index, Text: b.Text, Block: c.Raw}
 	case *ThinkingBlock:
-		return &ui.ThinkingStart{Header: h, Index: e.Index, Thinking: b.Thinking, Block: c.Raw}
+		return &ui.ThinkingStart{Header: h, Index: e.Index, Thinking: b.Thinking, Summary: b.Summary, Block: c.Raw}
 	case *ToolUseBlock:
-		return &ui.ToolStart{Header: h, Index: e.Index, ToolUseID: b.ID, Name: b.ToolName, BlockType: b.Type(), Block: c.Raw}
+		return &ui.ToolStart{Header: h, Index: e.Index, ToolUseID: b.ID, Name: b.ToolName, BlockType: b.Type(), Title: b.Title, Kind: b.Kind, Block: c.Raw}
 	}
 	switch c.Type { // of a block with a member of a strange type
 	case "text":
 		return &ui.TextStart{Header: h, Index: e.Index, Text: c.Text, Block: c.Raw}
 	case "thinking":
-		return &ui.ThinkingStart{Header: h, Index: e.Index, Thinking: c.Text, Block: c.Raw}
+		return &ui.ThinkingStart{Header: h, Index: e.Index, Thinking: c.Text, Summary: c.Summary, Block: c.Raw}
 	}
 	return &ui.BlockStart{Header: h, Index: e.Index, BlockType: c.Type, Block: c.Raw}
 }
@@ -129,9 +129,9 @@ func contentOf(b ContentBlock) ui.Content {
 		c.Text, c.Raw = b.Text, raw(b, b.Extra)
 		c.Citations = list(b.Extra["citations"])
 	case *ThinkingBlock:
-		c.Text, c.Signature, c.Raw = b.Thinking, b.Signature, raw(b, b.Extra)
+		c.Text, c.Signature, c.Summary, c.Raw = b.Thinking, b.Signature, b.Summary, raw(b, b.Extra)
 	case *ToolUseBlock:
-		c.ToolUseID, c.Name, c.Input, c.Raw = b.ID, b.ToolName, b.Input, raw(b, b.Extra)
+		c.ToolUseID, c.Name, c.Title, c.Kind, c.Input, c.Raw = b.ID, b.ToolName, b.Title, b.Kind, b.Input, raw(b, b.Extra)
 	case *OtherBlock:
 		c.ToolUseID, c.Raw = text(b.Extra["tool_use_id"]), raw(b, b.Extra)
 	case *UnknownBlock:

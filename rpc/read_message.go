@@ -14,15 +14,15 @@ func text(data json.RawMessage) string {
 }
 
 // list are the elements of a JSON array, none for anything else.
-func list(data json.RawMessage) []JSON {
-	var all []JSON
+func list(data json.RawMessage) []ui.JSON {
+	var all []ui.JSON
 	_ = json.Unmarshal(data, &all)
 	return all
 }
 
 // userEvents are the results of tools, and what else a user's message holds.
 func userEvents(m *UserMessage) []ui.Event {
-	h := ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID, UUID: m.UUID}
+	h := ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID, UUID: m.UUID}
 	ev := &ui.UserMessage{
 		Header: h, IsReplay: m.IsReplay, IsSynthetic: m.IsSynthetic, IsMeta: m.IsMeta, IsPrompt: m.IsPrompt,
 		Origin: m.Origin, Timestamp: m.Timestamp, AgentID: m.AgentID,
@@ -32,7 +32,7 @@ func userEvents(m *UserMessage) []ui.Event {
 	for _, b := range m.Message.Content {
 		if r, ok := b.(*ToolResultBlock); ok {
 			events = append(events, &ui.ToolComplete{
-				Header: h, ToolUseID: r.ToolUseID, Content: r.Content, IsError: r.IsError, ToolUseResult: toolUseResult, Timestamp: m.Timestamp,
+				Header: h, ToolUseID: r.ToolUseID, Content: r.Content, IsError: r.IsError, Truncated: r.Truncated, ToolUseResult: toolUseResult, Timestamp: m.Timestamp,
 			})
 			toolUseResult = ""
 			continue
@@ -52,19 +52,19 @@ func eventOf(m Message) ui.Event {
 		return assistantEvent(m)
 	case *ResultMessage:
 		return &ui.ResultMessage{
-			Header: ui.Header{SessionID: m.SessionID, UUID: m.UUID}, Subtype: m.Subtype, IsError: m.IsError, Result: m.Result, Errors: m.Errors,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID, UUID: m.UUID}, Subtype: m.Subtype, IsError: m.IsError, Result: m.Result, Errors: m.Errors,
 			StructuredOutput: m.StructuredOutput, NumTurns: m.NumTurns, DurationMS: m.DurationMS, DurationAPIMS: m.DurationAPIMS,
 			TotalCostUSD: m.TotalCostUSD, StopReason: m.StopReason, TerminalReason: m.TerminalReason, Usage: m.Usage,
 			ModelUsage: m.ModelUsage, Denials: m.PermissionDenials, Data: raw(m, m.Extra),
 		}
 	case *ErrorMessage:
-		return &ui.Error{Header: ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Message: m.Message}
+		return &ui.Error{Header: ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Message: m.Message}
 	case *UnknownMessage:
-		h := ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID, UUID: m.UUID}
+		h := ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID, UUID: m.UUID}
 		return &ui.Unknown{Header: h, OriginalType: m.OriginalType, Data: m.Data}
 	case *ToolProgress:
 		return &ui.ToolProgress{
-			Header: ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, ToolUseID: m.ToolUseID, ToolName: m.ToolName,
+			Header: ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, ToolUseID: m.ToolUseID, ToolName: m.ToolName,
 			ElapsedSeconds: m.ElapsedTimeSeconds, TaskID: m.TaskID, Heartbeat: m.Heartbeat, Output: m.OutputDelta, Data: raw(m, m.Extra),
 		}
 	}
@@ -73,9 +73,9 @@ func eventOf(m Message) ui.Event {
 
 func assistantEvent(m *AssistantMessage) *ui.AssistantMessage {
 	ev := &ui.AssistantMessage{
-		Header: ui.Header{ParentToolUseID: m.ParentToolUseID, MessageID: m.ID, SessionID: m.SessionID, UUID: m.UUID},
+		Header: ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, MessageID: m.ID, SessionID: m.SessionID, UUID: m.UUID},
 		Model:  m.Message.Model, StopReason: m.Message.StopReason, Usage: m.Message.Usage, Error: m.Error, Aborted: m.Aborted,
-		Supersedes: m.Supersedes, Timestamp: m.Timestamp, AgentID: m.AgentID,
+		Supersedes: m.Supersedes, Phase: m.Phase, Timestamp: m.Timestamp, AgentID: m.AgentID,
 	}
 	for i, b := range m.Message.Content {
 		index := int64(i)

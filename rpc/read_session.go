@@ -7,30 +7,33 @@ func sessionEvent(m Message) ui.Event {
 	switch m := m.(type) {
 	case *SystemInit:
 		return &ui.SystemInit{
-			Header: ui.Header{SessionID: m.SessionID, UUID: m.UUID}, CWD: m.CWD, Model: m.Model, PermissionMode: m.PermissionMode,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID, UUID: m.UUID}, CWD: m.CWD, Model: m.Model, PermissionMode: m.PermissionMode,
 			APIKeySource: m.APIKeySource, Tools: m.Tools, MCPServers: m.MCPServers, SlashCommands: m.SlashCommands, Agents: m.Agents,
-			Skills: m.Skills, OutputStyle: m.OutputStyle, CLIVersion: m.ClaudeCodeVersion, Data: raw(m, m.Extra),
+			Skills: m.Skills, OutputStyle: m.OutputStyle, CLIVersion: m.CLIVersion, Sandbox: m.Sandbox, Data: raw(m, m.Extra),
 		}
 	case *StatusSystem:
-		h := ui.Header{SessionID: m.SessionID, UUID: m.UUID}
+		h := ui.Header{Provider: m.Provider, SessionID: m.SessionID, UUID: m.UUID}
 		return &ui.Status{Header: h, Status: m.Status, PermissionMode: m.PermissionMode, Data: raw(m, m.Extra)}
 	case *CompactBoundary:
-		ev := &ui.CompactBoundary{Header: ui.Header{SessionID: m.SessionID, UUID: m.UUID}, Metadata: m.CompactMetadata}
-		var meta struct {
-			Trigger   string  `json:"trigger"`
-			PreTokens float64 `json:"pre_tokens"`
+		ev := &ui.CompactBoundary{Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID, UUID: m.UUID}, Metadata: m.CompactMetadata}
+		trigger, _ := m.CompactMetadata.Member("trigger")
+		ev.Trigger = trigger.Text()
+		if _, ok := m.CompactMetadata.Member("pre_tokens"); ok {
+			n := int64(m.CompactMetadata.Number("pre_tokens"))
+			ev.PreTokens = &n
 		}
-		_ = m.CompactMetadata.Decode(&meta) // what is there is there
-		ev.Trigger, ev.PreTokens = meta.Trigger, int64(meta.PreTokens)
 		return ev
 	case *RateLimit:
-		return &ui.RateLimit{Header: ui.Header{SessionID: m.SessionID}, Info: m.RateLimitInfo}
+		return &ui.RateLimit{Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, Info: m.RateLimitInfo}
 	case *SessionState:
-		return &ui.SessionState{Header: ui.Header{SessionID: m.SessionID}, State: m.State}
+		return &ui.SessionState{Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, State: m.State}
 	case *QueueChanged:
-		return &ui.QueueChanged{Header: ui.Header{SessionID: m.SessionID}, Items: m.Items}
+		return &ui.QueueChanged{Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, Items: m.Items}
 	}
 	if ev := promptEvent(m); ev != nil {
+		return ev
+	}
+	if ev := turnEvent(m); ev != nil {
 		return ev
 	}
 	return taskEvent(m)
@@ -40,23 +43,23 @@ func promptEvent(m Message) ui.Event {
 	switch m := m.(type) {
 	case *PermissionRequest:
 		return &ui.PermissionRequest{
-			Header: ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Kind: m.Kind, RequestID: m.RequestID,
+			Header: ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Kind: m.Kind, RequestID: m.RequestID,
 			ToolUseID: m.ToolUseID, ToolName: m.ToolName, DisplayName: m.DisplayName, Description: m.Description, Input: m.Input,
-			Suggestions: m.PermissionSuggestions, BlockedPath: m.BlockedPath, AgentID: m.AgentID, Data: raw(m, m.Extra),
+			Suggestions: m.PermissionSuggestions, Choices: m.Choices, Profile: m.Profile, BlockedPath: m.BlockedPath, AgentID: m.AgentID, Data: raw(m, m.Extra),
 		}
 	case *PermissionResolved:
 		return &ui.PermissionResolved{
-			Header: ui.Header{SessionID: m.SessionID}, RequestID: m.RequestID, ToolUseID: m.ToolUseID, Behavior: m.Behavior, Message: m.Message, By: m.By,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, RequestID: m.RequestID, ToolUseID: m.ToolUseID, Behavior: m.Behavior, Scope: m.Scope, Message: m.Message, By: m.By,
 		}
 	case *QuestionRequest:
 		return &ui.QuestionRequest{
-			Header: ui.Header{ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Kind: m.Kind, RequestID: m.RequestID,
-			ToolUseID: m.ToolUseID, Questions: m.Questions, MCPServerName: m.MCPServerName, Message: m.Message, Mode: m.Mode,
+			Header: ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Kind: m.Kind, RequestID: m.RequestID,
+			ToolUseID: m.ToolUseID, Questions: m.Questions, Blocking: m.Blocking, MCPServerName: m.MCPServerName, Message: m.Message, Mode: m.Mode,
 			Schema: m.RequestedSchema, URL: m.URL, Data: raw(m, m.Extra),
 		}
 	case *QuestionResolved:
 		return &ui.QuestionResolved{
-			Header: ui.Header{SessionID: m.SessionID}, RequestID: m.RequestID, ToolUseID: m.ToolUseID, Action: m.Action, Answers: m.Answers, By: m.By,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, RequestID: m.RequestID, ToolUseID: m.ToolUseID, Action: m.Action, Answers: m.Answers, By: m.By,
 		}
 	}
 	return nil
@@ -66,22 +69,22 @@ func taskEvent(m Message) ui.Event {
 	switch m := m.(type) {
 	case *TaskStarted:
 		return &ui.TaskStarted{
-			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, TaskType: m.TaskType, Description: m.Description, ToolUseID: m.ToolUseID,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, TaskID: m.TaskID, TaskType: m.TaskType, Description: m.Description, ToolUseID: m.ToolUseID,
 			ParentTaskID: m.ParentTaskID, SubagentType: m.SubagentType, IsBackgrounded: m.IsBackgrounded, Data: raw(m, m.Extra),
 		}
 	case *TaskProgress:
 		return &ui.TaskProgress{
-			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, Description: m.Description, LastToolName: m.LastToolName,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, TaskID: m.TaskID, Description: m.Description, LastToolName: m.LastToolName,
 			Summary: m.Summary, Usage: m.Usage, Data: raw(m, m.Extra),
 		}
 	case *TaskUpdated:
 		return &ui.TaskUpdated{
-			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, Status: m.Status, Description: m.Description, Error: m.Error,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, TaskID: m.TaskID, Status: m.Status, Description: m.Description, Error: m.Error,
 			IsBackgrounded: m.IsBackgrounded, Data: raw(m, m.Extra),
 		}
 	case *TaskNotification:
 		return &ui.TaskNotification{
-			Header: ui.Header{SessionID: m.SessionID}, TaskID: m.TaskID, Status: m.Status, Summary: m.Summary, OutputFile: m.OutputFile,
+			Header: ui.Header{Provider: m.Provider, SessionID: m.SessionID}, TaskID: m.TaskID, Status: m.Status, Summary: m.Summary, OutputFile: m.OutputFile,
 			Usage: m.Usage, Data: raw(m, m.Extra),
 		}
 	}

@@ -2,20 +2,25 @@ package rpc
 
 import "encoding/json"
 
-// Envelope is how a message travels, on every transport. Seq counts from 1 without a
-// gap; Epoch changes when the log is made anew. The pair is a cursor.
+// Envelope is how a message travels, on every transport. Seq counts durable messages
+// from 1 without a gap; a delta has the Seq of the durable message that it follows and
+// a Sub that counts from 1. Epoch changes when the log is made anew. The three are a
+// cursor.
 type Envelope struct {
 	Seq       uint64          `json:"seq"`
+	Sub       uint64          `json:"sub,omitempty"` // 0 for a durable message
 	Epoch     string          `json:"epoch"`
 	SessionID string          `json:"session_id"`
 	TS        string          `json:"ts"` // RFC 3339
 	Msg       json.RawMessage `json:"msg"`
 }
 
-// Cursor is a place in the log of a session: what comes behind Seq is still to come.
+// Cursor is a place in the log of a session: what follows (Seq, Sub) is still to come.
+// One inside of deltas that are gone goes on at Seq+1, whose whole message replaces them.
 type Cursor struct {
 	Epoch string `json:"epoch"`
 	Seq   uint64 `json:"seq"`
+	Sub   uint64 `json:"sub,omitempty"`
 }
 
 // Reason says why a request failed. The set is open.
@@ -95,6 +100,6 @@ type HelloResult struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version"`
 	Capabilities []string `json:"capabilities"`
-	Simulated    bool     `json:"simulated,omitempty"` // there is no real agent behind it
+	Simulated    bool     `json:"simulated,omitempty"` // the default agent is a simulated one
 	Role         string   `json:"role"`                // viewer, operator, admin
 }

@@ -1,8 +1,10 @@
 package rpc
 
+import "github.com/seed7221b0f9/parley/ui"
+
 // MCPStatusResult is the CLI's answer about its MCP servers.
 type MCPStatusResult struct {
-	Servers []JSON `json:"servers"`
+	Servers []ui.JSON `json:"servers"`
 }
 
 // MCPServerParams name an MCP server of a session.
@@ -31,15 +33,15 @@ type MCPToolsResult struct {
 
 // MCPTool is a tool of an MCP server.
 type MCPTool struct {
-	ServerName  string `json:"server_name"`
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-	InputSchema JSON   `json:"input_schema,omitempty"`
+	ServerName  string  `json:"server_name"`
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	InputSchema ui.JSON `json:"input_schema,omitempty"`
 }
 
 // NamesResult are models, commands or agents, as the CLI describes them.
 type NamesResult struct {
-	Items []JSON `json:"items"`
+	Items []ui.JSON `json:"items"`
 }
 
 // TaskParams name a task.
@@ -65,14 +67,14 @@ type TaskOutputResult struct {
 
 // UsageContextResult is how full the context window is, as the CLI says.
 type UsageContextResult struct {
-	Usage JSON `json:"usage"`
+	Usage ui.JSON `json:"usage"`
 }
 
 // UsageSessionResult is what a session has used.
 type UsageSessionResult struct {
-	CostUSD    float64 `json:"cost_usd"`
-	Turns      int64   `json:"turns"`
-	ModelUsage JSON    `json:"model_usage,omitempty"`
+	CostUSD    *float64 `json:"cost_usd,omitempty"` // absent where it is not known
+	Turns      int64    `json:"turns"`
+	ModelUsage ui.JSON  `json:"model_usage,omitempty"`
 }
 
 // UsageSummaryParams ask what was used in a time.
@@ -90,10 +92,10 @@ type UsageSummaryResult struct {
 
 // UsageRow is what one group has used.
 type UsageRow struct {
-	Group                    string  `json:"group"`
-	CostUSD                  float64 `json:"cost_usd"`
-	InputTokens              int64   `json:"input_tokens"`
-	OutputTokens             int64   `json:"output_tokens"`
-	CacheCreationInputTokens int64   `json:"cache_creation_input_tokens"`
-	CacheReadInputTokens     int64   `json:"cache_read_input_tokens"`
+	Group                    string   `json:"group"`
+	CostUSD                  *float64 `json:"cost_usd,omitempty"` // absent where it is not known
+	InputTokens              int64    `json:"input_tokens"`
+	OutputTokens             int64    `json:"output_tokens"`
+	CacheCreationInputTokens int64    `json:"cache_creation_input_tokens"`
+	CacheReadInputTokens     int64    `json:"cache_read_input_tokens"`
 }

@@ -1,11 +1,14 @@
 package rpc
 
+import "github.com/seed7221b0f9/parley/ui"
+
 // HistoryListParams ask for sessions on disk.
 type HistoryListParams struct {
-	Project string `json:"project,omitempty"`
-	Query   string `json:"query,omitempty"`
-	Cursor  string `json:"cursor,omitempty"`
-	Limit   int64  `json:"limit,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Project  string `json:"project,omitempty"`
+	Query    string `json:"query,omitempty"`
+	Cursor   string `json:"cursor,omitempty"`
+	Limit    int64  `json:"limit,omitempty"`
 }
 
 // HistoryListResult is a page of sessions on disk.
@@ -16,6 +19,7 @@ type HistoryListResult struct {
 
 // HistoryInfo is a session on disk.
 type HistoryInfo struct {
+	Provider     string `json:"provider,omitempty"`
 	SessionID    string `json:"session_id"`
 	Summary      string `json:"summary,omitempty"`
 	CustomTitle  string `json:"custom_title,omitempty"`
@@ -27,6 +31,7 @@ type HistoryInfo struct {
 	CreatedAt    string `json:"created_at,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
 	Archived     bool   `json:"archived,omitempty"`
+	Live         string `json:"live,omitempty"` // where it is open now: terminal
 }
 
 // HistoryRef names a session on disk.
@@ -46,8 +51,8 @@ type HistoryLoadParams struct {
 
 // HistoryLoadResult is a page of a session on disk.
 type HistoryLoadResult struct {
-	Conversation JSON `json:"conversation"` // a ui.Conversation
-	HasMore      bool `json:"has_more"`
+	Conversation ui.JSON `json:"conversation"` // a ui.Conversation
+	HasMore      bool    `json:"has_more"`
 }
 
 // HistoryMetadataResult is what is known of a session on disk.
@@ -55,6 +60,17 @@ type HistoryMetadataResult struct {
 	Info     HistoryInfo `json:"info"`
 	Messages int64       `json:"messages"`
 	Branches int64       `json:"branches"`
+	// Versions are the prompts that stand beside others in the same place: a prompt that
+	// was edited and sent again. Those of one place have one parent.
+	Versions []HistoryVersion `json:"versions,omitempty"`
+}
+
+// HistoryVersion is a prompt of which there are several.
+type HistoryVersion struct {
+	UUID   string `json:"uuid"`
+	Parent string `json:"parent"` // the message before it; empty at the beginning
+	Leaf   string `json:"leaf"`   // the end of what followed, for history.load
+	TS     string `json:"ts,omitempty"`
 }
 
 // HistoryRenameParams give a session a title.

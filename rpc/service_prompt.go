@@ -9,9 +9,9 @@ type QueueListResult struct {
 
 // QueueEditParams change an input that waits.
 type QueueEditParams struct {
-	SessionID string `json:"session_id"`
-	ID        string `json:"id"`
-	Content   JSON   `json:"content"`
+	SessionID string  `json:"session_id"`
+	ID        string  `json:"id"`
+	Content   ui.JSON `json:"content"`
 }
 
 // QueueItemParams name an input that waits.
@@ -46,22 +46,25 @@ type PendingPrompt struct {
 // PermissionRespondParams answer a permission request. The first answer counts.
 type PermissionRespondParams struct {
 	Idempotency
-	SessionID          string `json:"session_id"`
-	RequestID          string `json:"request_id"`
-	Behavior           string `json:"behavior"` // allow, deny
-	UpdatedInput       JSON   `json:"updated_input,omitempty"`
-	UpdatedPermissions JSON   `json:"updated_permissions,omitempty"`
-	Reason             string `json:"reason,omitempty"`
-	Interrupt          bool   `json:"interrupt,omitempty"`
+	SessionID          string  `json:"session_id"`
+	RequestID          string  `json:"request_id"`
+	Behavior           string  `json:"behavior"`              // allow, deny
+	Choice             string  `json:"choice,omitempty"`      // the id of one of the request's choices
+	Scope              string  `json:"scope,omitempty"`       // once, turn, session, always; absent is once
+	Suggestions        []int64 `json:"suggestions,omitempty"` // which of the request's suggestions are taken, counted from 0
+	UpdatedInput       ui.JSON `json:"updated_input,omitempty"`
+	UpdatedPermissions ui.JSON `json:"updated_permissions,omitempty"`
+	Reason             string  `json:"reason,omitempty"`
+	Interrupt          bool    `json:"interrupt,omitempty"`
 }
 
 // QuestionRespondParams answer a question. The first answer counts.
 type QuestionRespondParams struct {
 	Idempotency
-	SessionID string `json:"session_id"`
-	RequestID string `json:"request_id"`
-	Action    string `json:"action"` // accept, decline, cancel
-	Answers   JSON   `json:"answers,omitempty"`
+	SessionID string  `json:"session_id"`
+	RequestID string  `json:"request_id"`
+	Action    string  `json:"action"` // accept, decline, cancel
+	Answers   ui.JSON `json:"answers,omitempty"`
 }
 
 // RespondResult says whose answer counted.

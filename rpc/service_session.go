@@ -1,11 +1,17 @@
 package rpc
 
+import "github.com/seed7221b0f9/parley/ui"
+
 // ConnectParams start an agent, or resume one.
 type ConnectParams struct {
 	Idempotency
 	Provider                        string            `json:"provider,omitempty"`
 	CWD                             string            `json:"cwd,omitempty"`
 	Model                           string            `json:"model,omitempty"`
+	Title                           string            `json:"title,omitempty"`
+	WorkspaceID                     string            `json:"workspace_id,omitempty"` // of workspace.create; in place of cwd
+	Effort                          string            `json:"effort,omitempty"`
+	Sandbox                         string            `json:"sandbox,omitempty"`
 	FallbackModel                   string            `json:"fallback_model,omitempty"`
 	SystemPrompt                    string            `json:"system_prompt,omitempty"`
 	AppendSystemPrompt              string            `json:"append_system_prompt,omitempty"`
@@ -26,8 +32,8 @@ type ConnectParams struct {
 	MaxThinkingTokens               *int64            `json:"max_thinking_tokens,omitempty"`
 	MaxTurns                        int64             `json:"max_turns,omitempty"`
 	MaxBudgetUSD                    *float64          `json:"max_budget_usd,omitempty"`
-	MCPServers                      JSON              `json:"mcp_servers,omitempty"`
-	Agents                          JSON              `json:"agents,omitempty"`
+	MCPServers                      ui.JSON           `json:"mcp_servers,omitempty"`
+	Agents                          ui.JSON           `json:"agents,omitempty"`
 	Metadata                        map[string]string `json:"metadata,omitempty"`
 }
 
@@ -52,54 +58,60 @@ type Capabilities struct {
 	CanThink                 bool     `json:"can_think"`
 	CanResumeSession         bool     `json:"can_resume_session"`
 	CanRunInBackground       bool     `json:"can_run_in_background"`
+	CanFork                  bool     `json:"can_fork"`
+	CanRewind                bool     `json:"can_rewind"`
+	SupportedEfforts         []string `json:"supported_efforts,omitempty"` // of session.setEffort; a model may have fewer
 }
 
 // QueryParams send a text.
 type QueryParams struct {
 	Idempotency
-	SessionID string `json:"session_id"`
-	Text      string `json:"text"`
-	Contexts  []JSON `json:"contexts,omitempty"`
-	Priority  string `json:"priority,omitempty"`
+	SessionID string    `json:"session_id"`
+	Text      string    `json:"text"`
+	Contexts  []ui.JSON `json:"contexts,omitempty"`
+	Priority  string    `json:"priority,omitempty"`
 }
 
 // QueryWithContentParams send blocks.
 type QueryWithContentParams struct {
 	Idempotency
-	SessionID string `json:"session_id"`
-	Content   []JSON `json:"content"` // blocks of the API
-	Contexts  []JSON `json:"contexts,omitempty"`
-	Priority  string `json:"priority,omitempty"`
+	SessionID string    `json:"session_id"`
+	Content   []ui.JSON `json:"content"` // blocks of the API
+	Contexts  []ui.JSON `json:"contexts,omitempty"`
+	Priority  string    `json:"priority,omitempty"`
 }
 
-// AttachParams begin to follow a session, behind a cursor or from the beginning.
+// AttachParams begin to follow a session. With a cursor the messages after it follow; the
+// cursor with Seq 0 is the beginning. Without one the answer has a snapshot.
 type AttachParams struct {
 	SessionID string  `json:"session_id"`
 	After     *Cursor `json:"after,omitempty"`
 }
 
 // AttachResult is where the messages that follow begin. Snapshot is the conversation
-// up to there, where the cursor could not be used.
+// up to there, where there was no cursor or, with Resync, where it could not be used.
 type AttachResult struct {
-	Cursor   Cursor `json:"cursor"`
-	State    string `json:"state"`
-	Resync   bool   `json:"resync,omitempty"`
-	Snapshot JSON   `json:"snapshot,omitempty"` // a ui.Conversation
+	Cursor   Cursor  `json:"cursor"`
+	State    string  `json:"state"`
+	Resync   bool    `json:"resync,omitempty"`
+	Snapshot ui.JSON `json:"snapshot,omitempty"` // a ui.Conversation
 }
 
 // ListParams ask for sessions.
 type ListParams struct {
-	Project string `json:"project,omitempty"`
-	State   string `json:"state,omitempty"`
+	Project  string `json:"project,omitempty"`
+	State    string `json:"state,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Archived bool   `json:"archived,omitempty"` // those that are put away, instead of the others
 }
 
 // ListResult are sessions.
 type ListResult struct {
-	Sessions []SessionInfo `json:"sessions"`
+	Sessions []SessionSummary `json:"sessions"`
 }
 
-// SessionInfo is a session of the server.
-type SessionInfo struct {
+// SessionSummary is a session of the server.
+type SessionSummary struct {
 	SessionID      string `json:"session_id"`
 	Title          string `json:"title,omitempty"`
 	State          string `json:"state"`
@@ -107,10 +119,20 @@ type SessionInfo struct {
 	CWD            string `json:"cwd,omitempty"`
 	PermissionMode string `json:"permission_mode,omitempty"`
 	Seq            uint64 `json:"seq"`
+	Provider       string `json:"provider,omitempty"`
+	Archived       bool   `json:"archived,omitempty"`
+	Live           string `json:"live,omitempty"` // where else it runs: terminal
+	Workspace      string `json:"workspace,omitempty"`
 	Viewers        int64  `json:"viewers"`
 	Queued         int64  `json:"queued"`
 	Prompts        int64  `json:"prompts"` // that wait for an answer
 	UpdatedAt      string `json:"updated_at,omitempty"`
+	// AgentSessionID is the agent's own id of the session: the one of history methods.
+	AgentSessionID string            `json:"agent_session_id,omitempty"`
+	Effort         string            `json:"effort,omitempty"`
+	Metadata       map[string]string `json:"metadata,omitempty"` // of session.connect or session.fork
+	// Capabilities are known once an agent has run since the start of the server.
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
 }
 
 // StatusResult says what became of a session.
@@ -154,10 +176,17 @@ type SetMaxThinkingTokensParams struct {
 	MaxThinkingTokens *int64 `json:"max_thinking_tokens,omitempty"`
 }
 
+// SetEffortParams change how hard the model tries; empty is the agent's own choice.
+type SetEffortParams struct {
+	SessionID string `json:"session_id"`
+	Effort    string `json:"effort,omitempty"`
+}
+
 // ForkParams make a session that begins as another one did.
 type ForkParams struct {
-	SessionID string `json:"session_id"`
-	At        string `json:"at,omitempty"` // the uuid of its last message
+	SessionID string            `json:"session_id"`
+	At        string            `json:"at,omitempty"`       // the uuid of its last message
+	Metadata  map[string]string `json:"metadata,omitempty"` // of the new session, in place of the other's
 }
 
 // RewindParams take files back to where they were at a prompt.
@@ -178,6 +207,25 @@ type RewindResult struct {
 
 // GetHistoryResult is the conversation so far.
 type GetHistoryResult struct {
-	Cursor       Cursor `json:"cursor"`
-	Conversation JSON   `json:"conversation"` // a ui.Conversation
+	Cursor       Cursor  `json:"cursor"`
+	Conversation ui.JSON `json:"conversation"` // a ui.Conversation
+}
+
+// SessionRenameParams give a session a title; an empty one makes it the default again.
+type SessionRenameParams struct {
+	SessionID string `json:"session_id"`
+	Title     string `json:"title"`
+}
+
+// SessionDeleteParams remove a session: log, deltas, snapshots and uploads, and the
+// agent's own files where it is asked for.
+type SessionDeleteParams struct {
+	SessionID  string `json:"session_id"`
+	AgentFiles bool   `json:"agent_files,omitempty"`
+}
+
+// HandBackResult is how a session goes on in a terminal.
+type HandBackResult struct {
+	Command string `json:"command"` // such as claude --resume ID
+	CWD     string `json:"cwd,omitempty"`
 }

@@ -1,5 +1,7 @@
 package rpc
 
+import "github.com/seed7221b0f9/parley/ui"
+
 // FilesSearchParams look for files by name.
 type FilesSearchParams struct {
 	SessionID string `json:"session_id"`
@@ -42,9 +44,9 @@ type FilesReadResult struct {
 
 // ContextBuildParams put contexts into a text.
 type ContextBuildParams struct {
-	Text     string `json:"text"`
-	Contexts []JSON `json:"contexts"`
-	Language string `json:"language,omitempty"` // zh, en
+	Text     string    `json:"text"`
+	Contexts []ui.JSON `json:"contexts"`
+	Language string    `json:"language,omitempty"` // zh, en
 }
 
 // ContextBuildResult is a text with its contexts.
@@ -59,8 +61,8 @@ type ContextParseParams struct {
 
 // ContextParseResult is a text and its contexts.
 type ContextParseResult struct {
-	Text     string `json:"text"`
-	Contexts []JSON `json:"contexts"`
+	Text     string    `json:"text"`
+	Contexts []ui.JSON `json:"contexts"`
 }
 
 // ImageUploadParams bring an image to the server.

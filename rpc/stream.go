@@ -1,6 +1,10 @@
 package rpc
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/ui"
+)
 
 // StreamEvent carries one event of the API's stream. UUID is evt-<8 hex>-<n>, unique
 // in a session.
@@ -72,9 +76,9 @@ type ContentBlockStopEvent struct {
 // MessageDeltaEvent has what is known only at the end of an answer. A *[MessageStopEvent]
 // always follows.
 type MessageDeltaEvent struct {
-	Delta JSON  `json:"delta"` // stop_reason, …
-	Usage JSON  `json:"usage,omitempty"`
-	Extra Extra `json:"-"`
+	Delta ui.JSON `json:"delta"` // stop_reason, …
+	Usage ui.JSON `json:"usage,omitempty"`
+	Extra Extra   `json:"-"`
 }
 
 // MessageStopEvent ends an answer. Incomplete says that the API did not: its stream
@@ -86,9 +90,9 @@ type MessageStopEvent struct {
 
 // UnknownEvent is an event of any other type.
 type UnknownEvent struct {
-	OriginalType string `json:"originalType"`
-	Data         JSON   `json:"data"`
-	Extra        Extra  `json:"-"`
+	OriginalType string  `json:"originalType"`
+	Data         ui.JSON `json:"data"`
+	Extra        Extra   `json:"-"`
 }
 
 // Delta is what a *[ContentBlockDeltaEvent] adds. The set of types is closed; any
@@ -127,13 +131,13 @@ type SignatureDelta struct {
 
 // CitationsDelta adds a citation to a text block.
 type CitationsDelta struct {
-	Citation JSON  `json:"citation"`
-	Extra    Extra `json:"-"`
+	Citation ui.JSON `json:"citation"`
+	Extra    Extra   `json:"-"`
 }
 
 // UnknownDelta is a delta of any other type.
 type UnknownDelta struct {
-	OriginalType string `json:"originalType"`
-	Data         JSON   `json:"data"`
-	Extra        Extra  `json:"-"`
+	OriginalType string  `json:"originalType"`
+	Data         ui.JSON `json:"data"`
+	Extra        Extra   `json:"-"`
 }

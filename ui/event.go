@@ -1,7 +1,5 @@
 package ui
 
-import "github.com/seed7221b0f9/parley/claude"
-
 // Event is one thing that happened in a conversation. The set of types is closed;
 // what this package does not know is an *[Unknown], an *[UnknownStream], a
 // *[BlockStart] or a *[BlockDelta] with its JSON. An event is read-only and may be
@@ -16,9 +14,10 @@ type Event interface {
 
 // Header is what events have in common. Members that do not apply are empty.
 type Header struct {
+	Provider        string // who the agent is: claude, codex, sim, acp:NAME
 	ParentToolUseID string // the tool use whose subagent this belongs to; empty on the main thread
 	MessageID       string // the API's id of the message
-	SessionID       string // the CLI's real session id
+	SessionID       string // the provider's own session id
 	UUID            string // of the line that the event was made from
 }
 
@@ -31,7 +30,7 @@ func (h *Header) event() {}
 type MessageStart struct {
 	Header
 	Model   string
-	Message claude.JSON // the API's message without its content; absent where the start was missed
+	Message JSON // the API's message without its content; absent where the start was missed
 }
 
 // TextStart begins a text block.
@@ -39,7 +38,7 @@ type TextStart struct {
 	Header
 	Index int64
 	Text  string // mostly empty
-	Block claude.JSON
+	Block JSON
 }
 
 // ThinkingStart begins a thinking block.
@@ -47,7 +46,8 @@ type ThinkingStart struct {
 	Header
 	Index    int64
 	Thinking string // mostly empty
-	Block    claude.JSON
+	Summary  bool   // a summary of the reasoning, not the reasoning itself
+	Block    JSON
 }
 
 // ToolStart begins the call of a tool. Its input follows.
@@ -57,16 +57,18 @@ type ToolStart struct {
 	ToolUseID string
 	Name      string
 	BlockType string // tool_use, or server_tool_use and mcp_tool_use for tools on the API's side
-	Block     claude.JSON
+	Title     string // what the call does, in the provider's words; empty where it has none
+	Kind      string // the provider's kind of tool: read, edit, execute, …; empty where it has none
+	Block     JSON
 }
 
 // BlockStart begins a block of any other type: redacted thinking, the result of a
-// server-side tool, a type that nobody knows yet.
+// server-side tool, a type that is not known yet.
 type BlockStart struct {
 	Header
 	Index     int64
 	BlockType string
-	Block     claude.JSON // the whole block
+	Block     JSON // the whole block
 }
 
 // TextDelta adds to a text block.
@@ -93,21 +95,21 @@ type ToolInputDelta struct {
 }
 
 // ToolInputComplete has the input of a tool once it is whole. It comes before the
-// block's *[BlockStop], and not at all where the text was no JSON.
+// block's *[BlockStop], and not at all where the text was not JSON.
 type ToolInputComplete struct {
 	Header
 	Index     int64
 	ToolUseID string
-	Input     claude.JSON
+	Input     JSON
 }
 
 // BlockDelta is any other addition to a block: a signature, a citation, one of a
-// type that nobody knows yet.
+// type that is not known yet.
 type BlockDelta struct {
 	Header
 	Index     int64
 	DeltaType string
-	Delta     claude.JSON // the whole delta
+	Delta     JSON // the whole delta
 }
 
 // BlockStop ends a block. Each start has exactly one.
@@ -117,24 +119,24 @@ type BlockStop struct {
 	Incomplete bool // the wire had none: the stream was cut
 }
 
-// MessageDelta is how an answer ended, told before its end. A [Converter] tells it with
+// MessageDelta is how an answer ended, said before its end. Converters say it with
 // [MessageComplete]; it is for logs of messages, which have the two apart.
 type MessageDelta struct {
 	Header
 	StopReason string
-	Usage      claude.JSON
+	Usage      JSON
 }
 
 // MessageComplete ends an answer that was streamed. Each [MessageStart] has exactly
-// one, behind the stops of its blocks.
+// one, after the stops of its blocks.
 type MessageComplete struct {
 	Header
-	StopReason string      // empty where the wire named none
-	Delta      claude.JSON // the API's whole message_delta event; absent where there was none
-	Usage      claude.JSON
+	StopReason string // empty where the wire named none
+	Delta      JSON   // the API's whole message_delta event; absent where there was none
+	Usage      JSON
 	Incomplete bool // the wire had no end: the stream was cut
 	// AbandonedFrom, when set, is the first block that the CLI gave up: that one and
-	// those behind it are void, a retry takes their place.
+	// those after it are void, a retry takes their place.
 	AbandonedFrom *int64
 }
 
@@ -142,5 +144,5 @@ type MessageComplete struct {
 type UnknownStream struct {
 	Header
 	OriginalType string
-	Data         claude.JSON
+	Data         JSON
 }

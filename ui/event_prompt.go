@@ -1,11 +1,10 @@
 package ui
 
-import "github.com/seed7221b0f9/parley/claude"
-
 // The kinds of a [PermissionRequest].
 const (
-	PermissionTool = "tool" // may this tool run?
-	PermissionPlan = "plan" // is this plan approved?
+	PermissionTool    = "tool"    // may this tool run?
+	PermissionPlan    = "plan"    // is this plan approved?
+	PermissionProfile = "profile" // which of these permissions are granted, for how long?
 )
 
 // The kinds of a [QuestionRequest].
@@ -14,21 +13,74 @@ const (
 	QuestionElicitation = "elicitation"       // an MCP server asks
 )
 
-// PermissionRequest asks a person whether a tool may run or a plan is approved. It
-// waits until a *[PermissionResolved] with its request id, and silence is no answer.
+// How a [PermissionRequest] can end. The set is open.
+const (
+	ResolvedAllow     = "allow"
+	ResolvedDeny      = "deny"
+	ResolvedCancelled = "cancelled" // the agent took it back
+	ResolvedExpired   = "expired"   // the agent that asked is gone
+	ResolvedUnknown   = "unknown"   // it was answered elsewhere, the provider does not say how
+)
+
+// How long an answer to a [PermissionRequest] holds. The set is open.
+const (
+	ScopeOnce    = "once"
+	ScopeTurn    = "turn"
+	ScopeSession = "session"
+	ScopeAlways  = "always"
+)
+
+// PermissionRequest asks a person whether a tool may run, a plan is approved or a
+// permission is granted. It waits until a *[PermissionResolved] with its request id,
+// and silence is not an answer.
 type PermissionRequest struct {
 	Header
-	Kind        string // PermissionTool, PermissionPlan
+	Kind        string // PermissionTool, PermissionPlan, PermissionProfile
 	RequestID   string
 	ToolUseID   string
 	ToolName    string
 	DisplayName string
 	Description string
-	Input       claude.JSON
-	Suggestions claude.JSON // rules that could be added
+	Input       JSON
+	Suggestions []Suggestion // what could be allowed beyond this call: the whole bundle
+	Choices     []Choice     // the answers that the provider offers, where it names them
+	Profile     JSON         // of PermissionProfile: what is asked for
 	BlockedPath string
 	AgentID     string
-	Data        claude.JSON // the whole request, as the CLI sent it
+	Data        JSON // the whole request, as the provider sent it
+}
+
+// The kinds of a [Suggestion]. The set is open.
+const (
+	SuggestRules       = "rules"
+	SuggestMode        = "mode"
+	SuggestDirectories = "directories"
+)
+
+// Suggestion is one change of the permissions that would spare later requests. One that
+// is not of kind [SuggestRules] allows more than what was asked for: a mode change lets
+// every edit run, a directory everything below it.
+type Suggestion struct {
+	Kind        string   `json:"kind"`                  // SuggestRules, SuggestMode, SuggestDirectories
+	Label       string   `json:"label"`                 // what it does, for a person
+	Rules       []string `json:"rules,omitempty"`       // as settings write them: Bash(touch f1 *)
+	Behavior    string   `json:"behavior,omitempty"`    // allow, deny, ask
+	Mode        string   `json:"mode,omitempty"`        // the permission mode from then on
+	Directories []string `json:"directories,omitempty"` // that would be within reach
+	Destination string   `json:"destination,omitempty"` // how long it holds: session, localSettings, …
+	Update      JSON     `json:"update,omitempty"`      // what goes back to the agent when it is taken
+}
+
+// IsRule reports whether the suggestion adds rules and nothing else.
+func (s *Suggestion) IsRule() bool { return s.Kind == SuggestRules }
+
+// Choice is an answer that the provider offers for a request.
+type Choice struct {
+	ID       string `json:"id"`
+	Label    string `json:"label"`
+	Behavior string `json:"behavior"`        // allow, deny, cancelled
+	Scope    string `json:"scope,omitempty"` // ScopeOnce, ScopeTurn, ScopeSession, ScopeAlways
+	Data     JSON   `json:"data,omitempty"`  // what goes back to the agent when it is taken
 }
 
 // PermissionResolved ends a permission request.
@@ -36,7 +88,8 @@ type PermissionResolved struct {
 	Header
 	RequestID string
 	ToolUseID string
-	Behavior  string // allow, deny, cancelled
+	Behavior  string // ResolvedAllow, ResolvedDeny, …
+	Scope     string // how long it holds; empty is once
 	Message   string // why it was denied
 	By        string // who answered
 }
@@ -48,13 +101,33 @@ type QuestionRequest struct {
 	Kind          string // QuestionAsk, QuestionElicitation
 	RequestID     string
 	ToolUseID     string
-	Questions     claude.JSON // of AskUserQuestion
-	MCPServerName string      // of an elicitation, as all below
+	Questions     []Question // of the model's questions
+	Blocking      *bool      // whether the turn waits for the answer; nil where it is not known
+	MCPServerName string     // of an elicitation, as all below
 	Message       string
 	Mode          string // form, url
-	Schema        claude.JSON
+	Schema        JSON
 	URL           string
-	Data          claude.JSON // the whole request, as the CLI sent it
+	Data          JSON // the whole request, as the provider sent it
+}
+
+// Question is one question of the model.
+type Question struct {
+	ID          string           `json:"id,omitempty"` // answers are by id where there is one, else by the question
+	Header      string           `json:"header,omitempty"`
+	Question    string           `json:"question"`
+	Options     []QuestionOption `json:"options,omitempty"`
+	MultiSelect bool             `json:"multiSelect,omitempty"`
+	IsOther     bool             `json:"isOther,omitempty"`  // a text of one's own is an answer too
+	IsSecret    bool             `json:"isSecret,omitempty"` // the answer is not to be shown
+	Data        JSON             `json:"data,omitempty"`     // the whole question, as the provider sent it
+}
+
+// QuestionOption is an answer to choose.
+type QuestionOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+	Preview     string `json:"preview,omitempty"`
 }
 
 // QuestionResolved ends a question.
@@ -62,7 +135,7 @@ type QuestionResolved struct {
 	Header
 	RequestID string
 	ToolUseID string
-	Action    string      // accept, decline, cancel
-	Answers   claude.JSON // of AskUserQuestion, or the content of an elicitation
-	By        string      // who answered
+	Action    string // accept, decline, cancel, expired, unknown
+	Answers   JSON   // of the model's questions, or the content of an elicitation
+	By        string // who answered
 }

@@ -1,13 +1,13 @@
 package ui
 
-import "github.com/seed7221b0f9/parley/claude"
-
-// SystemInit says what a session has, at the beginning of each turn.
+// SystemInit says what a session has, at the beginning of a turn. A list that is nil
+// was not on the wire; one that is empty was, and had no element.
 type SystemInit struct {
 	Header
 	CWD            string
 	Model          string
 	PermissionMode string
+	Sandbox        string // what commands may reach, where the provider has that apart from the mode
 	APIKeySource   string
 	Tools          []string
 	MCPServers     []MCPServer
@@ -15,30 +15,31 @@ type SystemInit struct {
 	Agents         []string
 	Skills         []string
 	OutputStyle    string
-	CLIVersion     string
-	Data           claude.JSON // the whole message
+	CLIVersion     string // of the agent's program
+	Data           JSON   // the whole message
 }
 
-// MCPServer is an MCP server as it stood when a turn began.
+// MCPServer is an MCP server and how it is.
 type MCPServer struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
+	Error  string `json:"error,omitempty"` // why it failed
 }
 
-// Status says what the CLI is doing. An empty one means that it is done with it.
+// Status says what the agent is doing. An empty one means that it is done with it.
 type Status struct {
 	Header
-	Status         string // requesting, compacting, …
+	Status         string // requesting, compacting, reviewing, …
 	PermissionMode string // empty where it has not changed
-	Data           claude.JSON
+	Data           JSON
 }
 
 // CompactBoundary stands where the conversation was compacted.
 type CompactBoundary struct {
 	Header
-	Trigger   string // manual, auto
-	PreTokens int64
-	Metadata  claude.JSON // all that the CLI says of it
+	Trigger   string // manual, auto; empty where it is not known
+	PreTokens *int64 // nil where it is not known
+	Metadata  JSON   // all that the provider says of it
 }
 
 // TaskStarted says that a task has begun: a subagent, a command in the background.
@@ -51,7 +52,7 @@ type TaskStarted struct {
 	ParentTaskID   string
 	SubagentType   string
 	IsBackgrounded bool
-	Data           claude.JSON
+	Data           JSON
 }
 
 // TaskProgress says how far a task is.
@@ -61,8 +62,8 @@ type TaskProgress struct {
 	Description  string
 	LastToolName string
 	Summary      string
-	Usage        claude.JSON
-	Data         claude.JSON
+	Usage        JSON
+	Data         JSON
 }
 
 // TaskUpdated changes a task. Members that are empty have not changed.
@@ -73,7 +74,7 @@ type TaskUpdated struct {
 	Description    string
 	Error          string
 	IsBackgrounded *bool
-	Data           claude.JSON
+	Data           JSON
 }
 
 // TaskNotification says that a task has ended.
@@ -83,18 +84,18 @@ type TaskNotification struct {
 	Status     string // completed, failed, stopped
 	Summary    string
 	OutputFile string
-	Usage      claude.JSON
-	Data       claude.JSON
+	Usage      JSON
+	Data       JSON
 }
 
 // RateLimit says where the account stands with a limit.
 type RateLimit struct {
 	Header
-	Info claude.JSON
+	Info JSON
 }
 
 // SessionState says what the session does now. The set is open: idle, running,
-// requires_action from the CLI, more from a server.
+// requires_action from an agent, more from a server.
 type SessionState struct {
 	Header
 	State string
@@ -108,7 +109,25 @@ type QueueChanged struct {
 
 // QueueItem is an input that waits.
 type QueueItem struct {
-	ID       string      `json:"id"`
-	Content  claude.JSON `json:"content,omitempty"` // a string or blocks
-	Priority string      `json:"priority,omitempty"`
+	ID       string `json:"id"`
+	Content  JSON   `json:"content,omitempty"` // a string or blocks
+	Priority string `json:"priority,omitempty"`
+	Status   string `json:"status,omitempty"` // held, unknown: it waits for a person; empty is queued
+}
+
+// SessionInfo says what has changed about a session. A member that is nil has not
+// changed; one that points to an empty value was taken away.
+type SessionInfo struct {
+	Header
+	Title          *string
+	Model          *string
+	PermissionMode *string
+	Sandbox        *string
+	CWD            *string
+	Goal           *string     // what the agent works towards by itself
+	Archived       *bool       // put away
+	Deleted        *bool       // gone from the provider's history
+	MCPServers     []MCPServer // all of them with how they are now
+	Commands       JSON        // the commands that can be called now, as the provider describes them
+	Data           JSON        // the whole message
 }

@@ -3,42 +3,47 @@ package ui_test
 import (
 	"fmt"
 
-	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// A streamed answer is shown as it comes; its whole line adds nothing.
+// Events of any provider fold to what a screen shows.
 func ExampleConversation() {
-	lines := []string{
-		`{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","model":"m"}}}`,
-		`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`,
-		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello, "}}}`,
-		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"world"}}}`,
-		`{"type":"assistant","message":{"id":"msg_1","content":[{"type":"text","text":"Hello, world"}]}}`,
-		`{"type":"stream_event","event":{"type":"content_block_stop","index":0}}`,
-		`{"type":"stream_event","event":{"type":"message_stop"}}`,
-	}
-	var c ui.Converter
+	h := ui.Header{Provider: "codex", MessageID: "msg_1"}
 	var conv ui.Conversation
-	for _, ev := range c.Prompt(claude.Text("Say hello")) {
+	for _, ev := range []ui.Event{
+		&ui.TurnStart{Header: ui.Header{Provider: "codex"}, TurnID: "turn-1", By: ui.ByUser},
+		&ui.MessageStart{Header: h},
+		&ui.TextStart{Header: h},
+		&ui.TextDelta{Header: h, Text: "Hello, "},
+		&ui.TextDelta{Header: h, Text: "world"},
+		&ui.BlockStop{Header: h},
+		&ui.MessageComplete{Header: h, StopReason: "end_turn"},
+		&ui.Notice{Header: ui.Header{Provider: "codex"}, Severity: ui.NoticeWarning, Text: "no sandbox"},
+		&ui.ResultMessage{Header: ui.Header{Provider: "codex"}, Subtype: "success"},
+	} {
 		conv.Apply(ev)
 	}
-	for _, line := range lines {
-		m, err := claude.DecodeMessage([]byte(line))
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		for _, ev := range c.Add(m) {
-			conv.Apply(ev)
-		}
-	}
 	for _, it := range conv.Thread("").Items {
-		for _, b := range it.Message.Blocks {
-			fmt.Printf("%s: %s (%s)\n", it.Message.Role, b.Text, b.State)
-		}
+		fmt.Println(it.Kind, it.TurnID)
 	}
+	fmt.Println(conv.Thread("").Items[0].Message.Block(0).Text)
+	fmt.Println(conv.Turns[0].Done, conv.Notices[0].Text)
 	// Output:
-	// user: Say hello (complete)
-	// assistant: Hello, world (complete)
+	// message turn-1
+	// result turn-1
+	// Hello, world
+	// true no sandbox
+}
+
+// A rewind takes a message and all after it back.
+func ExampleTruncate() {
+	var conv ui.Conversation
+	for _, text := range []string{"one", "two", "three"} {
+		conv.Apply(&ui.UserMessage{Header: ui.Header{UUID: text}, Blocks: []ui.Content{ui.TextContent(text)}})
+	}
+	conv.Apply(&ui.Truncate{Reason: "rewind", From: "two"})
+	for _, it := range conv.Thread("").Items {
+		fmt.Println(it.Message.Blocks[0].Text)
+	}
+	// Output: one
 }

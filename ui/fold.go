@@ -1,16 +1,17 @@
 package ui
 
-import (
-	"strings"
-
-	"github.com/seed7221b0f9/parley/claude"
-)
+import "strings"
 
 // Apply folds an event into the conversation. What it keeps of the event it copies.
 func (c *Conversation) Apply(ev Event) {
 	c.ready()
-	if s := ev.Head().SessionID; s != "" && s != c.SessionID {
+	c.index.steps++
+	h := ev.Head()
+	if s := h.SessionID; s != "" && s != c.SessionID {
 		c.SessionID = kept(s)
+	}
+	if p := h.Provider; p != "" && p != c.Provider {
+		c.Provider = kept(p)
 	}
 	switch ev := ev.(type) {
 	case *TextDelta:
@@ -29,22 +30,38 @@ func (c *Conversation) Apply(ev Event) {
 		if b := c.delta(&ev.Header, ev.Index, ""); b != nil {
 			b.add(ev)
 		}
+	default:
+		c.applyStream(ev)
+		c.settleSmall()
+	}
+}
+
+// applyStream folds the events that begin and end parts of a stream.
+func (c *Conversation) applyStream(ev Event) {
+	switch ev := ev.(type) {
 	case *MessageStart:
 		c.messageStart(ev)
 	case *TextStart:
 		c.start(&ev.Header, ev.Index, "text", func(b *Block) { b.Text = NewText(ev.Text) })
 	case *ThinkingStart:
-		c.start(&ev.Header, ev.Index, "thinking", func(b *Block) { b.Text = NewText(ev.Thinking) })
+		c.start(&ev.Header, ev.Index, "thinking", func(b *Block) { b.Text, b.Summary = NewText(ev.Thinking), ev.Summary })
 	case *ToolStart:
-		c.start(&ev.Header, ev.Index, ev.BlockType, func(b *Block) { c.tool(b, ev.ToolUseID, ev.Name) })
+		c.start(&ev.Header, ev.Index, ev.BlockType, func(b *Block) {
+			t := c.tool(b, ev.ToolUseID, ev.Name)
+			t.Title, t.Kind = kept(ev.Title), kept(ev.Kind)
+		})
 	case *BlockStart:
 		c.start(&ev.Header, ev.Index, ev.BlockType, func(b *Block) { b.Data = keptJSON(ev.Block) })
 	case *ToolInputComplete: // the stop does it
 	case *BlockStop:
-		c.blockStop(ev)
+		if m := c.known(&ev.Header); m != nil {
+			if b := m.find(ev.Index); b != nil {
+				m.stop(b, ev.Incomplete)
+			}
+		}
 	case *MessageDelta:
-		if m := c.index.messages[messageKey{ev.ParentToolUseID, ev.MessageID}]; m != nil {
-			m.end(ev.StopReason, ev.Usage)
+		if m := c.known(&ev.Header); m != nil {
+			m.message.end(ev.StopReason, ev.Usage)
 		}
 	case *MessageComplete:
 		c.messageComplete(ev)
@@ -53,7 +70,7 @@ func (c *Conversation) Apply(ev Event) {
 	}
 }
 
-// applyWhole folds what is no part of a stream.
+// applyWhole folds what is not part of a stream.
 func (c *Conversation) applyWhole(ev Event) {
 	switch ev := ev.(type) {
 	case *AssistantMessage:
@@ -67,12 +84,12 @@ func (c *Conversation) applyWhole(ev Event) {
 	case *ResultMessage:
 		c.result(ev)
 	case *Error:
-		c.thread(ev.ParentToolUseID).add(&Item{Kind: ItemError, Error: &Failure{Message: kept(ev.Message)}})
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemError, Error: &Failure{Message: kept(ev.Message)}})
 	case *UnknownStream:
-		c.thread(ev.ParentToolUseID).add(&Item{Kind: ItemUnknown,
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown,
 			Unknown: &UnknownItem{OriginalType: kept(ev.OriginalType), Stream: true, Data: keptJSON(ev.Data)}})
 	case *Unknown:
-		c.unknown(ev)
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown, Unknown: &UnknownItem{OriginalType: kept(ev.OriginalType), Data: keptJSON(ev.Data)}})
 	default:
 		c.applySession(ev)
 	}
@@ -82,13 +99,25 @@ func (c *Conversation) applyWhole(ev Event) {
 func kept(s string) string { return strings.Clone(s) }
 
 // keptJSON is a JSON text that outlives its line.
-func keptJSON(j claude.JSON) claude.JSON { return claude.JSON(strings.Clone(string(j))) }
+func keptJSON(j JSON) JSON { return JSON(strings.Clone(string(j))) }
 
-// keptAll are strings that outlive their line.
+// keptAll are strings that outlive their line. A list that is nil stays nil.
 func keptAll(list []string) []string {
-	var all []string
+	if list == nil {
+		return nil
+	}
+	all := make([]string, 0, len(list))
 	for _, s := range list {
 		all = append(all, kept(s))
 	}
 	return all
+}
+
+// keptValue is a copy of what a pointer points to.
+func keptValue[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }

@@ -1,34 +1,40 @@
 package ui
 
-import (
-	"slices"
-
-	"github.com/seed7221b0f9/parley/internal/jsonwire"
-)
-
 func (c *Conversation) assistant(ev *AssistantMessage) {
+	c.Retry = nil
 	c.retract(ev.ParentToolUseID, ev.Supersedes)
 	m := c.answer(&ev.Header, Complete)
-	if !slices.ContainsFunc(m.Blocks, func(b *Block) bool { return b.Whole }) {
+	if m.whole == 0 {
 		// Whole lines give the order, also where a message was streamed before.
-		c.thread(ev.ParentToolUseID).toEnd(m)
+		c.toEnd(m)
 	}
 	for i := range ev.Blocks {
-		b := m.block(ev.Blocks[i].Index, ev.Blocks[i].Block.Type)
-		c.fill(b, &ev.Blocks[i].Block)
-		b.State, b.Whole, b.UUID = Complete, true, kept(ev.UUID)
+		c.confirm(m, ev, &ev.Blocks[i])
 	}
-	if m.State == Incomplete && !slices.ContainsFunc(m.Blocks, func(b *Block) bool { return b.State != Complete }) {
-		m.State = Complete
+	if m.message.State == Incomplete && m.live+m.broken == 0 {
+		m.message.State = Complete
 	}
-	c.describe(m, ev)
-	if len(m.Blocks) == 0 && m.State != Streaming {
-		c.remove(ev.ParentToolUseID, m)
+	m.message.describe(ev)
+	if m.n == 0 && m.message.State != Streaming {
+		c.remove(m)
+	}
+}
+
+// confirm makes a block what a line says.
+func (c *Conversation) confirm(m *messageIndex, ev *AssistantMessage, whole *IndexedBlock) {
+	b := c.ensure(m, whole.Index, whole.Block.Type)
+	m.count(b, -1)
+	c.fill(b, &whole.Block)
+	b.State, b.Whole, b.UUID = Complete, true, kept(ev.UUID)
+	m.count(b, 1)
+	c.index.line(m, b)
+	if ev.ParentToolUseID == "" && b.Type == "text" {
+		c.Answer = &AnswerRef{MessageID: m.message.ID, Index: b.Index}
 	}
 }
 
 // describe sets what a line says of the whole message.
-func (c *Conversation) describe(m *Message, ev *AssistantMessage) {
+func (m *Message) describe(ev *AssistantMessage) {
 	set := func(dst *string, s string) {
 		if s != "" {
 			*dst = kept(s)
@@ -37,6 +43,7 @@ func (c *Conversation) describe(m *Message, ev *AssistantMessage) {
 	set(&m.Model, ev.Model)
 	set(&m.Error, ev.Error)
 	set(&m.AgentID, ev.AgentID)
+	set(&m.Phase, ev.Phase)
 	m.end(ev.StopReason, ev.Usage)
 	if m.Timestamp == "" {
 		set(&m.Timestamp, ev.Timestamp)
@@ -50,14 +57,20 @@ func (c *Conversation) fill(b *Block, content *Content) {
 	*b = Block{Index: b.Index, Type: kept(content.Type)}
 	switch {
 	case content.Type == "text" || content.Type == "thinking":
-		b.Text, b.Signature = NewText(content.Text), kept(content.Signature)
+		b.Text, b.Signature, b.Summary = NewText(content.Text), NewText(content.Signature), content.Summary
 		for _, citation := range content.Citations {
 			b.Citations = append(b.Citations, keptJSON(citation))
 		}
-	case isTool(content.Type):
+	case IsTool(content.Type):
 		b.Tool = tool
 		t := c.tool(b, content.ToolUseID, content.Name)
 		t.Input, t.InputText = keptJSON(content.Input), Text{}
+		if content.Title != "" {
+			t.Title = kept(content.Title)
+		}
+		if content.Kind != "" {
+			t.Kind = kept(content.Kind)
+		}
 	default:
 		b.Data = keptJSON(content.Raw)
 		c.serverResult(content)
@@ -68,13 +81,13 @@ func (c *Conversation) fill(b *Block, content *Content) {
 // same message.
 func (c *Conversation) serverResult(content *Content) {
 	t := c.index.tools[content.ToolUseID]
-	if content.ToolUseID == "" || t == nil {
+	if content.ToolUseID == "" || t == nil || !isServerResult(content.Type) {
 		return
 	}
-	result, _ := member(content.Raw, "content")
-	t.Result, t.Status = keptJSON(present(result)), ToolSuccess
-	errorType, _ := member(result, "error_code")
-	isError, _ := member(content.Raw, "is_error")
+	result, _ := content.Raw.Member("content")
+	t.Result, t.Status = keptJSON(Present(string(result))), ToolSuccess
+	errorType, _ := result.Member("error_code")
+	isError, _ := content.Raw.Member("is_error")
 	if errorType != "" || isError == "true" {
 		t.Status = ToolFailed
 	}
@@ -82,30 +95,31 @@ func (c *Conversation) serverResult(content *Content) {
 
 // retract takes back the lines of the given uuids.
 func (c *Conversation) retract(parent string, uuids []string) {
-	if len(uuids) == 0 {
-		return
-	}
-	t := c.thread(parent)
-	for i := len(t.Items) - 1; i >= 0; i-- {
-		m := t.Items[i].Message
-		if m == nil || m.Role != "assistant" {
-			continue
+	for _, uuid := range uuids {
+		key := lineKey{parent, uuid}
+		for _, ref := range c.index.lines[key] {
+			c.index.steps++
+			if ref.block.UUID != uuid || !ref.message.has(ref.block) {
+				continue
+			}
+			c.drop(ref.message, ref.block)
+			if ref.message.n == 0 {
+				c.remove(ref.message)
+			}
 		}
-		before := len(m.Blocks)
-		c.drop(m, func(b *Block) bool { return b.UUID != "" && slices.Contains(uuids, b.UUID) })
-		if before > 0 && len(m.Blocks) == 0 {
-			c.remove(parent, m)
-		}
+		delete(c.index.lines, key)
 	}
 }
 
 func (c *Conversation) user(ev *UserMessage) {
-	m := c.index.users[ev.UUID]
-	if ev.UUID == "" || m == nil {
+	var m *Message
+	if known := c.index.users[ev.UUID]; known != nil && ev.UUID != "" {
+		m = known.message
+	} else {
 		m = &Message{Role: "user", UUID: kept(ev.UUID), State: Complete}
-		c.thread(ev.ParentToolUseID).add(&Item{Kind: ItemMessage, Message: m})
+		ref := c.add(ev.ParentToolUseID, &Item{Kind: ItemMessage, Message: m})
 		if m.UUID != "" {
-			c.index.users[m.UUID] = m
+			put(&c.index.users, m.UUID, &userIndex{m, ref})
 		}
 	}
 	m.Blocks = make([]*Block, len(ev.Blocks))
@@ -125,37 +139,36 @@ func (c *Conversation) user(ev *UserMessage) {
 }
 
 func (c *Conversation) toolComplete(ev *ToolComplete) {
+	r := &ToolResult{
+		ToolUseID: kept(ev.ToolUseID), UUID: kept(ev.UUID), Content: keptJSON(ev.Content), IsError: ev.IsError,
+		ToolUseResult: keptJSON(ev.ToolUseResult), Truncated: ev.Truncated,
+	}
 	if t := c.index.tools[ev.ToolUseID]; t != nil {
-		t.finish(&ToolResult{UUID: kept(ev.UUID), Content: keptJSON(ev.Content), IsError: ev.IsError, ToolUseResult: keptJSON(ev.ToolUseResult)})
+		t.finish(r)
 		return
 	}
-	t := c.thread(ev.ParentToolUseID)
-	id := kept(ev.ToolUseID)
-	t.add(&Item{Kind: ItemToolResult, ToolResult: &ToolResult{
-		ToolUseID: id, UUID: kept(ev.UUID), Content: keptJSON(ev.Content), IsError: ev.IsError, ToolUseResult: keptJSON(ev.ToolUseResult),
-	}})
-	c.index.orphans[id] = t
+	ref := c.add(ev.ParentToolUseID, &Item{Kind: ItemToolResult, ToolResult: r})
+	put(&c.index.orphans, r.ToolUseID, append(c.index.orphans[r.ToolUseID], ref))
 }
 
 func (t *ToolCall) finish(r *ToolResult) {
-	t.Result, t.ToolUseResult, t.ResultUUID = r.Content, r.ToolUseResult, r.UUID
+	t.Result, t.ToolUseResult, t.ResultUUID, t.Truncated = r.Content, r.ToolUseResult, r.UUID, r.Truncated
 	t.Status = ToolSuccess
 	if r.IsError {
 		t.Status = ToolFailed
 	}
 }
 
-// adopt gives a tool the result that came before its call.
+// adopt gives a tool the last result that came before its call.
 func (c *Conversation) adopt(tool *ToolCall) {
-	t := c.index.orphans[tool.ID]
-	if t == nil {
-		return
-	}
-	delete(c.index.orphans, tool.ID)
-	for i := len(t.Items) - 1; i >= 0; i-- {
-		if r := t.Items[i].ToolResult; r != nil && r.ToolUseID == tool.ID {
-			tool.finish(r)
-			t.Items = slices.Delete(t.Items, i, i+1)
+	for refs := c.index.orphans[tool.ID]; len(refs) > 0; {
+		c.index.steps++
+		ref := refs[len(refs)-1]
+		refs = refs[:len(refs)-1]
+		c.index.orphans[tool.ID] = refs
+		if _, ok := c.position(ref); ok {
+			tool.finish(ref.item.ToolResult)
+			c.leave(ref)
 			return
 		}
 	}
@@ -174,23 +187,4 @@ func (c *Conversation) toolProgress(ev *ToolProgress) {
 		t.Progress.TaskID = kept(ev.TaskID)
 	}
 	t.Progress.Output.Append(ev.Output)
-}
-
-func (c *Conversation) unknown(ev *Unknown) {
-	if ev.OriginalType == "system/model_refusal_fallback" {
-		c.retract(ev.ParentToolUseID, retracted(ev))
-	}
-	c.thread(ev.ParentToolUseID).add(&Item{Kind: ItemUnknown, Unknown: &UnknownItem{OriginalType: kept(ev.OriginalType), Data: keptJSON(ev.Data)}})
-}
-
-// retracted are the lines that a refusal takes back.
-func retracted(ev *Unknown) []string {
-	list, _ := member(ev.Data, "retracted_message_uuids")
-	var uuids []string
-	for _, j := range elements(list) {
-		if s, ok := jsonwire.NewDecoder(string(j)).String(); ok {
-			uuids = append(uuids, s)
-		}
-	}
-	return uuids
 }

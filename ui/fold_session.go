@@ -1,22 +1,14 @@
 package ui
 
-import (
-	"math"
-	"slices"
-
-	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/internal/jsonwire"
-)
-
 // applySession folds what is about the session rather than of it.
 func (c *Conversation) applySession(ev Event) {
 	switch ev := ev.(type) {
 	case *SystemInit:
-		c.CWD, c.Model, c.PermissionMode = kept(ev.CWD), kept(ev.Model), kept(ev.PermissionMode)
+		c.CWD, c.Model, c.PermissionMode, c.Sandbox = kept(ev.CWD), kept(ev.Model), kept(ev.PermissionMode), kept(ev.Sandbox)
 		c.Init = &Init{
-			APIKeySource: kept(ev.APIKeySource), Tools: keptAll(ev.Tools), MCPServers: slices.Clone(ev.MCPServers),
+			APIKeySource: kept(ev.APIKeySource), Tools: keptAll(ev.Tools), MCPServers: keptServers(ev.MCPServers),
 			SlashCommands: keptAll(ev.SlashCommands), Agents: keptAll(ev.Agents), Skills: keptAll(ev.Skills),
-			OutputStyle: kept(ev.OutputStyle), ClaudeCodeVersion: kept(ev.CLIVersion),
+			OutputStyle: kept(ev.OutputStyle), CLIVersion: kept(ev.CLIVersion),
 		}
 	case *Status:
 		c.Status = kept(ev.Status)
@@ -24,8 +16,8 @@ func (c *Conversation) applySession(ev Event) {
 			c.PermissionMode = kept(ev.PermissionMode)
 		}
 	case *CompactBoundary:
-		c.thread(ev.ParentToolUseID).add(&Item{Kind: ItemCompaction, Compaction: &Compaction{
-			UUID: kept(ev.UUID), Trigger: kept(trigger(ev.Metadata)), PreTokens: number(ev.Metadata, "pre_tokens"), Metadata: keptJSON(ev.Metadata),
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemCompaction, Compaction: &Compaction{
+			UUID: kept(ev.UUID), Trigger: kept(trigger(ev.Metadata)), PreTokens: preTokens(ev.Metadata), Metadata: keptJSON(ev.Metadata),
 		}})
 	case *RateLimit:
 		c.RateLimit = keptJSON(ev.Info)
@@ -36,13 +28,13 @@ func (c *Conversation) applySession(ev Event) {
 	case *PermissionRequest, *QuestionRequest, *PermissionResolved, *QuestionResolved:
 		c.applyPrompt(ev)
 	default:
-		c.applyTask(ev)
+		c.applyTurn(ev)
 	}
 }
 
-func trigger(metadata claude.JSON) string {
-	t, _ := member(metadata, "trigger")
-	return text(t)
+func trigger(metadata JSON) string {
+	t, _ := metadata.Member("trigger")
+	return t.Text()
 }
 
 func (c *Conversation) applyPrompt(ev Event) {
@@ -51,15 +43,15 @@ func (c *Conversation) applyPrompt(ev Event) {
 		c.ask(&Prompt{
 			Type: PromptPermission, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
 			ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description, Input: ev.Input,
-			Suggestions: ev.Suggestions, BlockedPath: ev.BlockedPath, AgentID: ev.AgentID,
+			Suggestions: ev.Suggestions, Choices: ev.Choices, Profile: ev.Profile, BlockedPath: ev.BlockedPath, AgentID: ev.AgentID,
 		})
 	case *QuestionRequest:
 		c.ask(&Prompt{
 			Type: PromptQuestion, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
-			Questions: ev.Questions, MCPServerName: ev.MCPServerName, Message: ev.Message, Mode: ev.Mode, Schema: ev.Schema, URL: ev.URL,
+			Questions: ev.Questions, Blocking: ev.Blocking, MCPServerName: ev.MCPServerName, Message: ev.Message, Mode: ev.Mode, Schema: ev.Schema, URL: ev.URL,
 		})
 	case *PermissionResolved:
-		c.answered(PromptPermission, ev.RequestID, ev.ToolUseID, &Decision{Behavior: ev.Behavior, Message: ev.Message, By: ev.By})
+		c.answered(PromptPermission, ev.RequestID, ev.ToolUseID, &Decision{Behavior: ev.Behavior, Scope: ev.Scope, Message: ev.Message, By: ev.By})
 	case *QuestionResolved:
 		c.answered(PromptQuestion, ev.RequestID, ev.ToolUseID, &Decision{Behavior: ev.Action, By: ev.By})
 	}
@@ -67,26 +59,25 @@ func (c *Conversation) applyPrompt(ev Event) {
 
 // ask adds a prompt that waits, in place of one with the same id.
 func (c *Conversation) ask(p *Prompt) {
-	for i, old := range c.Prompts {
-		if old.Type == p.Type && old.RequestID == p.RequestID {
-			c.Prompts[i] = p
-			return
-		}
+	key := promptKey{p.Type, p.RequestID}
+	if old := c.index.prompts[key]; old != nil {
+		*old = *p
+		return
 	}
+	put(&c.index.prompts, key, p)
 	c.Prompts = append(c.Prompts, p)
 }
 
 // answered takes a prompt away and notes the answer at its tool.
 func (c *Conversation) answered(promptType, requestID, toolUseID string, d *Decision) {
-	c.Prompts = slices.DeleteFunc(c.Prompts, func(p *Prompt) bool {
-		if p.Type != promptType || p.RequestID != requestID {
-			return false
-		}
+	key := promptKey{promptType, requestID}
+	if p := c.index.prompts[key]; p != nil {
+		delete(c.index.prompts, key)
+		c.index.promptsDirty = true
 		if toolUseID == "" {
 			toolUseID = p.ToolUseID
 		}
-		return true
-	})
+	}
 	if t := c.index.tools[toolUseID]; t != nil && toolUseID != "" {
 		t.Decision = d
 	}
@@ -130,7 +121,7 @@ func (c *Conversation) applyTask(ev Event) {
 	}
 }
 
-func (t *Task) setUsage(usage claude.JSON) {
+func (t *Task) setUsage(usage JSON) {
 	if usage != "" {
 		t.Usage = keptJSON(usage)
 	}
@@ -140,9 +131,9 @@ func (t *Task) setUsage(usage claude.JSON) {
 func (c *Conversation) task(id string) *Task {
 	t := c.index.tasks[id]
 	if t == nil {
-		t = &Task{ID: kept(id), Status: string(claude.TaskRunning)}
+		t = &Task{ID: kept(id), Status: "running"}
 		c.Tasks = append(c.Tasks, t)
-		c.index.tasks[t.ID] = t
+		put(&c.index.tasks, t.ID, t)
 	}
 	return t
 }
@@ -152,60 +143,53 @@ func (c *Conversation) result(ev *ResultMessage) {
 		UUID: kept(ev.UUID), Subtype: kept(ev.Subtype), IsError: ev.IsError, StructuredOutput: keptJSON(ev.StructuredOutput),
 		Errors: keptAll(ev.Errors), NumTurns: ev.NumTurns, DurationMS: ev.DurationMS, StopReason: kept(ev.StopReason), TerminalReason: kept(ev.TerminalReason),
 	}
-	if len(elements(ev.Denials)) > 0 {
+	if len(ev.Denials.Elements()) > 0 {
 		r.Denials = keptJSON(ev.Denials)
 	}
-	main := c.thread("")
-	if !main.endsWith(ev.Result) {
+	if !c.isAnswer(ev.Result) {
 		r.Text = kept(ev.Result)
 	}
-	main.add(&Item{Kind: ItemResult, Result: r})
-	c.Status = ""
+	c.add("", &Item{Kind: ItemResult, Result: r})
+	c.Status, c.Retry = "", nil
+	if t := c.turn(); t != nil {
+		t.Done = true
+	}
 	c.Totals.add(ev)
 }
 
-// endsWith reports whether the last answer ends with a block of this text.
-func (t *Thread) endsWith(s string) bool {
-	for i := len(t.Items) - 1; i >= 0; i-- {
-		m := t.Items[i].Message
-		if m == nil || m.Role != "assistant" {
-			continue
-		}
-		for j := len(m.Blocks) - 1; j >= 0; j-- {
-			if m.Blocks[j].Type == "text" {
-				return string(m.Blocks[j].Text.b) == s
-			}
-		}
+// isAnswer reports whether a text is the last one of the main thread.
+func (c *Conversation) isAnswer(s string) bool {
+	if c.Answer == nil {
 		return false
 	}
-	return false
+	m := c.index.messages[messageKey{"", c.Answer.MessageID}]
+	if m == nil {
+		return false
+	}
+	b := m.find(c.Answer.Index)
+	return b != nil && b.Type == "text" && string(b.Text.b) == s
 }
 
 func (t *Totals) add(ev *ResultMessage) {
 	t.Turns++
-	t.CostUSD = ev.TotalCostUSD
+	if ev.TotalCostUSD != nil {
+		t.CostUSD = keptValue(ev.TotalCostUSD)
+	}
 	t.DurationMS += ev.DurationMS
 	t.DurationAPIMS = ev.DurationAPIMS
-	t.InputTokens = finite(t.InputTokens + number(ev.Usage, "input_tokens"))
-	t.OutputTokens = finite(t.OutputTokens + number(ev.Usage, "output_tokens"))
-	t.CacheCreationInputTokens = finite(t.CacheCreationInputTokens + number(ev.Usage, "cache_creation_input_tokens"))
-	t.CacheReadInputTokens = finite(t.CacheReadInputTokens + number(ev.Usage, "cache_read_input_tokens"))
+	t.InputTokens = finite(t.InputTokens + ev.Usage.Number("input_tokens"))
+	t.OutputTokens = finite(t.OutputTokens + ev.Usage.Number("output_tokens"))
+	t.CacheCreationInputTokens = finite(t.CacheCreationInputTokens + ev.Usage.Number("cache_creation_input_tokens"))
+	t.CacheReadInputTokens = finite(t.CacheReadInputTokens + ev.Usage.Number("cache_read_input_tokens"))
 	if ev.ModelUsage != "" {
 		t.ModelUsage = keptJSON(ev.ModelUsage)
 	}
 }
 
-// number is a member that is a number, 0 for anything else.
-func number(object claude.JSON, key string) float64 {
-	j, _ := member(object, key)
-	f, _ := jsonwire.NewDecoder(string(j)).Float()
-	return finite(f)
-}
-
-// finite is a number that JSON can hold, 0 for any other.
-func finite(f float64) float64 {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return 0
+func preTokens(metadata JSON) *float64 {
+	if _, ok := metadata.Member("pre_tokens"); !ok {
+		return nil
 	}
-	return f
+	n := metadata.Number("pre_tokens")
+	return &n
 }

@@ -1,10 +1,6 @@
 package ui
 
-import (
-	"strings"
-
-	"github.com/seed7221b0f9/parley/claude"
-)
+import "strings"
 
 // delta returns the block that a delta adds to, nil if it is whole already. One
 // whose start was missed begins here.
@@ -12,8 +8,8 @@ func (c *Conversation) delta(h *Header, at int64, blockType string) *Block {
 	x := c.index
 	if x.block == nil || x.block.Index != at || x.message != h.MessageID || x.parent != h.ParentToolUseID {
 		m := c.answer(h, Streaming)
-		x.block = m.block(at, blockType)
-		x.message, x.parent = m.ID, kept(h.ParentToolUseID)
+		x.block = c.ensure(m, at, blockType)
+		x.message, x.parent = m.message.ID, kept(h.ParentToolUseID)
 	}
 	if x.block.Whole {
 		return nil
@@ -22,26 +18,31 @@ func (c *Conversation) delta(h *Header, at int64, blockType string) *Block {
 }
 
 func (c *Conversation) messageStart(ev *MessageStart) {
+	c.Retry = nil
 	m := c.answer(&ev.Header, Streaming)
 	// A start of a message that is there: what is not whole of it is streamed again.
-	c.drop(m, func(b *Block) bool { return !b.Whole })
-	m.State = Streaming
+	c.dropPartial(m, minIndex)
+	m.message.State = Streaming
 	if ev.Model != "" {
-		m.Model = kept(ev.Model)
+		m.message.Model = kept(ev.Model)
 	}
 }
+
+// minIndex is below every index.
+const minIndex = -1 << 63
 
 // start begins a block anew, unless it is whole already.
 func (c *Conversation) start(h *Header, at int64, blockType string, fill func(*Block)) {
 	m := c.answer(h, Streaming)
-	b := m.block(at, blockType)
+	b := c.ensure(m, at, blockType)
 	if b.Whole {
 		return
 	}
-	if b.Tool != nil && c.index.tools[b.Tool.ID] == b.Tool {
-		delete(c.index.tools, b.Tool.ID)
-	}
+	c.forgetTool(b)
+	m.count(b, -1)
 	*b = Block{Index: at, Type: kept(blockType), State: Streaming}
+	m.count(b, 1)
+	m.open = append(m.open, b)
 	fill(b)
 	c.index.block = nil
 }
@@ -49,14 +50,14 @@ func (c *Conversation) start(h *Header, at int64, blockType string, fill func(*B
 // tool returns the tool call of a block, with what is known of it by now.
 func (c *Conversation) tool(b *Block, id, name string) *ToolCall {
 	if b.Tool == nil {
-		b.Tool = &ToolCall{Status: ToolInProgress, ToolType: ToolType("")}
+		b.Tool = &ToolCall{Status: ToolInProgress, ToolType: ToolType(c.Provider, "")}
 	}
 	if name != "" && b.Tool.Name != name {
-		b.Tool.Name, b.Tool.ToolType = kept(name), ToolType(name)
+		b.Tool.Name, b.Tool.ToolType = kept(name), ToolType(c.Provider, name)
 	}
 	if id != "" && b.Tool.ID != id {
 		b.Tool.ID = kept(id)
-		c.index.tools[b.Tool.ID] = b.Tool
+		put(&c.index.tools, b.Tool.ID, b.Tool)
 		c.adopt(b.Tool)
 	}
 	return b.Tool
@@ -66,11 +67,11 @@ func (c *Conversation) tool(b *Block, id, name string) *ToolCall {
 func (b *Block) add(ev *BlockDelta) {
 	switch ev.DeltaType {
 	case "signature_delta":
-		s, _ := member(ev.Delta, "signature")
-		b.Signature += text(s)
+		s, _ := ev.Delta.Member("signature")
+		b.Signature.Append(s.Text())
 		return
 	case "citations_delta":
-		if citation, _ := member(ev.Delta, "citation"); strings.HasPrefix(string(citation), "{") {
+		if citation, _ := ev.Delta.Member("citation"); strings.HasPrefix(string(citation), "{") {
 			b.Citations = append(b.Citations, keptJSON(citation))
 		}
 		return
@@ -78,33 +79,23 @@ func (b *Block) add(ev *BlockDelta) {
 	b.Deltas = append(b.Deltas, keptJSON(ev.Delta))
 }
 
-func (c *Conversation) blockStop(ev *BlockStop) {
-	m := c.index.messages[messageKey{ev.ParentToolUseID, ev.MessageID}]
-	if m == nil {
-		return
-	}
-	if b := m.Block(ev.Index); b != nil {
-		b.stop(ev.Incomplete)
-	}
-}
-
 // stop ends a block. The text of a tool's input that is JSON now becomes its input.
-func (b *Block) stop(incomplete bool) {
+func (m *messageIndex) stop(b *Block, incomplete bool) {
 	switch {
 	case b.Whole || b.State != Streaming:
 		return
 	case incomplete:
-		b.State = Incomplete
+		m.change(b, Incomplete, false)
 		return
 	}
-	b.State = Complete
+	m.change(b, Complete, false)
 	if b.Tool != nil && b.Tool.InputText.valid() {
-		b.Tool.Input, b.Tool.InputText = claude.JSON(b.Tool.InputText.String()), Text{}
+		b.Tool.Input, b.Tool.InputText = JSON(b.Tool.InputText.String()), Text{}
 	}
 }
 
-// end notes how an answer ended, as far as it is told.
-func (m *Message) end(stopReason string, usage claude.JSON) {
+// end notes how an answer ended, as far as it is known.
+func (m *Message) end(stopReason string, usage JSON) {
 	if stopReason != "" {
 		m.StopReason = kept(stopReason)
 	}
@@ -114,22 +105,26 @@ func (m *Message) end(stopReason string, usage claude.JSON) {
 }
 
 func (c *Conversation) messageComplete(ev *MessageComplete) {
-	m := c.index.messages[messageKey{ev.ParentToolUseID, ev.MessageID}]
+	m := c.known(&ev.Header)
 	if m == nil {
 		return
 	}
-	m.end(ev.StopReason, ev.Usage)
+	m.message.end(ev.StopReason, ev.Usage)
 	if from := ev.AbandonedFrom; from != nil {
-		c.drop(m, func(b *Block) bool { return b.Index >= *from && !b.Whole })
+		c.dropPartial(m, *from)
 	}
-	m.State = Complete
-	for _, b := range m.Blocks {
-		b.stop(true) // has an effect where its own stop is missing
-		if b.State == Incomplete {
-			m.State = Incomplete
+	for _, b := range m.open {
+		if m.has(b) {
+			m.stop(b, true) // has an effect where its own stop is missing
 		}
 	}
-	if len(m.Blocks) == 0 {
-		c.remove(ev.ParentToolUseID, m)
+	c.index.steps += int64(len(m.open))
+	m.open = m.open[:0]
+	m.message.State = Complete
+	if m.broken > 0 {
+		m.message.State = Incomplete
+	}
+	if m.n == 0 {
+		c.remove(m)
 	}
 }

@@ -1,50 +1,111 @@
 package ui
 
-import (
-	"slices"
-	"strings"
-)
-
 // index finds things in a conversation. It is made from the conversation alone, so a
 // decoded one has the same.
 type index struct {
-	threads  map[string]*Thread
-	messages map[messageKey]*Message
-	users    map[string]*Message // by uuid
+	threads  map[string]*threadIndex
+	messages map[messageKey]*messageIndex
+	users    map[string]*userIndex // by uuid
 	tools    map[string]*ToolCall
-	orphans  map[string]*Thread // results without their tool, by tool use
+	orphans  map[string][]itemRef // results without their tool, by tool use
+	lines    map[lineKey][]lineRef
 	tasks    map[string]*Task
+	prompts  map[promptKey]*Prompt
+	hooks    map[string]*HookRun
+	turns    map[string]*Turn
+	byTurn   map[string][]itemRef // made when it is needed first
+
+	// Lists that are not in order, see Settle.
+	dirtyThreads  map[*threadIndex]bool
+	dirtyMessages map[*messageIndex]bool
+	threadsDirty  bool
+	promptsDirty  bool
+	// Those of the event that is being applied, to be put in order where they are small.
+	touchedThreads  []*threadIndex
+	touchedMessages []*messageIndex
 
 	// The block that the last delta went to: the next one most likely does too.
 	parent, message string
 	block           *Block
+
+	steps int64 // counts what grows with the conversation, for tests
 }
 
 type messageKey struct{ parent, id string }
+
+// lineKey names a line of the provider in a thread.
+type lineKey struct{ parent, uuid string }
+
+type promptKey struct{ promptType, requestID string }
+
+// itemRef is an item of a thread.
+type itemRef struct {
+	thread *threadIndex
+	item   *Item
+}
+
+// lineRef is a block that a line has confirmed.
+type lineRef struct {
+	message *messageIndex
+	block   *Block
+}
+
+// userIndex is a message of the user's side.
+type userIndex struct {
+	message *Message
+	ref     itemRef
+}
 
 // ready makes the conversation one that events can be applied to.
 func (c *Conversation) ready() {
 	if c.index != nil {
 		return
 	}
-	c.index = &index{
-		threads: map[string]*Thread{}, messages: map[messageKey]*Message{}, users: map[string]*Message{},
-		tools: map[string]*ToolCall{}, orphans: map[string]*Thread{}, tasks: map[string]*Task{},
-	}
+	c.index = &index{}
+	c.index.noThreads()
 	c.Threads, c.Tasks, c.Prompts, c.Queue = notNil(c.Threads), notNil(c.Tasks), notNil(c.Prompts), notNil(c.Queue)
+	c.Turns, c.Hooks, c.Notices = notNil(c.Turns), notNil(c.Hooks), notNil(c.Notices)
 	for _, t := range c.Threads {
-		c.index.threads[t.ParentToolUseID] = t
 		t.Items = notNil(t.Items)
+		x := &threadIndex{thread: t}
+		c.index.threads[t.ParentToolUseID] = x
 		for _, it := range t.Items {
-			c.index.item(t, it)
+			c.index.item(x, it)
 		}
 	}
 	for _, t := range c.Tasks {
-		c.index.tasks[t.ID] = t
+		put(&c.index.tasks, t.ID, t)
+	}
+	for _, p := range c.Prompts {
+		put(&c.index.prompts, promptKey{p.Type, p.RequestID}, p)
+	}
+	for _, h := range c.Hooks {
+		put(&c.index.hooks, h.ID, h)
+	}
+	for _, t := range c.Turns {
+		put(&c.index.turns, t.ID, t)
 	}
 	if len(c.Threads) == 0 {
 		c.thread("")
 	}
+}
+
+// noThreads forgets everything that is found by way of threads.
+func (x *index) noThreads() {
+	x.threads, x.messages = map[string]*threadIndex{}, map[messageKey]*messageIndex{}
+	x.users, x.tools, x.orphans, x.lines, x.byTurn = nil, nil, nil, nil, nil
+	x.block = nil
+	clear(x.dirtyThreads)
+	clear(x.dirtyMessages)
+	x.touchedThreads, x.touchedMessages, x.threadsDirty = nil, nil, false
+}
+
+// put sets an element of a map, which is made when it is needed first.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 func notNil[T any](list []T) []T {
@@ -55,49 +116,50 @@ func notNil[T any](list []T) []T {
 }
 
 // item finds what is in an item.
-func (x *index) item(t *Thread, it *Item) {
+func (x *index) item(t *threadIndex, it *Item) {
+	x.steps++
 	switch m := it.Message; {
 	case it.ToolResult != nil:
-		x.orphans[it.ToolResult.ToolUseID] = t
+		id := it.ToolResult.ToolUseID
+		put(&x.orphans, id, append(x.orphans[id], itemRef{t, it}))
 	case m == nil:
 	case m.Role == "assistant":
 		m.Blocks = notNil(m.Blocks)
-		x.messages[messageKey{t.ParentToolUseID, m.ID}] = m
+		mi := &messageIndex{message: m, ref: itemRef{t, it}}
+		x.messages[messageKey{t.thread.ParentToolUseID, m.ID}] = mi
 		for _, b := range m.Blocks {
+			x.steps++
+			mi.count(b, 1)
+			mi.pending(b)
+			x.line(mi, b)
 			if b.Tool != nil && b.Tool.ID != "" {
-				x.tools[b.Tool.ID] = b.Tool
+				put(&x.tools, b.Tool.ID, b.Tool)
 			}
 		}
 	default:
 		m.Blocks = notNil(m.Blocks)
 		if m.UUID != "" {
-			x.users[m.UUID] = m
+			put(&x.users, m.UUID, &userIndex{m, itemRef{t, it}})
 		}
 	}
 }
 
-// thread returns the thread of a parent tool use, a new one if there is none.
-func (c *Conversation) thread(parent string) *Thread {
-	t := c.index.threads[parent]
-	if t == nil {
-		if parent != "" {
-			c.thread("") // the main thread is always the first
-		}
-		t = &Thread{ParentToolUseID: kept(parent), Items: []*Item{}}
-		at, _ := slices.BinarySearchFunc(c.Threads, parent, func(t *Thread, parent string) int {
-			return strings.Compare(t.ParentToolUseID, parent)
-		})
-		c.Threads = slices.Insert(c.Threads, at, t)
-		c.index.threads[t.ParentToolUseID] = t
+// line notes which line has confirmed a block.
+func (x *index) line(m *messageIndex, b *Block) {
+	if b.UUID != "" {
+		key := lineKey{m.ref.thread.thread.ParentToolUseID, b.UUID}
+		put(&x.lines, key, append(x.lines[key], lineRef{m, b}))
 	}
-	return t
 }
 
 // Thread returns the thread of a subagent by the tool use that it answers, the main
 // thread for "", nil if there is none.
 func (c *Conversation) Thread(parentToolUseID string) *Thread {
-	c.ready()
-	return c.index.threads[parentToolUseID]
+	c.Settle()
+	if t := c.index.threads[parentToolUseID]; t != nil {
+		return t.thread
+	}
+	return nil
 }
 
 // Tool returns the call of a tool by its id, nil if it has not been seen.
@@ -108,93 +170,25 @@ func (c *Conversation) Tool(id string) *ToolCall {
 
 // answer returns an assistant's message, a new one in the given state if there is
 // none.
-func (c *Conversation) answer(h *Header, state State) *Message {
+func (c *Conversation) answer(h *Header, state State) *messageIndex {
 	if m := c.index.messages[messageKey{h.ParentToolUseID, h.MessageID}]; m != nil {
 		return m
 	}
 	m := &Message{Role: "assistant", ID: kept(h.MessageID), State: state, Blocks: []*Block{}}
-	t := c.thread(h.ParentToolUseID)
-	t.add(&Item{Kind: ItemMessage, Message: m})
-	c.index.messages[messageKey{t.ParentToolUseID, m.ID}] = m
-	return m
+	mi := &messageIndex{message: m, ref: c.add(h.ParentToolUseID, &Item{Kind: ItemMessage, Message: m})}
+	c.index.messages[messageKey{mi.ref.thread.thread.ParentToolUseID, m.ID}] = mi
+	return mi
 }
 
-func (t *Thread) add(it *Item) { t.Items = append(t.Items, it) }
+// known returns an assistant's message, nil if there is none.
+func (c *Conversation) known(h *Header) *messageIndex {
+	return c.index.messages[messageKey{h.ParentToolUseID, h.MessageID}]
+}
 
-// position returns where a message is in its thread, -1 if it is not.
-func (t *Thread) position(m *Message) int {
-	for i := len(t.Items) - 1; i >= 0; i-- {
-		if t.Items[i].Message == m {
-			return i
-		}
+// turn returns the turn that runs or ran last, nil before the first.
+func (c *Conversation) turn() *Turn {
+	if len(c.Turns) == 0 {
+		return nil
 	}
-	return -1
-}
-
-// toEnd moves a message to the end of its thread.
-func (t *Thread) toEnd(m *Message) {
-	i := t.position(m)
-	if i < 0 || i == len(t.Items)-1 {
-		return
-	}
-	it := t.Items[i]
-	t.Items = append(slices.Delete(t.Items, i, i+1), it)
-}
-
-// remove takes a message out of the conversation.
-func (c *Conversation) remove(parent string, m *Message) {
-	t := c.thread(parent)
-	if i := t.position(m); i >= 0 {
-		t.Items = slices.Delete(t.Items, i, i+1)
-	}
-	delete(c.index.messages, messageKey{parent, m.ID})
-	c.index.block = nil
-	if len(t.Items) == 0 && parent != "" {
-		c.Threads = slices.DeleteFunc(c.Threads, func(other *Thread) bool { return other == t })
-		delete(c.index.threads, parent)
-	}
-}
-
-// at returns where the block of an index is or belongs.
-func (m *Message) at(index int64) (int, bool) {
-	return slices.BinarySearchFunc(m.Blocks, index, func(b *Block, index int64) int {
-		switch {
-		case b.Index < index:
-			return -1
-		case b.Index > index:
-			return 1
-		}
-		return 0
-	})
-}
-
-// Block returns the block of an index, nil if there is none.
-func (m *Message) Block(index int64) *Block {
-	if i, ok := m.at(index); ok {
-		return m.Blocks[i]
-	}
-	return nil
-}
-
-// block returns the block of an index, a new one that streams if there is none.
-func (m *Message) block(index int64, blockType string) *Block {
-	i, ok := m.at(index)
-	if !ok {
-		m.Blocks = slices.Insert(m.Blocks, i, &Block{Index: index, Type: kept(blockType), State: Streaming})
-	}
-	return m.Blocks[i]
-}
-
-// drop removes the blocks that gone accepts.
-func (c *Conversation) drop(m *Message, gone func(*Block) bool) {
-	m.Blocks = slices.DeleteFunc(m.Blocks, func(b *Block) bool {
-		if !gone(b) {
-			return false
-		}
-		if b.Tool != nil && c.index.tools[b.Tool.ID] == b.Tool {
-			delete(c.index.tools, b.Tool.ID)
-		}
-		return true
-	})
-	c.index.block = nil
+	return c.Turns[len(c.Turns)-1]
 }

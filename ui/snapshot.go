@@ -8,7 +8,7 @@ import (
 // MarshalJSON writes the state, from which [Conversation.UnmarshalJSON] and the
 // TypeScript client can go on.
 func (c *Conversation) MarshalJSON() ([]byte, error) {
-	c.ready()
+	c.Settle()
 	type plain Conversation
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -45,6 +45,7 @@ func (c *Conversation) clean() {
 		}
 	}
 	c.Tasks, c.Prompts = withoutNil(c.Tasks), withoutNil(c.Prompts)
+	c.Turns, c.Hooks = withoutNil(c.Turns), withoutNil(c.Hooks)
 }
 
 // withoutNil is a list without its nils.

@@ -9,20 +9,34 @@ var irregularTools = map[string]string{
 }
 
 // ToolType names the kind of a tool as front ends choose a card by: CLAUDE_BASH for
-// Bash, MCP for the tools of MCP servers, UNKNOWN for a name that is no identifier.
-// A tool that is newer than this package has a type too: CLAUDE_ and its name in
-// upper case.
-func ToolType(name string) string {
-	if t, ok := irregularTools[name]; ok {
-		return t
-	}
+// Bash of the provider claude, CODEX_ and ACP_ for those, MCP for the tools of MCP
+// servers, UNKNOWN for a name that is not an identifier. The simulated agent has
+// Claude's tools. A tool that is newer than this package has a type too: that of its
+// provider and its name in upper case.
+func ToolType(provider, name string) string {
 	if strings.HasPrefix(name, "mcp__") {
 		return "MCP"
 	}
 	if !isIdentifier(name) {
 		return "UNKNOWN"
 	}
-	return "CLAUDE_" + upperSnake(name)
+	prefix := toolPrefix(provider)
+	if t, ok := irregularTools[name]; ok && prefix == claudeTools {
+		return t
+	}
+	return prefix + UpperSnake(name)
+}
+
+// claudeTools begins the types of Claude's tools.
+const claudeTools = "CLAUDE_"
+
+// toolPrefix is how the types of a provider's tools begin.
+func toolPrefix(provider string) string {
+	name, _, _ := strings.Cut(provider, ":")
+	if name == "" || name == "sim" || !isIdentifier(name) {
+		return claudeTools
+	}
+	return UpperSnake(name) + "_"
 }
 
 func isIdentifier(name string) bool {
@@ -36,8 +50,8 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
-// upperSnake gives WEB_FETCH for WebFetch, LSP for LSP, MCP_TOOL for MCPTool.
-func upperSnake(name string) string {
+// UpperSnake gives WEB_FETCH for WebFetch, LSP for LSP, MCP_TOOL for MCPTool.
+func UpperSnake(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
 		c := name[i]

@@ -1,0 +1,89 @@
+package claudeui
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// kept is a string that outlives its line.
+func kept(s string) string { return strings.Clone(s) }
+
+// rawOf is the text that a value was decoded from.
+func rawOf(v interface{ Raw() json.RawMessage }) ui.JSON { return ui.NewJSON(string(v.Raw())) }
+
+// retyped is a JSON object with this type. An object that names its type twice is of
+// the first to package claude and of the last to everything else.
+func retyped(object ui.JSON, typ string) ui.JSON {
+	j, ok := object.Member("type")
+	if !ok || j.Text() == typ {
+		return object
+	}
+	var members map[string]json.RawMessage
+	if object.Decode(&members) != nil {
+		return object
+	}
+	members["type"] = json.RawMessage(ui.Quote(typ))
+	return ui.Encoded(members)
+}
+
+// contentOf is a block in the terms of package ui.
+func contentOf(b message.ContentBlock) ui.Content {
+	raw := rawOf(b)
+	if raw == "" { // built, not decoded
+		raw = ui.Encoded(b)
+	}
+	typ := blockType(b, raw)
+	if strings.HasPrefix(string(raw), `"`) {
+		return repaired(b, typ, raw)
+	}
+	return ui.ContentOf(retyped(raw, typ))
+}
+
+// blockType is the type of a block as package claude sees it.
+func blockType(b message.ContentBlock, raw ui.JSON) string {
+	switch b := b.(type) {
+	case *message.Text:
+		return "text"
+	case *message.Thinking:
+		return "thinking"
+	case *message.ToolUse:
+		return "tool_use"
+	case *message.ServerToolUse:
+		return "server_tool_use"
+	case *message.MCPToolUse:
+		return "mcp_tool_use"
+	case *message.ServerToolResult:
+		return b.Type
+	case *message.MCPToolResult:
+		return "mcp_tool_result"
+	case *message.UnknownBlock:
+		return b.Type
+	}
+	t, _ := raw.Member("type")
+	return t.Text()
+}
+
+// repaired is a block whose JSON is broken inside, made of what could be read of it. One
+// of another type stays a text that cannot be looked into.
+func repaired(b message.ContentBlock, typ string, raw ui.JSON) ui.Content {
+	var id, name string
+	var input message.JSON
+	switch b := b.(type) {
+	case *message.Text:
+		return ui.TextContent(b.Text)
+	case *message.Thinking:
+		return ui.ContentOf(ui.Encoded(map[string]string{"type": typ, "thinking": b.Thinking, "signature": b.Signature}))
+	case *message.ToolUse:
+		id, name, input = b.ID, b.Name, b.Input
+	case *message.ServerToolUse:
+		id, name, input = b.ID, b.Name, b.Input
+	case *message.MCPToolUse:
+		id, name, input = b.ID, b.Name, b.Input
+	default:
+		return ui.Content{Type: typ, Raw: raw}
+	}
+	return ui.ContentOf(ui.Encoded(map[string]any{"type": typ, "id": id, "name": name, "input": ui.NewJSON(string(input))}))
+}
