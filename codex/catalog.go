@@ -1,0 +1,182 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// Model is an entry of the server's catalogue.
+type Model struct {
+	ID                        string         `json:"id"`
+	Model                     string         `json:"model"`
+	DisplayName               string         `json:"displayName"`
+	Description               string         `json:"description"`
+	Hidden                    bool           `json:"hidden"`
+	IsDefault                 bool           `json:"isDefault"`
+	DefaultReasoningEffort    string         `json:"defaultReasoningEffort"`
+	SupportedReasoningEfforts []EffortOption `json:"supportedReasoningEfforts"`
+	InputModalities           []string       `json:"inputModalities"`
+}
+
+// EffortOption is a reasoning effort that a model supports.
+type EffortOption struct {
+	ReasoningEffort string `json:"reasoningEffort"`
+	Description     string `json:"description"`
+}
+
+// MCPServer is an MCP server as the server sees it. Tools are by name, as MCP describes
+// them.
+type MCPServer struct {
+	Name       string               `json:"name"`
+	AuthStatus string               `json:"authStatus"`
+	Tools      map[string]item.JSON `json:"tools"`
+	ToolsError string               `json:"toolsError"`
+	ServerInfo item.JSON            `json:"serverInfo"`
+	Resources  []item.JSON          `json:"resources"`
+}
+
+// page is the answer of a method that lists.
+type page[T any] struct {
+	Data       []T    `json:"data"`
+	NextCursor string `json:"nextCursor"`
+}
+
+// pages yields the elements of all pages of a method that lists.
+func pages[T any](ctx context.Context, c *Client, method string, params map[string]any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		cursor := ""
+		for {
+			p := map[string]any{}
+			for k, v := range params {
+				p[k] = v
+			}
+			if cursor != "" {
+				p["cursor"] = cursor
+			}
+			var out page[T]
+			if err := c.Call(ctx, method, p, &out); err != nil {
+				yield(zero, err)
+				return
+			}
+			for _, v := range out.Data {
+				if !yield(v, nil) {
+					return
+				}
+			}
+			// A cursor that does not move would go on for ever.
+			if out.NextCursor == "" || out.NextCursor == cursor {
+				return
+			}
+			cursor = out.NextCursor
+		}
+	}
+}
+
+func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
+	var list []T
+	for v, err := range seq {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// Models returns the server's catalogue of models, with hidden ones if asked for.
+func (c *Client) Models(ctx context.Context, hidden bool) ([]Model, error) {
+	p := map[string]any{}
+	if hidden {
+		p["includeHidden"] = true
+	}
+	return collect(pages[Model](ctx, c, "model/list", p))
+}
+
+// MCPServers returns the MCP servers with their tools.
+func (c *Client) MCPServers(ctx context.Context) ([]MCPServer, error) {
+	return collect(pages[MCPServer](ctx, c, "mcpServerStatus/list", nil))
+}
+
+// ReloadMCPServers makes the server read the configuration of MCP servers again.
+func (c *Client) ReloadMCPServers(ctx context.Context) error {
+	return c.Call(ctx, "config/mcpServer/reload", nil, nil)
+}
+
+// ListOptions says which threads [Client.Threads] yields. Extra are further members of the
+// request, as the server names them.
+type ListOptions struct {
+	Archived   bool
+	CWD        string
+	SearchTerm string
+	PageSize   int // 0 leaves it to the server
+	Extra      map[string]any
+}
+
+// Threads yields the stored threads, without their turns, the newest first unless Extra
+// says otherwise.
+func (c *Client) Threads(ctx context.Context, opts ListOptions) iter.Seq2[item.Thread, error] {
+	p := map[string]any{}
+	if opts.Archived {
+		p["archived"] = true
+	}
+	if opts.CWD != "" {
+		p["cwd"] = opts.CWD
+	}
+	if opts.SearchTerm != "" {
+		p["searchTerm"] = opts.SearchTerm
+	}
+	if opts.PageSize > 0 {
+		p["limit"] = opts.PageSize
+	}
+	for k, v := range opts.Extra {
+		p[k] = v
+	}
+	return pages[item.Thread](ctx, c, "thread/list", p)
+}
+
+// ReadThread reads a stored thread without loading it.
+func (c *Client) ReadThread(ctx context.Context, id string, turns bool) (*item.Thread, error) {
+	var out struct {
+		Thread item.Thread `json:"thread"`
+	}
+	err := c.Call(ctx, "thread/read", map[string]any{"threadId": id, "includeTurns": turns}, &out)
+	return &out.Thread, err
+}
+
+// ArchiveThread moves a thread to the archive.
+func (c *Client) ArchiveThread(ctx context.Context, id string) error {
+	return c.Call(ctx, "thread/archive", map[string]string{"threadId": id}, nil)
+}
+
+// UnarchiveThread takes a thread out of the archive.
+func (c *Client) UnarchiveThread(ctx context.Context, id string) error {
+	return c.Call(ctx, "thread/unarchive", map[string]string{"threadId": id}, nil)
+}
+
+// DeleteThread deletes a thread for good.
+func (c *Client) DeleteThread(ctx context.Context, id string) error {
+	return c.Call(ctx, "thread/delete", map[string]string{"threadId": id}, nil)
+}
+
+// Config returns the configuration that is in force for a directory, as the server's JSON.
+// An empty directory means the server's own.
+func (c *Client) Config(ctx context.Context, cwd string) (json.RawMessage, error) {
+	p := map[string]any{}
+	if cwd != "" {
+		p["cwd"] = cwd
+	}
+	var out struct {
+		Config item.JSON `json:"config"`
+	}
+	err := c.Call(ctx, "config/read", p, &out)
+	return out.Config.Bytes(), err
+}
+
+// WriteConfig sets one key of the user's config.toml, replacing what is there.
+func (c *Client) WriteConfig(ctx context.Context, key string, value any) error {
+	return c.Call(ctx, "config/value/write", map[string]any{"keyPath": key, "value": value, "mergeStrategy": "replace"}, nil)
+}

@@ -1,0 +1,172 @@
+package codex
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// States that a caller may want to tell apart, for [errors.Is].
+var (
+	// ErrNotFound is returned when there is no codex program. The error is also
+	// exec.ErrNotFound.
+	ErrNotFound = errors.New("codex: program not found")
+	// ErrClosed is returned after the client was closed by its user.
+	ErrClosed = errors.New("codex: closed")
+	// ErrUsed is yielded when an iterator is ranged over a second time.
+	ErrUsed = errors.New("codex: used twice")
+	// ErrInterrupted is returned for a turn that was interrupted.
+	ErrInterrupted = errors.New("codex: the turn was interrupted")
+	// ErrUnsupported is returned for a method that this server does not know.
+	ErrUnsupported = errors.New("codex: not supported by this server")
+	// ErrExperimental is returned for what needs Options.Experimental.
+	ErrExperimental = errors.New("codex: needs the experimental API")
+	// ErrNoThread is returned for a thread that does not exist or is not loaded.
+	ErrNoThread = errors.New("codex: no such thread")
+	// ErrNoTurn is returned when no turn runs that could be interrupted or steered.
+	ErrNoTurn = errors.New("codex: no active turn")
+	// ErrBusy is returned for a thread that another process writes to.
+	ErrBusy = errors.New("codex: the thread has another writer")
+	// ErrInvalid is returned for params that the server does not accept.
+	ErrInvalid = errors.New("codex: invalid request")
+	// ErrOverflow is yielded when a turn's notifications were not read until they took
+	// more than Options.MaxBuffered.
+	ErrOverflow = errors.New("codex: too many notifications were left unread")
+)
+
+// NotFoundError says where the program was looked for. It is [ErrNotFound] and
+// [exec.ErrNotFound].
+type NotFoundError struct {
+	Tried []string
+}
+
+func (e *NotFoundError) Error() string {
+	return "codex: program not found (tried " + strings.Join(e.Tried, ", ") + "): install it with `npm install -g @openai/codex`, or set Options.Path"
+}
+
+// Is makes the error equal to the two sentinels.
+func (e *NotFoundError) Is(target error) bool {
+	return target == ErrNotFound || target == exec.ErrNotFound
+}
+
+// SpawnError says why the server could not be started.
+type SpawnError struct {
+	Path, Dir string
+	Err       error
+}
+
+func (e *SpawnError) Error() string { return "codex: starting the server: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SpawnError) Unwrap() error { return e.Err }
+
+// HandshakeError says why the server did not answer initialize.
+type HandshakeError struct{ Err error }
+
+func (e *HandshakeError) Error() string { return "codex: connecting: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *HandshakeError) Unwrap() error { return e.Err }
+
+// ExitError says how the server ended when Close had not ended it.
+type ExitError struct {
+	Code        int    // -1 when a signal ended it
+	Signal      string // "SIGKILL"; empty if none
+	Stderr      string // the end of what it wrote to stderr
+	Err         error  // set when the end itself could not be observed
+	OutOfMemory bool   // killed by the OOM killer, where that is known
+}
+
+func (e *ExitError) Error() string {
+	what := fmt.Sprintf("codex: the server exited with code %d", e.Code)
+	switch {
+	case e.Err != nil:
+		what = "codex: waiting for the server: " + e.Err.Error()
+	case e.OutOfMemory:
+		what = "codex: the server was killed by the OOM killer"
+	case e.Signal != "":
+		what = "codex: the server was ended by signal " + e.Signal
+	}
+	if tail := strings.TrimSpace(e.Stderr); tail != "" {
+		if len(tail) > 2<<10 {
+			tail = "…" + strings.ToValidUTF8(tail[len(tail)-2<<10:], "")
+		}
+		what += ". stderr: " + tail
+	}
+	return what
+}
+
+// Unwrap returns what kept the end from being observed, mostly nil.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// RPCError is the server's refusal of a request. Nearly all of them have the code -32600,
+// so [errors.Is] looks at the text: [ErrUnsupported], [ErrExperimental], [ErrNoThread],
+// [ErrNoTurn], [ErrBusy], [ErrInvalid].
+type RPCError struct {
+	Method  string // of the request
+	Code    int64
+	Message string
+	Data    item.JSON
+}
+
+func (e *RPCError) Error() string {
+	return fmt.Sprintf("codex: %s: %s (%d)", e.Method, e.Message, e.Code)
+}
+
+// rpcTexts maps parts of the server's texts to what they mean. The first that matches
+// counts. Seen with 0.144.6 and 0.166.0.
+var rpcTexts = []struct {
+	text string
+	err  error
+}{
+	{"requires experimentalApi capability", ErrExperimental},
+	{"is not supported yet", ErrUnsupported},
+	{"no active turn", ErrNoTurn},
+	{"expected active turn id", ErrNoTurn},
+	{"already has an active writer", ErrBusy},
+	{"thread not found", ErrNoThread},
+	{"thread not loaded", ErrNoThread},
+	{"no rollout found", ErrNoThread},
+	{"missing source rollout", ErrNoThread},
+	{"invalid thread id", ErrNoThread},
+	{"invalid session id", ErrNoThread},
+	{"Invalid request", ErrInvalid},
+	{"Not initialized", ErrInvalid},
+	{"Already initialized", ErrInvalid},
+}
+
+// unknownMethod is the server's text for a method that it does not know.
+func (e *RPCError) unknownMethod() bool {
+	return e.Code == -32601 || strings.Contains(e.Message, "unknown variant `"+e.Method+"`")
+}
+
+// Is makes the error equal to the sentinel that its text means.
+func (e *RPCError) Is(target error) bool {
+	if e.unknownMethod() {
+		return target == ErrUnsupported
+	}
+	for _, t := range rpcTexts {
+		if strings.Contains(e.Message, t.text) {
+			return target == t.err
+		}
+	}
+	return false
+}
+
+// TurnError is a turn that failed. Info classifies the failure by the server's
+// codexErrorInfo; Result has what the turn did before.
+type TurnError struct {
+	Message string
+	Info    item.ErrorInfo
+	Result  *Result
+}
+
+func (e *TurnError) Error() string {
+	if e.Info.Kind == "" {
+		return "codex: the turn failed: " + e.Message
+	}
+	return fmt.Sprintf("codex: the turn failed: %s (%s)", e.Message, e.Info.Kind)
+}

@@ -1,0 +1,150 @@
+package item
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Reasons why an item was cut off.
+const (
+	CutTurnEnded = "turnEnded" // the turn ended, interrupted or not, and the item was open
+	CutRetry     = "retry"     // the server asks the model again, and starts a new item
+	CutEnd       = "end"       // the server itself ended
+)
+
+// ItemCut says that an item will not be completed. The server never sends it: an item that
+// is cut off just stays open. Whoever follows a thread makes one, so that each item that
+// was started ends. Item is the item as far as it came, with the text of its deltas.
+//
+// A command that was cut off may run on. Should it be completed after all, its
+// [ItemCompleted] follows.
+type ItemCut struct {
+	Note
+	Item   Item   `json:"item"`
+	Reason string `json:"reason"`
+}
+
+// omitted matches what the server writes in place of the middle of an output over 1 MiB.
+var omitted = regexp.MustCompile(`\n\.\.\. \d+ bytes omitted \.\.\.\n`)
+
+// maxOutput is how much of an output the server keeps.
+const maxOutput = 1 << 20
+
+// Output decides what a command wrote, given the joined deltas and the output of the
+// completed item, which is nil if there is none. The deltas can lack what the command wrote
+// at its start, and the item has at most 1 MiB: the item counts, unless it was cut and the
+// deltas are longer. truncated reports that something is or may be missing.
+func Output(deltas string, aggregated *string) (text string, truncated bool) {
+	switch {
+	case aggregated == nil:
+		return deltas, true
+	case !cutOutput(*aggregated):
+		return *aggregated, false
+	case len(deltas) > len(*aggregated):
+		return deltas, true
+	}
+	return *aggregated, true
+}
+
+// cutOutput reports whether the server has cut an output. The command may have written the
+// marker itself, so the length counts too.
+func cutOutput(s string) bool {
+	if len(s) < maxOutput {
+		return false
+	}
+	return omitted.MatchString(s[maxOutput/2-8 : min(len(s), maxOutput/2+64)])
+}
+
+// Partial is an item that is not completed, with the text of its deltas. The zero value is
+// not usable; see [NewPartial]. It is for one goroutine.
+type Partial struct {
+	item    Item
+	text    strings.Builder
+	summary []*strings.Builder
+	content []*strings.Builder
+}
+
+// NewPartial returns the item of an [ItemStarted], to which deltas can be added.
+func NewPartial(i Item) *Partial { return &Partial{item: i} }
+
+// maxParts guards against an index that would need as much memory as it is large.
+const maxParts = 10_000
+
+// Add adds a delta. Notifications that are no deltas of this item change nothing.
+func (p *Partial) Add(n Notification) {
+	switch n := n.(type) {
+	case *AgentMessageDelta:
+		p.text.WriteString(n.Delta)
+	case *PlanDelta:
+		p.text.WriteString(n.Delta)
+	case *CommandOutputDelta:
+		p.text.WriteString(n.Delta)
+	case *ReasoningSummaryDelta:
+		addPart(&p.summary, n.SummaryIndex, n.Delta)
+	case *ReasoningTextDelta:
+		addPart(&p.content, n.ContentIndex, n.Delta)
+	case *FileChangePatchUpdated:
+		if f, ok := p.item.(*FileChange); ok {
+			c := *f
+			c.text, c.Changes = "", n.Changes
+			p.item = &c
+		}
+	}
+}
+
+func addPart(parts *[]*strings.Builder, index int64, delta string) {
+	if index < 0 || index >= maxParts {
+		return
+	}
+	for int64(len(*parts)) <= index {
+		*parts = append(*parts, &strings.Builder{})
+	}
+	(*parts)[index].WriteString(delta)
+}
+
+// Text returns the joined deltas of a message, a plan or a command.
+func (p *Partial) Text() string { return p.text.String() }
+
+// Started returns the item as it was started.
+func (p *Partial) Started() Item { return p.item }
+
+// Item returns the item with what its deltas have added. It is built, not decoded, where
+// that changed it.
+func (p *Partial) Item() Item {
+	switch i := p.item.(type) {
+	case *AgentMessage:
+		c := *i
+		if p.text.Len() > 0 {
+			c.text, c.Text = "", p.text.String()
+		}
+		return &c
+	case *Plan:
+		c := *i
+		if p.text.Len() > 0 {
+			c.text, c.Text = "", p.text.String()
+		}
+		return &c
+	case *CommandExecution:
+		c := *i
+		if p.text.Len() > 0 {
+			s := p.text.String()
+			c.text, c.AggregatedOutput = "", &s
+		}
+		return &c
+	case *Reasoning:
+		c := *i
+		if p.summary != nil || p.content != nil {
+			c.text, c.Summary, c.Content = "", joined(p.summary), joined(p.content)
+		}
+		return &c
+	}
+	return p.item
+}
+
+func joined(parts []*strings.Builder) []string {
+	list := make([]string, len(parts))
+	for i, p := range parts {
+		list[i] = p.String()
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+package item
+
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Input is a part of a prompt. The set of types is closed; a part of a type that this
+// package does not know is an *[UnknownInput].
+//
+//sumtype:decl
+type Input interface {
+	// Raw returns a copy of the part's text, nil for a part that was built.
+	Raw() json.RawMessage
+
+	input() *inputText
+}
+
+type inputText struct{ text string }
+
+// Raw returns a copy of the part's text, nil for a part that was built.
+func (t *inputText) Raw() json.RawMessage { return JSON(t.text).Bytes() }
+
+func (t *inputText) input() *inputText { return t }
+
+// Text is text. TextElements marks spans of it for a user interface.
+type Text struct {
+	inputText
+	Text         string `json:"text"`
+	TextElements JSON   `json:"text_elements,omitempty"`
+}
+
+// Image is an image by its address, which may be a data: address, or by the id of a file.
+type Image struct {
+	inputText
+	URL    string `json:"url,omitempty"`
+	FileID string `json:"fileId,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// LocalImage is an image file on the server's machine.
+type LocalImage struct {
+	inputText
+	Path   string `json:"path"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Audio is a sound by its address.
+type Audio struct {
+	inputText
+	URL string `json:"url"`
+}
+
+// LocalAudio is a sound file on the server's machine.
+type LocalAudio struct {
+	inputText
+	Path string `json:"path"`
+}
+
+// Skill names a skill that the agent shall use.
+type Skill struct {
+	inputText
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// Mention names something that the prompt is about, such as a file.
+type Mention struct {
+	inputText
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// UnknownInput is a part of a type that this package does not know. To send one, set JSON
+// to the whole part.
+type UnknownInput struct {
+	inputText
+	Type string `json:"type"`
+	JSON JSON   `json:"-"`
+}
+
+var inputTypes = map[string]func() Input{
+	"text":       func() Input { return new(Text) },
+	"image":      func() Input { return new(Image) },
+	"localImage": func() Input { return new(LocalImage) },
+	"audio":      func() Input { return new(Audio) },
+	"localAudio": func() Input { return new(LocalAudio) },
+	"skill":      func() Input { return new(Skill) },
+	"mention":    func() Input { return new(Mention) },
+}
+
+var _ = jsonwire.Register(decodeInput)
+
+func decodeInput(d *jsonwire.Decoder) Input {
+	if d.Kind() == 'n' {
+		d.Skip()
+		return nil
+	}
+	start := d.Offset()
+	create, ok := inputTypes[d.Peek("type")]
+	if !ok {
+		u := &UnknownInput{}
+		d.Into(u)
+		u.text = d.Since(start)
+		u.JSON = JSON(u.text)
+		return u
+	}
+	i := create()
+	d.Into(i)
+	i.input().text = d.Since(start)
+	return i
+}
+
+// MarshalJSON returns the part's text, or its fields if it was built.
+func (i *Text) MarshalJSON() ([]byte, error) {
+	type plain Text
+	return encodePart(i.text, "text", (*plain)(i))
+}
+
+// MarshalJSON returns the part's text, or its fields if it was built.
+func (i *Image) MarshalJSON() ([]byte, error) {
+	type plain Image
+	return encodePart(i.text, "image", (*plain)(i))
+}
+
+// MarshalJSON returns the part's text, or its fields if it was built.
+func (i *LocalImage) MarshalJSON() ([]byte, error) {
+	type plain LocalImage
+	return encodePart(i.text, "localImage", (*plain)(i))
+}
+
+// MarshalJSON returns the part's text, or its fields if it was built.
+func (i *Audio) MarshalJSON() ([]byte, error) {
+	type plain Audio
+	return encodePart(i.text, "audio", (*plain)(i))
+}
+
+// MarshalJSON returns the part's text, or its fields if it was built.
+func (i *LocalAudio) MarshalJSON() ([]byte, error) {
+	type plain LocalAudio
+	return encodePart(i.text, "localAudio", (*plain)(i))
+}
+
+// MarshalJSON returns the part's text, or its fields if it was built.
+func (i *Skill) MarshalJSON() ([]byte, error) {
+	type plain Skill
+	return encodePart(i.text, "skill", (*plain)(i))
+}
+
+// MarshalJSON returns the part's text, or its fields if it was built.
+func (i *Mention) MarshalJSON() ([]byte, error) {
+	type plain Mention
+	return encodePart(i.text, "mention", (*plain)(i))
+}
+
+// MarshalJSON returns the part's text.
+func (i *UnknownInput) MarshalJSON() ([]byte, error) {
+	if i.text != "" {
+		return []byte(i.text), nil
+	}
+	return i.JSON.MarshalJSON()
+}

@@ -1,0 +1,130 @@
+package item
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Item is one piece of a conversation. The set of types is closed; an item of a type that
+// this package does not know is an *[UnknownItem].
+//
+//sumtype:decl
+type Item interface {
+	// Head returns what every item has.
+	Head() *ItemHead
+	// Raw returns a copy of the item's text, nil for an item that was built.
+	Raw() json.RawMessage
+
+	item()
+}
+
+// ItemHead is what every item has. The two times are on the wire although no schema of
+// version 0.144 names them; they are nil where the wire has null.
+type ItemHead struct {
+	ID            string `json:"id"`
+	StartedAtMs   *int64 `json:"startedAtMs,omitempty"`
+	CompletedAtMs *int64 `json:"completedAtMs,omitempty"`
+
+	text string
+}
+
+// Head returns h.
+func (h *ItemHead) Head() *ItemHead { return h }
+
+// Raw returns a copy of the item's text, nil for an item that was built.
+func (h *ItemHead) Raw() json.RawMessage { return JSON(h.text).Bytes() }
+
+func (*ItemHead) item() {}
+
+// UnknownItem is an item of a type that this package does not know. All of it is in Raw.
+type UnknownItem struct {
+	ItemHead
+	Type string `json:"type"`
+}
+
+// itemTypes is the decode table of items.
+var itemTypes = map[string]func() Item{
+	"userMessage":         func() Item { return new(UserMessage) },
+	"hookPrompt":          func() Item { return new(HookPrompt) },
+	"agentMessage":        func() Item { return new(AgentMessage) },
+	"functionCallOutput":  func() Item { return new(FunctionCallOutput) },
+	"plan":                func() Item { return new(Plan) },
+	"reasoning":           func() Item { return new(Reasoning) },
+	"commandExecution":    func() Item { return new(CommandExecution) },
+	"fileChange":          func() Item { return new(FileChange) },
+	"mcpToolCall":         func() Item { return new(MCPToolCall) },
+	"dynamicToolCall":     func() Item { return new(DynamicToolCall) },
+	"collabAgentToolCall": func() Item { return new(CollabAgentToolCall) },
+	"subAgentActivity":    func() Item { return new(SubAgentActivity) },
+	"webSearch":           func() Item { return new(WebSearch) },
+	"imageView":           func() Item { return new(ImageView) },
+	"sleep":               func() Item { return new(Sleep) },
+	"imageGeneration":     func() Item { return new(ImageGeneration) },
+	"enteredReviewMode":   func() Item { return new(EnteredReviewMode) },
+	"exitedReviewMode":    func() Item { return new(ExitedReviewMode) },
+	"contextCompaction":   func() Item { return new(ContextCompaction) },
+}
+
+// names maps the Go types of a decode table to their wire names.
+func names[T any](table map[string]func() T) map[reflect.Type]string {
+	m := map[reflect.Type]string{}
+	for name, create := range table {
+		m[reflect.TypeOf(create())] = name
+	}
+	return m
+}
+
+var itemNames = names(itemTypes)
+
+// Kind returns the wire's name of an item's type, such as "commandExecution".
+func Kind(i Item) string {
+	if u, ok := i.(*UnknownItem); ok {
+		return u.Type
+	}
+	return itemNames[reflect.TypeOf(i)]
+}
+
+// Kinds returns the names of all item types that this package knows, in no order.
+func Kinds() []string { return keys(itemTypes) }
+
+func keys[T any](m map[string]T) []string {
+	list := make([]string, 0, len(m))
+	for k := range m {
+		list = append(list, k)
+	}
+	return list
+}
+
+var _ = jsonwire.Register(decodeItem)
+
+// decodeItem decodes the value ahead, whatever it is, into an item; null is nil.
+func decodeItem(d *jsonwire.Decoder) Item {
+	if d.Kind() == 'n' {
+		d.Skip()
+		return nil
+	}
+	start := d.Offset()
+	create, ok := itemTypes[d.Peek("type")]
+	if !ok {
+		create = func() Item { return new(UnknownItem) }
+	}
+	i := create()
+	d.Into(i)
+	i.Head().text = d.Since(start)
+	return i
+}
+
+// Decode decodes one item. Only text that is not a JSON object is an error.
+func Decode(text []byte) (Item, error) {
+	d := jsonwire.NewDecoder(string(text))
+	if d.Kind() != '{' {
+		return nil, notObject(string(text), d.Err())
+	}
+	i := decodeItem(d)
+	if err := d.End(); err != nil {
+		return nil, &DecodeError{Text: clip(string(text)), Err: err}
+	}
+	return i, nil
+}

@@ -1,0 +1,249 @@
+package item
+
+// Status values of turns and of items that run: commands, patches, tool calls. Which of
+// them occur depends on the item.
+const (
+	StatusInProgress  = "inProgress"
+	StatusCompleted   = "completed"
+	StatusFailed      = "failed"
+	StatusDeclined    = "declined"    // commands and patches
+	StatusInterrupted = "interrupted" // turns, calls of agents
+)
+
+// CommandExecution is a command that the agent runs, or that the user ran with
+// thread/shellCommand. It can outlive its turn.
+//
+// AggregatedOutput is stdout and stderr in one, cut at 1 MiB by the server; it is nil
+// while the command runs. The output deltas of a command need not add up to it.
+type CommandExecution struct {
+	ItemHead
+	Command          string          `json:"command"`
+	CWD              string          `json:"cwd"`
+	ProcessID        string          `json:"processId,omitempty"`
+	Source           string          `json:"source,omitempty"` // agent, userShell, unifiedExecStartup, unifiedExecInteraction
+	Status           string          `json:"status"`
+	CommandActions   []CommandAction `json:"commandActions"`
+	AggregatedOutput *string         `json:"aggregatedOutput,omitempty"`
+	ExitCode         *int64          `json:"exitCode,omitempty"`
+	DurationMs       *int64          `json:"durationMs,omitempty"`
+	PluginID         string          `json:"pluginId,omitempty"`
+	ScriptPath       string          `json:"scriptPath,omitempty"`
+}
+
+// CommandAction is what the server takes a part of a command for. Type is read,
+// listFiles, search or unknown, and says which of the members are set.
+type CommandAction struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Name    string `json:"name,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Query   string `json:"query,omitempty"`
+}
+
+// FileChange is a patch.
+type FileChange struct {
+	ItemHead
+	Changes []Change `json:"changes"`
+	Status  string   `json:"status"`
+}
+
+// Change is what a patch does to one file. Diff is a unified diff for an update and the
+// whole text of the file for an addition or a deletion.
+type Change struct {
+	Path string     `json:"path"`
+	Kind ChangeKind `json:"kind"`
+	Diff string     `json:"diff"`
+}
+
+// ChangeKind is the kind of a change: add, delete or update, which may also move the file.
+type ChangeKind struct {
+	Type     string `json:"type"`
+	MovePath string `json:"move_path,omitempty"`
+}
+
+// MCPToolCall is a call of a tool of an MCP server.
+type MCPToolCall struct {
+	ItemHead
+	Server            string     `json:"server"`
+	Tool              string     `json:"tool"`
+	Status            string     `json:"status"`
+	Arguments         JSON       `json:"arguments"`
+	Result            *MCPResult `json:"result,omitempty"`
+	Error             *MCPError  `json:"error,omitempty"`
+	DurationMs        *int64     `json:"durationMs,omitempty"`
+	ReadOnlyHint      *bool      `json:"readOnlyHint,omitempty"`
+	PluginID          string     `json:"pluginId,omitempty"`
+	AppContext        JSON       `json:"appContext,omitempty"`
+	MCPAppResourceURI string     `json:"mcpAppResourceUri,omitempty"`
+	MCPAppUI          JSON       `json:"mcpAppUi,omitempty"`
+}
+
+// MCPResult is what a tool of an MCP server gave back. Content is a list of MCP content
+// blocks.
+type MCPResult struct {
+	Content           []JSON `json:"content"`
+	StructuredContent JSON   `json:"structuredContent,omitempty"`
+	Meta              JSON   `json:"_meta,omitempty"`
+}
+
+// MCPError is why a call of an MCP tool failed.
+type MCPError struct {
+	Message string `json:"message"`
+}
+
+// DynamicToolCall is a call of a tool that the client itself serves.
+type DynamicToolCall struct {
+	ItemHead
+	Namespace    string        `json:"namespace,omitempty"`
+	Tool         string        `json:"tool"`
+	Arguments    JSON          `json:"arguments"`
+	Status       string        `json:"status"`
+	ContentItems []ToolContent `json:"contentItems,omitempty"`
+	Success      *bool         `json:"success,omitempty"`
+	DurationMs   *int64        `json:"durationMs,omitempty"`
+}
+
+// ToolContent is a part of a dynamic tool's result. Type is inputText, inputImage or
+// inputAudio, and says which of the members is set.
+type ToolContent struct {
+	Type     string  `json:"type"`
+	Text     *string `json:"text,omitempty"`
+	ImageURL string  `json:"imageUrl,omitempty"`
+	AudioURL string  `json:"audioUrl,omitempty"`
+}
+
+// CollabAgentToolCall is something the agent does with other agents. Tool is spawnAgent,
+// sendInput, resumeAgent, wait, closeAgent or one of the newer ones. The ids of the agents
+// that it started are known only when the item is completed.
+type CollabAgentToolCall struct {
+	ItemHead
+	Tool              string                `json:"tool"`
+	Status            string                `json:"status"`
+	SenderThreadID    string                `json:"senderThreadId"`
+	ReceiverThreadIDs []string              `json:"receiverThreadIds"`
+	Prompt            string                `json:"prompt,omitempty"`
+	Model             string                `json:"model,omitempty"`
+	ReasoningEffort   string                `json:"reasoningEffort,omitempty"`
+	AgentsStates      map[string]AgentState `json:"agentsStates"`
+}
+
+// AgentState is how another agent is doing: pendingInit, running, interrupted, completed,
+// errored, shutdown or notFound.
+type AgentState struct {
+	Status  string `json:"status"`
+	Message string `json:"message,omitempty"`
+}
+
+// SubAgentActivity says that a subagent began, was messaged or ended.
+type SubAgentActivity struct {
+	ItemHead
+	Kind            string `json:"kind"`
+	AgentThreadID   string `json:"agentThreadId"`
+	AgentPath       string `json:"agentPath"`
+	Model           string `json:"model,omitempty"`
+	ReasoningEffort string `json:"reasoningEffort,omitempty"`
+}
+
+// WebSearch is a search that the provider runs.
+type WebSearch struct {
+	ItemHead
+	Query   string        `json:"query"`
+	Action  *SearchAction `json:"action,omitempty"`
+	Results []JSON        `json:"results,omitempty"`
+}
+
+// SearchAction is what a web search did: search, openPage, findInPage or other.
+type SearchAction struct {
+	Type    string   `json:"type"`
+	Query   string   `json:"query,omitempty"`
+	Queries []string `json:"queries,omitempty"`
+	URL     string   `json:"url,omitempty"`
+	Pattern string   `json:"pattern,omitempty"`
+}
+
+// ImageView is an image file that the agent looked at.
+type ImageView struct {
+	ItemHead
+	Path string `json:"path"`
+}
+
+// Sleep is a pause that the agent made.
+type Sleep struct {
+	ItemHead
+	DurationMs int64 `json:"durationMs"`
+}
+
+// ImageGeneration is an image that the provider made. Result is its base64; a newer server
+// sends FileID instead.
+type ImageGeneration struct {
+	ItemHead
+	Status                string `json:"status"`
+	RevisedPrompt         string `json:"revisedPrompt,omitempty"`
+	Result                string `json:"result,omitempty"`
+	FileID                string `json:"fileId,omitempty"`
+	SavedPath             string `json:"savedPath,omitempty"`
+	GenerationID          string `json:"generationId,omitempty"`
+	Failure               JSON   `json:"failure,omitempty"`
+	InputImages           JSON   `json:"inputImages,omitempty"`
+	TransparentBackground *bool  `json:"transparentBackground,omitempty"`
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *CommandExecution) MarshalJSON() ([]byte, error) {
+	type plain CommandExecution
+	return encodePart(i.text, "commandExecution", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *FileChange) MarshalJSON() ([]byte, error) {
+	type plain FileChange
+	return encodePart(i.text, "fileChange", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *MCPToolCall) MarshalJSON() ([]byte, error) {
+	type plain MCPToolCall
+	return encodePart(i.text, "mcpToolCall", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *DynamicToolCall) MarshalJSON() ([]byte, error) {
+	type plain DynamicToolCall
+	return encodePart(i.text, "dynamicToolCall", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *CollabAgentToolCall) MarshalJSON() ([]byte, error) {
+	type plain CollabAgentToolCall
+	return encodePart(i.text, "collabAgentToolCall", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *SubAgentActivity) MarshalJSON() ([]byte, error) {
+	type plain SubAgentActivity
+	return encodePart(i.text, "subAgentActivity", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *WebSearch) MarshalJSON() ([]byte, error) {
+	type plain WebSearch
+	return encodePart(i.text, "webSearch", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *ImageView) MarshalJSON() ([]byte, error) {
+	type plain ImageView
+	return encodePart(i.text, "imageView", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *Sleep) MarshalJSON() ([]byte, error) {
+	type plain Sleep
+	return encodePart(i.text, "sleep", (*plain)(i))
+}
+
+// MarshalJSON returns the item's text, or its fields if it was built.
+func (i *ImageGeneration) MarshalJSON() ([]byte, error) {
+	type plain ImageGeneration
+	return encodePart(i.text, "imageGeneration", (*plain)(i))
+}

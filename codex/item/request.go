@@ -1,0 +1,243 @@
+package item
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Request is something that the server asks the client. The set of types is closed; a
+// method that this package does not know is an *[UnknownRequest].
+//
+//sumtype:decl
+type Request interface {
+	// Head returns what every request has.
+	Head() *Ask
+	// Raw returns a copy of the whole line, nil for a request that was built.
+	Raw() json.RawMessage
+
+	request()
+}
+
+// Ask is what every request has. ID is the JSON of the request's id.
+type Ask struct {
+	ID          JSON   `json:"-"`
+	ThreadID    string `json:"threadId,omitempty"`
+	TurnID      string `json:"turnId,omitempty"`
+	ItemID      string `json:"itemId,omitempty"`
+	StartedAtMs int64  `json:"startedAtMs,omitempty"`
+
+	line string
+}
+
+// Head returns a.
+func (a *Ask) Head() *Ask { return a }
+
+// Raw returns a copy of the whole line, nil for a request that was built.
+func (a *Ask) Raw() json.RawMessage { return JSON(a.line).Bytes() }
+
+func (*Ask) request() {}
+
+// CommandApproval asks whether a command may run. Its answer is a decision. The item with
+// the same ItemID is the command. AvailableDecisions suggests buttons; other decisions are
+// accepted too.
+type CommandApproval struct {
+	Ask
+	Kind                            string             `json:"kind,omitempty"`
+	ApprovalID                      string             `json:"approvalId,omitempty"`
+	Command                         string             `json:"command,omitempty"`
+	CWD                             string             `json:"cwd,omitempty"`
+	Reason                          string             `json:"reason,omitempty"`
+	CommandActions                  []CommandAction    `json:"commandActions,omitempty"`
+	AvailableDecisions              []JSON             `json:"availableDecisions,omitempty"`
+	AdditionalPermissions           JSON               `json:"additionalPermissions,omitempty"`
+	NetworkApprovalContext          JSON               `json:"networkApprovalContext,omitempty"`
+	ProposedExecpolicyAmendment     []string           `json:"proposedExecpolicyAmendment,omitempty"`
+	ProposedNetworkPolicyAmendments []NetworkAmendment `json:"proposedNetworkPolicyAmendments,omitempty"`
+	EnvironmentID                   string             `json:"environmentId,omitempty"`
+}
+
+// NetworkAmendment is a rule for a host that the server proposes: allow or deny.
+type NetworkAmendment struct {
+	Host   string `json:"host"`
+	Action string `json:"action"`
+}
+
+// FileChangeApproval asks whether a patch may be applied. The patch is not in it, but in
+// the item with the same ItemID, which comes before. Its answer is a decision.
+type FileChangeApproval struct {
+	Ask
+	Reason    string `json:"reason,omitempty"`
+	GrantRoot string `json:"grantRoot,omitempty"`
+}
+
+// PermissionsApproval asks for more permissions, of which a part can be granted, for the
+// turn or for the session.
+type PermissionsApproval struct {
+	Ask
+	CWD           string `json:"cwd"`
+	Reason        string `json:"reason,omitempty"`
+	Permissions   JSON   `json:"permissions"`
+	EnvironmentID string `json:"environmentId,omitempty"`
+}
+
+// UserInputRequest asks the user questions. Without IsBlocking the agent goes on meanwhile.
+type UserInputRequest struct {
+	Ask
+	Questions        []Question `json:"questions"`
+	IsBlocking       bool       `json:"isBlocking"`
+	AutoResolutionMs *int64     `json:"autoResolutionMs,omitempty"`
+}
+
+// Question is one question. Answers are by ID. With IsOther an answer of the user's own is
+// possible; an answer to a question with IsSecret must not be shown or kept.
+type Question struct {
+	ID       string   `json:"id"`
+	Header   string   `json:"header"`
+	Question string   `json:"question"`
+	Options  []Option `json:"options,omitempty"`
+	IsOther  bool     `json:"isOther,omitempty"`
+	IsSecret bool     `json:"isSecret,omitempty"`
+}
+
+// Option is an answer to choose.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// ElicitationRequest is a question of an MCP server: a form, an address to open, or a mode of
+// the vendor's own. The server also uses it to ask whether a tool of an MCP server may run:
+// see IsToolApproval.
+type ElicitationRequest struct {
+	Ask
+	ServerName      string `json:"serverName"`
+	Mode            string `json:"mode"` // form, url, openai/form, openai/userVerification
+	Message         string `json:"message,omitempty"`
+	RequestedSchema JSON   `json:"requestedSchema,omitempty"`
+	URL             string `json:"url,omitempty"`
+	ElicitationID   string `json:"elicitationId,omitempty"`
+	Title           string `json:"title,omitempty"`
+	Description     string `json:"description,omitempty"`
+	Challenge       string `json:"challenge,omitempty"`
+	Meta            JSON   `json:"_meta,omitempty"`
+}
+
+// ApprovalMeta is what the server says in _meta about an elicitation that is an approval.
+// Persist is a list of session and always, or one of them.
+type ApprovalMeta struct {
+	Kind            string `json:"codex_approval_kind"`
+	Persist         JSON   `json:"persist,omitempty"`
+	ToolTitle       string `json:"tool_title,omitempty"`
+	ToolDescription string `json:"tool_description,omitempty"`
+	ToolParams      JSON   `json:"tool_params,omitempty"`
+	ConnectorName   string `json:"connector_name,omitempty"`
+}
+
+// Approval returns the metadata of an elicitation that is an approval, and whether it is
+// one. An approval must never be shown as a question: accepting it runs the tool.
+func (r *ElicitationRequest) Approval() (ApprovalMeta, bool) {
+	var m ApprovalMeta
+	var kind struct {
+		Value JSON `json:"codex_approval_kind"`
+	}
+	if r.Meta.IsNull() || DecodeValue(r.Meta, &m) != nil || DecodeValue(r.Meta, &kind) != nil {
+		return m, false
+	}
+	return m, !kind.Value.IsNull() // also of a type that is not known: it is no question
+}
+
+// ToolCallRequest asks the client to run a tool that it gave to thread/start.
+type ToolCallRequest struct {
+	Ask
+	CallID    string `json:"callId"`
+	Namespace string `json:"namespace,omitempty"`
+	Tool      string `json:"tool"`
+	Arguments JSON   `json:"arguments"`
+}
+
+// AuthTokensRefresh asks the client for new tokens of a login that the client holds.
+type AuthTokensRefresh struct {
+	Ask
+	Reason            string `json:"reason"`
+	PreviousAccountID string `json:"previousAccountId,omitempty"`
+}
+
+// AttestationGenerate asks the client for an attestation.
+type AttestationGenerate struct{ Ask }
+
+// CurrentTimeRead asks the client for the time.
+type CurrentTimeRead struct{ Ask }
+
+// ApplyPatchApproval is the older form of FileChangeApproval.
+type ApplyPatchApproval struct {
+	Ask
+	ConversationID string `json:"conversationId"`
+	CallID         string `json:"callId"`
+	FileChanges    JSON   `json:"fileChanges"`
+	Reason         string `json:"reason,omitempty"`
+	GrantRoot      string `json:"grantRoot,omitempty"`
+}
+
+// ExecCommandApproval is the older form of CommandApproval.
+type ExecCommandApproval struct {
+	Ask
+	ConversationID string   `json:"conversationId"`
+	CallID         string   `json:"callId"`
+	ApprovalID     string   `json:"approvalId,omitempty"`
+	Command        []string `json:"command"`
+	CWD            string   `json:"cwd"`
+	Reason         string   `json:"reason,omitempty"`
+	ParsedCmd      JSON     `json:"parsedCmd"`
+}
+
+// UnknownRequest is a request with a method that this package does not know. All of it is
+// in Raw.
+type UnknownRequest struct {
+	Ask
+	Method string `json:"-"`
+	Params JSON   `json:"-"`
+}
+
+// requestTypes is the decode table of requests.
+var requestTypes = map[string]func() Request{
+	"item/commandExecution/requestApproval": func() Request { return new(CommandApproval) },
+	"item/fileChange/requestApproval":       func() Request { return new(FileChangeApproval) },
+	"item/permissions/requestApproval":      func() Request { return new(PermissionsApproval) },
+	"item/tool/requestUserInput":            func() Request { return new(UserInputRequest) },
+	"mcpServer/elicitation/request":         func() Request { return new(ElicitationRequest) },
+	"item/tool/call":                        func() Request { return new(ToolCallRequest) },
+	"account/chatgptAuthTokens/refresh":     func() Request { return new(AuthTokensRefresh) },
+	"attestation/generate":                  func() Request { return new(AttestationGenerate) },
+	"currentTime/read":                      func() Request { return new(CurrentTimeRead) },
+	"applyPatchApproval":                    func() Request { return new(ApplyPatchApproval) },
+	"execCommandApproval":                   func() Request { return new(ExecCommandApproval) },
+}
+
+var requestNames = names(requestTypes)
+
+// RequestMethod returns the wire's name of a request, such as "item/tool/call".
+func RequestMethod(r Request) string {
+	if u, ok := r.(*UnknownRequest); ok {
+		return u.Method
+	}
+	return requestNames[reflect.TypeOf(r)]
+}
+
+// RequestMethods returns the names of all requests that this package knows, in no order.
+func RequestMethods() []string { return keys(requestTypes) }
+
+// newRequest decodes a request from the parts of its line.
+func newRequest(e *envelope, line string) Request {
+	create, ok := requestTypes[e.Method]
+	if !ok {
+		create = func() Request { return &UnknownRequest{Method: e.Method, Params: e.Params} }
+	}
+	r := create()
+	if !e.Params.IsNull() {
+		_ = jsonwire.Unmarshal(string(e.Params), r)
+	}
+	r.Head().line, r.Head().ID = line, e.ID
+	return r
+}

@@ -1,0 +1,151 @@
+package codex
+
+import (
+	"context"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// mailbox holds notifications for one reader.
+type mailbox struct {
+	max int // bytes
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at every change
+	state   boxState
+}
+
+type boxState struct {
+	list     []item.Notification
+	bytes    int
+	attached bool // a reader has come
+	left     bool // the reader has gone, or none will come
+	overflow bool // too much came before the reader did
+	ended    bool
+	err      error // what the reader gets at the end
+}
+
+func newMailbox(max int) *mailbox { return &mailbox{max: max, changed: make(chan struct{})} }
+
+// update changes the state and wakes whoever waits. It returns what to wait on for the
+// next change.
+func (m *mailbox) update(f func(s *boxState)) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.state)
+	close(m.changed)
+	m.changed = make(chan struct{})
+	return m.changed
+}
+
+// look reads the state. It returns what to wait on for the next change.
+func (m *mailbox) look(f func(s *boxState)) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.state)
+	return m.changed
+}
+
+// cost is what a notification takes.
+func cost(n item.Notification) int {
+	const overhead = 256
+	return n.Head().Size() + overhead
+}
+
+// push adds a notification. With a reader it waits for room until stop is closed; without
+// one it gives the box up when it is full.
+func (m *mailbox) push(n item.Notification, stop <-chan struct{}) {
+	size := cost(n)
+	for {
+		full := false
+		changed := m.look(func(s *boxState) {
+			full = s.attached && !s.left && !s.ended && s.bytes > 0 && s.bytes+size > m.max
+		})
+		if !full {
+			break
+		}
+		select {
+		case <-changed:
+		case <-stop:
+			return
+		}
+	}
+	m.update(func(s *boxState) {
+		switch {
+		case s.left || s.overflow || s.ended:
+		case !s.attached && s.bytes+size > m.max:
+			s.list, s.bytes, s.overflow = nil, 0, true
+		default:
+			s.list = append(s.list, n)
+			s.bytes += size
+		}
+	})
+}
+
+// end says that nothing more comes.
+func (m *mailbox) end(err error) {
+	m.update(func(s *boxState) {
+		if !s.ended {
+			s.ended, s.err = true, err
+		}
+	})
+}
+
+// attach makes the caller the reader; false if there is or was one.
+func (m *mailbox) attach() (ok bool) {
+	m.update(func(s *boxState) {
+		if ok = !s.attached && !s.left; ok {
+			s.attached = true
+		}
+	})
+	return ok
+}
+
+// abandon says that nobody will read, unless a reader has come.
+func (m *mailbox) abandon() {
+	m.update(func(s *boxState) {
+		if !s.attached {
+			s.left, s.list, s.bytes = true, nil, 0
+		}
+	})
+}
+
+// leave says that the reader has gone.
+func (m *mailbox) leave() {
+	m.update(func(s *boxState) { s.left, s.list, s.bytes = true, nil, 0 })
+}
+
+// next waits for the next notification. ok is false at the end, with its error.
+func (m *mailbox) next(ctx context.Context) (n item.Notification, ok bool, err error) {
+	for {
+		done := false
+		var changed <-chan struct{}
+		take := func(s *boxState) {
+			switch {
+			case s.overflow:
+				done, err = true, ErrOverflow
+			case len(s.list) > 0:
+				n, ok = s.list[0], true
+				s.list[0] = nil
+				s.list = s.list[1:]
+				s.bytes -= cost(n)
+			case s.ended:
+				done, err = true, s.err
+			}
+		}
+		changed = m.look(take)
+		if ok {
+			m.update(func(*boxState) {}) // there is room
+			return n, true, nil
+		}
+		if done {
+			return nil, false, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, false, context.Cause(ctx)
+		}
+	}
+}

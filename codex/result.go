@@ -1,0 +1,90 @@
+package codex
+
+import (
+	"errors"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// Result is what a turn did.
+type Result struct {
+	ThreadID string
+	TurnID   string
+	// Status is item.StatusCompleted, item.StatusInterrupted or item.StatusFailed.
+	Status string
+	// Error is why the turn failed; nil if it did not.
+	Error *item.TurnError
+	// Items are those of the turn in the order of their ends, without those of subagents.
+	// The output of commands is completed as [item.Output] says. Commands that go on
+	// after the turn are not in it.
+	Items []item.Item
+	// Cut are the ids of the Items that were cut off.
+	Cut map[string]bool
+	// Text is the agent's last message that is not a commentary.
+	Text string
+	// Usage are the tokens of the thread after the turn. There is no cost on the wire.
+	Usage item.TokenUsage
+	// Diff is the diff of everything that the turn changed, and Plan its plan; empty if
+	// there is none.
+	Diff string
+	Plan []item.PlanStep
+	// Steered is set when the prompt was added to a turn that ran already.
+	Steered bool
+	// DurationMs is how long the turn took, 0 if the server did not say.
+	DurationMs int64
+}
+
+// add collects from a notification of the turn's own thread.
+func (r *Result) add(n item.Notification) {
+	switch n := n.(type) {
+	case *item.ItemCompleted:
+		r.addItem(n.Item)
+	case *item.ItemCut:
+		r.addItem(n.Item)
+		if n.Item != nil {
+			if r.Cut == nil {
+				r.Cut = map[string]bool{}
+			}
+			r.Cut[n.Item.Head().ID] = true
+		}
+	case *item.ThreadTokenUsageUpdated:
+		r.Usage = n.TokenUsage
+	case *item.TurnDiffUpdated:
+		r.Diff = n.Diff
+	case *item.TurnPlanUpdated:
+		r.Plan = n.Plan
+	case *item.TurnCompleted:
+		r.Status, r.Error = n.Turn.Status, n.Turn.Error
+		if n.Turn.DurationMs != nil {
+			r.DurationMs = *n.Turn.DurationMs
+		}
+	}
+}
+
+func (r *Result) addItem(i item.Item) {
+	if i == nil {
+		return
+	}
+	r.Items = append(r.Items, i)
+	if m, ok := i.(*item.AgentMessage); ok && m.Phase != item.PhaseCommentary {
+		r.Text = m.Text
+	}
+}
+
+// Err is the turn's outcome as an error: a *[TurnError] for a turn that failed,
+// [ErrInterrupted] for one that was interrupted, nil for a good one.
+func (r *Result) Err() error {
+	switch r.Status {
+	case item.StatusCompleted:
+		return nil
+	case item.StatusInterrupted:
+		return ErrInterrupted
+	case "":
+		return errors.New("codex: the turn has no end")
+	}
+	e := &TurnError{Result: r}
+	if r.Error != nil {
+		e.Message, e.Info = r.Error.Message, r.Error.CodexErrorInfo
+	}
+	return e
+}

@@ -1,0 +1,146 @@
+package rollout
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+const (
+	scanBuffer = 256 << 10
+	// headLen is how far into a line its type and the type of its payload stand.
+	headLen = 200
+)
+
+// scanner finds lines by their beginnings. Nearly all bytes of a rollout are in lines that
+// a list or a sum does not need: they are passed over without being copied.
+type scanner struct {
+	buf        []byte
+	start, end int  // what was read and not yet used
+	searched   int  // there is no line feed before it
+	passing    bool // the line is not wanted
+}
+
+var scanners = sync.Pool{New: func() any { return &scanner{buf: make([]byte, scanBuffer)} }}
+
+// scan calls use with each line of r of which want wants to see more than the beginning. Use
+// must not keep the line; false ends the scan. A wanted line that is longer than
+// ndjson.DefaultMaxLine is passed over.
+func scan(r io.Reader, want func(head []byte) bool, use func(line []byte) bool) error {
+	s := scanners.Get().(*scanner)
+	defer func() {
+		if len(s.buf) <= 4*scanBuffer { // a long line is rare
+			scanners.Put(s)
+		}
+	}()
+	s.start, s.end, s.searched, s.passing = 0, 0, 0, false
+	for {
+		if !s.lines(want, use) {
+			return nil
+		}
+		s.room(want)
+		n, err := r.Read(s.buf[s.end:])
+		s.end += n
+		if err != nil {
+			if !s.lines(want, use) {
+				return nil
+			}
+			s.line(s.buf[s.start:s.end], want, use) // the last one may lack its line feed
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// lines uses the whole lines that were read; false if nothing more is wanted.
+func (s *scanner) lines(want func([]byte) bool, use func([]byte) bool) bool {
+	for {
+		i := bytes.IndexByte(s.buf[s.searched:s.end], '\n')
+		if i < 0 {
+			s.searched = s.end
+			return true
+		}
+		end := s.searched + i
+		if !s.line(s.buf[s.start:end], want, use) {
+			return false
+		}
+		s.start, s.searched, s.passing = end+1, end+1, false
+	}
+}
+
+func (s *scanner) line(line []byte, want func([]byte) bool, use func([]byte) bool) bool {
+	if s.passing || len(line) == 0 || !want(line[:min(len(line), headLen)]) {
+		return true
+	}
+	return use(line)
+}
+
+// room makes room for more of a line that has not ended.
+func (s *scanner) room(want func([]byte) bool) {
+	if line := s.buf[s.start:s.end]; !s.passing && len(line) >= headLen && !want(line[:headLen]) || len(line) > ndjson.DefaultMaxLine {
+		s.passing = true
+	}
+	if s.passing {
+		s.start, s.end, s.searched = 0, 0, 0
+		return
+	}
+	if s.start > 0 {
+		copy(s.buf, s.buf[s.start:s.end])
+		s.end, s.searched, s.start = s.end-s.start, s.searched-s.start, 0
+	}
+	if s.end == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+}
+
+// kindOf tells from its beginning what a line is: its type, and for an event_msg that of its
+// payload. It is not ok where the members stand in another order than the program writes,
+// and the line has to be decoded.
+func kindOf(head []byte) (typ, payload []byte, ok bool) {
+	typ, rest, ok := typeMember(head, 1)
+	if !ok || !bytes.Equal(typ, eventMsg) {
+		return typ, nil, ok
+	}
+	i := bytes.Index(rest, payloadKey)
+	if i < 0 || bytes.ContainsAny(rest[:i], opening) {
+		return nil, nil, false
+	}
+	payload, _, ok = typeMember(rest[i+len(payloadKey):], 1)
+	return typ, payload, ok
+}
+
+// opening are the bytes after which a text may be another object's or part of a string.
+const opening = `{[\`
+
+var (
+	eventMsg   = []byte("event_msg")
+	payloadKey = []byte(`"payload":`)
+	typeKey    = []byte(`"type":"`)
+)
+
+// typeMember finds the member type of an object before any other object or list begins.
+func typeMember(text []byte, from int) (value, rest []byte, ok bool) {
+	for i := from; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[', '\\': // the text may be another object's, or part of a string
+			return nil, nil, false
+		case '"':
+			if !bytes.HasPrefix(text[i:], typeKey) {
+				continue
+			}
+			rest = text[i+len(typeKey):]
+			end := bytes.IndexByte(rest, '"')
+			if end < 0 || bytes.IndexByte(rest[:end], '\\') >= 0 || !utf8.Valid(rest[:end]) {
+				return nil, nil, false // decoding gives another text
+			}
+			return rest[:end], rest[end+1:], true
+		}
+	}
+	return nil, nil, false
+}

@@ -1,0 +1,97 @@
+package rollout
+
+import (
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// scan finds the lines that a simple split finds, wherever reads and buffers end.
+func TestScan(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for round := range 60 {
+		var text strings.Builder
+		var want []string
+		for range rnd.IntN(12) {
+			size := []int{0, 1, headLen - 1, headLen, headLen + 1, 5000, scanBuffer - 1, scanBuffer, scanBuffer + 1, 3 * scanBuffer}[rnd.IntN(10)]
+			line := strings.Repeat(string(rune('a'+rnd.IntN(3))), size)
+			if strings.HasPrefix(line, "b") {
+				want = append(want, line)
+			}
+			text.WriteString(line + "\n")
+		}
+		all := text.String()
+		if round%2 == 0 {
+			all = strings.TrimSuffix(all, "\n") // the last line lacks its end
+		}
+		for name, r := range map[string]io.Reader{
+			"whole": strings.NewReader(all), "half": iotest.HalfReader(strings.NewReader(all)), "data with error": iotest.DataErrReader(strings.NewReader(all)),
+		} {
+			var got []string
+			err := scan(r, func(head []byte) bool { return head[0] == 'b' }, func(line []byte) bool {
+				got = append(got, string(line))
+				return true
+			})
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("round %d, %s: %d lines, want %d, %v", round, name, len(got), len(want), err)
+			}
+		}
+	}
+	broken := io.MultiReader(strings.NewReader("b1\nb2\n"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	n := 0
+	if err := scan(broken, func([]byte) bool { return true }, func([]byte) bool { n++; return true }); err != io.ErrUnexpectedEOF || n != 2 {
+		t.Errorf("%d lines, %v", n, err)
+	}
+}
+
+// kindOf says what decoding says, or that it does not know.
+func FuzzKindOf(f *testing.F) {
+	for _, s := range []string{
+		`{"timestamp":"2026","ordinal":1,"type":"event_msg","payload":{"type":"token_count","info":null}}`,
+		`{"type":"response_item","payload":{"type":"event_msg"}}`, `{"payload":{"type":"a"},"type":"event_msg"}`, `{"a":"\"type\":\"x\"","type":"y"}`,
+		`{"a":["type"],"type":"y"}`, `{"type":"event_msg","x":1,"payload":{"turn_id":"t","type":"task_started"}}`, `{"type":"event_msg","payload":[]}`,
+		"{\"type\":\"\xff\xff0\"}", `{"type":"a\u0062"}`, `{"type":"event_msg","type":"x"}`, `{"type":"event_msg","y":{"payload":{"type":"z"}},"payload":{"type":"token_count"}}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		typ, payload, ok := kindOf([]byte(s))
+		var r record
+		if !ok || item.DecodeValue(item.JSON(s), &r) != nil || twice(s) || twice(string(r.Payload)) {
+			return
+		}
+		var p struct {
+			Type string `json:"type"`
+		}
+		_ = item.DecodeValue(r.Payload, &p)
+		if string(typ) != r.Type || string(typ) == "event_msg" && p.Type != "" && string(payload) != p.Type {
+			t.Errorf("%s: %s, %s; decoded %s, %s", s, typ, payload, r.Type, p.Type)
+		}
+	})
+}
+
+// twice reports whether an object has a member twice, or is not one: which one counts then is
+// not for kindOf to say.
+func twice(s string) bool {
+	d := json.NewDecoder(strings.NewReader(s))
+	if first, err := d.Token(); err != nil || first != json.Delim('{') {
+		return s != ""
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		var value json.RawMessage
+		name, _ := key.(string)
+		if err != nil || d.Decode(&value) != nil || seen[name] {
+			return true
+		}
+		seen[name] = true
+	}
+	return false
+}

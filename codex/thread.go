@@ -1,0 +1,531 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+	"github.com/seed7221b0f9/parley/mcptool"
+)
+
+// ThreadOptions configures a thread. The zero value uses the server's configuration.
+type ThreadOptions struct {
+	// CWD is the working directory of the agent.
+	CWD string
+	// Model and ModelProvider choose the model.
+	Model, ModelProvider string
+	// ApprovalPolicy says when the agent asks: "untrusted", "on-request" or "never".
+	ApprovalPolicy string
+	// ApprovalsReviewer says who is asked: "user", "auto_review" or "guardian_subagent".
+	ApprovalsReviewer string
+	// Sandbox is "read-only", "workspace-write" or "danger-full-access".
+	Sandbox string
+	// BaseInstructions replaces the system prompt, DeveloperInstructions adds to it.
+	BaseInstructions, DeveloperInstructions string
+	// Config overrides values of config.toml for the thread.
+	Config map[string]any
+	// Ephemeral keeps the thread out of the files.
+	Ephemeral bool
+	// Personality and ServiceTier are the server's.
+	Personality, ServiceTier string
+	// Tools are functions of this process that the agent can call, also its subagents. They
+	// need Options.Experimental and belong to the thread as long as it is loaded; a resumed
+	// thread needs them again. The context of a call ends with the turn and with
+	// Options.CallbackTimeout, and mcptool.CallInfo names the call.
+	Tools []mcptool.Tool
+	// Extra are further members of the request, as the server names them. They win over the
+	// fields above.
+	Extra map[string]any
+}
+
+// Thread is one conversation in a server. Its methods may be called from any goroutine.
+type Thread struct {
+	client *Client
+	id     string
+	info   ThreadInfo
+	tools  map[string]mcptool.Tool
+}
+
+// ThreadInfo is what the server answered when the thread was started, resumed or forked.
+// ApprovalPolicy is a word in quotes or an object.
+type ThreadInfo struct {
+	Thread          item.Thread `json:"thread"`
+	Model           string      `json:"model"`
+	ModelProvider   string      `json:"modelProvider"`
+	CWD             string      `json:"cwd"`
+	ApprovalPolicy  item.JSON   `json:"approvalPolicy"`
+	Sandbox         item.JSON   `json:"sandbox"`
+	ReasoningEffort string      `json:"reasoningEffort"`
+	ServiceTier     string      `json:"serviceTier"`
+}
+
+// params is a request for a thread.
+func (o *ThreadOptions) params(first map[string]any) map[string]any {
+	p := first
+	if o == nil {
+		return p
+	}
+	for name, value := range map[string]string{
+		"cwd": o.CWD, "model": o.Model, "modelProvider": o.ModelProvider, "approvalPolicy": o.ApprovalPolicy,
+		"approvalsReviewer": o.ApprovalsReviewer, "sandbox": o.Sandbox, "baseInstructions": o.BaseInstructions,
+		"developerInstructions": o.DeveloperInstructions, "personality": o.Personality, "serviceTier": o.ServiceTier,
+	} {
+		if value != "" {
+			p[name] = value
+		}
+	}
+	if o.Config != nil {
+		p["config"] = o.Config
+	}
+	if o.Ephemeral {
+		p["ephemeral"] = true
+	}
+	if len(o.Tools) > 0 {
+		p["dynamicTools"] = toolSpecs(o.Tools)
+	}
+	for name, value := range o.Extra {
+		p[name] = value
+	}
+	return p
+}
+
+// openThread makes a request that gives a thread, and makes the thread known before
+// anything that follows the answer.
+func (c *Client) openThread(ctx context.Context, method string, params map[string]any, opts *ThreadOptions) (*Thread, error) {
+	t := &Thread{client: c}
+	if opts != nil {
+		if err := t.takeTools(opts.Tools); err != nil {
+			return nil, err
+		}
+	}
+	var out []delivery
+	err := c.callThen(ctx, method, params, &t.info, func(err error) {
+		if err == nil {
+			c.update(func(r *routes) { out = r.adopt(t) })
+			c.deliver(out)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// adopt makes a thread of the caller's known.
+func (r *routes) adopt(t *Thread) []delivery {
+	t.id = t.info.Thread.ID
+	s := r.threads[t.id]
+	if s == nil {
+		s = newThreadState(t.id)
+		r.threads[t.id] = s
+	}
+	s.origin = nil
+	s.handle = t
+	s.track.status, s.track.name = t.info.Thread.Status, t.info.Thread.Name
+	for _, turn := range t.info.Thread.Turns {
+		if turn.Status == item.StatusInProgress { // it was joined while a turn runs
+			core := newTurnCore(t.id, turn.ID)
+			s.turns[turn.ID], s.active = core, core
+		}
+	}
+	return r.release(s)
+}
+
+// StartThread starts a new conversation.
+func (c *Client) StartThread(ctx context.Context, opts *ThreadOptions) (*Thread, error) {
+	return c.openThread(ctx, "thread/start", opts.params(map[string]any{}), opts)
+}
+
+// ResumeThread loads a stored conversation. Info has its turns, unless opts.Extra excludes
+// them. A thread that another process writes to is [ErrBusy].
+func (c *Client) ResumeThread(ctx context.Context, id string, opts *ThreadOptions) (*Thread, error) {
+	return c.openThread(ctx, "thread/resume", opts.params(map[string]any{"threadId": id}), opts)
+}
+
+// ForkThread starts a conversation that begins like another one: with all of its turns, or
+// up to lastTurnID and with it.
+func (c *Client) ForkThread(ctx context.Context, id, lastTurnID string, opts *ThreadOptions) (*Thread, error) {
+	p := map[string]any{"threadId": id}
+	if lastTurnID != "" {
+		p["lastTurnId"] = lastTurnID
+	}
+	return c.openThread(ctx, "thread/fork", opts.params(p), opts)
+}
+
+// ID returns the thread's id.
+func (t *Thread) ID() string { return t.id }
+
+// Info returns what the server answered when the thread was opened.
+func (t *Thread) Info() ThreadInfo { return t.info }
+
+// Usage returns the tokens that the thread has used, as the server last said.
+func (t *Thread) Usage() (u item.TokenUsage) {
+	t.client.update(func(r *routes) { u = r.threads[t.id].track.usage })
+	return u
+}
+
+// Status returns what the thread is doing, as the server last said.
+func (t *Thread) Status() (s item.Status) {
+	t.client.update(func(r *routes) { s = r.threads[t.id].track.status })
+	return s
+}
+
+// Origin returns which item a subagent of this client comes from, and whether the thread
+// with this id is a subagent.
+func (c *Client) Origin(threadID string) (o Origin, ok bool) {
+	c.update(func(r *routes) {
+		if t := r.threads[threadID]; t != nil && t.origin != nil {
+			o, ok = *t.origin, true
+		}
+	})
+	return o, ok
+}
+
+// Notifications yields everything of the thread and its subagents from the call on, also
+// what turns yield, what belongs to no turn, and turns that the server starts by itself.
+// What came before and was read by nothing comes first, at most the last 1,000. It can be
+// ranged over once; several may run at once.
+func (t *Thread) Notifications(ctx context.Context) iter.Seq2[item.Notification, error] {
+	c := t.client
+	box := newMailbox(c.opts.MaxBuffered)
+	box.attach()
+	lost := 0
+	c.update(func(r *routes) {
+		s := r.threads[t.id]
+		for _, n := range s.backlog {
+			box.push(n, c.stop)
+		}
+		s.backlog, lost, s.lost = nil, s.lost, 0
+		if r.ended {
+			box.end(r.endErr)
+			return
+		}
+		s.subs = append(s.subs, box)
+	})
+	if lost > 0 {
+		c.opts.Logger.Warn("codex: notifications were not read in time", "thread", t.id, "lost", lost)
+	}
+	return c.read(ctx, box, func(r *routes) { unsubscribe(&r.threads[t.id].subs, box) })
+}
+
+// Prompt is what a turn begins with.
+type Prompt struct {
+	// Input are the parts of the prompt.
+	Input []item.Input
+	// ClientID comes back as the ClientID of the item userMessage.
+	ClientID string
+	// Model, Effort, ApprovalPolicy, SandboxPolicy, CWD and Summary hold for this turn and
+	// those after it; empty leaves them as they are. SandboxPolicy is the server's object.
+	Model, Effort, ApprovalPolicy, CWD, Summary string
+	SandboxPolicy                               item.JSON
+	// OutputSchema is a JSON Schema that the last message follows.
+	OutputSchema item.JSON
+	// Extra are further members of the request, as the server names them.
+	Extra map[string]any
+}
+
+// Text is a prompt of text.
+func Text(s string) *Prompt { return &Prompt{Input: []item.Input{&item.Text{Text: s}}} }
+
+func (p *Prompt) params(threadID string) map[string]any {
+	m := map[string]any{"threadId": threadID, "input": p.Input}
+	for name, value := range map[string]string{
+		"clientUserMessageId": p.ClientID, "model": p.Model, "effort": p.Effort, "approvalPolicy": p.ApprovalPolicy,
+		"cwd": p.CWD, "summary": p.Summary,
+	} {
+		if value != "" {
+			m[name] = value
+		}
+	}
+	if p.SandboxPolicy != "" {
+		m["sandboxPolicy"] = p.SandboxPolicy
+	}
+	if p.OutputSchema != "" {
+		m["outputSchema"] = p.OutputSchema
+	}
+	for name, value := range p.Extra {
+		m[name] = value
+	}
+	return m
+}
+
+// Send gives the thread a prompt. While a turn runs, also one that the server started by
+// itself, the prompt waits; prompts are sent in their order. Otherwise Send returns when
+// the server has taken it.
+func (t *Thread) Send(ctx context.Context, p *Prompt) (*Turn, error) {
+	turn := t.newTurn(p)
+	now := false
+	var err error
+	t.client.update(func(r *routes) {
+		s := r.threads[t.id]
+		switch {
+		case r.ended:
+			err = r.endErr
+		case s.active != nil || s.sending || len(s.waiting) > 0:
+			s.waiting = append(s.waiting, turn)
+		default:
+			s.sending, now = true, true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if now {
+		if err := t.start(ctx, turn); err != nil {
+			return nil, err
+		}
+	}
+	return turn, nil
+}
+
+// start sends a prompt; the caller has set sending.
+func (t *Thread) start(ctx context.Context, turn *Turn) error {
+	return t.begin(ctx, "turn/start", turn.prompt.params(t.id), turn)
+}
+
+// begin makes a request that starts a turn.
+func (t *Thread) begin(ctx context.Context, method string, params any, turn *Turn) error {
+	var answer struct {
+		Turn item.Turn `json:"turn"`
+	}
+	err := t.client.callThen(ctx, method, params, &answer, func(err error) {
+		t.client.update(func(r *routes) { r.threads[t.id].begun(turn, answer.Turn.ID, err) })
+	})
+	if err != nil {
+		turn.fail(err)
+		t.pump()
+	}
+	return err
+}
+
+// begun takes the answer to a request that starts a turn.
+func (s *threadState) begun(turn *Turn, id string, err error) {
+	s.sending = false
+	if err != nil || id == "" {
+		return
+	}
+	core := s.turns[id]
+	steered := core != nil && core.own // added to a turn that ran [turn_while_busy]
+	if core == nil {
+		core = newTurnCore(s.id, id)
+		core.awaited = true
+		s.turns[id] = core
+		s.active = core
+	}
+	core.own = true
+	turn.join(core, steered)
+}
+
+// pump sends the next prompt that waits, if the thread is free.
+func (t *Thread) pump() {
+	var next *Turn
+	t.client.update(func(r *routes) {
+		s := r.threads[t.id]
+		if r.ended || s.active != nil || s.sending || len(s.waiting) == 0 {
+			return
+		}
+		next = s.waiting[0]
+		s.waiting = slices.Delete(s.waiting, 0, 1)
+		s.sending = true
+		t.client.work.Go(func() {
+			// The prompt's own context has ended with Send; the call has its own bound.
+			_ = t.start(context.Background(), next)
+		})
+	})
+}
+
+// Query sends a prompt and yields what the server says about its turn, the
+// *[item.TurnCompleted] last. A turn that failed or was interrupted ends with the error of
+// [Turn.Wait] after it. Breaking out before the end, and the end of ctx, interrupt the turn.
+func (t *Thread) Query(ctx context.Context, prompt string) iter.Seq2[item.Notification, error] {
+	return func(yield func(item.Notification, error) bool) {
+		turn, err := t.Send(ctx, Text(prompt))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		over := false
+		for n, err := range turn.Notifications(ctx) {
+			if done, ok := n.(*item.TurnCompleted); ok && done.ThreadID == t.id {
+				over = true
+			}
+			if !yield(n, err) || err != nil {
+				t.abandon(ctx, turn, over)
+				return
+			}
+		}
+		if result, err := turn.Wait(ctx); err != nil && result != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// interruptTime bounds the interrupt of a turn that is no longer read.
+const interruptTime = 10 * time.Second
+
+// abandon interrupts a turn that its reader has left.
+func (t *Thread) abandon(ctx context.Context, turn *Turn, over bool) {
+	if over {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptTime)
+	defer cancel()
+	if err := turn.Interrupt(ctx); err != nil {
+		t.client.opts.Logger.Debug("codex: interrupting an abandoned turn", "err", err)
+	}
+}
+
+// Run sends a prompt and waits for the end of its turn. The end of ctx interrupts it.
+func (t *Thread) Run(ctx context.Context, prompt string) (*Result, error) {
+	turn, err := t.Send(ctx, Text(prompt))
+	if err != nil {
+		return nil, err
+	}
+	result, err := turn.Wait(ctx)
+	if result == nil && ctx.Err() != nil {
+		t.abandon(ctx, turn, false)
+	}
+	return result, err
+}
+
+// Active returns the turn that runs, also one that the server started by itself, or nil.
+// What such a turn said before is in its Notifications as far as it was kept.
+func (t *Thread) Active() (turn *Turn) {
+	t.client.update(func(r *routes) {
+		if core := r.threads[t.id].active; core != nil {
+			turn = t.newTurn(nil)
+			turn.join(core, false)
+		}
+	})
+	return turn
+}
+
+// activeCore returns the turn that runs, nil if none does.
+func (t *Thread) activeCore() (core *turnCore) {
+	t.client.update(func(r *routes) { core = r.threads[t.id].active })
+	return core
+}
+
+// Interrupt stops the turn that runs. Prompts that wait are sent after it. It is
+// [ErrNoTurn] if none runs.
+func (t *Thread) Interrupt(ctx context.Context) error {
+	core := t.activeCore()
+	if core == nil {
+		return ErrNoTurn
+	}
+	return t.interrupt(ctx, core)
+}
+
+// Steer adds a prompt to the turn that runs. It is [ErrNoTurn] if none runs, or if it has
+// ended meanwhile.
+func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
+	core := t.activeCore()
+	if core == nil {
+		return ErrNoTurn
+	}
+	m := map[string]any{"threadId": t.id, "expectedTurnId": core.id, "input": p.Input}
+	if p.ClientID != "" {
+		m["clientUserMessageId"] = p.ClientID
+	}
+	for name, value := range p.Extra {
+		m[name] = value
+	}
+	return t.during(ctx, core, "turn/steer", m)
+}
+
+// Compact replaces older parts of the conversation by a summary, which is a turn of its own.
+// It returns when that turn has begun. A turn that runs is [ErrBusy].
+func (t *Thread) Compact(ctx context.Context) (*Turn, error) {
+	turn := t.newTurn(nil)
+	if err := t.reserve(turn); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.client.opts.CallTimeout)
+	defer cancel()
+	err := t.client.Call(ctx, "thread/compact/start", map[string]string{"threadId": t.id}, nil)
+	if err == nil {
+		select {
+		case <-turn.started:
+			return turn, turn.err
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	t.client.update(func(r *routes) {
+		if s := r.threads[t.id]; s.expected == turn {
+			s.expected, s.sending = nil, false
+		}
+	})
+	turn.fail(err)
+	t.pump()
+	return nil, err
+}
+
+// reserve keeps the thread free for a turn. With a turn, the next one that the server starts
+// is taken for it.
+func (t *Thread) reserve(expected *Turn) (err error) {
+	t.client.update(func(r *routes) {
+		s := r.threads[t.id]
+		switch {
+		case r.ended:
+			err = r.endErr
+		case s.active != nil || s.sending:
+			err = fmt.Errorf("codex: a turn runs: %w", ErrBusy)
+		default:
+			s.sending, s.expected = true, expected
+		}
+	})
+	return err
+}
+
+// ReviewTarget is what a review looks at. Type is uncommittedChanges, baseBranch (with
+// Branch), commit (with SHA and perhaps Title) or custom (with Instructions).
+type ReviewTarget struct {
+	Type         string `json:"type"`
+	Branch       string `json:"branch,omitempty"`
+	SHA          string `json:"sha,omitempty"`
+	Title        string `json:"title,omitempty"`
+	Instructions string `json:"instructions,omitempty"`
+}
+
+// Review starts a review, which is a turn. Unlike Send it does not wait for a turn that
+// runs: that is [ErrBusy].
+func (t *Thread) Review(ctx context.Context, target ReviewTarget) (*Turn, error) {
+	turn := t.newTurn(nil)
+	if err := t.reserve(nil); err != nil {
+		return nil, err
+	}
+	if err := t.begin(ctx, "review/start", map[string]any{"threadId": t.id, "target": target}, turn); err != nil {
+		return nil, err
+	}
+	return turn, nil
+}
+
+// Revert takes a turn and those after it out of the conversation. Files are not touched.
+// Servers before 0.150 do not know it: [ErrUnsupported].
+func (t *Thread) Revert(ctx context.Context, beforeTurnID string) (*item.Thread, error) {
+	var out struct {
+		Thread item.Thread `json:"thread"`
+	}
+	err := t.client.Call(ctx, "thread/revert", map[string]string{"threadId": t.id, "beforeTurnId": beforeTurnID}, &out)
+	return &out.Thread, err
+}
+
+// Fork starts a conversation that begins like this one; see [Client.ForkThread].
+func (t *Thread) Fork(ctx context.Context, lastTurnID string, opts *ThreadOptions) (*Thread, error) {
+	return t.client.ForkThread(ctx, t.id, lastTurnID, opts)
+}
+
+// SetName gives the thread a name.
+func (t *Thread) SetName(ctx context.Context, name string) error {
+	return t.client.Call(ctx, "thread/name/set", map[string]string{"threadId": t.id, "name": name}, nil)
+}
+
+// Unsubscribe ends the interest in the thread: the server says nothing more of it, and
+// unloads it when nothing else wants it. The files stay.
+func (t *Thread) Unsubscribe(ctx context.Context) error {
+	return t.client.Call(ctx, "thread/unsubscribe", map[string]string{"threadId": t.id}, nil)
+}

@@ -1,0 +1,229 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// turnCore is a turn of the server. Several prompts can share one.
+type turnCore struct {
+	id      string
+	own     bool // started from here
+	awaited bool // asked for, and not started yet
+	over    bool
+	boxes   []*mailbox
+	early   []item.Notification // of a turn that is not our own, for whoever joins
+	result  *Result
+
+	done chan struct{}
+	once sync.Once
+	err  error // why there is no result
+}
+
+func newTurnCore(threadID, id string) *turnCore {
+	return &turnCore{id: id, result: &Result{ThreadID: threadID, TurnID: id}, done: make(chan struct{})}
+}
+
+// finish ends the turn for everybody; err is why it has no end of its own.
+func (t *turnCore) finish(err error) {
+	t.once.Do(func() {
+		t.err = err
+		for _, box := range t.boxes {
+			box.end(err)
+		}
+		close(t.done)
+	})
+}
+
+// Turn is the work on one prompt. Its methods may be called from any goroutine.
+type Turn struct {
+	thread *Thread
+	prompt *Prompt
+	box    *mailbox
+
+	started chan struct{} // closed when core or err is set
+	once    sync.Once
+	core    *turnCore
+	steered bool
+	err     error
+}
+
+func (t *Thread) newTurn(p *Prompt) *Turn {
+	return &Turn{thread: t, prompt: p, box: newMailbox(t.client.opts.MaxBuffered), started: make(chan struct{})}
+}
+
+// fail ends a turn that has not been started.
+func (t *Turn) fail(err error) {
+	t.once.Do(func() {
+		t.err = err
+		t.box.end(err)
+		close(t.started)
+	})
+}
+
+// join makes the turn one with a turn of the server. It is called inside Client.update.
+func (t *Turn) join(core *turnCore, steered bool) {
+	t.once.Do(func() {
+		t.core, t.steered = core, steered
+		for _, n := range core.early {
+			t.box.push(n, nil)
+		}
+		core.early = nil
+		core.boxes = append(core.boxes, t.box)
+		close(t.started)
+	})
+}
+
+// ID returns the server's id of the turn. It is empty while the prompt waits for a turn
+// before it to end.
+func (t *Turn) ID() string {
+	select {
+	case <-t.started:
+		if t.core != nil {
+			return t.core.id
+		}
+	default:
+	}
+	return ""
+}
+
+// Started returns a channel that is closed when the server has taken the prompt, or never
+// will.
+func (t *Turn) Started() <-chan struct{} { return t.started }
+
+// Notifications yields what the server says about the turn and its subagents, the
+// *[item.TurnCompleted] last. It can be ranged over once; breaking out of it does not stop
+// the turn. A last element with an error says why there is no end: the prompt was refused
+// or the server ended.
+func (t *Turn) Notifications(ctx context.Context) iter.Seq2[item.Notification, error] {
+	return func(yield func(item.Notification, error) bool) {
+		if !t.box.attach() {
+			yield(nil, ErrUsed)
+			return
+		}
+		defer t.box.leave()
+		for {
+			n, ok, err := t.box.next(ctx)
+			if !ok {
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Discard says that Notifications will not be called, so that nothing is kept for it. It has
+// no effect once Notifications is being ranged over.
+func (t *Turn) Discard() { t.box.abandon() }
+
+// Wait waits for the end of the turn and returns what it did. The error of a turn that
+// failed is a *[TurnError], that of one that was interrupted [ErrInterrupted], both beside
+// the result. Wait does not keep notifications: range over Notifications before or at the
+// same time.
+func (t *Turn) Wait(ctx context.Context) (*Result, error) {
+	t.box.abandon()
+	select {
+	case <-t.started:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	select {
+	case <-t.core.done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if t.core.err != nil {
+		return nil, t.core.err
+	}
+	r := *t.core.result
+	r.Steered = t.steered
+	return &r, r.Err()
+}
+
+// Interrupt stops the turn, or takes its prompt out of the queue. It returns when the
+// server has accepted that; the end of the turn follows. Commands that run in the
+// background go on. A turn that has ended is no error.
+func (t *Turn) Interrupt(ctx context.Context) error {
+	if t.thread.withdraw(t) {
+		return nil
+	}
+	select {
+	case <-t.started:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if t.core == nil {
+		return nil
+	}
+	return t.thread.interrupt(ctx, t.core)
+}
+
+// interruptPause is how long an interrupt waits before it is tried again.
+const interruptPause = 20 * time.Millisecond
+
+// interrupt stops a turn. The server refuses to interrupt a turn that it has announced and
+// not yet begun to work on, as if there were none, so that is tried again until the turn
+// has ended.
+func (t *Thread) interrupt(ctx context.Context, core *turnCore) error {
+	err := t.during(ctx, core, "turn/interrupt", map[string]string{"threadId": t.id, "turnId": core.id})
+	if errors.Is(err, ErrNoTurn) {
+		return nil // it has ended
+	}
+	return err
+}
+
+// during makes a request about a turn that runs. A turn that was announced a moment ago may
+// not run yet, and the server then says that there is none: it is asked again until the turn
+// has ended, which is [ErrNoTurn].
+func (t *Thread) during(ctx context.Context, core *turnCore, method string, params any) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.client.opts.CallTimeout)
+		defer cancel()
+	}
+	for {
+		err := t.client.Call(ctx, method, params, nil)
+		if !errors.Is(err, ErrNoTurn) {
+			return err
+		}
+		select {
+		case <-core.done:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(interruptPause):
+		}
+	}
+}
+
+// withdraw takes a prompt out of the queue; false if it is not there.
+func (t *Thread) withdraw(turn *Turn) (ok bool) {
+	t.client.update(func(r *routes) {
+		s := r.threads[t.id]
+		if s == nil {
+			return
+		}
+		if i := slices.Index(s.waiting, turn); i >= 0 {
+			s.waiting = slices.Delete(s.waiting, i, i+1)
+			ok = true
+		}
+	})
+	if ok {
+		turn.fail(ErrInterrupted)
+	}
+	return ok
+}

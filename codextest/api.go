@@ -1,0 +1,180 @@
+package codextest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// API is a scripted Responses API. Its methods may be called from any goroutine.
+type API struct {
+	tb  testing.TB
+	srv *httptest.Server
+
+	mu       sync.Mutex
+	scripts  []*script
+	requests []*APIRequest
+	missing  int
+	closing  chan struct{}
+}
+
+// APIRequest is a request that the API got.
+type APIRequest struct {
+	Path string
+	// Body is the JSON of the request. Its member input is the conversation.
+	Body json.RawMessage
+	// Header are the headers, with the thread in Thread-Id.
+	Header http.Header
+}
+
+// script is what requests that contain a text are answered with, in turn.
+type script struct {
+	match   string
+	replies []Reply
+}
+
+// NewAPI starts an API. It ends with the test, which fails if a request found no reply.
+func NewAPI(tb testing.TB) *API {
+	a := &API{tb: tb, closing: make(chan struct{})}
+	a.srv = httptest.NewServer(http.HandlerFunc(a.serve))
+	tb.Cleanup(func() {
+		close(a.closing)
+		a.srv.CloseClientConnections()
+		a.srv.Close()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.missing > 0 {
+			tb.Errorf("codextest: %d requests to the API found no reply in the script", a.missing)
+		}
+	})
+	return a
+}
+
+// URL is the base address for the configuration of a model provider.
+func (a *API) URL() string { return a.srv.URL + "/v1" }
+
+// Reply adds replies for requests in their order.
+func (a *API) Reply(replies ...Reply) { a.ReplyTo("", replies...) }
+
+// ReplyTo adds replies for requests whose last prompt contains a text. Of the scripts that
+// match a request the one that was added last and has a reply left answers.
+func (a *API) ReplyTo(match string, replies ...Reply) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.scripts {
+		if s.match == match {
+			s.replies = append(s.replies, replies...)
+			return
+		}
+	}
+	a.scripts = append(a.scripts, &script{match: match, replies: replies})
+}
+
+// Requests returns the requests so far.
+func (a *API) Requests() []*APIRequest {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]*APIRequest(nil), a.requests...)
+}
+
+// next records a request and takes its reply.
+func (a *API) next(r *http.Request, body []byte) (Reply, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.requests = append(a.requests, &APIRequest{Path: r.URL.Path, Body: body, Header: r.Header})
+	for i := len(a.scripts) - 1; i >= 0; i-- {
+		s := a.scripts[i]
+		if len(s.replies) == 0 || s.match != "" && !strings.Contains(lastPrompt(body), s.match) {
+			continue
+		}
+		reply := s.replies[0]
+		if !reply.Repeat {
+			s.replies = s.replies[1:]
+		}
+		return reply, true
+	}
+	a.missing++
+	return Reply{}, false
+}
+
+// lastPrompt is the JSON of the last message in the user's role.
+func lastPrompt(body []byte) string {
+	var request struct {
+		Input []json.RawMessage `json:"input"`
+	}
+	if json.Unmarshal(body, &request) != nil {
+		return ""
+	}
+	for i := len(request.Input) - 1; i >= 0; i-- {
+		var m struct {
+			Role string `json:"role"`
+		}
+		if json.Unmarshal(request.Input[i], &m) == nil && m.Role == "user" {
+			return string(request.Input[i])
+		}
+	}
+	return ""
+}
+
+func (a *API) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if !strings.HasSuffix(r.URL.Path, "/responses") {
+		http.NotFound(w, r) // the catalogue of models; the program has its own
+		return
+	}
+	reply, ok := a.next(r, body)
+	if reply.Do != nil {
+		reply.Do()
+	}
+	switch {
+	case !ok:
+		http.Error(w, `{"error":{"message":"codextest: the script has no reply"}}`, http.StatusBadRequest)
+	case reply.Status != 0:
+		for k, v := range reply.Header {
+			w.Header().Set(k, v)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(reply.Status)
+		_, _ = io.WriteString(w, reply.Body)
+	default:
+		a.stream(w, r, reply)
+	}
+}
+
+// stream sends the events of a reply.
+func (a *API) stream(w http.ResponseWriter, r *http.Request, reply Reply) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w).Flush
+	for _, e := range reply.Events {
+		if e.Wait != nil {
+			select {
+			case <-e.Wait:
+			case <-r.Context().Done():
+				return
+			case <-a.closing:
+				return
+			}
+			continue
+		}
+		if e.Drop {
+			panic(http.ErrAbortHandler) // the connection breaks
+		}
+		data, err := json.Marshal(e.Data)
+		if err != nil {
+			a.tb.Errorf("codextest: an event: %v", err)
+			return
+		}
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.Data["type"], data)
+		if flush() != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package codextest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+)
+
+// Reply is what the API answers one request with: events of a stream, or an error with a
+// status.
+type Reply struct {
+	Events []Event
+	// Status, Body and Header are those of an answer that is not a stream.
+	Status int
+	Body   string
+	Header map[string]string
+	// Do is called before the reply is sent; nil does nothing.
+	Do func()
+	// Repeat answers all further requests of the script with the same.
+	Repeat bool
+}
+
+// Event is an event of the stream, a pause in it, or its sudden end.
+type Event struct {
+	// Data is the event; its member type names it.
+	Data map[string]any
+	// Wait holds the stream until the channel is closed.
+	Wait <-chan struct{}
+	// Drop breaks the connection.
+	Drop bool
+}
+
+var replies atomic.Int64
+
+// Usage are the tokens that a reply reports.
+type Usage struct{ Input, Cached, Output, Reasoning int }
+
+// Stream is a reply with the given events between its begin and its end, and the tokens
+// that it reports.
+func Stream(u Usage, events ...Event) Reply {
+	id := fmt.Sprintf("resp_%d", replies.Add(1))
+	list := []Event{{Data: map[string]any{"type": "response.created", "response": map[string]any{"id": id}}}}
+	list = append(list, events...)
+	return Reply{Events: append(list, Event{Data: map[string]any{"type": "response.completed", "response": map[string]any{
+		"id": id, "usage": map[string]any{
+			"input_tokens": u.Input, "input_tokens_details": map[string]any{"cached_tokens": u.Cached},
+			"output_tokens": u.Output, "output_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
+			"total_tokens": u.Input + u.Output,
+		},
+	}}})}
+}
+
+// defaultUsage is what replies report that do not say.
+var defaultUsage = Usage{Input: 100, Output: 20}
+
+// Say is a reply with one message, in a delta for each part.
+func Say(parts ...string) Reply { return Stream(defaultUsage, Message(parts...)...) }
+
+// Calls is a reply with tool calls.
+func Calls(calls ...[]Event) Reply {
+	var events []Event
+	for _, c := range calls {
+		events = append(events, c...)
+	}
+	return Stream(defaultUsage, events...)
+}
+
+// Fail is a reply with an error.
+func Fail(status int, message string) Reply {
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": "scripted"}})
+	return Reply{Status: status, Body: string(body)}
+}
+
+// Message are the events of a message of the agent.
+func Message(parts ...string) []Event {
+	id := fmt.Sprintf("msg_%d", replies.Add(1))
+	events := []Event{itemEvent("response.output_item.added", map[string]any{"type": "message", "role": "assistant", "id": id, "content": []any{}})}
+	for _, p := range parts {
+		events = append(events, Event{Data: map[string]any{"type": "response.output_text.delta", "item_id": id, "delta": p}})
+	}
+	return append(events, itemEvent("response.output_item.done", map[string]any{
+		"type": "message", "role": "assistant", "id": id,
+		"content": []any{map[string]any{"type": "output_text", "text": strings.Join(parts, "")}},
+	}))
+}
+
+// Reason are the events of reasoning with the given parts of its summary.
+func Reason(summary ...string) []Event {
+	id := fmt.Sprintf("rs_%d", replies.Add(1))
+	events := []Event{itemEvent("response.output_item.added", map[string]any{"type": "reasoning", "id": id, "summary": []any{}})}
+	var whole []any
+	for i, s := range summary {
+		events = append(events,
+			Event{Data: map[string]any{"type": "response.reasoning_summary_part.added", "item_id": id, "summary_index": i}},
+			Event{Data: map[string]any{"type": "response.reasoning_summary_text.delta", "item_id": id, "summary_index": i, "delta": s}})
+		whole = append(whole, map[string]any{"type": "summary_text", "text": s})
+	}
+	return append(events, itemEvent("response.output_item.done", map[string]any{"type": "reasoning", "id": id, "summary": whole, "encrypted_content": "x"}))
+}
+
+func itemEvent(typ string, item map[string]any) Event {
+	return Event{Data: map[string]any{"type": typ, "output_index": 0, "item": item}}
+}
+
+// Call are the events of a call of a function, with its arguments as any JSON value. A tool
+// of an MCP server has the namespace "mcp__" and the server's name.
+func Call(callID, namespace, name string, args any) []Event {
+	text, err := json.Marshal(args)
+	if err != nil {
+		panic(fmt.Sprintf("codextest: the arguments of %s: %v", name, err))
+	}
+	item := map[string]any{"type": "function_call", "id": "fc_" + callID, "call_id": callID, "name": name, "arguments": string(text)}
+	if namespace != "" {
+		item["namespace"] = namespace
+	}
+	return []Event{itemEvent("response.output_item.done", item)}
+}
+
+// Command are the events of a command that runs in the sandbox.
+func Command(callID, cmd string) []Event {
+	return Call(callID, "", "exec_command", map[string]any{"cmd": cmd})
+}
+
+// EscalatedCommand are the events of a command that asks to run outside the sandbox, for
+// which the client is asked.
+func EscalatedCommand(callID, cmd, why string) []Event {
+	return Call(callID, "", "exec_command", map[string]any{"cmd": cmd, "sandbox_permissions": "require_escalated", "justification": why})
+}
+
+// Patch are the events of a patch in the form that begins with "*** Begin Patch".
+func Patch(callID, patch string) []Event {
+	item := func(input string) map[string]any {
+		return map[string]any{"type": "custom_tool_call", "id": "ct_" + callID, "call_id": callID, "name": "apply_patch", "input": input}
+	}
+	return []Event{
+		itemEvent("response.output_item.added", item("")),
+		{Data: map[string]any{"type": "response.custom_tool_call_input.delta", "item_id": "ct_" + callID, "call_id": callID, "delta": patch}},
+		itemEvent("response.output_item.done", item(patch)),
+	}
+}
+
+// SearchTools are the events of a search for tools that are not loaded at the start, as
+// those for agents are.
+func SearchTools(callID, query string) []Event {
+	return []Event{itemEvent("response.output_item.done", map[string]any{
+		"type": "tool_search_call", "id": "ts_" + callID, "call_id": callID, "execution": "client", "arguments": map[string]any{"query": query},
+	})}
+}
