@@ -1,0 +1,203 @@
+package acp
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// sessionEvent maps what concerns the whole session.
+func (m *Mapper) sessionEvent(ev ui.Event) {
+	switch ev := ev.(type) {
+	case *ui.Plan:
+		m.plan(ev)
+	case *ui.Usage:
+		m.usageEvent(ev)
+	case *ui.ResultMessage:
+		m.result(ev)
+	case *ui.Notice:
+		m.notice(ev.Severity, ev.Text, "")
+	case *ui.Retry:
+		m.retry(ev)
+	case *ui.RateLimit:
+		m.rateLimit(ev)
+	case *ui.Status:
+		m.status(ev)
+	case *ui.CompactBoundary:
+		m.compacted(CompactionStatusCompleted)
+	case *ui.SessionInfo:
+		if ev.Title != nil {
+			m.emit(SessionUpdateIsSessionInfoUpdate, &SessionInfoUpdate{Title: Some(*ev.Title)})
+		}
+		m.mcpServers(ev.MCPServers)
+	case *ui.SystemInit:
+		m.mcpServers(ev.MCPServers)
+	case *ui.Truncate:
+		if ev.All && !m.Replay {
+			m.emit(SessionUpdateIsPlan, &Plan{Entries: []PlanEntry{}})
+		}
+	}
+}
+
+// plan shows the plan of the main thread: the whole of it each time.
+func (m *Mapper) plan(ev *ui.Plan) {
+	if ev.ParentToolUseID != "" || ev.Entries == nil {
+		return
+	}
+	p := &Plan{Entries: []PlanEntry{}}
+	for _, e := range ev.Entries {
+		entry := PlanEntry{Content: e.Content, Priority: PlanEntryPriority(e.Priority), Status: PlanEntryStatus(e.Status)}
+		if e.Status == ui.PlanInProgress && e.ActiveForm != "" {
+			entry.Content = e.ActiveForm
+		}
+		switch entry.Priority {
+		case PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow:
+		default:
+			entry.Priority = PlanEntryPriorityMedium
+		}
+		switch entry.Status {
+		case PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted:
+		default:
+			entry.Status = PlanEntryStatusPending
+		}
+		p.Entries = append(p.Entries, entry)
+	}
+	m.emit(SessionUpdateIsPlan, p)
+}
+
+// usageEvent shows how full the context is, once for each change.
+func (m *Mapper) usageEvent(ev *ui.Usage) {
+	next := m.usage
+	if ev.ContextTokens != nil {
+		next.used = *ev.ContextTokens
+	}
+	if ev.ContextWindow != nil {
+		next.size = *ev.ContextWindow
+	}
+	if ev.CostUSD != nil {
+		next.cost = ev.CostUSD
+	}
+	m.setUsage(next)
+}
+
+func (m *Mapper) setUsage(next usage) {
+	sameCost := next.cost == m.usage.cost || next.cost != nil && m.usage.cost != nil && *next.cost == *m.usage.cost
+	if m.Replay || next.size == 0 || next.used == m.usage.used && next.size == m.usage.size && sameCost {
+		m.usage = next
+		return
+	}
+	m.usage = next
+	u := &UsageUpdate{Used: next.used, Size: next.size}
+	if next.cost != nil {
+		u.Cost = Some(Cost{Amount: *next.cost, Currency: "USD"})
+	}
+	m.emit(SessionUpdateIsUsageUpdate, u)
+}
+
+// result ends a turn. The text of an API error that no error of the protocol says is
+// shown as the agent's.
+func (m *Mapper) result(ev *ui.ResultMessage) {
+	next := m.usage
+	if ev.TotalCostUSD != nil {
+		next.cost = ev.TotalCostUSD
+	}
+	m.setUsage(next)
+	if m.stop, m.stopErr = stopReason(ev, m.errorKind); m.stopErr == nil && !m.Replay {
+		m.say(m.heldID, m.held)
+	}
+	m.held, m.local, m.errorKind, m.abandoned = "", "", "", false
+	clear(m.streamed)
+	m.endTools(ev)
+}
+
+// Stop is why the last turn ended: a stop reason, or the error of a turn that failed.
+func (m *Mapper) Stop() (StopReason, *jsonrpc.Error) { return m.stop, m.stopErr }
+
+// notice tells the user something that the model did not say. A client without notices
+// gets a message of its own, so that nothing is lost.
+func (m *Mapper) notice(severity, title, description string) {
+	if m.Replay || title == "" {
+		return
+	}
+	switch severity {
+	case "info", "warning", "error":
+	default:
+		severity = "info"
+	}
+	m.notices++
+	if m.Features.Notices {
+		n := &Notice{Severity: NoticeSeverity(severity), Title: title}
+		if description != "" {
+			n.Description = Some(description)
+		}
+		m.emit(SessionUpdateIsNotice, n)
+		return
+	}
+	if description != "" {
+		title += "\n\n" + description
+	}
+	label := map[string]string{"info": "Notice", "warning": "Warning", "error": "Error"}[severity]
+	m.say("notice-"+strconv.Itoa(m.notices), "**"+label+":** "+title)
+}
+
+// retry tells that a request is tried again. Without notices there is no good place for
+// it: the answer follows.
+func (m *Mapper) retry(ev *ui.Retry) {
+	if !m.Features.Notices {
+		return
+	}
+	text := "The request failed and is tried again"
+	if ev.DelayMS != nil {
+		text += fmt.Sprintf(" in %.1f s", float64(*ev.DelayMS)/1000)
+	}
+	text += fmt.Sprintf(" (attempt %d", ev.Attempt)
+	if ev.MaxAttempts != nil {
+		text += fmt.Sprintf(" of %d", *ev.MaxAttempts)
+	}
+	m.notice("warning", text+").", ev.Reason)
+}
+
+func (m *Mapper) rateLimit(ev *ui.RateLimit) {
+	status, _ := ev.Info.Member("status")
+	if s := status.Text(); s != "" && s != "allowed" && m.Features.Notices {
+		kind, _ := ev.Info.Member("rateLimitType")
+		m.notice("warning", strings.TrimSpace("The account is at a limit: "+s+" "+kind.Text()), "")
+	}
+}
+
+// mcpServers tells of MCP servers that could not be started, each once.
+func (m *Mapper) mcpServers(servers []ui.MCPServer) {
+	for _, s := range servers {
+		if s.Status != "failed" || m.Replay {
+			continue
+		}
+		if m.failed[s.Name] {
+			continue
+		}
+		m.failed[s.Name] = true
+		m.notice("warning", fmt.Sprintf("The MCP server %q failed to start: its tools are not available.", s.Name), s.Error)
+	}
+}
+
+// status maps the begin of a compaction.
+func (m *Mapper) status(ev *ui.Status) {
+	if ev.Status == "compacting" && m.compact == "" && m.Features.Compaction && !m.Replay {
+		m.compact = "compaction-" + strconv.Itoa(m.notices) + "-" + ev.UUID
+		m.emit(SessionUpdateIsCompactionUpdate, &CompactionUpdate{CompactionID: CompactionID(m.compact), Status: CompactionStatusInProgress})
+	}
+}
+
+// compacted ends a compaction, once.
+func (m *Mapper) compacted(status CompactionStatus) {
+	if m.Replay || !m.Features.Compaction {
+		return
+	}
+	if m.compact == "" {
+		m.compact = "compaction-" + strconv.Itoa(m.notices)
+	}
+	m.emit(SessionUpdateIsCompactionUpdate, &CompactionUpdate{CompactionID: CompactionID(m.compact), Status: status})
+	m.compact = ""
+}

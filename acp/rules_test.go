@@ -1,0 +1,457 @@
+package acp_test
+
+import (
+	"flag"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/recording/acprec"
+)
+
+// testRun is the value of the flag -run.
+func testRun() string {
+	if f := flag.Lookup("test.run"); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// comparison is a recorded view and ours. Rules change what was recorded to what a better
+// agent does; they may look at ours for what a script does not say.
+type comparison struct {
+	script    *acprec.Script
+	want, got *acprec.View
+}
+
+// rule is a difference that is meant. apply reports whether it applied.
+type rule struct {
+	name   string
+	reason string
+	apply  func(c *comparison) bool
+}
+
+// applyRules applies all rules and returns the names of those that changed something.
+func applyRules(c *comparison) (names []string) {
+	for _, r := range rules {
+		if r.apply(c) {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// rules is the whole table.
+var rules = []rule{
+	{"max tokens", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return o.Kind == "max_output_tokens" }, "max_tokens")
+	}},
+	{"max turns", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return strings.Contains(o.Detail, "maximum number of turns") }, "max_turn_requests")
+	}},
+	{"error once", "an error of the API is the answer to the prompt and not also a text of the agent", errorOnce},
+	{"plan goes on", "a plan that is refused goes on; the adapter ends the turn as cancelled", planGoesOn},
+	{"killed CLI", "a dead CLI is resumed at the next prompt; the adapter knows the session no longer", killedCLI},
+	{"authenticate", "an unknown method, or one for a terminal, is a wrong parameter; the adapter says that authenticate is not implemented", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return o.Method == "authenticate" && o.End == "error -32603" }, "error -32602")
+	}},
+	{"not found", "an unknown session is not found whatever is done with it; the adapter has an internal error for fork and for odd ids", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool {
+			return (o.Method == "session/fork" || o.Method == "session/load") && o.End == "error -32603"
+		}, "error -32002")
+	}},
+	{"providers", "providers/* is an unstable extension that this agent does not have", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return strings.HasPrefix(o.Method, "providers/") }, "error -32601")
+	}},
+	{"batch", "a batch is answered; it ends the adapter, which answers nothing that follows", batch},
+	{"words for the model", "what the CLI writes for its model does not reach the user", wordsForModel},
+	{"stopped", "a call that a cancelled turn stopped says so, without the CLI's words to the model", stopped},
+	{"declined", "a question that was declined or cancelled says so", declined},
+	{"background", "work in the background is done when it is done, and what is said of it belongs to the turn", background},
+	{"failed plan tools", "calls of plan tools that fail are shown; the adapter hides them", failedPlanTools},
+	{"notices", "notices of the CLI and of MCP servers are messages with an id of their own", notices},
+	{"CLI notice", "CLI 2.1.325 does not say this any more", droppedNotice},
+	{"CLI texts", "what the CLI's own commands put out has other numbers and words from version to version", cliTexts},
+	{"said twice", "the output of /context and the end of a compaction are shown once", saidTwice},
+	{"always offered", "a command can always be allowed for good; the adapter offers it only for some suggestions", alwaysOffered},
+	{"replayed diff", "a replayed edit shows the hunk that was made, as the live one did; the adapter shows the snippet of its input", replayedDiff},
+	{"last line", "the number of an empty last line is not shown; the adapter drops it in the main thread and keeps it elsewhere", lastLine},
+	{"subagents", "child sessions (unstable) are not used: a subagent is a tool call with calls of its own", subagents},
+	{"mode in step", "a permission that changes the mode says so; the adapter leaves the client with the old one", modeInStep},
+}
+
+// outcomes gives the outcomes that match another end.
+func (c *comparison) outcomes(match func(*acprec.Outcome) bool, end string) (changed bool) {
+	for i := range c.want.Outcomes {
+		if o := &c.want.Outcomes[i]; match(o) {
+			o.End, changed = end, true
+		}
+	}
+	return changed
+}
+
+// items calls f for every item that was recorded, with our item of the same call.
+func (c *comparison) tools(f func(want, got *acprec.Item) bool) (changed bool) {
+	for i, s := range c.want.Sessions {
+		if i >= len(c.got.Sessions) {
+			break
+		}
+		for _, w := range s.Items {
+			if w.Type != "tool" {
+				continue
+			}
+			for _, g := range c.got.Sessions[i].Items {
+				if g.Type == "tool" && g.ID == w.ID && f(w, g) {
+					changed = true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// filter removes recorded items.
+func (c *comparison) filter(drop func(s *acprec.Session, i int) bool) (changed bool) {
+	for _, s := range c.want.Sessions {
+		var kept []*acprec.Item
+		for i, item := range s.Items {
+			if drop(s, i) {
+				changed = true
+				continue
+			}
+			kept = append(kept, item)
+		}
+		s.Items = kept
+	}
+	return changed
+}
+
+func isUUID(id string) bool { return uuid.MatchString(id) }
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f-]{27}$`)
+
+func errorOnce(c *comparison) bool {
+	return c.filter(func(s *acprec.Session, i int) bool {
+		if s.Items[i].Type != "say" || !isUUID(s.Items[i].ID) || i+1 >= len(s.Items) || s.Items[i+1].Type != "answer" || s.Items[i+1].Outcome < 0 {
+			return false
+		}
+		return strings.HasPrefix(c.want.Outcomes[s.Items[i+1].Outcome].End, "error ")
+	})
+}
+
+// scripted reports whether the script's model says a text.
+func (c *comparison) scripted(text string) bool {
+	return text != "" && strings.Contains(string(c.script.API), strings.Trim(fmt.Sprintf("%q", text), `"`))
+}
+
+func planGoesOn(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		asked := slices.IndexFunc(s.Items, func(x *acprec.Item) bool {
+			return x.Type == "ask" && x.Tool == "ExitPlanMode" && x.Picked == "reject_once"
+		})
+		if asked < 0 {
+			continue
+		}
+		for k := asked; k < len(s.Items); k++ {
+			if a := s.Items[k]; a.Type == "answer" && c.want.Outcomes[a.Outcome].End == "cancelled" {
+				c.want.Outcomes[a.Outcome].End, changed = "end_turn", true
+				for _, g := range c.got.Sessions[i].Items {
+					if g.Type == "say" && c.scripted(g.Text) {
+						s.Items = slices.Insert(s.Items, k, g)
+						k++
+					}
+				}
+			}
+		}
+	}
+	return c.tools(func(w, g *acprec.Item) bool {
+		if w.Tool != "ExitPlanMode" || w.Status != "failed" {
+			return false
+		}
+		w.Content = []string{"```\nThe user wants to keep planning.\n```"}
+		return true
+	}) || changed
+}
+
+func killedCLI(c *comparison) bool {
+	changed := false
+	for i := range c.want.Outcomes {
+		died := i > 0 && strings.Contains(c.want.Outcomes[i-1].Detail, "exited unexpectedly")
+		if o := &c.want.Outcomes[i]; died && o.Method == "session/prompt" && o.End == "error -32002" {
+			o.End, changed = "end_turn", true
+		}
+	}
+	if !changed {
+		return false
+	}
+	// What was said after the death is there, in the session and in its replay; the prompt
+	// that was killed is there if the CLI had time to write it.
+	for i, s := range c.want.Sessions {
+		back := false
+		for _, g := range c.got.Sessions[i].Items {
+			back = back || g.Type == "say" && c.scripted(g.Text)
+			if g.Type != "answer" && g.Type != "user" && !(g.Type == "say" && strings.Contains(string(c.script.API), g.Text)) {
+				return true // it differs and will be shown
+			}
+		}
+		if n := min(2, len(s.Items)); back && slices.EqualFunc(s.Items[:n], c.got.Sessions[i].Items[:n], func(a, b *acprec.Item) bool { return a.Type == b.Type && a.Text == b.Text }) {
+			s.Items = c.got.Sessions[i].Items
+		}
+	}
+	return true
+}
+
+func batch(c *comparison) bool {
+	if !slices.Contains(c.got.Stray, "batch") || slices.Contains(c.want.Stray, "batch") {
+		return false
+	}
+	// What came after the batch was not answered, and a request of an unknown version was
+	// answered without its id.
+	for i := range c.want.Outcomes {
+		if c.want.Outcomes[i].End == "none" && i < len(c.got.Outcomes) {
+			c.want.Outcomes[i].End = "error -32600"
+		}
+	}
+	for i := len(c.want.Outcomes); i < len(c.got.Outcomes); i++ {
+		c.want.Outcomes = append(c.want.Outcomes, acprec.Outcome{Method: "session/list", End: "ok"})
+	}
+	c.want.Stray = []string{"error -32700", "batch", "error -32600"}
+	return true
+}
+
+var modelWords = []string{"Async agent launched", "<tools-used-before-summary>", "Entered plan mode. You should", "running in background with ID"}
+
+func wordsForModel(c *comparison) bool {
+	return c.tools(func(w, g *acprec.Item) bool {
+		changed := false
+		for i, text := range w.Content {
+			if strings.Contains(text, "<tool_use_error>") {
+				w.Content[i] = strings.NewReplacer("<tool_use_error>Error: ", "", "<tool_use_error>", "", "</tool_use_error>", "").Replace(text)
+				changed = true
+			}
+			if slices.ContainsFunc(modelWords, func(words string) bool { return strings.Contains(text, words) }) {
+				w.Content = g.Content // checkConduct has looked through it
+				return true
+			}
+		}
+		return changed
+	})
+}
+
+func stopped(c *comparison) bool {
+	return c.tools(func(w, g *acprec.Item) bool {
+		text := strings.Join(w.Content, "\n")
+		cancelled := slices.ContainsFunc(c.want.Outcomes, func(o acprec.Outcome) bool { return o.End == "cancelled" })
+		if w.Status != "failed" || !cancelled || !strings.Contains(text, "Tool use aborted") && !strings.Contains(text, "doesn't want to proceed") && !strings.Contains(text, "interrupted by user") {
+			return false
+		}
+		w.Content = []string{"```\nStopped.\n```"}
+		return true
+	})
+}
+
+func declined(c *comparison) bool {
+	return c.tools(func(w, g *acprec.Item) bool {
+		text := strings.Join(w.Content, "\n")
+		if w.Tool != "AskUserQuestion" || !strings.Contains(text, "Tool use aborted") && !strings.Contains(text, "did not answer") {
+			return false
+		}
+		w.Status, w.Content = "failed", []string{"```\nThe user declined to answer.\n```"}
+		return true
+	})
+}
+
+func background(c *comparison) bool {
+	late := false
+	for _, s := range c.want.Sessions {
+		n := len(s.Items)
+		last := -1
+		for i, item := range s.Items {
+			if item.Type == "answer" {
+				last = i
+			}
+		}
+		if last >= 0 && last < n-1 && s.Items[n-1].Type == "say" && c.scripted(s.Items[n-1].Text) {
+			answer := s.Items[last]
+			s.Items = append(slices.Delete(s.Items, last, last+1), answer)
+			late = true
+		}
+	}
+	done := false
+	for _, s := range c.got.Sessions {
+		for _, g := range s.Items {
+			done = done || g.Type == "tool" && g.Tool == "Bash" && slices.Contains(g.Statuses, "in_progress") && g.Status == "completed"
+		}
+	}
+	return late && done
+}
+
+func failedPlanTools(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		if i >= len(c.got.Sessions) {
+			break
+		}
+		for k, g := range c.got.Sessions[i].Items {
+			plan := g.Tool == "TaskCreate" || g.Tool == "TaskUpdate" || g.Tool == "TodoWrite" || g.Tool == "TaskList" || g.Tool == "TaskGet"
+			if g.Type != "tool" || !plan || g.Status != "failed" || k > len(s.Items) {
+				continue
+			}
+			if g.Tool == "TodoWrite" && strings.Contains(strings.Join(g.Content, ""), "disabled for this session") {
+				s.Plan = nil // CLI 2.1.325 has this tool no more
+			}
+			s.Items, changed = slices.Insert(s.Items, k, g), true
+		}
+	}
+	return changed
+}
+
+// plainNotice is a notice without its label.
+func plainNotice(text string) string {
+	if rest, ok := strings.CutPrefix(text, "**"); ok {
+		if _, body, ok := strings.Cut(rest, ":** "); ok {
+			return body
+		}
+	}
+	return text
+}
+
+func notices(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		for _, w := range s.Items {
+			if w.Type != "say" || !w.Meta || i >= len(c.got.Sessions) {
+				continue
+			}
+			for _, g := range c.got.Sessions[i].Items {
+				server := strings.Contains(w.Text, "MCP server") && strings.Contains(g.Text, "MCP server") && strings.Contains(g.Text, "failed to start")
+				if g.Type == "say" && strings.HasPrefix(g.ID, "notice-") && (server || plainNotice(g.Text) == plainNotice(w.Text)) {
+					w.Text, changed = g.Text, true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+func droppedNotice(c *comparison) bool {
+	return c.filter(func(s *acprec.Session, i int) bool {
+		return s.Items[i].Meta && strings.Contains(s.Items[i].Text, "changing auto mode")
+	})
+}
+
+func cliTexts(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		for _, start := range []string{"## Context Usage", "Total cost:", "No MCP servers are configured."} {
+			for _, w := range s.Items {
+				for _, g := range c.got.Sessions[min(i, len(c.got.Sessions)-1)].Items {
+					if w.Type == "say" && g.Type == "say" && strings.HasPrefix(w.Text, start) && strings.HasPrefix(g.Text, start) && w.Text != g.Text {
+						w.Text, changed = g.Text, true
+					}
+				}
+			}
+		}
+	}
+	return changed
+}
+
+func saidTwice(c *comparison) bool {
+	return c.filter(func(s *acprec.Session, i int) bool {
+		if i == 0 {
+			return false
+		}
+		a, b := s.Items[i-1], s.Items[i]
+		return a.Type == b.Type && (b.Type == "say" && a.Text == b.Text && isUUID(b.ID) || b.Type == "compaction" && a.Status == b.Status)
+	})
+}
+
+func alwaysOffered(c *comparison) bool {
+	changed := false
+	for _, s := range c.want.Sessions {
+		for _, w := range s.Items {
+			if w.Type == "ask" && w.Tool == "Bash" && !slices.ContainsFunc(w.Options, func(o string) bool { return strings.HasPrefix(o, "allow_always") }) {
+				w.Options, changed = slices.Insert(w.Options, 1, "allow_always x"), true
+			}
+		}
+	}
+	return changed
+}
+
+func replayedDiff(c *comparison) bool {
+	live := map[string]*acprec.Item{}
+	changed := false
+	for _, s := range c.want.Sessions {
+		for _, w := range s.Items {
+			if w.Type != "tool" || w.Tool != "Edit" {
+				continue
+			}
+			if before := live[w.ID]; before != nil && fmt.Sprint(before.Content) != fmt.Sprint(w.Content) {
+				w.Content, w.Locations, changed = before.Content, before.Locations, true
+			}
+			live[w.ID] = w
+		}
+	}
+	return changed
+}
+
+var emptyLast = regexp.MustCompile("\n[0-9]+\t\n```$")
+
+func lastLine(c *comparison) bool {
+	return c.tools(func(w, _ *acprec.Item) bool {
+		changed := false
+		for i, text := range w.Content {
+			if w.Tool == "Read" && emptyLast.MatchString(text) {
+				w.Content[i], changed = emptyLast.ReplaceAllString(text, "\n```"), true
+			}
+		}
+		return changed
+	})
+}
+
+// subagents takes child sessions out of the recording, and the calls that stand for them
+// out of ours.
+func subagents(c *comparison) bool {
+	if len(c.want.Sessions) != len(c.got.Sessions)+1 {
+		return false
+	}
+	child := slices.IndexFunc(c.want.Sessions, func(s *acprec.Session) bool {
+		return slices.ContainsFunc(s.Items, func(i *acprec.Item) bool { return i.Parent })
+	})
+	if child < 0 {
+		return false
+	}
+	c.want.Sessions = slices.Delete(c.want.Sessions, child, child+1)
+	for _, s := range c.got.Sessions {
+		s.Items = slices.DeleteFunc(s.Items, func(i *acprec.Item) bool { return i.Type == "tool" && (i.Tool == "Agent" || i.Parent) })
+	}
+	return true
+}
+
+func modeInStep(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		always := slices.ContainsFunc(s.Items, func(x *acprec.Item) bool { return x.Type == "ask" && x.Picked == "allow_always" })
+		if always && i < len(c.got.Sessions) && len(s.Modes) == 0 && slices.Equal(c.got.Sessions[i].Modes, []string{"acceptEdits"}) {
+			s.Modes, changed = []string{"acceptEdits"}, true
+		}
+	}
+	return changed
+}
+
+// trimUnfinished takes what follows the answer to the last prompt of version 2 out of our
+// view where the recording has nothing after it: the script does not wait for the turn, so
+// that it may or may not end before the client goes. That is chance and not a rule.
+func trimUnfinished(c *comparison) {
+	for i, s := range c.want.Sessions {
+		n := len(s.Items)
+		if i >= len(c.got.Sessions) || n == 0 || len(c.got.Sessions[i].Items) <= n || c.script.Protocol != 2 {
+			continue
+		}
+		if last := s.Items[n-1]; last.Type == "answer" && last.Outcome >= 0 {
+			c.got.Sessions[i].Items = c.got.Sessions[i].Items[:n]
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package acp
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// Codes of errors that the protocol adds to those of JSON-RPC.
+const (
+	CodeAuthRequired     = -32000 // the agent has no valid credentials
+	CodeResourceNotFound = -32002 // a session or a file does not exist
+)
+
+// stopReason is why a turn ended, or the error that it ended with. The kind is what the
+// agent called the last error of the turn; empty if there was none.
+func stopReason(r *ui.ResultMessage, kind string) (StopReason, *jsonrpc.Error) {
+	switch {
+	case r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools":
+		return StopReasonCancelled, nil
+	case r.StopReason == "max_tokens" || kind == "max_output_tokens":
+		return StopReasonMaxTokens, nil
+	case r.Subtype == "error_max_turns" || r.Subtype == "error_max_budget_usd":
+		return StopReasonMaxTurnRequests, nil
+	case r.StopReason == "refusal":
+		return StopReasonRefusal, nil
+	case !r.IsError:
+		return StopReasonEndTurn, nil
+	case kind == "authentication_failed" || kind == "oauth_org_not_allowed":
+		return "", &jsonrpc.Error{Code: CodeAuthRequired, Message: "Authentication required", Data: errorData(r, kind)}
+	}
+	text := r.Result
+	if text == "" {
+		text = strings.Join(r.Errors, "; ")
+	}
+	if text == "" {
+		text = "the turn failed: " + r.Subtype
+	}
+	return "", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text, Data: errorData(r, kind)}
+}
+
+func errorData(r *ui.ResultMessage, kind string) json.RawMessage {
+	data := map[string]any{}
+	if kind != "" {
+		data["errorKind"] = kind
+	}
+	if status := r.Data.Number("api_error_status"); status != 0 {
+		data["status"] = status
+	}
+	if len(data) == 0 {
+		return nil
+	}
+	text, err := marshal(data)
+	if err != nil {
+		return nil // texts and numbers
+	}
+	return text
+}
