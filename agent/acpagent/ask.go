@@ -1,0 +1,191 @@
+package acpagent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// ask is a request of the agent that waits for a person.
+type ask struct {
+	kind    string // of the event
+	tool    string
+	options []acp.PermissionOption
+	answer  chan any // gets the result for the agent; closed when it is withdrawn
+}
+
+// handle answers a request of the agent: those to a person, and none else.
+func (s *Session) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
+	var a *ask
+	switch m.Method {
+	case acp.MethodSessionRequestPermission:
+		var r acp.RequestPermissionRequest
+		if err := json.Unmarshal([]byte(m.Params), &r); err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+		}
+		a = &ask{tool: string(r.ToolCall.ToolCallID), options: r.Options}
+		return s.wait(ctx, a, func(id string) []ui.Event { return s.conv.Ask(id, &r) })
+	case acp.MethodElicitationCreate:
+		var r acp.CreateElicitationRequest
+		if err := json.Unmarshal([]byte(m.Params), &r); err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+		}
+		return s.wait(ctx, &ask{}, func(id string) []ui.Event { return s.conv.Elicit(id, &r) })
+	}
+	return nil, jsonrpc.MethodNotFound(m.Method)
+}
+
+// cancelled is the answer to a request that was withdrawn.
+func (a *ask) cancelled() any {
+	if a.kind == ui.QuestionElicitation {
+		return map[string]string{"action": "cancel"}
+	}
+	return &acp.RequestPermissionResponse{Outcome: acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsCancelled}}
+}
+
+// wait opens a request and waits for its answer.
+func (s *Session) wait(ctx context.Context, a *ask, open func(id string) []ui.Event) (any, error) {
+	a.answer = make(chan any, 1)
+	s.mu.Lock()
+	s.asked++
+	id := "request-" + strconv.Itoa(s.asked)
+	if s.over || s.closed {
+		s.mu.Unlock()
+		return nil, jsonrpc.ErrClosed
+	}
+	s.asks[id] = a
+	events := open(id)
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case *ui.PermissionRequest:
+			a.kind = ev.Kind
+		case *ui.QuestionRequest:
+			a.kind = ev.Kind
+		}
+	}
+	s.queue = append(s.queue, events...)
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	select {
+	case result, ok := <-a.answer:
+		if !ok {
+			return a.cancelled(), nil
+		}
+		return result, nil
+	case <-ctx.Done():
+		s.withdrawOne(id)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// withdraw resolves all open requests as cancelled.
+func (s *Session) withdraw() {
+	s.mu.Lock()
+	var ids []string
+	for id := range s.asks {
+		ids = append(ids, id)
+	}
+	s.mu.Unlock()
+	for _, id := range ids {
+		s.withdrawOne(id)
+	}
+}
+
+func (s *Session) withdrawOne(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.asks[id]
+	if a == nil {
+		return
+	}
+	delete(s.asks, id)
+	close(a.answer)
+	s.resolve(id, a, ui.ResolvedCancelled, "", "cancel", "")
+}
+
+// resolve queues the event that a request is resolved.
+func (s *Session) resolve(id string, a *ask, behavior, scope, action string, content ui.JSON) {
+	if a.kind == ui.QuestionElicitation {
+		s.queue = append(s.queue, s.conv.Answered(id, action, content)...)
+	} else {
+		s.queue = append(s.queue, s.conv.Resolve(id, a.tool, behavior, scope, "")...)
+	}
+	s.changed.Broadcast()
+}
+
+// Answer answers an open request.
+func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Answer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.asks[requestID]
+	switch {
+	case s.closed || s.over:
+		return agent.ErrClosed
+	case a == nil:
+		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
+	}
+	switch v := answer.(type) {
+	case *agent.PermissionAnswer:
+		if a.kind != ui.PermissionTool {
+			break
+		}
+		return s.choose(requestID, a, v.Allow, v.Choice, v.Scope)
+	case *agent.PlanAnswer:
+		if a.kind != ui.PermissionPlan {
+			break
+		}
+		return s.choose(requestID, a, v.Approve, "", "")
+	case *agent.ElicitationAnswer:
+		if a.kind != ui.QuestionElicitation {
+			break
+		}
+		result := map[string]any{"action": v.Action}
+		if len(v.Content) > 0 && v.Action == "accept" {
+			result["content"] = v.Content
+		}
+		delete(s.asks, requestID)
+		a.answer <- result
+		s.resolve(requestID, a, "", "", v.Action, ui.NewJSON(string(v.Content)))
+		return nil
+	}
+	return fmt.Errorf("%w: a %T does not answer a request of the kind %s", agent.ErrInvalid, answer, a.kind)
+}
+
+// choose picks the option that an answer means. A refusal that the agent does not offer is
+// a cancellation.
+func (s *Session) choose(id string, a *ask, allow bool, choice, scope string) error {
+	kind := acp.PermissionOptionKindRejectOnce
+	behavior := ui.ResolvedDeny
+	if allow {
+		kind, behavior = acp.PermissionOptionKindAllowOnce, ui.ResolvedAllow
+		if scope == ui.ScopeAlways || scope == ui.ScopeSession {
+			kind = acp.PermissionOptionKindAllowAlways
+		}
+	}
+	picked := acp.PermissionOptionID("")
+	for _, o := range a.options {
+		if picked == "" && (choice != "" && string(o.OptionID) == choice || choice == "" && o.Kind == kind) {
+			picked = o.OptionID
+		}
+	}
+	outcome := acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsSelected, Value: &acp.SelectedPermissionOutcome{OptionID: picked}}
+	if picked == "" {
+		if allow || choice != "" {
+			return fmt.Errorf("%w: the agent offers no such option", agent.ErrInvalid)
+		}
+		outcome = acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsCancelled}
+	}
+	delete(s.asks, id)
+	a.answer <- &acp.RequestPermissionResponse{Outcome: outcome}
+	s.resolve(id, a, behavior, scope, "", "")
+	return nil
+}

@@ -1,0 +1,390 @@
+package acpagent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/ui/acpui"
+)
+
+const (
+	// maxEvents is how many events wait for the reader before the agent does.
+	maxEvents = 10_000
+	// closeWait bounds the wait for what is under way when a session is closed.
+	closeWait = 30 * time.Second
+	// startWait bounds how long an interrupt waits for a prompt that was just sent.
+	startWait = 5 * time.Second
+)
+
+// Session is a session of an agent with a process of its own. Its Close is bounded by the
+// graces of the process and by half a minute.
+type Session struct {
+	provider *Provider
+	dir      string
+	conn     *jsonrpc.Conn
+	sup      *proc.Supervisor // nil for one that was dialled
+	caps     acp.AgentCapabilities
+	ended    chan struct{} // closed when the last event is queued
+	ctx      context.Context
+	stop     context.CancelFunc
+	turns    chan *turn // prompts in their order
+	work     sync.WaitGroup
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	conv    acpui.Converter
+	id      string
+	modes   []string
+	mode    string
+	queue   []ui.Event
+	asks    map[string]*ask
+	asked   int
+	live    bool // updates are of this session, not of a replay
+	// How many prompts were accepted, were written to the agent, and have ended.
+	accepted, written, finished int
+	used                        bool
+	closed                      bool
+	over                        bool
+	err                         error
+}
+
+// turn is a prompt that was sent.
+type turn struct {
+	uuid   string
+	blocks []acp.ContentBlock
+}
+
+var _ agent.ModeSetter = (*Session)(nil)
+
+func newSession(p *Provider, dir string, opts agent.Options) *Session {
+	s := &Session{provider: p, dir: dir, ended: make(chan struct{}), turns: make(chan *turn, 1000), asks: map[string]*ask{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.changed = sync.NewCond(&s.mu)
+	s.conv.Provider, s.conv.Partial = p.Name(), opts.Partial
+	return s
+}
+
+// call calls a method of the agent and decodes its answer.
+func (s *Session) call(ctx context.Context, method string, params, to any) error {
+	raw, err := s.conn.Call(ctx, method, params)
+	if err == nil {
+		err = json.Unmarshal(raw, to)
+	}
+	return s.translate(err)
+}
+
+// translate makes an error of the protocol one of package agent.
+func (s *Session) translate(err error) error {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed)):
+		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	case !ok:
+		return err
+	}
+	for code, to := range map[int64]error{
+		acp.CodeAuthRequired: agent.ErrAuth, acp.CodeResourceNotFound: agent.ErrNotFound,
+		jsonrpc.CodeInvalidParams: agent.ErrInvalid, jsonrpc.CodeMethodNotFound: agent.ErrUnsupported,
+	} {
+		if e.Code == code {
+			return fmt.Errorf("%w: %w", to, err)
+		}
+	}
+	return err
+}
+
+// begin takes over what the agent says of the session, and runs prompts from then on.
+func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], _ acp.Optional[[]acp.SessionConfigOption]) {
+	s.mu.Lock()
+	s.id, s.conv.SessionID, s.live = id, id, true
+	if m, ok := modes.Get(); ok {
+		s.mode = string(m.CurrentModeID)
+		for _, one := range m.AvailableModes {
+			s.modes = append(s.modes, string(one.ID))
+		}
+	}
+	s.mu.Unlock()
+	s.work.Go(s.run)
+}
+
+// run gives prompts to the agent, one after the other.
+func (s *Session) run() {
+	for {
+		select {
+		case t := <-s.turns:
+			s.prompt(t)
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// sent notes that a prompt was written. Everything that is sent later arrives later.
+func (s *Session) sent(line []byte) {
+	if !bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written++
+	s.changed.Broadcast()
+}
+
+// prompt is one turn.
+func (s *Session) prompt(t *turn) {
+	s.put(func() []ui.Event { return s.conv.Turn(t.uuid) })
+	_, _ = s.conn.CallThen(s.ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: acp.SessionID(s.ID()), Prompt: t.blocks}, func(raw json.RawMessage, err error) {
+		if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
+			return // the end of the agent says it
+		}
+		var answer acp.PromptResponse
+		if err == nil {
+			err = json.Unmarshal(raw, &answer)
+		}
+		failed, usage := "", ui.JSON("")
+		if err != nil {
+			failed = err.Error()
+		}
+		if u, ok := answer.Usage.Get(); ok {
+			usage = ui.JSON(fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}`,
+				u.InputTokens, u.OutputTokens, u.CachedReadTokens.Or(0), u.CachedWriteTokens.Or(0)))
+		}
+		s.withdraw()
+		s.put(func() []ui.Event {
+			s.finished++
+			return s.conv.End(string(answer.StopReason), usage, failed)
+		})
+	})
+}
+
+// put queues the events that f makes under the lock.
+func (s *Session) put(f func() []ui.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.queue = append(s.queue, f()...)
+	s.changed.Broadcast()
+}
+
+// notified takes an update. The agent waits while too many events do.
+func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
+	if m.Method != acp.MethodSessionUpdate {
+		return
+	}
+	var n acp.SessionNotification
+	if err := json.Unmarshal([]byte(m.Params), &n); err != nil {
+		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
+		return
+	}
+	s.mu.Lock()
+	for len(s.queue) > maxEvents && !s.closed {
+		s.changed.Wait()
+	}
+	live := s.live
+	if u, ok := n.Update.Value.(*acp.CurrentModeUpdate); ok {
+		s.mode = string(u.CurrentModeID)
+	}
+	s.mu.Unlock()
+	if live {
+		s.put(func() []ui.Event { return s.conv.Update(&n.Update) })
+	}
+}
+
+// watch ends the events when the agent has ended.
+func (s *Session) watch() {
+	defer close(s.ended)
+	<-s.conn.Done()
+	s.stop()
+	s.work.Wait()
+	s.withdraw()
+	err := s.conn.Err()
+	if s.sup != nil {
+		_ = s.sup.Stop() // Exit says more
+		if exit := s.sup.Exit(); exit.Code != 0 || exit.Signal != "" {
+			err = fmt.Errorf("the agent ended with code %d %s: %.500s", exit.Code, exit.Signal, exit.Stderr)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, s.conv.Stop()...)
+	if s.over = true; !s.closed {
+		s.err = fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	}
+	s.changed.Broadcast()
+}
+
+// ID returns the agent's id of the session.
+func (s *Session) ID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
+// Events yields the events of the session, once.
+func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
+	return func(yield func(ui.Event, error) bool) {
+		s.mu.Lock()
+		used := s.used
+		s.used = true
+		s.mu.Unlock()
+		if used {
+			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
+			return
+		}
+		stop := context.AfterFunc(ctx, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.changed.Broadcast()
+		})
+		defer stop()
+		for {
+			ev, err := s.next(ctx)
+			if ev == nil {
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Session) next(ctx context.Context) (ui.Event, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 && !s.over && ctx.Err() == nil {
+		s.changed.Wait()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case len(s.queue) == 0:
+		return nil, s.err
+	}
+	ev := s.queue[0]
+	s.queue[0] = nil
+	s.queue = s.queue[1:]
+	s.changed.Broadcast()
+	return ev, nil
+}
+
+// alive is agent.ErrClosed after the end of the agent.
+func (s *Session) alive() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.over {
+		return agent.ErrClosed
+	}
+	return nil
+}
+
+// Send queues a prompt; the agent gets it when the turns before have ended.
+func (s *Session) Send(ctx context.Context, in agent.Input) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	blocks, content, err := inputBlocks(in)
+	if err != nil {
+		return err
+	}
+	s.put(func() []ui.Event {
+		s.accepted++
+		return s.conv.Prompt(in.UUID, content)
+	})
+	select {
+	case s.turns <- &turn{uuid: in.UUID, blocks: blocks}:
+		return nil
+	case <-ctx.Done():
+		s.mu.Lock()
+		s.accepted--
+		s.mu.Unlock()
+		return context.Cause(ctx)
+	case <-s.ctx.Done():
+		return agent.ErrClosed
+	}
+}
+
+// Interrupt cancels the turn that runs. Prompts that wait run after it.
+func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
+	if err := s.alive(); err != nil {
+		return agent.Interrupted{}, err
+	}
+	s.begun(ctx)
+	err := s.conn.Notify(ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: acp.SessionID(s.ID())})
+	s.withdraw()
+	return agent.Interrupted{}, s.translate(err)
+}
+
+// begun waits until a prompt that is about to run was written: a cancellation that came
+// before it would be lost.
+func (s *Session) begun(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
+	})
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.accepted > s.finished && s.written == s.finished && ctx.Err() == nil && !s.over && !s.closed {
+		s.changed.Wait()
+	}
+}
+
+// Modes are the agent's modes.
+func (s *Session) Modes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.modes)
+}
+
+// SetMode changes the mode.
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	if !slices.Contains(s.Modes(), mode) {
+		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
+	}
+	return s.call(ctx, acp.MethodSessionSetMode, &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}, new(acp.SetSessionModeResponse))
+}
+
+// Close closes the agent's input, which ends it, and returns when its process is gone.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	s.stop()
+	var err error
+	if s.sup != nil {
+		err = s.sup.Stop()
+	}
+	s.conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	err = errors.Join(err, s.conn.Wait(ctx))
+	<-s.ended
+	return err
+}

@@ -1,0 +1,168 @@
+package agenttest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// The scripted provider and its sessions have every group.
+var (
+	_ agent.Resumer         = (*Provider)(nil)
+	_ agent.Witness         = (*Provider)(nil)
+	_ agent.HistoryKeeper   = (*Provider)(nil)
+	_ agent.UsageReporter   = (*Provider)(nil)
+	_ agent.ModelSetter     = (*Session)(nil)
+	_ agent.ModeSetter      = (*Session)(nil)
+	_ agent.ThinkingSetter  = (*Session)(nil)
+	_ agent.EffortSetter    = (*Session)(nil)
+	_ agent.Forker          = (*Session)(nil)
+	_ agent.Rewinder        = (*Session)(nil)
+	_ agent.Backgrounder    = (*Session)(nil)
+	_ agent.TaskController  = (*Session)(nil)
+	_ agent.ContextReporter = (*Session)(nil)
+	_ agent.MCPController   = (*Session)(nil)
+	_ agent.Catalog         = (*Session)(nil)
+	_ agent.Titler          = (*Session)(nil)
+)
+
+// Fork copies the session.
+func (s *Session) Fork(_ context.Context, at string) (string, error) {
+	if s.provider.Dir == "" {
+		return "", fmt.Errorf("%w: sessions without a file cannot be forked", agent.ErrUnsupported)
+	}
+	return s.provider.fork(s.id, at)
+}
+
+// Rewind takes back one file that the agent pretends to have changed.
+func (s *Session) Rewind(_ context.Context, uuid string, _ bool) (agent.Rewound, error) {
+	lines, err := s.provider.read(s.id)
+	if err != nil {
+		return agent.Rewound{}, err
+	}
+	if !slices.ContainsFunc(lines, func(l line) bool { return l.UUID == uuid && l.Role == "user" }) {
+		return agent.Rewound{}, fmt.Errorf("%w: prompt %s", agent.ErrNotFound, uuid)
+	}
+	return agent.Rewound{CanRewind: true, FilesChanged: []string{filepath.Join(s.opts.Dir, "file.txt")}, Insertions: 1}, nil
+}
+
+// Background moves nothing, because no tool of the agent takes long.
+func (s *Session) Background(context.Context) (bool, error) { return false, nil }
+
+// StopTask stops a task.
+func (s *Session) StopTask(_ context.Context, taskID string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return agent.ErrClosed
+	}
+	if !s.tasks[taskID] {
+		return fmt.Errorf("%w: task %s", agent.ErrNotFound, taskID)
+	}
+	s.tasks[taskID] = false
+	ended := &ui.TaskNotification{Header: ui.Header{}, TaskID: taskID, Status: "stopped"}
+	go (&turn{s: s}).emit(ended) // the consumer may wait for this call
+	return nil
+}
+
+// TaskOutput returns the output of a task.
+func (s *Session) TaskOutput(_ context.Context, taskID string, offset, limit int64) (agent.TaskOutput, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	running, ok := s.tasks[taskID]
+	if !ok {
+		return agent.TaskOutput{}, fmt.Errorf("%w: task %s", agent.ErrNotFound, taskID)
+	}
+	const output = "output of the task\n"
+	if offset < 0 || offset > int64(len(output)) {
+		return agent.TaskOutput{}, fmt.Errorf("%w: offset %d", agent.ErrInvalid, offset)
+	}
+	end := int64(len(output))
+	if limit > 0 {
+		end = min(end, offset+limit)
+	}
+	return agent.TaskOutput{Text: output[offset:end], Next: end, EOF: !running && end == int64(len(output))}, nil
+}
+
+// ContextUsage returns figures that do not change.
+func (s *Session) ContextUsage(context.Context) (json.RawMessage, error) {
+	return json.RawMessage(`{"totalTokens":1000,"maxTokens":200000}`), nil
+}
+
+// MCPStatus describes one server.
+func (s *Session) MCPStatus(context.Context) ([]json.RawMessage, error) {
+	return []json.RawMessage{json.RawMessage(`{"name":"demo","status":"connected"}`)}, nil
+}
+
+func mcpServer(name string) error {
+	if name != "demo" {
+		return fmt.Errorf("%w: MCP server %q", agent.ErrNotFound, name)
+	}
+	return nil
+}
+
+// MCPReconnect connects the server anew.
+func (s *Session) MCPReconnect(_ context.Context, server string) error { return mcpServer(server) }
+
+// MCPToggle turns the server on or off.
+func (s *Session) MCPToggle(_ context.Context, server string, _ bool) error { return mcpServer(server) }
+
+// MCPTools returns one tool.
+func (s *Session) MCPTools(_ context.Context, server string) ([]agent.MCPTool, error) {
+	if server != "" {
+		if err := mcpServer(server); err != nil {
+			return nil, err
+		}
+	}
+	return []agent.MCPTool{{Server: "demo", Name: "echo", Description: "says it again", InputSchema: json.RawMessage(`{"type":"object"}`)}}, nil
+}
+
+// Models returns the models.
+func (s *Session) Models(context.Context) ([]agent.Entry, error) {
+	return []agent.Entry{{Name: "sim-1", Description: "the default"}, {Name: "sim-2"}}, nil
+}
+
+// Commands returns the commands.
+func (s *Session) Commands(context.Context) ([]agent.Entry, error) {
+	return []agent.Entry{{Name: "compact"}}, nil
+}
+
+// Agents returns the subagents.
+func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
+	return []agent.Entry{{Name: "general-purpose"}}, nil
+}
+
+// Title makes a title of a prompt. A prompt that begins with "untitled" has none.
+func (s *Session) Title(_ context.Context, prompt string) (string, error) {
+	if strings.HasPrefix(prompt, "untitled") {
+		return "", fmt.Errorf("%w: no title", agent.ErrUnsupported)
+	}
+	return "On " + prompt, nil
+}
+
+// Usage returns one row for each session on disk.
+func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
+	sessions, _, err := p.History().List(ctx, agent.HistoryQuery{Project: q.Project})
+	if err != nil {
+		return nil, err
+	}
+	var rows []agent.Usage
+	for _, s := range sessions {
+		if !q.Since.IsZero() && s.Modified.Before(q.Since) || !q.Until.IsZero() && s.Modified.After(q.Until) {
+			continue
+		}
+		group := s.Modified.Format(time.DateOnly)
+		if q.GroupBy == "project" {
+			group = s.Dir
+		}
+		rows = append(rows, agent.Usage{Group: group, CostUSD: new(0.001), InputTokens: 10, OutputTokens: 5})
+	}
+	return rows, nil
+}

@@ -1,0 +1,235 @@
+package agenttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// say streams an answer and ends it with the whole message.
+func (t *turn) say(thinking, text string) error {
+	if err := t.stream(thinking, text); err != nil {
+		return err
+	}
+	var blocks []ui.IndexedBlock
+	if thinking != "" {
+		blocks = append(blocks, ui.IndexedBlock{Block: ui.Content{Type: "thinking", Text: thinking,
+			Raw: encoded(map[string]string{"type": "thinking", "thinking": thinking})}})
+	}
+	blocks = append(blocks, ui.IndexedBlock{Index: int64(len(blocks)), Block: textContent(text)})
+	return t.whole(text, blocks)
+}
+
+// whole is the whole message after it was streamed.
+func (t *turn) whole(text string, blocks []ui.IndexedBlock) error {
+	uuid := newUUID()
+	if err := t.s.provider.write(t.s.id, line{Role: "assistant", UUID: uuid, Text: text}); err != nil {
+		return err
+	}
+	t.emit(&ui.AssistantMessage{Header: t.header(uuid), Model: t.s.model, Blocks: blocks})
+	if t.s.opts.Partial {
+		t.emit(&ui.MessageComplete{Header: t.header(""), StopReason: "end_turn", Usage: `{"output_tokens":5}`})
+	}
+	return nil
+}
+
+func (t *turn) header(uuid string) ui.Header { return ui.Header{MessageID: t.messageID, UUID: uuid} }
+
+// stream streams an answer word by word, if deltas are wanted. Cut off, it stops what it
+// has begun.
+func (t *turn) stream(thinking, text string) error {
+	t.messageID = t.number("msg")
+	if !t.s.opts.Partial {
+		return t.ended()
+	}
+	t.emit(&ui.MessageStart{Header: t.header(""), Model: t.s.model})
+	index := int64(0)
+	for i, block := range []string{thinking, text} {
+		if block == "" {
+			continue
+		}
+		if err := t.block(index, i == 0, block); err != nil {
+			t.emit(&ui.BlockStop{Header: t.header(""), Index: index, Incomplete: true})
+			t.emit(&ui.MessageComplete{Header: t.header(""), Incomplete: true})
+			return err
+		}
+		t.emit(&ui.BlockStop{Header: t.header(""), Index: index})
+		index++
+	}
+	return nil
+}
+
+func (t *turn) block(index int64, thinking bool, text string) error {
+	if thinking {
+		t.emit(&ui.ThinkingStart{Header: t.header(""), Index: index})
+	} else {
+		t.emit(&ui.TextStart{Header: t.header(""), Index: index})
+	}
+	for i, word := range strings.SplitAfter(text, " ") {
+		if i > 0 {
+			if err := t.pause(); err != nil {
+				return err
+			}
+		}
+		if thinking {
+			t.emit(&ui.ThinkingDelta{Header: t.header(""), Index: index, Thinking: word})
+		} else {
+			t.emit(&ui.TextDelta{Header: t.header(""), Index: index, Text: word})
+		}
+	}
+	return t.ended()
+}
+
+// tool uses a tool, after asking for permission if ask is set.
+func (t *turn) tool(name string, ask bool, output string) error {
+	if name == "" {
+		name = "Bash"
+	}
+	id := t.number("toolu")
+	input := encoded(map[string]string{"command": "echo done"})
+	t.messageID = t.number("msg")
+	if t.s.opts.Partial {
+		t.emit(&ui.MessageStart{Header: t.header(""), Model: t.s.model})
+		t.emit(&ui.ToolStart{Header: t.header(""), ToolUseID: id, Name: name, BlockType: "tool_use"})
+		t.emit(&ui.ToolInputDelta{Header: t.header(""), ToolUseID: id, PartialJSON: string(input)})
+		t.emit(&ui.BlockStop{Header: t.header("")})
+	}
+	block := ui.Content{Type: "tool_use", ToolUseID: id, Name: name, Input: input,
+		Raw: encoded(map[string]any{"type": "tool_use", "id": id, "name": name, "input": json.RawMessage(input)})}
+	if err := t.whole("", []ui.IndexedBlock{{Block: block}}); err != nil {
+		return err
+	}
+	denied := ""
+	if ask && t.s.asks() {
+		var err error
+		if denied, err = t.permission(name, id, input); err != nil {
+			return err
+		}
+	}
+	t.emit(&ui.ToolProgress{ToolUseID: id, ToolName: name, ElapsedSeconds: 1, Heartbeat: true})
+	result := &ui.ToolComplete{Header: ui.Header{UUID: newUUID()}, ToolUseID: id, Content: encoded(output)}
+	if denied != "" {
+		result.Content, result.IsError = encoded(denied), true
+	}
+	t.emit(result)
+	if denied != "" {
+		return t.say("", "I was not allowed to.")
+	}
+	return t.say("", "I have used "+name+".")
+}
+
+// asks reports whether the permission mode wants a person to be asked.
+func (s *Session) asks() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mode != "bypassPermissions"
+}
+
+// permission asks for permission; the string is why it was denied.
+func (t *turn) permission(name, toolUseID string, input jsonText) (denied string, err error) {
+	id := t.number("req")
+	a, err := t.ask(id, &ui.PermissionRequest{
+		Kind: ui.PermissionTool, RequestID: id, ToolUseID: toolUseID, ToolName: name, Description: "use " + name, Input: input,
+	})
+	resolved := &ui.PermissionResolved{RequestID: id, ToolUseID: toolUseID, Behavior: "cancelled"}
+	if p, ok := a.(*agent.PermissionAnswer); ok {
+		resolved.Behavior = "allow"
+		if !p.Allow {
+			resolved.Behavior, resolved.Message = "deny", p.Message
+			denied = "denied: " + p.Message
+			if p.Interrupt {
+				err = errInterrupted
+			}
+		}
+	}
+	t.emit(resolved)
+	return denied, err
+}
+
+// ask opens a request and waits for its answer, which is nil if it was withdrawn.
+func (t *turn) ask(id string, ask ui.Event) (agent.Answer, error) {
+	r := &request{ask: ask, answer: make(chan agent.Answer, 1)}
+	t.s.mu.Lock()
+	t.s.requests[id] = r
+	t.s.mu.Unlock()
+	t.emit(ask)
+	select {
+	case a := <-r.answer:
+		return a, nil
+	case <-t.cancelled():
+	}
+	t.s.mu.Lock()
+	delete(t.s.requests, id)
+	t.s.mu.Unlock()
+	select {
+	case a := <-r.answer: // given in the same moment: it counts
+		return a, nil
+	default:
+		return nil, errInterrupted
+	}
+}
+
+// question asks the person something and answers with what was said.
+func (t *turn) question(word string) error {
+	id := t.number("req")
+	if word == "plan" {
+		return t.plan(id)
+	}
+	ask := &ui.QuestionRequest{Kind: ui.QuestionAsk, RequestID: id, ToolUseID: t.number("toolu"),
+		Questions: []ui.Question{{Question: "Which?", Header: "Pick", Options: []ui.QuestionOption{{Label: "A"}, {Label: "B"}}}}}
+	if word == "elicit" {
+		ask = &ui.QuestionRequest{Kind: ui.QuestionElicitation, RequestID: id, MCPServerName: "demo", Message: "Your name?", Mode: "form",
+			Schema: `{"type":"object","properties":{"name":{"type":"string"}}}`}
+	}
+	a, err := t.ask(id, ask)
+	resolved := &ui.QuestionResolved{RequestID: id, ToolUseID: ask.ToolUseID, Action: "cancel"}
+	switch a := a.(type) {
+	case *agent.QuestionAnswer:
+		resolved.Action, resolved.Answers = "accept", jsonText(a.Answers)
+		if a.Declined {
+			resolved.Action = "decline"
+		}
+	case *agent.ElicitationAnswer:
+		resolved.Action, resolved.Answers = a.Action, jsonText(a.Content)
+	}
+	t.emit(resolved)
+	if err != nil {
+		return err
+	}
+	return t.say("", fmt.Sprintf("You said %s %s", resolved.Action, resolved.Answers))
+}
+
+func (t *turn) plan(id string) error {
+	a, err := t.ask(id, &ui.PermissionRequest{Kind: ui.PermissionPlan, RequestID: id, ToolUseID: t.number("toolu"), ToolName: "ExitPlanMode",
+		Input: encoded(map[string]string{"plan": "1. Do it."})})
+	resolved := &ui.PermissionResolved{RequestID: id, Behavior: "cancelled"}
+	if p, ok := a.(*agent.PlanAnswer); ok {
+		resolved.Behavior, resolved.Message = "deny", p.Message
+		if p.Approve {
+			resolved.Behavior = "allow"
+			if p.Mode != "" {
+				t.s.mu.Lock()
+				t.s.mode = p.Mode
+				t.s.mu.Unlock()
+			}
+		}
+	}
+	t.emit(resolved)
+	if err != nil {
+		return err
+	}
+	return t.say("", "The plan: "+resolved.Behavior)
+}
+
+// task starts a task that runs until it is stopped.
+func (t *turn) task() error {
+	id := t.number("task")
+	t.s.mu.Lock()
+	t.s.tasks[id] = true
+	t.s.mu.Unlock()
+	t.emit(&ui.TaskStarted{TaskID: id, TaskType: "local_bash", Description: "sleep", IsBackgrounded: true})
+	return t.say("", "Started "+id)
+}

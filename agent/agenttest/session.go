@@ -1,0 +1,297 @@
+package agenttest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// eventBuffer is how many events wait for the consumer before the agent does.
+const eventBuffer = 256
+
+// errDied is why a session that was killed ended.
+var errDied = errors.New("agenttest: the agent died")
+
+// Session is a session of the scripted provider.
+type Session struct {
+	provider *Provider
+	id       string
+	opts     agent.Options
+	events   chan ui.Event
+	inputs   chan struct{} // signals that there is an input
+	stop     chan struct{} // closed by Close and Kill
+	done     chan struct{} // closed when the agent has ended
+
+	mu        sync.Mutex
+	used      bool
+	stopped   bool
+	err       error
+	queue     []agent.Input
+	requests  map[string]*request
+	interrupt chan struct{} // of the running turn; nil if none runs
+	model     string
+	mode      string
+	thinking  *int64
+	effort    string
+	tasks     map[string]bool
+	runID     string // tells the ids of this run from those before a resume
+	numbered  int
+	turns     int64
+}
+
+// request is a request that waits for an answer.
+type request struct {
+	ask    ui.Event
+	answer chan agent.Answer
+}
+
+func newSession(p *Provider, id string, opts agent.Options) *Session {
+	s := &Session{
+		provider: p, id: id, opts: opts, events: make(chan ui.Event, eventBuffer), inputs: make(chan struct{}, 1),
+		stop: make(chan struct{}), done: make(chan struct{}), requests: map[string]*request{}, tasks: map[string]bool{},
+		model: opts.Model, mode: opts.Mode, thinking: opts.Thinking, effort: opts.Effort, runID: newUUID()[:8],
+	}
+	if s.model == "" {
+		s.model = "sim-1"
+	}
+	if s.mode == "" {
+		s.mode = "default"
+	}
+	return s
+}
+
+// ID returns the session's id.
+func (s *Session) ID() string { return s.id }
+
+// Events yields the session's events.
+func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
+	return func(yield func(ui.Event, error) bool) {
+		s.mu.Lock()
+		used := s.used
+		s.used = true
+		s.mu.Unlock()
+		if used {
+			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
+			return
+		}
+		for {
+			select {
+			case ev, ok := <-s.events:
+				if !ok {
+					if s.err != nil {
+						yield(nil, s.err)
+					}
+					return
+				}
+				if !yield(ev, nil) {
+					return
+				}
+			case <-ctx.Done():
+				yield(nil, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+// Send gives the agent an input.
+func (s *Session) Send(ctx context.Context, in agent.Input) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if (in.Text == "") == (len(in.Content) == 0) {
+		return fmt.Errorf("%w: an input has either text or content", agent.ErrInvalid)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return agent.ErrClosed
+	}
+	if in.UUID == "" {
+		in.UUID = newUUID()
+	}
+	if err := s.provider.write(s.id, line{Role: "user", UUID: in.UUID, Text: textOf(in), Dir: s.opts.Dir}); err != nil {
+		return err
+	}
+	if in.Priority == "now" {
+		s.queue = slices.Insert(s.queue, 0, in)
+	} else {
+		s.queue = append(s.queue, in)
+	}
+	select {
+	case s.inputs <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// textOf is the text of an input.
+func textOf(in agent.Input) string {
+	text := in.Text
+	for _, raw := range in.Content {
+		var block struct{ Text string }
+		if json.Unmarshal(raw, &block) == nil {
+			text += block.Text
+		}
+	}
+	return text
+}
+
+// Interrupt stops the running turn. Inputs that are queued still run.
+func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
+	if err := ctx.Err(); err != nil {
+		return agent.Interrupted{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return agent.Interrupted{}, agent.ErrClosed
+	}
+	var result agent.Interrupted
+	for _, in := range s.queue {
+		result.StillQueued = append(result.StillQueued, in.UUID)
+	}
+	if s.interrupt != nil {
+		close(s.interrupt)
+		s.interrupt = nil
+	}
+	return result, nil
+}
+
+// Answer answers an open request.
+func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return agent.ErrClosed
+	}
+	r := s.requests[requestID]
+	if r == nil {
+		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
+	}
+	if !fits(r.ask, a) {
+		return fmt.Errorf("%w: %T does not answer a %T", agent.ErrInvalid, a, r.ask)
+	}
+	delete(s.requests, requestID)
+	r.answer <- a
+	return nil
+}
+
+// fits reports whether an answer has the kind of a request.
+func fits(ask ui.Event, a agent.Answer) bool {
+	switch ask := ask.(type) {
+	case *ui.PermissionRequest:
+		if _, ok := a.(*agent.PlanAnswer); ok {
+			return ask.Kind == ui.PermissionPlan
+		}
+		_, ok := a.(*agent.PermissionAnswer)
+		return ok && ask.Kind == ui.PermissionTool
+	case *ui.QuestionRequest:
+		if _, ok := a.(*agent.ElicitationAnswer); ok {
+			return ask.Kind == ui.QuestionElicitation
+		}
+		_, ok := a.(*agent.QuestionAnswer)
+		return ok && ask.Kind == ui.QuestionAsk
+	}
+	return false
+}
+
+// Close ends the agent.
+func (s *Session) Close() error {
+	s.end(nil)
+	<-s.done
+	return nil
+}
+
+// Kill ends the agent as a crash does: its events end with an error.
+func (s *Session) Kill() {
+	s.end(errDied)
+	<-s.done
+}
+
+func (s *Session) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return
+	}
+	s.stopped, s.err = true, err
+	close(s.stop)
+}
+
+// SetModel changes the model.
+func (s *Session) SetModel(_ context.Context, model string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopped:
+		return "", agent.ErrClosed
+	case model == "":
+		model = "sim-1"
+	case model == "no-such-model":
+		return "", fmt.Errorf("%w: model %s", agent.ErrInvalid, model)
+	}
+	s.model = model
+	return model, nil
+}
+
+// Modes returns the permission modes.
+func (s *Session) Modes() []string {
+	modes := []string{"default", "acceptEdits", "plan"}
+	if s.opts.AllowBypass {
+		modes = append(modes, "bypassPermissions")
+	}
+	return modes
+}
+
+// SetMode changes the permission mode.
+func (s *Session) SetMode(_ context.Context, mode string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return agent.ErrClosed
+	}
+	if !slices.Contains(s.Modes(), mode) {
+		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
+	}
+	s.mode = mode
+	return nil
+}
+
+// Efforts are the efforts that the agent knows.
+func (s *Session) Efforts() []string { return []string{"low", "high"} }
+
+// SetEffort changes how hard the agent tries.
+func (s *Session) SetEffort(_ context.Context, effort string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return agent.ErrClosed
+	}
+	if effort != "" && !slices.Contains(s.Efforts(), effort) {
+		return fmt.Errorf("%w: effort %q", agent.ErrInvalid, effort)
+	}
+	s.effort = effort
+	return nil
+}
+
+// SetThinking changes how much the agent thinks.
+func (s *Session) SetThinking(_ context.Context, tokens *int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return agent.ErrClosed
+	}
+	s.thinking = tokens
+	return nil
+}

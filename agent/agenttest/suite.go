@@ -1,0 +1,558 @@
+package agenttest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// Subject is a provider under test, with the prompts that make its agent do what a check
+// needs. A check whose prompt is empty is skipped, and the skip names it.
+type Subject struct {
+	Provider agent.Provider
+	Options  agent.Options
+	Prompts  Prompts
+	// Timeout bounds each wait; 0 is 30 seconds.
+	Timeout time.Duration
+}
+
+// Prompts are inputs for a scripted agent, each with a fixed reaction.
+type Prompts struct {
+	Say      string // the agent answers with a text, in more than one delta where it streams
+	Tool     string // it asks for permission to use a tool
+	Plan     string // it proposes a plan
+	Question string // it asks the person a question
+	Elicit   string // an MCP server asks
+	Wait     string // it works until it is interrupted
+	Die      string // its process ends
+	Task     string // it starts a task in the background
+}
+
+// Run checks that a provider keeps the rules of package agent. New is called once for
+// each check.
+func Run(t *testing.T, create func(t *testing.T) Subject) {
+	checks := []struct {
+		name   string
+		prompt func(Prompts) string
+		check  func(*run)
+	}{
+		{"say", func(p Prompts) string { return p.Say }, checkSay},
+		{"partial", func(p Prompts) string { return p.Say }, checkPartial},
+		{"twice", func(p Prompts) string { return p.Say }, checkTwice},
+		{"allow", func(p Prompts) string { return p.Tool }, checkAllow},
+		{"deny", func(p Prompts) string { return p.Tool }, checkDeny},
+		{"wrong_answer", func(p Prompts) string { return p.Tool }, checkWrongAnswer},
+		{"withdraw", func(p Prompts) string { return p.Tool }, checkWithdraw},
+		{"plan", func(p Prompts) string { return p.Plan }, checkPlan},
+		{"question", func(p Prompts) string { return p.Question }, checkQuestion},
+		{"elicit", func(p Prompts) string { return p.Elicit }, checkElicit},
+		{"interrupt", func(p Prompts) string { return p.Wait }, checkInterrupt},
+		{"die", func(p Prompts) string { return p.Die }, checkDie},
+		{"task", func(p Prompts) string { return p.Task }, checkTask},
+		{"close", func(p Prompts) string { return p.Wait }, checkClose},
+		{"resume", func(p Prompts) string { return p.Say }, checkResume},
+		{"capabilities", func(p Prompts) string { return p.Say }, checkCapabilities},
+	}
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			subject := create(t)
+			prompt := c.prompt(subject.Prompts)
+			if prompt == "" {
+				t.Skipf("the subject has no prompt for %s", c.name)
+			}
+			if subject.Timeout == 0 {
+				subject.Timeout = 30 * time.Second
+			}
+			r := &run{T: t, Subject: subject, prompt: prompt}
+			r.Options.Partial = r.Options.Partial || c.name != "say"
+			c.check(r)
+		})
+	}
+}
+
+// run is one check.
+type run struct {
+	*testing.T
+	Subject
+	prompt string
+	uuid   string // of the last prompt
+	events chan ui.Event
+	err    error // why the events ended; read after events is closed
+	seen   []ui.Event
+}
+
+func (r *run) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), r.Timeout)
+	r.Cleanup(cancel)
+	return ctx
+}
+
+func (r *run) open() agent.Session {
+	r.Helper()
+	s, err := r.Provider.Open(r.ctx(), r.Options)
+	if err != nil {
+		r.Fatalf("Open: %v", err)
+	}
+	return r.follow(s)
+}
+
+// follow reads the events of a session and ends it with the test.
+func (r *run) follow(s agent.Session) agent.Session {
+	events := make(chan ui.Event)
+	r.events, r.seen, r.err = events, nil, nil
+	finished := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer close(finished)
+		defer close(events)
+		for ev, err := range s.Events(ctx) {
+			if err != nil {
+				r.err = err
+				return
+			}
+			select {
+			case events <- ev:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	r.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			r.Errorf("Close: %v", err)
+		}
+		cancel()
+		<-finished
+	})
+	return s
+}
+
+func (r *run) send(s agent.Session) {
+	r.Helper()
+	r.uuid = newUUID()
+	if err := s.Send(r.ctx(), agent.Input{UUID: r.uuid, Text: r.prompt}); err != nil {
+		r.Fatalf("Send: %v", err)
+	}
+}
+
+// next waits for an event of type T that match accepts.
+func next[T ui.Event](r *run, match func(T) bool) T {
+	r.Helper()
+	timeout := time.NewTimer(r.Timeout)
+	defer timeout.Stop()
+	for {
+		select {
+		case ev, ok := <-r.events:
+			if !ok {
+				r.Fatalf("the events ended (%v) before a %T", r.err, *new(T))
+			}
+			r.seen = append(r.seen, ev)
+			if e, ok := ev.(T); ok && (match == nil || match(e)) {
+				return e
+			}
+		case <-timeout.C:
+			r.Fatalf("no %T within %v; the last of %d events is %#v", *new(T), r.Timeout, len(r.seen), slices.Concat([]ui.Event{nil}, r.seen)[len(r.seen)])
+		}
+	}
+}
+
+// end waits for the end of the events.
+func (r *run) end() error {
+	r.Helper()
+	timeout := time.NewTimer(r.Timeout)
+	defer timeout.Stop()
+	for {
+		select {
+		case ev, ok := <-r.events:
+			if !ok {
+				return r.err
+			}
+			r.seen = append(r.seen, ev)
+		case <-timeout.C:
+			r.Fatalf("the events did not end within %v", r.Timeout)
+		}
+	}
+}
+
+// answers returns the text of all whole answers that were seen.
+func (r *run) answers() string {
+	text := ""
+	for _, ev := range r.seen {
+		if a, ok := ev.(*ui.AssistantMessage); ok {
+			for _, b := range a.Blocks {
+				text += b.Block.Text
+			}
+		}
+	}
+	return text
+}
+
+// prompts returns how often the last prompt is among the events.
+func (r *run) prompts() int {
+	n := 0
+	for _, ev := range r.seen {
+		if u, ok := ev.(*ui.UserMessage); ok && u.IsPrompt && u.UUID == r.uuid {
+			n++
+		}
+	}
+	return n
+}
+
+func checkSay(r *run) {
+	s := r.open()
+	if s.ID() == "" {
+		r.Error("the session has no id after Open")
+	}
+	r.send(s)
+	result := next[*ui.ResultMessage](r, nil)
+	if result.IsError {
+		r.Errorf("the turn failed: %q", result.Errors)
+	}
+	for _, ev := range r.seen {
+		if h := ev.Head(); h.Provider != r.Provider.Name() {
+			r.Errorf("a %T is from provider %q, want %q", ev, h.Provider, r.Provider.Name())
+		}
+	}
+	if r.answers() == "" {
+		r.Error("no whole answer before the result")
+	}
+	if n := r.prompts(); n != 1 {
+		r.Errorf("the prompt is %d times among the events, want once", n)
+	}
+	if err := s.Send(r.ctx(), agent.Input{UUID: newUUID()}); !errors.Is(err, agent.ErrInvalid) {
+		r.Errorf("Send of an empty input: %v, want ErrInvalid", err)
+	}
+}
+
+// checkPartial checks that deltas add up to the whole message, and that each start has
+// its stop.
+func checkPartial(r *run) {
+	s := r.open()
+	r.send(s)
+	next[*ui.ResultMessage](r, nil)
+	streamed, open, starts := "", 0, 0
+	for _, ev := range r.seen {
+		switch ev := ev.(type) {
+		case *ui.TextStart:
+			streamed += ev.Text
+			open, starts = open+1, starts+1
+		case *ui.TextDelta:
+			streamed += ev.Text
+		case *ui.ThinkingStart, *ui.ToolStart, *ui.BlockStart:
+			open++
+		case *ui.BlockStop:
+			open--
+		}
+	}
+	if starts == 0 {
+		r.Skip("the provider does not stream deltas")
+	}
+	if open != 0 {
+		r.Errorf("%d blocks were started and not stopped", open)
+	}
+	whole := ""
+	for _, ev := range r.seen {
+		if a, ok := ev.(*ui.AssistantMessage); ok {
+			for _, b := range a.Blocks {
+				if b.Block.Type == "text" {
+					whole += b.Block.Text
+				}
+			}
+		}
+	}
+	if streamed != whole {
+		r.Errorf("the deltas add up to %q, the whole messages to %q", streamed, whole)
+	}
+}
+
+func checkTwice(r *run) {
+	s := r.open()
+	for range 2 {
+		r.send(s)
+		next[*ui.ResultMessage](r, nil)
+		if n := r.prompts(); n != 1 {
+			r.Errorf("the prompt is %d times among the events, want once", n)
+		}
+	}
+	for _, err := range s.Events(r.ctx()) {
+		if err == nil {
+			r.Error("Events can be used twice")
+		}
+		break
+	}
+}
+
+func checkAllow(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next[*ui.PermissionRequest](r, nil)
+	if ask.Kind != ui.PermissionTool || ask.RequestID == "" || ask.ToolName == "" {
+		r.Errorf("the request is %+v", ask)
+	}
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); err != nil {
+		r.Fatalf("Answer: %v", err)
+	}
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{}); !errors.Is(err, agent.ErrNotOpen) {
+		r.Errorf("a second answer: %v, want ErrNotOpen", err)
+	}
+	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	if resolved.Behavior != "allow" {
+		r.Errorf("the request was resolved with %q, want allow", resolved.Behavior)
+	}
+	if done := next[*ui.ToolComplete](r, nil); done.IsError {
+		r.Errorf("the tool failed: %s", done.Content)
+	}
+	next[*ui.ResultMessage](r, nil)
+}
+
+func checkDeny(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next[*ui.PermissionRequest](r, nil)
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Message: "not today"}); err != nil {
+		r.Fatalf("Answer: %v", err)
+	}
+	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	if resolved.Behavior != "deny" {
+		r.Errorf("the request was resolved with %q, want deny", resolved.Behavior)
+	}
+	if done := next[*ui.ToolComplete](r, nil); !done.IsError {
+		r.Errorf("a tool that was denied succeeded: %s", done.Content)
+	}
+	next[*ui.ResultMessage](r, nil)
+}
+
+func checkWrongAnswer(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next[*ui.PermissionRequest](r, nil)
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.ElicitationAnswer{Action: "accept"}); !errors.Is(err, agent.ErrInvalid) {
+		r.Errorf("an answer of the wrong kind: %v, want ErrInvalid", err)
+	}
+	if err := s.Answer(r.ctx(), "no-such-request", &agent.PermissionAnswer{Allow: true}); !errors.Is(err, agent.ErrNotOpen) {
+		r.Errorf("an answer to no request: %v, want ErrNotOpen", err)
+	}
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); err != nil {
+		r.Errorf("the right answer after a wrong one: %v", err)
+	}
+	next[*ui.ResultMessage](r, nil)
+}
+
+// checkWithdraw checks that an interrupt withdraws an open request and that it never
+// becomes an allow.
+func checkWithdraw(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next[*ui.PermissionRequest](r, nil)
+	if _, err := s.Interrupt(r.ctx()); err != nil {
+		r.Fatalf("Interrupt: %v", err)
+	}
+	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	if resolved.Behavior == "allow" {
+		r.Error("a request that was withdrawn was resolved with allow")
+	}
+	next[*ui.ResultMessage](r, nil)
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); !errors.Is(err, agent.ErrNotOpen) {
+		r.Errorf("an answer after the interrupt: %v, want ErrNotOpen", err)
+	}
+}
+
+func checkPlan(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next(r, func(ev *ui.PermissionRequest) bool { return ev.Kind == ui.PermissionPlan })
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); !errors.Is(err, agent.ErrInvalid) {
+		r.Errorf("a permission for a plan: %v, want ErrInvalid", err)
+	}
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PlanAnswer{Approve: true}); err != nil {
+		r.Fatalf("Answer: %v", err)
+	}
+	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	if resolved.Behavior != "allow" {
+		r.Errorf("the plan was resolved with %q, want allow", resolved.Behavior)
+	}
+	next[*ui.ResultMessage](r, nil)
+}
+
+func checkQuestion(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next(r, func(ev *ui.QuestionRequest) bool { return ev.Kind == ui.QuestionAsk })
+	if len(ask.Questions) == 0 {
+		r.Fatal("the request has no questions")
+	}
+	answers := map[string]string{}
+	for _, q := range ask.Questions {
+		key := q.ID
+		if key == "" {
+			key = q.Question
+		}
+		if len(q.Options) > 0 {
+			answers[key] = q.Options[0].Label
+		}
+	}
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.QuestionAnswer{Answers: json.RawMessage(encoded(answers))}); err != nil {
+		r.Fatalf("Answer: %v", err)
+	}
+	resolved := next(r, func(ev *ui.QuestionResolved) bool { return ev.RequestID == ask.RequestID })
+	if resolved.Action != "accept" {
+		r.Errorf("the question was resolved with %q, want accept", resolved.Action)
+	}
+	next[*ui.ResultMessage](r, nil)
+}
+
+func checkElicit(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next(r, func(ev *ui.QuestionRequest) bool { return ev.Kind == ui.QuestionElicitation })
+	if err := s.Answer(r.ctx(), ask.RequestID, &agent.ElicitationAnswer{Action: "decline"}); err != nil {
+		r.Fatalf("Answer: %v", err)
+	}
+	resolved := next(r, func(ev *ui.QuestionResolved) bool { return ev.RequestID == ask.RequestID })
+	if resolved.Action != "decline" {
+		r.Errorf("the request was resolved with %q, want decline", resolved.Action)
+	}
+	next[*ui.ResultMessage](r, nil)
+}
+
+func checkInterrupt(r *run) {
+	s := r.open()
+	if _, err := s.Interrupt(r.ctx()); err != nil {
+		r.Errorf("Interrupt without a turn: %v", err)
+	}
+	r.send(s)
+	next(r, func(ev *ui.UserMessage) bool { return ev.UUID == r.uuid })
+	if _, err := s.Interrupt(r.ctx()); err != nil {
+		r.Fatalf("Interrupt: %v", err)
+	}
+	next[*ui.ResultMessage](r, nil)
+	if r.prompt = r.Prompts.Say; r.prompt != "" {
+		r.send(s)
+		if result := next[*ui.ResultMessage](r, nil); result.IsError {
+			r.Errorf("the turn after an interrupt failed: %q", result.Errors)
+		}
+	}
+}
+
+func checkDie(r *run) {
+	s := r.open()
+	r.send(s)
+	if err := r.end(); err == nil {
+		r.Error("the events of an agent that died ended without an error")
+	}
+	if err := s.Send(r.ctx(), agent.Input{UUID: newUUID(), Text: r.prompt}); !errors.Is(err, agent.ErrClosed) {
+		r.Errorf("Send to an agent that died: %v, want ErrClosed", err)
+	}
+}
+
+func checkTask(r *run) {
+	s := r.open()
+	tasks, ok := s.(agent.TaskController)
+	if !ok {
+		r.Skip("the session has no tasks")
+	}
+	r.send(s)
+	started := next[*ui.TaskStarted](r, nil)
+	next[*ui.ResultMessage](r, nil)
+	if _, err := tasks.TaskOutput(r.ctx(), started.TaskID, 0, 0); err != nil {
+		r.Errorf("TaskOutput: %v", err)
+	}
+	if err := tasks.StopTask(r.ctx(), started.TaskID); err != nil {
+		r.Errorf("StopTask: %v", err)
+	}
+	if err := tasks.StopTask(r.ctx(), "no-such-task"); !errors.Is(err, agent.ErrNotFound) {
+		r.Errorf("StopTask of no task: %v, want ErrNotFound", err)
+	}
+}
+
+func checkClose(r *run) {
+	s := r.open()
+	r.send(s)
+	next(r, func(ev *ui.UserMessage) bool { return ev.UUID == r.uuid })
+	if err := s.Close(); err != nil {
+		r.Errorf("Close: %v", err)
+	}
+	if err := r.end(); err != nil {
+		r.Errorf("the events end with %v after Close, want no error", err)
+	}
+	if err := s.Close(); err != nil {
+		r.Errorf("a second Close: %v", err)
+	}
+	if err := s.Send(r.ctx(), agent.Input{UUID: newUUID(), Text: r.prompt}); !errors.Is(err, agent.ErrClosed) {
+		r.Errorf("Send after Close: %v, want ErrClosed", err)
+	}
+	if _, err := s.Interrupt(r.ctx()); !errors.Is(err, agent.ErrClosed) {
+		r.Errorf("Interrupt after Close: %v, want ErrClosed", err)
+	}
+}
+
+func checkResume(r *run) {
+	resumer, ok := r.Provider.(agent.Resumer)
+	if !ok {
+		r.Skip("the provider cannot resume")
+	}
+	if _, err := resumer.Resume(r.ctx(), "00000000-0000-4000-8000-000000000000", r.Options); !errors.Is(err, agent.ErrNotFound) {
+		r.Errorf("Resume of no session: %v, want ErrNotFound", err)
+	}
+	s := r.open()
+	r.send(s)
+	next[*ui.ResultMessage](r, nil)
+	id, uuid := s.ID(), r.uuid
+	if err := s.Close(); err != nil {
+		r.Fatalf("Close: %v", err)
+	}
+	_ = r.end() // checked elsewhere
+	again, err := resumer.Resume(r.ctx(), id, r.Options)
+	if err != nil {
+		r.Fatalf("Resume: %v", err)
+	}
+	r.follow(again)
+	r.send(again)
+	if result := next[*ui.ResultMessage](r, nil); result.IsError {
+		r.Errorf("the first turn after Resume failed: %q", result.Errors)
+	}
+	if w, ok := r.Provider.(agent.Witness); ok {
+		if d, err := w.Delivered(r.ctx(), id, uuid); d != agent.Delivered || err != nil {
+			r.Errorf("Delivered of a prompt that was answered: %v, %v", d, err)
+		}
+		if d, err := w.Delivered(r.ctx(), id, newUUID()); d == agent.Delivered || err != nil {
+			r.Errorf("Delivered of a prompt that was never sent: %v, %v", d, err)
+		}
+	}
+}
+
+// checkCapabilities calls what the session says it can do.
+func checkCapabilities(r *run) {
+	s := r.open()
+	c := agent.CapabilitiesOf(r.Provider, s)
+	if m, ok := s.(agent.ModelSetter); ok != c.Model {
+		r.Errorf("the capability of models is %v", c.Model)
+	} else if ok {
+		if name, err := m.SetModel(r.ctx(), ""); err != nil || name == "" {
+			r.Errorf("SetModel of the default: %q, %v", name, err)
+		}
+	}
+	if m, ok := s.(agent.ModeSetter); ok {
+		if len(c.Modes) == 0 {
+			r.Error("a session with modes lists none")
+		}
+		if err := m.SetMode(r.ctx(), "no-such-mode"); !errors.Is(err, agent.ErrInvalid) {
+			r.Errorf("SetMode of no mode: %v, want ErrInvalid", err)
+		}
+	}
+	if m, ok := s.(agent.MCPController); ok {
+		if err := m.MCPReconnect(r.ctx(), "no-such-server"); !errors.Is(err, agent.ErrNotFound) {
+			r.Errorf("MCPReconnect of no server: %v, want ErrNotFound", err)
+		}
+	}
+	if h, ok := r.Provider.(agent.HistoryKeeper); ok {
+		if _, err := h.History().Metadata(r.ctx(), "00000000-0000-4000-8000-000000000000"); !errors.Is(err, agent.ErrNotFound) {
+			r.Errorf("Metadata of no session: %v, want ErrNotFound", err)
+		}
+	}
+}

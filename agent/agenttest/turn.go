@@ -1,0 +1,232 @@
+package agenttest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+var errInterrupted = errors.New("agenttest: interrupted")
+
+// run is the agent: it works on one input after the other until it is stopped.
+func (s *Session) run() {
+	defer close(s.done)
+	defer close(s.events)
+	defer s.provider.ended(s.id)
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-s.inputs:
+		}
+		for {
+			in, ok := s.next()
+			if !ok {
+				break
+			}
+			if err := s.turn(in); err != nil {
+				s.end(err)
+				return
+			}
+		}
+	}
+}
+
+// next takes the first input of the queue and begins its turn.
+func (s *Session) next() (agent.Input, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 || s.stopped {
+		return agent.Input{}, false
+	}
+	in := s.queue[0]
+	s.queue = s.queue[1:]
+	s.interrupt = make(chan struct{})
+	s.turns++
+	return in, true
+}
+
+// turn is the work on one input.
+type turn struct {
+	s         *Session
+	interrupt <-chan struct{}
+	messageID string
+	began     time.Time
+}
+
+// turn returns an error only if the agent dies of it.
+func (s *Session) turn(in agent.Input) error {
+	s.mu.Lock()
+	t := &turn{s: s, interrupt: s.interrupt, began: time.Now()}
+	model, mode := s.model, s.mode
+	s.mu.Unlock()
+	text := textOf(in)
+	t.emit(&ui.SystemInit{CWD: s.opts.Dir, Model: model, PermissionMode: mode, Tools: []string{"Bash", "Read"}})
+	t.emit(&ui.UserMessage{Header: ui.Header{UUID: in.UUID}, Blocks: []ui.Content{textContent(text)}, IsText: true, IsPrompt: true})
+	err := t.work(text)
+	if errors.Is(err, errDied) {
+		return err
+	}
+	s.mu.Lock()
+	s.interrupt = nil
+	s.mu.Unlock()
+	t.result(err)
+	return nil
+}
+
+// work does what the first word of a prompt says.
+func (t *turn) work(prompt string) error {
+	word, rest, _ := strings.Cut(prompt, " ")
+	n, _ := strconv.Atoi(rest)
+	switch word {
+	case "say":
+		return t.say("", rest)
+	case "think":
+		return t.say("I think about it.", rest)
+	case "count":
+		return t.say("", words(n))
+	case "tool":
+		return t.tool(rest, true, "done")
+	case "auto":
+		return t.tool(rest, false, "done")
+	case "big":
+		return t.tool("Bash", false, strings.Repeat("x", n))
+	case "ask", "plan", "elicit":
+		return t.question(word)
+	case "wait", "stall":
+		if word == "wait" {
+			if err := t.say("", "I wait."); err != nil {
+				return err
+			}
+		}
+		<-t.cancelled()
+		return errInterrupted
+	case "cut":
+		_ = t.stream("", words(n)) // an interrupt does not save it
+		return errDied
+	case "die":
+		return errDied
+	case "task":
+		return t.task()
+	case "fail":
+		return errors.New("the turn failed")
+	case "model":
+		return t.say("", t.settings())
+	}
+	return t.say("", prompt)
+}
+
+func (t *turn) settings() string {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	thinking := "default"
+	if t.s.thinking != nil {
+		thinking = strconv.FormatInt(*t.s.thinking, 10)
+	}
+	if t.s.effort != "" {
+		thinking += " effort " + t.s.effort
+	}
+	return fmt.Sprintf("model %s mode %s thinking %s", t.s.model, t.s.mode, thinking)
+}
+
+// words are n words that differ.
+func words(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString("w" + strconv.Itoa(i+1))
+	}
+	return b.String()
+}
+
+// cancelled is closed when the turn or the session ends.
+func (t *turn) cancelled() <-chan struct{} {
+	merged := make(chan struct{})
+	go func() {
+		defer close(merged)
+		select {
+		case <-t.interrupt:
+		case <-t.s.stop:
+		}
+	}()
+	return merged
+}
+
+// ended reports why the turn cannot go on.
+func (t *turn) ended() error {
+	select {
+	case <-t.interrupt:
+		return errInterrupted
+	case <-t.s.stop:
+		return errInterrupted
+	default:
+		return nil
+	}
+}
+
+// pause waits between two deltas.
+func (t *turn) pause() error {
+	if t.s.provider.Pause <= 0 {
+		return t.ended()
+	}
+	timer := time.NewTimer(t.s.provider.Pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-t.interrupt:
+		return errInterrupted
+	case <-t.s.stop:
+		return errInterrupted
+	}
+}
+
+// emit gives an event to the consumer. After the end of the session there is none.
+func (t *turn) emit(ev ui.Event) {
+	h := ev.Head()
+	h.SessionID, h.Provider = t.s.id, t.s.provider.Name()
+	select {
+	case <-t.s.stop:
+		return
+	default:
+	}
+	select {
+	case t.s.events <- ev:
+	case <-t.s.stop:
+	}
+}
+
+// number returns an id that is unique in the session.
+func (t *turn) number(prefix string) string {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	t.s.numbered++
+	return fmt.Sprintf("%s_%s_%d", prefix, t.s.runID, t.s.numbered)
+}
+
+func textContent(text string) ui.Content {
+	return ui.Content{Type: "text", Text: text, Raw: encoded(map[string]string{"type": "text", "text": text})}
+}
+
+// result ends the turn.
+func (t *turn) result(err error) {
+	ev := &ui.ResultMessage{
+		Header: ui.Header{UUID: newUUID()}, Subtype: "success", Result: "", NumTurns: 1,
+		DurationMS: time.Since(t.began).Milliseconds(), TotalCostUSD: new(0.001 * float64(t.s.turns)),
+		Usage: `{"input_tokens":10,"output_tokens":5}`,
+	}
+	if err != nil {
+		ev.Subtype, ev.IsError, ev.Errors = "error_during_execution", true, []string{err.Error()}
+		if errors.Is(err, errInterrupted) {
+			ev.TerminalReason = "aborted_streaming"
+		}
+	}
+	t.emit(ev)
+}

@@ -1,0 +1,50 @@
+package agent
+
+import "slices"
+
+// Capabilities tells what a session and its provider can do. It is derived from the
+// interfaces that they implement.
+type Capabilities struct {
+	Resume     bool
+	History    bool
+	Usage      bool
+	Witness    bool
+	Live       bool
+	Follow     bool
+	Catalog    bool
+	Model      bool
+	Modes      []string // nil where there are no modes
+	Thinking   bool
+	Efforts    []string // nil where there are none
+	Fork       bool
+	Rewind     bool
+	Background bool
+	Tasks      bool
+	Context    bool
+	MCP        bool
+	Title      bool
+}
+
+// CapabilitiesOf derives the capabilities of a session from its interfaces and those of
+// its provider. The session may be nil: then only what the provider can do is set.
+func CapabilitiesOf(p Provider, s Session) Capabilities {
+	c := Capabilities{
+		Resume: is[Resumer](p), History: is[HistoryKeeper](p), Usage: is[UsageReporter](p), Witness: is[Witness](p),
+		Live: is[LiveFinder](p), Follow: is[Follower](p), Catalog: is[Catalog](p) || is[Catalog](s),
+		Model: is[ModelSetter](s), Thinking: is[ThinkingSetter](s), Fork: is[Forker](s), Rewind: is[Rewinder](s),
+		Background: is[Backgrounder](s), Tasks: is[TaskController](s), Context: is[ContextReporter](s),
+		MCP: is[MCPController](s), Title: is[Titler](s),
+	}
+	if m, ok := s.(ModeSetter); ok {
+		c.Modes = slices.Clone(m.Modes())
+	}
+	if e, ok := s.(EffortSetter); ok {
+		c.Efforts = slices.Clone(e.Efforts())
+	}
+	return c
+}
+
+func is[T any](v any) bool {
+	_, ok := v.(T)
+	return ok
+}

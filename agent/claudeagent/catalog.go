@@ -1,0 +1,113 @@
+package claudeagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/claude"
+)
+
+// Models returns the models that the session can use.
+func (s *Session) Models(context.Context) ([]agent.Entry, error) {
+	return models(s.client.ServerInfo()), s.ended()
+}
+
+// Commands returns the slash commands of the session.
+func (s *Session) Commands(context.Context) ([]agent.Entry, error) {
+	return commands(s.client.ServerInfo()), s.ended()
+}
+
+// Agents returns the subagents of the session.
+func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
+	return agents(s.client.ServerInfo()), s.ended()
+}
+
+// Models returns the models that a new session could use. The first call of the three
+// starts a CLI for a moment and remembers what it says.
+func (p *Provider) Models(ctx context.Context) ([]agent.Entry, error) {
+	info, err := p.info(ctx)
+	return models(info), err
+}
+
+// Commands returns the slash commands of a new session; see [Provider.Models].
+func (p *Provider) Commands(ctx context.Context) ([]agent.Entry, error) {
+	info, err := p.info(ctx)
+	return commands(info), err
+}
+
+// Agents returns the subagents of a new session; see [Provider.Models].
+func (p *Provider) Agents(ctx context.Context) ([]agent.Entry, error) {
+	info, err := p.info(ctx)
+	return agents(info), err
+}
+
+// info is what a CLI says of itself. One is asked at a time, until one has answered.
+func (p *Provider) info(ctx context.Context) (*claude.ServerInfo, error) {
+	p.mu.Lock()
+	if p.asking == nil {
+		p.asking = make(chan struct{}, 1)
+	}
+	asking := p.asking
+	p.mu.Unlock()
+	select {
+	case asking <- struct{}{}:
+		defer func() { <-asking }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if p.catalog != nil {
+		return p.catalog, nil
+	}
+	o := p.Options
+	o.PersistSession = new(false)
+	client, err := claude.Connect(ctx, &o)
+	if err != nil {
+		return nil, translate(err)
+	}
+	info := client.ServerInfo()
+	if err := client.Close(); err != nil {
+		return nil, errors.Join(translate(err))
+	}
+	p.catalog = info
+	return info, nil
+}
+
+func entry(name, description string, all any) agent.Entry {
+	data, err := json.Marshal(all)
+	if err != nil {
+		data = nil // a struct of texts
+	}
+	return agent.Entry{Name: name, Description: description, Data: data}
+}
+
+func models(info *claude.ServerInfo) (list []agent.Entry) {
+	if info == nil {
+		return nil
+	}
+	for _, m := range info.Models {
+		list = append(list, entry(m.Value, m.Description, m))
+	}
+	return list
+}
+
+func commands(info *claude.ServerInfo) (list []agent.Entry) {
+	if info == nil {
+		return nil
+	}
+	for _, c := range info.Commands {
+		list = append(list, entry(c.Name, c.Description, c))
+	}
+	return list
+}
+
+func agents(info *claude.ServerInfo) (list []agent.Entry) {
+	if info == nil {
+		return nil
+	}
+	for _, a := range info.Agents {
+		list = append(list, entry(a.Name, a.Description, a))
+	}
+	return list
+}

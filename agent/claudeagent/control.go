@@ -1,0 +1,284 @@
+package claudeagent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// SetModel changes the model from the next request on and returns its name, as far as the
+// CLI tells it.
+func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
+	if err := s.ended(); err != nil {
+		return "", err
+	}
+	name, err := s.client.SetModel(ctx, model)
+	if err != nil {
+		return "", s.failed(err)
+	}
+	if name != "" {
+		return name, nil
+	}
+	for _, m := range s.client.ServerInfo().Models {
+		if m.Value == or(model, "default") {
+			return cmp.Or(m.ResolvedModel, m.Value), nil
+		}
+	}
+	return or(model, "default"), nil
+}
+
+// Modes returns the permission modes of the session. The mode auto is among them where a
+// model of the session has it.
+func (s *Session) Modes() []string {
+	list := modes(s.opts.AllowBypass)
+	if !slices.ContainsFunc(s.client.ServerInfo().Models, func(m claude.ModelInfo) bool { return m.SupportsAutoMode }) {
+		list = slices.DeleteFunc(list, func(m string) bool { return m == string(message.ModeAuto) })
+	}
+	return list
+}
+
+// SetMode changes the permission mode.
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	if err := s.ended(); err != nil {
+		return err
+	}
+	if !slices.Contains(s.Modes(), mode) {
+		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
+	}
+	return s.failed(s.client.SetPermissionMode(ctx, message.PermissionMode(mode)))
+}
+
+// SetThinking sets the most tokens to think with; nil is the default, 0 is none.
+func (s *Session) SetThinking(ctx context.Context, tokens *int64) error {
+	if err := s.ended(); err != nil {
+		return err
+	}
+	var n *int
+	if tokens != nil {
+		n = new(int(*tokens))
+	}
+	return s.failed(s.client.SetMaxThinkingTokens(ctx, n))
+}
+
+// Efforts are the efforts that the CLI knows.
+func (s *Session) Efforts() []string { return efforts() }
+
+func efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
+
+// SetEffort changes the effort for the rest of the session; empty is the model's own.
+func (s *Session) SetEffort(ctx context.Context, effort string) error {
+	if err := s.ended(); err != nil {
+		return err
+	}
+	var level any // null takes an earlier one back
+	if effort != "" {
+		if !slices.Contains(efforts(), effort) {
+			return fmt.Errorf("%w: effort %q", agent.ErrInvalid, effort)
+		}
+		level = effort
+	}
+	return s.failed(s.client.ApplyFlagSettings(ctx, map[string]any{"effortLevel": level}))
+}
+
+// Tune changes settings of the CLI for the rest of the session, such as effortLevel and
+// fastMode.
+func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage) error {
+	if err := s.ended(); err != nil {
+		return err
+	}
+	return s.failed(s.client.ApplyFlagSettings(ctx, settings))
+}
+
+// Fork copies the session as it is in the CLI's files, up to a message.
+func (s *Session) Fork(ctx context.Context, at string) (string, error) {
+	if err := s.ended(); err != nil {
+		return "", err
+	}
+	fork, err := s.provider.dir().Fork(ctx, s.ID(), &transcript.ForkOptions{UpTo: at})
+	if err != nil {
+		return "", translate(err)
+	}
+	return fork.ID, nil
+}
+
+// Rewind puts the files that the CLI's tools have changed back to what they were when a
+// prompt was sent. The conversation stays.
+func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.Rewound, error) {
+	if err := s.ended(); err != nil {
+		return agent.Rewound{}, err
+	}
+	rewind := s.client.RewindFiles
+	if dryRun {
+		rewind = s.client.PreviewRewind
+	}
+	r, err := rewind(ctx, uuid)
+	if err != nil {
+		return agent.Rewound{}, s.failed(err)
+	}
+	return agent.Rewound{CanRewind: r.CanRewind, FilesChanged: r.FilesChanged, Insertions: r.Insertions, Deletions: r.Deletions, Error: r.Error}, nil
+}
+
+// Background moves everything that runs in the foreground to the background.
+func (s *Session) Background(ctx context.Context) (bool, error) {
+	if err := s.ended(); err != nil {
+		return false, err
+	}
+	moved, err := s.client.MoveToBackground(ctx, "")
+	return moved, s.failed(err)
+}
+
+// task finds a task, also one inside of another.
+func (s *Session) task(id string) (*claude.Task, error) {
+	if err := s.ended(); err != nil {
+		return nil, err
+	}
+	for rest := s.client.Tasks(); len(rest) > 0; {
+		t := rest[0]
+		if t.ID == id {
+			return &t, nil
+		}
+		rest = append(rest[1:], t.Children...)
+	}
+	return nil, fmt.Errorf("%w: task %q", agent.ErrNotFound, id)
+}
+
+// StopTask stops a task. One that has ended is not an error.
+func (s *Session) StopTask(ctx context.Context, taskID string) error {
+	if _, err := s.task(taskID); err != nil {
+		return err
+	}
+	return s.failed(s.client.StopTask(ctx, taskID))
+}
+
+// TaskOutput returns a piece of what a task has written. The CLI keeps the last 8 KiB at
+// hand: what is missing before them is said in the text.
+func (s *Session) TaskOutput(ctx context.Context, taskID string, offset, limit int64) (agent.TaskOutput, error) {
+	t, err := s.task(taskID)
+	if err != nil {
+		return agent.TaskOutput{}, err
+	}
+	out, err := s.client.ReadTaskOutput(ctx, taskID)
+	if err != nil {
+		return agent.TaskOutput{}, s.failed(err)
+	}
+	return piece(out, !t.Live(), offset, limit), nil
+}
+
+// piece cuts a piece out of the end of an output.
+func piece(out *claude.TaskOutput, ended bool, offset, limit int64) agent.TaskOutput {
+	total := max(out.TotalBytes, int64(len(out.Output)))
+	start := total - int64(len(out.Output))
+	note := ""
+	if offset = min(max(offset, 0), total); offset < start {
+		note = fmt.Sprintf("[%d bytes are not kept]\n", start-offset)
+		offset = start
+	}
+	text := out.Output[offset-start:]
+	if limit > 0 && int64(len(text)) > limit {
+		text = text[:limit]
+	}
+	next := offset + int64(len(text))
+	return agent.TaskOutput{Text: note + text, Next: next, EOF: ended && next == total}
+}
+
+// ContextUsage returns the CLI's estimate of what fills the context.
+func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
+	if err := s.ended(); err != nil {
+		return nil, err
+	}
+	usage, err := s.client.FetchContextUsage(ctx, claude.ContextDetailSummary)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return usage.Raw().Bytes(), nil
+}
+
+// Title asks a small model for a title. The session does not get it.
+func (s *Session) Title(ctx context.Context, prompt string) (string, error) {
+	if err := s.ended(); err != nil {
+		return "", err
+	}
+	title, err := s.client.SuggestSessionTitle(ctx, prompt)
+	return title, s.failed(err)
+}
+
+// servers returns the MCP servers, or the one with a name.
+func (s *Session) servers(ctx context.Context, name string) ([]claude.MCPServerStatus, error) {
+	if err := s.ended(); err != nil {
+		return nil, err
+	}
+	list, err := s.client.ListMCPServers(ctx)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	if name == "" {
+		return list, nil
+	}
+	i := slices.IndexFunc(list, func(m claude.MCPServerStatus) bool { return m.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: MCP server %q", agent.ErrNotFound, name)
+	}
+	return list[i : i+1], nil
+}
+
+// MCPStatus returns the CLI's description of each MCP server, without how it is
+// configured: that can hold secrets.
+func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
+	servers, err := s.servers(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	list := make([]json.RawMessage, len(servers))
+	for i, m := range servers {
+		m.Config = nil
+		if list[i], err = json.Marshal(m); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// MCPReconnect connects a server anew.
+func (s *Session) MCPReconnect(ctx context.Context, server string) error {
+	if _, err := s.servers(ctx, server); err != nil || server == "" {
+		return cmp.Or(err, fmt.Errorf("%w: no server is named", agent.ErrInvalid))
+	}
+	return s.failed(s.client.ReconnectMCPServer(ctx, server))
+}
+
+// MCPToggle turns a server on or off.
+func (s *Session) MCPToggle(ctx context.Context, server string, enabled bool) error {
+	if _, err := s.servers(ctx, server); err != nil || server == "" {
+		return cmp.Or(err, fmt.Errorf("%w: no server is named", agent.ErrInvalid))
+	}
+	if enabled {
+		return s.failed(s.client.EnableMCPServer(ctx, server))
+	}
+	return s.failed(s.client.DisableMCPServer(ctx, server))
+}
+
+// MCPTools returns the tools of one server, or of all. The CLI does not tell their
+// schemas.
+func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool, error) {
+	servers, err := s.servers(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	var list []agent.MCPTool
+	for _, m := range servers {
+		for _, t := range m.Tools {
+			list = append(list, agent.MCPTool{Server: m.Name, Name: t.Name, Description: t.Description})
+		}
+	}
+	slices.SortFunc(list, func(a, b agent.MCPTool) int {
+		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
+	})
+	return list, nil
+}

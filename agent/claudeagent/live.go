@@ -1,0 +1,81 @@
+package claudeagent
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/transcript"
+	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/ui/claudeui"
+)
+
+// Live tells whether a process that is not one of this provider has the session open.
+func (p *Provider) Live(_ context.Context, sessionID string) (*agent.Live, error) {
+	live, ok := p.dir().Live(sessionID)
+	if !ok || p.owns(live.PID) {
+		return nil, nil
+	}
+	return &agent.Live{PID: live.PID, Since: live.Since, Entry: "cli"}, nil
+}
+
+// LiveSessions returns the sessions that processes have open which are not of this provider.
+func (p *Provider) LiveSessions(context.Context) (map[string]agent.Live, error) {
+	all := map[string]agent.Live{}
+	for id, live := range p.dir().LiveSessions() {
+		if !p.owns(live.PID) {
+			all[id] = agent.Live{PID: live.PID, Since: live.Since, Entry: "cli"}
+		}
+	}
+	return all, nil
+}
+
+// Follow yields the events of a session from its start and goes on while another process
+// writes it, until ctx ends. What subagents say is not among them; History has it.
+func (p *Provider) Follow(ctx context.Context, sessionID string) iter.Seq2[ui.Event, error] {
+	return func(yield func(ui.Event, error) bool) {
+		s, err := p.dir().Session(sessionID)
+		if err != nil {
+			yield(nil, translate(err))
+			return
+		}
+		c := claudeui.Converter{Provider: p.Name()}
+		prompt := ""
+		for e, err := range s.Follow(ctx, nil) {
+			if _, bad := errors.AsType[*transcript.LineError](err); bad {
+				continue // History says more of lines that cannot be read
+			}
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(nil, err)
+				}
+				return
+			}
+			events := c.Entry(message.JSON(e.Raw()), "")
+			prompt = markPrompts(events, prompt)
+			for _, ev := range events {
+				if !yield(ev, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (p *Provider) owns(pid int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.running {
+		if s.PID() == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// ResumeCommand is the command line that continues the session in a terminal.
+func (p *Provider) ResumeCommand(sessionID string) []string {
+	return []string{"claude", "--resume", sessionID}
+}

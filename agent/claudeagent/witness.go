@@ -1,0 +1,61 @@
+package claudeagent
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+func historyInfo(i *transcript.Info) agent.HistoryInfo {
+	return agent.HistoryInfo{
+		ID: i.SessionID, Summary: i.Summary, CustomTitle: i.CustomTitle, FirstPrompt: i.FirstPrompt, Tag: i.Tag, Dir: i.CWD, GitBranch: i.GitBranch,
+		FileSize: i.FileSize, Created: i.CreatedAt, Modified: i.LastModified, Archived: i.Archived != nil && *i.Archived,
+	}
+}
+
+func matches(i *transcript.Info, query string) bool {
+	return strings.Contains(strings.ToLower(i.Summary+"\n"+i.FirstPrompt+"\n"+i.Tag), strings.ToLower(query))
+}
+
+// Delivered looks for the uuid of a prompt in the session's file: as a line of its own or
+// as the source of a queued command. Where it is not there the answer is
+// agent.DeliveryUnknown: a line that is missing is not taken as proof.
+func (p *Provider) Delivered(ctx context.Context, sessionID, uuid string) (agent.Delivery, error) {
+	s, err := p.dir().Session(sessionID)
+	if errors.Is(err, transcript.ErrNoSession) {
+		return agent.DeliveryUnknown, nil
+	}
+	if err != nil {
+		return agent.DeliveryUnknown, err
+	}
+	for e, err := range s.Entries(ctx) {
+		var bad *transcript.LineError
+		if errors.As(err, &bad) {
+			continue // a line that was cut when the CLI died
+		}
+		if err != nil {
+			return agent.DeliveryUnknown, err
+		}
+		if l := transcript.LinkOf(e); l != nil && l.UUID == uuid || queued(e) == uuid {
+			return agent.Delivered, nil
+		}
+	}
+	return agent.DeliveryUnknown, nil
+}
+
+// queued is the uuid of the prompt that an attachment holds, "" if it holds none.
+func queued(e transcript.Entry) string {
+	a, ok := e.(*transcript.AttachmentEntry)
+	if !ok || a.AttachmentType() != "queued_command" {
+		return ""
+	}
+	var c struct {
+		Source string `json:"source_uuid"`
+	}
+	_ = message.JSON(a.Attachment).Decode(&c) // another shape names none
+	return c.Source
+}

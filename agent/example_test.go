@@ -1,0 +1,48 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// A program that knows only the interfaces drives any agent. The scripted one stands
+// here for Claude or Codex.
+func Example() {
+	var provider agent.Provider = &agenttest.Provider{}
+	session, err := provider.Open(context.Background(), agent.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer session.Close()
+	if err := session.Send(context.Background(), agent.Input{Text: "tool Bash"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for ev, err := range session.Events(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		switch ev := ev.(type) {
+		case *ui.PermissionRequest:
+			fmt.Println("asked for", ev.ToolName)
+			if err := session.Answer(context.Background(), ev.RequestID, &agent.PermissionAnswer{Allow: true}); err != nil {
+				fmt.Println(err)
+			}
+		case *ui.ToolComplete:
+			fmt.Println("the tool said", ev.Content)
+		case *ui.ResultMessage:
+			fmt.Println("error:", ev.IsError)
+			return
+		}
+	}
+	// Output:
+	// asked for Bash
+	// the tool said "done"
+	// error: false
+}

@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// Provider starts sessions of one kind of agent. It is safe for concurrent use.
+type Provider interface {
+	// Name is the provider's name in events and messages: claude, codex, sim, acp:NAME.
+	Name() string
+	// Open starts an agent with a new session. It returns when the agent can take its
+	// first prompt; ctx bounds that and not the session.
+	Open(ctx context.Context, opts Options) (Session, error)
+}
+
+// Options configures a session. The zero value uses the agent's defaults.
+type Options struct {
+	Dir                   string            // the working directory, absolute
+	AdditionalDirectories []string          // further directories that tools may use
+	Env                   []string          // the agent's whole environment, as KEY=value
+	Model                 string            // empty is the agent's default
+	FallbackModel         string            // used when Model is overloaded
+	Mode                  string            // the permission mode; empty is default
+	AllowBypass           bool              // bypassPermissions may be entered later
+	Thinking              *int64            // the most tokens to think with; nil is the default, 0 is none
+	Effort                string            // how hard the model tries; empty is the agent's choice
+	SystemPrompt          string            // replaces the agent's own
+	AppendSystemPrompt    string            // is added to it
+	AllowedTools          []string          // tools that need no permission
+	DisallowedTools       []string          // tools that do not exist for the agent
+	SettingSources        []string          // nil and empty differ: nil is the agent's default
+	MaxTurns              int64             // 0 is no limit
+	MaxBudgetUSD          *float64          // nil is no limit
+	Partial               bool              // stream deltas as well as whole messages
+	MCPServers            json.RawMessage   // by name, in the form of the agent's configuration
+	Agents                json.RawMessage   // subagents by name, in the form of the agent's configuration
+	Metadata              map[string]string // for logs and traces
+	Fork                  bool              // of Resume: continue in a copy with an id of its own
+	At                    string            // of Resume: the message after which the copy begins; empty is the end
+	ID                    string            // of Open: the session id to use; empty lets the agent choose
+}
+
+// Resumer is implemented by a provider whose sessions outlive their process.
+type Resumer interface {
+	// Resume starts an agent that continues the session with this id. It fails with
+	// ErrNotFound if there is none and with ErrBusy if another process has it open.
+	Resume(ctx context.Context, id string, opts Options) (Session, error)
+}
+
+// Entry is a model, a command or a subagent that an agent offers.
+type Entry struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Data        json.RawMessage `json:"data,omitempty"` // all that the agent says of it
+}
+
+// Catalog is implemented by a session, or by a provider that knows its catalogue without
+// one. A caller asks the session first.
+type Catalog interface {
+	Models(ctx context.Context) ([]Entry, error)
+	Commands(ctx context.Context) ([]Entry, error)
+	Agents(ctx context.Context) ([]Entry, error)
+}
+
+// Usage is what a group of turns used.
+type Usage struct {
+	Group                    string
+	CostUSD                  *float64 // nil where it is not known
+	InputTokens              int64
+	OutputTokens             int64
+	CacheCreationInputTokens int64
+	CacheReadInputTokens     int64
+}
+
+// UsageQuery selects and groups usage. Zero times are unbounded.
+type UsageQuery struct {
+	Project      string
+	Since, Until time.Time
+	GroupBy      string // day, model, project
+}
+
+// UsageReporter is implemented by a provider that keeps accounts of past sessions.
+type UsageReporter interface {
+	Usage(ctx context.Context, q UsageQuery) ([]Usage, error)
+}
+
+// Delivery tells whether an input reached an agent.
+type Delivery int
+
+// What a [Witness] can say of an input. The zero value is the one to assume where there
+// is no witness.
+const (
+	DeliveryUnknown Delivery = iota // the agent's files are silent
+	Delivered                       // the agent has it
+	NotDelivered                    // the agent's files show that it does not have it
+)
+
+// Witness is implemented by a provider whose files tell, after a crash, which inputs its
+// agent had received.
+type Witness interface {
+	// Delivered looks for the input with this uuid in the session's files. It answers
+	// NotDelivered only where a later write of the same session proves it.
+	Delivered(ctx context.Context, sessionID, uuid string) (Delivery, error)
+}
+
+// Live describes a session that a process outside of the server has open.
+type Live struct {
+	PID   int
+	Since time.Time
+	Entry string // how it was started: cli, sdk, …
+}
+
+// LiveFinder is implemented by a provider that can tell whether a session is open
+// elsewhere, such as in a terminal.
+type LiveFinder interface {
+	// Live returns nil if no other process has the session open.
+	Live(ctx context.Context, sessionID string) (*Live, error)
+	// ResumeCommand is the command line with which a person continues the session in a
+	// terminal.
+	ResumeCommand(sessionID string) []string
+}
+
+// LiveLister is implemented by a [LiveFinder] that can tell of all sessions at once.
+type LiveLister interface {
+	// LiveSessions returns the sessions that other processes have open, by their id.
+	LiveSessions(ctx context.Context) (map[string]Live, error)
+}
+
+// Follower is implemented by a provider that can follow a session which another process
+// writes.
+type Follower interface {
+	// Follow yields the session's events from its start and goes on as it grows, until
+	// ctx ends.
+	Follow(ctx context.Context, sessionID string) iter.Seq2[ui.Event, error]
+}
+
+// Authenticator is implemented by a provider whose agent keeps a login.
+type Authenticator interface {
+	// Logout forgets the login. It is not an error if there is none.
+	Logout(ctx context.Context) error
+}
+
+// Sweeper is implemented by a provider whose processes could survive a crash of the
+// server.
+type Sweeper interface {
+	// Sweep ends processes that an earlier server with the same data directory left
+	// behind, and returns how many it ended. Call it before the first Open.
+	Sweep(ctx context.Context) (int, error)
+}
+
+// Simulator is implemented by a provider whose agents can be made up.
+type Simulator interface {
+	// Simulated reports whether the provider's sessions have no model.
+	Simulated() bool
+}

@@ -1,0 +1,291 @@
+package serveragent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// maxEvents is how many events wait for the reader before the server does.
+const maxEvents = 10_000
+
+// Session looks at a session of a server.
+type Session struct {
+	p     *Provider
+	id    string
+	modes []string
+	stop  context.CancelFunc
+	done  chan struct{} // closed when the last event is queued
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	queue   []ui.Event
+	prompts map[string]string // the caller's ids by those of the server
+	sending int
+	kinds   map[string]string // of open requests
+	used    bool
+	closed  bool
+	over    bool
+	err     error
+}
+
+var _ agent.ModeSetter = (*Session)(nil)
+
+// attach begins to look at a session. It returns when the server has said where it is.
+func (p *Provider) attach(ctx context.Context, id string, modes []string) (agent.Session, error) {
+	follow, stop := context.WithCancel(context.Background())
+	s := &Session{p: p, id: id, modes: modes, stop: stop, done: make(chan struct{}), prompts: map[string]string{}, kinds: map[string]string{}}
+	s.changed = sync.NewCond(&s.mu)
+	attached := make(chan struct{})
+	go s.follow(follow, attached)
+	select {
+	case <-attached:
+		return s, nil
+	case <-s.done:
+		return nil, errors.Join(translate(s.err), s.Close())
+	case <-ctx.Done():
+		return nil, errors.Join(context.Cause(ctx), s.Close())
+	}
+}
+
+// follow queues what the server says until the end.
+func (s *Session) follow(ctx context.Context, attached chan struct{}) {
+	defer close(s.done)
+	var reader rpc.Reader
+	var failed error
+	first := true
+	for ev, err := range s.p.Client.Follow(ctx, s.id, nil) {
+		if err != nil {
+			failed = err
+			break
+		}
+		if ev.Attached != nil {
+			if reader = (rpc.Reader{}); first {
+				first = false
+				close(attached)
+			}
+			continue
+		}
+		s.put(reader.Events(ev.Message))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over = true; !s.closed {
+		s.err = fmt.Errorf("%w: %w", agent.ErrClosed, failed)
+	}
+	s.changed.Broadcast()
+}
+
+// put queues events. The id of a prompt is known when the server has accepted it, so what
+// follows waits for that.
+func (s *Session) put(events []ui.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for (s.sending > 0 || len(s.queue) > maxEvents) && !s.closed {
+		s.changed.Wait()
+	}
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case *ui.UserMessage:
+			if own := s.prompts[ev.UUID]; own != "" {
+				ev.UUID = own
+			}
+		case *ui.TurnStart:
+			if own := s.prompts[ev.PromptID]; own != "" {
+				ev.PromptID = own
+			}
+		case *ui.PermissionRequest:
+			s.kinds[ev.RequestID] = ev.Kind
+		case *ui.QuestionRequest:
+			s.kinds[ev.RequestID] = ev.Kind
+		case *ui.PermissionResolved:
+			delete(s.kinds, ev.RequestID)
+		case *ui.QuestionResolved:
+			delete(s.kinds, ev.RequestID)
+		}
+		s.queue = append(s.queue, ev)
+	}
+	s.changed.Broadcast()
+}
+
+// ID returns the server's id of the session.
+func (s *Session) ID() string { return s.id }
+
+// Events yields what happens from then on, once.
+func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
+	return func(yield func(ui.Event, error) bool) {
+		s.mu.Lock()
+		used := s.used
+		s.used = true
+		s.mu.Unlock()
+		if used {
+			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
+			return
+		}
+		stop := context.AfterFunc(ctx, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.changed.Broadcast()
+		})
+		defer stop()
+		for {
+			ev, err := s.next(ctx)
+			if ev == nil {
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Session) next(ctx context.Context) (ui.Event, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 && !s.over && ctx.Err() == nil {
+		s.changed.Wait()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case len(s.queue) == 0:
+		return nil, s.err
+	}
+	ev := s.queue[0]
+	s.queue[0] = nil
+	s.queue = s.queue[1:]
+	s.changed.Broadcast()
+	return ev, nil
+}
+
+func (s *Session) alive() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.over {
+		return agent.ErrClosed
+	}
+	return nil
+}
+
+// Send gives the server an input.
+func (s *Session) Send(ctx context.Context, in agent.Input) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	if (in.Text == "") == (len(in.Content) == 0) {
+		return fmt.Errorf("%w: an input has either text or content", agent.ErrInvalid)
+	}
+	s.mu.Lock()
+	s.sending++
+	s.mu.Unlock()
+	var r rpc.Accepted
+	key := rpc.Idempotency{Key: client.Key()}
+	var err error
+	if in.Text != "" {
+		err = s.p.call(ctx, "session.query", rpc.QueryParams{Idempotency: key, SessionID: s.id, Text: in.Text, Priority: in.Priority}, &r)
+	} else {
+		var blocks []ui.JSON
+		for _, b := range in.Content {
+			blocks = append(blocks, ui.NewJSON(string(b)))
+		}
+		err = s.p.call(ctx, "session.queryWithContent", rpc.QueryWithContentParams{Idempotency: key, SessionID: s.id, Content: blocks, Priority: in.Priority}, &r)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending--
+	if err == nil && r.TurnID != "" {
+		s.prompts[r.TurnID] = in.UUID
+	}
+	s.changed.Broadcast()
+	return err
+}
+
+// Interrupt stops the turn that runs.
+func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
+	if err := s.alive(); err != nil {
+		return agent.Interrupted{}, err
+	}
+	var r rpc.InterruptResult
+	err := s.p.call(ctx, "session.interrupt", rpc.SessionRef{SessionID: s.id}, &r)
+	return agent.Interrupted{Dropped: r.Dropped, StillQueued: r.StillQueued}, err
+}
+
+// Answer answers an open request, unless someone else was faster.
+func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	kind, open := s.kinds[requestID]
+	s.mu.Unlock()
+	if !open {
+		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
+	}
+	key := rpc.Idempotency{Key: client.Key()}
+	behavior := map[bool]string{true: "allow", false: "deny"}
+	switch a := a.(type) {
+	case *agent.PermissionAnswer:
+		if kind == ui.PermissionTool {
+			return s.p.call(ctx, "permission.respond", rpc.PermissionRespondParams{
+				Idempotency: key, SessionID: s.id, RequestID: requestID, Behavior: behavior[a.Allow], Choice: a.Choice, Scope: a.Scope,
+				UpdatedInput: ui.NewJSON(string(a.UpdatedInput)), UpdatedPermissions: ui.NewJSON(string(a.UpdatedPermissions)), Reason: a.Message, Interrupt: a.Interrupt,
+			}, nil)
+		}
+	case *agent.PlanAnswer:
+		if kind == ui.PermissionPlan {
+			return s.p.call(ctx, "permission.respond", rpc.PermissionRespondParams{
+				Idempotency: key, SessionID: s.id, RequestID: requestID, Behavior: behavior[a.Approve], Reason: a.Message, Interrupt: a.Interrupt,
+			}, nil)
+		}
+	case *agent.QuestionAnswer:
+		if kind == ui.QuestionAsk {
+			action := map[bool]string{true: "decline", false: "accept"}[a.Declined]
+			return s.respond(ctx, key, requestID, action, a.Answers)
+		}
+	case *agent.ElicitationAnswer:
+		if kind == ui.QuestionElicitation {
+			return s.respond(ctx, key, requestID, a.Action, a.Content)
+		}
+	}
+	return fmt.Errorf("%w: a %T does not answer a request of the kind %s", agent.ErrInvalid, a, kind)
+}
+
+func (s *Session) respond(ctx context.Context, key rpc.Idempotency, id, action string, answers json.RawMessage) error {
+	return s.p.call(ctx, "question.respond", rpc.QuestionRespondParams{Idempotency: key, SessionID: s.id, RequestID: id, Action: action, Answers: ui.NewJSON(string(answers))}, nil)
+}
+
+// Modes are the permission modes that the server named; none for a session that was there
+// before.
+func (s *Session) Modes() []string { return slices.Clone(s.modes) }
+
+// SetMode changes the permission mode at the server.
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	return s.p.call(ctx, "session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: s.id, Mode: mode}, nil)
+}
+
+// Close stops looking. The session lives on at the server.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	s.stop()
+	<-s.done
+	return nil
+}

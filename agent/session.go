@@ -1,0 +1,201 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// Session is one running agent. All methods may be called from any goroutine; after the
+// agent has ended they return ErrClosed.
+type Session interface {
+	// ID is the agent's own id of the session: the one that Resume takes. It is known
+	// when Open returns and can change when the conversation is cleared.
+	ID() string
+	// Events yields what happens from the start of the session on. It is used once. The
+	// error is the last element and says why the agent ended; there is none after Close.
+	// A consumer that stops ranging does not end the session, but the agent waits once
+	// the buffer, which has a bound, is full.
+	Events(ctx context.Context) iter.Seq2[ui.Event, error]
+	// Send gives the agent an input. It returns when the agent has it, not when the turn
+	// ends. An input that is sent while a turn runs is queued by the agent.
+	Send(ctx context.Context, in Input) error
+	// Interrupt stops the running turn, whose result follows as an event. Requests that
+	// are open are withdrawn. It is not an error if no turn runs.
+	Interrupt(ctx context.Context) (Interrupted, error)
+	// Answer answers an open request. It fails with ErrNotOpen if the request is not
+	// open and with ErrInvalid if the answer has the wrong kind.
+	Answer(ctx context.Context, requestID string, a Answer) error
+	// Close ends the agent and returns when its processes are gone, within a bound that
+	// the provider documents. It may be called several times.
+	Close() error
+}
+
+// Input is something for the agent to work on. Exactly one of Text and Content is set.
+type Input struct {
+	UUID     string            // identifies the input in events and files; set by the caller
+	Text     string            // a prompt of one text
+	Content  []json.RawMessage // blocks of the Messages API: text, image, document
+	Priority string            // now, next, later; empty is next
+}
+
+// Interrupted says what became of inputs that the agent had queued.
+type Interrupted struct {
+	Dropped     []string // the uuids of inputs that will not run
+	StillQueued []string // the uuids of inputs that will
+}
+
+// Answer answers a request. It is a *[PermissionAnswer], a *[PlanAnswer], a
+// *[QuestionAnswer] or a *[ElicitationAnswer], by the kind of the request.
+type Answer interface{ answer() }
+
+// PermissionAnswer answers a request to use a tool or to widen the permissions. The zero
+// value denies.
+type PermissionAnswer struct {
+	Allow              bool
+	Choice             string          // the id of one of the request's choices; empty where it has none
+	Scope              string          // how long it holds, as package ui names it; empty is once
+	UpdatedInput       json.RawMessage // of an allow: the input to run with; nil is the one asked for
+	UpdatedPermissions json.RawMessage // of an allow: rules to add, as the request suggested them
+	Message            string          // of a deny: why, for the model
+	Interrupt          bool            // of a deny: also stop the turn
+}
+
+// PlanAnswer answers a plan. The zero value sends the model back to planning.
+type PlanAnswer struct {
+	Approve   bool
+	Mode      string // of an approval: the permission mode to go on with; empty is the agent's choice
+	Message   string // of a refusal: why, for the model
+	Interrupt bool   // of a refusal: also stop the turn
+}
+
+// QuestionAnswer answers questions of the model.
+type QuestionAnswer struct {
+	Declined bool            // the person does not want to answer
+	Answers  json.RawMessage // an object: the answers by question
+}
+
+// ElicitationAnswer answers a form or a link of an MCP server.
+type ElicitationAnswer struct {
+	Action  string          // accept, decline, cancel
+	Content json.RawMessage // of accept: the form's values
+}
+
+func (*PermissionAnswer) answer()  {}
+func (*PlanAnswer) answer()        {}
+func (*QuestionAnswer) answer()    {}
+func (*ElicitationAnswer) answer() {}
+
+// ModelSetter is implemented by a session that can change its model while it lives.
+type ModelSetter interface {
+	// SetModel changes the model from the next request on and returns its full name.
+	// Empty is the default model.
+	SetModel(ctx context.Context, model string) (string, error)
+}
+
+// ModeSetter is implemented by a session that has permission modes.
+type ModeSetter interface {
+	SetMode(ctx context.Context, mode string) error
+	// Modes are the modes that SetMode takes in this session.
+	Modes() []string
+}
+
+// ThinkingSetter is implemented by a session whose model can think more or less.
+type ThinkingSetter interface {
+	// SetThinking sets the most tokens to think with; nil is the default, 0 is none.
+	SetThinking(ctx context.Context, tokens *int64) error
+}
+
+// EffortSetter is implemented by a session whose model can try more or less hard.
+type EffortSetter interface {
+	// SetEffort changes the effort from the next request on; empty is the agent's choice.
+	SetEffort(ctx context.Context, effort string) error
+	// Efforts are the efforts that SetEffort takes; a model may know only some.
+	Efforts() []string
+}
+
+// Forker is implemented by a session that can be copied while it runs.
+type Forker interface {
+	// Fork copies the session up to the message at, or all of it if at is empty, and
+	// returns the copy's id for Resume.
+	Fork(ctx context.Context, at string) (string, error)
+}
+
+// Rewound says what a rewind changes or has changed.
+type Rewound struct {
+	CanRewind    bool
+	FilesChanged []string
+	Insertions   int64
+	Deletions    int64
+	Error        string // why it cannot be done
+}
+
+// Rewinder is implemented by a session that can take files or the conversation back to
+// the point of an earlier prompt.
+type Rewinder interface {
+	// Rewind goes back to the prompt with this uuid. With dryRun it changes nothing.
+	Rewind(ctx context.Context, uuid string, dryRun bool) (Rewound, error)
+}
+
+// Backgrounder is implemented by a session that can move running tools to the
+// background.
+type Backgrounder interface {
+	// Background reports whether anything was moved.
+	Background(ctx context.Context) (bool, error)
+}
+
+// TaskOutput is a piece of a task's output.
+type TaskOutput struct {
+	Text string
+	Next int64 // the offset of the next piece
+	EOF  bool  // the task has ended and this is all
+}
+
+// TaskController is implemented by a session with background tasks.
+type TaskController interface {
+	StopTask(ctx context.Context, taskID string) error
+	// TaskOutput returns at most limit bytes of output from offset on; 0 is the
+	// provider's own limit.
+	TaskOutput(ctx context.Context, taskID string, offset, limit int64) (TaskOutput, error)
+}
+
+// ContextReporter is implemented by a session that knows how full its context is.
+type ContextReporter interface {
+	// ContextUsage returns what the agent says of it, as JSON.
+	ContextUsage(ctx context.Context) (json.RawMessage, error)
+}
+
+// MCPTool is a tool of an MCP server.
+type MCPTool struct {
+	Server      string
+	Name        string
+	Description string
+	InputSchema json.RawMessage
+}
+
+// MCPController is implemented by a session with MCP servers.
+type MCPController interface {
+	// MCPStatus returns the agent's description of each server, as JSON.
+	MCPStatus(ctx context.Context) ([]json.RawMessage, error)
+	MCPReconnect(ctx context.Context, server string) error
+	MCPToggle(ctx context.Context, server string, enabled bool) error
+	// MCPTools returns the tools of one server, or of all if server is empty.
+	MCPTools(ctx context.Context, server string) ([]MCPTool, error)
+}
+
+// Titler is implemented by a session that can name itself.
+type Titler interface {
+	// Title asks the agent for a title after a first prompt. The text is the model's and
+	// must be validated.
+	Title(ctx context.Context, prompt string) (string, error)
+}
+
+// Tuner is implemented by a session with settings of its own that can change while it
+// lives, such as the effort of its model.
+type Tuner interface {
+	// Tune changes settings, by the names that the agent has for them, for the rest of
+	// the session. A value of null takes one back.
+	Tune(ctx context.Context, settings map[string]json.RawMessage) error
+}

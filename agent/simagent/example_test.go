@@ -1,0 +1,45 @@
+package simagent_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/simagent"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// A session without a model: it asks for permission as a real agent does.
+func Example() {
+	provider := &simagent.Provider{Pace: -1}
+	session, err := provider.Open(context.Background(), agent.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer session.Close()
+	if err := session.Send(context.Background(), agent.Input{Text: "tool Bash"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for ev, err := range session.Events(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		switch ev := ev.(type) {
+		case *ui.PermissionRequest:
+			fmt.Println("asked for", ev.ToolName)
+			if err := session.Answer(context.Background(), ev.RequestID, &agent.PermissionAnswer{}); err != nil {
+				fmt.Println(err)
+			}
+		case *ui.PermissionResolved:
+			fmt.Println("answered with", ev.Behavior)
+		case *ui.ResultMessage:
+			return
+		}
+	}
+	// Output:
+	// asked for Bash
+	// answered with deny
+}

@@ -1,0 +1,57 @@
+package simagent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/claudeagent"
+)
+
+// Session is a simulated agent. It can do less than one of Claude: what the simulated CLI
+// does not know is not among its methods.
+type Session struct {
+	agent.Session
+	inner *claudeagent.Session
+	p     *Provider
+}
+
+var (
+	_ agent.ModelSetter     = (*Session)(nil)
+	_ agent.ModeSetter      = (*Session)(nil)
+	_ agent.ContextReporter = (*Session)(nil)
+	_ agent.Catalog         = (*Session)(nil)
+)
+
+// Send gives the agent a prompt and notes its uuid.
+func (s *Session) Send(ctx context.Context, in agent.Input) error {
+	if err := s.inner.Send(ctx, in); err != nil {
+		return err
+	}
+	return s.p.note(s.ID(), in.UUID)
+}
+
+// SetModel changes the name that the agent gives its model.
+func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
+	return s.inner.SetModel(ctx, model)
+}
+
+// Modes returns the permission modes of the session.
+func (s *Session) Modes() []string { return s.inner.Modes() }
+
+// SetMode changes the permission mode, which the agent shows and does not go by.
+func (s *Session) SetMode(ctx context.Context, mode string) error { return s.inner.SetMode(ctx, mode) }
+
+// ContextUsage returns what the agent claims to have in its context.
+func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
+	return s.inner.ContextUsage(ctx)
+}
+
+// Models returns the models.
+func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) { return s.inner.Models(ctx) }
+
+// Commands returns the slash commands.
+func (s *Session) Commands(ctx context.Context) ([]agent.Entry, error) { return s.inner.Commands(ctx) }
+
+// Agents returns none.
+func (s *Session) Agents(ctx context.Context) ([]agent.Entry, error) { return s.inner.Agents(ctx) }
