@@ -1,0 +1,224 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// checkpoint is what Close writes about the files of a store, so that Open need not read all
+// of them. While the store is open it has another name: a store without one was not closed cleanly.
+type checkpoint struct {
+	Files  map[string]fileStamp `json:"files"`
+	Lasts  map[string]uint64    `json:"lasts"` // the newest event of each session
+	Damage []Damage             `json:"damage,omitempty"`
+
+	clean bool // whether the files are as they were
+}
+
+// fileStamp tells a file that was changed.
+type fileStamp struct {
+	Size int64     `json:"size"`
+	Time time.Time `json:"time"`
+}
+
+const (
+	checkpointName = "checkpoint.json"
+	// baseName is the checkpoint while the store is open: it still says which events there were at least.
+	baseName = "checkpoint.open.json"
+	// deletedName lists the sessions that were deleted since the base was written.
+	deletedName = "deleted"
+	// indexName is the server's index of a stream, which it trusts.
+	indexName = "index.db"
+	// countTimeout bounds what Close asks the server for the checkpoint.
+	countTimeout = 5 * time.Second
+)
+
+// takeCheckpoint reads the checkpoint, makes it the base, and compares it with the files. Where they
+// differ it removes the server's indexes, so that the server reads and checks every message.
+func (d *dataDir) takeCheckpoint() (*checkpoint, error) {
+	c, err := d.readCheckpoint()
+	if err != nil {
+		return nil, err
+	}
+	files, err := d.stamps()
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 && len(c.Lasts) == 0 || c.clean && maps.EqualFunc(files, c.Files, fileStamp.equal) {
+		c.clean = true
+		return c, nil
+	}
+	c.clean = false
+	for _, stream := range []string{logStream, snapshotStream} {
+		if err := os.RemoveAll(filepath.Join(d.streamDir(stream), "msgs", indexName)); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// readCheckpoint returns the checkpoint of the last clean end, or else the base of a store that
+// was not closed. One that cannot be read counts as none.
+func (d *dataDir) readCheckpoint() (*checkpoint, error) {
+	name, base := filepath.Join(d.path, checkpointName), filepath.Join(d.path, baseName)
+	err := os.Rename(name, base)
+	clean := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := syncDir(d.path); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &checkpoint{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &checkpoint{}
+	if json.Unmarshal(text, c) != nil {
+		return &checkpoint{}, nil
+	}
+	c.clean = clean
+	if clean {
+		return c, os.RemoveAll(filepath.Join(d.path, deletedName))
+	}
+	deleted, err := os.ReadFile(filepath.Join(d.path, deletedName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for name := range strings.Lines(string(deleted)) {
+		delete(c.Lasts, strings.TrimSpace(name))
+	}
+	return c, nil
+}
+
+// rebase writes what Open knows, for the case that the store is not closed.
+func (d *dataDir) rebase(c *checkpoint) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if err := writeSynced(filepath.Join(d.path, baseName), text); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(d.path, deletedName))
+}
+
+// noteDeleted records that a session is about to be deleted, so that it is not missed.
+func (d *dataDir) noteDeleted(session string) error {
+	f, err := os.OpenFile(filepath.Join(d.path, deletedName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(session + "\n")
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func (s fileStamp) equal(t fileStamp) bool { return s.Size == t.Size && s.Time.Equal(t.Time) }
+
+// stamps returns the files of the log and the snapshots.
+func (d *dataDir) stamps() (map[string]fileStamp, error) {
+	files := map[string]fileStamp{}
+	for _, stream := range []string{logStream, snapshotStream} {
+		root := d.streamDir(stream)
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(d.path, path)
+			files[filepath.ToSlash(rel)] = fileStamp{info.Size(), info.ModTime()}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// writeCheckpoint writes what the store knew before the server stopped; nil is nothing.
+func (d *dataDir) writeCheckpoint(c *checkpoint) error {
+	if c == nil {
+		return nil
+	}
+	var err error
+	if c.Files, err = d.stamps(); err != nil {
+		return err
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return writeSynced(filepath.Join(d.path, checkpointName), text)
+}
+
+// countRecords returns the checkpoint of the store without its files, or nil where it cannot be had.
+func (s *Store) countRecords() *checkpoint {
+	if !s.inspected {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	defer cancel()
+	for session, state := range s.logs {
+		if !state.known {
+			if err := s.Log(session).refresh(ctx, state); err != nil {
+				return nil
+			}
+		}
+		if s.lasts[session] = state.tip.last; state.tip.last == 0 {
+			delete(s.lasts, session)
+		}
+	}
+	return &checkpoint{Lasts: s.lasts, Damage: s.damage}
+}
+
+// brokenStreams returns the streams of which there are files that the server could not open.
+func (d *dataDir) brokenStreams(ctx context.Context, js jetstream.JetStream) ([]string, error) {
+	var broken []string
+	for _, stream := range []string{logStream, snapshotStream, deltaStream, leaseStream} {
+		if _, err := os.Stat(d.streamDir(stream)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		_, err := js.Stream(ctx, stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			broken = append(broken, stream)
+		} else if err != nil {
+			return nil, fmt.Errorf("eventlog: opening stream %s: %w", stream, err)
+		}
+	}
+	return broken, nil
+}
+
+// discard deletes the files of streams that can be made again without a loss that counts. It refuses
+// those of logs and snapshots, which a new stream would overwrite.
+func (d *dataDir) discard(streams []string) error {
+	for _, stream := range streams {
+		dir := d.streamDir(stream)
+		if stream == logStream || stream == snapshotStream {
+			return fmt.Errorf("%w: the server cannot open stream %s in %s; restore a backup, or move the data directory away to start anew", ErrDamaged, stream, dir)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// deltaQuota limits the bytes of deltas; the oldest go first.
+	deltaQuota = 256 << 20
+	// neverSync is a sync interval for stores that do not sync.
+	neverSync = 1000 * time.Hour
+	// minFree is how much room the disk needs before a server that found it full is started again.
+	minFree = 4 << 20
+)
+
+// embedded is a server in this process that listens nowhere. A server that a write error has
+// stopped is replaced by another one, to which the store's connection finds by itself.
+type embedded struct {
+	dir  string
+	opts *Options
+	turn chan struct{} // holds the right to replace the server
+
+	mu     sync.Mutex
+	srv    *server.Server          // nil while there is none
+	sound  context.Context         // ends, with the cause, when the server cannot write any more
+	broken context.CancelCauseFunc // ends it
+}
+
+func newEmbedded(dir string, o *Options) *embedded {
+	e := &embedded{dir: dir, opts: o, turn: make(chan struct{}, 1)}
+	e.turn <- struct{}{}
+	e.reset(nil)
+	return e
+}
+
+// start starts a server; ctx bounds that alone.
+func (e *embedded) start(ctx context.Context) error {
+	config := &server.Options{
+		ServerName:             "parley",
+		DontListen:             true,
+		NoSigs:                 true,
+		JetStream:              true,
+		DisableJetStreamBanner: true,
+		StoreDir:               e.dir,
+		JetStreamMaxMemory:     64 << 20,
+		JetStreamMaxStore:      2*e.opts.Quota + 2*deltaQuota,
+		SyncAlways:             !e.opts.UnsafeNoSync,
+		SyncInterval:           e.opts.SyncInterval,
+	}
+	if e.opts.UnsafeNoSync {
+		config.SyncInterval = neverSync
+	}
+	srv, err := server.NewServer(config)
+	if err != nil {
+		return err
+	}
+	e.reset(srv)
+	srv.SetLoggerV2(serverLogger{e}, false, false, false)
+	srv.Start()
+	for !srv.ReadyForConnections(10 * time.Millisecond) {
+		if err := context.Cause(ctx); err != nil {
+			e.stop()
+			return fmt.Errorf("eventlog: starting the embedded server: %w", err)
+		}
+		if !srv.Running() {
+			e.stop()
+			return errors.New("eventlog: the embedded server stopped while it was starting")
+		}
+	}
+	return nil
+}
+
+// reset makes srv the server, without a fault.
+func (e *embedded) reset(srv *server.Server) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.srv = srv
+	e.sound, e.broken = context.WithCancelCause(context.Background())
+}
+
+// stop stops the server and waits for it.
+func (e *embedded) stop() {
+	e.mu.Lock()
+	srv := e.srv
+	e.srv = nil
+	e.mu.Unlock()
+	if srv != nil {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	}
+}
+
+// fault returns a context that ends when the server cannot write.
+func (e *embedded) fault() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sound
+}
+
+// fail marks the server as one that cannot write.
+func (e *embedded) fail(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.broken(fmt.Errorf("%w: the server cannot write: %s", ErrFull, text))
+}
+
+// InProcessConn connects to the server there is now.
+func (e *embedded) InProcessConn() (net.Conn, error) {
+	e.mu.Lock()
+	srv := e.srv
+	e.mu.Unlock()
+	if srv == nil {
+		return nil, errors.New("the embedded server is not running")
+	}
+	return srv.InProcessConn()
+}
+
+// mend replaces a server that could not write, once the disk has room again. Until then the error says why.
+func (e *embedded) mend(ctx context.Context) error {
+	if e.fault().Err() == nil {
+		return nil
+	}
+	select {
+	case <-e.turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { e.turn <- struct{}{} }()
+	fault := e.fault()
+	if fault.Err() == nil {
+		return nil // mended meanwhile
+	}
+	free, err := diskFree(e.dir)
+	if err != nil {
+		return err
+	}
+	if free < max(e.opts.Reserve, minFree) {
+		return context.Cause(fault)
+	}
+	e.stop()
+	if err := e.start(ctx); err != nil {
+		e.fail(err.Error())
+		return err
+	}
+	e.opts.Logger.Warn("eventlog: the embedded server was started again", "after", context.Cause(fault))
+	return nil
+}
+
+// connect connects to the embedded server, or to the cluster where there is none.
+func connect(e *embedded, o *Options, reconnected func()) (*nats.Conn, error) {
+	options := []nats.Option{
+		nats.Name("parley eventlog"), nats.MaxReconnects(-1), nats.Timeout(o.Timeout),
+		nats.ReconnectHandler(func(*nats.Conn) { reconnected() }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			o.Logger.Warn("eventlog: connection", "err", err)
+		}),
+	}
+	if e != nil {
+		return nats.Connect("", append(options, nats.InProcessServer(e), nats.ReconnectWait(20*time.Millisecond))...)
+	}
+	if o.Credentials != "" {
+		options = append(options, nats.UserCredentials(o.Credentials))
+	}
+	if o.RootCAs != "" {
+		options = append(options, nats.RootCAs(o.RootCAs))
+	}
+	return nats.Connect(o.URL, options...)
+}
+
+// serverLogger passes on what the embedded server says, and drops notices.
+type serverLogger struct{ *embedded }
+
+// Noticef drops a notice.
+func (l serverLogger) Noticef(string, ...any) {}
+
+// Warnf logs a warning.
+func (l serverLogger) Warnf(format string, v ...any) { l.say(slog.LevelWarn, format, v) }
+
+// Errorf logs an error. A stream that could not write answers nothing from then on, and the log is the only
+// place that says so.
+func (l serverLogger) Errorf(format string, v ...any) {
+	l.say(slog.LevelError, format, v)
+	if text := fmt.Sprintf(format, v...); strings.Contains(text, "ritical write error") || strings.Contains(text, "JetStream out of") {
+		l.fail(text)
+	}
+}
+
+// Fatalf logs an error; the server does not end the process when it is embedded.
+func (l serverLogger) Fatalf(format string, v ...any) { l.say(slog.LevelError, format, v) }
+
+// Debugf drops a debug message.
+func (l serverLogger) Debugf(string, ...any) {}
+
+// Tracef drops a trace message.
+func (l serverLogger) Tracef(string, ...any) {}
+
+func (l serverLogger) say(level slog.Level, format string, v []any) {
+	l.opts.Logger.Log(context.Background(), level, "eventlog: embedded server: "+fmt.Sprintf(format, v...))
+}

@@ -1,0 +1,62 @@
+package eventlog
+
+import (
+	"fmt"
+	"time"
+)
+
+// Event is one element of a log: a durable event, or a delta where Sub is not 0.
+type Event struct {
+	Seq  uint64    // of the durable event; of the one before it for a delta
+	Sub  uint64    // counts the deltas after Seq from 1; 0 for a durable event
+	Time time.Time // when it was appended, by the writer's clock
+	Data []byte    // read-only; it may share memory with other events of the same record
+}
+
+// Cursor names a place in a log: just after the event with its numbers. The zero value is the
+// start of a log. An empty Epoch matches every epoch.
+type Cursor struct {
+	Epoch    string
+	Seq, Sub uint64
+}
+
+// String returns the cursor as epoch:seq.sub.
+func (c Cursor) String() string { return fmt.Sprintf("%s:%d.%d", c.Epoch, c.Seq, c.Sub) }
+
+// Snapshot is the state of a session after an event, as the writer of the log made it.
+type Snapshot struct {
+	Cursor // the place in the log that the state holds everything up to
+	Time   time.Time
+	Data   []byte
+}
+
+// SessionInfo describes a log.
+type SessionInfo struct {
+	Session     string
+	First, Last uint64    // the oldest and newest stored events
+	Epoch       string    // of cursors into the log
+	Time        time.Time // of the newest event
+}
+
+// Damage names events that a store has lost. From and To are inclusive; To is 0 where it is
+// not known how many events there were.
+type Damage struct {
+	Session  string
+	From, To uint64
+	Reason   string
+}
+
+// String says which events are lost, and why.
+func (d Damage) String() string {
+	if d.To == 0 {
+		return fmt.Sprintf("session %s has lost its events from %d on: %s", d.Session, d.From, d.Reason)
+	}
+	return fmt.Sprintf("session %s has lost its events %d to %d: %s", d.Session, d.From, d.To, d.Reason)
+}
+
+// Usage says how much of a store is used.
+type Usage struct {
+	Bytes, Quota int64  // of logs and snapshots
+	Free         int64  // bytes of the disk that writers may still use; -1 for a cluster
+	Warning      string // why writers may soon get ErrFull; empty while there is room
+}

@@ -1,0 +1,111 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Health is what [Examine] finds.
+type Health struct {
+	Owner   int    // of a data directory: the process that has it open, 0 for none
+	Free    int64  // of a data directory: the bytes that can still be written to its disk
+	Reserve int64  // of a data directory: the bytes that a store leaves free
+	Server  string // of a cluster: the server that answered, with its version
+	Streams int    // of a cluster: the streams of the account
+}
+
+// Examine looks whether a store could be opened with opts, and changes nothing. A data directory
+// that does not exist yet is fine. The error says what keeps a store from working: a newer format
+// (ErrFormat), a directory that cannot be used, a disk with no more room than the reserve (ErrFull),
+// a cluster that does not answer or has no JetStream.
+func Examine(ctx context.Context, opts *Options) (Health, error) {
+	o := opts.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	if o.URL != "" {
+		return examineCluster(ctx, &o)
+	}
+	return examineDir(&o)
+}
+
+func examineDir(o *Options) (Health, error) {
+	h := Health{Reserve: max(o.Reserve, 0)}
+	path, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return h, err
+	}
+	disk := path // or the directory that it would be made in
+	for {
+		info, err := os.Stat(disk)
+		if err == nil && !info.IsDir() {
+			return h, &fs.PathError{Op: "open", Path: disk, Err: errors.New("not a directory")}
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || disk == filepath.Dir(disk) {
+			return h, err
+		}
+		disk = filepath.Dir(disk)
+	}
+	if h.Free, err = diskFree(disk); err != nil {
+		return h, err
+	}
+	if disk == path {
+		if h.Owner, err = examineFiles(path); err != nil {
+			return h, err
+		}
+	}
+	if h.Free <= h.Reserve {
+		return h, fmt.Errorf("%w: %d bytes are free on the disk of %s, and %d stay free", ErrFull, h.Free, path, h.Reserve)
+	}
+	return h, nil
+}
+
+// examineFiles returns who has a data directory open, after a look at its format.
+func examineFiles(path string) (owner int, err error) {
+	if _, err := os.Stat(filepath.Join(path, formatName)); err == nil {
+		if err := (&dataDir{path: path}).checkFormat(); err != nil {
+			return 0, err
+		}
+	}
+	f, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() // this unlocks
+	locked, err := lockFile(f)
+	if err != nil || locked {
+		return 0, err
+	}
+	return readPID(f), nil
+}
+
+func examineCluster(ctx context.Context, o *Options) (Health, error) {
+	var h Health
+	nc, err := connect(nil, o, func() {})
+	if err != nil {
+		return h, fmt.Errorf("eventlog: connecting: %w", err)
+	}
+	defer nc.Close()
+	h.Server = nc.ConnectedServerName() + " " + nc.ConnectedServerVersion()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return h, err
+	}
+	account, err := js.AccountInfo(ctx)
+	if err != nil {
+		return h, fmt.Errorf("eventlog: JetStream of %s: %w", h.Server, err)
+	}
+	h.Streams = account.Streams
+	return h, nil
+}

@@ -1,0 +1,111 @@
+//go:build !windows
+
+package eventlog_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+)
+
+// TestExamine looks at data directories and servers, good ones and bad ones.
+func TestExamine(t *testing.T) {
+	base := t.TempDir()
+	missing := filepath.Join(base, "not", "yet")
+	h, err := eventlog.Examine(t.Context(), &eventlog.Options{Dir: missing})
+	if err != nil || h.Owner != 0 || h.Free <= 0 || h.Reserve != eventlog.DefaultReserve {
+		t.Errorf("a directory that is not there: %+v, %v", h, err)
+	}
+	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
+		t.Error("the directory was made")
+	}
+	_, err = eventlog.Examine(t.Context(), &eventlog.Options{Dir: missing, Reserve: 1 << 62})
+	if !errors.Is(err, eventlog.ErrFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+	dir := filepath.Join(base, "data")
+	open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true})
+	if h, err := eventlog.Examine(t.Context(), &eventlog.Options{Dir: dir}); err != nil || h.Owner != os.Getpid() {
+		t.Errorf("a directory that this process has open: %+v, %v", h, err)
+	}
+	newer := filepath.Join(base, "newer")
+	if err := os.Mkdir(newer, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(newer, "format"), []byte("999\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eventlog.Examine(t.Context(), &eventlog.Options{Dir: newer}); !errors.Is(err, eventlog.ErrFormat) {
+		t.Errorf("a newer format: %v", err)
+	}
+	if _, err := eventlog.Examine(t.Context(), &eventlog.Options{Dir: filepath.Join(newer, "format")}); err == nil {
+		t.Error("a file was taken for a directory")
+	}
+}
+
+func TestExamine_cluster(t *testing.T) {
+	srv := natsServer(t, &server.Options{JetStream: true, StoreDir: t.TempDir()})
+	url := srv.ClientURL()
+	if h, err := eventlog.Examine(t.Context(), &eventlog.Options{URL: url}); err != nil || h.Server == "" {
+		t.Errorf("a server with JetStream: %+v, %v", h, err)
+	}
+	plain, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Start()
+	defer plain.WaitForShutdown()
+	defer plain.Shutdown()
+	if !plain.ReadyForConnections(30 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	if _, err := eventlog.Examine(t.Context(), &eventlog.Options{URL: plain.ClientURL(), Timeout: 30 * time.Second}); err == nil {
+		t.Error("a server without JetStream is fine")
+	}
+	if _, err := eventlog.Examine(t.Context(), &eventlog.Options{URL: "nats://127.0.0.1:1", Timeout: 30 * time.Second}); err == nil {
+		t.Error("a server that is not there is fine")
+	}
+}
+
+// TestOpen_lockOfTheDead opens a directory whose last owner is gone while something still has
+// its lock, as a child does that was being started when its parent was killed.
+func TestOpen_lockOfTheDead(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Skipf("there is no program that ends at once: %v", err)
+	}
+	dir := t.TempDir()
+	hold := func(pid int) *os.File {
+		f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err == nil {
+			_, err = fmt.Fprintln(f, pid)
+		}
+		if err == nil {
+			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	alive := hold(os.Getpid())
+	var locked *eventlog.LockedError
+	if _, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: dir, UnsafeNoSync: true}); !errors.As(err, &locked) || locked.PID != os.Getpid() {
+		t.Errorf("the lock of a process that runs: %v", err)
+	}
+	if err := alive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dead := hold(gone.Process.Pid)
+	time.AfterFunc(200*time.Millisecond, func() { _ = dead.Close() })
+	open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true})
+}

@@ -1,0 +1,169 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Lease is the right to write to a session's log while others in the cluster may not. It ends
+// Options.LeaseTTL after its last renewal. Its methods may be called from any goroutine.
+type Lease struct {
+	store   *Store
+	session string
+	value   []byte
+	epoch   uint64
+
+	mu       sync.Mutex
+	revision uint64
+	until    time.Time // by this machine's clock, from before the server set its own
+}
+
+// leaseValue is what the bucket holds of a lease.
+type leaseValue struct {
+	Owner string `json:"owner"`
+}
+
+// Acquire takes the lease of a session for owner, a name that others see, such as a node's.
+// While another lease is held, also one of the same owner, the error is ErrLeaseHeld; it is not waited for.
+func (s *Store) Acquire(ctx context.Context, session, owner string) (*Lease, error) {
+	ctx, end, err := s.Log(session).beginWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	value, err := json.Marshal(leaseValue{owner})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	start := time.Now()
+	revision, err := s.st.leases.Create(ctx, session, value)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, &LeaseHeldError{Session: session, Owner: s.leaseOwner(ctx, session)}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("eventlog: taking the lease of %s: %w", session, classify(err))
+	}
+	return &Lease{store: s, session: session, value: value, epoch: revision, revision: revision, until: start.Add(s.opts.LeaseTTL)}, nil
+}
+
+// leaseOwner names the owner of a lease, as far as it is still there.
+func (s *Store) leaseOwner(ctx context.Context, session string) string {
+	var value leaseValue
+	if entry, err := s.st.leases.Get(ctx, session); err == nil {
+		_ = json.Unmarshal(entry.Value(), &value) // an owner that cannot be read has no name
+	}
+	return value.Owner
+}
+
+// leaseHeld reports whether a session has a lease.
+func (s *Store) leaseHeld(ctx context.Context, session string) (bool, error) {
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	_, err = s.st.leases.Get(ctx, session)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Epoch returns a number that is larger than that of every earlier lease of the store. It is the owner
+// for AppendDelta.
+func (l *Lease) Epoch() uint64 { return l.epoch }
+
+// Session returns the name of the session that the lease is for.
+func (l *Lease) Session() string { return l.session }
+
+// Renew starts the lease's time again. The error is ErrLeaseLost once another owner may have it; after any
+// other error the lease still has the time that was left.
+func (l *Lease) Renew(ctx context.Context) error {
+	ctx, end, err := l.store.beginWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, l.store.opts.Timeout)
+	defer cancel()
+	revision, until := l.state()
+	if !time.Now().Before(until) {
+		return l.lost()
+	}
+	start := time.Now()
+	revision, err = l.store.st.leases.Update(ctx, l.session, l.value, revision)
+	if errors.Is(classify(err), ErrConflict) || errors.Is(err, jetstream.ErrKeyExists) {
+		return l.lost()
+	}
+	if err != nil {
+		return fmt.Errorf("eventlog: renewing the lease of %s: %w", l.session, err)
+	}
+	l.set(revision, start.Add(l.store.opts.LeaseTTL))
+	return nil
+}
+
+func (l *Lease) state() (uint64, time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.revision, l.until
+}
+
+func (l *Lease) set(revision uint64, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.revision, l.until = revision, until
+}
+
+// lost marks the lease as ended.
+func (l *Lease) lost() error {
+	revision, _ := l.state()
+	l.set(revision, time.Time{})
+	return fmt.Errorf("%w: session %s", ErrLeaseLost, l.session)
+}
+
+// Keep renews the lease three times in its time until ctx ends, and then returns ctx's error, or
+// ErrLeaseLost as soon as another owner may have it. The caller runs it in a goroutine of its own.
+func (l *Lease) Keep(ctx context.Context) error {
+	ticker := time.NewTicker(l.store.opts.LeaseTTL / 3)
+	defer ticker.Stop()
+	for {
+		_, until := l.state()
+		attempt, cancel := context.WithDeadline(ctx, until)
+		select {
+		case <-ticker.C:
+		case <-attempt.Done():
+		}
+		err := l.Renew(attempt)
+		cancel()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrClosed) {
+			return err
+		}
+	}
+}
+
+// Release gives the lease back. Releasing a lost lease is not an error.
+func (l *Lease) Release(ctx context.Context) error {
+	ctx, end, err := l.store.beginWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	revision, _ := l.state()
+	l.set(revision, time.Time{})
+	err = l.store.st.leases.Delete(ctx, l.session, jetstream.LastRevision(revision))
+	if err == nil || errors.Is(classify(err), ErrConflict) || errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil
+	}
+	return fmt.Errorf("eventlog: releasing the lease of %s: %w", l.session, err)
+}

@@ -1,0 +1,127 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Log is a handle of the log of one session. It costs nothing to make, and its methods may be called
+// from any goroutine.
+type Log struct {
+	store   *Store
+	session string
+}
+
+// Session returns the name of the log's session.
+func (l *Log) Session() string { return l.session }
+
+// Last returns the place after the newest durable event. The error is ErrNotFound for a log without events.
+func (l *Log) Last(ctx context.Context) (Cursor, error) {
+	ctx, end, err := l.begin(ctx)
+	if err != nil {
+		return Cursor{}, err
+	}
+	defer end()
+	tip, err := l.tip(ctx)
+	if err != nil {
+		return Cursor{}, err
+	}
+	if tip.last == 0 {
+		return Cursor{}, l.notFound()
+	}
+	return Cursor{Epoch: l.epoch(tip.epoch), Seq: tip.last}, nil
+}
+
+// First returns the number of the oldest stored event. The error is ErrNotFound for a log without events.
+func (l *Log) First(ctx context.Context) (uint64, error) {
+	ctx, end, err := l.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	return l.first(ctx)
+}
+
+func (l *Log) first(ctx context.Context) (uint64, error) {
+	_, h, err := probe(ctx, l.store.st.log, l.subject(), 1)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, l.notFound()
+	}
+	return h.first, l.wrap("reading the oldest event", err)
+}
+
+// info describes the log. The caller has begun a call.
+func (l *Log) info(ctx context.Context) (SessionInfo, error) {
+	tip, err := l.tip(ctx)
+	if err != nil {
+		return SessionInfo{}, err
+	}
+	if tip.last == 0 {
+		return SessionInfo{}, l.notFound()
+	}
+	first, err := l.first(ctx)
+	if err != nil {
+		return SessionInfo{}, err
+	}
+	return SessionInfo{Session: l.session, First: first, Last: tip.last, Epoch: l.epoch(tip.epoch), Time: tip.time}, nil
+}
+
+func (l *Log) notFound() error { return fmt.Errorf("%w: log of session %s", ErrNotFound, l.session) }
+
+// wrap adds what was done and where to an error of the server.
+func (l *Log) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("eventlog: session %s: %s: %w", l.session, doing, classify(err))
+}
+
+// begin starts a call for this log.
+func (l *Log) begin(ctx context.Context) (context.Context, func(), error) {
+	if err := checkSession(l.session); err != nil {
+		return nil, nil, err
+	}
+	return l.store.begin(ctx)
+}
+
+// beginWrite starts a call for this log that writes.
+func (l *Log) beginWrite(ctx context.Context) (context.Context, func(), error) {
+	if err := checkSession(l.session); err != nil {
+		return nil, nil, err
+	}
+	return l.store.beginWrite(ctx)
+}
+
+func checkSession(name string) error {
+	if !validSession(name) {
+		return fmt.Errorf("%w: %.140q", ErrSession, name)
+	}
+	return nil
+}
+
+// validSession reports whether a name can be a part of a subject.
+func validSession(name string) bool {
+	if name == "" || len(name) > 128 {
+		return false
+	}
+	for _, c := range []byte(name) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Log) subject() string         { return logPrefix + l.session }
+func (l *Log) deltaSubject() string    { return deltaPrefix + l.session }
+func (l *Log) snapshotSubject() string { return snapshotPrefix + l.session }
+
+// epoch returns the epoch of cursors, which covers the store as well as the log.
+func (l *Log) epoch(log [8]byte) string {
+	return l.store.st.meta[metaGeneration] + hex.EncodeToString(log[:])
+}

@@ -1,0 +1,165 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// maxRestoring is how many messages Restore has under way.
+const maxRestoring = 256
+
+// Restore fills the empty store that opts describes with a backup and closes it again. The logs
+// have their old events under their old numbers, and a new epoch. A backup that is cut off or changed is
+// refused with ErrBackup, and the store stays empty.
+func Restore(ctx context.Context, r io.Reader, opts *Options) error {
+	b, err := openBackup(r)
+	if err != nil {
+		return err
+	}
+	o := opts.withDefaults()
+	// Messages are synced together at the end; until then the store says that it is not complete.
+	durable := !o.UnsafeNoSync
+	o.UnsafeNoSync = o.URL == ""
+	s, err := open(ctx, &o, true)
+	if err != nil {
+		return err
+	}
+	err = s.restore(ctx, b)
+	if err := errors.Join(err, s.Close(context.WithoutCancel(ctx))); err != nil {
+		return err
+	}
+	if s.dir == nil || !durable {
+		return nil
+	}
+	return syncTree(s.dir.path)
+}
+
+// restore copies the backup into the store, or leaves it empty.
+func (s *Store) restore(ctx context.Context, b *backupReader) error {
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := s.checkEmpty(ctx); err != nil {
+		return err
+	}
+	if err := s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: "true"}); err != nil {
+		return err
+	}
+	if err := s.copyFrom(ctx, b); err != nil {
+		return errors.Join(err, s.undoRestore(context.WithoutCancel(ctx)))
+	}
+	found, err := s.scan(ctx)
+	if err != nil {
+		return err
+	}
+	s.lasts = lastsOf(found)
+	return s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: "", metaGeneration: randomHex(4)})
+}
+
+// undoRestore empties the store again, after the messages that are still on their way.
+func (s *Store) undoRestore(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	select {
+	case <-s.js.PublishAsyncComplete():
+	case <-ctx.Done():
+		return context.Cause(ctx) // the store still says that it is not complete
+	}
+	if err := errors.Join(s.st.log.Purge(ctx), s.st.snapshot.Purge(ctx)); err != nil {
+		return err
+	}
+	return s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: ""})
+}
+
+// checkEmpty refuses a store with anything in it, also with what a Restore left that was killed.
+func (s *Store) checkEmpty(ctx context.Context) error {
+	for _, stream := range []jetstream.Stream{s.st.log, s.st.snapshot} {
+		info, err := stream.Info(ctx)
+		if err != nil {
+			return fmt.Errorf("eventlog: restoring: %w", err)
+		}
+		if info.State.Msgs > 0 {
+			return fmt.Errorf("%w: the store is not empty", ErrBackup)
+		}
+	}
+	return nil
+}
+
+// copyFrom publishes the frames of a backup in their order.
+func (s *Store) copyFrom(ctx context.Context, b *backupReader) error {
+	pending := make(chan jetstream.PubAckFuture, maxRestoring)
+	for {
+		f, err := b.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if _, _, err := decodePart(f.msg); errors.Is(err, ErrFormat) {
+			return err
+		}
+		if len(pending) == cap(pending) {
+			if err := acknowledged(ctx, <-pending); err != nil {
+				return err
+			}
+		}
+		if err := s.checkRoom(ctx, len(f.msg)); err != nil {
+			return err
+		}
+		prefix := logPrefix
+		if f.kind == frameState {
+			prefix = snapshotPrefix
+		}
+		future, err := s.js.PublishAsync(prefix+f.session, f.msg)
+		if err != nil {
+			return fmt.Errorf("eventlog: restoring: %w", classify(err))
+		}
+		pending <- future
+		s.wrote(len(f.msg))
+	}
+	close(pending)
+	for future := range pending {
+		if err := acknowledged(ctx, future); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func acknowledged(ctx context.Context, future jetstream.PubAckFuture) error {
+	select {
+	case <-future.Ok():
+		return nil
+	case err := <-future.Err():
+		return fmt.Errorf("eventlog: restoring: %w", classify(err))
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// syncTree makes all files and names below a directory durable.
+func syncTree(root string) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return syncDir(path)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}

@@ -1,0 +1,140 @@
+package eventlog
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The streams and their subjects; the last token of a subject is the session.
+const (
+	logStream      = "PARLEY_LOG"
+	deltaStream    = "PARLEY_DELTA"
+	snapshotStream = "PARLEY_SNAPSHOT"
+	leaseBucket    = "PARLEY_LEASE"
+	leaseStream    = "KV_" + leaseBucket
+
+	logPrefix      = "parley.log."
+	deltaPrefix    = "parley.delta."
+	snapshotPrefix = "parley.snapshot."
+
+	// deltaAge is how long a delta is kept that TrimDeltas does not free.
+	deltaAge = 24 * time.Hour
+
+	metaFormat     = "parley_format"
+	metaGeneration = "parley_generation" // part of every epoch
+	metaRestoring  = "parley_restoring"  // set while Restore has not finished
+)
+
+// streams are the handles of a store's streams.
+type streams struct {
+	log, delta, snapshot jetstream.Stream
+	leases               jetstream.KeyValue
+	meta                 map[string]string
+}
+
+// streamConfigs are the configurations of the streams of a new store, the log first.
+func streamConfigs(o *Options) []jetstream.StreamConfig {
+	base := jetstream.StreamConfig{
+		Storage:  jetstream.FileStorage,
+		Replicas: o.Replicas,
+		Discard:  jetstream.DiscardNew,
+		MaxBytes: o.Quota,
+		// A direct read may be answered by a replica that is behind.
+		AllowDirect: o.Replicas == 1,
+		// The expected sequence replaces the server's window of message ids.
+		Duplicates: 100 * time.Millisecond,
+	}
+	log, delta, snapshot := base, base, base
+	log.Name, log.Subjects = logStream, []string{logPrefix + "*"}
+	log.Metadata = map[string]string{metaFormat: strconv.Itoa(formatVersion), metaGeneration: randomHex(4)}
+	snapshot.Name, snapshot.Subjects = snapshotStream, []string{snapshotPrefix + "*"}
+	delta.Name, delta.Subjects = deltaStream, []string{deltaPrefix + "*"}
+	delta.Discard, delta.MaxBytes, delta.MaxAge = jetstream.DiscardOld, deltaQuota, deltaAge
+	if o.Replicas == 1 && o.URL == "" {
+		delta.PersistMode = jetstream.AsyncPersistMode // the server refuses it with replicas
+	}
+	return []jetstream.StreamConfig{log, delta, snapshot}
+}
+
+// openStreams opens the streams and creates those that are missing.
+func openStreams(ctx context.Context, js jetstream.JetStream, o *Options) (s *streams, created bool, err error) {
+	var open [3]jetstream.Stream
+	for i, config := range streamConfigs(o) {
+		stream, err := js.Stream(ctx, config.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			created = true
+			stream, err = js.CreateStream(ctx, config)
+			// Another node of the cluster may have been first.
+			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+				stream, err = js.Stream(ctx, config.Name)
+			}
+		}
+		if err != nil {
+			return nil, created, fmt.Errorf("eventlog: opening stream %s: %w", config.Name, err)
+		}
+		open[i] = stream
+	}
+	leases, err := openLeases(ctx, js, o)
+	if err != nil {
+		return nil, created, fmt.Errorf("eventlog: opening bucket %s: %w", leaseBucket, err)
+	}
+	s = &streams{open[0], open[1], open[2], leases, open[0].CachedInfo().Config.Metadata}
+	return s, created, s.checkMeta()
+}
+
+// openLeases opens the bucket of leases without changing one that exists.
+func openLeases(ctx context.Context, js jetstream.JetStream, o *Options) (jetstream.KeyValue, error) {
+	leases, err := js.KeyValue(ctx, leaseBucket)
+	if !errors.Is(err, jetstream.ErrBucketNotFound) {
+		return leases, err
+	}
+	return js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: leaseBucket, TTL: o.LeaseTTL, Replicas: o.Replicas, MaxBytes: deltaQuota / 4,
+	})
+}
+
+func (s *streams) checkMeta() error {
+	format, err := strconv.Atoi(s.meta[metaFormat])
+	if err != nil {
+		return fmt.Errorf("%w: stream %s has no format number", ErrDamaged, logStream)
+	}
+	return checkFormat(format, "stream "+logStream)
+}
+
+// setMeta changes metadata of the log's stream; an empty value removes it.
+func (s *streams) setMeta(ctx context.Context, js jetstream.JetStream, changes map[string]string) error {
+	config := s.log.CachedInfo().Config
+	meta := maps.Clone(config.Metadata)
+	for k, v := range changes {
+		meta[k] = v
+		if v == "" {
+			delete(meta, k)
+		}
+	}
+	config.Metadata = meta
+	stream, err := js.UpdateStream(ctx, config)
+	if err != nil {
+		return fmt.Errorf("eventlog: changing stream %s: %w", logStream, err)
+	}
+	s.log, s.meta = stream, meta
+	return nil
+}
+
+// newGeneration makes all cursors invalid.
+func (s *streams) newGeneration(ctx context.Context, js jetstream.JetStream) error {
+	return s.setMeta(ctx, js, map[string]string{metaGeneration: randomHex(4)})
+}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,88 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Trim deletes events up to seq, as far as whole records go; the newest record stays. The snapshot must
+// hold them: otherwise the error is ErrNoSnapshot.
+func (l *Log) Trim(ctx context.Context, seq uint64) error {
+	ctx, end, err := l.beginWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	leave, err := l.store.gate.shared(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	snapshot, err := l.newestSnapshot(ctx)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if snapshot.Seq < seq {
+		return fmt.Errorf("%w: session %s has one of event %d, not of %d", ErrNoSnapshot, l.session, snapshot.Seq, seq)
+	}
+	keep, err := l.locateEvent(ctx, seq+1)
+	if err != nil || keep <= 1 {
+		return l.wrap("looking for events", err)
+	}
+	err = l.store.st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject()), jetstream.WithPurgeSequence(keep))
+	l.store.freed()
+	return l.wrap("trimming", err)
+}
+
+// Delete removes the log with its deltas, snapshots and lease. Deleting a log that does not exist is not an
+// error. A later Append starts a new log with another epoch.
+func (l *Log) Delete(ctx context.Context) error {
+	ctx, end, err := l.beginWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	leave, err := l.store.gate.shared(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	state, release, err := l.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if l.store.dir != nil {
+		if err := l.store.dir.noteDeleted(l.session); err != nil {
+			return err
+		}
+	}
+	state.known = false
+	st := l.store.st
+	err = errors.Join(
+		st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject())),
+		st.delta.Purge(ctx, jetstream.WithPurgeSubject(l.deltaSubject())),
+		st.snapshot.Purge(ctx, jetstream.WithPurgeSubject(l.snapshotSubject())),
+		st.leases.Purge(ctx, l.session),
+	)
+	l.store.forget(l.session)
+	l.store.freed()
+	return l.wrap("deleting", err)
+}
+
+// forget drops what the store remembers of a log.
+func (s *Store) forget(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.logs, session)
+	delete(s.lasts, session)
+}
+
+// dropSnapshot deletes the snapshots of a session.
+func (s *Store) dropSnapshot(ctx context.Context, session string) error {
+	err := s.st.snapshot.Purge(ctx, jetstream.WithPurgeSubject(snapshotPrefix+session))
+	return s.Log(session).wrap("deleting a snapshot", err)
+}
