@@ -1,0 +1,215 @@
+// Package client talks to a session server from Go.
+//
+// [Client.Call] calls a method of the service. [Client.Follow] yields the messages of a
+// session from any place on and reconnects by itself: what it yields has no gap and no
+// repetition, whatever happens to the connection. [View] folds them to the conversation that
+// a screen shows.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// Defaults of [Options].
+const (
+	DefaultRetry    = 500 * time.Millisecond
+	DefaultMaxRetry = 10 * time.Second
+	DefaultSilence  = 60 * time.Second
+	maxAnswer       = 256 << 20
+)
+
+// Options configures a client. URL and Token are required.
+type Options struct {
+	// URL is the server's address, such as http://127.0.0.1:7717. A fragment #token=… is
+	// taken as the token, so that the address a server prints can be given as it is.
+	URL string
+	// Token goes with every request as a bearer token, never in an address.
+	Token string
+	// HTTPClient makes the requests; nil is a client without a time limit of its own.
+	HTTPClient *http.Client
+	// Retry is how long to wait before the first attempt to reconnect, MaxRetry the most
+	// between two. Zero is the default.
+	Retry, MaxRetry time.Duration
+	// Silence is after how long without a sign of life a connection is given up; 0 is the
+	// default.
+	Silence time.Duration
+	// Capabilities are what the client can take, such as output_delta.
+	Capabilities []string
+}
+
+// Client talks to one server. It is safe for concurrent use and needs no closing.
+type Client struct {
+	opts Options
+	base *url.URL
+}
+
+// New returns a client. It makes no connection.
+func New(opts Options) (*Client, error) {
+	u, err := url.Parse(opts.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("client: %q is not an address of a server", strings.SplitN(opts.URL, "#", 2)[0])
+	}
+	if value, ok := strings.CutPrefix(u.Fragment, "token="); ok && opts.Token == "" {
+		opts.Token = value
+	}
+	u.Fragment, u.RawQuery, u.Path = "", "", strings.TrimSuffix(u.Path, "/")
+	if opts.HTTPClient == nil {
+		opts.HTTPClient = &http.Client{}
+	}
+	for _, d := range []struct {
+		p *time.Duration
+		v time.Duration
+	}{{&opts.Retry, DefaultRetry}, {&opts.MaxRetry, DefaultMaxRetry}, {&opts.Silence, DefaultSilence}} {
+		if *d.p == 0 {
+			*d.p = d.v
+		}
+	}
+	return &Client{opts: opts, base: u}, nil
+}
+
+// Error is a refusal of the server.
+type Error struct {
+	Status int // of the HTTP answer; 0 on a WebSocket
+	rpc.ErrorObject
+}
+
+func (e *Error) Error() string { return "client: " + e.Message }
+
+// Reason returns why a call failed, in the server's words; empty for an error that is not
+// the server's.
+func Reason(err error) rpc.Reason {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Data.Reason
+	}
+	return ""
+}
+
+// Key returns a new idempotency key. A call that carries one can be sent again: it is done
+// once.
+func Key() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}
+
+// Call calls a method and decodes its result into what result points to, or drops it if
+// result is nil. A call that could not be delivered is sent again until ctx ends. One that
+// may have been delivered is sent again only if its parameters carry an idempotency key;
+// otherwise its error is returned.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	body, err := json.Marshal(params)
+	if err != nil {
+		return fmt.Errorf("client: %s: %w", method, err)
+	}
+	var keyed rpc.Idempotency
+	_ = json.Unmarshal(body, &keyed) // without a key it is not sent again
+	for wait := c.opts.Retry; ; wait = min(2*wait, c.opts.MaxRetry) {
+		err := c.post(ctx, method, body, result)
+		if err == nil || !again(err, keyed.Key != "") {
+			return err
+		}
+		if sleep(ctx, wait) != nil {
+			return err
+		}
+	}
+}
+
+// again reports whether a call that failed may be sent once more.
+func again(err error, keyed bool) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Data.Reason == rpc.Draining // it was refused, not done
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" || errors.Is(err, syscall.ECONNREFUSED) {
+		return true
+	}
+	return keyed && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Client) post(ctx context.Context, method string, body []byte, result any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/v1/"+url.PathEscape(method), bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("client: %s: %w", method, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	resp, err := c.opts.HTTPClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("client: %s: %w", method, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("client: %s: %w", method, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return refusal(resp.StatusCode, data)
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, result); err != nil {
+		return fmt.Errorf("client: the answer to %s: %w", method, err)
+	}
+	return nil
+}
+
+// refusal is an answer that is not a result. One that is not the server's has no reason.
+func refusal(status int, data []byte) error {
+	var body struct {
+		Error rpc.ErrorObject `json:"error"`
+	}
+	if json.Unmarshal(data, &body) != nil || body.Error.Message == "" {
+		body.Error.Message = fmt.Sprintf("the server answered with status %d", status)
+	}
+	return &Error{Status: status, ErrorObject: body.Error}
+}
+
+// Backup writes a backup of the server's logs to w. It needs the role admin.
+func (c *Client) Backup(ctx context.Context, w io.Writer) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+"/v1/backup", nil)
+	if err != nil {
+		return fmt.Errorf("client: backup: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	resp, err := c.opts.HTTPClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("client: backup: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // the status says it as well
+		return refusal(resp.StatusCode, data)
+	}
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("client: backup: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// Follow restores its connection by itself. The view is what a screen shows.
+func ExampleClient_Follow() {
+	ctx := context.Background()
+	c, err := client.New(client.Options{URL: "http://127.0.0.1:7717/#token=pt_…"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var view client.View
+	for ev, err := range c.Follow(ctx, "s-1", nil) {
+		if err == nil {
+			err = view.Apply(ev)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(view.Conversation.State)
+	}
+}
+
+// A call with an idempotency key can be sent again: it is done once.
+func ExampleClient_Call() {
+	c, err := client.New(client.Options{URL: "http://127.0.0.1:7717", Token: "pt_…"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	params := rpc.QueryParams{SessionID: "s-1", Text: "Fix the build.", Idempotency: rpc.Idempotency{Key: client.Key()}}
+	var accepted rpc.Accepted
+	if err := c.Call(context.Background(), "session.query", params, &accepted); client.Reason(err) == rpc.SessionExpired {
+		fmt.Println("the session is gone")
+	}
+}

@@ -1,0 +1,42 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// View is what a screen shows of a session: the fold of what [Client.Follow] yields. The
+// zero value is ready. It is for one goroutine.
+type View struct {
+	Conversation ui.Conversation
+	Cursor       rpc.Cursor
+	reader       rpc.Reader
+}
+
+// Apply folds an event. The error is that of a snapshot which cannot be read, or of a
+// message that is missing.
+func (v *View) Apply(ev Event) error {
+	if a := ev.Attached; a != nil {
+		if a.Snapshot != "" {
+			var c ui.Conversation
+			if err := json.Unmarshal([]byte(a.Snapshot), &c); err != nil {
+				return fmt.Errorf("client: a snapshot: %w", err)
+			}
+			v.Conversation, v.reader = c, rpc.Reader{}
+		}
+		v.Cursor = a.Cursor
+		return nil
+	}
+	e := ev.Envelope
+	if e.Sub == 0 && e.Seq != v.Cursor.Seq+1 || e.Sub != 0 && e.Seq != v.Cursor.Seq {
+		return fmt.Errorf("client: message %d.%d came after %d.%d", e.Seq, e.Sub, v.Cursor.Seq, v.Cursor.Sub)
+	}
+	v.Cursor = rpc.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
+	for _, x := range v.reader.Events(ev.Message) {
+		v.Conversation.Apply(x)
+	}
+	return nil
+}

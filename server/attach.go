@@ -1,0 +1,207 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// The bounds of what a viewer gets at once.
+const (
+	viewerBatch = 256
+	pageEvents  = 512
+	// resyncAfter is how many durable messages a viewer may be behind before a snapshot
+	// is cheaper for everyone.
+	resyncAfter = 20_000
+)
+
+// attachAt decides where a viewer begins: at its cursor, or at a snapshot where it has none
+// or the log does not have it any more.
+func (s *Server) attachAt(ctx context.Context, a *actor, after *rpc.Cursor) (rpc.AttachResult, error) {
+	var result rpc.AttachResult
+	err := a.call(ctx, func() error {
+		epoch := a.hub.epoch
+		result.State = string(a.core.State)
+		if after != nil && after.Epoch == epoch && after.Seq <= a.seq && a.seq-after.Seq <= resyncAfter && a.kept(ctx, after.Seq) {
+			result.Cursor = *after
+			return nil
+		}
+		data, err := a.conversation()
+		if err != nil {
+			return err
+		}
+		result.Cursor = rpc.Cursor{Epoch: epoch, Seq: a.seq, Sub: a.sub}
+		result.Snapshot, result.Resync = ui.JSON(data), after != nil
+		return nil
+	})
+	return result, err
+}
+
+// kept reports whether the log still has what follows seq.
+func (a *actor) kept(ctx context.Context, seq uint64) bool {
+	if seq == a.seq {
+		return true
+	}
+	for _, err := range a.log.Read(ctx, eventlog.Cursor{Seq: seq}) {
+		return err == nil
+	}
+	return false
+}
+
+// viewer follows one session for one connection. It fetches: nothing is queued for it.
+type viewer struct {
+	srv      *Server
+	actor    *actor
+	cursor   rpc.Cursor
+	progress bool // it has the capability output_delta
+}
+
+// errResync says that a viewer has to begin again with a snapshot.
+var errResync = errors.New("server: the log does not have what the viewer needs")
+
+// next waits for messages after the cursor and moves it. Deltas of one block are joined.
+// Without a message it returns when ctx ends.
+func (v *viewer) next(ctx context.Context) ([]item, error) {
+	for {
+		f := v.actor.hub.after(v.cursor.Seq, v.cursor.Sub, viewerBatch)
+		items := f.items
+		switch {
+		case f.behind:
+			page, err := v.page(ctx)
+			if err != nil {
+				return nil, err
+			}
+			items = page
+		case len(items) == 0:
+			if f.closed {
+				return nil, failure(rpc.NotConnected, "the session was closed; attach again")
+			}
+			select {
+			case <-f.wait:
+				continue
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		if len(items) > 0 {
+			last := items[len(items)-1]
+			v.cursor.Seq, v.cursor.Sub = last.seq, last.sub
+		}
+		if items = v.wanted(joined(items)); len(items) > 0 {
+			return items, nil
+		}
+	}
+}
+
+// wanted drops what the viewer has not asked for.
+func (v *viewer) wanted(items []item) []item {
+	if v.progress {
+		return items
+	}
+	kept := items[:0:0]
+	for _, it := range items {
+		// A durable one keeps its number, so that a gap is a fault and nothing else.
+		if !it.progress || it.sub == 0 {
+			kept = append(kept, it)
+		}
+	}
+	return kept
+}
+
+// page reads durable messages from the log.
+func (v *viewer) page(ctx context.Context) ([]item, error) {
+	var items []item
+	bytes := 0
+	for ev, err := range v.actor.log.Read(ctx, eventlog.Cursor{Seq: v.cursor.Seq}) {
+		if errors.Is(err, eventlog.ErrTrimmed) || errors.Is(err, eventlog.ErrEpoch) || errors.Is(err, eventlog.ErrDamaged) || isMissing(err) {
+			return nil, errResync
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ev.Sub != 0 {
+			break
+		}
+		rec, err := decodeRecord(ev.Data)
+		if err != nil {
+			return nil, errResync
+		}
+		items = append(items, item{seq: ev.Seq, ts: rec.Time, msg: rec.Msg})
+		if bytes += len(rec.Msg); len(items) >= pageEvents || bytes > ringBytes {
+			break
+		}
+	}
+	if len(items) == 0 {
+		return nil, errResync
+	}
+	return items, nil
+}
+
+// The frame of a message on a socket, around its envelope.
+const (
+	frameHead = `{"jsonrpc":"2.0","method":"event","params":`
+	frameTail = `}`
+)
+
+// frame is an item as a socket sends it.
+func (v *viewer) frame(it item) []byte {
+	encode := func() []byte {
+		b := make([]byte, 0, len(it.msg)+len(frameHead)+len(v.actor.id)+len(v.cursor.Epoch)+len(it.ts)+96)
+		return append(appendEnvelope(append(b, frameHead...), v.actor.id, v.cursor.Epoch, it.seq, it.sub, it.ts, it.msg), frameTail...)
+	}
+	if it.shared == nil {
+		return encode()
+	}
+	it.shared.once.Do(func() { it.shared.frame = encode() })
+	return it.shared.frame
+}
+
+// envelope is an item as a stream or a poll sends it.
+func (v *viewer) envelope(it item) []byte {
+	frame := v.frame(it)
+	return frame[len(frameHead) : len(frame)-len(frameTail)]
+}
+
+// pace waits the least time between two writes to a viewer, so that what comes meanwhile
+// goes out together.
+func (v *viewer) pace(ctx context.Context) {
+	timer := time.NewTimer(v.srv.opts.ViewerInterval)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// watch returns a viewer of a session from a cursor on, and the function that ends it.
+func (s *Server) watch(ctx context.Context, id string, after *rpc.Cursor, progress bool) (*viewer, rpc.AttachResult, func(), error) {
+	a, release, err := s.use(ctx, id)
+	if err != nil {
+		return nil, rpc.AttachResult{}, nil, err
+	}
+	result, err := s.attachAt(ctx, a, after)
+	if err != nil {
+		release()
+		return nil, rpc.AttachResult{}, nil, err
+	}
+	a.hub.watch(1)
+	s.post(a)
+	return &viewer{srv: s, actor: a, cursor: result.Cursor, progress: progress}, result, func() {
+		a.hub.watch(-1)
+		s.post(a)
+		release()
+	}, nil
+}
+
+// post brings the number of viewers into the lists.
+func (s *Server) post(a *actor) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.sessions[a.id]; e != nil {
+		e.summary.Viewers = int64(a.hub.watching())
+	}
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// auditLogName is the log of the audit rows.
+const auditLogName = "audit"
+
+// audit keeps a row for every decision: who did what, and how it came out.
+type audit struct {
+	log sessionLog
+	mu  sync.Mutex
+	seq uint64
+}
+
+func openAudit(ctx context.Context, log sessionLog) (*audit, error) {
+	a := &audit{log: log}
+	at, err := log.Last(ctx)
+	if err != nil && !isMissing(err) {
+		return nil, err
+	}
+	a.seq = at.Seq
+	return a, nil
+}
+
+// add stores a row. It is on disk when it returns nil.
+func (a *audit) add(ctx context.Context, row rpc.AuditRow) error {
+	row.TS = timestamp(time.Now())
+	data, err := json.Marshal(row)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for {
+		last, err := a.log.Append(ctx, a.seq, data)
+		var c *eventlog.ConflictError
+		if errors.As(err, &c) && c.Last != a.seq { // another server of the cluster wrote one
+			a.seq = c.Last
+			continue
+		}
+		if err == nil {
+			a.seq = last
+		}
+		return err
+	}
+}
+
+// maxAuditPage is how many rows a page has at most, auditScan how many are looked at for one.
+const (
+	maxAuditPage = 500
+	auditScan    = 5000
+)
+
+// list returns rows, the newest first. The cursor is the number of the last row looked at.
+func (a *audit) list(ctx context.Context, p rpc.AuditListParams) (rpc.AuditListResult, error) {
+	a.mu.Lock()
+	end := a.seq
+	a.mu.Unlock()
+	if p.Cursor != "" {
+		n, err := strconv.ParseUint(p.Cursor, 10, 64)
+		if err != nil || n == 0 {
+			return rpc.AuditListResult{}, invalid("the cursor is not one of audit.list")
+		}
+		end = min(end, n-1)
+	}
+	start := end - min(end, auditScan)
+	var rows []rpc.AuditRow
+	var numbers []uint64
+	for ev, err := range a.log.Read(ctx, eventlog.Cursor{Seq: start}) {
+		if isMissing(err) || end == 0 {
+			break
+		}
+		if err != nil {
+			return rpc.AuditListResult{}, err
+		}
+		if ev.Seq > end {
+			break
+		}
+		var row rpc.AuditRow
+		if json.Unmarshal(ev.Data, &row) == nil && auditMatches(row, p) {
+			rows, numbers = append(rows, row), append(numbers, ev.Seq)
+		}
+	}
+	max := int(p.Limit)
+	if max <= 0 || max > maxAuditPage {
+		max = maxAuditPage
+	}
+	result := rpc.AuditListResult{Rows: []rpc.AuditRow{}}
+	for i := len(rows) - 1; i >= 0; i-- {
+		if len(result.Rows) == max {
+			result.Cursor = strconv.FormatUint(numbers[i+1], 10)
+			return result, nil
+		}
+		result.Rows = append(result.Rows, rows[i])
+	}
+	if start > 0 {
+		result.Cursor = strconv.FormatUint(start+1, 10)
+	}
+	return result, nil
+}
+
+func auditMatches(row rpc.AuditRow, p rpc.AuditListParams) bool {
+	return (p.SessionID == "" || row.SessionID == p.SessionID) && (p.By == "" || row.By == p.By) &&
+		(p.Since == "" || row.TS >= p.Since) && (p.Until == "" || row.TS < p.Until)
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// backup streams all logs and snapshots to an admin while the server works on. A stream
+// that breaks off is not a backup: its end is part of the format.
+func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.identify(r)
+	if err != nil {
+		return err
+	}
+	if c.role < roleAdmin || c.session != "" {
+		return failure(rpc.AuthFailed, "a backup needs the role admin")
+	}
+	st, ok := s.store.(interface {
+		Backup(ctx context.Context, w io.Writer) error
+	})
+	if !ok {
+		return failure(rpc.Unsupported, "the store has no backup")
+	}
+	if err := s.auditRow(c, "backup", nil, nil); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	out := &deadlineWriter{w, http.NewResponseController(w), s.opts.WriteTimeout}
+	if err := st.Backup(r.Context(), out); err != nil {
+		s.logger.Error("a backup broke off", "err", err)
+		panic(http.ErrAbortHandler) // the client sees that it is not whole
+	}
+	return nil
+}
+
+// deadlineWriter gives each write a time limit.
+type deadlineWriter struct {
+	w       io.Writer
+	rc      *http.ResponseController
+	timeout time.Duration
+}
+
+// Write writes within the time limit.
+func (d *deadlineWriter) Write(p []byte) (int, error) {
+	_ = d.rc.SetWriteDeadline(time.Now().Add(d.timeout)) // tests have writers without one
+	return d.w.Write(p)
+}

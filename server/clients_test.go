@@ -1,0 +1,207 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// TestClients_dropAndStall lets clients drop, stall and reconnect at random while sessions
+// stream. Each must end with exactly what the server has.
+func TestClients_dropAndStall(t *testing.T) {
+	const sessions, clients, turns = 20, 50, 2
+	h := newHarness(t, func(o *Options) { o.MaxAgents = sessions })
+	h.provider.Pause = time.Millisecond
+	var ids []string
+	for range sessions {
+		ids = append(ids, h.connect())
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*wait)
+	defer cancel()
+	ended := make(chan struct{})               // all turns have ended, and nothing more comes
+	final := map[string]rpc.GetHistoryResult{} // read after ended
+	views := make([]*client.View, clients)
+	var wg sync.WaitGroup
+	drops := make([]int, clients)
+	for i := range clients {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
+			views[i], drops[i] = &client.View{}, 0
+			h.wander(ctx, ids[i%sessions], views[i], r, ended, final, &drops[i])
+		})
+	}
+	for n := range turns {
+		for i, id := range ids {
+			h.query(id, []string{"count 60", "think about it", "count 40", "auto Bash"}[(n+i)%4])
+		}
+	}
+	for _, id := range ids {
+		eventually(t, "the turns of "+id, func() bool {
+			c := h.history(id)
+			return c.State == string(Idle) && int(c.Totals.Turns) == turns && c.Title != "" && len(c.Queue) == 0
+		})
+		var r rpc.GetHistoryResult
+		h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &r)
+		final[id] = r
+	}
+	close(ended)
+	wg.Wait()
+	total := 0
+	for i, v := range views {
+		want := final[ids[i%sessions]]
+		if v.Cursor.Seq != want.Cursor.Seq {
+			t.Errorf("client %d ended at %d, want %d", i, v.Cursor.Seq, want.Cursor.Seq)
+			continue
+		}
+		if got := encodedConversation(t, &v.Conversation); got != string(want.Conversation) {
+			t.Errorf("client %d has another conversation\ngot  %s\nwant %s", i, got, want.Conversation)
+		}
+		total += drops[i]
+	}
+	t.Logf("%d drops", total)
+	if total < clients {
+		t.Errorf("there were only %d drops", total)
+	}
+}
+
+// wander follows a session over connections that break off and stall. When ended is closed
+// it follows to the end.
+func (h *harness) wander(ctx context.Context, id string, v *client.View, r *rand.Rand, ended <-chan struct{}, final map[string]rpc.GetHistoryResult, drops *int) {
+	c := h.client(h.token)
+	for {
+		var after *rpc.Cursor
+		if v.Cursor.Epoch != "" {
+			after = &v.Cursor
+		}
+		over := false
+		select {
+		case <-ended:
+			over = true
+		default:
+		}
+		bound, cancel := context.WithTimeout(ctx, time.Duration(20+r.IntN(500))*time.Millisecond)
+		if over {
+			cancel()
+			bound, cancel = context.WithCancel(ctx)
+		}
+		left := 1 + r.IntN(80)
+		for ev, err := range c.Follow(bound, id, after) {
+			if err != nil {
+				break
+			}
+			if err := v.Apply(ev); err != nil {
+				h.Errorf("%s: %v", id, err)
+				cancel()
+				return
+			}
+			if r.IntN(40) == 0 {
+				stall(bound, time.Duration(r.IntN(30))*time.Millisecond)
+			}
+			if left--; left == 0 && !over || over && v.Cursor.Seq >= final[id].Cursor.Seq {
+				break
+			}
+		}
+		cancel()
+		*drops++
+		if over || ctx.Err() != nil {
+			return
+		}
+		stall(ctx, time.Duration(r.IntN(200))*time.Millisecond) // away for a while
+	}
+}
+
+func stall(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// TestViewer_behind checks a viewer that falls out of the ring: it reads the log and then
+// gets the beginning of the block that is streamed.
+func TestViewer_behind(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	a, release, err := h.server.use(h.ctx(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	v, _, end, err := h.server.watch(h.ctx(), id, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	h.query(id, fmt.Sprintf("count %d", ringItems+500))
+	w.results(1)
+	h.provider.Pause = 50 * time.Millisecond
+	h.query(id, "count 10000")
+	w.says("w1 w2 w3")
+	view := client.View{Cursor: v.cursor}
+	if err := view.Conversation.UnmarshalJSON([]byte(`{"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		items, err := v.next(ctx)
+		if err != nil {
+			break
+		}
+		for _, it := range items {
+			m, err := rpc.Decode(it.msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := view.Apply(client.Event{Envelope: rpc.Envelope{Seq: it.seq, Sub: it.sub, Epoch: v.cursor.Epoch}, Message: m}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got := text(&view.Conversation)
+	var state string
+	if err := a.call(h.ctx(), func() error { state = text(&a.conv); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) == 0 || len(got) > len(state) || state[:len(got)] != got {
+		t.Errorf("the viewer has\n%.200q…\nthe server\n%.200q…", got, state)
+	}
+	h.call("session.interrupt", rpc.SessionRef{SessionID: id}, nil)
+	w.results(2)
+}
+
+// TestFollow_restart follows a session over a restart of the server: the client comes back
+// by itself and misses nothing.
+func TestFollow_restart(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	token, err := h.server.CreateToken("viewer", "viewer", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := h.watchAs(token, id)
+	h.query(id, "say before")
+	w.results(1)
+	h.restart()
+	h.query(id, "say after")
+	w.results(2)
+	w.until("the title", func(c *uiConversation) bool { return c.Title != "" })
+	var want rpc.GetHistoryResult
+	eventually(t, "the viewer has everything", func() bool {
+		h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &want)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.view.Cursor.Seq == want.Cursor.Seq && encodedConversation(t, &w.view.Conversation) == string(want.Conversation)
+	})
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// TestConnects_memory connects, drops and leaves behind dead peers many times: the server's
+// memory, goroutines and places do not grow. PARLEY_SOAK=1 makes it 10,000.
+func TestConnects_memory(t *testing.T) {
+	connects := 200
+	if os.Getenv("PARLEY_SOAK") != "" {
+		connects = 10_000
+	}
+	h := newHarness(t, func(o *Options) { o.WriteTimeout, o.Logger = time.Second, nil })
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "big 9000000") // more than the buffers of a socket take
+	w.results(1)
+	w.stop()
+	plain := h.connect()
+	round := func(n int) {
+		var wg sync.WaitGroup
+		var next atomic.Int64
+		for range 8 {
+			wg.Go(func() {
+				for i := next.Add(1); int(i) <= n && !t.Failed(); i = next.Add(1) {
+					switch {
+					case i%40 == 0:
+						h.deadPeer(id)
+					case i%2 == 0:
+						h.dropSocket(plain)
+					default:
+						h.dropStream(plain)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		eventually(t, "all connections are gone", func() bool { return len(h.server.conns) == 0 })
+		http.DefaultClient.CloseIdleConnections()
+	}
+	round(max(40, connects/20)) // what is kept for good is there after it
+	heap, goroutines := heapInUse(), runtime.NumGoroutine()
+	round(connects)
+	eventually(t, "the goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines+8 })
+	grown := int64(heapInUse()) - int64(heap)
+	for range 20 { // the last answers, of nine megabytes each, may still be on their way
+		if grown > 4<<20 {
+			stall(h.ctx(), 100*time.Millisecond)
+			grown = min(grown, int64(heapInUse())-int64(heap))
+		}
+	}
+	fmt.Printf("connects %d heap_mb %d grown_kb %d\n", connects, heap>>20, grown>>10)
+	if grown > 14<<20 { // one such answer more than before, and no more
+		t.Errorf("%d connections leave %d KB", connects, grown>>10)
+	}
+	for _, s := range []string{id, plain} {
+		a, release, err := h.server.use(h.ctx(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := a.hub.watching(); n != 0 {
+			t.Errorf("%d viewers are left", n)
+		}
+		release()
+	}
+}
+
+// dropSocket attaches over a socket and drops it without a word.
+func (h *harness) dropSocket(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, h.url+"/v1/ws", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + h.token}}})
+	if err != nil {
+		h.Errorf("socket: %v", err)
+		return
+	}
+	defer conn.CloseNow()
+	if err := conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"session.attach","params":{"session_id":%q}}`, id)); err != nil {
+		h.Errorf("attach: %v", err)
+		return
+	}
+	if _, _, err := conn.Read(ctx); err != nil {
+		h.Errorf("attach: %v", err)
+	}
+}
+
+// stream opens a stream of events by hand and reads the header.
+func (h *harness) stream(id string, buffer int) net.Conn {
+	c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	if err != nil {
+		h.Errorf("stream: %v", err)
+		return nil
+	}
+	if buffer > 0 {
+		_ = c.(*net.TCPConn).SetReadBuffer(buffer)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(wait))
+	_, _ = fmt.Fprintf(c, "GET /v1/sessions/%s/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", id, h.token)
+	line, err := bufio.NewReaderSize(c, 16).ReadString('\n')
+	if dead := buffer > 0 && err != nil; !dead && !strings.Contains(line, "200") { // a dead peer may be cut off before it reads
+		h.Errorf("stream: %q, %v", line, err)
+	}
+	return c
+}
+
+// dropStream begins a stream of events and drops it.
+func (h *harness) dropStream(id string) {
+	if c := h.stream(id, 0); c != nil {
+		_ = c.Close()
+	}
+}
+
+// deadPeer begins a stream of events and takes nothing: the server has to end it.
+func (h *harness) deadPeer(id string) {
+	c := h.stream(id, 4096)
+	if c == nil {
+		return
+	}
+	defer c.Close()
+	before := time.Now()
+	for h.server.writes(id) && time.Since(before) < wait {
+		stall(context.Background(), 10*time.Millisecond)
+	}
+	if time.Since(before) >= wait {
+		h.Error("a peer that takes nothing is kept")
+	}
+}
+
+// writes reports whether a session has viewers.
+func (s *Server) writes(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.sessions[id]
+	return e != nil && e.actor != nil && e.actor.hub.watching() > 0
+}

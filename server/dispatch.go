@@ -1,0 +1,158 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// caller is where a request comes from: who, and on which connection.
+type caller struct {
+	*principal
+	socket *socket // nil over HTTP
+}
+
+// handler is a method of the service.
+type handler struct {
+	role    role
+	shared  bool // holders of a link to the session may call it
+	audited bool // it changes something
+	call    func(s *Server, ctx context.Context, c *caller, params []byte) (any, error)
+}
+
+// handle makes a handler of a typed function.
+func handle[P, R any](r role, f func(s *Server, ctx context.Context, c *caller, p P) (R, error)) handler {
+	return handler{role: r, audited: r >= roleOperator, call: func(s *Server, ctx context.Context, c *caller, params []byte) (any, error) {
+		var p P
+		params = bytes.TrimSpace(params)
+		if len(params) > 0 && string(params) != "null" {
+			if params[0] != '{' {
+				return nil, invalid("the parameters are not a JSON object")
+			}
+			if err := json.Unmarshal(params, &p); err != nil {
+				return nil, invalid("the parameters: %v", err)
+			}
+		}
+		return f(s, ctx, c, p)
+	}}
+}
+
+func (h handler) share() handler {
+	h.shared = true
+	return h
+}
+
+// quiet is a handler whose calls are not worth an audit row.
+func (h handler) quiet() handler {
+	h.audited = false
+	return h
+}
+
+// later is a method that the server does not have yet.
+func later() handler {
+	return handler{role: roleViewer, call: func(*Server, context.Context, *caller, []byte) (any, error) {
+		return nil, failure(rpc.Unsupported, "this server does not have the method yet")
+	}}
+}
+
+// handlers is the one table of all methods, for every transport.
+var handlers map[string]handler
+
+func init() { // it refers to functions that refer to it
+	handlers = map[string]handler{}
+	for _, group := range []map[string]handler{sessionHandlers(), agentHandlers(), historyHandlers(), serverHandlers()} {
+		maps.Copy(handlers, group)
+	}
+	for _, m := range rpc.Methods {
+		if _, ok := handlers[m.Name]; !ok {
+			handlers[m.Name] = later()
+		}
+	}
+}
+
+// call runs a method for a caller.
+func (s *Server) call(ctx context.Context, c *caller, method string, params []byte) (any, error) {
+	h, ok := handlers[method]
+	if !ok {
+		return nil, &Failure{methodNotFound, "there is no method " + method}
+	}
+	result, err := s.allowed(ctx, c, h, method, params)
+	if h.audited {
+		if auditErr := s.auditRow(c, method, params, err); auditErr != nil && err == nil {
+			// What was done cannot be undone, but it must not look as if it were on record.
+			s.logger.Error("no audit row", "method", method, "err", auditErr)
+		}
+	}
+	if err != nil {
+		if f := failureOf(err); f.Reason == internalError && !isCancelled(err) {
+			s.logger.Error("a call failed", "method", method, "err", err)
+		}
+	}
+	return result, err
+}
+
+func (s *Server) allowed(ctx context.Context, c *caller, h handler, method string, params []byte) (any, error) {
+	if c.role < h.role {
+		return nil, failure(rpc.AuthFailed, "%s needs the role %s", method, h.role)
+	}
+	if c.session != "" && !h.shared {
+		return nil, failure(rpc.AuthFailed, "a link to a session does not allow %s", method)
+	}
+	if c.session != "" {
+		var p rpc.SessionRef
+		if json.Unmarshal(params, &p) == nil && p.SessionID != "" && p.SessionID != c.session {
+			return nil, failure(rpc.AuthFailed, "the link is to another session")
+		}
+	}
+	return h.call(s, ctx, c, params)
+}
+
+// auditRow writes who called what. Content is not part of it, except what a decision was.
+func (s *Server) auditRow(c *caller, method string, params []byte, err error) error {
+	var p struct {
+		SessionID string `json:"session_id"`
+		RequestID string `json:"request_id"`
+		Behavior  string `json:"behavior,omitempty"`
+		Action    string `json:"action,omitempty"`
+		Mode      string `json:"mode,omitempty"`
+		Scope     string `json:"scope,omitempty"`
+	}
+	_ = json.Unmarshal(params, &p) // what cannot be read is not in the row
+	row := rpc.AuditRow{By: c.by(), Role: c.role.String(), Method: method, SessionID: p.SessionID, RequestID: p.RequestID, Outcome: "ok", Remote: c.remote}
+	if err != nil {
+		row.Outcome = string(failureOf(err).Reason)
+	}
+	p.SessionID, p.RequestID = "", ""
+	if detail, err := json.Marshal(map[string]string{"behavior": p.Behavior, "action": p.Action, "mode": p.Mode, "scope": p.Scope}); err == nil && p.Behavior+p.Action+p.Mode+p.Scope != "" {
+		row.Detail = jsonText(detail)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return s.audit.add(ctx, row)
+}
+
+// methodNotFound is the reason of a call of a method that does not exist.
+const methodNotFound rpc.Reason = "method_not_found"
+
+// codes are the JSON-RPC codes of reasons; others have codeServer.
+var codes = map[rpc.Reason]int{rpc.InvalidParams: -32602, methodNotFound: -32601, internalError: -32603}
+
+const codeServer = -32000
+
+// errorObject is an error as JSON-RPC has it.
+func errorObject(err error) rpc.ErrorObject {
+	f := failureOf(err)
+	code, ok := codes[f.Reason]
+	if !ok {
+		code = codeServer
+	}
+	return rpc.ErrorObject{Code: code, Message: f.Message, Data: rpc.ErrorData{Reason: f.Reason}}
+}
+
+// isCancelled reports whether a call ended because its caller is gone.
+func isCancelled(err error) bool { return errors.Is(err, context.Canceled) }

@@ -1,0 +1,66 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// A program serves sessions on a port of its own choice until its context ends.
+func Example() {
+	dir, err := os.MkdirTemp("", "parley")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	store, err := eventlog.Open(ctx, &eventlog.Options{Dir: filepath.Join(dir, "log")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close(context.Background())
+	s, err := server.New(ctx, server.Options{
+		Providers: []agent.Provider{&agenttest.Provider{}}, Store: store, Dir: filepath.Join(dir, "server"), Directories: []string{dir},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	served := make(chan error)
+	go func() { served <- s.Serve(ctx, l) }()
+
+	c, err := client.New(client.Options{URL: "http://" + l.Addr().String(), Token: s.Token()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var session rpc.ConnectResult
+	if err := c.Call(ctx, "session.connect", rpc.ConnectParams{}, &session); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(session.Provider, session.Status, session.Capabilities.CanResumeSession)
+
+	stop() // drains
+	fmt.Println(<-served)
+	// Output:
+	// sim connected true
+	// <nil>
+}

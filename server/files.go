@@ -1,0 +1,229 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// The bounds of what files.* give.
+const (
+	maxFileLines   = 5000
+	maxFileBytes   = 1 << 20
+	maxFilesFound  = 200
+	maxFilesLooked = 50_000
+	maxUpload      = 20 << 20
+)
+
+// root opens the session's directory. Nothing outside of it can be reached through it, by
+// whatever path and whatever symbolic link.
+func (s *Server) root(ctx context.Context, id string) (*os.Root, error) {
+	dir := ""
+	if err := s.with(ctx, id, func(a *actor) error { dir = a.core.Opened.Dir; return nil }); err != nil {
+		return nil, err
+	}
+	if _, err := s.directory(dir); err != nil { // it may be a link by now, or off the list
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+// skippedDirs are not searched: they are large and not what people look for.
+var skippedDirs = []string{".git", "node_modules", ".hg", ".svn"}
+
+// filesSearch finds files whose path contains the letters of the query.
+func filesSearch(s *Server, ctx context.Context, _ *caller, p rpc.FilesSearchParams) (rpc.FilesSearchResult, error) {
+	result := rpc.FilesSearchResult{Files: []rpc.FileInfo{}}
+	root, err := s.root(ctx, p.SessionID)
+	if err != nil {
+		return result, err
+	}
+	defer root.Close()
+	most, query := int(p.Limit), strings.ToLower(p.Query)
+	if most <= 0 || most > maxFilesFound {
+		most = maxFilesFound
+	}
+	looked := 0
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if looked++; looked > maxFilesLooked || ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		if err != nil || name == "." {
+			return nil // what cannot be read is not found
+		}
+		if d.IsDir() && slices.Contains(skippedDirs, d.Name()) {
+			return fs.SkipDir
+		}
+		if strings.Contains(strings.ToLower(name), query) && (d.IsDir() || d.Type().IsRegular()) {
+			info := rpc.FileInfo{Path: name, IsDir: d.IsDir()}
+			if stat, err := d.Info(); err == nil && !d.IsDir() {
+				info.Size = stat.Size()
+			}
+			if result.Files = append(result.Files, info); len(result.Files) >= most {
+				return fs.SkipAll
+			}
+		}
+		return nil
+	})
+	return result, errors.Join(err, ctx.Err())
+}
+
+// filesRead reads lines of a file in the session's directory.
+func filesRead(s *Server, ctx context.Context, _ *caller, p rpc.FilesReadParams) (rpc.FilesReadResult, error) {
+	root, err := s.root(ctx, p.SessionID)
+	if err != nil {
+		return rpc.FilesReadResult{}, err
+	}
+	defer root.Close()
+	name := p.Path
+	if filepath.IsAbs(name) {
+		if rel, err := filepath.Rel(root.Name(), name); err == nil {
+			name = rel
+		}
+	}
+	if !filepath.IsLocal(name) {
+		return rpc.FilesReadResult{}, failure(rpc.AuthFailed, "path %q is outside of the session's directory", p.Path)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return rpc.FilesReadResult{}, invalid("there is no file %q", p.Path)
+		}
+		return rpc.FilesReadResult{}, failure(rpc.AuthFailed, "file %q cannot be read here", p.Path)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return rpc.FilesReadResult{}, invalid("%q is not a regular file", p.Path)
+	}
+	return readLines(f, p)
+}
+
+// readLines reads a range of lines, as much of it as the bounds allow.
+func readLines(r io.Reader, p rpc.FilesReadParams) (rpc.FilesReadResult, error) {
+	want := rpc.LineRange{Start: 1, End: maxFileLines}
+	if p.Range != nil {
+		want = *p.Range
+	}
+	if want.Start < 1 || want.End < want.Start {
+		return rpc.FilesReadResult{}, invalid("the range is not from 1 on")
+	}
+	result := rpc.FilesReadResult{Path: p.Path, Range: rpc.LineRange{Start: want.Start, End: want.Start - 1}}
+	var text strings.Builder
+	in := bufio.NewReader(r)
+	for n := int64(1); ; n++ {
+		line, cut, err := readLine(in, maxFileBytes-text.Len())
+		if err != nil && !(errors.Is(err, io.EOF) && line != "") {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			return rpc.FilesReadResult{}, err
+		}
+		if n < want.Start {
+			continue
+		}
+		if n > want.End || n-want.Start >= maxFileLines || text.Len() >= maxFileBytes {
+			result.Truncated = p.Range == nil || n <= want.End
+			break
+		}
+		text.WriteString(line)
+		result.Range.End = n
+		if cut {
+			result.Truncated = true
+			break
+		}
+	}
+	result.Text = strings.ToValidUTF8(text.String(), "\uFFFD")
+	return result, nil
+}
+
+// readLine reads a line with its end, at most about max bytes of it.
+func readLine(in *bufio.Reader, max int) (line string, cut bool, err error) {
+	var b strings.Builder
+	for {
+		part, err := in.ReadSlice('\n')
+		b.Write(part)
+		switch {
+		case err == nil:
+			return b.String(), false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return b.String(), false, err
+		case b.Len() > max:
+			return b.String()[:max], true, nil
+		}
+	}
+}
+
+// imageTypes are the images that agents take.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// uploadDir is where the uploads of a session are.
+func (s *Server) uploadDir(session string) string {
+	return filepath.Join(s.opts.Dir, "uploads", session)
+}
+
+// imageUpload keeps an image for a later query, under a name of the server's choice.
+func imageUpload(s *Server, ctx context.Context, _ *caller, p rpc.ImageUploadParams) (rpc.ImageUploadResult, error) {
+	if err := s.with(ctx, p.SessionID, (*actor).owned); err != nil {
+		return rpc.ImageUploadResult{}, err
+	}
+	if !slices.Contains(imageTypes, p.MediaType) {
+		return rpc.ImageUploadResult{}, invalid("media type %q is not one of %s", p.MediaType, strings.Join(imageTypes, ", "))
+	}
+	data, err := base64.StdEncoding.DecodeString(p.Data)
+	if err != nil || len(data) == 0 {
+		return rpc.ImageUploadResult{}, invalid("the data is not base64")
+	}
+	if len(data) > maxUpload {
+		return rpc.ImageUploadResult{}, limit("an image has at most %d bytes", maxUpload)
+	}
+	dir := s.uploadDir(p.SessionID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return rpc.ImageUploadResult{}, err
+	}
+	id := randomHex(12) + "." + path.Base(p.MediaType)
+	if err := os.WriteFile(filepath.Join(dir, id), data, 0o600); err != nil {
+		return rpc.ImageUploadResult{}, err
+	}
+	return rpc.ImageUploadResult{ID: id, Size: int64(len(data))}, nil
+}
+
+func (s *Server) removeUploads(session string) error { return os.RemoveAll(s.uploadDir(session)) }
+
+// uploads puts uploaded images in the place of blocks that name them:
+// {"type":"image","source":{"type":"upload","id":…}}.
+func (s *Server) uploads(session string, blocks []ui.JSON) ([]ui.JSON, error) {
+	out := slices.Clone(blocks)
+	for i, b := range blocks {
+		var block struct {
+			Type   string
+			Source struct{ Type, ID string }
+		}
+		if json.Unmarshal([]byte(b), &block) != nil || block.Type != "image" || block.Source.Type != "upload" {
+			continue
+		}
+		id := block.Source.ID
+		if strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz.") != "" || strings.Contains(id, "..") || !strings.HasPrefix(session, sessionPrefix) || strings.ContainsAny(session, `/\.`) {
+			return nil, invalid("there is no upload %q", id)
+		}
+		data, err := os.ReadFile(filepath.Join(s.uploadDir(session), id))
+		if err != nil {
+			return nil, invalid("there is no upload %q", id)
+		}
+		out[i] = ui.Encoded(map[string]any{"type": "image", "source": map[string]string{
+			"type": "base64", "media_type": "image/" + strings.TrimPrefix(filepath.Ext(id), "."), "data": base64.StdEncoding.EncodeToString(data),
+		}})
+	}
+	return out, nil
+}

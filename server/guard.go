@@ -1,0 +1,171 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// guard decides whether a request may come in before anything else looks at it.
+type guard struct {
+	hosts   []string // names and addresses without a port, or with one
+	origins []string
+	proxies []netip.Prefix
+	cookie  string // the name of the cookie
+}
+
+func newGuard(opts Options) (*guard, error) {
+	sum := sha256.Sum256([]byte(opts.Dir))
+	g := &guard{hosts: []string{"localhost", "127.0.0.1", "::1"}, cookie: "parley_" + hex.EncodeToString(sum[:4])}
+	for _, h := range opts.AllowedHosts {
+		g.hosts = append(g.hosts, strings.ToLower(strings.Trim(h, "[]")))
+	}
+	for _, o := range opts.AllowedOrigins {
+		u, err := url.Parse(o)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {
+			return nil, fmt.Errorf("server: allowed origin %q is not scheme://host", o)
+		}
+		g.origins = append(g.origins, strings.ToLower(o))
+	}
+	for _, p := range opts.TrustedProxies {
+		prefix, err := netip.ParsePrefix(p)
+		if err != nil {
+			addr, err := netip.ParseAddr(p)
+			if err != nil {
+				return nil, fmt.Errorf("server: trusted proxy %q is neither an address nor a network", p)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		g.proxies = append(g.proxies, prefix)
+	}
+	return g, nil
+}
+
+// admit checks Host, then Origin, then that no secret is in the address.
+func (g *guard) admit(r *http.Request) error {
+	if !g.hostAllowed(r.Host) {
+		return failure(rpc.AuthFailed, "host %.100q is not allowed; see --allowed-host", r.Host)
+	}
+	if origins, ok := r.Header["Origin"]; ok {
+		if len(origins) != 1 || !g.originAllowed(origins[0], r) {
+			return failure(rpc.AuthFailed, "origin %.100q is not allowed; see --allowed-origin", strings.Join(origins, ", "))
+		}
+	}
+	for name := range r.URL.Query() {
+		switch strings.ToLower(name) {
+		case "token", "access_token", "auth", "authorization", "key", "api_key":
+			return invalid("a token in a query string ends up in logs; send it as Authorization: Bearer")
+		}
+	}
+	return nil
+}
+
+func (g *guard) hostAllowed(host string) bool {
+	host = strings.ToLower(host)
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	return host != "" && (slices.Contains(g.hosts, name) || slices.Contains(g.hosts, host))
+}
+
+// originAllowed compares with the server's own origin. The host was checked before, so that
+// a page whose name was bound to this address cannot pass.
+func (g *guard) originAllowed(origin string, r *http.Request) bool {
+	origin = strings.ToLower(origin)
+	if slices.Contains(g.origins, origin) {
+		return true
+	}
+	host := strings.ToLower(r.Host)
+	if r.TLS != nil {
+		return origin == "https://"+host
+	}
+	// A proxy may speak TLS for the server, under a name that is allowed.
+	return origin == "http://"+host || origin == "https://"+host && g.fromProxy(r)
+}
+
+func (g *guard) fromProxy(r *http.Request) bool {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool { return p.Contains(addr.Addr().Unmap()) })
+}
+
+// remote is the address of the client. What a header says counts from a trusted proxy
+// alone, and then its last hop.
+func (g *guard) remote(r *http.Request) string {
+	if g.fromProxy(r) {
+		hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+		if addr, err := netip.ParseAddr(strings.TrimSpace(hops[len(hops)-1])); err == nil {
+			return addr.String()
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+// wantJSON refuses a body that a foreign page could send without asking first.
+func wantJSON(r *http.Request) error {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" {
+		return &httpError{http.StatusUnsupportedMediaType, &Failure{rpc.InvalidParams, "the content type must be application/json"}}
+	}
+	return nil
+}
+
+// httpError is a failure with a status of its own.
+type httpError struct {
+	status int
+	*Failure
+}
+
+func (e *httpError) Unwrap() error { return e.Failure }
+
+// identify returns who a request is from: a bearer token, or the cookie of a page of the
+// server's own.
+func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
+	if h, ok := r.Header["Authorization"]; ok {
+		value, isBearer := strings.CutPrefix(strings.Join(h, ""), "Bearer ")
+		if !isBearer {
+			return nil, failure(rpc.AuthFailed, "the authorization is not a bearer token")
+		}
+		p, err := t.check(strings.TrimSpace(value))
+		if err == nil && p.cookie {
+			return nil, failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+		}
+		return p, err
+	}
+	c, err := r.Cookie(g.cookie)
+	if err != nil {
+		return nil, failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+	}
+	p, err := t.check(c.Value)
+	if err != nil {
+		return nil, err
+	}
+	if !p.cookie {
+		return nil, failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+	}
+	// A browser says where a request comes from. One that changes something or opens a
+	// socket must come from a page of the server.
+	if r.Method != http.MethodGet || r.Header.Get("Upgrade") != "" {
+		if _, ok := r.Header["Origin"]; !ok {
+			return nil, failure(rpc.AuthFailed, "a request with a cookie needs an Origin")
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" {
+		return nil, failure(rpc.AuthFailed, "a request from another site")
+	}
+	return p, nil
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// TestHeld checks which deltas wait for each other, and that none of their text is lost.
+func TestHeld(t *testing.T) {
+	const interval = 40 * time.Millisecond
+	h := ui.Header{MessageID: "m"}
+	text := func(s string) ui.Event { return &ui.TextDelta{Header: h, Text: s} }
+	steps := []struct {
+		after time.Duration
+		event ui.Event
+		waits bool
+		out   string // what is let through before the event, where it does not wait
+	}{
+		{0, text("a"), false, ""}, // after a silence
+		{time.Millisecond, text("b"), true, ""},
+		{time.Millisecond, text("c"), true, ""},
+		{time.Millisecond, &ui.BlockStop{Header: h}, false, "bc"},
+		{time.Millisecond, &ui.TextDelta{Header: h, Index: 1, Text: "d"}, true, ""},
+		{time.Millisecond, text("e"), false, "d"}, // of another block
+		{time.Millisecond, &ui.ThinkingDelta{Header: h, Thinking: "f"}, true, ""},
+		{time.Millisecond, &ui.ThinkingDelta{Header: ui.Header{MessageID: "n"}, Thinking: "g"}, false, "f"},
+		{time.Millisecond, &ui.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: "h"}, true, ""},
+		{time.Millisecond, &ui.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: "i"}, true, ""},
+		{time.Millisecond, &ui.ToolInputDelta{Header: h, ToolUseID: "u", PartialJSON: "j"}, false, "hi"},
+		{time.Second, text("k"), false, ""},
+		{0, text(strings.Repeat("l", maxHeld)), true, ""},
+		{0, text("m"), false, strings.Repeat("l", maxHeld)},
+		{0, text(strings.Repeat("n", maxHeld+1)), false, ""},
+		{0, &ui.TextStart{Header: h, Index: 2}, false, ""},
+	}
+	var held held
+	now := time.Unix(1, 0)
+	for i, s := range steps {
+		now = now.Add(s.after)
+		if waits := held.add(s.event, now, interval); waits != s.waits {
+			t.Fatalf("step %d: it waits: %v, want %v", i, waits, s.waits)
+		}
+		if s.waits {
+			continue
+		}
+		out := ""
+		if ev := held.take(now); ev != nil {
+			out, _ = deltaText(ev)
+		}
+		if out != s.out {
+			t.Errorf("step %d: %.20q is let through, want %.20q", i, out, s.out)
+		}
+	}
+}
+
+// TestDeltas_joined checks that what an agent says in small pieces reaches viewers in fewer
+// messages, whole and in order.
+func TestDeltas_joined(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.JoinInterval, o.ViewerInterval = 10*time.Second, time.Nanosecond })
+	h.provider.Pause = 2 * time.Millisecond
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "count 100")
+	w.results(1)
+	w.says("w1 w2 w3")
+	w.says("w99 w100")
+	n := 0
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range w.messages {
+		if e, ok := m.(*rpc.StreamEvent); ok && e.Event.Type() == "content_block_delta" {
+			n++
+		}
+	}
+	if n == 0 || n > 5 {
+		t.Errorf("100 words came in %d deltas", n)
+	}
+}

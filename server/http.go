@@ -1,0 +1,249 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/web"
+)
+
+// securityHeaders go with every answer. The page has no inline script or style, so that
+// text of an agent which reaches it by mistake cannot become code.
+var securityHeaders = map[string]string{
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; " +
+		"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
+}
+
+// Handler returns the server's HTTP side: the methods, the streams, the description of
+// both, and the page. See Serve for the limits of a listener.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("POST /v1/login", s.guarded(s.login))
+	mux.Handle("POST /v1/logout", s.guarded(s.logout))
+	mux.Handle("POST /v1/{method}", s.guarded(s.post1))
+	mux.Handle("GET /v1/ws", s.guarded(s.websocket))
+	mux.Handle("GET /v1/sessions/{id}/events", s.guarded(s.events))
+	mux.Handle("GET /v1/openapi.json", s.guarded(openAPI))
+	mux.Handle("GET /v1/backup", s.guarded(s.backup))
+	mux.Handle("/v1/", s.guarded(func(http.ResponseWriter, *http.Request) error {
+		return &httpError{http.StatusNotFound, &Failure{methodNotFound, "there is no such address; methods are called with POST /v1/<method>"}}
+	}))
+	page := web.Handler()
+	mux.Handle("/", s.guarded(func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			return &httpError{http.StatusMethodNotAllowed, &Failure{rpc.InvalidParams, "the page is read with GET"}}
+		}
+		page.ServeHTTP(w, r)
+		return nil
+	}))
+	return mux
+}
+
+// guarded checks where a request comes from before f sees it, and writes f's error.
+func (s *Server) guarded(f func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range securityHeaders {
+			w.Header().Set(name, value)
+		}
+		err := s.guard.admit(r)
+		if err == nil {
+			err = f(w, r)
+		}
+		if err != nil && !isCancelled(err) {
+			writeError(w, err)
+		}
+	})
+}
+
+// readyz says whether the server can take work: it does not drain, and its store writes.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	if err := s.Ready(ctx); err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, string(failureOf(err).Reason)+"\n")
+		return
+	}
+	_, _ = io.WriteString(w, "ok\n")
+}
+
+// statuses are the HTTP statuses of reasons; others are 400.
+var statuses = map[rpc.Reason]int{
+	rpc.AuthFailed: http.StatusForbidden, rpc.NotConnected: http.StatusConflict, rpc.SessionExpired: http.StatusNotFound,
+	rpc.Conflict: http.StatusConflict, rpc.NotOwner: http.StatusConflict, rpc.Draining: http.StatusServiceUnavailable,
+	rpc.LimitReached: http.StatusTooManyRequests, rpc.TooSlow: http.StatusGatewayTimeout, rpc.Resync: http.StatusGone,
+	rpc.Unsupported: http.StatusNotImplemented, rpc.CLINotFound: http.StatusServiceUnavailable, methodNotFound: http.StatusNotFound,
+	internalError: http.StatusInternalServerError,
+}
+
+// errorBody is an error as HTTP has it.
+type errorBody struct {
+	Error rpc.ErrorObject `json:"error"`
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	status, ok := statuses[failureOf(err).Reason]
+	if !ok {
+		status = http.StatusBadRequest
+	}
+	var he *httpError
+	if errors.As(err, &he) {
+		status = he.status
+	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="parley"`)
+	}
+	writeJSON(w, status, errorBody{errorObject(err)})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		status, data = http.StatusInternalServerError, []byte(`{"error":{"code":-32603,"message":"the answer cannot be encoded","data":{"reason":"internal"}}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n')) // a client that is gone is no fault
+}
+
+// identify returns the caller of a request; who is unknown gets 401.
+func (s *Server) identify(r *http.Request) (*caller, error) {
+	p, err := s.guard.identify(s.tokens, r)
+	if err != nil {
+		s.logger.Warn("a request was refused", "remote", s.guard.remote(r), "path", r.URL.Path, "why", err.Error())
+		return nil, &httpError{http.StatusUnauthorized, failureOf(err)}
+	}
+	p.remote = s.guard.remote(r)
+	return &caller{principal: p}, nil
+}
+
+// bodyTimeout is how long a client may take to send a body.
+const bodyTimeout = time.Minute
+
+// body reads the body of a request within its bounds.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if err := wantJSON(r); err != nil {
+		return nil, err
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // tests have writers without one
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opts.MaxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, &httpError{http.StatusRequestEntityTooLarge, &Failure{rpc.LimitReached, "the body is too large"}}
+	}
+	if err != nil {
+		return nil, &httpError{http.StatusRequestTimeout, &Failure{rpc.TooSlow, "the body did not come"}}
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	return data, nil
+}
+
+// post1 calls a method.
+func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.identify(r)
+	if err != nil {
+		return err
+	}
+	params, err := s.body(w, r)
+	if err != nil {
+		return err
+	}
+	result, err := s.call(r.Context(), c, r.PathValue("method"), params)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, result)
+	return nil
+}
+
+// login exchanges a token, which came to the page in the fragment of its address, for a
+// cookie that scripts cannot read.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
+	data, err := s.body(w, r)
+	if err != nil {
+		return err
+	}
+	var p struct {
+		Token string `json:"token"`
+	}
+	if json.Unmarshal(data, &p) != nil {
+		return invalid("the body is not {\"token\":…}")
+	}
+	value, age, err := s.tokens.exchange(p.Token)
+	if err != nil {
+		return &httpError{http.StatusUnauthorized, failureOf(err)}
+	}
+	s.setCookie(w, r, value, int(age/time.Second))
+	writeJSON(w, http.StatusOK, rpc.Empty{})
+	return nil
+}
+
+func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: s.guard.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: s.opts.SecureCookies || r.TLS != nil,
+	})
+}
+
+// logout ends the cookie of a page.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.identify(r)
+	if err != nil {
+		return err
+	}
+	if c.cookie {
+		if err := s.tokens.revoke(c.id); err != nil {
+			return err
+		}
+	}
+	s.setCookie(w, r, "", -1)
+	writeJSON(w, http.StatusOK, rpc.Empty{})
+	return nil
+}
+
+// connection takes one of the places for open streams.
+func (s *Server) connection() (release func(), err error) {
+	select {
+	case s.conns <- struct{}{}:
+		return func() { <-s.conns }, nil
+	default:
+		return nil, &httpError{http.StatusServiceUnavailable, &Failure{rpc.LimitReached, "there are too many connections"}}
+	}
+}
+
+// parseCursor reads a cursor as epoch:seq.sub.
+func parseCursor(text string) (*rpc.Cursor, error) {
+	if text == "" {
+		return nil, nil
+	}
+	i := strings.LastIndexByte(text, ':')
+	if i < 0 {
+		return nil, invalid("a cursor is epoch:seq.sub")
+	}
+	seq, sub, _ := strings.Cut(text[i+1:], ".")
+	c := &rpc.Cursor{Epoch: text[:i]}
+	var err1, err2 error
+	c.Seq, err1 = parseNumber(seq)
+	if sub != "" {
+		c.Sub, err2 = parseNumber(sub)
+	}
+	if err1 != nil || err2 != nil {
+		return nil, invalid("a cursor is epoch:seq.sub")
+	}
+	return c, nil
+}

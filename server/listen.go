@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// The bounds of a connection. There is none for a whole request or answer, because
+// streams have no end; bodies and writes have their own.
+const (
+	idleTimeout = 2 * time.Minute
+	maxHeader   = 64 << 10
+)
+
+// Serve serves on a listener until ctx ends, and then drains: see Drain. It takes care of
+// clients that send slowly or open sockets without end. The error is nil after a drain.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	hs := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- hs.Serve(&limitListener{Listener: l, max: s.opts.MaxConnections + 64}) }()
+	select {
+	case err := <-failed:
+		return errors.Join(err, s.Close())
+	case <-ctx.Done():
+	}
+	// Readers see the end of their sessions' work before the listener goes.
+	err := s.Drain(context.WithoutCancel(ctx))
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainGrace)
+	defer cancel()
+	if hs.Shutdown(bound) != nil {
+		_ = hs.Close() // what has not ended by now is cut
+	}
+	if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// limitListener refuses connections beyond a number at once, so that who is in stays in and
+// memory has a bound.
+type limitListener struct {
+	net.Listener
+	max int
+
+	mu   sync.Mutex
+	open int
+}
+
+// Accept returns the next connection that is within the limit.
+func (l *limitListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		ok := l.open < l.max
+		if ok {
+			l.open++
+		}
+		l.mu.Unlock()
+		if ok {
+			return &limitConn{Conn: c, l: l}, nil
+		}
+		refuse(c)
+	}
+}
+
+// refusal is the answer to a connection that there is no place for.
+var refusal = func() []byte {
+	body := `{"error":{"code":-32000,"message":"the server has as many connections as it takes; try again later","data":{"reason":"` + string(rpc.LimitReached) + `"}}}`
+	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+}()
+
+// refuse says why and closes. The few bytes go into the buffer of the socket, so that no peer
+// can delay others; one that speaks TLS is closed without a word.
+func refuse(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = tcp.Write(refusal) // who does not read it sees the end
+	}
+	_ = c.Close()
+}
+
+type limitConn struct {
+	net.Conn
+	l    *limitListener
+	once sync.Once
+}
+
+// Close closes the connection and frees its place.
+func (c *limitConn) Close() error {
+	c.once.Do(func() {
+		c.l.mu.Lock()
+		defer c.l.mu.Unlock()
+		c.l.open--
+	})
+	return c.Conn.Close()
+}

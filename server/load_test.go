@@ -1,0 +1,249 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// envInt is a number from the environment, for runs by hand.
+func envInt(name string, value int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return value
+}
+
+// stamped is a provider whose text deltas are the time at which they were made.
+type stamped struct {
+	agent.Provider
+	every  time.Duration
+	deltas int
+}
+
+func (p stamped) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+	s, err := p.Provider.Open(ctx, agent.Options{Dir: opts.Dir, ID: opts.ID})
+	if err != nil {
+		return nil, err
+	}
+	return &stampedSession{Session: s, p: p, events: make(chan ui.Event, 16), stop: make(chan struct{})}, nil
+}
+
+type stampedSession struct {
+	agent.Session
+	p      stamped
+	events chan ui.Event
+	stop   chan struct{}
+	once   sync.Once
+	wg     sync.WaitGroup
+}
+
+func (s *stampedSession) Send(_ context.Context, in agent.Input) error {
+	s.wg.Go(func() { s.turn(in) })
+	return nil
+}
+
+func (s *stampedSession) Close() error {
+	s.once.Do(func() { close(s.stop) })
+	s.wg.Wait()
+	return s.Session.Close()
+}
+
+func (s *stampedSession) emit(ev ui.Event) {
+	h := ev.Head()
+	h.Provider, h.SessionID = "sim", s.ID()
+	select {
+	case s.events <- ev:
+	case <-s.stop:
+	}
+}
+
+// turn streams messages of 50 deltas each.
+func (s *stampedSession) turn(in agent.Input) {
+	s.emit(&ui.UserMessage{Header: ui.Header{UUID: in.UUID}, IsPrompt: true})
+	ticker := time.NewTicker(s.p.every)
+	defer ticker.Stop()
+	for n := 0; n < s.p.deltas; {
+		h := ui.Header{MessageID: newUUID()}
+		s.emit(&ui.MessageStart{Header: h})
+		s.emit(&ui.TextStart{Header: h})
+		text := ""
+		for range 50 {
+			select {
+			case <-ticker.C:
+			case <-s.stop:
+				return
+			}
+			stamp := strconv.FormatInt(time.Now().UnixNano(), 10) + " "
+			text += stamp
+			s.emit(&ui.TextDelta{Header: h, Text: stamp})
+			n++
+		}
+		block := ui.Content{Type: "text", Text: text, Raw: ui.Encoded(map[string]string{"type": "text", "text": text})}
+		s.emit(&ui.AssistantMessage{Header: h, Blocks: []ui.IndexedBlock{{Block: block}}})
+		s.emit(&ui.BlockStop{Header: h})
+		s.emit(&ui.MessageComplete{Header: h, StopReason: "end_turn"})
+	}
+	s.emit(&ui.ResultMessage{Header: ui.Header{UUID: newUUID()}, Subtype: "success"})
+}
+
+func (s *stampedSession) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
+	return func(yield func(ui.Event, error) bool) {
+		for {
+			select {
+			case ev := <-s.events:
+				if !yield(ev, nil) {
+					return
+				}
+			case <-s.stop:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// TestLoad measures the time from an agent to a viewer while many sessions stream to many
+// viewers, that nothing is lost, and that memory does not grow with time.
+func TestLoad(t *testing.T) {
+	if os.Getenv("PARLEY_SOAK") == "" {
+		t.Skip("set PARLEY_SOAK=1 for the load test")
+	}
+	sessions, viewers, seconds := envInt("PARLEY_LOAD_SESSIONS", 200), envInt("PARLEY_LOAD_VIEWERS", 400), envInt("PARLEY_LOAD_SECONDS", 300)
+	h := newHarness(t, func(o *Options) { o.MaxAgents = sessions; o.Logger = nil })
+	if err := h.stop(); err != nil {
+		t.Fatal(err)
+	}
+	h.synced = true
+	h.opts.Providers = []agent.Provider{stamped{h.provider, 20 * time.Millisecond, 50 * seconds}}
+	h.start()
+	var ids []string
+	for range sessions {
+		ids = append(ids, h.connect())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(seconds)*time.Second+2*time.Minute)
+	defer cancel()
+	var wg sync.WaitGroup
+	var failed atomic.Int32
+	delays := make([][]time.Duration, viewers)
+	views := make([]client.View, viewers)
+	for i := range viewers {
+		wg.Go(func() {
+			for ev, err := range h.client(h.token).Follow(ctx, ids[i%sessions], nil) {
+				if err == nil {
+					err = views[i].Apply(ev)
+				}
+				if err != nil {
+					failed.Add(1)
+					return
+				}
+				delays[i] = append(delays[i], delayOf(ev)...)
+				if r, ok := ev.Message.(*rpc.ResultMessage); ok && !r.IsError {
+					return
+				}
+			}
+		})
+	}
+	began, used := time.Now(), cpuTime(t)
+	for _, id := range ids {
+		h.query(id, "go")
+	}
+	var early runtime.MemStats
+	time.AfterFunc(time.Duration(seconds)*time.Second/4, func() { runtime.GC(); runtime.ReadMemStats(&early) })
+	wg.Wait()
+	cores := (cpuTime(t) - used).Seconds() / time.Since(began).Seconds()
+	var late runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&late)
+	all := slices.Concat(delays...)
+	slices.Sort(all)
+	if len(all) == 0 {
+		t.Fatal("no delta came")
+	}
+	p99 := all[len(all)*99/100]
+	fmt.Printf("server_p99_ms %.1f server_cores %.2f p50 %.1f deltas %d heap_early_mb %d heap_late_mb %d\n",
+		float64(p99.Microseconds())/1000, cores, float64(all[len(all)/2].Microseconds())/1000, len(all), early.HeapAlloc>>20, late.HeapAlloc>>20)
+	if n := failed.Load(); n > 0 {
+		t.Errorf("%d of %d viewers were cut off", n, viewers)
+	}
+	if p99 > 100*time.Millisecond {
+		t.Errorf("the 99th percentile from agent to viewer is %v, want at most 100ms", p99)
+	}
+	short := 0
+	for i := range views {
+		if len(text(&views[i].Conversation)) < 50*seconds*20 {
+			short++
+		}
+	}
+	if short > 0 {
+		t.Errorf("%d of %d viewers miss text", short, viewers)
+	}
+}
+
+// delayOf returns how old the stamps of a delta are.
+func delayOf(ev client.Event) []time.Duration {
+	m, ok := ev.Message.(*rpc.StreamEvent)
+	if !ok {
+		return nil
+	}
+	d, ok := m.Event.(*rpc.ContentBlockDeltaEvent)
+	if !ok {
+		return nil
+	}
+	t, ok := d.Delta.(*rpc.TextDelta)
+	if !ok {
+		return nil
+	}
+	now := time.Now().UnixNano()
+	var all []time.Duration
+	for len(t.Text) >= 20 {
+		if n, err := strconv.ParseInt(t.Text[:19], 10, 64); err == nil {
+			all = append(all, time.Duration(now-n))
+		}
+		t = &rpc.TextDelta{Text: t.Text[20:]}
+	}
+	return all
+}
+
+// TestManySessions checks how much memory sessions take that are not in use.
+func TestManySessions(t *testing.T) {
+	if os.Getenv("PARLEY_SOAK") == "" {
+		t.Skip("set PARLEY_SOAK=1 for the memory test")
+	}
+	h := newHarness(t, func(o *Options) { o.IdleTimeout, o.UnloadAfter, o.Logger = time.Millisecond, time.Millisecond, nil })
+	for range 1000 {
+		id := h.connect()
+		h.query(id, "count 50")
+	}
+	eventually(t, "all are evicted", func() bool {
+		h.server.mu.Lock()
+		defer h.server.mu.Unlock()
+		for _, e := range h.server.sessions {
+			if e.actor != nil {
+				return false
+			}
+		}
+		return true
+	})
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("evicted_1000_heap_mb %d\n", m.HeapAlloc>>20)
+	if m.HeapAlloc > 200<<20 {
+		t.Errorf("1000 evicted sessions take %d MB", m.HeapAlloc>>20)
+	}
+}

@@ -1,0 +1,291 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+func runInBackground(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.StatusResult, error) {
+	status := "nothing_to_move"
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, b agent.Backgrounder) error {
+		moved, err := b.Background(ctx)
+		if moved {
+			status = "moved"
+		}
+		return err
+	})
+	return rpc.StatusResult{Status: status}, err
+}
+
+func setModel(s *Server, ctx context.Context, _ *caller, p rpc.SetModelParams) (rpc.SetModelResult, error) {
+	var result rpc.SetModelResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModelSetter) error {
+		model, err := m.SetModel(ctx, p.Model)
+		if err != nil {
+			return err
+		}
+		result.Model = model
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header(""), Model: &model}, facts: &facts{Model: &model}})
+		})
+	})
+	return result, err
+}
+
+func setPermissionMode(s *Server, ctx context.Context, _ *caller, p rpc.SetPermissionModeParams) (rpc.SetPermissionModeResult, error) {
+	if p.Mode == "bypassPermissions" && !s.opts.AllowBypass {
+		return rpc.SetPermissionModeResult{}, failure(rpc.AuthFailed, "the server was not started with bypassPermissions allowed")
+	}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModeSetter) error {
+		if err := m.SetMode(ctx, p.Mode); err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header(""), PermissionMode: &p.Mode}, facts: &facts{Mode: p.Mode}})
+		})
+	})
+	return rpc.SetPermissionModeResult{Mode: p.Mode}, err
+}
+
+func setMaxThinkingTokens(s *Server, ctx context.Context, _ *caller, p rpc.SetMaxThinkingTokensParams) (rpc.StatusResult, error) {
+	if p.MaxThinkingTokens != nil && *p.MaxThinkingTokens < 0 {
+		return rpc.StatusResult{}, invalid("max_thinking_tokens is negative")
+	}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, t agent.ThinkingSetter) error {
+		if err := t.SetThinking(ctx, p.MaxThinkingTokens); err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header("")}, facts: &facts{Thinking: &thinking{p.MaxThinkingTokens}}})
+		})
+	})
+	return rpc.StatusResult{Status: "set"}, err
+}
+
+func setEffort(s *Server, ctx context.Context, _ *caller, p rpc.SetEffortParams) (rpc.StatusResult, error) {
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, e agent.EffortSetter) error {
+		if err := e.SetEffort(ctx, p.Effort); err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header("")}, facts: &facts{Effort: &p.Effort}})
+		})
+	})
+	return rpc.StatusResult{Status: "set"}, err
+}
+
+// fork makes a session that begins as another one did.
+func fork(s *Server, ctx context.Context, c *caller, p rpc.ForkParams) (rpc.ConnectResult, error) {
+	var params rpc.ConnectParams
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, f agent.Forker) error {
+		id, err := f.Fork(ctx, p.At)
+		if err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			params = a.core.Opened.Params
+			params.ResumeSessionID, params.ForkSession, params.InitialPrompt = id, false, ""
+			params.Key, params.Provider, params.Model, params.PermissionMode = "", a.core.Provider, a.core.Model, a.core.Mode
+			params.Title = ""
+			if p.Metadata != nil {
+				params.Metadata = p.Metadata
+			}
+			if a.core.Title != "" {
+				params.Title = promptTitle("Fork of " + a.core.Title)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return rpc.ConnectResult{}, err
+	}
+	id := newSessionID(c.id, "")
+	if err := s.create(ctx, id, c, params); err != nil {
+		return rpc.ConnectResult{}, err
+	}
+	return s.connected(ctx, id)
+}
+
+func rewind(s *Server, ctx context.Context, _ *caller, p rpc.RewindParams) (rpc.RewindResult, error) {
+	var result rpc.RewindResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, r agent.Rewinder) error {
+		if !p.DryRun {
+			if err := a.call(ctx, func() error {
+				if a.core.State.busy() {
+					return conflict("a turn runs; interrupt it first")
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		done, err := r.Rewind(ctx, p.UserMessageID, p.DryRun)
+		result = rpc.RewindResult{CanRewind: done.CanRewind, FilesChanged: done.FilesChanged, Insertions: done.Insertions, Deletions: done.Deletions, Error: done.Error}
+		if err != nil || p.DryRun || !done.CanRewind {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeInfo, Code: "rewind",
+				Text: "Files were taken back to an earlier prompt.", Data: ui.Encoded(map[string]any{"user_message_id": p.UserMessageID, "files": done.FilesChanged})}})
+		})
+	})
+	return result, err
+}
+
+// handBack ends the agent and says how a person goes on in a terminal.
+func handBack(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.HandBackResult, error) {
+	a, release, err := s.use(ctx, p.SessionID)
+	if err != nil {
+		return rpc.HandBackResult{}, err
+	}
+	defer release()
+	finder, ok := a.provider.(agent.LiveFinder)
+	if !ok {
+		return rpc.HandBackResult{}, failure(rpc.Unsupported, "sessions of this agent cannot be continued in a terminal")
+	}
+	id := a.agentID(ctx)
+	if id == "" {
+		return rpc.HandBackResult{}, conflict("the agent has not begun a session yet")
+	}
+	if err := a.end(ctx); err != nil {
+		return rpc.HandBackResult{}, err
+	}
+	result := rpc.HandBackResult{Command: shellLine(finder.ResumeCommand(id))}
+	err = a.call(ctx, func() error {
+		result.CWD = a.core.Opened.Dir
+		return a.commit(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeInfo, Code: "handed_back",
+			Text: "The session was handed back to the terminal."}, facts: &facts{Away: new(true)}})
+	})
+	return result, err
+}
+
+// shellLine quotes a command for a POSIX shell.
+func shellLine(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		plain := arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@") == ""
+		if quoted[i] = arg; !plain {
+			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func mcpStatus(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.MCPStatusResult, error) {
+	result := rpc.MCPStatusResult{Servers: []ui.JSON{}}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		all, err := m.MCPStatus(ctx)
+		for _, raw := range all {
+			result.Servers = append(result.Servers, ui.NewJSON(string(raw)))
+		}
+		return err
+	})
+	return result, err
+}
+
+func mcpReconnect(s *Server, ctx context.Context, _ *caller, p rpc.MCPServerParams) (rpc.StatusResult, error) {
+	return rpc.StatusResult{Status: "reconnected"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		return m.MCPReconnect(ctx, p.ServerName)
+	})
+}
+
+func mcpToggle(s *Server, ctx context.Context, _ *caller, p rpc.MCPToggleParams) (rpc.StatusResult, error) {
+	status := "disabled"
+	if p.Enabled {
+		status = "enabled"
+	}
+	return rpc.StatusResult{Status: status}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		return m.MCPToggle(ctx, p.ServerName, p.Enabled)
+	})
+}
+
+func mcpTools(s *Server, ctx context.Context, _ *caller, p rpc.MCPToolsParams) (rpc.MCPToolsResult, error) {
+	result := rpc.MCPToolsResult{Tools: []rpc.MCPTool{}}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		all, err := m.MCPTools(ctx, p.ServerName)
+		for _, t := range all {
+			result.Tools = append(result.Tools, rpc.MCPTool{ServerName: t.Server, Name: t.Name, Description: t.Description, InputSchema: ui.NewJSON(string(t.InputSchema))})
+		}
+		return err
+	})
+	return result, err
+}
+
+// names asks the catalogue of a session, or of its provider.
+func (s *Server) names(ctx context.Context, id string, get func(agent.Catalog, context.Context) ([]agent.Entry, error)) (rpc.NamesResult, error) {
+	result := rpc.NamesResult{Items: []ui.JSON{}}
+	a, session, release, err := s.agentOf(ctx, id)
+	if err != nil {
+		return result, err
+	}
+	defer release()
+	catalog, ok := session.(agent.Catalog)
+	if !ok {
+		if catalog, ok = a.provider.(agent.Catalog); !ok {
+			return result, failure(rpc.Unsupported, "the agent of this session has no catalogue")
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	entries, err := get(catalog, ctx)
+	for _, e := range entries {
+		item := ui.Present(string(e.Data))
+		if item == "" {
+			item = ui.Encoded(e)
+		}
+		result.Items = append(result.Items, item)
+	}
+	return result, err
+}
+
+func modelsList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.NamesResult, error) {
+	return s.names(ctx, p.SessionID, agent.Catalog.Models)
+}
+
+func commandsList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.NamesResult, error) {
+	return s.names(ctx, p.SessionID, agent.Catalog.Commands)
+}
+
+func agentsList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.NamesResult, error) {
+	return s.names(ctx, p.SessionID, agent.Catalog.Agents)
+}
+
+func taskStop(s *Server, ctx context.Context, _ *caller, p rpc.TaskParams) (rpc.StatusResult, error) {
+	return rpc.StatusResult{Status: "stopped"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
+		return t.StopTask(ctx, p.TaskID)
+	})
+}
+
+func taskOutput(s *Server, ctx context.Context, _ *caller, p rpc.TaskOutputParams) (rpc.TaskOutputResult, error) {
+	var result rpc.TaskOutputResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
+		out, err := t.TaskOutput(ctx, p.TaskID, p.Offset, p.Limit)
+		result = rpc.TaskOutputResult{Output: out.Text, Offset: out.Next, EOF: out.EOF}
+		return err
+	})
+	return result, err
+}
+
+func usageContext(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.UsageContextResult, error) {
+	var result rpc.UsageContextResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, r agent.ContextReporter) error {
+		raw, err := r.ContextUsage(ctx)
+		result.Usage = ui.NewJSON(string(raw))
+		return err
+	})
+	return result, err
+}
+
+func usageSession(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.UsageSessionResult, error) {
+	var result rpc.UsageSessionResult
+	err := s.with(ctx, p.SessionID, func(a *actor) error {
+		t := a.conv.Totals
+		result = rpc.UsageSessionResult{CostUSD: t.CostUSD, Turns: t.Turns, ModelUsage: t.ModelUsage}
+		return nil
+	})
+	return result, err
+}

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// keptHistory is the history of a provider.
+type keptHistory struct {
+	provider agent.Provider
+	agent.History
+}
+
+// histories are those of the providers that have one, or of the provider with this name.
+func (s *Server) histories(provider string) []keptHistory {
+	var all []keptHistory
+	for _, p := range s.opts.Providers {
+		if k, ok := p.(agent.HistoryKeeper); ok && (provider == "" || provider == p.Name()) {
+			all = append(all, keptHistory{p, k.History()})
+		}
+	}
+	return all
+}
+
+// inHistory calls f with the histories one after the other until one knows the session.
+func (s *Server) inHistory(f func(agent.History) error) error {
+	all := s.histories("")
+	if len(all) == 0 {
+		return failure(rpc.Unsupported, "no agent of this server keeps a history")
+	}
+	err := error(agent.ErrNotFound)
+	for _, h := range all {
+		if err = f(h); !errors.Is(err, agent.ErrNotFound) {
+			return err
+		}
+	}
+	return err
+}
+
+// paged asks the histories for a page, one history after the other. The cursor names the
+// history and its own cursor.
+func paged[T any](s *Server, provider, cursor string, ask func(keptHistory, string) ([]T, string, error)) ([]T, string, error) {
+	all := s.histories(provider)
+	if len(all) == 0 {
+		return nil, "", failure(rpc.Unsupported, "no agent of this server keeps a history")
+	}
+	i, rest := 0, ""
+	if cursor != "" {
+		number, own, ok := strings.Cut(cursor, ":")
+		n, err := strconv.Atoi(number)
+		if !ok || err != nil || n < 0 || n >= len(all) {
+			return nil, "", invalid("the cursor is not one of this list")
+		}
+		i, rest = n, own
+	}
+	for ; i < len(all); i++ {
+		list, next, err := ask(all[i], rest)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case next != "":
+			return list, strconv.Itoa(i) + ":" + next, nil
+		case i+1 < len(all) && len(list) > 0:
+			return list, strconv.Itoa(i+1) + ":", nil
+		case len(list) > 0 || i+1 == len(all):
+			return list, "", nil
+		}
+		rest = ""
+	}
+	return nil, "", nil
+}
+
+func historyInfo(h agent.HistoryInfo) rpc.HistoryInfo {
+	info := rpc.HistoryInfo{
+		SessionID: h.ID, Summary: h.Summary, CustomTitle: h.CustomTitle, FirstPrompt: h.FirstPrompt, Tag: h.Tag, CWD: h.Dir,
+		GitBranch: h.GitBranch, FileSize: h.FileSize, Archived: h.Archived,
+	}
+	if !h.Created.IsZero() {
+		info.CreatedAt = timestamp(h.Created)
+	}
+	if !h.Modified.IsZero() {
+		info.LastModified = timestamp(h.Modified)
+	}
+	return info
+}
+
+func historyList(s *Server, ctx context.Context, _ *caller, p rpc.HistoryListParams) (rpc.HistoryListResult, error) {
+	all, cursor, err := paged(s, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]rpc.HistoryInfo, string, error) {
+		list, next, err := h.List(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
+		lives := s.lives(ctx, h.provider)
+		var infos []rpc.HistoryInfo
+		for _, one := range list {
+			info := historyInfo(one)
+			info.Provider = h.provider.Name()
+			if _, ok := lives[one.ID]; ok {
+				info.Live = liveTerminal
+			}
+			infos = append(infos, info)
+		}
+		return infos, next, err
+	})
+	return rpc.HistoryListResult{Sessions: append([]rpc.HistoryInfo{}, all...), Cursor: cursor}, err
+}
+
+func historyLoad(s *Server, ctx context.Context, _ *caller, p rpc.HistoryLoadParams) (rpc.HistoryLoadResult, error) {
+	var result rpc.HistoryLoadResult
+	err := s.inHistory(func(h agent.History) error {
+		events, err := h.Load(ctx, p.Session, agent.HistoryPage{Before: p.Before, After: p.After, Limit: p.Limit, Leaf: p.Leaf})
+		if err != nil {
+			return err
+		}
+		var conv ui.Conversation
+		for ev, err := range events.Events {
+			if err != nil {
+				return err
+			}
+			conv.Apply(ev)
+		}
+		data, err := conv.MarshalJSON()
+		result = rpc.HistoryLoadResult{Conversation: ui.JSON(data), HasMore: events.HasMore}
+		return err
+	})
+	return result, err
+}
+
+func historyMetadata(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRef) (rpc.HistoryMetadataResult, error) {
+	var result rpc.HistoryMetadataResult
+	err := s.inHistory(func(h agent.History) error {
+		m, err := h.Metadata(ctx, p.Session)
+		result = rpc.HistoryMetadataResult{Info: historyInfo(m.HistoryInfo), Messages: m.Messages, Branches: m.Branches, Versions: historyVersions(m.Versions)}
+		return err
+	})
+	return result, err
+}
+
+func historyRename(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRenameParams) (rpc.Empty, error) {
+	title, ok := validTitle(p.Title)
+	if !ok {
+		return rpc.Empty{}, invalid("a title is one line of at most %d visible characters", maxTitle)
+	}
+	return rpc.Empty{}, s.inHistory(func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
+}
+
+func historyTag(s *Server, ctx context.Context, _ *caller, p rpc.HistoryTagParams) (rpc.Empty, error) {
+	return rpc.Empty{}, s.inHistory(func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
+}
+
+// historyDelete deletes a session on disk, unless a session of the server stands on it.
+func historyDelete(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRef) (rpc.Empty, error) {
+	s.mu.Lock()
+	var actors []*actor
+	for _, e := range s.sessions {
+		if e.actor != nil {
+			actors = append(actors, e.actor)
+		}
+	}
+	s.mu.Unlock()
+	if slices.ContainsFunc(actors, func(a *actor) bool { return a.agentID(ctx) == p.Session }) {
+		return rpc.Empty{}, conflict("the session is open here; delete it with session.delete")
+	}
+	return rpc.Empty{}, s.inHistory(func(h agent.History) error { return h.Delete(ctx, p.Session) })
+}
+
+func historyExport(s *Server, ctx context.Context, _ *caller, p rpc.HistoryExportParams) (rpc.HistoryExportResult, error) {
+	if !slices.Contains([]string{"markdown", "json", "html"}, p.Format) {
+		return rpc.HistoryExportResult{}, invalid("format is %q, not markdown, json or html", p.Format)
+	}
+	var result rpc.HistoryExportResult
+	err := s.inHistory(func(h agent.History) error {
+		x, err := h.Export(ctx, p.Session, p.Format)
+		result = rpc.HistoryExportResult{Name: x.Name, MediaType: x.MediaType, Text: x.Text}
+		return err
+	})
+	return result, err
+}
+
+func historySearch(s *Server, ctx context.Context, _ *caller, p rpc.HistorySearchParams) (rpc.HistorySearchResult, error) {
+	if strings.TrimSpace(p.Query) == "" {
+		return rpc.HistorySearchResult{}, invalid("the query is empty")
+	}
+	hits, cursor, err := paged(s, "", p.Cursor, func(h keptHistory, cursor string) ([]agent.HistoryHit, string, error) {
+		return h.Search(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
+	})
+	result := rpc.HistorySearchResult{Hits: []rpc.HistoryHit{}, Cursor: cursor}
+	for _, h := range hits {
+		result.Hits = append(result.Hits, rpc.HistoryHit{Session: h.ID, UUID: h.UUID, Excerpt: h.Excerpt})
+	}
+	return result, err
+}
+
+func usageSummary(s *Server, ctx context.Context, _ *caller, p rpc.UsageSummaryParams) (rpc.UsageSummaryResult, error) {
+	q := agent.UsageQuery{Project: p.Project, GroupBy: p.GroupBy}
+	if !slices.Contains([]string{"", "day", "model", "project"}, p.GroupBy) {
+		return rpc.UsageSummaryResult{}, invalid("group_by is %q, not day, model or project", p.GroupBy)
+	}
+	for _, t := range []struct {
+		text string
+		dst  *time.Time
+	}{{p.Since, &q.Since}, {p.Until, &q.Until}} {
+		if t.text == "" {
+			continue
+		}
+		var err error
+		if *t.dst, err = time.Parse(time.RFC3339, t.text); err != nil {
+			return rpc.UsageSummaryResult{}, invalid("%q is not a time of RFC 3339", t.text)
+		}
+	}
+	result, found := rpc.UsageSummaryResult{Rows: []rpc.UsageRow{}}, false
+	for _, provider := range s.opts.Providers {
+		reporter, ok := provider.(agent.UsageReporter)
+		if !ok {
+			continue
+		}
+		found = true
+		rows, err := reporter.Usage(ctx, q)
+		if err != nil {
+			return result, err
+		}
+		for _, u := range rows {
+			result.Rows = append(result.Rows, rpc.UsageRow{Group: u.Group, CostUSD: u.CostUSD, InputTokens: u.InputTokens,
+				OutputTokens: u.OutputTokens, CacheCreationInputTokens: u.CacheCreationInputTokens, CacheReadInputTokens: u.CacheReadInputTokens})
+		}
+	}
+	if !found {
+		return result, failure(rpc.Unsupported, "no agent of this server keeps accounts")
+	}
+	return result, nil
+}
+
+func historyVersions(list []agent.HistoryVersion) (out []rpc.HistoryVersion) {
+	for _, v := range list {
+		out = append(out, rpc.HistoryVersion{UUID: v.UUID, Parent: v.Parent, Leaf: v.Leaf, TS: v.Time})
+	}
+	return out
+}

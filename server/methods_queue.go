@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+func queueList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.QueueListResult, error) {
+	var result rpc.QueueListResult
+	err := s.with(ctx, p.SessionID, func(a *actor) error {
+		result.Items = a.core.queueItems()
+		return nil
+	})
+	return result, err
+}
+
+func queueEdit(s *Server, ctx context.Context, _ *caller, p rpc.QueueEditParams) (rpc.QueueListResult, error) {
+	return s.changeQueue(ctx, p.SessionID, func(c *core) (draft, error) { return c.editInput(p.ID, json.RawMessage(p.Content)) })
+}
+
+func queueRemove(s *Server, ctx context.Context, _ *caller, p rpc.QueueItemParams) (rpc.QueueListResult, error) {
+	return s.changeQueue(ctx, p.SessionID, func(c *core) (draft, error) { return c.removeInput(p.ID) })
+}
+
+func queueReorder(s *Server, ctx context.Context, _ *caller, p rpc.QueueReorderParams) (rpc.QueueListResult, error) {
+	return s.changeQueue(ctx, p.SessionID, func(c *core) (draft, error) { return c.reorder(p.IDs) })
+}
+
+func queueRelease(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.QueueListResult, error) {
+	if err := s.working(); err != nil {
+		return rpc.QueueListResult{}, err
+	}
+	return s.changeQueue(ctx, p.SessionID, (*core).release)
+}
+
+func queueSendNow(s *Server, ctx context.Context, _ *caller, p rpc.QueueItemParams) (rpc.Accepted, error) {
+	return s.sendNow(ctx, p)
+}
+
+// permissionList is the inbox: the requests of one session or of all, the oldest first.
+func permissionList(s *Server, ctx context.Context, _ *caller, p rpc.PermissionListParams) (rpc.PermissionListResult, error) {
+	result := rpc.PermissionListResult{Prompts: []rpc.PendingPrompt{}}
+	var ids []string
+	s.mu.Lock()
+	for id, e := range s.sessions {
+		if (p.SessionID == "" || p.SessionID == id) && e.summary.Prompts > 0 && e.actor != nil {
+			ids = append(ids, id)
+		}
+	}
+	known := p.SessionID == "" || s.sessions[p.SessionID] != nil
+	s.mu.Unlock()
+	if !known {
+		return result, failure(rpc.SessionExpired, "there is no session %q", p.SessionID)
+	}
+	for _, id := range ids {
+		err := s.with(ctx, id, func(a *actor) error {
+			for _, r := range a.core.Requests {
+				result.Prompts = append(result.Prompts, rpc.PendingPrompt{SessionID: id, AskedAt: r.AskedAt, Prompt: r.Prompt})
+			}
+			return nil
+		})
+		if err != nil && failureOf(err).Reason != rpc.SessionExpired {
+			return result, err
+		}
+	}
+	slices.SortStableFunc(result.Prompts, func(a, b rpc.PendingPrompt) int { return strings.Compare(a.AskedAt, b.AskedAt) })
+	return result, nil
+}
+
+func permissionRespond(s *Server, ctx context.Context, c *caller, p rpc.PermissionRespondParams) (rpc.RespondResult, error) {
+	return s.respond(ctx, p.SessionID, p.RequestID, p.Key, c.by(), func(core *core) (reply, error) { return core.permissionReply(p, c.by()) })
+}
+
+func questionRespond(s *Server, ctx context.Context, c *caller, p rpc.QuestionRespondParams) (rpc.RespondResult, error) {
+	return s.respond(ctx, p.SessionID, p.RequestID, p.Key, c.by(), func(core *core) (reply, error) { return core.questionReply(p, c.by()) })
+}

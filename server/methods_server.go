@@ -1,0 +1,193 @@
+package server
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/contextref"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+func contextBuild(_ *Server, _ context.Context, _ *caller, p rpc.ContextBuildParams) (rpc.ContextBuildResult, error) {
+	refs, err := references(p.Contexts)
+	if err != nil {
+		return rpc.ContextBuildResult{}, err
+	}
+	lang := contextref.Chinese
+	switch p.Language {
+	case "", "zh":
+	case "en":
+		lang = contextref.English
+	default:
+		return rpc.ContextBuildResult{}, invalid("language is %q, not zh or en", p.Language)
+	}
+	text, err := contextref.Build(p.Text, refs, lang)
+	if err != nil {
+		return rpc.ContextBuildResult{}, invalid("the contexts: %v", err)
+	}
+	return rpc.ContextBuildResult{Text: text}, nil
+}
+
+func contextParse(_ *Server, _ context.Context, _ *caller, p rpc.ContextParseParams) (rpc.ContextParseResult, error) {
+	text, refs := contextref.Parse(p.Text)
+	result := rpc.ContextParseResult{Text: text, Contexts: []ui.JSON{}}
+	for _, ref := range refs {
+		one, err := contextref.References{ref}.MarshalJSON()
+		if err != nil {
+			return result, err
+		}
+		result.Contexts = append(result.Contexts, ui.JSON(one[1:len(one)-1])) // the element of the array
+	}
+	return result, nil
+}
+
+func settingsGet(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.SettingsResult, error) {
+	return rpc.SettingsResult{
+		DefaultModel: s.opts.DefaultModel, DefaultPermissionMode: s.opts.DefaultMode, IncludePartialMessages: true,
+		AllowBypassPermissions: s.opts.AllowBypass, Directories: s.opts.Directories,
+	}, nil
+}
+
+func health(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.HealthResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	result := rpc.HealthResult{Status: "ok", Sessions: int64(len(s.sessions)), Version: s.opts.Version}
+	if s.draining {
+		result.Status = "draining"
+	}
+	for _, e := range s.sessions {
+		switch State(e.summary.State) {
+		case Running, RequiresAction:
+			result.Agents++
+		}
+	}
+	return result, nil
+}
+
+func serverDrain(s *Server, _ context.Context, _ *caller, p rpc.DrainParams) (rpc.StatusResult, error) {
+	if s.opts.Shutdown == nil {
+		return rpc.StatusResult{}, failure(rpc.Unsupported, "this server is not stopped by a call")
+	}
+	if p.TimeoutMS < 0 {
+		return rpc.StatusResult{}, invalid("timeout_ms is negative")
+	}
+	s.mu.Lock()
+	s.draining, s.ready = true, false
+	s.mu.Unlock()
+	s.opts.Shutdown()
+	return rpc.StatusResult{Status: "draining"}, nil
+}
+
+// Token makes the token of the server's owner, with the role admin. It is valid until the
+// server ends; each call replaces the one before.
+func (s *Server) Token() string { return s.tokens.begin() }
+
+// CreateToken makes a token with a role that lasts for a time, 0 for no end. It is for the
+// owner of the machine; clients use the method tokens.create.
+func (s *Server) CreateToken(name, roleName string, age time.Duration) (string, error) {
+	r, err := parseRole(roleName)
+	if err != nil {
+		return "", err
+	}
+	_, value, err := s.tokens.create(token{Name: name, Role: r.String()}, age)
+	return value, err
+}
+
+// seconds is a number of seconds from a client as a time, checked before it overflows.
+func seconds(n int64) (time.Duration, error) {
+	if n < 0 || n > int64(maxTokenAge/time.Second) {
+		return 0, invalid("expires_in_s is not between 0 and 10 years")
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+func tokensCreate(s *Server, _ context.Context, _ *caller, p rpc.TokensCreateParams) (rpc.TokensCreateResult, error) {
+	r, err := parseRole(p.Role)
+	if err != nil {
+		return rpc.TokensCreateResult{}, invalid("%v", err)
+	}
+	name := ""
+	if p.Name != "" {
+		var ok bool
+		if name, ok = validTitle(p.Name); !ok {
+			return rpc.TokensCreateResult{}, invalid("the name is not one line of visible characters")
+		}
+	}
+	age, err := seconds(p.ExpiresIn)
+	if err != nil {
+		return rpc.TokensCreateResult{}, err
+	}
+	tk, value, err := s.tokens.create(token{Name: name, Role: r.String()}, age)
+	return rpc.TokensCreateResult{ID: tk.ID, Token: value, ExpiresAt: tk.expiry()}, err
+}
+
+func (t token) expiry() string {
+	if t.Expires.IsZero() {
+		return ""
+	}
+	return timestamp(t.Expires)
+}
+
+func tokensRevoke(s *Server, _ context.Context, _ *caller, p rpc.TokensRevokeParams) (rpc.Empty, error) {
+	return rpc.Empty{}, s.tokens.revoke(p.ID)
+}
+
+func tokensList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.TokensListResult, error) {
+	return rpc.TokensListResult{Tokens: s.tokens.list()}, nil
+}
+
+// defaultShareAge is how long a link lasts that names no time.
+const defaultShareAge = 24 * time.Hour
+
+func shareCreate(s *Server, _ context.Context, _ *caller, p rpc.ShareCreateParams) (rpc.ShareCreateResult, error) {
+	s.mu.Lock()
+	e := s.sessions[p.SessionID]
+	s.mu.Unlock()
+	if e == nil || e.gone {
+		return rpc.ShareCreateResult{}, failure(rpc.SessionExpired, "there is no session %q", p.SessionID)
+	}
+	age, err := seconds(p.ExpiresIn)
+	if err != nil {
+		return rpc.ShareCreateResult{}, err
+	}
+	setDefault(&age, defaultShareAge)
+	name := ""
+	if p.Name != "" {
+		var ok bool
+		if name, ok = validTitle(p.Name); !ok {
+			return rpc.ShareCreateResult{}, invalid("the name is not one line of visible characters")
+		}
+	}
+	tk, value, err := s.tokens.create(token{Name: name, Role: roleViewer.String(), Session: p.SessionID}, age)
+	link := "/?session=" + url.QueryEscape(p.SessionID) + "#token=" + value
+	return rpc.ShareCreateResult{ID: tk.ID, URL: link, Token: value, ExpiresAt: tk.expiry()}, err
+}
+
+// shareRevoke takes back a link; other tokens are for admins.
+func shareRevoke(s *Server, _ context.Context, _ *caller, p rpc.ShareRevokeParams) (rpc.Empty, error) {
+	for _, info := range s.tokens.list() {
+		if info.ID == p.ID && info.SessionID != "" {
+			return rpc.Empty{}, s.tokens.revoke(p.ID)
+		}
+	}
+	return rpc.Empty{}, conflict("there is no link %q", p.ID)
+}
+
+func auditList(s *Server, ctx context.Context, _ *caller, p rpc.AuditListParams) (rpc.AuditListResult, error) {
+	return s.audit.list(ctx, p)
+}
+
+func providersList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.ProvidersListResult, error) {
+	result := rpc.ProvidersListResult{}
+	for i, p := range s.opts.Providers {
+		sim, ok := p.(agent.Simulator)
+		result.Providers = append(result.Providers, rpc.ProviderInfo{
+			Name: p.Name(), DisplayName: p.Name(), Available: true, Default: i == 0, Simulated: i == 0 && s.opts.Simulated || ok && sim.Simulated(),
+			Capabilities: s.capabilities(p, nil),
+		})
+	}
+	return result, nil
+}

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/eventlog"
+)
+
+// Defaults of [Options].
+const (
+	DefaultMaxAgents      = 8
+	DefaultMaxSessions    = 10_000
+	DefaultMaxConnections = 1000
+	DefaultMaxBody        = 32 << 20
+	DefaultIdleTimeout    = 15 * time.Minute
+	DefaultUnloadAfter    = time.Minute
+	DefaultStartTimeout   = 2 * time.Minute
+	DefaultCallTimeout    = time.Minute
+	DefaultDrainTimeout   = 20 * time.Second
+	DefaultDeltaInterval  = 250 * time.Millisecond
+	DefaultJoinInterval   = 40 * time.Millisecond
+	DefaultViewerInterval = 20 * time.Millisecond
+	DefaultHeaderTimeout  = 10 * time.Second
+	DefaultHeartbeat      = 10 * time.Second
+	DefaultWriteTimeout   = 30 * time.Second
+)
+
+// Options configures a server. Providers and Store are required; every other zero field
+// has a default that is safe.
+type Options struct {
+	// Providers are the agents that sessions can have. The first is the default.
+	Providers []agent.Provider
+	// Simulated says that the default provider is not a real agent.
+	Simulated bool
+	// Store holds the logs of the sessions. The server does not close it.
+	Store *eventlog.Store
+	// Dir is where tokens and uploads are. It is made with mode 0700.
+	Dir string
+	// Version is what the server calls itself.
+	Version string
+	// Directories are the directories that sessions may run in, with all below them;
+	// empty is the current directory alone.
+	Directories []string
+	// DefaultModel and DefaultMode are for sessions that name none.
+	DefaultModel, DefaultMode string
+	// AllowBypass lets sessions run without permissions. Off, bypassPermissions is refused.
+	AllowBypass bool
+	// Env is the whole environment of agents, as KEY=value. See [AgentEnv].
+	Env []string
+
+	// AllowedHosts are host names that requests may name beside loopback ones, with or
+	// without a port. AllowedOrigins are origins of pages that may call beside the
+	// server's own, as scheme://host:port.
+	AllowedHosts, AllowedOrigins []string
+	// TrustedProxies are addresses or networks whose X-Forwarded-For header counts.
+	TrustedProxies []string
+	// SecureCookies marks cookies as for HTTPS alone. Set it when the server or its proxy
+	// speaks TLS.
+	SecureCookies bool
+	// MaxConnections limits open sockets and streams, MaxBody the bytes of a request.
+	// HeaderTimeout is how long a client may take to send the header of a request.
+	MaxConnections int
+	MaxBody        int64
+	HeaderTimeout  time.Duration
+
+	// MaxAgents is how many agents run at once; more wait in a fair queue. MaxSessions is
+	// how many sessions there can be.
+	MaxAgents, MaxSessions int
+	// IdleTimeout is after how long an idle agent is ended; its session stays and resumes
+	// by itself. Negative is never.
+	IdleTimeout time.Duration
+	// UnloadAfter is after how long a session without agent and viewers leaves the memory.
+	UnloadAfter time.Duration
+	// StartTimeout bounds starting an agent, CallTimeout a call to one, DrainTimeout the
+	// wait for running turns at the end.
+	StartTimeout, CallTimeout, DrainTimeout time.Duration
+	// Stall says what happens to a turn that is silent.
+	Stall Stall
+
+	// DeltaInterval is how often deltas go to disk. JoinInterval is the least time between two
+	// deltas of one block: those that an agent gives faster are joined. ViewerInterval is the
+	// least time between two writes to a viewer, Heartbeat the most between two writes to a
+	// stream. WriteTimeout ends a viewer that takes nothing.
+	DeltaInterval, JoinInterval, ViewerInterval, Heartbeat, WriteTimeout time.Duration
+	// Logger receives what happens, without secrets; nil discards it.
+	Logger *slog.Logger
+	// Shutdown is called when a client asks the server to drain; nil refuses the method.
+	Shutdown func()
+}
+
+// Stall is what happens to a turn in which an agent is silent: each step after that time
+// of silence, 0 for a step that is not taken. Waiting for a person is not silence.
+type Stall struct {
+	Notify    time.Duration // a notice for the viewers
+	Interrupt time.Duration // the turn is interrupted
+	Kill      time.Duration // the agent is ended
+	Resume    bool          // after Kill, the agent is started again with the session
+}
+
+func (o Options) withDefaults() (Options, error) {
+	setDefault(&o.MaxAgents, DefaultMaxAgents)
+	setDefault(&o.MaxSessions, DefaultMaxSessions)
+	setDefault(&o.MaxConnections, DefaultMaxConnections)
+	setDefault(&o.MaxBody, DefaultMaxBody)
+	setDefault(&o.IdleTimeout, DefaultIdleTimeout)
+	setDefault(&o.UnloadAfter, DefaultUnloadAfter)
+	setDefault(&o.StartTimeout, DefaultStartTimeout)
+	setDefault(&o.CallTimeout, DefaultCallTimeout)
+	setDefault(&o.DrainTimeout, DefaultDrainTimeout)
+	setDefault(&o.DeltaInterval, DefaultDeltaInterval)
+	setDefault(&o.JoinInterval, DefaultJoinInterval)
+	setDefault(&o.ViewerInterval, DefaultViewerInterval)
+	setDefault(&o.HeaderTimeout, DefaultHeaderTimeout)
+	setDefault(&o.Heartbeat, DefaultHeartbeat)
+	setDefault(&o.WriteTimeout, DefaultWriteTimeout)
+	setDefault(&o.DefaultMode, "default")
+	setDefault(&o.Version, "dev")
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if len(o.Directories) == 0 {
+		dir, err := os.Getwd()
+		if err != nil {
+			return o, err
+		}
+		o.Directories = []string{dir}
+	}
+	var dirs []string
+	for _, d := range o.Directories {
+		abs, err := filepath.Abs(d)
+		if err != nil {
+			return o, err
+		}
+		if abs, err = filepath.EvalSymlinks(abs); err != nil {
+			return o, err
+		}
+		dirs = append(dirs, abs)
+	}
+	o.Directories = dirs
+	return o, nil
+}
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}

@@ -1,0 +1,576 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+func (h *harness) summary(id string) rpc.SessionSummary {
+	h.Helper()
+	for _, archived := range []bool{false, true} {
+		var r rpc.ListResult
+		h.call("session.list", rpc.ListParams{Archived: archived}, &r)
+		if i := slices.IndexFunc(r.Sessions, func(s rpc.SessionSummary) bool { return s.SessionID == id }); i >= 0 {
+			return r.Sessions[i]
+		}
+	}
+	h.Fatalf("session %s is not listed", id)
+	return rpc.SessionSummary{}
+}
+
+func (h *harness) queue(id string) []ui.QueueItem {
+	h.Helper()
+	var r rpc.QueueListResult
+	h.call("queue.list", rpc.SessionRef{SessionID: id}, &r)
+	return r.Items
+}
+
+func prompts(c *ui.Conversation) []string {
+	var all []string
+	for _, it := range c.Threads[0].Items {
+		if m := it.Message; m != nil && m.IsPrompt {
+			all = append(all, m.Blocks[0].Text.String())
+		}
+	}
+	return all
+}
+
+func TestQueue(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "wait")
+	w.says("I wait.")
+	a, b, c := h.query(id, "say a"), h.query(id, "say b"), h.query(id, "say c")
+	w.until("three inputs in the queue", func(c *ui.Conversation) bool { return len(c.Queue) == 3 })
+	h.call("queue.edit", rpc.QueueEditParams{SessionID: id, ID: b.TurnID, Content: `"say bb"`}, nil)
+	h.call("queue.remove", rpc.QueueItemParams{SessionID: id, ID: a.TurnID}, nil)
+	h.refused(rpc.Conflict, "queue.remove", rpc.QueueItemParams{SessionID: id, ID: a.TurnID})
+	h.refused(rpc.InvalidParams, "queue.edit", rpc.QueueEditParams{SessionID: id, ID: b.TurnID, Content: `""`})
+	h.refused(rpc.Conflict, "queue.reorder", rpc.QueueReorderParams{SessionID: id, IDs: []string{b.TurnID}})
+	h.call("queue.reorder", rpc.QueueReorderParams{SessionID: id, IDs: []string{c.TurnID, b.TurnID}}, nil)
+	var r rpc.InterruptResult
+	h.call("session.interrupt", rpc.SessionRef{SessionID: id}, &r)
+	if want := []string{c.TurnID, b.TurnID}; r.Status != "interrupted" || !slices.Equal(r.StillQueued, want) {
+		t.Errorf("the interrupt says %+v, want still queued %v", r, want)
+	}
+	w.results(3)
+	if got := prompts(h.history(id)); !slices.Equal(got, []string{"wait", "say c", "say bb"}) {
+		t.Errorf("the prompts are %q", got)
+	}
+}
+
+func TestQueue_sendNow(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "wait")
+	w.says("I wait.")
+	h.query(id, "say later")
+	now := h.query(id, "say now")
+	h.call("queue.sendNow", rpc.QueueItemParams{SessionID: id, ID: now.TurnID}, nil)
+	w.until("it left the queue", func(c *ui.Conversation) bool { return len(c.Queue) == 1 })
+	h.call("session.interrupt", rpc.SessionRef{SessionID: id}, nil)
+	w.results(3)
+	if got := prompts(h.history(id)); !slices.Equal(got, []string{"wait", "say now", "say later"}) {
+		t.Errorf("the prompts are %q", got)
+	}
+}
+
+func TestQuery_idempotent(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	p := rpc.QueryParams{SessionID: id, Text: "say once", Idempotency: rpc.Idempotency{Key: "k1"}}
+	var first, second, third rpc.Accepted
+	h.call("session.query", p, &first)
+	h.call("session.query", p, &second)
+	w.results(1)
+	h.restart()
+	h.call("session.query", p, &third)
+	if first != second || first != third || first.Seq == 0 {
+		t.Errorf("the answers differ: %+v, %+v, %+v", first, second, third)
+	}
+	if got := prompts(h.history(id)); len(got) != 1 {
+		t.Errorf("the prompts are %q", got)
+	}
+	c := rpc.ConnectParams{Idempotency: rpc.Idempotency{Key: "c1"}}
+	token, err := h.server.CreateToken("robot", "operator", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one, two rpc.ConnectResult
+	for _, r := range []*rpc.ConnectResult{&one, &two} {
+		if err := h.client(token).Call(h.ctx(), "session.connect", c, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if one.SessionID != two.SessionID {
+		t.Errorf("a connect with the same key made %s and %s", one.SessionID, two.SessionID)
+	}
+}
+
+func TestQuestionPlanElicitation(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	request := func() string {
+		w.state(RequiresAction)
+		var inbox rpc.PermissionListResult
+		h.call("permission.list", rpc.PermissionListParams{SessionID: id}, &inbox)
+		if len(inbox.Prompts) != 1 {
+			t.Fatalf("the inbox is %+v", inbox)
+		}
+		return inbox.Prompts[0].Prompt.RequestID
+	}
+	h.query(id, "ask")
+	r := request()
+	h.refused(rpc.InvalidParams, "permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: r, Behavior: "allow"})
+	h.refused(rpc.InvalidParams, "question.respond", rpc.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept"})
+	h.call("question.respond", rpc.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept", Answers: `{"Which?":"A"}`}, nil)
+	w.says(`You said accept {"Which?":"A"}`)
+	w.results(1)
+	h.query(id, "plan")
+	h.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request(), Behavior: "allow"}, nil)
+	w.says("The plan: allow")
+	w.results(2)
+	h.query(id, "elicit")
+	h.call("question.respond", rpc.QuestionRespondParams{SessionID: id, RequestID: request(), Action: "decline"}, nil)
+	w.says("You said decline")
+	w.results(3)
+}
+
+func TestSettings_live(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.call("session.setModel", rpc.SetModelParams{SessionID: id, Model: "sim-2"}, nil)
+	h.call("session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: id, Mode: "plan"}, nil)
+	h.call("session.setMaxThinkingTokens", rpc.SetMaxThinkingTokensParams{SessionID: id, MaxThinkingTokens: new(int64(99))}, nil)
+	h.refused(rpc.InvalidParams, "session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: id, Mode: "nonsense"})
+	h.refused(rpc.AuthFailed, "session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: id, Mode: "bypassPermissions"})
+	h.call("session.setEffort", rpc.SetEffortParams{SessionID: id, Effort: "high"}, nil)
+	h.refused(rpc.InvalidParams, "session.setEffort", rpc.SetEffortParams{SessionID: id, Effort: "nonsense"})
+	h.query(id, "model")
+	w.says("model sim-2 mode plan thinking 99 effort high")
+	w.results(1)
+	h.restart() // what was set holds for the agent that resumes
+	w = h.watch(id)
+	h.query(id, "model")
+	w.results(2)
+	if n := strings.Count(text(h.history(id)), "model sim-2 mode plan thinking 99 effort high"); n != 2 {
+		t.Errorf("after a restart the agent runs with other settings: %s", text(h.history(id)))
+	}
+}
+
+func TestBypass_refused(t *testing.T) {
+	h := newHarness(t)
+	for _, p := range []rpc.ConnectParams{{PermissionMode: "bypassPermissions"}, {DangerouslySkipPermissions: true}, {AllowDangerouslySkipPermissions: true}} {
+		h.refused(rpc.AuthFailed, "session.connect", p)
+	}
+	if n := h.provider.Opened(); n != 0 {
+		t.Errorf("%d agents were started", n)
+	}
+}
+
+func TestBypass_allowed(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.AllowBypass = true })
+	var r rpc.ConnectResult
+	h.call("session.connect", rpc.ConnectParams{DangerouslySkipPermissions: true}, &r)
+	w := h.watch(r.SessionID)
+	h.query(r.SessionID, "tool Bash")
+	w.results(1)
+}
+
+// TestAgent_dies checks that a turn whose agent dies is interrupted, that its partial text
+// stays, that its requests expire, and that one call continues it.
+func TestAgent_dies(t *testing.T) {
+	h := newHarness(t)
+	h.provider.Pause = time.Millisecond
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "cut 20")
+	w.state(Interrupted)
+	if got := text(h.history(id)); !strings.HasPrefix(got, "w1 w2") {
+		t.Errorf("the partial text is %q", got)
+	}
+	h.call("session.continue", rpc.SessionRef{SessionID: id}, nil)
+	w.says(continuePrompt)
+	w.results(1)
+	h.query(id, "tool Bash")
+	w.state(RequiresAction)
+	request := h.history(id).Prompts[0].RequestID
+	h.query(id, "say queued")
+	var agentID string
+	if err := h.server.with(h.ctx(), id, func(a *actor) error { agentID = a.core.AgentID; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	h.provider.Session(agentID).Kill()
+	w.state(Interrupted)
+	h.refused(rpc.Conflict, "permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"})
+	if q := h.queue(id); len(q) != 1 || q[0].Status != "held" {
+		t.Errorf("the queue is %+v, want one held input", q)
+	}
+	w.mu.Lock()
+	for _, m := range w.messages {
+		if p, ok := m.(*rpc.PermissionResolved); ok && p.Behavior != "expired" {
+			t.Errorf("the request was resolved with %q", p.Behavior)
+		}
+	}
+	w.mu.Unlock()
+	h.call("queue.release", rpc.SessionRef{SessionID: id}, nil)
+	w.says("queued")
+}
+
+func TestRestart_holdsQueue(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.DrainTimeout = 50 * time.Millisecond })
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "wait")
+	w.says("I wait.")
+	h.query(id, "say later")
+	h.restart()
+	opened := h.provider.Opened()
+	if q := h.queue(id); len(q) != 1 || q[0].Status != "held" {
+		t.Errorf("the queue is %+v, want one held input", q)
+	}
+	if s := h.summary(id).State; s != string(Idle) && s != string(Interrupted) {
+		t.Errorf("the state is %s", s)
+	}
+	if n := h.provider.Opened(); n != opened {
+		t.Error("an agent was started by itself")
+	}
+	w = h.watch(id)
+	h.call("queue.sendNow", rpc.QueueItemParams{SessionID: id, ID: h.queue(id)[0].ID}, nil)
+	w.says("later")
+}
+
+func TestEviction(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.IdleTimeout, o.UnloadAfter = 20*time.Millisecond, 20*time.Millisecond })
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one")
+	w.results(1)
+	eventually(t, "the agent is evicted", func() bool { return h.provider.Running() == 0 })
+	w.stop()
+	eventually(t, "the session leaves the memory", func() bool {
+		h.server.mu.Lock()
+		defer h.server.mu.Unlock()
+		return h.server.sessions[id].actor == nil
+	})
+	if s := h.summary(id); s.State != string(Idle) || s.Title == "" {
+		t.Errorf("an evicted session is listed as %+v", s)
+	}
+	w = h.watch(id)
+	h.query(id, "say two")
+	w.results(2)
+	if got := text(h.history(id)); got != "onetwo" {
+		t.Errorf("the history is %q", got)
+	}
+}
+
+// TestEviction_race sends inputs while the agent is being ended: none is lost or doubted.
+func TestEviction_race(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.IdleTimeout = time.Millisecond })
+	id := h.connect()
+	w := h.watch(id)
+	const turns = 40
+	for i := range turns {
+		h.query(id, "say x")
+		w.results(i + 1)
+		if i%4 == 0 { // meet the tick that evicts
+			stall(h.ctx(), tickInterval-time.Duration(i)*time.Millisecond)
+			h.call("models.list", rpc.SessionRef{SessionID: id}, nil)
+		}
+	}
+	if c := h.history(id); int(c.Totals.Turns) != turns || len(c.Queue) != 0 {
+		t.Errorf("%d turns, the queue is %+v", c.Totals.Turns, c.Queue)
+	}
+	if n := h.provider.Opened(); n < 3 {
+		t.Errorf("the agent was started %d times: nothing was evicted", n)
+	}
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.NewTimer(wait)
+	defer deadline.Stop()
+	for !ok() {
+		select {
+		case <-ticker.C:
+		case <-deadline.C:
+			t.Fatalf("it never came: %s", what)
+		}
+	}
+}
+
+func TestAdmission_evictsIdle(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.MaxAgents = 1 })
+	a := h.connect()
+	wa := h.watch(a)
+	h.query(a, "say one")
+	wa.results(1)
+	b := h.connect() // needs the place of the idle agent
+	wb := h.watch(b)
+	h.query(b, "wait")
+	wb.says("I wait.")
+	h.query(a, "say two") // waits for the busy one
+	wa.state(Starting)
+	h.call("session.interrupt", rpc.SessionRef{SessionID: b}, nil)
+	wa.results(2)
+	if n := h.provider.Running(); n != 1 {
+		t.Errorf("%d agents run, want 1", n)
+	}
+}
+
+func TestStall(t *testing.T) {
+	h := newHarness(t, func(o *Options) {
+		o.Stall = Stall{Notify: 30 * time.Millisecond, Interrupt: 60 * time.Millisecond}
+	})
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "stall")
+	w.until("a notice", func(c *ui.Conversation) bool {
+		return slices.ContainsFunc(c.Notices, func(n ui.NoticeRow) bool { return n.Code == "stalled" })
+	})
+	w.results(1)
+	h.query(id, "tool Bash") // waiting for a person is not silence
+	w.state(RequiresAction)
+	n := len(h.history(id).Notices)
+	timer := time.NewTimer(400 * time.Millisecond)
+	<-timer.C
+	if c := h.history(id); c.State != string(RequiresAction) || len(c.Notices) != n {
+		t.Errorf("a turn that waits for a person was taken for a silent one: %s, %d notices", c.State, len(c.Notices))
+	}
+}
+
+func TestTitle(t *testing.T) {
+	h := newHarness(t)
+	for _, tt := range []struct{ prompt, want string }{
+		{"say hello", "On say hello"},
+		{"untitled thoughts", "untitled thoughts"},
+		{"say \x1b[31mred\x1b[0m", "On say [31mred[0m"},
+	} {
+		id := h.connect()
+		w := h.watch(id)
+		h.query(id, tt.prompt)
+		w.until("a title", func(c *ui.Conversation) bool { return c.Title != "" })
+		if got := h.summary(id).Title; got != tt.want {
+			t.Errorf("the title of %q is %q, want %q", tt.prompt, got, tt.want)
+		}
+		h.refused(rpc.InvalidParams, "session.rename", rpc.SessionRenameParams{SessionID: id, Title: "a\nb"})
+		h.call("session.rename", rpc.SessionRenameParams{SessionID: id, Title: "mine"}, nil)
+		if got := h.summary(id).Title; got != "mine" {
+			t.Errorf("the title after a rename is %q", got)
+		}
+	}
+}
+
+func TestArchiveAndDelete(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one")
+	w.results(1)
+	h.call("session.archive", rpc.SessionRef{SessionID: id}, nil)
+	var r rpc.ListResult
+	if h.call("session.list", rpc.ListParams{}, &r); len(r.Sessions) != 0 {
+		t.Errorf("an archived session is listed: %+v", r)
+	}
+	h.restart()
+	if !h.summary(id).Archived {
+		t.Error("after a restart the session is not archived")
+	}
+	h.call("session.unarchive", rpc.SessionRef{SessionID: id}, nil)
+	if h.summary(id).Archived {
+		t.Error("the session is still archived")
+	}
+	var up rpc.ImageUploadResult
+	h.call("image.upload", rpc.ImageUploadParams{SessionID: id, Name: "a.png", MediaType: "image/png", Data: "aGk="}, &up)
+	h.call("session.delete", rpc.SessionDeleteParams{SessionID: id, AgentFiles: true}, nil)
+	h.refused(rpc.SessionExpired, "session.getHistory", rpc.SessionRef{SessionID: id})
+	var hist rpc.HistoryListResult
+	if h.call("history.list", rpc.HistoryListParams{}, &hist); len(hist.Sessions) != 0 {
+		t.Errorf("the agent still has %+v", hist)
+	}
+	infos, err := h.store.Sessions(context.Background())
+	if err != nil || slices.ContainsFunc(infos, func(i eventlog.SessionInfo) bool { return i.Session == id }) {
+		t.Errorf("the log is still there: %+v, %v", infos, err)
+	}
+	h.restart()
+	h.refused(rpc.SessionExpired, "session.getHistory", rpc.SessionRef{SessionID: id})
+}
+
+func TestFork(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one")
+	w.results(1)
+	h.query(id, "say two")
+	w.results(2)
+	at := ""
+	for _, it := range h.history(id).Threads[0].Items {
+		if m := it.Message; m != nil && m.Role == "assistant" && at == "" {
+			at = m.Blocks[0].UUID
+		}
+	}
+	var r rpc.ConnectResult
+	h.call("session.fork", rpc.ForkParams{SessionID: id, At: at, Metadata: map[string]string{"version_of": id}}, &r)
+	var list rpc.ListResult
+	h.call("session.list", rpc.ListParams{}, &list)
+	summary := list.Sessions[slices.IndexFunc(list.Sessions, func(s rpc.SessionSummary) bool { return s.SessionID == r.SessionID })]
+	if summary.Metadata["version_of"] != id || summary.AgentSessionID == "" || summary.Capabilities == nil || len(summary.Capabilities.SupportedEfforts) == 0 {
+		t.Errorf("the summary of a fork: %+v", summary)
+	}
+	if r.SessionID == id {
+		t.Fatal("a fork has the id of its origin")
+	}
+	if got := text(h.history(r.SessionID)); got != "one" {
+		t.Errorf("the fork begins with %q, want %q", got, "one")
+	}
+	wf := h.watch(r.SessionID)
+	h.query(r.SessionID, "say three")
+	wf.results(1)
+	if got := text(h.history(id)); got != "onetwo" {
+		t.Errorf("the origin has %q", got)
+	}
+	var rw rpc.RewindResult
+	h.call("session.rewind", rpc.RewindParams{SessionID: id, UserMessageID: h.history(id).Threads[0].Items[0].Message.UUID, DryRun: true}, &rw)
+	if !rw.CanRewind || len(rw.FilesChanged) != 1 {
+		t.Errorf("the dry run says %+v", rw)
+	}
+}
+
+// bare is a provider whose sessions have none of the optional groups.
+type bare struct{ agent.Provider }
+
+func (b bare) Open(ctx context.Context, o agent.Options) (agent.Session, error) {
+	s, err := b.Provider.Open(ctx, o)
+	return bareSession{s}, err
+}
+
+type bareSession struct{ agent.Session }
+
+func TestUnsupported(t *testing.T) {
+	h := newHarness(t)
+	if err := h.stop(); err != nil {
+		t.Fatal(err)
+	}
+	h.opts.Providers = []agent.Provider{bare{h.provider}}
+	h.start()
+	var r rpc.ConnectResult
+	h.call("session.connect", rpc.ConnectParams{}, &r)
+	if c := r.Capabilities; c.CanSwitchModel || c.CanThink || c.CanResumeSession || c.CanRunInBackground || len(c.SupportedPermissionModes) > 0 {
+		t.Errorf("a bare agent has the capabilities %+v", c)
+	}
+	ref := rpc.SessionRef{SessionID: r.SessionID}
+	for method, params := range map[string]any{
+		"session.setModel": rpc.SetModelParams{SessionID: r.SessionID}, "session.setPermissionMode": rpc.SetPermissionModeParams{SessionID: r.SessionID, Mode: "plan"},
+		"session.setMaxThinkingTokens": ref, "session.setEffort": ref, "session.fork": rpc.ForkParams{SessionID: r.SessionID}, "session.rewind": rpc.RewindParams{SessionID: r.SessionID},
+		"session.runInBackground": ref, "mcp.status": ref, "models.list": ref, "task.stop": rpc.TaskParams{SessionID: r.SessionID}, "usage.context": ref,
+		"history.list": rpc.Empty{}, "usage.summary": rpc.Empty{}, "session.handBack": ref, "workspace.diff": ref,
+	} {
+		h.refused(rpc.Unsupported, method, params)
+	}
+	w := h.watch(r.SessionID)
+	h.query(r.SessionID, "say it works")
+	w.results(1)
+}
+
+// TestBigResult checks results of tools that are large: one that takes many parts of a record
+// passes whole, one of 100 MB is cut and says so. Neither stalls the session.
+func TestBigResult(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	for i, size := range []int{6_000_000, 100_000_000} {
+		h.query(id, fmt.Sprint("big ", size))
+		w.results(2*i + 1)
+		h.query(id, fmt.Sprint("say after ", size))
+		w.results(2*i + 2)
+		w.says(fmt.Sprint("after ", size))
+	}
+	var results []*ui.ToolCall
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, it := range w.view.Conversation.Threads[0].Items {
+		if it.Message == nil {
+			continue
+		}
+		for _, b := range it.Message.Blocks {
+			if b.Tool != nil {
+				results = append(results, b.Tool)
+			}
+		}
+	}
+	if len(results) != 2 {
+		t.Fatalf("there are %d results", len(results))
+	}
+	if r := results[0]; r.Truncated || len(r.Result.Text()) != 6_000_000 {
+		t.Errorf("the result of 6 MB has %d bytes, cut: %v", len(r.Result.Text()), r.Truncated)
+	}
+	if r := results[1]; !r.Truncated || !strings.HasPrefix(r.Result.Text(), "xxx") || !strings.Contains(r.Result.Text(), "[cut: the result has 100000002 bytes") || len(r.Result) > 2*keptResult {
+		t.Errorf("the result of 100 MB is %d bytes, cut: %v, …%.100s", len(r.Result), r.Truncated, r.Result[max(0, len(r.Result)-100):])
+	}
+}
+
+// TestBounded checks what is cut, and that a message of another kind is refused by its name.
+func TestBounded(t *testing.T) {
+	text := ui.Quote(strings.Repeat("\u2028\"", maxMessage/8))
+	for name, content := range map[string]ui.JSON{"text": text, "blocks": `[{"type":"text","text":` + text + `}]`} {
+		cut := bounded(&ui.ToolComplete{ToolUseID: "t", Content: content, ToolUseResult: text}).(*ui.ToolComplete)
+		if !cut.Truncated || cut.ToolUseResult != "" || len(cut.Content) > 2*keptResult || !json.Valid([]byte(cut.Content)) || !strings.Contains(cut.Content.Text(), "[cut:") {
+			t.Errorf("%s: %d bytes are kept, cut: %v", name, len(cut.Content), cut.Truncated)
+		}
+	}
+	small := &ui.ToolComplete{ToolUseID: "t", Content: `"x"`}
+	if bounded(small) != ui.Event(small) {
+		t.Error("a small result was changed")
+	}
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	a, release, err := h.server.use(h.ctx(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := a.call(h.ctx(), func() error {
+		a.draft(draft{event: &ui.Notice{Text: strings.Repeat("x", maxMessage+1)}})
+		return a.write()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the refusal", func(c *ui.Conversation) bool {
+		data, _ := json.Marshal(c)
+		return strings.Contains(string(data), "A message of the type notice was left out: it has")
+	})
+}
+
+func TestReason(t *testing.T) {
+	h := newHarness(t)
+	h.refused(rpc.SessionExpired, "session.query", rpc.QueryParams{SessionID: "s-none", Text: "x"})
+	id := h.connect()
+	h.refused(rpc.InvalidParams, "session.query", rpc.QueryParams{SessionID: id})
+	h.refused(rpc.InvalidParams, "session.query", rpc.QueryParams{SessionID: id, Text: "x", Priority: "soon"})
+	h.refused(rpc.InvalidParams, "session.queryWithContent", rpc.QueryWithContentParams{SessionID: id, Content: []ui.JSON{`5`}})
+	h.refused("method_not_found", "no.such.method", rpc.Empty{})
+	err := h.client(h.token).Call(h.ctx(), "session.query", json.RawMessage(`[1]`), nil)
+	if client.Reason(err) != rpc.InvalidParams {
+		t.Errorf("parameters that are a list: %v", err)
+	}
+}

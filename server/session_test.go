@@ -1,0 +1,56 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+func TestSession_answers(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one two three")
+	w.results(1)
+	w.says("one two three")
+	if got := text(h.history(id)); got != "one two three" {
+		t.Errorf("the history has %q", got)
+	}
+}
+
+func TestSession_permission(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "tool Bash")
+	w.state(RequiresAction)
+	var inbox rpc.PermissionListResult
+	h.call("permission.list", rpc.PermissionListParams{}, &inbox)
+	if len(inbox.Prompts) != 1 || inbox.Prompts[0].Prompt.ToolName != "Bash" || inbox.Prompts[0].SessionID != id {
+		t.Fatalf("the inbox is %+v", inbox)
+	}
+	request := inbox.Prompts[0].Prompt.RequestID
+	var r rpc.RespondResult
+	h.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, &r)
+	if !r.Accepted || r.By != "owner" {
+		t.Errorf("the answer is %+v", r)
+	}
+	h.refused(rpc.Conflict, "permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "deny"})
+	w.results(1)
+	w.says("I have used Bash.")
+	w.until("the decision", func(c *ui.Conversation) bool {
+		for _, th := range c.Threads {
+			for _, it := range th.Items {
+				if it.Message != nil {
+					for _, b := range it.Message.Blocks {
+						if b.Tool != nil && b.Tool.Decision != nil && b.Tool.Decision.By == "owner" && b.Tool.Decision.Behavior == "allow" {
+							return true
+						}
+					}
+				}
+			}
+		}
+		return false
+	})
+}

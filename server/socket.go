@@ -1,0 +1,324 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// The bounds of a socket.
+const (
+	maxCalls         = 32  // that run at once
+	maxSubscriptions = 256 // sessions that are followed
+)
+
+// socket is a WebSocket connection that speaks JSON-RPC.
+type socket struct {
+	srv  *Server
+	conn *websocket.Conn
+	who  *principal
+	ctx  context.Context
+	wg   sync.WaitGroup
+
+	mu       sync.Mutex
+	progress bool
+	watching map[string]*subscription
+}
+
+// subscription is a session that a socket follows.
+type subscription struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// request is a JSON-RPC request.
+type rpcRequest struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params,omitempty"`
+}
+
+// rpcResponse is a JSON-RPC response.
+type rpcResponse struct {
+	JSONRPC string           `json:"jsonrpc"`
+	ID      json.RawMessage  `json:"id"`
+	Result  any              `json:"result,omitempty"`
+	Error   *rpc.ErrorObject `json:"error,omitempty"`
+}
+
+// notification is a JSON-RPC notification of the server.
+type notification struct {
+	JSONRPC string `json:"jsonrpc"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+// websocket serves a socket until it ends.
+func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.identify(r)
+	if err != nil {
+		return err
+	}
+	release, err := s.connection()
+	if err != nil {
+		return err
+	}
+	defer release()
+	// The guard has checked the origin, with more than the library knows.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return nil // it has answered
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(s.opts.MaxBody)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close(websocket.StatusGoingAway, "the server is stopping") })
+	defer stop()
+	k := &socket{srv: s, conn: conn, who: c.principal, ctx: ctx, watching: map[string]*subscription{}}
+	k.wg.Go(func() { k.ping(cancel) })
+	err = k.read()
+	cancel()
+	k.wg.Wait()
+	s.logger.Debug("a socket ended", "by", c.by(), "why", err)
+	return nil
+}
+
+// ping ends the socket when its peer is gone.
+func (k *socket) ping(cancel context.CancelFunc) {
+	ticker := time.NewTicker(3 * k.srv.opts.Heartbeat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-k.ctx.Done():
+			return
+		}
+		ctx, done := context.WithTimeout(k.ctx, k.srv.opts.WriteTimeout)
+		err := k.conn.Ping(ctx)
+		done()
+		if err != nil {
+			cancel()
+			_ = k.conn.CloseNow()
+			return
+		}
+	}
+}
+
+// read reads requests until the socket ends. Each runs by itself; at the bound the reader
+// waits.
+func (k *socket) read() error {
+	places := make(chan struct{}, maxCalls)
+	for {
+		typ, data, err := k.conn.Read(k.ctx)
+		if err != nil {
+			return err
+		}
+		var req rpcRequest
+		if typ != websocket.MessageText || json.Unmarshal(data, &req) != nil || req.JSONRPC != "2.0" || req.Method == "" {
+			k.respond(nil, nil, &rpc.ErrorObject{Code: -32600, Message: "not a JSON-RPC 2.0 request", Data: rpc.ErrorData{Reason: rpc.InvalidParams}})
+			continue
+		}
+		select {
+		case places <- struct{}{}:
+		case <-k.ctx.Done():
+			return k.ctx.Err()
+		}
+		k.wg.Go(func() {
+			defer func() { <-places }()
+			k.serve(req)
+		})
+	}
+}
+
+// serve answers a request. What follows from the answer comes after it.
+func (k *socket) serve(req rpcRequest) {
+	c := &caller{principal: k.who, socket: k}
+	then := &afterwards{}
+	result, err := k.srv.call(context.WithValue(k.ctx, afterwardsKey{}, then), c, req.Method, req.Params)
+	if req.ID != nil {
+		if err != nil {
+			e := errorObject(err)
+			k.respond(req.ID, nil, &e)
+		} else {
+			k.respond(req.ID, result, nil)
+		}
+	}
+	for _, f := range then.all {
+		f()
+	}
+}
+
+// afterwards is what a handler leaves to be done after its answer was written.
+type afterwards struct{ all []func() }
+
+type afterwardsKey struct{}
+
+func after(ctx context.Context, f func()) {
+	if a, ok := ctx.Value(afterwardsKey{}).(*afterwards); ok {
+		a.all = append(a.all, f)
+	}
+}
+
+func (k *socket) respond(id json.RawMessage, result any, e *rpc.ErrorObject) {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	k.write(rpcResponse{JSONRPC: "2.0", ID: id, Result: result, Error: e})
+}
+
+// write sends a message within the write time. A peer that takes nothing loses its socket.
+func (k *socket) write(v any) bool {
+	data, err := json.Marshal(v)
+	if err != nil {
+		k.srv.logger.Error("a message cannot be encoded", "err", err)
+		return false
+	}
+	return k.writeRaw(data)
+}
+
+// writeRaw sends a message that is encoded already.
+func (k *socket) writeRaw(data []byte) bool {
+	ctx, cancel := context.WithTimeout(k.ctx, k.srv.opts.WriteTimeout)
+	defer cancel()
+	if err := k.conn.Write(ctx, websocket.MessageText, data); err != nil {
+		_ = k.conn.CloseNow()
+		return false
+	}
+	return true
+}
+
+func (k *socket) notify(method string, params any) bool {
+	return k.write(notification{JSONRPC: "2.0", Method: method, Params: params})
+}
+
+// sessionAttached is where a session begins that hello resumed.
+type sessionAttached struct {
+	SessionID string `json:"session_id"`
+	rpc.AttachResult
+}
+
+// hello notes what the client can do and resumes the sessions that it names.
+func (k *socket) hello(ctx context.Context, p rpc.HelloParams) {
+	k.mu.Lock()
+	for _, name := range p.Capabilities {
+		k.progress = k.progress || name == rpc.CapabilityOutputDelta
+	}
+	k.mu.Unlock()
+	for _, r := range p.Resume {
+		after(ctx, func() {
+			if k.who.session != "" && k.who.session != r.SessionID {
+				return
+			}
+			result, start, err := k.subscribe(k.ctx, r.SessionID, &r.Cursor)
+			if err != nil {
+				k.notify("detached", detached{r.SessionID, failureOf(err).Reason})
+				return
+			}
+			k.notify("attached", sessionAttached{r.SessionID, result})
+			start()
+		})
+	}
+}
+
+// detached says that a session is not followed any more.
+type detached struct {
+	SessionID string     `json:"session_id"`
+	Reason    rpc.Reason `json:"reason"`
+}
+
+// attach follows a session. Its messages come after the answer.
+func (k *socket) attach(ctx context.Context, id string, from *rpc.Cursor) (rpc.AttachResult, error) {
+	result, start, err := k.subscribe(ctx, id, from)
+	if err == nil {
+		after(ctx, start)
+	}
+	return result, err
+}
+
+// subscribe prepares to follow a session; start begins. One that is followed already is
+// followed anew.
+func (k *socket) subscribe(ctx context.Context, id string, from *rpc.Cursor) (rpc.AttachResult, func(), error) {
+	k.detach(id)
+	k.mu.Lock()
+	full, progress := len(k.watching) >= maxSubscriptions, k.progress
+	k.mu.Unlock()
+	if full {
+		return rpc.AttachResult{}, nil, limit("a socket follows at most %d sessions", maxSubscriptions)
+	}
+	v, result, end, err := k.srv.watch(ctx, id, from, progress)
+	if err != nil {
+		return result, nil, err
+	}
+	vctx, cancel := context.WithCancel(k.ctx)
+	sub := &subscription{cancel: cancel, done: make(chan struct{})}
+	k.mu.Lock()
+	old := k.watching[id]
+	k.watching[id] = sub
+	k.mu.Unlock()
+	if old != nil { // attached twice at once
+		old.cancel()
+	}
+	begin := make(chan struct{})
+	k.wg.Go(func() {
+		defer close(sub.done)
+		defer end()
+		defer cancel()
+		select {
+		case <-begin:
+			k.follow(vctx, v)
+		case <-vctx.Done():
+		}
+	})
+	return result, sync.OnceFunc(func() { close(begin) }), nil
+}
+
+// detach ends a subscription and waits for it.
+func (k *socket) detach(id string) {
+	k.mu.Lock()
+	sub := k.watching[id]
+	delete(k.watching, id)
+	k.mu.Unlock()
+	if sub != nil {
+		sub.cancel()
+		<-sub.done
+	}
+}
+
+// follow sends the messages of a session until it or the subscription ends.
+func (k *socket) follow(ctx context.Context, v *viewer) {
+	for {
+		items, err := v.next(ctx)
+		switch {
+		case errors.Is(err, errResync):
+			result, err := k.srv.attachAt(ctx, v.actor, nil)
+			if err != nil {
+				return
+			}
+			result.Resync, v.cursor = true, result.Cursor
+			if !k.notify("resync", sessionAttached{v.actor.id, result}) {
+				return
+			}
+			continue
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			k.notify("detached", detached{v.actor.id, failureOf(err).Reason})
+			return
+		}
+		for _, it := range items {
+			if ctx.Err() != nil || !k.writeRaw(v.frame(it)) {
+				return
+			}
+		}
+		v.pace(ctx)
+	}
+}

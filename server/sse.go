@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+func parseNumber(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
+
+// maxWait is how long a poll may wait.
+const maxWait = 60 * time.Second
+
+// events serves the messages of a session: as a stream, or with wait as a poll.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.identify(r)
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if c.session != "" && c.session != id {
+		return failure(rpc.AuthFailed, "the link is to another session")
+	}
+	place := r.Header.Get("Last-Event-ID")
+	if place == "" {
+		place = r.URL.Query().Get("after")
+	}
+	after, err := parseCursor(place)
+	if err != nil {
+		return err
+	}
+	release, err := s.connection()
+	if err != nil {
+		return err
+	}
+	defer release()
+	v, attached, end, err := s.watch(r.Context(), id, after, r.URL.Query().Get(rpc.CapabilityOutputDelta) == "1")
+	if err != nil {
+		return err
+	}
+	defer end()
+	if wait := r.URL.Query().Get("wait"); wait != "" {
+		return s.poll(w, r, v, attached, wait)
+	}
+	return s.sse(w, r, v, attached)
+}
+
+// pollResult is the answer to a poll.
+type pollResult struct {
+	rpc.AttachResult
+	Events []json.RawMessage `json:"events"`
+}
+
+// poll waits for messages and answers with them and the cursor for the next poll.
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *viewer, attached rpc.AttachResult, wait string) error {
+	n, err := strconv.ParseFloat(wait, 64)
+	if err != nil || n < 0 {
+		return invalid("wait is not a number of seconds")
+	}
+	result := pollResult{AttachResult: attached, Events: []json.RawMessage{}}
+	if attached.Snapshot == "" {
+		ctx, cancel := context.WithTimeout(r.Context(), min(time.Duration(n*float64(time.Second)), maxWait))
+		defer cancel()
+		stop := context.AfterFunc(s.ctx, cancel)
+		defer stop()
+		items, err := v.next(ctx)
+		switch {
+		case errors.Is(err, errResync):
+			if result.AttachResult, err = s.attachAt(r.Context(), v.actor, nil); err != nil {
+				return err
+			}
+			result.Resync = true
+			writeJSON(w, http.StatusOK, result)
+			return nil
+		case err != nil && ctx.Err() == nil:
+			return err
+		}
+		for _, it := range items {
+			result.Events = append(result.Events, v.envelope(it))
+		}
+		result.Cursor = v.cursor
+		s.mu.Lock()
+		if e := s.sessions[v.actor.id]; e != nil {
+			result.State = e.summary.State
+		}
+		s.mu.Unlock()
+	}
+	writeJSON(w, http.StatusOK, result)
+	return nil
+}
+
+// stream writes server-sent events. Each write has a deadline, so that a dead peer ends.
+type eventStream struct {
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	timeout time.Duration
+}
+
+func (e *eventStream) write(format string, args ...any) error {
+	_ = e.rc.SetWriteDeadline(time.Now().Add(e.timeout)) // tests have writers without one
+	_, err := fmt.Fprintf(e.w, format, args...)
+	return err
+}
+
+// attached says where the stream begins, with a snapshot where it has one.
+func (e *eventStream) attached(name string, a rpc.AttachResult) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return e.write("event: %s\nid: %s:%d.%d\ndata: %s\n\n", name, a.Cursor.Epoch, a.Cursor.Seq, a.Cursor.Sub, data)
+}
+
+// sse streams messages until the client or the server ends. A comment at least every
+// heartbeat keeps proxies from closing it.
+func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *viewer, attached rpc.AttachResult) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	out := &eventStream{w, http.NewResponseController(w), s.opts.WriteTimeout}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stop := context.AfterFunc(s.ctx, cancel)
+	defer stop()
+	err := out.write("retry: 1000\n")
+	name := "attached"
+	for err == nil {
+		if name != "" {
+			if err = out.attached(name, attached); err != nil {
+				break
+			}
+			name = ""
+		}
+		_ = out.rc.Flush() // the next write says what is wrong
+		var items []item
+		items, err = v.within(ctx, s.opts.Heartbeat)
+		switch {
+		case errors.Is(err, errResync):
+			if attached, err = s.attachAt(ctx, v.actor, nil); err == nil {
+				attached.Resync, v.cursor, name = true, attached.Cursor, "resync"
+			}
+			continue
+		case err != nil:
+		case len(items) == 0:
+			err = out.write(": heartbeat\n\n")
+			continue
+		}
+		for _, it := range items {
+			if err == nil {
+				err = out.write("id: %s:%d.%d\ndata: %s\n\n", v.cursor.Epoch, it.seq, it.sub, v.envelope(it))
+			}
+		}
+		_ = out.rc.Flush()
+		v.pace(ctx)
+	}
+	s.logger.Debug("a stream ended", "session", v.actor.id, "why", err)
+	return nil
+}
+
+// within is next with a bound: without a message it returns nothing.
+func (v *viewer) within(ctx context.Context, d time.Duration) ([]item, error) {
+	bound, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	items, err := v.next(bound)
+	if err != nil && bound.Err() != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	return items, err
+}

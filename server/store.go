@@ -1,0 +1,33 @@
+package server
+
+import (
+	"context"
+	"iter"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+)
+
+// store is what the server needs of package eventlog. It is an interface so that tests can
+// make a disk full or a log contested.
+type store interface {
+	Log(session string) sessionLog
+	Sessions(ctx context.Context) ([]eventlog.SessionInfo, error)
+	Health(ctx context.Context) error
+}
+
+// sessionLog is the log of one session.
+type sessionLog interface {
+	Append(ctx context.Context, expected uint64, events ...[]byte) (uint64, error)
+	AppendDelta(ctx context.Context, owner, seq, sub uint64, deltas ...[]byte) error
+	TrimDeltas(ctx context.Context, seq uint64) error
+	Last(ctx context.Context) (eventlog.Cursor, error)
+	Read(ctx context.Context, after eventlog.Cursor) iter.Seq2[eventlog.Event, error]
+	Snapshot(ctx context.Context) (eventlog.Snapshot, error)
+	PutSnapshot(ctx context.Context, seq, sub uint64, data []byte) error
+	Delete(ctx context.Context) error
+}
+
+// eventStore is a store of package eventlog.
+type eventStore struct{ *eventlog.Store }
+
+func (s eventStore) Log(session string) sessionLog { return s.Store.Log(session) }

@@ -1,0 +1,258 @@
+package server
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// The bounds of tokens.
+const (
+	maxTokens   = 10_000
+	maxTokenAge = 10 * 365 * 24 * time.Hour
+	cookieAge   = 7 * 24 * time.Hour
+)
+
+// tokensName is the name of the file that holds the tokens.
+const tokensName = "tokens.json"
+
+// token is a token as the disk holds it: without its secret.
+type token struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"`
+	Role    string    `json:"role"`
+	Session string    `json:"session,omitempty"`
+	Parent  string    `json:"parent,omitempty"` // of a cookie: the token that it was made from
+	Hash    string    `json:"hash"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+func (t token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
+// tokens are the tokens of a server. A secret is shown once and kept as its hash.
+type tokens struct {
+	path string
+	now  func() time.Time
+
+	mu  sync.Mutex
+	all []token
+	// start is the token that was made when the server started. It is not on disk.
+	start token
+}
+
+func openTokens(path string) (*tokens, error) {
+	t := &tokens{path: path, now: time.Now}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if err := json.Unmarshal(data, &t.all); err != nil {
+		return nil, fmt.Errorf("server: %s: %w", path, err)
+	}
+	return t, nil
+}
+
+// TokenFile is what [ReadTokens] finds.
+type TokenFile struct {
+	Path           string // of the file; empty where there is none
+	Mode           fs.FileMode
+	Valid, Expired int // how many tokens; those of cookies and links too
+}
+
+// ReadTokens looks at the tokens in the directory of a server ([Options].Dir), which need not run.
+// It returns no secret: the file has none.
+func ReadTokens(dir string) (TokenFile, error) {
+	path := filepath.Join(dir, tokensName)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return TokenFile{}, nil
+	}
+	if err != nil {
+		return TokenFile{}, fmt.Errorf("server: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return TokenFile{}, fmt.Errorf("server: %s is not a regular file", path)
+	}
+	t, err := openTokens(path)
+	if err != nil {
+		return TokenFile{}, err
+	}
+	f := TokenFile{Path: path, Mode: info.Mode().Perm()}
+	for _, tk := range t.all {
+		if tk.expired(t.now()) {
+			f.Expired++
+		} else {
+			f.Valid++
+		}
+	}
+	return f, nil
+}
+
+// secret makes a token: its id, what its holder gets, and the hash that is kept.
+func newSecret() (id, value, hash string) {
+	id = randomHex(6)
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // it never fails
+	value = "pt_" + id + "_" + base64.RawURLEncoding.EncodeToString(secret)
+	return id, value, hashOf(value)
+}
+
+func hashOf(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:])
+}
+
+// begin makes the token that is printed when the server starts.
+func (t *tokens) begin() string {
+	id, value, hash := newSecret()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.start = token{ID: id, Name: "owner", Role: roleAdmin.String(), Hash: hash, Created: t.now()}
+	return value
+}
+
+// create makes a token and stores it before it is shown.
+func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
+	if age < 0 || age > maxTokenAge {
+		return token{}, "", invalid("a token lasts between 1 second and 10 years")
+	}
+	var value string
+	tk.ID, value, tk.Hash = newSecret()
+	tk.Created = t.now().UTC()
+	if age > 0 {
+		tk.Expires = tk.Created.Add(age)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.expired(t.now()) })
+	if len(kept) >= maxTokens {
+		return token{}, "", limit("there are %d tokens; revoke some", maxTokens)
+	}
+	if err := t.save(append(kept, tk)); err != nil {
+		return token{}, "", err
+	}
+	return tk, value, nil
+}
+
+// save replaces the file, so that a crash leaves the old one or the new one.
+func (t *tokens) save(all []token) error {
+	data, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(t.path), ".tokens-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), t.path); err != nil {
+		return err
+	}
+	t.all = all
+	return nil
+}
+
+// revoke ends a token and the cookies made from it.
+func (t *tokens) revoke(id string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.ID == id || old.Parent == id })
+	if len(kept) == len(t.all) {
+		return conflict("there is no token %q", id)
+	}
+	return t.save(kept)
+}
+
+// forget ends the links to a session.
+func (t *tokens) forget(session string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.Session == session })
+	if len(kept) == len(t.all) {
+		return nil
+	}
+	return t.save(kept)
+}
+
+// list returns the tokens that are valid, without cookies.
+func (t *tokens) list() []rpc.TokenInfo {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := []rpc.TokenInfo{}
+	for _, tk := range t.all {
+		if tk.Parent != "" || tk.expired(t.now()) {
+			continue
+		}
+		info := rpc.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, CreatedAt: timestamp(tk.Created)}
+		if !tk.Expires.IsZero() {
+			info.ExpiresAt = timestamp(tk.Expires)
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+// check returns who holds a token. Every refusal looks the same to the caller.
+func (t *tokens) check(value string) (*principal, error) {
+	refused := failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+	parts := strings.SplitN(value, "_", 3)
+	if len(value) > 256 || len(parts) != 3 || parts[0] != "pt" {
+		return nil, refused
+	}
+	hash := hashOf(value)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.IndexFunc(t.all, func(tk token) bool { return tk.ID == parts[1] })
+	tk := t.start
+	if i >= 0 {
+		tk = t.all[i]
+	}
+	if tk.Hash == "" || subtle.ConstantTimeCompare([]byte(tk.Hash), []byte(hash)) != 1 || tk.expired(t.now()) {
+		return nil, refused
+	}
+	r, err := parseRole(tk.Role)
+	if err != nil {
+		return nil, refused
+	}
+	return &principal{id: tk.ID, name: tk.Name, role: r, session: tk.Session, cookie: tk.Parent != ""}, nil
+}
+
+// exchange makes a cookie of a token. It does not outlive it.
+func (t *tokens) exchange(value string) (cookie string, age time.Duration, err error) {
+	p, err := t.check(value)
+	if err != nil {
+		return "", 0, err
+	}
+	age = cookieAge
+	t.mu.Lock()
+	for _, tk := range t.all {
+		if tk.ID == p.id && !tk.Expires.IsZero() {
+			age = min(age, tk.Expires.Sub(t.now()))
+		}
+	}
+	t.mu.Unlock()
+	_, cookie, err = t.create(token{Name: p.name, Role: p.role.String(), Session: p.session, Parent: p.id}, age)
+	return cookie, age, err
+}

@@ -1,0 +1,436 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// wire is a JSON-RPC connection of a test.
+type wire struct {
+	t    *testing.T
+	conn *websocket.Conn
+	n    int
+}
+
+func (h *harness) dial(token string) *wire {
+	h.Helper()
+	conn, _, err := websocket.Dial(h.ctx(), h.url+"/v1/ws", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}})
+	if err != nil {
+		h.Fatal(err)
+	}
+	conn.SetReadLimit(64 << 20)
+	h.Cleanup(func() { _ = conn.CloseNow() })
+	return &wire{t: h.T, conn: conn}
+}
+
+type wireMessage struct {
+	ID     json.RawMessage  `json:"id"`
+	Method string           `json:"method"`
+	Params json.RawMessage  `json:"params"`
+	Result json.RawMessage  `json:"result"`
+	Error  *rpc.ErrorObject `json:"error"`
+}
+
+func (w *wire) read() wireMessage {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	_, data, err := w.conn.Read(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var m wireMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		w.t.Fatalf("%v: %s", err, data)
+	}
+	return m
+}
+
+func (w *wire) send(text string) {
+	w.t.Helper()
+	if err := w.conn.Write(context.Background(), websocket.MessageText, []byte(text)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// call calls a method and returns its answer; what comes before it is dropped.
+func (w *wire) call(method string, params any) (json.RawMessage, *rpc.ErrorObject) {
+	w.t.Helper()
+	w.n++
+	data, err := json.Marshal(params)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, w.n, method, data))
+	for {
+		if m := w.read(); string(m.ID) == fmt.Sprint(w.n) {
+			return m.Result, m.Error
+		}
+	}
+}
+
+// post calls a method over HTTP.
+func (h *harness) post(method string, params any) (json.RawMessage, *rpc.ErrorObject) {
+	h.Helper()
+	data, err := json.Marshal(params)
+	if err != nil {
+		h.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(h.ctx(), http.MethodPost, h.url+"/v1/"+method, bytes.NewReader(data))
+	if err != nil {
+		h.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+h.token)
+	status, _, body := h.do(req)
+	if status == http.StatusOK {
+		return body, nil
+	}
+	var e errorBody
+	if err := json.Unmarshal(body, &e); err != nil {
+		h.Fatalf("%s: status %d, %s", method, status, body)
+	}
+	return nil, &e.Error
+}
+
+// scene is a session in which every method has something to do.
+type scene struct {
+	session, task, request, question, queued, prompt, agentID, token string
+}
+
+func (h *harness) scene() scene {
+	h.Helper()
+	var s scene
+	s.session = h.connect()
+	w := h.watch(s.session)
+	s.prompt = h.query(s.session, "task").TurnID
+	w.results(1)
+	s.task = h.history(s.session).Tasks[0].ID
+	h.query(s.session, "tool Bash")
+	w.state(RequiresAction)
+	s.request = h.history(s.session).Prompts[0].RequestID
+	s.queued = h.query(s.session, "say queued").TurnID
+	if err := h.server.with(h.ctx(), s.session, func(a *actor) error { s.agentID = a.core.AgentID; return nil }); err != nil {
+		h.Fatal(err)
+	}
+	other := h.connect()
+	h.query(other, "ask")
+	wo := h.watch(other)
+	wo.state(RequiresAction)
+	s.question = h.history(other).Prompts[0].RequestID + " " + other
+	var tk rpc.TokensCreateResult
+	h.call("tokens.create", rpc.TokensCreateParams{Role: "viewer"}, &tk)
+	s.token = tk.ID
+	return s
+}
+
+// params are the parameters of every method in a scene. What is missing here is a method
+// without a test.
+func (s scene) params() map[string]any {
+	ref := rpc.SessionRef{SessionID: s.session}
+	hist := rpc.HistoryRef{Session: s.agentID}
+	question, other, _ := strings.Cut(s.question, " ")
+	return map[string]any{
+		"hello": rpc.HelloParams{}, "session.connect": rpc.ConnectParams{}, "session.query": rpc.QueryParams{SessionID: s.session, Text: "say x"},
+		"session.queryWithContent": json.RawMessage(`{"session_id":"` + s.session + `","content":[{"type":"text","text":"say y"}]}`),
+		"session.attach":           ref, "session.detach": ref, "session.list": rpc.ListParams{}, "session.runInBackground": ref,
+		"session.setModel": rpc.SetModelParams{SessionID: s.session, Model: "sim-2"}, "session.setPermissionMode": rpc.SetPermissionModeParams{SessionID: s.session, Mode: "plan"},
+		"session.setMaxThinkingTokens": ref, "session.setEffort": rpc.SetEffortParams{SessionID: s.session, Effort: "high"}, "session.fork": rpc.ForkParams{SessionID: s.session},
+		"session.rewind": rpc.RewindParams{SessionID: s.session, UserMessageID: s.prompt, DryRun: true}, "session.getHistory": ref,
+		"session.rename": rpc.SessionRenameParams{SessionID: s.session, Title: "T"}, "session.archive": ref, "session.unarchive": ref,
+		"session.continue": ref, "session.takeOver": ref, "session.handBack": ref, "session.isolation": ref, "queue.list": ref,
+		"queue.edit":    rpc.QueueEditParams{SessionID: s.session, ID: s.queued, Content: `"say edited"`},
+		"queue.reorder": rpc.QueueReorderParams{SessionID: s.session, IDs: []string{s.queued}}, "queue.release": ref,
+		"queue.remove":       rpc.QueueItemParams{SessionID: s.session, ID: s.queued},
+		"queue.sendNow":      rpc.QueueItemParams{SessionID: s.session, ID: "none"},
+		"permission.list":    rpc.PermissionListParams{},
+		"permission.respond": rpc.PermissionRespondParams{SessionID: s.session, RequestID: s.request, Behavior: "allow"},
+		"question.respond":   rpc.QuestionRespondParams{SessionID: other, RequestID: question, Action: "decline"},
+		"history.list":       rpc.HistoryListParams{}, "history.load": hist, "history.metadata": hist, "history.rename": rpc.HistoryRenameParams{Session: s.agentID, Title: "T"},
+		"history.tag": rpc.HistoryTagParams{Session: s.agentID, Tag: "t"}, "history.delete": hist, "history.export": rpc.HistoryExportParams{Session: s.agentID, Format: "markdown"},
+		"history.search": rpc.HistorySearchParams{Query: "task"}, "mcp.status": ref, "mcp.reconnect": rpc.MCPServerParams{SessionID: s.session, ServerName: "demo"},
+		"mcp.toggle": rpc.MCPToggleParams{SessionID: s.session, ServerName: "demo"}, "mcp.tools": rpc.MCPToolsParams{SessionID: s.session}, "models.list": ref,
+		"commands.list": ref, "agents.list": ref, "task.output": rpc.TaskOutputParams{SessionID: s.session, TaskID: s.task},
+		"task.stop": rpc.TaskParams{SessionID: s.session, TaskID: s.task}, "files.search": rpc.FilesSearchParams{SessionID: s.session, Query: "a"},
+		"files.read": rpc.FilesReadParams{SessionID: s.session, Path: "a.txt"}, "context.build": json.RawMessage(`{"text":"t","contexts":[]}`),
+		"context.parse": rpc.ContextParseParams{Text: "t"}, "image.upload": rpc.ImageUploadParams{SessionID: s.session, MediaType: "image/png", Data: "aGk="},
+		"usage.context": ref, "usage.session": ref, "usage.summary": rpc.UsageSummaryParams{}, "settings.get": rpc.Empty{}, "health": rpc.Empty{},
+		"server.drain": rpc.DrainParams{}, "tokens.create": rpc.TokensCreateParams{Role: "viewer"}, "tokens.list": rpc.Empty{},
+		"tokens.revoke": rpc.TokensRevokeParams{ID: s.token}, "share.create": rpc.ShareCreateParams{SessionID: s.session},
+		"share.revoke": rpc.ShareRevokeParams{ID: "none"}, "audit.list": rpc.AuditListParams{}, "providers.list": rpc.Empty{},
+		"session.interrupt": ref, "session.disconnect": ref, "session.delete": rpc.SessionDeleteParams{SessionID: s.session},
+	}
+}
+
+// want are the reasons of methods that fail in a scene.
+var want = map[string]rpc.Reason{
+	"session.archive": rpc.Conflict, "session.continue": rpc.Conflict, "session.handBack": rpc.Unsupported, "session.isolation": rpc.Unsupported,
+	"queue.reorder": rpc.Conflict, "queue.sendNow": rpc.Conflict, "history.delete": rpc.Conflict, "server.drain": rpc.Unsupported, "share.revoke": rpc.Conflict,
+}
+
+// last are the methods that end what others need, in their order.
+var last = []string{"queue.remove", "permission.respond", "question.respond", "task.stop", "session.interrupt", "session.disconnect", "session.delete"}
+
+// TestMethods calls every method over the WebSocket and over HTTP.
+func TestMethods(t *testing.T) {
+	for _, transport := range []string{"websocket", "http"} {
+		t.Run(transport, func(t *testing.T) {
+			h := newHarness(t)
+			writeFile(t, filepath.Join(h.dir, "work", "a.txt"), "one\ntwo\n")
+			s := h.scene()
+			params := s.params()
+			w := h.dial(h.token)
+			call := w.call
+			if transport == "http" {
+				call = h.post
+			}
+			check := func(m rpc.Method) {
+				p, ok := params[m.Name]
+				reason := want[m.Name]
+				if !ok {
+					p, reason = rpc.Empty{}, rpc.Unsupported // of the issues that follow
+				}
+				result, e := call(m.Name, p)
+				if reason != "" {
+					if e == nil || e.Data.Reason != reason {
+						t.Errorf("%s: %s, %+v; want reason %s", m.Name, result, e, reason)
+					}
+					return
+				}
+				if e != nil {
+					t.Errorf("%s: %+v", m.Name, e)
+					return
+				}
+				if err := json.Unmarshal(result, reflect.New(m.Result).Interface()); err != nil {
+					t.Errorf("%s: %v: %s", m.Name, err, result)
+				}
+			}
+			byName := map[string]rpc.Method{}
+			for _, m := range rpc.Methods {
+				byName[m.Name] = m
+			}
+			for _, m := range rpc.Methods {
+				if !strings.Contains(" "+strings.Join(last, " ")+" ", " "+m.Name+" ") {
+					check(m)
+				}
+			}
+			for _, name := range last {
+				check(byName[name])
+			}
+		})
+	}
+}
+
+// TestEvents_transports follows one session over WebSocket, server-sent events and polls;
+// all give the same messages, and each goes on where it was cut.
+func TestEvents_transports(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	for i := range 3 {
+		h.query(id, fmt.Sprintf("say turn %d", i))
+		w.results(i + 1)
+	}
+	w.until("the title", func(c *uiConversation) bool { return c.Title != "" })
+	var hist rpc.GetHistoryResult
+	h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &hist)
+	start := rpc.Cursor{Epoch: hist.Cursor.Epoch}
+	viaSocket := h.viaSocket(id, start, hist.Cursor.Seq)
+	viaSSE := h.viaSSE(id, start, hist.Cursor.Seq)
+	viaPoll := h.viaPoll(id, start, hist.Cursor.Seq)
+	if len(viaSocket) != int(hist.Cursor.Seq) {
+		t.Fatalf("%d messages over the socket, want %d", len(viaSocket), hist.Cursor.Seq)
+	}
+	for i := range viaSocket {
+		if viaSSE[i] != viaSocket[i] || viaPoll[i] != viaSocket[i] {
+			t.Errorf("message %d differs:\n%s\n%s\n%s", i+1, viaSocket[i], viaSSE[i], viaPoll[i])
+		}
+	}
+}
+
+func (h *harness) viaSocket(id string, from rpc.Cursor, end uint64) []string {
+	h.Helper()
+	w := h.dial(h.token)
+	w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session.attach","params":{"session_id":%q,"after":{"epoch":%q,"seq":0}}}`, id, from.Epoch))
+	if m := w.read(); string(m.ID) != "1" || m.Error != nil {
+		h.Fatalf("the first message is %+v, not the answer to attach", m)
+	}
+	var all []string
+	for uint64(len(all)) < end {
+		m := w.read()
+		if m.Method == "event" {
+			all = append(all, string(m.Params))
+		}
+	}
+	return all
+}
+
+// viaSSE reads two messages per connection and goes on with Last-Event-ID.
+func (h *harness) viaSSE(id string, from rpc.Cursor, end uint64) []string {
+	h.Helper()
+	var all []string
+	lastID := fmt.Sprintf("%s:%d.0", from.Epoch, from.Seq)
+	for uint64(len(all)) < end {
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, h.url+"/v1/sessions/"+id+"/events", nil)
+		req.Header.Set("Authorization", "Bearer "+h.token)
+		req.Header.Set("Last-Event-ID", lastID)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			h.Fatal(err)
+		}
+		if resp.Header.Get("X-Accel-Buffering") != "no" || resp.Header.Get("Content-Type") != "text/event-stream" {
+			h.Fatalf("the headers are %v", resp.Header)
+		}
+		lines := bufio.NewScanner(resp.Body)
+		lines.Buffer(nil, 1<<20)
+		name, n, at := "", 0, ""
+		for n < 2 && lines.Scan() {
+			switch field, value, _ := strings.Cut(lines.Text(), ": "); field {
+			case "event":
+				name = value
+			case "id":
+				at = value
+			case "data":
+				if name == "" {
+					all = append(all, value)
+					lastID = at
+					n++
+				}
+			case "":
+				name = ""
+			}
+			if uint64(len(all)) == end {
+				break
+			}
+		}
+		cancel()
+		resp.Body.Close()
+	}
+	return all
+}
+
+func (h *harness) viaPoll(id string, from rpc.Cursor, end uint64) []string {
+	h.Helper()
+	var all []string
+	at := from
+	for uint64(len(all)) < end {
+		req, _ := http.NewRequestWithContext(h.ctx(), http.MethodGet, fmt.Sprintf("%s/v1/sessions/%s/events?wait=5&after=%s:%d.%d", h.url, id, at.Epoch, at.Seq, at.Sub), nil)
+		req.Header.Set("Authorization", "Bearer "+h.token)
+		_, _, body := h.do(req)
+		var r struct {
+			Cursor rpc.Cursor        `json:"cursor"`
+			State  string            `json:"state"`
+			Events []json.RawMessage `json:"events"`
+		}
+		if err := json.Unmarshal(body, &r); err != nil || len(r.Events) == 0 || r.State == "" {
+			h.Fatalf("the poll gave %s (%v)", body, err)
+		}
+		for _, e := range r.Events {
+			all = append(all, string(e))
+		}
+		at = r.Cursor
+	}
+	return all
+}
+
+func TestPoll_waits(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	var hist rpc.GetHistoryResult
+	h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &hist)
+	req, _ := http.NewRequestWithContext(h.ctx(), http.MethodGet,
+		fmt.Sprintf("%s/v1/sessions/%s/events?wait=0.05&after=%s:%d.0", h.url, id, hist.Cursor.Epoch, hist.Cursor.Seq), nil)
+	req.Header.Set("Authorization", "Bearer "+h.token)
+	if status, _, body := h.do(req); status != http.StatusOK || !strings.Contains(string(body), `"events":[]`) {
+		t.Errorf("a poll without news gave %d %s", status, body)
+	}
+}
+
+func TestSSE_heartbeatAndResync(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.Heartbeat = 20 * time.Millisecond })
+	id := h.connect()
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, h.url+"/v1/sessions/"+id+"/events?after=wrong:5.0", nil)
+	req.Header.Set("Authorization", "Bearer "+h.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	var seen strings.Builder
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), ": heartbeat") {
+		seen.WriteString(lines.Text() + "\n")
+	}
+	if !strings.Contains(seen.String(), `"resync":true`) || !strings.Contains(seen.String(), `"snapshot":{`) {
+		t.Errorf("a wrong epoch gave %s", seen.String())
+	}
+}
+
+func TestOpenAPI(t *testing.T) {
+	h := newHarness(t)
+	req, _ := http.NewRequestWithContext(h.ctx(), http.MethodGet, h.url+"/v1/openapi.json", nil)
+	_, _, body := h.do(req)
+	var doc struct {
+		OpenAPI    string                                `json:"openapi"`
+		Paths      map[string]map[string]json.RawMessage `json:"paths"`
+		Components struct {
+			Schemas map[string]*jsonschema.Schema `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(doc.OpenAPI, "3.1.") {
+		t.Errorf("the version is %q", doc.OpenAPI)
+	}
+	for _, m := range rpc.Methods {
+		if doc.Paths["/v1/"+m.Name]["post"] == nil {
+			t.Errorf("%s is missing", m.Name)
+		}
+	}
+	// Every reference leads somewhere, and every schema is one.
+	for _, part := range strings.Split(string(body), `"$ref":"`)[1:] {
+		target, _, _ := strings.Cut(part, `"`)
+		name, ok := strings.CutPrefix(target, "#/components/schemas/")
+		if ok && doc.Components.Schemas[name] == nil || !ok && target != "#/components/responses/Error" {
+			t.Errorf("the reference %s leads nowhere", target)
+		}
+	}
+	if strings.Contains(string(body), "$defs") {
+		t.Error("the document refers to $defs")
+	}
+}
+
+func TestSocket_badRequests(t *testing.T) {
+	h := newHarness(t)
+	w := h.dial(h.token)
+	for _, bad := range []string{`{`, `[]`, `{"method":"health"}`, `{"jsonrpc":"2.0","id":1}`, `"x"`} {
+		w.send(bad)
+		if m := w.read(); m.Error == nil || m.Error.Code != -32600 {
+			t.Errorf("%s was answered with %+v", bad, m)
+		}
+	}
+	if _, e := w.call("health", rpc.Empty{}); e != nil {
+		t.Errorf("after bad requests: %+v", e)
+	}
+	if _, e := w.call("no.such", rpc.Empty{}); e == nil || e.Code != -32601 {
+		t.Errorf("a method that does not exist: %+v", e)
+	}
+}
