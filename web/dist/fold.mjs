@@ -3,13 +3,18 @@ var known = {
   assistant: true,
   compact_boundary: true,
   error: true,
+  hook: true,
+  notice: true,
   permission_request: true,
   permission_resolved: true,
+  plan: true,
   question_request: true,
   question_resolved: true,
   queue_changed: true,
   rate_limit: true,
   result: true,
+  retry: true,
+  session_info: true,
   session_state: true,
   status_system: true,
   stream_event: true,
@@ -19,10 +24,31 @@ var known = {
   task_started: true,
   task_updated: true,
   tool_progress: true,
+  truncate: true,
+  turn_diff: true,
+  turn_start: true,
   unknown: true,
+  usage: true,
   user: true
 };
+var maxDepth = 2e3;
+function deeper(text, levels) {
+  if (text.length <= 2 * levels) return false;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 91 || c === 123) {
+      if (++depth > levels) return true;
+    } else if (c === 93 || c === 125) {
+      depth--;
+    } else if (c === 34) {
+      for (i++; i < text.length && text.charCodeAt(i) !== 34; i++) if (text.charCodeAt(i) === 92) i++;
+    }
+  }
+  return false;
+}
 function decode(text) {
+  if (deeper(text, maxDepth)) return { type: "unknown", originalType: "", data: text };
   let data;
   try {
     data = JSON.parse(text);
@@ -55,7 +81,7 @@ function canonical(v) {
   }
 }
 function members(v) {
-  return Object.entries(v).filter(([, value]) => value !== void 0).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([key, value]) => JSON.stringify(wellFormed(key)) + ":" + canonical(value));
+  return Object.entries(v).filter(([, value]) => value !== void 0).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([key2, value]) => JSON.stringify(wellFormed(key2)) + ":" + canonical(value));
 }
 
 // src/fold/json.ts
@@ -74,48 +100,253 @@ function list(v) {
 function strings(v) {
   return list(v).filter((s) => typeof s === "string");
 }
-function get(v, key) {
+function get(v, key2) {
   if (!isObj(v)) return void 0;
-  const member = v[key];
+  const member = v[key2];
   return member === null ? void 0 : member;
 }
-function setText(target, key, text) {
-  if (typeof text === "string" && text !== "") target[key] = text;
+function setText(target, key2, text) {
+  if (typeof text === "string" && text !== "") target[key2] = text;
 }
-function setValue(target, key, value) {
-  if (value !== void 0 && value !== null) target[key] = value;
+function setNumber(target, key2, value) {
+  if (typeof value === "number" && Number.isFinite(value)) target[key2] = value;
 }
+function setValue(target, key2, value) {
+  if (value !== void 0 && value !== null) target[key2] = value;
+}
+
+// src/fold/heap.ts
+var BlockHeap = class {
+  list = [];
+  /** The block with the highest index. */
+  get top() {
+    return this.list[0];
+  }
+  push(b) {
+    const list2 = this.list;
+    let i = list2.length;
+    list2.push(b);
+    while (i > 0) {
+      const up = i - 1 >> 1;
+      if (list2[up].index >= b.index) break;
+      list2[i] = list2[up];
+      i = up;
+    }
+    list2[i] = b;
+  }
+  pop() {
+    const list2 = this.list;
+    const top = list2[0];
+    const b = list2.pop();
+    if (b === void 0 || list2.length === 0) return top;
+    let i = 0;
+    for (; ; ) {
+      let child = 2 * i + 1;
+      if (child >= list2.length) break;
+      if (child + 1 < list2.length && list2[child + 1].index > list2[child].index) child++;
+      if (list2[child].index <= b.index) break;
+      list2[i] = list2[child];
+      i = child;
+    }
+    list2[i] = b;
+    return top;
+  }
+};
+
+// src/fold/message.ts
+var MessageIndex = class {
+  // how many are incomplete
+  constructor(message, thread, item) {
+    this.message = message;
+    this.thread = thread;
+    this.item = item;
+  }
+  message;
+  thread;
+  item;
+  gone = false;
+  // it was removed
+  blocks;
+  // while the list is not in order
+  open = [];
+  // that have begun, until the message is complete
+  partial = new BlockHeap();
+  // that are not whole; ones that are by now are skipped
+  n = 0;
+  // how many blocks there are
+  whole = 0;
+  // how many are whole
+  live = 0;
+  // how many stream
+  broken = 0;
+  /** Adds a block to the counts, or with -1 takes it away. */
+  count(b, n) {
+    this.n += n;
+    if (b.whole === true) this.whole += n;
+    if (b.state === "streaming") this.live += n;
+    else if (b.state === "incomplete") this.broken += n;
+  }
+  /** Notes a block that is not whole or has not stopped. */
+  pending(b) {
+    if (b.state === "streaming") this.open.push(b);
+    if (b.whole !== true) this.partial.push(b);
+  }
+  /** Where the block of an index is or belongs, in a list that is in order. */
+  place(index) {
+    const list2 = this.message.blocks;
+    let low = 0;
+    let high = list2.length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (list2[middle].index < index) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  find(index) {
+    if (this.blocks !== void 0) return this.blocks.get(index);
+    const b = this.message.blocks[this.place(index)];
+    return b?.index === index ? b : void 0;
+  }
+  /** Whether a block is still there. */
+  has(b) {
+    return !this.gone && this.find(b.index) === b;
+  }
+  /** Adds a block. It returns false where the list is not in order now. */
+  insert(b, small2) {
+    const list2 = this.message.blocks;
+    const last = list2[list2.length - 1];
+    let ordered = true;
+    if (this.blocks === void 0 && (last === void 0 || last.index < b.index)) list2.push(b);
+    else if (this.blocks === void 0 && list2.length <= small2) list2.splice(this.place(b.index), 0, b);
+    else {
+      this.unsettle();
+      this.blocks?.set(b.index, b);
+      list2.push(b);
+      ordered = false;
+    }
+    this.count(b, 1);
+    this.pending(b);
+    return ordered;
+  }
+  /** Lets blocks leave and come without moving others. */
+  unsettle() {
+    if (this.blocks !== void 0) return;
+    this.blocks = /* @__PURE__ */ new Map();
+    for (const b of this.message.blocks) this.blocks.set(b.index, b);
+  }
+  /** Puts the blocks in order. */
+  settle() {
+    const blocks = this.blocks;
+    if (blocks === void 0) return;
+    this.message.blocks = this.message.blocks.filter((b) => blocks.get(b.index) === b).sort((a, b) => a.index - b.index);
+    this.blocks = void 0;
+  }
+};
+
+// src/fold/thread.ts
+var ThreadIndex = class {
+  constructor(thread) {
+    this.thread = thread;
+  }
+  thread;
+  at;
+  // where an item is; made when it is needed first
+  from = 0;
+  // the first place that is not in order
+  dirty = false;
+  /** Whether the places of items are known. */
+  get indexed() {
+    return this.at !== void 0;
+  }
+  push(item) {
+    this.at?.set(item, this.thread.items.length);
+    this.thread.items.push(item);
+  }
+  /** Where items are, by item. */
+  places() {
+    if (this.at === void 0) {
+      const at = /* @__PURE__ */ new Map();
+      this.thread.items.forEach((item, i) => at.set(item, i));
+      this.at = at;
+    }
+    return this.at;
+  }
+  /** Where an item is, undefined if it is not there. */
+  position(item) {
+    return this.places().get(item);
+  }
+  /** Takes an item out, once settle has been there. */
+  leave(item) {
+    const i = this.position(item);
+    if (i === void 0) return false;
+    this.places().delete(item);
+    this.from = this.dirty ? Math.min(this.from, i) : i;
+    this.dirty = true;
+    return true;
+  }
+  /** Whether all items have left. */
+  get empty() {
+    return this.places().size === 0;
+  }
+  /** Puts the items in order. */
+  settle() {
+    if (!this.dirty) return;
+    const items = this.thread.items;
+    const at = this.places();
+    let n = this.from;
+    for (let i = this.from; i < items.length; i++) {
+      const item = items[i];
+      if (at.get(item) !== i) continue;
+      items[n] = item;
+      at.set(item, n);
+      n++;
+    }
+    items.length = n;
+    this.dirty = false;
+  }
+};
 
 // src/fold/lookup.ts
 function emptyConversation() {
   return {
     threads: [{ parentToolUseId: "", items: [] }],
+    turns: [],
     tasks: [],
     prompts: [],
     queue: [],
     totals: {
       turns: 0,
-      costUsd: 0,
       durationMs: 0,
       durationApiMs: 0,
       inputTokens: 0,
       outputTokens: 0,
       cacheCreationInputTokens: 0,
       cacheReadInputTokens: 0
-    }
+    },
+    hooks: [],
+    notices: []
   };
 }
-function messageKey(parent, id) {
-  return parent + "\0" + id;
+var small = 512;
+function key(...parts) {
+  return parts.join("\0");
 }
 var Lookup = class {
   constructor(state) {
     this.state = state;
+    state.turns ??= [];
+    state.hooks ??= [];
+    state.notices ??= [];
     for (const thread of state.threads) {
-      this.threads.set(thread.parentToolUseId, thread);
-      for (const item of thread.items) this.add(thread, item);
+      const t = new ThreadIndex(thread);
+      this.threads.set(thread.parentToolUseId, t);
+      for (const item of thread.items) this.index(t, item);
     }
     for (const task of state.tasks) this.tasks.set(task.id, task);
+    for (const p of state.prompts) this.prompts.set(key(p.type, p.requestId), p);
+    for (const h of state.hooks) this.hooks.set(h.id, h);
+    for (const t of state.turns) this.turns.set(t.id, t);
     this.thread("");
   }
   state;
@@ -125,50 +356,128 @@ var Lookup = class {
   tools = /* @__PURE__ */ new Map();
   orphans = /* @__PURE__ */ new Map();
   // results without their tool
-  tasks = /* @__PURE__ */ new Map();
+  lines = /* @__PURE__ */ new Map();
   current = /* @__PURE__ */ new Map();
   // the message that is streamed, by parent
+  turns = /* @__PURE__ */ new Map();
+  tasks = /* @__PURE__ */ new Map();
+  hooks = /* @__PURE__ */ new Map();
+  prompts = /* @__PURE__ */ new Map();
+  byTurn;
+  // made when it is needed first
+  // Lists that are not in order, and those of the message that is being applied.
+  dirtyThreads = /* @__PURE__ */ new Set();
+  dirtyMessages = /* @__PURE__ */ new Set();
+  threadsDirty = false;
+  promptsDirty = false;
+  touchedThreads = [];
+  touchedMessages = [];
+  steps = 0;
+  // counts what grows with the conversation, for tests
   // The block that the last delta went to: the next one most likely does too.
   lastParent = "";
   lastMessage = "";
   lastBlock;
-  add(thread, item) {
+  index(t, item) {
+    this.steps += 1 + (item.message?.blocks.length ?? 0);
     const m = item.message;
     if (item.toolResult) {
-      this.orphans.set(item.toolResult.toolUseId, thread);
+      this.orphan({ thread: t, item });
     } else if (m?.role === "assistant") {
-      this.messages.set(messageKey(thread.parentToolUseId, m.id ?? ""), m);
-      if (m.state === "streaming") this.current.set(thread.parentToolUseId, m.id ?? "");
+      const parent = t.thread.parentToolUseId;
+      const mi = new MessageIndex(m, t, item);
+      this.messages.set(key(parent, m.id ?? ""), mi);
+      if (m.state === "streaming") this.current.set(parent, m.id ?? "");
       for (const b of m.blocks) {
+        mi.count(b, 1);
+        mi.pending(b);
+        this.line(mi, b);
         if (b.tool && b.tool.id !== "") this.tools.set(b.tool.id, b.tool);
       }
     } else if (m?.uuid) {
-      this.users.set(m.uuid, m);
+      this.users.set(m.uuid, { message: m, ref: { thread: t, item } });
     }
   }
-  thread(parent) {
+  /** Notes which line has confirmed a block. */
+  line(message, block) {
+    if (block.uuid === void 0 || block.uuid === "") return;
+    const k = key(message.thread.thread.parentToolUseId, block.uuid);
+    const refs = this.lines.get(k);
+    if (refs === void 0) this.lines.set(k, [{ message, block }]);
+    else refs.push({ message, block });
+  }
+  /** The blocks that a line has confirmed. */
+  confirmed(parent, uuid) {
+    return (this.lines.get(key(parent, uuid)) ?? []).filter((r) => r.block.uuid === uuid && r.message.has(r.block));
+  }
+  forgetLine(parent, uuid) {
+    this.lines.delete(key(parent, uuid));
+  }
+  /** Notes a result without its tool. */
+  orphan(ref) {
+    const id = ref.item.toolResult?.toolUseId ?? "";
+    const refs = this.orphans.get(id);
+    if (refs === void 0) this.orphans.set(id, [ref]);
+    else refs.push(ref);
+  }
+  threadIndex(parent) {
     let t = this.threads.get(parent);
-    if (t === void 0) {
-      if (parent !== "") this.thread("");
-      t = { parentToolUseId: parent, items: [] };
-      let at = this.state.threads.findIndex((other) => other.parentToolUseId > parent);
-      if (at < 0) at = this.state.threads.length;
-      this.state.threads.splice(at, 0, t);
-      this.threads.set(parent, t);
-    }
+    if (t !== void 0) return t;
+    if (parent !== "") this.threadIndex("");
+    t = new ThreadIndex({ parentToolUseId: parent, items: [] });
+    this.threads.set(parent, t);
+    const list2 = this.state.threads;
+    const last = list2[list2.length - 1];
+    if (last !== void 0 && last.parentToolUseId >= parent) this.threadsDirty = true;
+    list2.push(t.thread);
     return t;
   }
+  thread(parent) {
+    return this.threadIndex(parent).thread;
+  }
+  /** The turn that runs or ran last. */
+  get turn() {
+    return this.state.turns[this.state.turns.length - 1];
+  }
+  beginTurn(t) {
+    this.state.turns.push(t);
+    this.turns.set(t.id, t);
+    return t;
+  }
+  /** Adds an item to the end of a thread, in the turn that runs. */
+  add(parent, item) {
+    const thread = this.threadIndex(parent);
+    const ref = { thread, item };
+    thread.push(item);
+    this.inTurn(ref, this.turn);
+    return ref;
+  }
+  /** Notes that an item belongs to a turn. */
+  inTurn(ref, turn) {
+    if (turn === void 0 || (ref.item.turnId ?? "") === turn.id) return;
+    if (turn.id === "") delete ref.item.turnId;
+    else ref.item.turnId = turn.id;
+    this.noteTurn(ref);
+  }
+  noteTurn(ref) {
+    const id = ref.item.turnId;
+    if (this.byTurn === void 0 || id === void 0) return;
+    const refs = this.byTurn.get(id);
+    if (refs === void 0) this.byTurn.set(id, [ref]);
+    else refs.push(ref);
+  }
   message(parent, id) {
-    return this.messages.get(messageKey(parent, id));
+    return this.messages.get(key(parent, id));
   }
   /** An assistant's message, a new one in the given state if there is none. */
   answer(parent, id, state) {
     let m = this.message(parent, id);
     if (m === void 0) {
-      m = { role: "assistant", state, blocks: [] };
-      if (id !== "") m.id = id;
-      this.thread(parent).items.push({ kind: "message", message: m });
-      this.messages.set(messageKey(parent, id), m);
+      const message = { role: "assistant", state, blocks: [] };
+      if (id !== "") message.id = id;
+      const ref = this.add(parent, { kind: "message", message });
+      m = new MessageIndex(message, ref.thread, ref.item);
+      this.messages.set(key(parent, id), m);
     }
     return m;
   }
@@ -188,51 +497,138 @@ var Lookup = class {
   }
   /** The block of an index, a new one that streams if there is none. */
   block(m, index, type) {
-    let at = m.blocks.length;
-    while (at > 0 && m.blocks[at - 1].index > index) at--;
-    const found = m.blocks[at - 1];
-    if (found !== void 0 && found.index === index) return found;
+    const found = m.find(index);
+    if (found !== void 0) return found;
     const b = { index, type, state: "streaming" };
-    m.blocks.splice(at, 0, b);
+    const ordered = m.blocks === void 0;
+    const at = m.message.blocks.length;
+    if (m.insert(b, small)) this.steps += m.message.blocks[at] === b ? 1 : Math.min(at, small);
+    else {
+      this.dirtyMessages.add(m);
+      if (ordered) this.steps += at;
+    }
     return b;
   }
-  /** Removes blocks. */
-  drop(m, gone) {
-    const kept = m.blocks.filter((b) => {
-      if (!gone(b)) return true;
-      this.dropTool(b);
-      return false;
-    });
-    if (kept.length !== m.blocks.length) m.blocks = kept;
+  /** Removes a block. */
+  drop(m, b) {
+    if (!m.has(b)) return;
+    m.count(b, -1);
+    this.dropTool(b);
+    if (m.blocks === void 0) this.steps += m.message.blocks.length;
+    m.unsettle();
+    m.blocks?.delete(b.index);
+    this.dirtyMessages.add(m);
+    this.touchedMessages.push(m);
     this.forgetBlock();
+  }
+  /** Removes the blocks that are not whole, from an index on. */
+  dropPartial(m, from) {
+    for (let b = m.partial.top; b !== void 0 && b.index >= from; b = m.partial.top) {
+      m.partial.pop();
+      this.steps++;
+      if (b.whole !== true) this.drop(m, b);
+    }
   }
   dropTool(b) {
     if (b.tool && this.tools.get(b.tool.id) === b.tool) this.tools.delete(b.tool.id);
   }
-  position(t, m) {
-    for (let i = t.items.length - 1; i >= 0; i--) {
-      if (t.items[i]?.message === m) return i;
-    }
-    return -1;
+  /** Takes an item out of its thread. */
+  leave(ref) {
+    if (!ref.thread.indexed) this.steps += ref.thread.thread.items.length;
+    if (!ref.thread.leave(ref.item)) return false;
+    this.dirtyThreads.add(ref.thread);
+    this.touchedThreads.push(ref.thread);
+    return true;
   }
-  /** Moves a message to the end of its thread. */
-  toEnd(parent, m) {
-    const t = this.thread(parent);
-    const i = this.position(t, m);
-    if (i < 0 || i === t.items.length - 1) return;
-    t.items.push(...t.items.splice(i, 1));
+  /** Moves a message to the end of its thread, into the turn that runs. */
+  toEnd(m) {
+    this.inTurn(m, this.turn);
+    const items = m.thread.thread.items;
+    if (items[items.length - 1] === m.item) return;
+    this.leave(m);
+    m.thread.push(m.item);
   }
   /** Takes a message out of the conversation. */
-  remove(parent, m) {
-    const t = this.thread(parent);
-    const i = this.position(t, m);
-    if (i >= 0) t.items.splice(i, 1);
-    this.messages.delete(messageKey(parent, m.id ?? ""));
+  remove(m) {
+    this.leave(m);
+    m.gone = true;
+    this.messages.delete(key(m.thread.thread.parentToolUseId, m.message.id ?? ""));
     this.forgetBlock();
-    if (t.items.length === 0 && parent !== "") {
-      this.state.threads.splice(this.state.threads.indexOf(t), 1);
-      this.threads.delete(parent);
+    this.emptied(m.thread);
+  }
+  /** Takes a thread of a subagent out of the conversation if it has no items. */
+  emptied(t) {
+    const parent = t.thread.parentToolUseId;
+    if (parent === "" || !t.empty || this.threads.get(parent) !== t) return;
+    this.dropThread(t);
+  }
+  dropThread(t) {
+    this.threads.delete(t.thread.parentToolUseId);
+    this.dirtyThreads.delete(t);
+    this.threadsDirty = true;
+  }
+  /** Takes an item out, with the threads of the subagents that it called. */
+  forget(ref) {
+    const parent = ref.thread.thread.parentToolUseId;
+    if (ref.thread.position(ref.item) === void 0 || this.threads.get(parent) !== ref.thread) return;
+    const m = ref.item.message;
+    this.steps++;
+    if (m?.role === "assistant") {
+      for (const b of m.blocks) {
+        this.steps++;
+        if (b.tool && this.tools.get(b.tool.id) === b.tool) {
+          this.tools.delete(b.tool.id);
+          this.forgetThread(b.tool.id);
+        }
+      }
+      const mi = this.message(parent, m.id ?? "");
+      if (mi?.message === m) return this.remove(mi);
+    } else if (m?.uuid !== void 0 && this.users.get(m.uuid)?.message === m) {
+      this.users.delete(m.uuid);
     }
+    this.leave(ref);
+    this.emptied(ref.thread);
+  }
+  forgetThread(parent) {
+    const thread = this.threads.get(parent);
+    if (thread === void 0 || parent === "") return;
+    for (const item of [...thread.thread.items]) this.forget({ thread, item });
+    if (this.threads.get(parent) === thread) this.dropThread(thread);
+  }
+  /** Forgets all threads and turns. */
+  clear() {
+    this.state.threads = [];
+    this.state.turns = [];
+    this.threads = /* @__PURE__ */ new Map();
+    this.messages = /* @__PURE__ */ new Map();
+    this.users = /* @__PURE__ */ new Map();
+    this.tools = /* @__PURE__ */ new Map();
+    this.orphans = /* @__PURE__ */ new Map();
+    this.lines = /* @__PURE__ */ new Map();
+    this.current = /* @__PURE__ */ new Map();
+    this.turns = /* @__PURE__ */ new Map();
+    this.byTurn = void 0;
+    this.dirtyThreads.clear();
+    this.dirtyMessages.clear();
+    this.touchedThreads = [];
+    this.touchedMessages = [];
+    this.threadsDirty = false;
+    this.forgetBlock();
+    this.thread("");
+  }
+  /** The items of a turn. */
+  itemsOf(turnId) {
+    if (this.byTurn === void 0) {
+      this.byTurn = /* @__PURE__ */ new Map();
+      for (const thread of this.threads.values()) {
+        for (const item of thread.thread.items) this.noteTurn({ thread, item });
+      }
+    }
+    return this.byTurn.get(turnId) ?? [];
+  }
+  forgetTurn(id) {
+    this.byTurn?.delete(id);
+    this.turns.delete(id);
   }
   /** The task of an id, a new one that runs if there is none. */
   task(id) {
@@ -244,51 +640,120 @@ var Lookup = class {
     }
     return t;
   }
+  /** Adds a prompt that waits, in place of one with the same id. */
+  ask(p) {
+    const k = key(p.type, p.requestId);
+    const old = this.prompts.get(k);
+    if (old === void 0) {
+      this.prompts.set(k, p);
+      this.state.prompts.push(p);
+      return;
+    }
+    for (const name of Object.keys(old)) delete old[name];
+    Object.assign(old, p);
+  }
+  /** Takes a prompt away. */
+  answered(type, requestId) {
+    const k = key(type, requestId);
+    const p = this.prompts.get(k);
+    if (p !== void 0) {
+      this.prompts.delete(k);
+      this.promptsDirty = true;
+    }
+    return p;
+  }
+  /** Puts the lists in order that a message has changed, as far as they are small. */
+  settleSmall() {
+    for (const t of this.touchedThreads) {
+      if (t.dirty && t.thread.items.length - t.from <= small) this.settleThread(t);
+    }
+    for (const m of this.touchedMessages) {
+      if (m.message.blocks.length <= small) this.settleMessage(m);
+    }
+    this.touchedThreads = [];
+    this.touchedMessages = [];
+    if (this.threadsDirty && this.state.threads.length <= small) this.settleThreads();
+    if (this.promptsDirty && this.state.prompts.length <= small) this.settlePrompts();
+  }
+  /** Puts all lists in order. */
+  settle() {
+    for (const t of this.dirtyThreads) this.settleThread(t);
+    for (const m of this.dirtyMessages) this.settleMessage(m);
+    if (this.threadsDirty) this.settleThreads();
+    if (this.promptsDirty) this.settlePrompts();
+  }
+  settleThread(t) {
+    this.steps += t.thread.items.length - t.from;
+    t.settle();
+    this.dirtyThreads.delete(t);
+  }
+  settleMessage(m) {
+    this.steps += m.message.blocks.length;
+    m.settle();
+    this.dirtyMessages.delete(m);
+  }
+  settleThreads() {
+    this.steps += this.state.threads.length;
+    this.state.threads = this.state.threads.filter((t) => this.threads.get(t.parentToolUseId)?.thread === t).sort((a, b) => a.parentToolUseId < b.parentToolUseId ? -1 : a.parentToolUseId > b.parentToolUseId ? 1 : 0);
+    this.threadsDirty = false;
+  }
+  settlePrompts() {
+    this.steps += this.state.prompts.length;
+    this.state.prompts = this.state.prompts.filter((p) => this.prompts.get(key(p.type, p.requestId)) === p);
+    this.promptsDirty = false;
+  }
 };
 
 // src/fold/session.ts
-function replace(state, key, text) {
-  delete state[key];
-  setText(state, key, text);
+function replace(state, key2, text) {
+  delete state[key2];
+  setText(state, key2, text);
 }
 function systemInit(x, msg) {
   replace(x.state, "cwd", msg.cwd);
   replace(x.state, "model", msg.model);
   replace(x.state, "permissionMode", msg.permissionMode);
+  replace(x.state, "sandbox", msg.sandbox);
   const init = {};
   setText(init, "apiKeySource", msg.apiKeySource);
   names(init, "tools", msg.tools);
-  const servers = list(msg.mcp_servers).map(
-    (s) => ({ name: str(get(s, "name")), status: str(get(s, "status")) })
-  );
-  if (servers.length > 0) init.mcpServers = servers;
+  if (Array.isArray(msg.mcp_servers)) init.mcpServers = servers(msg.mcp_servers);
   names(init, "slashCommands", msg.slash_commands);
   names(init, "agents", msg.agents);
   names(init, "skills", msg.skills);
   setText(init, "outputStyle", msg.output_style);
-  setText(init, "claudeCodeVersion", msg.claude_code_version);
+  setText(init, "cliVersion", msg.claude_code_version);
   x.state.init = init;
 }
-function names(init, key, value) {
-  const all = strings(value);
-  if (all.length > 0) init[key] = all;
+function names(init, key2, value) {
+  if (Array.isArray(value)) init[key2] = strings(value);
+}
+function servers(value) {
+  return list(value).map((s) => {
+    const server = { name: str(get(s, "name")), status: str(get(s, "status")) };
+    setText(server, "error", get(s, "error"));
+    return server;
+  });
 }
 function status(x, msg) {
   replace(x.state, "status", msg.status);
   setText(x.state, "permissionMode", msg.permissionMode);
 }
 function compactBoundary(x, msg) {
-  const c = { preTokens: num(get(msg.compact_metadata, "pre_tokens")) };
+  const c = {};
+  const preTokens = get(msg.compact_metadata, "pre_tokens");
+  if (preTokens !== void 0) setNumber(c, "preTokens", num(preTokens));
   setText(c, "uuid", msg.uuid);
   setText(c, "trigger", get(msg.compact_metadata, "trigger"));
   setValue(c, "metadata", msg.compact_metadata);
-  x.thread("").items.push({ kind: "compaction", compaction: c });
+  x.add("", { kind: "compaction", compaction: c });
 }
 function queueChanged(x, items) {
   x.state.queue = list(items).filter(isObj).map((i) => {
     const item = { id: str(i["id"]) };
     setValue(item, "content", i["content"]);
     setText(item, "priority", i["priority"]);
+    setText(item, "status", i["status"]);
     return item;
   });
 }
@@ -300,38 +765,36 @@ function permissionRequest(x, msg) {
   setText(p, "displayName", msg.display_name);
   setText(p, "description", msg.description);
   setValue(p, "input", msg.input);
-  setValue(p, "suggestions", msg.permission_suggestions);
+  objects(msg.permission_suggestions, (all) => p.suggestions = all);
+  objects(msg.choices, (all) => p.choices = all);
+  setValue(p, "profile", msg.profile);
   setText(p, "blockedPath", msg.blocked_path);
   setText(p, "agentId", msg.agent_id);
-  ask(x.state, p);
+  x.ask(p);
 }
 function questionRequest(x, msg) {
   const p = { type: "question", kind: str(msg.kind), requestId: str(msg.request_id) };
   setText(p, "parentToolUseId", msg.parent_tool_use_id);
   setText(p, "toolUseId", msg.tool_use_id);
-  setValue(p, "questions", msg.questions);
+  objects(msg.questions, (all) => p.questions = all);
+  if (typeof msg.blocking === "boolean") p.blocking = msg.blocking;
   setText(p, "mcpServerName", msg.mcp_server_name);
   setText(p, "message", msg.message);
   setText(p, "mode", msg.mode);
   setValue(p, "schema", msg.requested_schema);
   setText(p, "url", msg.url);
-  ask(x.state, p);
+  x.ask(p);
 }
-function ask(state, p) {
-  const i = state.prompts.findIndex((old) => old.type === p.type && old.requestId === p.requestId);
-  if (i < 0) state.prompts.push(p);
-  else state.prompts[i] = p;
+function objects(value, set) {
+  const all = list(value).filter(isObj);
+  if (all.length > 0) set(all);
 }
 function answered(x, type, msg, behavior) {
-  let toolUseId = str(msg.tool_use_id);
-  x.state.prompts = x.state.prompts.filter((p) => {
-    if (p.type !== type || p.requestId !== str(msg.request_id)) return true;
-    toolUseId ||= p.toolUseId ?? "";
-    return false;
-  });
-  const tool = x.tools.get(toolUseId);
+  const prompt = x.answered(type, str(msg.request_id));
+  const tool = x.tools.get(str(msg.tool_use_id) || (prompt?.toolUseId ?? ""));
   if (tool === void 0) return;
   const d = { behavior: str(behavior) };
+  setText(d, "scope", msg.scope);
   setText(d, "message", msg.message);
   setText(d, "by", msg.by);
   tool.decision = d;
@@ -367,18 +830,91 @@ function taskNotification(x, msg) {
   setValue(t, "usage", msg.usage);
 }
 
+// src/fold/notice.ts
+var maxRows = 100;
+function notice(x, msg) {
+  const row = { severity: str(msg.severity), text: str(msg.text) };
+  setText(row, "code", msg.code);
+  setText(row, "toolUseId", msg.tool_use_id);
+  setText(row, "turnId", x.turn?.id);
+  const rows = x.state.notices;
+  rows.push(row);
+  if (rows.length > maxRows) {
+    rows.shift();
+    x.state.noticesOmitted = (x.state.noticesOmitted ?? 0) + 1;
+  }
+}
+function retry(x, msg) {
+  const r = { attempt: num(msg.attempt) };
+  setNumber(r, "maxAttempts", msg.max_attempts);
+  setNumber(r, "delayMs", msg.delay_ms);
+  setText(r, "reason", msg.reason);
+  setNumber(r, "status", msg.status);
+  x.state.retry = r;
+}
+function hook(x, msg) {
+  const id = str(msg.hook_id);
+  const run = x.hooks.get(id) ?? newHook(x, id);
+  setText(run, "name", msg.name);
+  setText(run, "event", msg.event);
+  if (str(msg.state) !== "") run.state = str(msg.state);
+  setText(run, "outcome", msg.outcome);
+  setText(run, "decision", msg.decision);
+  setText(run, "message", msg.message);
+  setText(run, "toolUseId", msg.tool_use_id);
+  setNumber(run, "exitCode", msg.exit_code);
+  if (msg.state === "finished") setText(run, "output", msg.output);
+  else setText(run, "output", (run.output ?? "") + str(msg.output));
+}
+function newHook(x, id) {
+  const run = { id, state: "" };
+  const runs = x.state.hooks;
+  runs.push(run);
+  x.hooks.set(id, run);
+  while (runs.length > maxRows) {
+    const old = runs.shift();
+    if (old !== void 0 && x.hooks.get(old.id) === old) x.hooks.delete(old.id);
+    x.state.hooksOmitted = (x.state.hooksOmitted ?? 0) + 1;
+  }
+  return run;
+}
+function sessionInfo(x, msg) {
+  const s = x.state;
+  if (typeof msg.title === "string") replace(s, "title", msg.title);
+  if (typeof msg.goal === "string") replace(s, "goal", msg.goal);
+  if (typeof msg.model === "string") replace(s, "model", msg.model);
+  if (typeof msg.permissionMode === "string") replace(s, "permissionMode", msg.permissionMode);
+  if (typeof msg.sandbox === "string") replace(s, "sandbox", msg.sandbox);
+  if (typeof msg.cwd === "string") replace(s, "cwd", msg.cwd);
+  if (msg.archived === true) s.archived = true;
+  else if (msg.archived === false) delete s.archived;
+  if (msg.deleted === true) s.deleted = true;
+  else if (msg.deleted === false) delete s.deleted;
+  if (Array.isArray(msg.mcp_servers)) (s.init ??= {}).mcpServers = servers(msg.mcp_servers);
+  setValue(s, "commands", msg.commands);
+}
+
 // src/fold/tooltype.ts
 var irregular = /* @__PURE__ */ new Map([
   ["ListMcpResourcesTool", "CLAUDE_LIST_MCP_RESOURCES"],
   ["ReadMcpResourceTool", "CLAUDE_READ_MCP_RESOURCE"]
 ]);
-function toolType(name) {
-  const known2 = irregular.get(name);
-  if (known2 !== void 0) return known2;
+var identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
+function toolType(provider, name) {
   if (name.startsWith("mcp__")) return "MCP";
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return "UNKNOWN";
-  const snake = name.replace(/(?<=[^A-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "_");
-  return "CLAUDE_" + snake.toUpperCase();
+  if (!identifier.test(name)) return "UNKNOWN";
+  const prefix = toolPrefix(provider);
+  const known2 = irregular.get(name);
+  if (known2 !== void 0 && prefix === claudeTools) return known2;
+  return prefix + upperSnake(name);
+}
+var claudeTools = "CLAUDE_";
+function toolPrefix(provider) {
+  const name = provider.split(":")[0] ?? "";
+  return name === "sim" || !identifier.test(name) ? claudeTools : upperSnake(name) + "_";
+}
+function upperSnake(name) {
+  return name.replace(/(?<=[^A-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "_").toUpperCase();
 }
 
 // src/fold/tool.ts
@@ -387,10 +923,10 @@ function isTool(type) {
   return toolBlocks.has(type);
 }
 function toolOf(x, b, id, name) {
-  const t = b.tool ??= { id: "", name: "", toolType: toolType(""), status: "in_progress" };
+  const t = b.tool ??= { id: "", name: "", toolType: toolType(x.state.provider ?? "", ""), status: "in_progress" };
   if (name !== "" && t.name !== name) {
     t.name = name;
-    t.toolType = toolType(name);
+    t.toolType = toolType(x.state.provider ?? "", name);
   }
   if (id !== "" && t.id !== id) {
     t.id = id;
@@ -400,25 +936,23 @@ function toolOf(x, b, id, name) {
   return t;
 }
 function adopt(x, tool) {
-  const t = x.orphans.get(tool.id);
-  if (t === void 0) return;
-  x.orphans.delete(tool.id);
-  for (let i = t.items.length - 1; i >= 0; i--) {
-    const r = t.items[i]?.toolResult;
-    if (r !== void 0 && r.toolUseId === tool.id) {
-      finish(tool, r);
-      t.items.splice(i, 1);
-      return;
-    }
+  const refs = x.orphans.get(tool.id) ?? [];
+  for (let ref = refs.pop(); ref !== void 0; ref = refs.pop()) {
+    const r = ref.item.toolResult;
+    if (r === void 0 || !x.leave(ref)) continue;
+    finish(tool, r);
+    return;
   }
 }
 function finish(tool, r) {
   delete tool.result;
   delete tool.toolUseResult;
   delete tool.resultUuid;
+  delete tool.truncated;
   setValue(tool, "result", r.content);
   setValue(tool, "toolUseResult", r.toolUseResult);
   if (r.uuid) tool.resultUuid = r.uuid;
+  if (r.truncated === true) tool.truncated = true;
   tool.status = r.isError ? "failed" : "success";
 }
 function toolComplete(x, parent, r) {
@@ -427,9 +961,7 @@ function toolComplete(x, parent, r) {
     finish(tool, r);
     return;
   }
-  const t = x.thread(parent);
-  t.items.push({ kind: "tool_result", toolResult: r });
-  x.orphans.set(r.toolUseId, t);
+  x.orphan(x.add(parent, { kind: "tool_result", toolResult: r }));
 }
 function toolProgress(x, id, elapsed, taskId, output) {
   const tool = x.tools.get(id);
@@ -454,6 +986,7 @@ function fillOther(b, type) {
   delete b.uuid;
   delete b.text;
   delete b.signature;
+  delete b.summary;
   delete b.citations;
   delete b.tool;
   delete b.data;
@@ -470,12 +1003,15 @@ function fill(x, b, content) {
   } else if (type === "thinking") {
     setText(b, "text", get(data, "thinking"));
     setText(b, "signature", get(data, "signature"));
+    if (get(data, "summary") === true) b.summary = true;
   } else if (isTool(type)) {
     if (tool !== void 0) b.tool = tool;
     const t = toolOf(x, b, str(get(data, "id")), str(get(data, "toolName") ?? get(data, "name")));
     delete t.input;
     delete t.inputText;
     setValue(t, "input", get(data, "input"));
+    setText(t, "title", get(data, "title"));
+    setText(t, "kind", get(data, "kind"));
   } else {
     setValue(b, "data", data);
     if (type.endsWith("_tool_result")) serverResult(x, data);
@@ -510,8 +1046,9 @@ function streamEvent(x, msg) {
       delta(x, parent, id, num(event.index), event.delta);
       return;
     case "content_block_stop": {
-      const b = x.message(parent, id)?.blocks.find((b2) => b2.index === num(event.index));
-      if (b !== void 0) stop(b, event.incomplete === true);
+      const m = x.message(parent, id);
+      const b = m?.find(num(event.index));
+      if (m !== void 0 && b !== void 0) stop(m, b, event.incomplete === true);
       return;
     }
     case "message_delta":
@@ -530,30 +1067,37 @@ function streamEvent(x, msg) {
 function unknownEvent(x, parent, originalType, data) {
   const item = { originalType, stream: true };
   setValue(item, "data", data);
-  x.thread(parent).items.push({ kind: "unknown", unknown: item });
+  x.add(parent, { kind: "unknown", unknown: item });
 }
 function messageStart(x, parent, id, model) {
+  delete x.state.retry;
   const m = x.answer(parent, id, "streaming");
-  x.drop(m, (b) => b.whole !== true);
-  m.state = "streaming";
-  setText(m, "model", model);
+  x.dropPartial(m, -Infinity);
+  m.message.state = "streaming";
+  setText(m.message, "model", model);
   x.current.set(parent, id);
 }
 function blockStart(x, parent, id, index, content) {
   const [type, data] = typeOf(content);
-  const b = x.block(x.answer(parent, id, "streaming"), index, type);
+  const m = x.answer(parent, id, "streaming");
+  const b = x.block(m, index, type);
   if (b.whole === true) return;
   x.dropTool(b);
-  restart(b, type);
-  if (type === "text") setText(b, "text", get(data, "text"));
-  else if (type === "thinking") setText(b, "text", get(data, "thinking"));
-  else if (isTool(type)) toolOf(x, b, str(get(data, "id")), str(get(data, "toolName") ?? get(data, "name")));
-  else setValue(b, "data", data);
-  x.forgetBlock();
-}
-function restart(b, type) {
+  m.count(b, -1);
   fillOther(b, type);
   b.state = "streaming";
+  m.count(b, 1);
+  m.open.push(b);
+  if (type === "text") setText(b, "text", get(data, "text"));
+  else if (type === "thinking") {
+    setText(b, "text", get(data, "thinking"));
+    if (get(data, "summary") === true) b.summary = true;
+  } else if (isTool(type)) {
+    const t = toolOf(x, b, str(get(data, "id")), str(get(data, "toolName") ?? get(data, "name")));
+    setText(t, "title", get(data, "title"));
+    setText(t, "kind", get(data, "kind"));
+  } else setValue(b, "data", data);
+  x.forgetBlock();
 }
 function delta(x, parent, id, index, d) {
   if (!isObj(d)) return;
@@ -597,9 +1141,11 @@ function inputDelta(x, b, partial) {
 function unknownDelta(b, data) {
   if (b !== void 0) (b.deltas ??= []).push(data);
 }
-function stop(b, incomplete) {
+function stop(m, b, incomplete) {
   if (b.whole === true || b.state !== "streaming") return;
+  m.count(b, -1);
   b.state = incomplete ? "incomplete" : "complete";
+  m.count(b, 1);
   const text = b.tool?.inputText;
   if (incomplete || b.tool === void 0 || text === void 0) return;
   try {
@@ -608,59 +1154,149 @@ function stop(b, incomplete) {
   } catch {
   }
 }
-function messageDelta(m, d, usage) {
+function messageDelta(m, d, usage2) {
   if (m === void 0) return;
-  setText(m, "stopReason", get(d, "stop_reason"));
-  setValue(m, "usage", usage);
+  setText(m.message, "stopReason", get(d, "stop_reason"));
+  setValue(m.message, "usage", usage2);
 }
 function messageStop(x, parent, id, abandonedFrom) {
   if (x.current.get(parent) === id) x.current.delete(parent);
   const m = x.message(parent, id);
   if (m === void 0) return;
-  if (typeof abandonedFrom === "number") x.drop(m, (b) => b.index >= abandonedFrom && b.whole !== true);
-  m.state = "complete";
-  for (const b of m.blocks) {
-    stop(b, true);
-    if (b.state === "incomplete") m.state = "incomplete";
+  if (typeof abandonedFrom === "number") x.dropPartial(m, abandonedFrom);
+  for (const b of m.open) {
+    if (m.has(b)) stop(m, b, true);
   }
-  if (m.blocks.length === 0) x.remove(parent, m);
+  m.open = [];
+  m.message.state = m.broken > 0 ? "incomplete" : "complete";
+  if (m.n === 0) x.remove(m);
+}
+
+// src/fold/turn.ts
+function turnStart(x, msg) {
+  const id = str(msg.turn_id);
+  if (x.turns.has(id)) return;
+  const turn = { id, done: false };
+  setText(turn, "by", msg.by);
+  setText(turn, "promptId", msg.prompt_id);
+  x.beginTurn(turn);
+  const prompt = x.users.get(str(msg.prompt_id));
+  if (prompt !== void 0 && str(msg.prompt_id) !== "") x.inTurn(prompt.ref, turn);
+  delete x.state.retry;
+  const old = x.state.usage;
+  if (old === void 0) return;
+  const usage2 = {};
+  setText(usage2, "model", old.model);
+  setNumber(usage2, "contextTokens", old.contextTokens);
+  setNumber(usage2, "contextWindow", old.contextWindow);
+  setNumber(usage2, "costUsd", old.costUsd);
+  x.state.usage = usage2;
+}
+function plan(x, msg) {
+  const p = { entries: list(msg.entries).filter(isObj) };
+  setText(p, "explanation", msg.explanation);
+  setText(p, "text", msg.text);
+  setText(p, "toolUseId", msg.tool_use_id);
+  if (num(msg.omitted) !== 0) p.omitted = num(msg.omitted);
+  x.thread(str(msg.parent_tool_use_id)).plan = p;
+}
+function turnDiff(x, msg) {
+  const id = str(msg.turn_id);
+  const turn = (id === "" ? x.turn : void 0) ?? x.turns.get(id) ?? x.beginTurn({ id, done: false });
+  if (msg.replace === true) delete turn.changes;
+  for (const f of list(msg.files)) {
+    if (isObj(f)) (turn.changes ??= []).push(f);
+  }
+}
+function usage(x, msg) {
+  const u = x.state.usage ??= {};
+  setText(u, "turnId", msg.turn_id);
+  setText(u, "model", msg.model);
+  setNumber(u, "inputTokens", msg.input_tokens);
+  setNumber(u, "outputTokens", msg.output_tokens);
+  setNumber(u, "cacheCreationInputTokens", msg.cache_creation_input_tokens);
+  setNumber(u, "cacheReadInputTokens", msg.cache_read_input_tokens);
+  setNumber(u, "reasoningTokens", msg.reasoning_tokens);
+  setNumber(u, "contextTokens", msg.context_tokens);
+  setNumber(u, "contextWindow", msg.context_window);
+  setNumber(u, "costUsd", msg.cost_usd);
+}
+function truncate(x, msg) {
+  const parent = str(msg.parent_tool_use_id);
+  if (str(msg.from) !== "") cutFrom(x, parent, str(msg.from));
+  else if (str(msg.turn_id) !== "") cutTurns(x, str(msg.turn_id));
+  else if (strings(msg.lines).length > 0) retract(x, parent, strings(msg.lines));
+  else if (msg.all === true) {
+    delete x.state.answer;
+    delete x.state.usage;
+    delete x.state.retry;
+    x.clear();
+  }
+}
+function retract(x, parent, uuids) {
+  for (const uuid of uuids) {
+    for (const { message, block } of x.confirmed(parent, uuid)) {
+      x.drop(message, block);
+      if (message.n === 0) x.remove(message);
+    }
+    x.forgetLine(parent, uuid);
+  }
+}
+function cutFrom(x, parent, uuid) {
+  const ref = x.users.get(uuid)?.ref ?? x.confirmed(parent, uuid)[0]?.message;
+  if (ref === void 0) return;
+  const { thread, item } = ref;
+  const at = thread.position(item);
+  if (at === void 0) return;
+  const turn = x.turns.get(item.turnId ?? "");
+  for (const other of thread.thread.items.slice(at)) x.forget({ thread, item: other });
+  if (turn === void 0 || thread.thread.parentToolUseId !== "") return;
+  if (turn.promptId === uuid) return cutTurns(x, turn.id);
+  const next = x.state.turns[x.state.turns.lastIndexOf(turn) + 1];
+  if (next !== void 0) cutTurns(x, next.id);
+}
+function cutTurns(x, id) {
+  const turn = x.turns.get(id);
+  if (turn === void 0) return;
+  for (const gone of x.state.turns.splice(x.state.turns.lastIndexOf(turn))) {
+    for (const ref of x.itemsOf(gone.id)) {
+      if ((ref.item.turnId ?? "") === gone.id) x.forget(ref);
+    }
+    x.forgetTurn(gone.id);
+  }
 }
 
 // src/fold/whole.ts
 function assistant(x, msg) {
   const parent = str(msg.parent_tool_use_id);
+  delete x.state.retry;
   retract(x, parent, strings(msg.supersedes));
   const m = x.answer(parent, str(msg.id), "complete");
-  if (!m.blocks.some((b) => b.whole === true)) x.toEnd(parent, m);
+  if (m.whole === 0) x.toEnd(m);
+  const indexes = list(msg.indexes);
   list(get(msg.message, "content")).forEach((content, i) => {
-    const index = list(msg.indexes)[i];
+    const index = indexes[i];
     const b = x.block(m, typeof index === "number" ? index : i, typeOf(content)[0]);
+    m.count(b, -1);
     fill(x, b, content);
+    m.count(b, 1);
     setText(b, "uuid", msg.uuid);
+    x.line(m, b);
+    if (parent === "" && b.type === "text") x.state.answer = { messageId: str(msg.id), index: b.index };
   });
-  if (m.state === "incomplete" && m.blocks.every((b) => b.state === "complete")) m.state = "complete";
-  describe(m, msg);
-  if (m.blocks.length === 0 && m.state !== "streaming") x.remove(parent, m);
+  if (m.message.state === "incomplete" && m.live + m.broken === 0) m.message.state = "complete";
+  describe(m.message, msg);
+  if (m.n === 0 && m.message.state !== "streaming") x.remove(m);
 }
 function describe(m, msg) {
   setText(m, "model", get(msg.message, "model"));
   setText(m, "error", msg.error);
   setText(m, "agentId", msg.agent_id);
+  setText(m, "phase", msg.phase);
   setText(m, "stopReason", get(msg.message, "stop_reason"));
   setValue(m, "usage", get(msg.message, "usage"));
   if (m.timestamp === void 0) setText(m, "timestamp", msg.timestamp);
   if (msg.aborted === true) m.aborted = true;
-}
-function retract(x, parent, uuids) {
-  if (uuids.length === 0) return;
-  const gone = (b) => b.uuid !== void 0 && uuids.includes(b.uuid);
-  for (const item of [...x.thread(parent).items].reverse()) {
-    const m = item.message;
-    if (m === void 0 || m.role !== "assistant") continue;
-    const before = m.blocks.length;
-    x.drop(m, gone);
-    if (before > 0 && m.blocks.length === 0) x.remove(parent, m);
-  }
 }
 function user(x, msg) {
   const parent = str(msg.parent_tool_use_id);
@@ -674,6 +1310,7 @@ function user(x, msg) {
     const r = { toolUseId: str(content["tool_use_id"]), isError: content["is_error"] === true };
     setText(r, "uuid", msg.uuid);
     setValue(r, "content", content["content"]);
+    if (content["truncated"] === true) r.truncated = true;
     if (results++ === 0) setValue(r, "toolUseResult", msg.tool_use_result);
     toolComplete(x, parent, r);
   }
@@ -681,13 +1318,13 @@ function user(x, msg) {
 }
 function userMessage(x, parent, msg, contents) {
   const uuid = str(msg.uuid);
-  let m = uuid === "" ? void 0 : x.users.get(uuid);
+  let m = uuid === "" ? void 0 : x.users.get(uuid)?.message;
   if (m === void 0) {
     m = { role: "user", state: "complete", blocks: [] };
-    x.thread(parent).items.push({ kind: "message", message: m });
+    const ref = x.add(parent, { kind: "message", message: m });
     if (uuid !== "") {
       m.uuid = uuid;
-      x.users.set(uuid, m);
+      x.users.set(uuid, { message: m, ref });
     }
   }
   m.blocks = contents.map((content, index) => {
@@ -705,9 +1342,9 @@ function userMessage(x, parent, msg, contents) {
   setText(m, "agentId", msg.agent_id);
   setText(m, "timestamp", msg.timestamp);
 }
-function flag(m, key, on) {
-  if (on === true) m[key] = true;
-  else delete m[key];
+function flag(m, key2, on) {
+  if (on === true) m[key2] = true;
+  else delete m[key2];
 }
 function result(x, msg) {
   const r = {
@@ -717,34 +1354,29 @@ function result(x, msg) {
     durationMs: num(msg.duration_ms)
   };
   setText(r, "uuid", msg.uuid);
-  const main = x.thread("");
-  if (!endsWith(main, str(msg.result))) setText(r, "text", msg.result);
+  if (!isAnswer(x, str(msg.result))) setText(r, "text", msg.result);
   const errors = strings(msg.errors);
   if (errors.length > 0) r.errors = errors;
   setValue(r, "structuredOutput", msg.structured_output);
   setText(r, "stopReason", msg.stop_reason);
   setText(r, "terminalReason", msg.terminal_reason);
   if (list(msg.permission_denials).length > 0) r.permissionDenials = msg.permission_denials;
-  main.items.push({ kind: "result", result: r });
+  x.add("", { kind: "result", result: r });
   delete x.state.status;
+  delete x.state.retry;
+  if (x.turn !== void 0) x.turn.done = true;
   totals(x, msg);
 }
-function endsWith(t, text) {
-  for (let i = t.items.length - 1; i >= 0; i--) {
-    const m = t.items[i]?.message;
-    if (m === void 0 || m.role !== "assistant") continue;
-    for (let j = m.blocks.length - 1; j >= 0; j--) {
-      const b = m.blocks[j];
-      if (b?.type === "text") return (b.text ?? "") === text;
-    }
-    return false;
-  }
-  return false;
+function isAnswer(x, text) {
+  const ref = x.state.answer;
+  if (ref === void 0) return false;
+  const b = x.message("", ref.messageId)?.find(ref.index);
+  return b !== void 0 && b.type === "text" && (b.text ?? "") === text;
 }
 function totals(x, msg) {
   const t = x.state.totals;
   t.turns++;
-  t.costUsd = num(msg.total_cost_usd);
+  setNumber(t, "costUsd", msg.total_cost_usd);
   t.durationMs += num(msg.duration_ms);
   t.durationApiMs = num(msg.duration_api_ms);
   t.inputTokens = num(t.inputTokens + num(get(msg.usage, "input_tokens")));
@@ -755,13 +1387,9 @@ function totals(x, msg) {
 }
 function unknown(x, msg) {
   const parent = str(msg.parent_tool_use_id);
-  const originalType = str(msg.originalType);
-  if (originalType === "system/model_refusal_fallback") {
-    retract(x, parent, strings(get(msg.data, "retracted_message_uuids")));
-  }
-  const item = { originalType };
+  const item = { originalType: str(msg.originalType) };
   setValue(item, "data", msg.data);
-  x.thread(parent).items.push({ kind: "unknown", unknown: item });
+  x.add(parent, { kind: "unknown", unknown: item });
 }
 
 // src/fold/fold.ts
@@ -773,7 +1401,12 @@ var Fold = class {
   }
   /** The state. It is changed in place; whoever wants an old one copies it. */
   get conversation() {
+    this.lookup.settle();
     return this.lookup.state;
+  }
+  /** How many steps were taken that grow with the conversation, for tests. */
+  get steps() {
+    return this.lookup.steps;
   }
   /** Folds a message in. */
   apply(msg) {
@@ -781,6 +1414,13 @@ var Fold = class {
     const x = this.lookup;
     const session = str(get(msg, "session_id"));
     if (session !== "") x.state.sessionId = session;
+    const provider = str(get(msg, "provider"));
+    if (provider !== "") x.state.provider = provider;
+    this.applyMessage(msg);
+    x.settleSmall();
+  }
+  applyMessage(msg) {
+    const x = this.lookup;
     switch (msg.type) {
       case "stream_event":
         return streamEvent(x, msg);
@@ -791,7 +1431,7 @@ var Fold = class {
       case "result":
         return result(x, msg);
       case "error":
-        x.thread(str(msg.parent_tool_use_id)).items.push({ kind: "error", error: { message: str(msg.message) } });
+        x.add(str(msg.parent_tool_use_id), { kind: "error", error: { message: str(msg.message) } });
         return;
       case "tool_progress":
         return toolProgress(x, str(msg.tool_use_id), num(msg.elapsed_time_seconds), msg.task_id, msg.output_delta);
@@ -833,6 +1473,31 @@ var Fold = class {
         return taskUpdated(x, msg);
       case "task_notification":
         return taskNotification(x, msg);
+      default:
+        return this.applyTurn(msg);
+    }
+  }
+  applyTurn(msg) {
+    const x = this.lookup;
+    switch (msg.type) {
+      case "turn_start":
+        return turnStart(x, msg);
+      case "plan":
+        return plan(x, msg);
+      case "turn_diff":
+        return turnDiff(x, msg);
+      case "usage":
+        return usage(x, msg);
+      case "truncate":
+        return truncate(x, msg);
+      case "notice":
+        return notice(x, msg);
+      case "retry":
+        return retry(x, msg);
+      case "hook":
+        return hook(x, msg);
+      case "session_info":
+        return sessionInfo(x, msg);
       default:
         return unknown(x, { type: "unknown", originalType: str(get(msg, "type")), data: msg });
     }

@@ -19,6 +19,7 @@ export function fillOther(b: Block, type: string): void {
   delete b.uuid;
   delete b.text;
   delete b.signature;
+  delete b.summary;
   delete b.citations;
   delete b.tool;
   delete b.data;
@@ -37,12 +38,15 @@ export function fill(x: Lookup, b: Block, content: unknown): void {
   } else if (type === "thinking") {
     setText(b, "text", get(data, "thinking"));
     setText(b, "signature", get(data, "signature"));
+    if (get(data, "summary") === true) b.summary = true;
   } else if (isTool(type)) {
     if (tool !== undefined) b.tool = tool;
     const t = toolOf(x, b, str(get(data, "id")), str(get(data, "toolName") ?? get(data, "name")));
     delete t.input;
     delete t.inputText;
     setValue(t, "input", get(data, "input"));
+    setText(t, "title", get(data, "title"));
+    setText(t, "kind", get(data, "kind"));
   } else {
     setValue(b, "data", data);
     if (type.endsWith("_tool_result")) serverResult(x, data);

@@ -16,8 +16,10 @@ import {
   taskStarted,
   taskUpdated,
 } from "./session";
+import { hook, notice, retry, sessionInfo } from "./notice";
 import { streamEvent } from "./stream";
 import { toolProgress } from "./tool";
+import { plan, truncate, turnDiff, turnStart, usage } from "./turn";
 import { assistant, result, unknown, user } from "./whole";
 
 /**
@@ -37,7 +39,13 @@ export class Fold {
 
   /** The state. It is changed in place; whoever wants an old one copies it. */
   get conversation(): FoldedConversation {
+    this.lookup.settle();
     return this.lookup.state;
+  }
+
+  /** How many steps were taken that grow with the conversation, for tests. */
+  get steps(): number {
+    return this.lookup.steps;
   }
 
   /** Folds a message in. */
@@ -46,6 +54,14 @@ export class Fold {
     const x = this.lookup;
     const session = str(get(msg, "session_id"));
     if (session !== "") x.state.sessionId = session;
+    const provider = str(get(msg, "provider"));
+    if (provider !== "") x.state.provider = provider;
+    this.applyMessage(msg);
+    x.settleSmall();
+  }
+
+  private applyMessage(msg: RpcMessage): void {
+    const x = this.lookup;
     switch (msg.type) {
       case "stream_event":
         return streamEvent(x, msg);
@@ -56,7 +72,7 @@ export class Fold {
       case "result":
         return result(x, msg);
       case "error":
-        x.thread(str(msg.parent_tool_use_id)).items.push({ kind: "error", error: { message: str(msg.message) } });
+        x.add(str(msg.parent_tool_use_id), { kind: "error", error: { message: str(msg.message) } });
         return;
       case "tool_progress":
         return toolProgress(x, str(msg.tool_use_id), num(msg.elapsed_time_seconds), msg.task_id, msg.output_delta);
@@ -100,6 +116,32 @@ export class Fold {
       case "task_notification":
         return taskNotification(x, msg);
       default:
+        return this.applyTurn(msg);
+    }
+  }
+
+  private applyTurn(msg: TurnMessage): void {
+    const x = this.lookup;
+    switch (msg.type) {
+      case "turn_start":
+        return turnStart(x, msg);
+      case "plan":
+        return plan(x, msg);
+      case "turn_diff":
+        return turnDiff(x, msg);
+      case "usage":
+        return usage(x, msg);
+      case "truncate":
+        return truncate(x, msg);
+      case "notice":
+        return notice(x, msg);
+      case "retry":
+        return retry(x, msg);
+      case "hook":
+        return hook(x, msg);
+      case "session_info":
+        return sessionInfo(x, msg);
+      default:
         // A message of a newer server: kept, not understood.
         return unknown(x, { type: "unknown", originalType: str(get(msg, "type")), data: msg });
     }
@@ -108,3 +150,5 @@ export class Fold {
 
 type Other = "stream_event" | "assistant" | "user" | "result" | "error" | "tool_progress" | "unknown";
 type SessionMessage = Exclude<RpcMessage, { type: Other }>;
+type Turns = "turn_start" | "plan" | "turn_diff" | "usage" | "truncate" | "notice" | "retry" | "hook" | "session_info";
+type TurnMessage = Extract<RpcMessage, { type: Turns }>;

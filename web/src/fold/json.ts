@@ -38,6 +38,11 @@ export function setText<K extends string>(target: { [key in K]?: string }, key: 
   if (typeof text === "string" && text !== "") target[key] = text;
 }
 
+/** Sets a member to a number. */
+export function setNumber<K extends string>(target: { [key in K]?: number }, key: K, value: unknown): void {
+  if (typeof value === "number" && Number.isFinite(value)) target[key] = value;
+}
+
 /** Sets a member to a value that is there. */
 export function setValue<K extends string>(target: { [key in K]?: unknown }, key: K, value: unknown): void {
   if (value !== undefined && value !== null) target[key] = value;

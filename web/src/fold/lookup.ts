@@ -1,12 +1,6 @@
-import type {
-  Block,
-  FoldedConversation,
-  Item,
-  Message,
-  Task,
-  Thread,
-  ToolCall,
-} from "./conversation";
+import type { Block, FoldedConversation, HookRun, Item, Message, Prompt, Task, Thread, ToolCall, Turn } from "./conversation";
+import { MessageIndex } from "./message";
+import { ThreadIndex } from "./thread";
 
 /** The state of the fold. */
 export type State = FoldedConversation;
@@ -15,12 +9,12 @@ export type State = FoldedConversation;
 export function emptyConversation(): State {
   return {
     threads: [{ parentToolUseId: "", items: [] }],
+    turns: [],
     tasks: [],
     prompts: [],
     queue: [],
     totals: {
       turns: 0,
-      costUsd: 0,
       durationMs: 0,
       durationApiMs: 0,
       inputTokens: 0,
@@ -28,22 +22,48 @@ export function emptyConversation(): State {
       cacheCreationInputTokens: 0,
       cacheReadInputTokens: 0,
     },
+    hooks: [],
+    notices: [],
   };
 }
 
-function messageKey(parent: string, id: string): string {
-  return parent + "\u0000" + id;
+/** How long a list is that is put in order at once; a longer one waits for settle. */
+const small = 512;
+
+function key(...parts: string[]): string {
+  return parts.join("\u0000");
+}
+
+/** An item of a thread. */
+export interface ItemRef {
+  thread: ThreadIndex;
+  item: Item;
 }
 
 /** Finds things in a conversation. It is made from the conversation alone. */
 export class Lookup {
-  readonly threads = new Map<string, Thread>();
-  readonly messages = new Map<string, Message>();
-  readonly users = new Map<string, Message>();
-  readonly tools = new Map<string, ToolCall>();
-  readonly orphans = new Map<string, Thread>(); // results without their tool
+  private threads = new Map<string, ThreadIndex>();
+  private messages = new Map<string, MessageIndex>();
+  users = new Map<string, { message: Message; ref: ItemRef }>();
+  tools = new Map<string, ToolCall>();
+  orphans = new Map<string, ItemRef[]>(); // results without their tool
+  lines = new Map<string, { message: MessageIndex; block: Block }[]>();
+  current = new Map<string, string>(); // the message that is streamed, by parent
+  turns = new Map<string, Turn>();
   readonly tasks = new Map<string, Task>();
-  readonly current = new Map<string, string>(); // the message that is streamed, by parent
+  readonly hooks = new Map<string, HookRun>();
+  private readonly prompts = new Map<string, Prompt>();
+  private byTurn: Map<string, ItemRef[]> | undefined; // made when it is needed first
+
+  // Lists that are not in order, and those of the message that is being applied.
+  private readonly dirtyThreads = new Set<ThreadIndex>();
+  private readonly dirtyMessages = new Set<MessageIndex>();
+  private threadsDirty = false;
+  private promptsDirty = false;
+  private touchedThreads: ThreadIndex[] = [];
+  private touchedMessages: MessageIndex[] = [];
+
+  steps = 0; // counts what grows with the conversation, for tests
 
   // The block that the last delta went to: the next one most likely does too.
   private lastParent = "";
@@ -51,54 +71,134 @@ export class Lookup {
   private lastBlock: Block | undefined;
 
   constructor(readonly state: State) {
+    state.turns ??= [];
+    state.hooks ??= [];
+    state.notices ??= [];
     for (const thread of state.threads) {
-      this.threads.set(thread.parentToolUseId, thread);
-      for (const item of thread.items) this.add(thread, item);
+      const t = new ThreadIndex(thread);
+      this.threads.set(thread.parentToolUseId, t);
+      for (const item of thread.items) this.index(t, item);
     }
     for (const task of state.tasks) this.tasks.set(task.id, task);
+    for (const p of state.prompts) this.prompts.set(key(p.type, p.requestId), p);
+    for (const h of state.hooks) this.hooks.set(h.id, h);
+    for (const t of state.turns) this.turns.set(t.id, t);
     this.thread("");
   }
 
-  private add(thread: Thread, item: Item): void {
+  private index(t: ThreadIndex, item: Item): void {
+    this.steps += 1 + (item.message?.blocks.length ?? 0);
     const m = item.message;
     if (item.toolResult) {
-      this.orphans.set(item.toolResult.toolUseId, thread);
+      this.orphan({ thread: t, item });
     } else if (m?.role === "assistant") {
-      this.messages.set(messageKey(thread.parentToolUseId, m.id ?? ""), m);
-      if (m.state === "streaming") this.current.set(thread.parentToolUseId, m.id ?? "");
+      const parent = t.thread.parentToolUseId;
+      const mi = new MessageIndex(m, t, item);
+      this.messages.set(key(parent, m.id ?? ""), mi);
+      if (m.state === "streaming") this.current.set(parent, m.id ?? "");
       for (const b of m.blocks) {
+        mi.count(b, 1);
+        mi.pending(b);
+        this.line(mi, b);
         if (b.tool && b.tool.id !== "") this.tools.set(b.tool.id, b.tool);
       }
     } else if (m?.uuid) {
-      this.users.set(m.uuid, m);
+      this.users.set(m.uuid, { message: m, ref: { thread: t, item } });
     }
   }
 
-  thread(parent: string): Thread {
+  /** Notes which line has confirmed a block. */
+  line(message: MessageIndex, block: Block): void {
+    if (block.uuid === undefined || block.uuid === "") return;
+    const k = key(message.thread.thread.parentToolUseId, block.uuid);
+    const refs = this.lines.get(k);
+    if (refs === undefined) this.lines.set(k, [{ message, block }]);
+    else refs.push({ message, block });
+  }
+
+  /** The blocks that a line has confirmed. */
+  confirmed(parent: string, uuid: string): { message: MessageIndex; block: Block }[] {
+    return (this.lines.get(key(parent, uuid)) ?? []).filter((r) => r.block.uuid === uuid && r.message.has(r.block));
+  }
+
+  forgetLine(parent: string, uuid: string): void {
+    this.lines.delete(key(parent, uuid));
+  }
+
+  /** Notes a result without its tool. */
+  orphan(ref: ItemRef): void {
+    const id = ref.item.toolResult?.toolUseId ?? "";
+    const refs = this.orphans.get(id);
+    if (refs === undefined) this.orphans.set(id, [ref]);
+    else refs.push(ref);
+  }
+
+  private threadIndex(parent: string): ThreadIndex {
     let t = this.threads.get(parent);
-    if (t === undefined) {
-      if (parent !== "") this.thread("");
-      t = { parentToolUseId: parent, items: [] };
-      let at = this.state.threads.findIndex((other) => other.parentToolUseId > parent);
-      if (at < 0) at = this.state.threads.length;
-      this.state.threads.splice(at, 0, t);
-      this.threads.set(parent, t);
-    }
+    if (t !== undefined) return t;
+    if (parent !== "") this.threadIndex("");
+    t = new ThreadIndex({ parentToolUseId: parent, items: [] });
+    this.threads.set(parent, t);
+    const list = this.state.threads;
+    const last = list[list.length - 1];
+    if (last !== undefined && last.parentToolUseId >= parent) this.threadsDirty = true;
+    list.push(t.thread);
     return t;
   }
 
-  message(parent: string, id: string): Message | undefined {
-    return this.messages.get(messageKey(parent, id));
+  thread(parent: string): Thread {
+    return this.threadIndex(parent).thread;
+  }
+
+  /** The turn that runs or ran last. */
+  get turn(): Turn | undefined {
+    return this.state.turns[this.state.turns.length - 1];
+  }
+
+  beginTurn(t: Turn): Turn {
+    this.state.turns.push(t);
+    this.turns.set(t.id, t);
+    return t;
+  }
+
+  /** Adds an item to the end of a thread, in the turn that runs. */
+  add(parent: string, item: Item): ItemRef {
+    const thread = this.threadIndex(parent);
+    const ref = { thread, item };
+    thread.push(item);
+    this.inTurn(ref, this.turn);
+    return ref;
+  }
+
+  /** Notes that an item belongs to a turn. */
+  inTurn(ref: ItemRef, turn: Turn | undefined): void {
+    if (turn === undefined || (ref.item.turnId ?? "") === turn.id) return;
+    if (turn.id === "") delete ref.item.turnId;
+    else ref.item.turnId = turn.id;
+    this.noteTurn(ref);
+  }
+
+  private noteTurn(ref: ItemRef): void {
+    const id = ref.item.turnId;
+    if (this.byTurn === undefined || id === undefined) return;
+    const refs = this.byTurn.get(id);
+    if (refs === undefined) this.byTurn.set(id, [ref]);
+    else refs.push(ref);
+  }
+
+  message(parent: string, id: string): MessageIndex | undefined {
+    return this.messages.get(key(parent, id));
   }
 
   /** An assistant's message, a new one in the given state if there is none. */
-  answer(parent: string, id: string, state: Message["state"]): Message {
+  answer(parent: string, id: string, state: Message["state"]): MessageIndex {
     let m = this.message(parent, id);
     if (m === undefined) {
-      m = { role: "assistant", state, blocks: [] };
-      if (id !== "") m.id = id;
-      this.thread(parent).items.push({ kind: "message", message: m });
-      this.messages.set(messageKey(parent, id), m);
+      const message: Message = { role: "assistant", state, blocks: [] };
+      if (id !== "") message.id = id;
+      const ref = this.add(parent, { kind: "message", message });
+      m = new MessageIndex(message, ref.thread, ref.item);
+      this.messages.set(key(parent, id), m);
     }
     return m;
   }
@@ -120,57 +220,152 @@ export class Lookup {
   }
 
   /** The block of an index, a new one that streams if there is none. */
-  block(m: Message, index: number, type: string): Block {
-    let at = m.blocks.length;
-    while (at > 0 && (m.blocks[at - 1] as Block).index > index) at--;
-    const found = m.blocks[at - 1];
-    if (found !== undefined && found.index === index) return found;
+  block(m: MessageIndex, index: number, type: string): Block {
+    const found = m.find(index);
+    if (found !== undefined) return found;
     const b: Block = { index, type, state: "streaming" };
-    m.blocks.splice(at, 0, b);
+    const ordered = m.blocks === undefined;
+    const at = m.message.blocks.length;
+    if (m.insert(b, small)) this.steps += m.message.blocks[at] === b ? 1 : Math.min(at, small);
+    else {
+      this.dirtyMessages.add(m);
+      if (ordered) this.steps += at;
+    }
     return b;
   }
 
-  /** Removes blocks. */
-  drop(m: Message, gone: (b: Block) => boolean): void {
-    const kept = m.blocks.filter((b) => {
-      if (!gone(b)) return true;
-      this.dropTool(b);
-      return false;
-    });
-    if (kept.length !== m.blocks.length) m.blocks = kept;
+  /** Removes a block. */
+  drop(m: MessageIndex, b: Block): void {
+    if (!m.has(b)) return;
+    m.count(b, -1);
+    this.dropTool(b);
+    if (m.blocks === undefined) this.steps += m.message.blocks.length;
+    m.unsettle();
+    m.blocks?.delete(b.index);
+    this.dirtyMessages.add(m);
+    this.touchedMessages.push(m);
     this.forgetBlock();
+  }
+
+  /** Removes the blocks that are not whole, from an index on. */
+  dropPartial(m: MessageIndex, from: number): void {
+    for (let b = m.partial.top; b !== undefined && b.index >= from; b = m.partial.top) {
+      m.partial.pop();
+      this.steps++;
+      if (b.whole !== true) this.drop(m, b);
+    }
   }
 
   dropTool(b: Block): void {
     if (b.tool && this.tools.get(b.tool.id) === b.tool) this.tools.delete(b.tool.id);
   }
 
-  private position(t: Thread, m: Message): number {
-    for (let i = t.items.length - 1; i >= 0; i--) {
-      if (t.items[i]?.message === m) return i;
-    }
-    return -1;
+  /** Takes an item out of its thread. */
+  leave(ref: ItemRef): boolean {
+    if (!ref.thread.indexed) this.steps += ref.thread.thread.items.length;
+    if (!ref.thread.leave(ref.item)) return false;
+    this.dirtyThreads.add(ref.thread);
+    this.touchedThreads.push(ref.thread);
+    return true;
   }
 
-  /** Moves a message to the end of its thread. */
-  toEnd(parent: string, m: Message): void {
-    const t = this.thread(parent);
-    const i = this.position(t, m);
-    if (i < 0 || i === t.items.length - 1) return;
-    t.items.push(...t.items.splice(i, 1));
+  /** Moves a message to the end of its thread, into the turn that runs. */
+  toEnd(m: MessageIndex): void {
+    this.inTurn(m, this.turn);
+    const items = m.thread.thread.items;
+    if (items[items.length - 1] === m.item) return;
+    this.leave(m);
+    m.thread.push(m.item);
   }
 
   /** Takes a message out of the conversation. */
-  remove(parent: string, m: Message): void {
-    const t = this.thread(parent);
-    const i = this.position(t, m);
-    if (i >= 0) t.items.splice(i, 1);
-    this.messages.delete(messageKey(parent, m.id ?? ""));
+  remove(m: MessageIndex): void {
+    this.leave(m);
+    m.gone = true;
+    this.messages.delete(key(m.thread.thread.parentToolUseId, m.message.id ?? ""));
     this.forgetBlock();
-    if (t.items.length === 0 && parent !== "") {
-      this.state.threads.splice(this.state.threads.indexOf(t), 1);
-      this.threads.delete(parent);
+    this.emptied(m.thread);
+  }
+
+  /** Takes a thread of a subagent out of the conversation if it has no items. */
+  private emptied(t: ThreadIndex): void {
+    const parent = t.thread.parentToolUseId;
+    if (parent === "" || !t.empty || this.threads.get(parent) !== t) return;
+    this.dropThread(t);
+  }
+
+  private dropThread(t: ThreadIndex): void {
+    this.threads.delete(t.thread.parentToolUseId);
+    this.dirtyThreads.delete(t);
+    this.threadsDirty = true;
+  }
+
+  /** Takes an item out, with the threads of the subagents that it called. */
+  forget(ref: ItemRef): void {
+    const parent = ref.thread.thread.parentToolUseId;
+    if (ref.thread.position(ref.item) === undefined || this.threads.get(parent) !== ref.thread) return;
+    const m = ref.item.message;
+    this.steps++;
+    if (m?.role === "assistant") {
+      for (const b of m.blocks) {
+        this.steps++;
+        if (b.tool && this.tools.get(b.tool.id) === b.tool) {
+          this.tools.delete(b.tool.id);
+          this.forgetThread(b.tool.id);
+        }
+      }
+      const mi = this.message(parent, m.id ?? "");
+      if (mi?.message === m) return this.remove(mi);
+    } else if (m?.uuid !== undefined && this.users.get(m.uuid)?.message === m) {
+      this.users.delete(m.uuid);
     }
+    this.leave(ref);
+    this.emptied(ref.thread);
+  }
+
+  private forgetThread(parent: string): void {
+    const thread = this.threads.get(parent);
+    if (thread === undefined || parent === "") return;
+    for (const item of [...thread.thread.items]) this.forget({ thread, item });
+    if (this.threads.get(parent) === thread) this.dropThread(thread);
+  }
+
+  /** Forgets all threads and turns. */
+  clear(): void {
+    this.state.threads = [];
+    this.state.turns = [];
+    this.threads = new Map();
+    this.messages = new Map();
+    this.users = new Map();
+    this.tools = new Map();
+    this.orphans = new Map();
+    this.lines = new Map();
+    this.current = new Map();
+    this.turns = new Map();
+    this.byTurn = undefined;
+    this.dirtyThreads.clear();
+    this.dirtyMessages.clear();
+    this.touchedThreads = [];
+    this.touchedMessages = [];
+    this.threadsDirty = false;
+    this.forgetBlock();
+    this.thread("");
+  }
+
+  /** The items of a turn. */
+  itemsOf(turnId: string): ItemRef[] {
+    if (this.byTurn === undefined) {
+      this.byTurn = new Map();
+      for (const thread of this.threads.values()) {
+        for (const item of thread.thread.items) this.noteTurn({ thread, item });
+      }
+    }
+    return this.byTurn.get(turnId) ?? [];
+  }
+
+  forgetTurn(id: string): void {
+    this.byTurn?.delete(id);
+    this.turns.delete(id);
   }
 
   /** The task of an id, a new one that runs if there is none. */
@@ -182,5 +377,77 @@ export class Lookup {
       this.tasks.set(id, t);
     }
     return t;
+  }
+
+  /** Adds a prompt that waits, in place of one with the same id. */
+  ask(p: Prompt): void {
+    const k = key(p.type, p.requestId);
+    const old = this.prompts.get(k);
+    if (old === undefined) {
+      this.prompts.set(k, p);
+      this.state.prompts.push(p);
+      return;
+    }
+    for (const name of Object.keys(old)) delete (old as unknown as Record<string, unknown>)[name];
+    Object.assign(old, p);
+  }
+
+  /** Takes a prompt away. */
+  answered(type: string, requestId: string): Prompt | undefined {
+    const k = key(type, requestId);
+    const p = this.prompts.get(k);
+    if (p !== undefined) {
+      this.prompts.delete(k);
+      this.promptsDirty = true;
+    }
+    return p;
+  }
+
+  /** Puts the lists in order that a message has changed, as far as they are small. */
+  settleSmall(): void {
+    for (const t of this.touchedThreads) {
+      if (t.dirty && t.thread.items.length - t.from <= small) this.settleThread(t);
+    }
+    for (const m of this.touchedMessages) {
+      if (m.message.blocks.length <= small) this.settleMessage(m);
+    }
+    this.touchedThreads = [];
+    this.touchedMessages = [];
+    if (this.threadsDirty && this.state.threads.length <= small) this.settleThreads();
+    if (this.promptsDirty && this.state.prompts.length <= small) this.settlePrompts();
+  }
+
+  /** Puts all lists in order. */
+  settle(): void {
+    for (const t of this.dirtyThreads) this.settleThread(t);
+    for (const m of this.dirtyMessages) this.settleMessage(m);
+    if (this.threadsDirty) this.settleThreads();
+    if (this.promptsDirty) this.settlePrompts();
+  }
+
+  private settleThread(t: ThreadIndex): void {
+    this.steps += t.thread.items.length - t.from;
+    t.settle();
+    this.dirtyThreads.delete(t);
+  }
+
+  private settleMessage(m: MessageIndex): void {
+    this.steps += m.message.blocks.length;
+    m.settle();
+    this.dirtyMessages.delete(m);
+  }
+
+  private settleThreads(): void {
+    this.steps += this.state.threads.length;
+    this.state.threads = this.state.threads
+      .filter((t) => this.threads.get(t.parentToolUseId)?.thread === t)
+      .sort((a, b) => (a.parentToolUseId < b.parentToolUseId ? -1 : a.parentToolUseId > b.parentToolUseId ? 1 : 0));
+    this.threadsDirty = false;
+  }
+
+  private settlePrompts(): void {
+    this.steps += this.state.prompts.length;
+    this.state.prompts = this.state.prompts.filter((p) => this.prompts.get(key(p.type, p.requestId)) === p);
+    this.promptsDirty = false;
   }
 }

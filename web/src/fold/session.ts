@@ -9,12 +9,14 @@ import type {
   TaskStarted,
   TaskUpdated,
 } from "../rpc/messages";
-import type { Compaction, Decision, Init, MCPServer, Prompt, QueueItem } from "./conversation";
-import { get, isObj, list, num, setText, setValue, str, strings } from "./json";
+import type { Choice, Compaction, Decision, Init, MCPServer, Prompt, Question, QueueItem, Suggestion } from "./conversation";
+import { get, isObj, list, num, setNumber, setText, setValue, str, strings } from "./json";
 import type { Lookup, State } from "./lookup";
 
+type TextKey = "state" | "status" | "cwd" | "model" | "permissionMode" | "sandbox" | "title" | "goal";
+
 /** Sets a text of the state; an empty one is none. */
-export function replace(state: State, key: "state" | "status" | "cwd" | "model" | "permissionMode", text: unknown): void {
+export function replace(state: State, key: TextKey, text: unknown): void {
   delete state[key];
   setText(state, key, text);
 }
@@ -23,24 +25,30 @@ export function systemInit(x: Lookup, msg: SystemInit): void {
   replace(x.state, "cwd", msg.cwd);
   replace(x.state, "model", msg.model);
   replace(x.state, "permissionMode", msg.permissionMode);
+  replace(x.state, "sandbox", msg.sandbox);
   const init: Init = {};
   setText(init, "apiKeySource", msg.apiKeySource);
   names(init, "tools", msg.tools);
-  const servers = list(msg.mcp_servers).map(
-    (s): MCPServer => ({ name: str(get(s, "name")), status: str(get(s, "status")) }),
-  );
-  if (servers.length > 0) init.mcpServers = servers;
+  if (Array.isArray(msg.mcp_servers)) init.mcpServers = servers(msg.mcp_servers);
   names(init, "slashCommands", msg.slash_commands);
   names(init, "agents", msg.agents);
   names(init, "skills", msg.skills);
   setText(init, "outputStyle", msg.output_style);
-  setText(init, "claudeCodeVersion", msg.claude_code_version);
+  setText(init, "cliVersion", msg.claude_code_version);
   x.state.init = init;
 }
 
 function names(init: Init, key: "tools" | "slashCommands" | "agents" | "skills", value: unknown): void {
-  const all = strings(value);
-  if (all.length > 0) init[key] = all;
+  if (Array.isArray(value)) init[key] = strings(value);
+}
+
+/** MCP servers and how they are. */
+export function servers(value: unknown): MCPServer[] {
+  return list(value).map((s) => {
+    const server: MCPServer = { name: str(get(s, "name")), status: str(get(s, "status")) };
+    setText(server, "error", get(s, "error"));
+    return server;
+  });
 }
 
 export function status(x: Lookup, msg: StatusSystem): void {
@@ -49,11 +57,13 @@ export function status(x: Lookup, msg: StatusSystem): void {
 }
 
 export function compactBoundary(x: Lookup, msg: CompactBoundary): void {
-  const c: Compaction = { preTokens: num(get(msg.compact_metadata, "pre_tokens")) };
+  const c: Compaction = {};
+  const preTokens = get(msg.compact_metadata, "pre_tokens");
+  if (preTokens !== undefined) setNumber(c, "preTokens", num(preTokens));
   setText(c, "uuid", msg.uuid);
   setText(c, "trigger", get(msg.compact_metadata, "trigger"));
   setValue(c, "metadata", msg.compact_metadata);
-  x.thread("").items.push({ kind: "compaction", compaction: c });
+  x.add("", { kind: "compaction", compaction: c });
 }
 
 export function queueChanged(x: Lookup, items: unknown): void {
@@ -63,6 +73,7 @@ export function queueChanged(x: Lookup, items: unknown): void {
       const item: QueueItem = { id: str(i["id"]) };
       setValue(item, "content", i["content"]);
       setText(item, "priority", i["priority"]);
+      setText(item, "status", i["status"]);
       return item;
     });
 }
@@ -75,48 +86,46 @@ export function permissionRequest(x: Lookup, msg: PermissionRequest): void {
   setText(p, "displayName", msg.display_name);
   setText(p, "description", msg.description);
   setValue(p, "input", msg.input);
-  setValue(p, "suggestions", msg.permission_suggestions);
+  objects(msg.permission_suggestions, (all) => (p.suggestions = all as unknown as Suggestion[]));
+  objects(msg.choices, (all) => (p.choices = all as unknown as Choice[]));
+  setValue(p, "profile", msg.profile);
   setText(p, "blockedPath", msg.blocked_path);
   setText(p, "agentId", msg.agent_id);
-  ask(x.state, p);
+  x.ask(p);
 }
 
 export function questionRequest(x: Lookup, msg: QuestionRequest): void {
   const p: Prompt = { type: "question", kind: str(msg.kind), requestId: str(msg.request_id) };
   setText(p, "parentToolUseId", msg.parent_tool_use_id);
   setText(p, "toolUseId", msg.tool_use_id);
-  setValue(p, "questions", msg.questions);
+  objects(msg.questions, (all) => (p.questions = all as unknown as Question[]));
+  if (typeof msg.blocking === "boolean") p.blocking = msg.blocking;
   setText(p, "mcpServerName", msg.mcp_server_name);
   setText(p, "message", msg.message);
   setText(p, "mode", msg.mode);
   setValue(p, "schema", msg.requested_schema);
   setText(p, "url", msg.url);
-  ask(x.state, p);
+  x.ask(p);
 }
 
-/** Adds a prompt that waits, in place of one with the same id. */
-function ask(state: State, p: Prompt): void {
-  const i = state.prompts.findIndex((old) => old.type === p.type && old.requestId === p.requestId);
-  if (i < 0) state.prompts.push(p);
-  else state.prompts[i] = p;
+/** Calls set with the objects of a list that has some. */
+function objects(value: unknown, set: (all: object[]) => void): void {
+  const all = list(value).filter(isObj);
+  if (all.length > 0) set(all);
 }
 
 /** Takes a prompt away and notes the answer at its tool. */
 export function answered(
   x: Lookup,
   type: string,
-  msg: { request_id: string; tool_use_id?: string; message?: string; by?: string },
+  msg: { request_id: string; tool_use_id?: string; scope?: string; message?: string; by?: string },
   behavior: unknown,
 ): void {
-  let toolUseId = str(msg.tool_use_id);
-  x.state.prompts = x.state.prompts.filter((p) => {
-    if (p.type !== type || p.requestId !== str(msg.request_id)) return true;
-    toolUseId ||= p.toolUseId ?? "";
-    return false;
-  });
-  const tool = x.tools.get(toolUseId);
+  const prompt = x.answered(type, str(msg.request_id));
+  const tool = x.tools.get(str(msg.tool_use_id) || (prompt?.toolUseId ?? ""));
   if (tool === undefined) return;
   const d: Decision = { behavior: str(behavior) };
+  setText(d, "scope", msg.scope);
   setText(d, "message", msg.message);
   setText(d, "by", msg.by);
   tool.decision = d;

@@ -1,8 +1,9 @@
 import type { Delta, Event, StreamEvent } from "../rpc/messages";
-import type { Block, Message, UnknownItem } from "./conversation";
+import type { Block, UnknownItem } from "./conversation";
 import { fillOther, typeOf } from "./block";
 import { get, isObj, num, setText, setValue, str } from "./json";
 import type { Lookup } from "./lookup";
+import type { MessageIndex } from "./message";
 import { isTool, toolOf } from "./tool";
 
 /** Folds one event of the API's stream. */
@@ -22,8 +23,9 @@ export function streamEvent(x: Lookup, msg: StreamEvent): void {
       delta(x, parent, id, num(event.index), event.delta);
       return;
     case "content_block_stop": {
-      const b = x.message(parent, id)?.blocks.find((b) => b.index === num(event.index));
-      if (b !== undefined) stop(b, event.incomplete === true);
+      const m = x.message(parent, id);
+      const b = m?.find(num(event.index));
+      if (m !== undefined && b !== undefined) stop(m, b, event.incomplete === true);
       return;
     }
     case "message_delta":
@@ -44,34 +46,40 @@ export function streamEvent(x: Lookup, msg: StreamEvent): void {
 function unknownEvent(x: Lookup, parent: string, originalType: string, data: unknown): void {
   const item: UnknownItem = { originalType, stream: true };
   setValue(item, "data", data);
-  x.thread(parent).items.push({ kind: "unknown", unknown: item });
+  x.add(parent, { kind: "unknown", unknown: item });
 }
 
 function messageStart(x: Lookup, parent: string, id: string, model: unknown): void {
+  delete x.state.retry;
   const m = x.answer(parent, id, "streaming");
   // A start of a message that is there: what is not whole of it is streamed again.
-  x.drop(m, (b) => b.whole !== true);
-  m.state = "streaming";
-  setText(m, "model", model);
+  x.dropPartial(m, -Infinity);
+  m.message.state = "streaming";
+  setText(m.message, "model", model);
   x.current.set(parent, id);
 }
 
 function blockStart(x: Lookup, parent: string, id: string, index: number, content: object): void {
   const [type, data] = typeOf(content);
-  const b = x.block(x.answer(parent, id, "streaming"), index, type);
+  const m = x.answer(parent, id, "streaming");
+  const b = x.block(m, index, type);
   if (b.whole === true) return;
   x.dropTool(b);
-  restart(b, type);
-  if (type === "text") setText(b, "text", get(data, "text"));
-  else if (type === "thinking") setText(b, "text", get(data, "thinking"));
-  else if (isTool(type)) toolOf(x, b, str(get(data, "id")), str(get(data, "toolName") ?? get(data, "name")));
-  else setValue(b, "data", data);
-  x.forgetBlock();
-}
-
-function restart(b: Block, type: string): void {
+  m.count(b, -1);
   fillOther(b, type);
   b.state = "streaming";
+  m.count(b, 1);
+  m.open.push(b);
+  if (type === "text") setText(b, "text", get(data, "text"));
+  else if (type === "thinking") {
+    setText(b, "text", get(data, "thinking"));
+    if (get(data, "summary") === true) b.summary = true;
+  } else if (isTool(type)) {
+    const t = toolOf(x, b, str(get(data, "id")), str(get(data, "toolName") ?? get(data, "name")));
+    setText(t, "title", get(data, "title"));
+    setText(t, "kind", get(data, "kind"));
+  } else setValue(b, "data", data);
+  x.forgetBlock();
 }
 
 function delta(x: Lookup, parent: string, id: string, index: number, d: Delta): void {
@@ -122,34 +130,36 @@ function unknownDelta(b: Block | undefined, data: unknown): void {
 }
 
 /** Ends a block. The text of a tool's input that is JSON now becomes its input. */
-function stop(b: Block, incomplete: boolean): void {
+function stop(m: MessageIndex, b: Block, incomplete: boolean): void {
   if (b.whole === true || b.state !== "streaming") return;
+  m.count(b, -1);
   b.state = incomplete ? "incomplete" : "complete";
+  m.count(b, 1);
   const text = b.tool?.inputText;
   if (incomplete || b.tool === undefined || text === undefined) return;
   try {
     b.tool.input = JSON.parse(text) as unknown;
     delete b.tool.inputText;
   } catch {
-    // It is no JSON: the text stays.
+    // It is not JSON: the text stays.
   }
 }
 
-function messageDelta(m: Message | undefined, d: unknown, usage: unknown): void {
+function messageDelta(m: MessageIndex | undefined, d: unknown, usage: unknown): void {
   if (m === undefined) return;
-  setText(m, "stopReason", get(d, "stop_reason"));
-  setValue(m, "usage", usage);
+  setText(m.message, "stopReason", get(d, "stop_reason"));
+  setValue(m.message, "usage", usage);
 }
 
 function messageStop(x: Lookup, parent: string, id: string, abandonedFrom: unknown): void {
   if (x.current.get(parent) === id) x.current.delete(parent);
   const m = x.message(parent, id);
   if (m === undefined) return;
-  if (typeof abandonedFrom === "number") x.drop(m, (b) => b.index >= abandonedFrom && b.whole !== true);
-  m.state = "complete";
-  for (const b of m.blocks) {
-    stop(b, true); // has an effect where its own stop is missing
-    if (b.state === "incomplete") m.state = "incomplete";
+  if (typeof abandonedFrom === "number") x.dropPartial(m, abandonedFrom);
+  for (const b of m.open) {
+    if (m.has(b)) stop(m, b, true); // has an effect where its own stop is missing
   }
-  if (m.blocks.length === 0) x.remove(parent, m);
+  m.open = [];
+  m.message.state = m.broken > 0 ? "incomplete" : "complete";
+  if (m.n === 0) x.remove(m);
 }

@@ -12,10 +12,10 @@ export function isTool(type: string): boolean {
 
 /** The tool call of a block, with what is known of it by now. */
 export function toolOf(x: Lookup, b: Block, id: string, name: string): ToolCall {
-  const t = (b.tool ??= { id: "", name: "", toolType: toolType(""), status: "in_progress" });
+  const t = (b.tool ??= { id: "", name: "", toolType: toolType(x.state.provider ?? "", ""), status: "in_progress" });
   if (name !== "" && t.name !== name) {
     t.name = name;
-    t.toolType = toolType(name);
+    t.toolType = toolType(x.state.provider ?? "", name);
   }
   if (id !== "" && t.id !== id) {
     t.id = id;
@@ -25,18 +25,14 @@ export function toolOf(x: Lookup, b: Block, id: string, name: string): ToolCall 
   return t;
 }
 
-/** Gives a tool the result that came before its call. */
+/** Gives a tool the last result that came before its call. */
 function adopt(x: Lookup, tool: ToolCall): void {
-  const t = x.orphans.get(tool.id);
-  if (t === undefined) return;
-  x.orphans.delete(tool.id);
-  for (let i = t.items.length - 1; i >= 0; i--) {
-    const r = t.items[i]?.toolResult;
-    if (r !== undefined && r.toolUseId === tool.id) {
-      finish(tool, r);
-      t.items.splice(i, 1);
-      return;
-    }
+  const refs = x.orphans.get(tool.id) ?? [];
+  for (let ref = refs.pop(); ref !== undefined; ref = refs.pop()) {
+    const r = ref.item.toolResult;
+    if (r === undefined || !x.leave(ref)) continue;
+    finish(tool, r);
+    return;
   }
 }
 
@@ -44,9 +40,11 @@ function finish(tool: ToolCall, r: ToolResult): void {
   delete tool.result;
   delete tool.toolUseResult;
   delete tool.resultUuid;
+  delete tool.truncated;
   setValue(tool, "result", r.content);
   setValue(tool, "toolUseResult", r.toolUseResult);
   if (r.uuid) tool.resultUuid = r.uuid;
+  if (r.truncated === true) tool.truncated = true;
   tool.status = r.isError ? "failed" : "success";
 }
 
@@ -57,9 +55,7 @@ export function toolComplete(x: Lookup, parent: string, r: ToolResult): void {
     finish(tool, r);
     return;
   }
-  const t = x.thread(parent);
-  t.items.push({ kind: "tool_result", toolResult: r });
-  x.orphans.set(r.toolUseId, t);
+  x.orphan(x.add(parent, { kind: "tool_result", toolResult: r }));
 }
 
 /** A sign of life from a tool. Output is added to its progress, never to its input. */

@@ -3,12 +3,26 @@ const irregular: ReadonlyMap<string, string> = new Map([
   ["ReadMcpResourceTool", "CLAUDE_READ_MCP_RESOURCE"],
 ]);
 
+const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
 /** The kind of a tool as front ends choose a card by. */
-export function toolType(name: string): string {
-  const known = irregular.get(name);
-  if (known !== undefined) return known;
+export function toolType(provider: string, name: string): string {
   if (name.startsWith("mcp__")) return "MCP";
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return "UNKNOWN";
-  const snake = name.replace(/(?<=[^A-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "_");
-  return "CLAUDE_" + snake.toUpperCase();
+  if (!identifier.test(name)) return "UNKNOWN";
+  const prefix = toolPrefix(provider);
+  const known = irregular.get(name);
+  if (known !== undefined && prefix === claudeTools) return known;
+  return prefix + upperSnake(name);
+}
+
+const claudeTools = "CLAUDE_";
+
+/** How the types of a provider's tools begin. */
+function toolPrefix(provider: string): string {
+  const name = provider.split(":")[0] ?? "";
+  return name === "sim" || !identifier.test(name) ? claudeTools : upperSnake(name) + "_";
+}
+
+function upperSnake(name: string): string {
+  return name.replace(/(?<=[^A-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "_").toUpperCase();
 }

@@ -1,48 +1,43 @@
 import type { AssistantMessage, ResultMessage, UnknownMessage, UserMessage } from "../rpc/messages";
-import type { Block, Message, Result, Thread, ToolResult, UnknownItem } from "./conversation";
+import type { Block, Message, Result, ToolResult, UnknownItem } from "./conversation";
 import { fill, typeOf } from "./block";
-import { get, isObj, list, num, setText, setValue, str, strings } from "./json";
+import { get, isObj, list, num, setNumber, setText, setValue, str, strings } from "./json";
 import type { Lookup } from "./lookup";
 import { toolComplete } from "./tool";
+import { retract } from "./turn";
 
 export function assistant(x: Lookup, msg: AssistantMessage): void {
   const parent = str(msg.parent_tool_use_id);
+  delete x.state.retry;
   retract(x, parent, strings(msg.supersedes));
   const m = x.answer(parent, str(msg.id), "complete");
   // Whole lines give the order, also where a message was streamed before.
-  if (!m.blocks.some((b) => b.whole === true)) x.toEnd(parent, m);
+  if (m.whole === 0) x.toEnd(m);
+  const indexes = list(msg.indexes);
   list(get(msg.message, "content")).forEach((content, i) => {
-    const index = list(msg.indexes)[i];
+    const index = indexes[i];
     const b = x.block(m, typeof index === "number" ? index : i, typeOf(content)[0]);
+    m.count(b, -1);
     fill(x, b, content);
+    m.count(b, 1);
     setText(b, "uuid", msg.uuid);
+    x.line(m, b);
+    if (parent === "" && b.type === "text") x.state.answer = { messageId: str(msg.id), index: b.index };
   });
-  if (m.state === "incomplete" && m.blocks.every((b) => b.state === "complete")) m.state = "complete";
-  describe(m, msg);
-  if (m.blocks.length === 0 && m.state !== "streaming") x.remove(parent, m);
+  if (m.message.state === "incomplete" && m.live + m.broken === 0) m.message.state = "complete";
+  describe(m.message, msg);
+  if (m.n === 0 && m.message.state !== "streaming") x.remove(m);
 }
 
 function describe(m: Message, msg: AssistantMessage): void {
   setText(m, "model", get(msg.message, "model"));
   setText(m, "error", msg.error);
   setText(m, "agentId", msg.agent_id);
+  setText(m, "phase", msg.phase);
   setText(m, "stopReason", get(msg.message, "stop_reason"));
   setValue(m, "usage", get(msg.message, "usage"));
   if (m.timestamp === undefined) setText(m, "timestamp", msg.timestamp);
   if (msg.aborted === true) m.aborted = true;
-}
-
-/** Takes back the lines of the given uuids. */
-function retract(x: Lookup, parent: string, uuids: string[]): void {
-  if (uuids.length === 0) return;
-  const gone = (b: Block): boolean => b.uuid !== undefined && uuids.includes(b.uuid);
-  for (const item of [...x.thread(parent).items].reverse()) {
-    const m = item.message;
-    if (m === undefined || m.role !== "assistant") continue;
-    const before = m.blocks.length;
-    x.drop(m, gone);
-    if (before > 0 && m.blocks.length === 0) x.remove(parent, m);
-  }
 }
 
 /** A message in the user's role: results of tools go to their calls, the rest is one. */
@@ -58,6 +53,7 @@ export function user(x: Lookup, msg: UserMessage): void {
     const r: ToolResult = { toolUseId: str(content["tool_use_id"]), isError: content["is_error"] === true };
     setText(r, "uuid", msg.uuid);
     setValue(r, "content", content["content"]);
+    if (content["truncated"] === true) r.truncated = true;
     if (results++ === 0) setValue(r, "toolUseResult", msg.tool_use_result);
     toolComplete(x, parent, r);
   }
@@ -66,13 +62,13 @@ export function user(x: Lookup, msg: UserMessage): void {
 
 function userMessage(x: Lookup, parent: string, msg: UserMessage, contents: unknown[]): void {
   const uuid = str(msg.uuid);
-  let m = uuid === "" ? undefined : x.users.get(uuid);
+  let m = uuid === "" ? undefined : x.users.get(uuid)?.message;
   if (m === undefined) {
     m = { role: "user", state: "complete", blocks: [] };
-    x.thread(parent).items.push({ kind: "message", message: m });
+    const ref = x.add(parent, { kind: "message", message: m });
     if (uuid !== "") {
       m.uuid = uuid;
-      x.users.set(uuid, m);
+      x.users.set(uuid, { message: m, ref });
     }
   }
   m.blocks = contents.map((content, index) => {
@@ -104,37 +100,32 @@ export function result(x: Lookup, msg: ResultMessage): void {
     durationMs: num(msg.duration_ms),
   };
   setText(r, "uuid", msg.uuid);
-  const main = x.thread("");
-  if (!endsWith(main, str(msg.result))) setText(r, "text", msg.result);
+  if (!isAnswer(x, str(msg.result))) setText(r, "text", msg.result);
   const errors = strings(msg.errors);
   if (errors.length > 0) r.errors = errors;
   setValue(r, "structuredOutput", msg.structured_output);
   setText(r, "stopReason", msg.stop_reason);
   setText(r, "terminalReason", msg.terminal_reason);
   if (list(msg.permission_denials).length > 0) r.permissionDenials = msg.permission_denials;
-  main.items.push({ kind: "result", result: r });
+  x.add("", { kind: "result", result: r });
   delete x.state.status;
+  delete x.state.retry;
+  if (x.turn !== undefined) x.turn.done = true;
   totals(x, msg);
 }
 
-/** Whether the last answer ends with a block of this text. */
-function endsWith(t: Thread, text: string): boolean {
-  for (let i = t.items.length - 1; i >= 0; i--) {
-    const m = t.items[i]?.message;
-    if (m === undefined || m.role !== "assistant") continue;
-    for (let j = m.blocks.length - 1; j >= 0; j--) {
-      const b = m.blocks[j];
-      if (b?.type === "text") return (b.text ?? "") === text;
-    }
-    return false;
-  }
-  return false;
+/** Whether a text is the last one of the main thread. */
+function isAnswer(x: Lookup, text: string): boolean {
+  const ref = x.state.answer;
+  if (ref === undefined) return false;
+  const b = x.message("", ref.messageId)?.find(ref.index);
+  return b !== undefined && b.type === "text" && (b.text ?? "") === text;
 }
 
 function totals(x: Lookup, msg: ResultMessage): void {
   const t = x.state.totals;
   t.turns++;
-  t.costUsd = num(msg.total_cost_usd);
+  setNumber(t, "costUsd", msg.total_cost_usd);
   t.durationMs += num(msg.duration_ms);
   t.durationApiMs = num(msg.duration_api_ms);
   t.inputTokens = num(t.inputTokens + num(get(msg.usage, "input_tokens")));
@@ -146,11 +137,7 @@ function totals(x: Lookup, msg: ResultMessage): void {
 
 export function unknown(x: Lookup, msg: UnknownMessage): void {
   const parent = str(msg.parent_tool_use_id);
-  const originalType = str(msg.originalType);
-  if (originalType === "system/model_refusal_fallback") {
-    retract(x, parent, strings(get(msg.data, "retracted_message_uuids")));
-  }
-  const item: UnknownItem = { originalType };
+  const item: UnknownItem = { originalType: str(msg.originalType) };
   setValue(item, "data", msg.data);
-  x.thread(parent).items.push({ kind: "unknown", unknown: item });
+  x.add(parent, { kind: "unknown", unknown: item });
 }

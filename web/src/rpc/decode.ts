@@ -5,13 +5,18 @@ const known: Record<RpcMessage["type"], true> = {
   assistant: true,
   compact_boundary: true,
   error: true,
+  hook: true,
+  notice: true,
   permission_request: true,
   permission_resolved: true,
+  plan: true,
   question_request: true,
   question_resolved: true,
   queue_changed: true,
   rate_limit: true,
   result: true,
+  retry: true,
+  session_info: true,
   session_state: true,
   status_system: true,
   stream_event: true,
@@ -21,15 +26,40 @@ const known: Record<RpcMessage["type"], true> = {
   task_started: true,
   task_updated: true,
   tool_progress: true,
+  truncate: true,
+  turn_diff: true,
+  turn_start: true,
   unknown: true,
+  usage: true,
   user: true,
 };
+
+/** How deep a message nests at most. */
+const maxDepth = 2000;
+
+/** Whether a JSON text nests deeper than a number of levels. */
+function deeper(text: string, levels: number): boolean {
+  if (text.length <= 2 * levels) return false; // each level needs two brackets
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x5b || c === 0x7b) {
+      if (++depth > levels) return true;
+    } else if (c === 0x5d || c === 0x7d) {
+      depth--;
+    } else if (c === 0x22) {
+      for (i++; i < text.length && text.charCodeAt(i) !== 0x22; i++) if (text.charCodeAt(i) === 0x5c) i++;
+    }
+  }
+  return false;
+}
 
 /**
  * The message of a JSON text. It never throws: a message of a newer server, and a text
  * that is none, come in the shape of what is unknown.
  */
 export function decode(text: string): RpcMessage {
+  if (deeper(text, maxDepth)) return { type: "unknown", originalType: "", data: text };
   let data: unknown;
   try {
     data = JSON.parse(text);

@@ -4,13 +4,18 @@ export type RpcMessage =
   | AssistantMessage
   | CompactBoundary
   | ErrorMessage
+  | Hook
+  | Notice
   | PermissionRequest
   | PermissionResolved
+  | Plan
   | QuestionRequest
   | QuestionResolved
   | QueueChanged
   | RateLimit
   | ResultMessage
+  | Retry
+  | SessionInfo
   | SessionState
   | StatusSystem
   | StreamEvent
@@ -20,7 +25,11 @@ export type RpcMessage =
   | TaskStarted
   | TaskUpdated
   | ToolProgress
+  | Truncate
+  | TurnDiff
+  | TurnStart
   | UnknownMessage
+  | Usage
   | UserMessage;
 export type ContentBlock = OtherBlock | ToolUseBlock | TextBlock | ThinkingBlock | ToolResultBlock | UnknownBlock;
 export type Event =
@@ -42,6 +51,7 @@ export interface AssistantMessage {
   error?: string;
   aborted?: boolean;
   supersedes?: string[];
+  phase?: string;
   uuid?: string;
   session_id?: string;
   agent_id?: string;
@@ -81,6 +91,8 @@ export interface ToolUseBlock {
   input: unknown;
   status: string;
   name?: string;
+  title?: string;
+  kind?: string;
 }
 export interface TextBlock {
   type: "text";
@@ -90,12 +102,14 @@ export interface ThinkingBlock {
   type: "thinking";
   thinking: string;
   signature?: string;
+  summary?: boolean;
 }
 export interface ToolResultBlock {
   type: "tool_result";
   tool_use_id: string;
   content?: unknown;
   is_error: boolean;
+  truncated?: boolean;
 }
 export interface UnknownBlock {
   type: "unknown";
@@ -116,6 +130,34 @@ export interface ErrorMessage {
   session_id?: string;
   provider: string;
 }
+export interface Hook {
+  type: "hook";
+  hook_id: string;
+  name?: string;
+  event?: string;
+  state: string;
+  outcome?: string;
+  decision?: string;
+  message?: string;
+  output?: string;
+  exit_code?: number;
+  tool_use_id?: string;
+  parent_tool_use_id?: string;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
+export interface Notice {
+  type: "notice";
+  severity: string;
+  text: string;
+  code?: string;
+  tool_use_id?: string;
+  parent_tool_use_id?: string;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
 export interface PermissionRequest {
   type: "permission_request";
   kind: string;
@@ -125,29 +167,71 @@ export interface PermissionRequest {
   description?: string;
   input?: unknown;
   tool_use_id?: string;
-  permission_suggestions?: unknown;
+  permission_suggestions?: Suggestion[];
+  choices?: Choice[];
+  profile?: unknown;
   blocked_path?: string;
   agent_id?: string;
   parent_tool_use_id?: string;
   session_id?: string;
   provider: string;
 }
+export interface Suggestion {
+  kind: string;
+  label: string;
+  rules?: string[];
+  behavior?: string;
+  mode?: string;
+  directories?: string[];
+  destination?: string;
+  update?: unknown;
+}
+export interface Choice {
+  id: string;
+  label: string;
+  behavior: string;
+  scope?: string;
+  data?: unknown;
+}
 export interface PermissionResolved {
   type: "permission_resolved";
   request_id: string;
   tool_use_id?: string;
   behavior: string;
+  scope?: string;
   message?: string;
   by?: string;
   session_id?: string;
   provider: string;
+}
+export interface Plan {
+  type: "plan";
+  entries: PlanEntry[];
+  explanation?: string;
+  text?: string;
+  omitted?: number;
+  tool_use_id?: string;
+  parent_tool_use_id?: string;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
+export interface PlanEntry {
+  id?: string;
+  content: string;
+  status: string;
+  activeForm?: string;
+  priority?: string;
+  owner?: string;
+  blockedBy?: string[];
 }
 export interface QuestionRequest {
   type: "question_request";
   kind: string;
   request_id: string;
   tool_use_id?: string;
-  questions?: unknown;
+  questions?: Question[];
+  blocking?: boolean;
   mcp_server_name?: string;
   message?: string;
   mode?: string;
@@ -156,6 +240,21 @@ export interface QuestionRequest {
   parent_tool_use_id?: string;
   session_id?: string;
   provider: string;
+}
+export interface Question {
+  id?: string;
+  header?: string;
+  question: string;
+  options?: QuestionOption[];
+  multiSelect?: boolean;
+  isOther?: boolean;
+  isSecret?: boolean;
+  data?: unknown;
+}
+export interface QuestionOption {
+  label: string;
+  description?: string;
+  preview?: string;
 }
 export interface QuestionResolved {
   type: "question_resolved";
@@ -177,6 +276,7 @@ export interface QueueItem {
   id: string;
   content?: unknown;
   priority?: string;
+  status?: string;
 }
 export interface RateLimit {
   type: "rate_limit";
@@ -192,7 +292,7 @@ export interface ResultMessage {
   is_error: boolean;
   num_turns: number;
   session_id?: string;
-  total_cost_usd: number;
+  total_cost_usd?: number;
   usage?: unknown;
   result?: string;
   errors?: string[];
@@ -203,6 +303,39 @@ export interface ResultMessage {
   permission_denials?: unknown;
   uuid?: string;
   provider: string;
+}
+export interface Retry {
+  type: "retry";
+  attempt: number;
+  max_attempts?: number;
+  delay_ms?: number;
+  reason?: string;
+  status?: number;
+  parent_tool_use_id?: string;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
+export interface SessionInfo {
+  type: "session_info";
+  title?: string;
+  model?: string;
+  permissionMode?: string;
+  sandbox?: string;
+  cwd?: string;
+  goal?: string;
+  archived?: boolean;
+  deleted?: boolean;
+  mcp_servers?: MCPServer[];
+  commands?: unknown;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
+export interface MCPServer {
+  name: string;
+  status: string;
+  error?: string;
 }
 export interface SessionState {
   type: "session_state";
@@ -302,9 +435,10 @@ export interface SystemInit {
   cwd: string;
   model: string;
   permissionMode: string;
+  sandbox?: string;
   apiKeySource: string;
-  tools: string[];
-  mcp_servers: MCPServer[];
+  tools?: string[];
+  mcp_servers?: MCPServer[];
   slash_commands?: string[];
   agents?: string[];
   skills?: string[];
@@ -312,10 +446,6 @@ export interface SystemInit {
   claude_code_version?: string;
   uuid?: string;
   provider: string;
-}
-export interface MCPServer {
-  name: string;
-  status: string;
 }
 export interface TaskNotification {
   type: "task_notification";
@@ -371,6 +501,53 @@ export interface ToolProgress {
   session_id?: string;
   provider: string;
 }
+export interface Truncate {
+  type: "truncate";
+  reason?: string;
+  from?: string;
+  turn_id?: string;
+  lines?: string[];
+  all?: boolean;
+  parent_tool_use_id?: string;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
+export interface TurnDiff {
+  type: "turn_diff";
+  turn_id?: string;
+  tool_use_id?: string;
+  replace?: boolean;
+  files: FileChange[];
+  parent_tool_use_id?: string;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
+export interface FileChange {
+  path: string;
+  kind: string;
+  movedTo?: string;
+  toolUseId?: string;
+  hunks: Hunk[];
+  diff?: string;
+}
+export interface Hunk {
+  oldStart: number;
+  oldLines: number;
+  newStart: number;
+  newLines: number;
+  lines: string[];
+}
+export interface TurnStart {
+  type: "turn_start";
+  turn_id: string;
+  by: string;
+  prompt_id?: string;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
+}
 export interface UnknownMessage {
   type: "unknown";
   originalType: string;
@@ -379,6 +556,23 @@ export interface UnknownMessage {
   session_id?: string;
   uuid?: string;
   provider?: string;
+}
+export interface Usage {
+  type: "usage";
+  turn_id?: string;
+  model?: string;
+  input_tokens?: number;
+  output_tokens?: number;
+  cache_creation_input_tokens?: number;
+  cache_read_input_tokens?: number;
+  reasoning_tokens?: number;
+  context_tokens?: number;
+  context_window?: number;
+  cost_usd?: number;
+  data?: unknown;
+  session_id?: string;
+  uuid?: string;
+  provider: string;
 }
 export interface UserMessage {
   type: "user";

@@ -8,6 +8,22 @@ export interface Service {
       params: SessionRef;
       result: NamesResult;
     };
+    "audit.list": {
+      params: AuditListParams;
+      result: AuditListResult;
+    };
+    "budget.list": {
+      params: Empty;
+      result: BudgetListResult;
+    };
+    "budget.remove": {
+      params: BudgetRef;
+      result: Empty;
+    };
+    "budget.set": {
+      params: BudgetSetParams;
+      result: BudgetSetResult;
+    };
     "commands.list": {
       params: SessionRef;
       result: NamesResult;
@@ -100,6 +116,26 @@ export interface Service {
       params: PermissionRespondParams;
       result: RespondResult;
     };
+    "preview.list": {
+      params: SessionRef;
+      result: PreviewListResult;
+    };
+    "providers.list": {
+      params: Empty;
+      result: ProvidersListResult;
+    };
+    "push.key": {
+      params: Empty;
+      result: PushKeyResult;
+    };
+    "push.subscribe": {
+      params: PushSubscribeParams;
+      result: Empty;
+    };
+    "push.unsubscribe": {
+      params: PushUnsubscribeParams;
+      result: Empty;
+    };
     "question.respond": {
       params: QuestionRespondParams;
       result: RespondResult;
@@ -109,6 +145,10 @@ export interface Service {
       result: QueueListResult;
     };
     "queue.list": {
+      params: SessionRef;
+      result: QueueListResult;
+    };
+    "queue.release": {
       params: SessionRef;
       result: QueueListResult;
     };
@@ -124,8 +164,28 @@ export interface Service {
       params: QueueItemParams;
       result: Accepted;
     };
+    "review.add": {
+      params: ReviewAddParams;
+      result: ReviewListResult;
+    };
+    "review.list": {
+      params: SessionRef;
+      result: ReviewListResult;
+    };
+    "review.remove": {
+      params: ReviewRemoveParams;
+      result: ReviewListResult;
+    };
+    "review.send": {
+      params: ReviewSendParams;
+      result: ReviewSendResult;
+    };
     "server.drain": {
       params: DrainParams;
+      result: StatusResult;
+    };
+    "session.archive": {
+      params: SessionRef;
       result: StatusResult;
     };
     "session.attach": {
@@ -135,6 +195,14 @@ export interface Service {
     "session.connect": {
       params: ConnectParams;
       result: ConnectResult;
+    };
+    "session.continue": {
+      params: SessionRef;
+      result: Accepted;
+    };
+    "session.delete": {
+      params: SessionDeleteParams;
+      result: Empty;
     };
     "session.detach": {
       params: SessionRef;
@@ -152,9 +220,17 @@ export interface Service {
       params: SessionRef;
       result: GetHistoryResult;
     };
+    "session.handBack": {
+      params: SessionRef;
+      result: HandBackResult;
+    };
     "session.interrupt": {
       params: SessionRef;
       result: InterruptResult;
+    };
+    "session.isolation": {
+      params: SessionRef;
+      result: IsolationResult;
     };
     "session.list": {
       params: ListParams;
@@ -168,12 +244,20 @@ export interface Service {
       params: QueryWithContentParams;
       result: Accepted;
     };
+    "session.rename": {
+      params: SessionRenameParams;
+      result: Empty;
+    };
     "session.rewind": {
       params: RewindParams;
       result: RewindResult;
     };
     "session.runInBackground": {
       params: SessionRef;
+      result: StatusResult;
+    };
+    "session.setEffort": {
+      params: SetEffortParams;
       result: StatusResult;
     };
     "session.setMaxThinkingTokens": {
@@ -188,9 +272,25 @@ export interface Service {
       params: SetPermissionModeParams;
       result: SetPermissionModeResult;
     };
+    "session.takeOver": {
+      params: SessionRef;
+      result: ConnectResult;
+    };
+    "session.unarchive": {
+      params: SessionRef;
+      result: StatusResult;
+    };
     "settings.get": {
       params: Empty;
       result: SettingsResult;
+    };
+    "share.create": {
+      params: ShareCreateParams;
+      result: ShareCreateResult;
+    };
+    "share.revoke": {
+      params: ShareRevokeParams;
+      result: Empty;
     };
     "task.output": {
       params: TaskOutputParams;
@@ -203,6 +303,10 @@ export interface Service {
     "tokens.create": {
       params: TokensCreateParams;
       result: TokensCreateResult;
+    };
+    "tokens.list": {
+      params: Empty;
+      result: TokensListResult;
     };
     "tokens.revoke": {
       params: TokensRevokeParams;
@@ -220,6 +324,42 @@ export interface Service {
       params: UsageSummaryParams;
       result: UsageSummaryResult;
     };
+    "webhooks.list": {
+      params: Empty;
+      result: WebhooksListResult;
+    };
+    "webhooks.remove": {
+      params: WebhookRef;
+      result: Empty;
+    };
+    "webhooks.set": {
+      params: WebhooksSetParams;
+      result: WebhooksSetResult;
+    };
+    "webhooks.test": {
+      params: WebhookRef;
+      result: WebhooksTestResult;
+    };
+    "workspace.commit": {
+      params: WorkspaceCommitParams;
+      result: WorkspaceCommitResult;
+    };
+    "workspace.create": {
+      params: WorkspaceCreateParams;
+      result: WorkspaceResult;
+    };
+    "workspace.diff": {
+      params: WorkspaceDiffParams;
+      result: WorkspaceDiffResult;
+    };
+    "workspace.remove": {
+      params: WorkspaceRemoveParams;
+      result: Empty;
+    };
+    "workspace.revert": {
+      params: WorkspaceRevertParams;
+      result: WorkspaceDiffResult;
+    };
   };
 }
 /**
@@ -228,6 +368,7 @@ export interface Service {
  */
 export interface Envelope {
   seq: number;
+  sub?: number;
   epoch: string;
   session_id: string;
   ts: string;
@@ -262,6 +403,91 @@ export interface SessionRef {
  */
 export interface NamesResult {
   items: unknown[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "AuditListParams".
+ */
+export interface AuditListParams {
+  session_id?: string;
+  by?: string;
+  since?: string;
+  until?: string;
+  cursor?: string;
+  limit?: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "AuditListResult".
+ */
+export interface AuditListResult {
+  rows: AuditRow[];
+  cursor?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "AuditRow".
+ */
+export interface AuditRow {
+  ts: string;
+  by: string;
+  role?: string;
+  method: string;
+  session_id?: string;
+  request_id?: string;
+  outcome: string;
+  remote?: string;
+  detail?: unknown;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Empty".
+ */
+export interface Empty {}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "BudgetListResult".
+ */
+export interface BudgetListResult {
+  budgets: Budget[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Budget".
+ */
+export interface Budget {
+  id?: string;
+  scope: string;
+  target?: string;
+  period?: string;
+  limit_usd?: number;
+  limit_tokens?: number;
+  spent_usd?: number;
+  spent_tokens?: number;
+  resets_at?: string;
+  action?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "BudgetRef".
+ */
+export interface BudgetRef {
+  id: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "BudgetSetParams".
+ */
+export interface BudgetSetParams {
+  idempotency_key?: string;
+  budget: Budget;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "BudgetSetResult".
+ */
+export interface BudgetSetResult {
+  budget: Budget;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -348,11 +574,6 @@ export interface FileInfo {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "Empty".
- */
-export interface Empty {}
-/**
- * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "HealthResult".
  */
 export interface HealthResult {
@@ -393,6 +614,7 @@ export interface ResumeCursor {
 export interface Cursor {
   epoch: string;
   seq: number;
+  sub?: number;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -434,6 +656,7 @@ export interface HistoryExportResult {
  * via the `definition` "HistoryListParams".
  */
 export interface HistoryListParams {
+  provider?: string;
   project?: string;
   query?: string;
   cursor?: string;
@@ -452,6 +675,7 @@ export interface HistoryListResult {
  * via the `definition` "HistoryInfo".
  */
 export interface HistoryInfo {
+  provider?: string;
   session_id: string;
   summary?: string;
   custom_title?: string;
@@ -463,6 +687,7 @@ export interface HistoryInfo {
   created_at?: string;
   last_modified?: string;
   archived?: boolean;
+  live?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -491,6 +716,17 @@ export interface HistoryMetadataResult {
   info: HistoryInfo;
   messages: number;
   branches: number;
+  versions?: HistoryVersion[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "HistoryVersion".
+ */
+export interface HistoryVersion {
+  uuid: string;
+  parent: string;
+  leaf: string;
+  ts?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -646,15 +882,66 @@ export interface Prompt {
   displayName?: string;
   description?: string;
   input?: unknown;
-  suggestions?: unknown;
+  suggestions?: Suggestion[];
+  choices?: Choice[];
+  profile?: unknown;
   blockedPath?: string;
   agentId?: string;
-  questions?: unknown;
+  questions?: Question[];
+  blocking?: boolean;
   mcpServerName?: string;
   message?: string;
   mode?: string;
   schema?: unknown;
   url?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Suggestion".
+ */
+export interface Suggestion {
+  kind: string;
+  label: string;
+  rules?: string[];
+  behavior?: string;
+  mode?: string;
+  directories?: string[];
+  destination?: string;
+  update?: unknown;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Choice".
+ */
+export interface Choice {
+  id: string;
+  label: string;
+  behavior: string;
+  scope?: string;
+  data?: unknown;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Question".
+ */
+export interface Question {
+  id?: string;
+  header?: string;
+  question: string;
+  options?: QuestionOption[];
+  multiSelect?: boolean;
+  isOther?: boolean;
+  isSecret?: boolean;
+  data?: unknown;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "QuestionOption".
+ */
+export interface QuestionOption {
+  label: string;
+  description?: string;
+  preview?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -665,6 +952,9 @@ export interface PermissionRespondParams {
   session_id: string;
   request_id: string;
   behavior: string;
+  choice?: string;
+  scope?: string;
+  suggestions?: number[];
   updated_input?: unknown;
   updated_permissions?: unknown;
   reason?: string;
@@ -678,6 +968,86 @@ export interface RespondResult {
   accepted: boolean;
   by?: string;
   seq: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PreviewListResult".
+ */
+export interface PreviewListResult {
+  previews: Preview[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Preview".
+ */
+export interface Preview {
+  port: number;
+  url: string;
+  process?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ProvidersListResult".
+ */
+export interface ProvidersListResult {
+  providers: ProviderInfo[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ProviderInfo".
+ */
+export interface ProviderInfo {
+  name: string;
+  display_name?: string;
+  version?: string;
+  available: boolean;
+  error?: string;
+  simulated?: boolean;
+  default?: boolean;
+  capabilities: Capabilities;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Capabilities".
+ */
+export interface Capabilities {
+  can_interrupt: boolean;
+  can_switch_model: boolean;
+  can_switch_permission_mode: boolean;
+  supported_permission_modes: string[];
+  can_skip_permissions: boolean;
+  can_send_rich_content: boolean;
+  can_think: boolean;
+  can_resume_session: boolean;
+  can_run_in_background: boolean;
+  can_fork: boolean;
+  can_rewind: boolean;
+  supported_efforts?: string[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushKeyResult".
+ */
+export interface PushKeyResult {
+  enabled: boolean;
+  public_key?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushSubscribeParams".
+ */
+export interface PushSubscribeParams {
+  endpoint: string;
+  p256dh: string;
+  auth: string;
+  events?: string[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushUnsubscribeParams".
+ */
+export interface PushUnsubscribeParams {
+  endpoint: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -714,6 +1084,7 @@ export interface QueueItem {
   id: string;
   content?: unknown;
   priority?: string;
+  status?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -738,6 +1109,65 @@ export interface QueueReorderParams {
 export interface Accepted {
   turn_id?: string;
   seq: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewAddParams".
+ */
+export interface ReviewAddParams {
+  idempotency_key?: string;
+  session_id: string;
+  comment: ReviewComment;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewComment".
+ */
+export interface ReviewComment {
+  id?: string;
+  path: string;
+  start: number;
+  end: number;
+  side?: string;
+  code?: string;
+  text: string;
+  by?: string;
+  state?: string;
+  sent_turn?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewListResult".
+ */
+export interface ReviewListResult {
+  comments: ReviewComment[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewRemoveParams".
+ */
+export interface ReviewRemoveParams {
+  session_id: string;
+  id: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewSendParams".
+ */
+export interface ReviewSendParams {
+  idempotency_key?: string;
+  session_id: string;
+  ids?: string[];
+  text?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewSendResult".
+ */
+export interface ReviewSendResult {
+  turn_id?: string;
+  seq: number;
+  stale: ReviewComment[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -773,6 +1203,10 @@ export interface ConnectParams {
   provider?: string;
   cwd?: string;
   model?: string;
+  title?: string;
+  workspace_id?: string;
+  effort?: string;
+  sandbox?: string;
   fallback_model?: string;
   system_prompt?: string;
   append_system_prompt?: string;
@@ -813,18 +1247,11 @@ export interface ConnectResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "Capabilities".
+ * via the `definition` "SessionDeleteParams".
  */
-export interface Capabilities {
-  can_interrupt: boolean;
-  can_switch_model: boolean;
-  can_switch_permission_mode: boolean;
-  supported_permission_modes: string[];
-  can_skip_permissions: boolean;
-  can_send_rich_content: boolean;
-  can_think: boolean;
-  can_resume_session: boolean;
-  can_run_in_background: boolean;
+export interface SessionDeleteParams {
+  session_id: string;
+  agent_files?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -833,6 +1260,9 @@ export interface Capabilities {
 export interface ForkParams {
   session_id: string;
   at?: string;
+  metadata?: {
+    [k: string]: string;
+  };
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -841,6 +1271,14 @@ export interface ForkParams {
 export interface GetHistoryResult {
   cursor: Cursor;
   conversation: unknown;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "HandBackResult".
+ */
+export interface HandBackResult {
+  command: string;
+  cwd?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -853,24 +1291,48 @@ export interface InterruptResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "IsolationResult".
+ */
+export interface IsolationResult {
+  read: string[];
+  write: string[];
+  network: string[];
+  secrets: string[];
+  holds_login: boolean;
+  sandbox?: string;
+  checks: IsolationCheck[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "IsolationCheck".
+ */
+export interface IsolationCheck {
+  name: string;
+  ok: boolean;
+  detail?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "ListParams".
  */
 export interface ListParams {
   project?: string;
   state?: string;
+  provider?: string;
+  archived?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "ListResult".
  */
 export interface ListResult {
-  sessions: SessionInfo[];
+  sessions: SessionSummary[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "SessionInfo".
+ * via the `definition` "SessionSummary".
  */
-export interface SessionInfo {
+export interface SessionSummary {
   session_id: string;
   title?: string;
   state: string;
@@ -878,10 +1340,20 @@ export interface SessionInfo {
   cwd?: string;
   permission_mode?: string;
   seq: number;
+  provider?: string;
+  archived?: boolean;
+  live?: string;
+  workspace?: string;
   viewers: number;
   queued: number;
   prompts: number;
   updated_at?: string;
+  agent_session_id?: string;
+  effort?: string;
+  metadata?: {
+    [k: string]: string;
+  };
+  capabilities?: Capabilities;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -907,6 +1379,14 @@ export interface QueryWithContentParams {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "SessionRenameParams".
+ */
+export interface SessionRenameParams {
+  session_id: string;
+  title: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "RewindParams".
  */
 export interface RewindParams {
@@ -924,6 +1404,14 @@ export interface RewindResult {
   insertions?: number;
   deletions?: number;
   error?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "SetEffortParams".
+ */
+export interface SetEffortParams {
+  session_id: string;
+  effort?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -976,6 +1464,32 @@ export interface SettingsResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ShareCreateParams".
+ */
+export interface ShareCreateParams {
+  session_id: string;
+  name?: string;
+  expires_in_s?: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ShareCreateResult".
+ */
+export interface ShareCreateResult {
+  id: string;
+  url: string;
+  token: string;
+  expires_at?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ShareRevokeParams".
+ */
+export interface ShareRevokeParams {
+  id: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "TaskOutputParams".
  */
 export interface TaskOutputParams {
@@ -1021,6 +1535,26 @@ export interface TokensCreateResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "TokensListResult".
+ */
+export interface TokensListResult {
+  tokens: TokenInfo[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "TokenInfo".
+ */
+export interface TokenInfo {
+  id: string;
+  name?: string;
+  role: string;
+  session_id?: string;
+  created_at?: string;
+  expires_at?: string;
+  used_at?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "TokensRevokeParams".
  */
 export interface TokensRevokeParams {
@@ -1038,7 +1572,7 @@ export interface UsageContextResult {
  * via the `definition` "UsageSessionResult".
  */
 export interface UsageSessionResult {
-  cost_usd: number;
+  cost_usd?: number;
   turns: number;
   model_usage?: unknown;
 }
@@ -1065,9 +1599,172 @@ export interface UsageSummaryResult {
  */
 export interface UsageRow {
   group: string;
-  cost_usd: number;
+  cost_usd?: number;
   input_tokens: number;
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WebhooksListResult".
+ */
+export interface WebhooksListResult {
+  webhooks: Webhook[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Webhook".
+ */
+export interface Webhook {
+  id?: string;
+  url: string;
+  events: string[];
+  session_id?: string;
+  enabled: boolean;
+  last_error?: string;
+  pending?: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WebhookRef".
+ */
+export interface WebhookRef {
+  id: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WebhooksSetParams".
+ */
+export interface WebhooksSetParams {
+  webhook: Webhook;
+  secret?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WebhooksSetResult".
+ */
+export interface WebhooksSetResult {
+  webhook: Webhook;
+  secret?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WebhooksTestResult".
+ */
+export interface WebhooksTestResult {
+  status?: number;
+  duration_ms: number;
+  error?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceCommitParams".
+ */
+export interface WorkspaceCommitParams {
+  idempotency_key?: string;
+  session_id: string;
+  message: string;
+  files?: string[];
+  trailer?: boolean;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceCommitResult".
+ */
+export interface WorkspaceCommitResult {
+  commit: string;
+  branch?: string;
+  files: string[];
+  output?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceCreateParams".
+ */
+export interface WorkspaceCreateParams {
+  idempotency_key?: string;
+  repo: string;
+  base?: string;
+  branch?: string;
+  setup?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceResult".
+ */
+export interface WorkspaceResult {
+  workspace: Workspace;
+  output?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Workspace".
+ */
+export interface Workspace {
+  id: string;
+  path: string;
+  repo?: string;
+  base?: string;
+  branch?: string;
+  dirty?: boolean;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceDiffParams".
+ */
+export interface WorkspaceDiffParams {
+  session_id: string;
+  turn?: string;
+  path?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceDiffResult".
+ */
+export interface WorkspaceDiffResult {
+  base?: string;
+  files: FileChange[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "FileChange".
+ */
+export interface FileChange {
+  path: string;
+  kind: string;
+  movedTo?: string;
+  toolUseId?: string;
+  hunks: Hunk[];
+  diff?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Hunk".
+ */
+export interface Hunk {
+  oldStart: number;
+  oldLines: number;
+  newStart: number;
+  newLines: number;
+  lines: string[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceRemoveParams".
+ */
+export interface WorkspaceRemoveParams {
+  session_id: string;
+  discard?: boolean;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceRevertParams".
+ */
+export interface WorkspaceRevertParams {
+  idempotency_key?: string;
+  session_id: string;
+  file: string;
+  hunk?: number;
+  expect?: Hunk;
 }

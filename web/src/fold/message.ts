@@ -1,0 +1,94 @@
+import type { Block, Item, Message } from "./conversation";
+import { BlockHeap } from "./heap";
+import type { ThreadIndex } from "./thread";
+
+/** What is known of an assistant's message beside its blocks. */
+export class MessageIndex {
+  gone = false; // it was removed
+  blocks: Map<number, Block> | undefined; // while the list is not in order
+  open: Block[] = []; // that have begun, until the message is complete
+  readonly partial = new BlockHeap(); // that are not whole; ones that are by now are skipped
+  n = 0; // how many blocks there are
+  whole = 0; // how many are whole
+  live = 0; // how many stream
+  broken = 0; // how many are incomplete
+
+  constructor(
+    readonly message: Message,
+    readonly thread: ThreadIndex,
+    readonly item: Item,
+  ) {}
+
+  /** Adds a block to the counts, or with -1 takes it away. */
+  count(b: Block, n: number): void {
+    this.n += n;
+    if (b.whole === true) this.whole += n;
+    if (b.state === "streaming") this.live += n;
+    else if (b.state === "incomplete") this.broken += n;
+  }
+
+  /** Notes a block that is not whole or has not stopped. */
+  pending(b: Block): void {
+    if (b.state === "streaming") this.open.push(b);
+    if (b.whole !== true) this.partial.push(b);
+  }
+
+  /** Where the block of an index is or belongs, in a list that is in order. */
+  private place(index: number): number {
+    const list = this.message.blocks;
+    let low = 0;
+    let high = list.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((list[middle] as Block).index < index) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  find(index: number): Block | undefined {
+    if (this.blocks !== undefined) return this.blocks.get(index);
+    const b = this.message.blocks[this.place(index)];
+    return b?.index === index ? b : undefined;
+  }
+
+  /** Whether a block is still there. */
+  has(b: Block): boolean {
+    return !this.gone && this.find(b.index) === b;
+  }
+
+  /** Adds a block. It returns false where the list is not in order now. */
+  insert(b: Block, small: number): boolean {
+    const list = this.message.blocks;
+    const last = list[list.length - 1];
+    let ordered = true;
+    if (this.blocks === undefined && (last === undefined || last.index < b.index)) list.push(b);
+    else if (this.blocks === undefined && list.length <= small) list.splice(this.place(b.index), 0, b);
+    else {
+      this.unsettle();
+      this.blocks?.set(b.index, b);
+      list.push(b);
+      ordered = false;
+    }
+    this.count(b, 1);
+    this.pending(b);
+    return ordered;
+  }
+
+  /** Lets blocks leave and come without moving others. */
+  unsettle(): void {
+    if (this.blocks !== undefined) return;
+    this.blocks = new Map();
+    for (const b of this.message.blocks) this.blocks.set(b.index, b);
+  }
+
+  /** Puts the blocks in order. */
+  settle(): void {
+    const blocks = this.blocks;
+    if (blocks === undefined) return;
+    this.message.blocks = this.message.blocks
+      .filter((b) => blocks.get(b.index) === b)
+      .sort((a, b) => a.index - b.index);
+    this.blocks = undefined;
+  }
+}

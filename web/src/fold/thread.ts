@@ -1,0 +1,67 @@
+import type { Item, Thread } from "./conversation";
+
+/** What is known of a thread beside its items. */
+export class ThreadIndex {
+  private at: Map<Item, number> | undefined; // where an item is; made when it is needed first
+  from = 0; // the first place that is not in order
+  dirty = false;
+
+  constructor(readonly thread: Thread) {}
+
+  /** Whether the places of items are known. */
+  get indexed(): boolean {
+    return this.at !== undefined;
+  }
+
+  push(item: Item): void {
+    this.at?.set(item, this.thread.items.length);
+    this.thread.items.push(item);
+  }
+
+  /** Where items are, by item. */
+  private places(): Map<Item, number> {
+    if (this.at === undefined) {
+      const at = new Map<Item, number>();
+      this.thread.items.forEach((item, i) => at.set(item, i));
+      this.at = at;
+    }
+    return this.at;
+  }
+
+  /** Where an item is, undefined if it is not there. */
+  position(item: Item): number | undefined {
+    return this.places().get(item);
+  }
+
+  /** Takes an item out, once settle has been there. */
+  leave(item: Item): boolean {
+    const i = this.position(item);
+    if (i === undefined) return false;
+    this.places().delete(item);
+    this.from = this.dirty ? Math.min(this.from, i) : i;
+    this.dirty = true;
+    return true;
+  }
+
+  /** Whether all items have left. */
+  get empty(): boolean {
+    return this.places().size === 0;
+  }
+
+  /** Puts the items in order. */
+  settle(): void {
+    if (!this.dirty) return;
+    const items = this.thread.items;
+    const at = this.places();
+    let n = this.from;
+    for (let i = this.from; i < items.length; i++) {
+      const item = items[i] as Item;
+      if (at.get(item) !== i) continue;
+      items[n] = item;
+      at.set(item, n);
+      n++;
+    }
+    items.length = n;
+    this.dirty = false;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Plan, Truncate, TurnDiff, TurnStart, Usage } from "../rpc/messages";
+import type { FileChange, PlanEntry, PlanState, Turn, UsageState } from "./conversation";
+import { isObj, list, num, setNumber, setText, str, strings } from "./json";
+import type { ItemRef, Lookup } from "./lookup";
+
+export function turnStart(x: Lookup, msg: TurnStart): void {
+  const id = str(msg.turn_id);
+  if (x.turns.has(id)) return;
+  const turn: Turn = { id, done: false };
+  setText(turn, "by", msg.by);
+  setText(turn, "promptId", msg.prompt_id);
+  x.beginTurn(turn);
+  const prompt = x.users.get(str(msg.prompt_id));
+  // The prompt came before the turn that it began.
+  if (prompt !== undefined && str(msg.prompt_id) !== "") x.inTurn(prompt.ref, turn);
+  delete x.state.retry;
+  const old = x.state.usage;
+  if (old === undefined) return;
+  // The window is as full as it was, the turn has used nothing yet.
+  const usage: UsageState = {};
+  setText(usage, "model", old.model);
+  setNumber(usage, "contextTokens", old.contextTokens);
+  setNumber(usage, "contextWindow", old.contextWindow);
+  setNumber(usage, "costUsd", old.costUsd);
+  x.state.usage = usage;
+}
+
+export function plan(x: Lookup, msg: Plan): void {
+  const p: PlanState = { entries: list(msg.entries).filter(isObj) as unknown as PlanEntry[] };
+  setText(p, "explanation", msg.explanation);
+  setText(p, "text", msg.text);
+  setText(p, "toolUseId", msg.tool_use_id);
+  if (num(msg.omitted) !== 0) p.omitted = num(msg.omitted);
+  x.thread(str(msg.parent_tool_use_id)).plan = p;
+}
+
+export function turnDiff(x: Lookup, msg: TurnDiff): void {
+  const id = str(msg.turn_id);
+  const turn = (id === "" ? x.turn : undefined) ?? x.turns.get(id) ?? x.beginTurn({ id, done: false });
+  if (msg.replace === true) delete turn.changes;
+  for (const f of list(msg.files)) {
+    if (isObj(f)) (turn.changes ??= []).push(f as unknown as FileChange);
+  }
+}
+
+export function usage(x: Lookup, msg: Usage): void {
+  const u = (x.state.usage ??= {});
+  setText(u, "turnId", msg.turn_id);
+  setText(u, "model", msg.model);
+  setNumber(u, "inputTokens", msg.input_tokens);
+  setNumber(u, "outputTokens", msg.output_tokens);
+  setNumber(u, "cacheCreationInputTokens", msg.cache_creation_input_tokens);
+  setNumber(u, "cacheReadInputTokens", msg.cache_read_input_tokens);
+  setNumber(u, "reasoningTokens", msg.reasoning_tokens);
+  setNumber(u, "contextTokens", msg.context_tokens);
+  setNumber(u, "contextWindow", msg.context_window);
+  setNumber(u, "costUsd", msg.cost_usd);
+}
+
+/** Takes a part of the conversation back. */
+export function truncate(x: Lookup, msg: Truncate): void {
+  const parent = str(msg.parent_tool_use_id);
+  if (str(msg.from) !== "") cutFrom(x, parent, str(msg.from));
+  else if (str(msg.turn_id) !== "") cutTurns(x, str(msg.turn_id));
+  else if (strings(msg.lines).length > 0) retract(x, parent, strings(msg.lines));
+  else if (msg.all === true) {
+    delete x.state.answer;
+    delete x.state.usage;
+    delete x.state.retry;
+    x.clear();
+  }
+}
+
+/** Takes back the lines of the given uuids. */
+export function retract(x: Lookup, parent: string, uuids: string[]): void {
+  for (const uuid of uuids) {
+    for (const { message, block } of x.confirmed(parent, uuid)) {
+      x.drop(message, block);
+      if (message.n === 0) x.remove(message);
+    }
+    x.forgetLine(parent, uuid);
+  }
+}
+
+/** Removes the message of a uuid and all after it in its thread. */
+function cutFrom(x: Lookup, parent: string, uuid: string): void {
+  const ref: ItemRef | undefined = x.users.get(uuid)?.ref ?? x.confirmed(parent, uuid)[0]?.message;
+  if (ref === undefined) return;
+  const { thread, item } = ref;
+  const at = thread.position(item);
+  if (at === undefined) return;
+  const turn = x.turns.get(item.turnId ?? "");
+  for (const other of thread.thread.items.slice(at)) x.forget({ thread, item: other });
+  if (turn === undefined || thread.thread.parentToolUseId !== "") return;
+  if (turn.promptId === uuid) return cutTurns(x, turn.id);
+  const next = x.state.turns[x.state.turns.lastIndexOf(turn) + 1];
+  if (next !== undefined) cutTurns(x, next.id);
+}
+
+/** Removes a turn and those after it. */
+function cutTurns(x: Lookup, id: string): void {
+  const turn = x.turns.get(id);
+  if (turn === undefined) return;
+  for (const gone of x.state.turns.splice(x.state.turns.lastIndexOf(turn))) {
+    for (const ref of x.itemsOf(gone.id)) {
+      // A prompt can have gone to a later turn.
+      if ((ref.item.turnId ?? "") === gone.id) x.forget(ref);
+    }
+    x.forgetTurn(gone.id);
+  }
+}

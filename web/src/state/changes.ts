@@ -1,0 +1,93 @@
+// The files that a turn, or a session, has changed, from what its tools report.
+
+import type { FileChange, FoldedConversation, Item } from "../fold/conversation";
+import { get, str } from "../fold/json";
+import { ofTool } from "./diff";
+
+export interface Changed {
+  path: string;
+  added: number;
+  removed: number;
+  isNew: boolean;
+}
+
+const kept = new WeakMap<object, Changed[]>();
+
+/** The files of one turn: the tools between a result and the one before it. */
+export function turnFiles(c: FoldedConversation, result: Item): Changed[] {
+  const old = kept.get(result);
+  if (old) return old;
+  const reported = c.turns.find((t) => t.id === result.turnId && t.id !== "")?.changes;
+  if (reported && reported.length > 0) return keepFiles(result, reported.map(ofChange));
+  const items = c.threads[0]?.items ?? [];
+  const end = items.lastIndexOf(result);
+  let from = end;
+  while (from > 0 && items[from - 1]?.kind !== "result") from--;
+  return keepFiles(result, collect(items.slice(from, end), c));
+}
+
+function keepFiles(key: object, files: Changed[]): Changed[] {
+  kept.set(key, files);
+  return files;
+}
+
+/** A change that the agent itself reports. */
+export function ofChange(f: FileChange): Changed {
+  let added = 0;
+  let removed = 0;
+  const lines =
+    f.hunks.length > 0
+      ? f.hunks.flatMap((h) => h.lines)
+      : (f.diff ?? "").split("\n").filter((l) => !/^(\+\+\+|---)/.test(l));
+  for (const l of lines) {
+    if (l.startsWith("+")) added++;
+    else if (l.startsWith("-")) removed++;
+  }
+  return { path: f.movedTo ?? f.path, added, removed, isNew: f.kind === "add" };
+}
+
+/** The files of the whole session, newest last. At most the last 400 items are looked at. */
+export function sessionFiles(c: FoldedConversation): Changed[] {
+  const turns = c.turns.flatMap((t) => t.changes ?? []);
+  if (turns.length > 0) return sum(turns.map(ofChange));
+  return collect((c.threads[0]?.items ?? []).slice(-400), c);
+}
+
+/** One entry for each file. */
+export function sum(all: readonly Changed[]): Changed[] {
+  const files = new Map<string, Changed>();
+  for (const f of all) {
+    const old = files.get(f.path);
+    files.set(f.path, old ? { ...old, added: old.added + f.added, removed: old.removed + f.removed } : f);
+  }
+  return [...files.values()];
+}
+
+function collect(items: readonly Item[], c: FoldedConversation): Changed[] {
+  const files = new Map<string, Changed>();
+  const visit = (list: readonly Item[]) => {
+    for (const item of list) {
+      for (const b of item.message?.blocks ?? []) {
+        const t = b.tool;
+        if (!t) continue;
+        if (t.toolType === "CLAUDE_TASK" || t.toolType === "CLAUDE_AGENT") {
+          const inner = c.threads.find((th) => th.parentToolUseId === t.id);
+          if (inner) visit(inner.items);
+          continue;
+        }
+        if (t.status !== "success" || !/^CLAUDE_(EDIT|MULTI_EDIT|WRITE|NOTEBOOK_EDIT)$/.test(t.toolType)) continue;
+        add(files, t.toolType, t.input, t.toolUseResult);
+      }
+    }
+  };
+  visit(items);
+  return [...files.values()];
+}
+
+function add(files: Map<string, Changed>, type: string, input: unknown, result: unknown): void {
+  const diff = ofTool(type, input, result);
+  if (diff === undefined) return;
+  const path = diff.path || str(get(result, "filePath"));
+  const f = files.get(path) ?? { path, added: 0, removed: 0, isNew: str(get(result, "type")) === "create" };
+  files.set(path, { ...f, added: f.added + diff.added, removed: f.removed + diff.removed });
+}

@@ -1,0 +1,194 @@
+// Contexts beside a message. The text for the agent begins with a block that names them;
+// here the block is read back, so that a message shows tags instead of its text.
+
+import { get, isObj, num, type Obj, str } from "../fold/json";
+
+export type ContextKind =
+  | "file"
+  | "web"
+  | "folder"
+  | "symbol"
+  | "terminal"
+  | "problems"
+  | "git"
+  | "selection"
+  | "workspace"
+  | "image";
+
+/** A context as the service takes it: its type and the members of that type. */
+export interface Context {
+  type: string;
+  [member: string]: unknown;
+}
+
+export const types: Record<ContextKind, string> = {
+  file: "FileReference",
+  web: "WebReference",
+  folder: "FolderReference",
+  symbol: "SymbolReference",
+  terminal: "TerminalReference",
+  problems: "ProblemsReference",
+  git: "GitReference",
+  selection: "SelectionReference",
+  workspace: "WorkspaceReference",
+  image: "ImageReference",
+};
+
+const icons: [string, ContextKind][] = [
+  ["📄", "file"],
+  ["🌐", "web"],
+  ["📁", "folder"],
+  ["🔗", "symbol"],
+  ["💻", "terminal"],
+  ["⚠", "problems"],
+  ["🔀", "git"],
+  ["✏", "selection"],
+  ["🏠", "workspace"],
+  ["🖼", "image"],
+];
+
+/** A context as it is shown. */
+export interface Tag {
+  kind: ContextKind | "unknown";
+  label: string;
+  note: string;
+}
+
+const block = /^> \*\*(?:上下文资料|Context)\*\*[ \t]*\r?\n(?:>[ \t]*\r?\n)?((?:> - [^\r\n]+\r?\n)+)\r?\n/;
+
+/** Takes the block of contexts off a text. Text that merely looks like one stays text. */
+export function parseContexts(text: string): { text: string; tags: Tag[] } {
+  const m = block.exec(text);
+  if (m === null) return { text, tags: [] };
+  const tags: Tag[] = [];
+  for (const line of (m[1] ?? "").trimEnd().split(/\r?\n/)) {
+    const tag = parseLine(line.slice(4).trimEnd());
+    if (tag === undefined) return { text, tags: [] };
+    tags.push(tag);
+  }
+  return { text: text.slice(m[0].length), tags };
+}
+
+function parseLine(line: string): Tag | undefined {
+  const found = icons.find(([icon]) => line.startsWith(icon));
+  if (found === undefined) return undefined;
+  const [icon, kind] = found;
+  const rest = line
+    .slice(icon.length)
+    .replace(/^\uFE0F/, "")
+    .trimStart();
+  const quoted = /^`([^`]+)`\s*(.*)$/.exec(rest);
+  if (kind === "file" || kind === "folder" || kind === "symbol" || kind === "image") {
+    if (quoted === null) return undefined;
+    return { kind, label: quoted[1] ?? "", note: (quoted[2] ?? "").replace(/^\((.*)\)$/, "$1") };
+  }
+  const noted = /^(.*?)(?:\s+(\(.*\)|\[.*\]|\(.*\)\s.*))?$/.exec(rest);
+  return { kind, label: noted?.[1] ?? rest, note: (noted?.[2] ?? "").replace(/[()[\]]/g, "") };
+}
+
+/** How a context of the service is shown. */
+export function tagOf(c: unknown): Tag {
+  const type = str(get(c, "type"));
+  const kind = (Object.keys(types) as ContextKind[]).find((k) => types[k] === type) ?? "unknown";
+  const label = str(get(c, "path")) || str(get(c, "name")) || str(get(c, "title")) || str(get(c, "url"));
+  return { kind, label, note: noteOf(kind, c) };
+}
+
+function noteOf(kind: Tag["kind"], c: unknown): string {
+  if (!isObj(c)) return "";
+  switch (kind) {
+    case "terminal":
+      return String(num(c["lines"]));
+    case "problems":
+      return String(num(c["count"]));
+    case "git":
+      return str(c["gitType"]);
+    case "image":
+      return str(c["size"]);
+    case "symbol":
+      return str(c["file"]);
+    default:
+      return "";
+  }
+}
+
+/** A path that can stand on a line of the block. */
+export function goodPath(path: string): boolean {
+  return path !== "" && !/[\u0000-\u001f\u007f`\u2028\u2029]/.test(path);
+}
+
+/** The fields that a kind asks for. */
+export const asks: Record<ContextKind, readonly FieldName[]> = {
+  file: ["path"],
+  folder: ["path"],
+  symbol: ["name", "symbolType", "file", "line"],
+  web: ["url", "title"],
+  selection: ["content"],
+  terminal: ["content"],
+  problems: ["content", "severity"],
+  git: ["gitType", "content"],
+  workspace: [],
+  image: [],
+};
+
+export type FieldName =
+  | "path"
+  | "name"
+  | "symbolType"
+  | "file"
+  | "line"
+  | "url"
+  | "title"
+  | "content"
+  | "severity"
+  | "gitType";
+
+/** The context that the fields make; undefined where one is missing or cannot be. */
+export function makeContext(kind: ContextKind, f: Partial<Record<FieldName, string>>): Obj | undefined {
+  const base = { type: types[kind], displayType: "TAG" };
+  const lines = (f.content ?? "").split("\n").filter((l) => l.trim() !== "").length;
+  switch (kind) {
+    case "file":
+    case "folder":
+      return goodPath(f.path ?? "") ? { ...base, path: f.path } : undefined;
+    case "symbol":
+      if (!goodPath(f.name ?? "")) return undefined;
+      return {
+        ...base,
+        name: f.name,
+        ...(f.symbolType ? { symbolType: f.symbolType } : {}),
+        ...(f.file ? { file: f.file } : {}),
+        ...(Number(f.line) > 0 ? { line: Math.floor(Number(f.line)) } : {}),
+      };
+    case "web":
+      return /^https?:\/\/\S+$/.test(f.url ?? "")
+        ? { ...base, url: f.url, ...(f.title ? { title: f.title } : {}) }
+        : undefined;
+    case "terminal":
+      return lines > 0
+        ? {
+            ...base,
+            lines,
+            content: f.content,
+            ...(/error|fail|panic/i.test(f.content ?? "") ? { isError: true } : {}),
+          }
+        : undefined;
+    case "problems":
+      return lines > 0
+        ? {
+            ...base,
+            count: lines,
+            severity: f.severity || "ERROR",
+            problems: (f.content ?? "").split("\n").filter((l) => l.trim() !== ""),
+          }
+        : undefined;
+    case "git":
+      return { ...base, gitType: f.gitType || "DIFF", ...(f.content ? { content: f.content } : {}) };
+    case "selection":
+      return lines > 0 ? { ...base, content: f.content } : undefined;
+    case "workspace":
+      return base;
+    default:
+      return undefined;
+  }
+}

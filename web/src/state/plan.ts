@@ -1,0 +1,29 @@
+// The plan of a session as a checklist.
+
+import type { FoldedConversation } from "../fold/conversation";
+import type { Step } from "./tools";
+
+/** The steps of the main thread's plan. */
+export function planSteps(c: FoldedConversation): Step[] {
+  const entries = c.threads[0]?.plan?.entries ?? [];
+  return entries.map((e) => ({
+    text: e.status === "in_progress" ? e.activeForm || e.content : e.content,
+    state: e.status === "completed" ? "done" : e.status === "in_progress" ? "now" : "open",
+  }));
+}
+
+export function planDone(steps: readonly Step[]): number {
+  return steps.filter((s) => s.state === "done").length;
+}
+
+/** The step that is worked on, or else the first that is open. */
+export function planNow(steps: readonly Step[]): string {
+  return (steps.find((s) => s.state === "now") ?? steps.find((s) => s.state === "open"))?.text ?? "";
+}
+
+/** How full the context window is: a share from 0 to 1, undefined where it is not known. */
+export function contextShare(c: FoldedConversation): number | undefined {
+  const { contextTokens, contextWindow } = c.usage ?? {};
+  if (contextTokens === undefined || !contextWindow) return undefined;
+  return Math.min(1, contextTokens / contextWindow);
+}

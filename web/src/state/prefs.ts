@@ -1,0 +1,76 @@
+// What a person chose on this machine, kept in the browser.
+
+import { effect, signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+export type Lang = "en" | "zh";
+
+function read(key: string): string | null {
+  try {
+    return localStorage.getItem(`parley.${key}`);
+  } catch {
+    return null;
+  }
+}
+
+function write(key: string, value: string): void {
+  try {
+    localStorage.setItem(`parley.${key}`, value);
+  } catch {
+    // A browser may forbid it; the choice then lasts as long as the page.
+  }
+}
+
+function systemLang(): Lang {
+  return typeof navigator !== "undefined" && navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
+
+function oneOf<T extends string>(value: string | null, all: readonly T[], other: T): T {
+  return all.find((v) => v === value) ?? other;
+}
+
+export const theme = signal<Theme>(oneOf(read("theme"), ["system", "light", "dark"], "system"));
+export const lang = signal<Lang>(oneOf(read("lang"), ["en", "zh"], systemLang()));
+export const sidebar = signal(read("sidebar") !== "off");
+export const panel = signal(read("panel") !== "off");
+/** Whether letters alone are keys. */
+export const letters = signal(read("letters") !== "off");
+export const notify = signal(read("notify") === "on");
+/** Whether the first-run page was left. */
+export const seen = signal(new Map<string, number>(readSeen()));
+
+function readSeen(): [string, number][] {
+  try {
+    const v: unknown = JSON.parse(read("seen") ?? "[]");
+    return Array.isArray(v) ? (v as [string, number][]).filter((e) => Array.isArray(e) && e.length === 2) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Notes how far a session was read. At most 500 are kept. */
+export function markSeen(session: string, seq: number): void {
+  if (seen.peek().get(session) === seq) return;
+  const next = new Map(seen.peek());
+  next.delete(session);
+  next.set(session, seq);
+  seen.value = new Map([...next].slice(-500));
+}
+
+/** Keeps the choices and shows theme and language. To be called once. */
+export function keepPrefs(root: HTMLElement): void {
+  effect(() => {
+    if (theme.value === "system") delete root.dataset["theme"];
+    else root.dataset["theme"] = theme.value;
+    write("theme", theme.value);
+  });
+  effect(() => {
+    root.lang = lang.value === "zh" ? "zh-CN" : "en";
+    write("lang", lang.value);
+  });
+  effect(() => write("sidebar", sidebar.value ? "on" : "off"));
+  effect(() => write("panel", panel.value ? "on" : "off"));
+  effect(() => write("letters", letters.value ? "on" : "off"));
+  effect(() => write("notify", notify.value ? "on" : "off"));
+  effect(() => write("seen", JSON.stringify([...seen.value])));
+}

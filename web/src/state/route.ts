@@ -1,0 +1,75 @@
+// Where the page is: after the # of its address, so that it works under any path.
+
+import { signal } from "@preact/signals";
+
+export type Route =
+  | { page: "new" }
+  | { page: "inbox"; request?: string }
+  | { page: "sessions" }
+  | { page: "session"; ids: string[] }
+  | { page: "history"; id: string };
+
+/** The place that a hash names. What is not known is the page for a new session. */
+export function parseRoute(hash: string): Route {
+  const parts = hash
+    .replace(/^#\/?/, "")
+    .split("/")
+    .filter((p) => p !== "")
+    .map(decode);
+  switch (parts[0]) {
+    case "inbox":
+      return parts[1] ? { page: "inbox", request: parts[1] } : { page: "inbox" };
+    case "sessions":
+      return { page: "sessions" };
+    case "s":
+      return parts.length > 1 ? { page: "session", ids: [...new Set(parts.slice(1))].slice(0, 4) } : { page: "new" };
+    case "h":
+      return parts[1] ? { page: "history", id: parts[1] } : { page: "sessions" };
+    default:
+      return { page: "new" };
+  }
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export function formatRoute(r: Route): string {
+  switch (r.page) {
+    case "inbox":
+      return r.request ? `#/inbox/${encodeURIComponent(r.request)}` : "#/inbox";
+    case "sessions":
+      return "#/sessions";
+    case "session":
+      return `#/s/${r.ids.map(encodeURIComponent).join("/")}`;
+    case "history":
+      return `#/h/${encodeURIComponent(r.id)}`;
+    default:
+      return "#/new";
+  }
+}
+
+export const route = signal<Route>({ page: "new" });
+
+/** Follows the address of the window. To be called once. */
+export function followRoute(): void {
+  const read = () => {
+    route.value = parseRoute(location.hash);
+  };
+  addEventListener("hashchange", read);
+  read();
+}
+
+export function go(r: Route): void {
+  location.hash = formatRoute(r);
+}
+
+/** The token in the fragment of the printed address, and none in any other. */
+export function takeToken(hash: string): string | undefined {
+  const m = /^#(?:.*&)?token=([^&]+)/.exec(hash);
+  return m?.[1] === undefined ? undefined : decode(m[1]);
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { Fold } from "../fold";
+import type { RpcMessage } from "../rpc/messages";
+import { Rows, rowsOf } from "./rows";
+
+function assistant(id: string, text: string): RpcMessage {
+  return { type: "assistant", id, message: { content: [{ type: "text", text }] }, uuid: `u-${id}`, provider: "claude" };
+}
+
+function delta(index: number, text: string): RpcMessage {
+  return {
+    type: "stream_event",
+    uuid: "e",
+    session_id: "s",
+    event: { type: "content_block_delta", index, delta: { type: "text_delta", text } },
+    provider: "claude",
+  };
+}
+
+function start(id: string): RpcMessage[] {
+  return [
+    {
+      type: "stream_event",
+      uuid: "e",
+      session_id: "s",
+      event: { type: "message_start", message: { id, content: [] } },
+      provider: "claude",
+    },
+    {
+      type: "stream_event",
+      uuid: "e",
+      session_id: "s",
+      event: { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      provider: "claude",
+    },
+  ];
+}
+
+test("rows after deltas are the rows of everything", () => {
+  const fold = new Fold();
+  const rows = new Rows();
+  for (let i = 0; i < 20; i++) fold.apply(assistant(`m${i}`, `text ${i}`));
+  rows.rebuild(fold.conversation);
+  for (const m of start("last")) fold.apply(m);
+  for (let i = 0; i < 5; i++) {
+    fold.apply(delta(0, "more "));
+    rows.extend(fold.conversation);
+    expect(rows.get().map((r) => [r.key, r.more])).toEqual(
+      rowsOf(fold.conversation.threads[0]).map((r) => [r.key, r.more]),
+    );
+  }
+  expect(rows.get().at(-1)?.block?.text).toBe("more more more more more ");
+  expect(rows.same).toBeGreaterThan(15);
+});
+
+test("keys differ where names repeat", () => {
+  const items = [
+    { kind: "error", error: { message: "a" } },
+    { kind: "message", message: { role: "user", uuid: "x", state: "complete" as const, blocks: [] } },
+    { kind: "message", message: { role: "user", uuid: "x", state: "complete" as const, blocks: [] } },
+  ];
+  const keys = rowsOf({ parentToolUseId: "", items }).map((r) => r.key);
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
+test("a shorter conversation is built again", () => {
+  const fold = new Fold();
+  const rows = new Rows();
+  for (let i = 0; i < 8; i++) fold.apply(assistant(`m${i}`, "x"));
+  rows.rebuild(fold.conversation);
+  fold.conversation.threads[0]?.items.splice(2);
+  expect(rows.extend(fold.conversation)).toHaveLength(2);
+});

@@ -1,0 +1,163 @@
+// The rows of a conversation: what the list on the screen is made of. A row is small, so
+// that a long answer is many rows and only those in view are drawn.
+
+import type { Block, FoldedConversation, Item, Message, Thread } from "../fold/conversation";
+
+export type RowKind = "user" | "text" | "thinking" | "tool" | "block" | "result" | "notice" | "pending";
+
+export interface Row {
+  key: string;
+  kind: RowKind;
+  item: Item;
+  message?: Message;
+  block?: Block;
+  /** Whether a turn's line goes on below. */
+  more: boolean;
+}
+
+/** Whether a message of the user's role is what a person wrote, and not what the agent was fed. */
+export function isPerson(m: Message): boolean {
+  return m.role === "user" && m.isSynthetic !== true && m.isMeta !== true && !isStop(m);
+}
+
+/** The note that the CLI writes in the person's name where a turn was stopped. */
+export function isStop(m: Message): boolean {
+  return (
+    m.role === "user" &&
+    m.isPrompt !== true &&
+    m.blocks.length === 1 &&
+    /^\[Request interrupted by user[^\]]*\]$/.test(m.blocks[0]?.text ?? "")
+  );
+}
+
+function nameOf(item: Item, at: number): string {
+  const m = item.message;
+  if (m?.id) return m.id;
+  if (m?.uuid) return m.uuid;
+  const uuid = item.result?.uuid ?? item.compaction?.uuid ?? item.toolResult?.uuid;
+  return uuid ?? `${item.kind}-${at}`;
+}
+
+function isEmpty(b: Block): boolean {
+  if (b.type === "text") return (b.text ?? "").trim() === "" && b.state !== "streaming";
+  if (b.type === "thinking") return (b.text ?? "") === "" && b.state !== "streaming";
+  return false;
+}
+
+/**
+ * What an agent says of its own bookkeeping: it is in the log and in what is exported, and
+ * says nothing to a reader.
+ */
+const bookkeeping = new Set(["command_lifecycle"]);
+
+function rowsOfItem(item: Item, at: number, out: Row[]): void {
+  if (item.unknown && bookkeeping.has(item.unknown.originalType)) return;
+  const name = nameOf(item, at);
+  const m = item.message;
+  if (m === undefined) {
+    out.push({ key: name, kind: item.kind === "result" ? "result" : "notice", item, more: false });
+    return;
+  }
+  if (m.role === "user") {
+    out.push({ key: name, kind: isPerson(m) ? "user" : "notice", item, message: m, more: false });
+    return;
+  }
+  for (const block of m.blocks) {
+    if (isEmpty(block)) continue;
+    out.push({ key: `${name}/${block.index}`, kind: kindOf(block), item, message: m, block, more: true });
+  }
+  if (m.error) out.push({ key: `${name}/error`, kind: "notice", item, message: m, more: true });
+}
+
+function kindOf(b: Block): RowKind {
+  if (b.tool) return "tool";
+  if (b.type === "text" || b.type === "thinking") return b.type;
+  return "block";
+}
+
+/** Makes keys differ where two items have one name, and ends a turn's line at its last row. */
+function finish(rows: Row[], from: number): void {
+  const seen = new Map<string, number>();
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    if (row === undefined) continue;
+    const n = seen.get(row.key) ?? 0;
+    seen.set(row.key, n + 1);
+    if (i < from) continue;
+    if (n > 0) row.key += `~${n}`;
+    const next = rows[i + 1];
+    row.more = row.kind !== "user" && row.kind !== "result" && next !== undefined && next.kind !== "user";
+  }
+}
+
+/** The rows of a thread. */
+export function rowsOf(thread: Thread | undefined): Row[] {
+  const rows: Row[] = [];
+  thread?.items.forEach((item, i) => {
+    rowsOfItem(item, i, rows);
+  });
+  finish(rows, 0);
+  return rows;
+}
+
+/**
+ * The rows of the main thread, kept while a conversation grows. After a delta only the
+ * rows of the last items are made again; every other message makes all of them again.
+ */
+export class Rows {
+  private list: Row[] = [];
+  private starts: number[] = [];
+  private count = 0;
+  /** How many rows the last change left as they were. */
+  same = 0;
+
+  get(): readonly Row[] {
+    return this.list;
+  }
+
+  /** All rows, from the beginning. */
+  rebuild(c: FoldedConversation): readonly Row[] {
+    this.list = [];
+    this.starts = [];
+    this.count = 0;
+    this.same = 0;
+    this.append(c, 0);
+    return this.list;
+  }
+
+  /** The rows after a delta, which changes the last items alone. */
+  extend(c: FoldedConversation): readonly Row[] {
+    const items = c.threads[0]?.items ?? [];
+    if (items.length < this.count) return this.rebuild(c);
+    const from = Math.max(0, this.count - 3);
+    this.same = Math.max(0, (this.starts[from] ?? 0) - 1);
+    this.list = this.list.slice(0, this.starts[from] ?? 0);
+    this.starts.length = from;
+    this.append(c, from);
+    return this.list;
+  }
+
+  private append(c: FoldedConversation, from: number): void {
+    const items = c.threads[0]?.items ?? [];
+    const rowFrom = Math.max(0, this.list.length - 1);
+    for (let i = from; i < items.length; i++) {
+      const item = items[i];
+      this.starts.push(this.list.length);
+      if (item !== undefined) rowsOfItem(item, i, this.list);
+    }
+    this.count = items.length;
+    if (rowFrom === 0) finish(this.list, 0);
+    else finishTail(this.list, rowFrom);
+  }
+}
+
+/** Finish for the last rows: names repeat only near each other there. */
+function finishTail(rows: Row[], from: number): void {
+  const tail = rows.slice(Math.max(0, from - 8));
+  finish(tail, tail.length - (rows.length - from));
+}
+
+/** The threads of a conversation by the tool use that they belong to. */
+export function threadOf(c: FoldedConversation, toolUseId: string): Thread | undefined {
+  return c.threads.find((t) => t.parentToolUseId === toolUseId);
+}

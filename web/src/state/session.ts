@@ -1,0 +1,226 @@
+// One session as the page follows it: the fold of its log, the rows, what was sent and is
+// not yet in the log, and the times that envelopes carry.
+
+import { batch, signal } from "@preact/signals";
+import { decode, Fold, type FoldedConversation } from "../fold";
+import { get, str } from "../fold/json";
+import type { Envelope } from "../rpc/connection";
+import type { RpcMessage } from "../rpc/messages";
+import { Rows } from "./rows";
+import { Times } from "./times";
+
+/** A message of this page that is not yet in the log. Its id is its idempotency key. */
+export interface Sending {
+  id: string;
+  text: string;
+  contexts: unknown[];
+  images: Picture[];
+  priority?: string;
+  state: "sending" | "kept" | "failed";
+  error?: string;
+  /** The place in the log that the server gave it. */
+  seq?: number;
+}
+
+export interface Picture {
+  name: string;
+  type: string;
+  data: string;
+  size: number;
+}
+
+export interface Cursor {
+  epoch: string;
+  seq: number;
+  sub?: number;
+}
+
+/** How long one flush may take before the rest waits for the next frame. */
+const budget = 8;
+
+type Schedule = (f: () => void) => void;
+
+const nextFrame: Schedule = (f) => {
+  // A hidden page gets no frames; its log goes on slowly.
+  if (typeof document !== "undefined" && !document.hidden) requestAnimationFrame(f);
+  else setTimeout(f, 100);
+};
+
+export class SessionStore {
+  /** Counts changes of what is shown. Whoever draws reads it. */
+  readonly version = signal(0);
+  /** Counts changes that are more than a delta. Whoever does not show text that streams reads this one. */
+  readonly durable = signal(0);
+  readonly phase = signal<"loading" | "live" | "gone">("loading");
+  readonly sending = signal<readonly Sending[]>([]);
+  readonly rows = new Rows();
+  readonly times = new Times();
+  fold = new Fold();
+  cursor: Cursor | undefined;
+  /** Who answered what, since the page follows: by request id. */
+  readonly answers = new Map<string, { by: string; behavior: string; title?: string }>();
+
+  /** A session on disk: nothing can be done in it. */
+  past = false;
+  /** The versions of a prompt, where they are in the transcript itself. */
+  versions: ((uuid: string) => { count: number; at: number; show: (n: number) => void } | undefined) | undefined;
+
+  private buffer: Envelope[] = [];
+  private scheduled = false;
+  private deltaOnly = true;
+
+  constructor(
+    readonly id: string,
+    private readonly onGap: (s: SessionStore) => void = () => {},
+    private readonly schedule: Schedule = nextFrame,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** The conversation. It is changed in place, so whoever draws it follows the version too. */
+  get conversation(): FoldedConversation {
+    void this.version.value;
+    return this.fold.conversation;
+  }
+
+  /** The same for what no delta changes: everything but the text that streams in. */
+  get settled(): FoldedConversation {
+    void this.durable.value;
+    return this.fold.conversation;
+  }
+
+  /** Begins again from a snapshot, or from nothing. */
+  reset(cursor: Cursor, snapshot: unknown): void {
+    this.buffer = this.buffer.filter((e) => e.epoch === cursor.epoch && e.seq > cursor.seq);
+    this.fold = new Fold((snapshot ?? undefined) as FoldedConversation | undefined);
+    this.cursor = { ...cursor };
+    this.deltaOnly = false;
+    this.changed();
+  }
+
+  /** Takes an envelope. What it changes is seen with the next frame. */
+  receive(e: Envelope): void {
+    this.buffer.push(e);
+    this.plan();
+  }
+
+  private plan(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    this.schedule(() => this.flush());
+  }
+
+  /** Folds what came, for at most a few milliseconds. */
+  flush(): void {
+    this.scheduled = false;
+    const end = this.now() + budget;
+    let i = 0;
+    for (; i < this.buffer.length; i++) {
+      const e = this.buffer[i];
+      if (e !== undefined && !this.take(e)) break;
+      if ((i & 15) === 15 && this.now() > end) {
+        i++;
+        break;
+      }
+    }
+    this.buffer = this.buffer.slice(i);
+    if (this.buffer.length > 0) this.plan();
+    if (i > 0) this.changed();
+  }
+
+  /** Folds an envelope where it is the next one. False stops the flush. */
+  private take(e: Envelope): boolean {
+    const c = this.cursor;
+    if (c === undefined) return true;
+    if (e.epoch !== c.epoch) {
+      this.gap();
+      return false;
+    }
+    const sub = e.sub ?? 0;
+    if (sub > 0) {
+      // A delta stands between two durable events and counts only there.
+      if (e.seq !== c.seq || sub <= (c.sub ?? 0)) return true;
+      c.sub = sub;
+    } else {
+      if (e.seq <= c.seq) return true;
+      if (e.seq !== c.seq + 1) {
+        this.gap();
+        return false;
+      }
+      c.seq = e.seq;
+      delete c.sub;
+    }
+    this.apply(e);
+    return true;
+  }
+
+  private gap(): void {
+    this.buffer = [];
+    this.onGap(this);
+  }
+
+  private apply(e: Envelope): void {
+    const msg = typeof e.msg === "string" ? decode(e.msg) : decodeValue(e.msg);
+    if (msg.type !== "stream_event" && msg.type !== "tool_progress") this.deltaOnly = false;
+    this.times.note(msg, e.ts);
+    if (msg.type === "permission_resolved") {
+      this.answers.set(msg.request_id, { by: msg.by ?? "", behavior: msg.behavior });
+    } else if (msg.type === "question_resolved") {
+      this.answers.set(msg.request_id, { by: msg.by ?? "", behavior: msg.action });
+    }
+    this.fold.apply(msg);
+  }
+
+  private changed(): void {
+    const c = this.fold.conversation;
+    if (this.deltaOnly) this.rows.extend(c);
+    else this.rows.rebuild(c);
+    const whole = !this.deltaOnly;
+    this.deltaOnly = true;
+    this.settleSending();
+    batch(() => {
+      this.version.value++;
+      if (whole) this.durable.value++;
+    });
+  }
+
+  /** Own messages that the log now holds are shown from there. */
+  private settleSending(): void {
+    const list = this.sending.peek();
+    if (list.length === 0) return;
+    const seq = this.cursor?.seq ?? 0;
+    const left = list.filter((s) => !(s.seq !== undefined && s.seq <= seq) && !this.holds(s.id));
+    if (left.length !== list.length) this.sending.value = left;
+  }
+
+  private holds(id: string): boolean {
+    const c = this.fold.conversation;
+    if (c.queue.some((q) => q.id === id)) return true;
+    const items = c.threads[0]?.items ?? [];
+    for (let i = items.length - 1; i >= 0 && i > items.length - 50; i--) {
+      if (items[i]?.message?.uuid === id) return true;
+    }
+    return false;
+  }
+
+  setSending(id: string, change: Partial<Sending>): void {
+    this.sending.value = this.sending.peek().map((s) => (s.id === id ? { ...s, ...change } : s));
+    this.settleSending();
+  }
+
+  drop(id: string): void {
+    this.sending.value = this.sending.peek().filter((s) => s.id !== id);
+  }
+}
+
+function decodeValue(v: unknown): RpcMessage {
+  const type = str(get(v, "type"));
+  if (type === "") return { type: "unknown", originalType: "", data: v };
+  return decodeKnown(v, type);
+}
+
+function decodeKnown(v: unknown, type: string): RpcMessage {
+  // The fold keeps what it does not know, so the type alone decides.
+  return type === "unknown" || typeof v === "object"
+    ? (v as RpcMessage)
+    : { type: "unknown", originalType: type, data: v };
+}

@@ -1,0 +1,73 @@
+// The page as a whole.
+
+import { useEffect } from "preact/hooks";
+import { panel, sidebar } from "../state/prefs";
+import { route } from "../state/route";
+import { status, w } from "../state/app";
+import { refreshProviders } from "../state/providers";
+import { Banner, drawer, TabBar } from "./frame";
+import { HistoryPage } from "./history";
+import { InboxPage } from "./inbox";
+import { NewPage } from "./new";
+import { Overlays } from "./overlays";
+import { SessionPage } from "./session";
+import { SessionsPage } from "./sessions";
+import { Sidebar } from "./sidebar";
+import { SignIn } from "./signin";
+
+export function App() {
+  const r = route.value;
+  useEffect(() => {
+    if (status.value === "open") void refreshProviders();
+  }, [status.value]);
+  if (status.value === "refused") return <SignIn />;
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(e) => {
+          e.preventDefault();
+          document.getElementById("main")?.querySelector<HTMLElement>("[tabindex='0'], textarea")?.focus();
+        }}
+      >
+        {w.value.skipLink}
+      </a>
+      <div
+        class={`app${sidebar.value ? "" : " railed"}${r.page === "session" && r.ids.length === 1 && panel.value ? " three" : ""}`}
+      >
+        <Sidebar />
+        {drawer.value && (
+          <div
+            class="scrim"
+            onClick={() => {
+              drawer.value = false;
+            }}
+          />
+        )}
+        <div class="middle">
+          <Banner />
+          <Page />
+        </div>
+        <TabBar />
+      </div>
+      <Overlays />
+    </>
+  );
+}
+
+function Page() {
+  const r = route.value;
+  switch (r.page) {
+    case "inbox":
+      return <InboxPage />;
+    case "sessions":
+      return <SessionsPage />;
+    case "session":
+      return <SessionPage ids={r.ids} />;
+    case "history":
+      return <HistoryPage id={r.id} />;
+    default:
+      return <NewPage />;
+  }
+}

@@ -1,0 +1,125 @@
+// What a tool will do if it is allowed: all of it, open.
+
+import type { Prompt } from "../../fold/conversation";
+import { get, isObj, str } from "../../fold/json";
+import { w } from "../../state/app";
+import { parts } from "../../state/command";
+import { ofTool } from "../../state/diff";
+import { plain, turnsText } from "../../state/safe";
+import { Coloured } from "../code";
+import { Counts, DiffTable } from "../diff";
+import { Icon } from "../icon";
+import { Raw } from "../tool/output";
+
+export function Happens({ prompt: p, type, cwd }: { prompt: Prompt; type: string; cwd: string }) {
+  const t = w.value;
+  const diff = ofTool(type, p.input, undefined);
+  const strange = turnsText(JSON.stringify(p.input ?? ""));
+  return (
+    <>
+      {strange && (
+        <p class="notice bad">
+          <Icon name="alert" />
+          <span>{t.ask.turned}</span>
+        </p>
+      )}
+      {type === "CLAUDE_BASH" ? (
+        <Command command={str(get(p.input, "command"))} cwd={cwd} />
+      ) : diff ? (
+        <div class="card">
+          <div class="card-h">
+            <span class="arg cut">{plain(diff.path)}</span>
+            <span class="meta">
+              <Counts diff={diff} />
+            </span>
+          </div>
+          <DiffTable diff={diff} />
+        </div>
+      ) : (
+        <Arguments input={p.input} />
+      )}
+      <dl class="facts">
+        {(p.description || str(get(p.input, "description"))) && (
+          <>
+            <dt>{t.ask.why}</dt>
+            <dd dir="auto">{plain(p.description || str(get(p.input, "description")))}</dd>
+          </>
+        )}
+        {type !== "CLAUDE_BASH" && cwd !== "" && (
+          <>
+            <dt>{t.ask.where}</dt>
+            <dd class="mono">{plain(cwd)}</dd>
+          </>
+        )}
+        {p.blockedPath && (
+          <>
+            <dt>{t.ask.because}</dt>
+            <dd>
+              {t.ask.outside} <span class="mono">{plain(p.blockedPath)}</span>
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}
+
+/** A directory from the project's own name on. */
+function shortDir(dir: string, cwd: string): string {
+  const above = cwd.slice(0, cwd.lastIndexOf("/") + 1);
+  return above.length > 1 && dir.startsWith(above) ? dir.slice(above.length) : dir;
+}
+
+/** A command, and where it has several parts each of them with its directory. */
+function Command({ command, cwd }: { command: string; cwd: string }) {
+  const t = w.value;
+  const all = parts(command, cwd);
+  return (
+    <div class="card">
+      <pre class="cmd wrap" tabIndex={0} dir="ltr">
+        <span class="p" aria-hidden="true">
+          ${" "}
+        </span>
+        <Coloured code={command} lang="bash" />
+      </pre>
+      {all.length > 1 ? (
+        <ol class="parts" aria-label={t.ask.parts(all.length)}>
+          {all.map((p, i) => (
+            <li key={i}>
+              <span class="join" title={p.join}>
+                {i === 0 ? "" : p.join}
+              </span>
+              <code>{plain(p.text)}</code>
+              <span class="mono dim" title={plain(p.dir)}>
+                {plain(shortDir(p.dir, cwd))}
+              </span>
+            </li>
+          ))}
+        </ol>
+      ) : (
+        cwd !== "" && (
+          <p class="parts one">
+            <span class="dim">{t.ask.where}</span> <span class="mono">{plain(cwd)}</span>
+          </p>
+        )
+      )}
+    </div>
+  );
+}
+
+/** Arguments, one line each; what is not simple as JSON. */
+function Arguments({ input }: { input: unknown }) {
+  if (!isObj(input)) return <Raw label={w.value.input} value={input} />;
+  const entries = Object.entries(input);
+  if (entries.length === 0) return <p class="dim">{w.value.ask.noArguments}</p>;
+  return (
+    <dl class="facts args">
+      {entries.map(([key, value]) => (
+        <div key={key}>
+          <dt class="mono">{plain(key)}</dt>
+          <dd class="mono wrapany">{plain(typeof value === "string" ? value : JSON.stringify(value, null, 2))}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,158 @@
+// May this tool run? What will happen stands open; each rule to keep is chosen by itself.
+
+import { useState } from "preact/hooks";
+import { get } from "../../fold/json";
+import { answerPermission, type PermissionAnswer } from "../../state/actions";
+import { sessionStore, w } from "../../state/app";
+import { choices, type Scope, updates } from "../../state/rules";
+import { plain } from "../../state/safe";
+import { basename, pathOf, promptType, titleOf } from "../../state/tools";
+import { Button } from "../button";
+import { AskFrame } from "./frame";
+import { Happens } from "./happens";
+import type { AskProps } from "./request";
+import { Rules } from "./rules";
+
+export function Permission({ prompt, keys }: AskProps) {
+  const p = prompt.prompt;
+  const t = w.value;
+  const type = promptType(p);
+  const title = titleOf(p.displayName || p.toolName || "", type, p.input, t);
+  const all = choices(p.suggestions);
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Scope>>(new Map());
+  const [open, setOpen] = useState(false);
+  const [reason, setReason] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const careful = get(p, "defaultToNo") === true;
+  const canKeep = all.length > 0 && get(p, "suppressAlwaysAllowRule") !== true;
+
+  const answer = (a: PermissionAnswer) => {
+    setBusy(true);
+    void answerPermission(prompt, a).then(() => setBusy(false));
+    return true;
+  };
+  const once = () => answer({ behavior: "allow" });
+  const always = () => {
+    if (!canKeep) return false;
+    if (chosen.size === 0) {
+      setOpen(true);
+      return true;
+    }
+    return answer({ behavior: "allow", updated_permissions: updates(all, chosen) });
+  };
+  const deny = (stop = false) =>
+    answer({ behavior: "deny", ...(reason ? { reason } : {}), ...(stop ? { interrupt: true } : {}) });
+  keys.current = (key) => {
+    if (busy) return false;
+    if (key === "o") return once();
+    if (key === "a") return always();
+    if (key === "d") return deny();
+    if (key === "r") {
+      setReason(reason ?? "");
+      return true;
+    }
+    return false;
+  };
+
+  const cwd = sessionStore(prompt.session_id).conversation.cwd ?? "";
+  const asks =
+    title.shape === "bash" ? t.ask.runThis : title.shape === "diff" ? t.ask.changeThis : t.ask.useThis(title.verb);
+  return (
+    <AskFrame
+      prompt={prompt}
+      icon={title.icon}
+      note={plain(p.displayName || p.toolName || "")}
+      title={
+        title.shape === "diff" ? (
+          <>
+            {asks} <span class="mono">{plain(basename(pathOf(p.input)))}</span>
+          </>
+        ) : (
+          asks
+        )
+      }
+      body={
+        <>
+          <Happens prompt={p} type={type} cwd={cwd} />
+          {canKeep && (
+            <Rules
+              all={all}
+              chosen={chosen}
+              setChosen={setChosen}
+              sheet={open}
+              close={() => setOpen(false)}
+              keep={always}
+            />
+          )}
+          {reason !== undefined && (
+            <div class="field">
+              <label for={`why-${p.requestId}`}>{t.ask.reasonLabel}</label>
+              <input
+                id={`why-${p.requestId}`}
+                class="inp"
+                value={reason}
+                ref={(e) => {
+                  if (reason === "") e?.focus();
+                }}
+                onInput={(e) => setReason(e.currentTarget.value)}
+                onKeyDown={(e) => {
+                  if (e.key === "Enter" && !e.isComposing) deny();
+                  if (e.key === "Escape") setReason(undefined);
+                }}
+              />
+            </div>
+          )}
+        </>
+      }
+      answers={
+        <>
+          {chosen.size > 0 ? (
+            <Button kind={careful ? "" : "primary"} busy={busy} hint="A" onClick={always}>
+              {t.ask.keep(chosen.size)}
+            </Button>
+          ) : (
+            <Button kind={careful ? "" : "primary"} busy={busy} hint="O" onClick={once}>
+              {t.ask.once}
+            </Button>
+          )}
+          {chosen.size > 0 && (
+            <Button onClick={once} hint="O" disabled={busy}>
+              {t.ask.once}
+            </Button>
+          )}
+          {canKeep && chosen.size === 0 && (
+            <Button class="p-only" onClick={() => setOpen(true)} disabled={busy}>
+              {t.ask.always}
+            </Button>
+          )}
+          {(p.choices ?? [])
+            .filter((c) => c.scope !== "" && c.scope !== undefined && c.scope !== "once")
+            .map((c) => (
+              <Button
+                key={c.id}
+                kind={c.behavior === "deny" ? "danger" : ""}
+                disabled={busy}
+                onClick={() => answer({ behavior: c.behavior === "deny" ? "deny" : "allow", choice: c.id })}
+              >
+                {t.ask.choices[c.id] ?? plain(c.label)}
+              </Button>
+            ))}
+          <span class="sp" />
+          {reason === undefined && (
+            <Button kind="ghost" class="no-p" onClick={() => setReason("")} hint="R">
+              {t.ask.withReason}
+            </Button>
+          )}
+          {reason !== undefined && (
+            <Button kind="danger" class="ghost" onClick={() => deny(true)} disabled={busy}>
+              {t.ask.denyStop}
+            </Button>
+          )}
+          <Button kind={careful ? "primary" : "danger"} onClick={() => deny()} hint="D" disabled={busy}>
+            {reason ? t.ask.denyReason : t.ask.deny}
+          </Button>
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,190 @@
+// The box to write in: tags and Add context on one row, the text, the switches and Send.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Obj } from "../../fold/json";
+import type { Draft } from "../../state/actions";
+import { toast, w } from "../../state/app";
+import { tagOf } from "../../state/contexts";
+import { clear, draft, trigger } from "../../state/drafts";
+import { bytes } from "../../state/time";
+import { Icon } from "../icon";
+import { AddContext } from "./add";
+import { readFiles } from "./files";
+import { Menu, type MenuHandle } from "./menu";
+import { ContextTag } from "./tags";
+
+interface InputProps {
+  id: string;
+  session?: string;
+  commands: readonly string[];
+  placeholder: string;
+  sendLabel: string;
+  onSend: (d: Draft) => void;
+  onEscape?: () => void;
+  onUpWhenEmpty?: () => void;
+  switches: ComponentChildren;
+  /** A request waits: the box is one line until it is written in or entered. */
+  fold?: boolean;
+}
+
+export function InputBox(p: InputProps) {
+  const d = draft(p.id);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const menu = useRef<MenuHandle>(null);
+  const [caret, setCaret] = useState(0);
+  const [closed, setClosed] = useState("");
+  const [adding, setAdding] = useState(false);
+  const [over, setOver] = useState(false);
+  // It stays as it is when the focus leaves it: an answer must not move under the pointer.
+  const [wide, setWide] = useState(false);
+  useEffect(() => setWide(false), [p.fold]);
+  const text = d.text.value;
+  const folded =
+    p.fold === true && !wide && text === "" && d.contexts.value.length === 0 && d.images.value.length === 0;
+  const found = trigger(text, caret);
+  const asked = found && closed !== `${found.kind}${found.from}` ? found : undefined;
+  const t = w.value;
+  useLayoutEffect(() => {
+    const e = area.current;
+    if (!e) return;
+    e.style.height = "auto";
+    e.style.height = `${Math.min(e.scrollHeight, 10 * 24 + 12)}px`;
+  }, [text]);
+
+  const add = (c: Obj) => {
+    d.contexts.value = [...d.contexts.peek(), c];
+  };
+  const take = async (files: readonly File[]) => {
+    const r = await readFiles(files);
+    d.images.value = [...d.images.peek(), ...r.images];
+    for (const c of r.contexts) add(c);
+    for (const name of r.refused) toast(t.fileRefused(name), true);
+  };
+  const submit = () => {
+    const value = d.text.peek();
+    if (value.trim() === "" && d.images.peek().length === 0) return;
+    p.onSend({ text: value, contexts: [...d.contexts.peek()], images: [...d.images.peek()] });
+    clear(d);
+    setClosed("");
+    area.current?.focus();
+  };
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (e.isComposing) return;
+    if (asked && menu.current?.key(e)) return;
+    if (e.key === "Enter" && !e.shiftKey) {
+      e.preventDefault();
+      submit();
+    } else if (e.key === "Escape") {
+      e.preventDefault();
+      if (asked) setClosed(`${asked.kind}${asked.from}`);
+      else p.onEscape?.();
+    } else if (e.key === "ArrowUp" && text === "") {
+      e.preventDefault();
+      p.onUpWhenEmpty?.();
+    }
+  };
+  const replace = (from: number, to: number, by: string) => {
+    d.text.value = text.slice(0, from) + by + text.slice(to);
+    setCaret(from + by.length);
+    requestAnimationFrame(() => {
+      area.current?.focus();
+      area.current?.setSelectionRange(from + by.length, from + by.length);
+    });
+  };
+  return (
+    <div
+      class={`box${over ? " over" : ""}${folded ? " slim" : ""}`}
+      onFocusIn={() => setWide(p.fold === true)}
+      onDragOver={(e) => {
+        e.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(e) => {
+        e.preventDefault();
+        setOver(false);
+        void take([...(e.dataTransfer?.files ?? [])]);
+      }}
+    >
+      {asked && (
+        <Menu
+          handle={menu}
+          asked={asked}
+          session={p.session}
+          commands={p.commands}
+          caret={caret}
+          replace={replace}
+          add={add}
+        />
+      )}
+      <div class="tags">
+        <button type="button" class="tag add" onClick={() => setAdding(true)}>
+          <Icon name="plus" />
+          <span class="no-p">{t.addContext}</span>
+          <span class="sr p-sr">{t.addContext}</span>
+        </button>
+        {d.contexts.value.map((c, i) => (
+          <ContextTag
+            key={i}
+            tag={tagOf(c)}
+            remove={() => {
+              d.contexts.value = d.contexts.peek().filter((_, j) => j !== i);
+            }}
+          />
+        ))}
+        {d.images.value.map((m, i) => (
+          <span class="tag" key={`i${i}`} data-kind="image">
+            <img class="thumb" src={`data:${m.type};base64,${m.data}`} alt="" />
+            <span class="mono cut">{m.name}</span>
+            <span class="dim">{bytes(m.size)}</span>
+            <button
+              type="button"
+              class="x"
+              aria-label={t.removeContext(m.name)}
+              onClick={() => {
+                d.images.value = d.images.peek().filter((_, j) => j !== i);
+              }}
+            >
+              <Icon name="x" />
+            </button>
+          </span>
+        ))}
+      </div>
+      <textarea
+        ref={area}
+        rows={1}
+        value={text}
+        placeholder={p.placeholder}
+        aria-label={p.placeholder}
+        enterkeyhint="send"
+        dir="auto"
+        aria-haspopup="listbox"
+        aria-controls={`menu-${p.id}`}
+        aria-autocomplete="list"
+        aria-activedescendant={asked ? `opt-${p.id}` : undefined}
+        data-composer
+        onInput={(e) => {
+          d.text.value = e.currentTarget.value;
+          setCaret(e.currentTarget.selectionStart);
+        }}
+        onSelect={(e) => setCaret(e.currentTarget.selectionStart)}
+        onKeyDown={onKeyDown}
+        onPaste={(e) => {
+          const files = [...(e.clipboardData?.files ?? [])];
+          if (files.length === 0) return;
+          e.preventDefault();
+          void take(files);
+        }}
+      />
+      <div class="box-foot">
+        {p.switches}
+        <span class="sp" />
+        <button type="button" class="send" aria-label={p.sendLabel} title={p.sendLabel} onClick={submit}>
+          <Icon name="arrowUp" />
+        </button>
+      </div>
+      {adding && <AddContext session={p.session} add={add} take={take} close={() => setAdding(false)} />}
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+// The menu in the top edge of the input: commands after /, files after @. The focus stays in
+// the text; the arrows move the choice.
+
+import { useEffect, useImperativeHandle, useState } from "preact/hooks";
+import { get, type Obj, str } from "../../fold/json";
+import { call, w } from "../../state/app";
+import { goodPath, types } from "../../state/contexts";
+import { fitting, type Trigger } from "../../state/drafts";
+import { plain } from "../../state/safe";
+import { Hint } from "../button";
+import { Icon } from "../icon";
+
+export interface MenuHandle {
+  /** Takes a key. True says that it was used. */
+  key: (e: KeyboardEvent) => boolean;
+}
+
+interface MenuProps {
+  handle: { current: MenuHandle | null };
+  asked: Trigger;
+  session: string | undefined;
+  commands: readonly string[];
+  caret: number;
+  replace: (from: number, to: number, by: string) => void;
+  add: (c: Obj) => void;
+}
+
+interface Item {
+  name: string;
+  note: string;
+  dir?: boolean;
+}
+
+const commandCache = new Map<string, readonly Item[]>();
+
+/** The commands of a session, with what they do. */
+async function loadCommands(session: string | undefined, names: readonly string[]): Promise<readonly Item[]> {
+  const plainNames = names.map((name) => ({ name, note: "" }));
+  if (session === undefined) return plainNames;
+  const known = commandCache.get(session);
+  if (known) return known;
+  const r = await call("commands.list", { session_id: session }).catch(() => undefined);
+  const items = (r?.items ?? [])
+    .map((i) => ({ name: str(get(i, "name")).replace(/^\//, ""), note: str(get(i, "description")) }))
+    .filter((i) => i.name !== "");
+  const all = items.length > 0 ? items : plainNames;
+  if (items.length > 0) commandCache.set(session, all);
+  return all;
+}
+
+async function loadFiles(session: string | undefined, query: string): Promise<readonly Item[]> {
+  if (session === undefined) return [];
+  const r = await call("files.search", { session_id: session, query, limit: 20 }).catch(() => undefined);
+  return (r?.files ?? [])
+    .filter((f) => goodPath(f.path))
+    .map((f) => ({ name: f.path, note: "", dir: f.is_dir === true }));
+}
+
+export function Menu({ handle, asked, session, commands, caret, replace, add }: MenuProps) {
+  const [items, setItems] = useState<readonly Item[]>([]);
+  const [at, setAt] = useState(0);
+  const t = w.value;
+  useEffect(() => {
+    let gone = false;
+    const load =
+      asked.kind === "/"
+        ? loadCommands(session, commands).then((all) => fitting(all, (i) => i.name, asked.query, 8))
+        : loadFiles(session, asked.query).then((all) => all.slice(0, 8));
+    void load.then((all) => {
+      if (gone) return;
+      setItems(all);
+      setAt(0);
+    });
+    return () => {
+      gone = true;
+    };
+  }, [asked.kind, asked.query, session]);
+  const choose = (item: Item | undefined) => {
+    if (!item) return;
+    if (asked.kind === "/") replace(asked.from, caret, `/${item.name} `);
+    else {
+      replace(asked.from, caret, "");
+      add({ type: item.dir ? types.folder : types.file, path: item.name, displayType: "TAG" });
+    }
+  };
+  useImperativeHandle(handle, () => ({
+    key: (e) => {
+      if (items.length === 0) return false;
+      if (e.key === "ArrowDown") setAt((at + 1) % items.length);
+      else if (e.key === "ArrowUp") setAt((at + items.length - 1) % items.length);
+      else if (e.key === "Tab" || (e.key === "Enter" && !exact(items, asked))) choose(items[at]);
+      else return false;
+      e.preventDefault();
+      e.stopPropagation();
+      return true;
+    },
+  }));
+  if (items.length === 0) return null;
+  return (
+    <div class="menu">
+      <div class="menu-h">
+        <span>{asked.kind === "/" ? t.commands : t.fileMenu}</span>
+        <span class="keyhints">
+          <Hint of="↑ ↓" /> {t.toChoose} <Hint of="Tab" />
+        </span>
+      </div>
+      <div role="listbox" id={`menu-${session ?? "new"}`} aria-label={asked.kind === "/" ? t.commands : t.fileMenu}>
+        {items.map((item, i) => (
+          <div
+            key={item.name}
+            role="option"
+            id={i === at ? `opt-${session ?? "new"}` : undefined}
+            class={`opt ${asked.kind === "@" ? "wide" : ""}`}
+            aria-selected={i === at}
+            onMouseDown={(e) => {
+              e.preventDefault();
+              choose(item);
+            }}
+          >
+            <span class="mono cut">
+              {asked.kind === "/" ? "/" : <Icon name={item.dir ? "folder" : "file"} />}
+              {plain(item.name)}
+            </span>
+            <span class="cut">{plain(item.note)}</span>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** A command that is typed out is sent by Enter, not chosen. */
+function exact(items: readonly Item[], asked: Trigger): boolean {
+  return asked.kind === "/" && items.some((i) => i.name === asked.query);
+}

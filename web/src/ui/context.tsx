@@ -1,0 +1,70 @@
+// How full the context is, and what the session has used.
+
+import { w } from "../state/app";
+import { contextShare } from "../state/plan";
+import { plain } from "../state/safe";
+import type { SessionStore } from "../state/session";
+import { money, tokens } from "../state/time";
+import { Ring } from "./ring";
+import { Section } from "./section";
+
+export function Context({ store }: { store: SessionStore }) {
+  const c = store.settled;
+  const t = w.value;
+  const share = contextShare(c);
+  const u = c.usage;
+  const cost = u?.costUsd ?? c.totals.costUsd;
+  const inTokens = c.totals.inputTokens + c.totals.cacheReadInputTokens + c.totals.cacheCreationInputTokens;
+  return (
+    <Section title={t.context}>
+      {share !== undefined && (
+        <div class="pad ctxw">
+          <Ring share={share} size={64} />
+          <div>
+            <div class="big">{Math.round(share * 100)}%</div>
+            <div class="two">{t.ofTokens(tokens(u?.contextTokens ?? 0), tokens(u?.contextWindow ?? 0))}</div>
+          </div>
+        </div>
+      )}
+      <dl class="pad kv">
+        {cost !== undefined && (
+          <>
+            <dt>{t.cost}</dt>
+            <dd>{money(cost)}</dd>
+          </>
+        )}
+        {inTokens > 0 && (
+          <>
+            <dt>{t.tokensIn}</dt>
+            <dd>
+              {tokens(inTokens)}
+              {c.totals.cacheReadInputTokens > 0 && (
+                <span class="dim"> {t.cached(Math.round((100 * c.totals.cacheReadInputTokens) / inTokens))}</span>
+              )}
+            </dd>
+          </>
+        )}
+        {c.totals.outputTokens > 0 && (
+          <>
+            <dt>{t.tokensOut}</dt>
+            <dd>{tokens(c.totals.outputTokens)}</dd>
+          </>
+        )}
+        {c.model && (
+          <>
+            <dt>{t.model}</dt>
+            <dd class="cut">{plain(c.model)}</dd>
+          </>
+        )}
+        {c.cwd && (
+          <>
+            <dt>{t.directory}</dt>
+            <dd class="mono cut" title={plain(c.cwd)}>
+              {plain(c.cwd)}
+            </dd>
+          </>
+        )}
+      </dl>
+    </Section>
+  );
+}

@@ -1,0 +1,178 @@
+// Over the conversation's end: what happens now, requests that wait, the queue, the input.
+
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { interrupt } from "../state/actions";
+import { now, retryAt, status, tryCall, w } from "../state/app";
+import { inbox, promptKey } from "../state/inbox";
+import { isBusy, phaseOf } from "../state/phase";
+import { capabilitiesOf } from "../state/providers";
+import { oneLine, plain } from "../state/safe";
+import type { SessionStore } from "../state/session";
+import { clock, duration } from "../state/time";
+import { focusRequest, RequestCard } from "./ask/request";
+import { Button, Hint } from "./button";
+import { Composer } from "./composer/composer";
+import { Queue } from "./composer/queue";
+import { Icon } from "./icon";
+
+export function Dock({ store }: { store: SessionStore }) {
+  void store.durable.value;
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const e = box.current;
+    const host = e?.parentElement;
+    if (!e || !host) return;
+    // The conversation ends above the dock, which overlays it: reading does not move.
+    const set = () => host.style.setProperty("--dock", `${e.offsetHeight}px`);
+    const observer = new ResizeObserver(set);
+    observer.observe(e);
+    set();
+    return () => observer.disconnect();
+  }, []);
+  const asks = store.settled.prompts.length > 0;
+  return (
+    <div class={`dock${asks ? " asks" : ""}`} ref={box}>
+      <div class="dock-in">
+        <Offline />
+        <Trouble store={store} />
+        <Activity store={store} />
+        <Pinned store={store} />
+        <Queue store={store} />
+        <Composer store={store} />
+      </div>
+    </div>
+  );
+}
+
+/** A lost connection is said at once; the page stays readable and keeps what is sent. */
+function Offline() {
+  const s = status.value;
+  const [tick, setTick] = useState(0);
+  useEffect(() => {
+    if (s === "open") return;
+    const id = setInterval(() => setTick((n) => n + 1), 1000);
+    return () => clearInterval(id);
+  }, [s]);
+  if (s === "open") return null;
+  void tick;
+  const left = Math.max(0, Math.ceil((retryAt.value - Date.now()) / 1000));
+  return (
+    <p class="notice lost" role="alert">
+      <Icon name="offline" />
+      <span>
+        <b>{w.value.connectionLost}</b> {s === "connecting" ? w.value.connecting : w.value.retryIn(left)}{" "}
+        {w.value.sendsKept}
+      </span>
+    </p>
+  );
+}
+
+/** An API that fails for now, and the last warning of the agent. */
+function Trouble({ store }: { store: SessionStore }) {
+  const c = store.settled;
+  const t = w.value;
+  if (c.retry && isBusy(c)) {
+    const { attempt, maxAttempts, delayMs, status: code } = c.retry;
+    return (
+      <p class="notice lost" role="status">
+        <Icon name="refresh" />
+        <span>
+          <b>{t.apiTrouble(code)}</b> {t.retrying(attempt, maxAttempts, delayMs ? duration(delayMs, t) : "")}
+        </span>
+      </p>
+    );
+  }
+  const last = c.notices[c.notices.length - 1];
+  if (!last || last.severity === "info" || !isBusy(c)) return null;
+  return (
+    <p class={`notice lost${last.severity === "error" ? " bad" : ""}`} role="status">
+      <Icon name="alert" />
+      <span dir="auto">{plain(oneLine(last.text, 300))}</span>
+    </p>
+  );
+}
+
+function Activity({ store }: { store: SessionStore }) {
+  const c = store.conversation;
+  const t = w.value;
+  const p = phaseOf(store, now.value, t);
+  if (p.kind === "idle") return null;
+  const busy = isBusy(c);
+  return (
+    <div class="act">
+      {p.kind === "waits" ? (
+        <span class="dot ask" />
+      ) : p.kind === "failed" ? (
+        <span class="dot bad" />
+      ) : busy ? (
+        <span class="spin" aria-hidden="true" />
+      ) : (
+        <span class="dot end" />
+      )}
+      <span class="strong nowrap">{plain(p.text)}</span>
+      <span class="cut two mono-if">{plain(p.detail)}</span>
+      {p.since !== undefined && <span class="num dim">{clock(now.value - p.since)}</span>}
+      <span class="sp" />
+      {p.kind === "waits" && (
+        <button
+          type="button"
+          class="linkish no-p"
+          onClick={() => focusRequest(`${store.id}/${c.prompts[0]?.requestId ?? ""}`)}
+        >
+          {t.goToRequest} <Hint of="J" />
+        </button>
+      )}
+      {busy && p.kind === "running" && capabilitiesOf(store.id)?.can_run_in_background !== false && (
+        <Button
+          small
+          kind="ghost"
+          class="no-p"
+          onClick={() => void tryCall("session.runInBackground", { session_id: store.id })}
+        >
+          {t.runInBackground}
+        </Button>
+      )}
+      {busy && (
+        <Button small icon="square" hint="Esc" onClick={() => void interrupt(store.id)}>
+          {t.stop}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The requests of this session: one is open, the others are a line each. */
+function Pinned({ store }: { store: SessionStore }) {
+  const prompts = store.settled.prompts;
+  const [open, setOpen] = useState("");
+  if (prompts.length === 0) return null;
+  const current = prompts.find((p) => p.requestId === open) ?? prompts[0];
+  return (
+    <div class="pinned">
+      {prompts.map((p) => {
+        const pending = inbox.value.find((i) => i.session_id === store.id && i.prompt.requestId === p.requestId);
+        const prompt = {
+          session_id: store.id,
+          ...(pending?.asked_at ? { asked_at: pending.asked_at } : {}),
+          prompt: p,
+        };
+        if (p === current) return <RequestCard key={p.requestId} prompt={prompt} active />;
+        return (
+          <button
+            key={p.requestId}
+            type="button"
+            class="folded"
+            onClick={() => {
+              setOpen(p.requestId);
+              requestAnimationFrame(() => focusRequest(promptKey(prompt)));
+            }}
+          >
+            <span class="dot ask" />{" "}
+            <span class="cut">{plain(p.displayName || p.toolName || p.mcpServerName || w.value.tool.ask)}</span>
+            <span class="dim">{w.value.review}</span>
+          </button>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+// The frame of the page on a phone: the drawer and the tab bar; and the banner of a simulated agent.
+
+import { signal } from "@preact/signals";
+import { hello, status, w } from "../state/app";
+import { waiting } from "../state/inbox";
+import { simulationShown } from "../state/providers";
+import { formatRoute, route } from "../state/route";
+import { IconButton } from "./button";
+import { Icon } from "./icon";
+
+export const drawer = signal(false);
+
+/** On a phone, opens the list of sessions; the count of what waits stands on it. */
+export function MenuButton() {
+  return (
+    <IconButton
+      icon="menu"
+      class="only-phone"
+      label={w.value.menu}
+      badge={waiting.value}
+      onClick={() => {
+        drawer.value = true;
+      }}
+    />
+  );
+}
+
+/** On a phone, lists have a bar of tabs below. */
+export function TabBar() {
+  const t = w.value;
+  const page = route.value.page;
+  if (page === "session" || page === "history") return null;
+  const tabs = [
+    ["new", "plus", t.newShort],
+    ["inbox", "inbox", t.inbox],
+    ["sessions", "menu", t.sessions],
+  ] as const;
+  return (
+    <nav class="tabbar" aria-label={t.pages}>
+      {tabs.map(([p, icon, label]) => (
+        <a key={p} href={formatRoute({ page: p })} aria-current={page === p ? "page" : undefined}>
+          <Icon name={icon} />
+          {label}
+          {p === "inbox" && waiting.value > 0 && <span class="count">{waiting.value}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Says where no model is asked, and on pages without a dock that the connection is lost. */
+export function Banner() {
+  const r = route.value;
+  const lost = status.value !== "open" && r.page !== "session" && hello.value !== undefined;
+  return (
+    <>
+      {lost && (
+        <div class="banner" role="alert">
+          <Icon name="offline" />
+          <span>
+            <b>{w.value.connectionLost}</b> {w.value.connecting}
+          </span>
+        </div>
+      )}
+      {simulationShown() && (
+        <div class="banner" role="note">
+          <Icon name="alert" />
+          <span>
+            <b>{w.value.simulated}</b> {w.value.simulatedNote}
+          </span>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+// Browser notifications and the count in the title of the window.
+
+import { effect } from "@preact/signals";
+import { status, w } from "../state/app";
+import { fresh, inbox, promptKey, windowTitle } from "../state/inbox";
+import { notify } from "../state/prefs";
+import { go, route } from "../state/route";
+import { live } from "../state/sessions";
+import { promptTitle } from "../state/tools";
+import { toast } from "../state/app";
+
+/** Asks the browser for the right to notify. */
+export async function askToNotify(): Promise<void> {
+  if (notify.peek()) {
+    notify.value = false;
+    return;
+  }
+  if (typeof Notification === "undefined") return toast(w.peek().notifyUnsupported, true);
+  const answer = Notification.permission === "granted" ? "granted" : await Notification.requestPermission();
+  if (answer === "granted") notify.value = true;
+  else toast(w.peek().notifyBlocked, true);
+}
+
+/** Follows the inbox. To be called once. */
+export function watchInbox(): void {
+  let known: Set<string> | undefined;
+  effect(() => {
+    const all = inbox.value;
+    if (status.value !== "open") return;
+    const before = known;
+    known = new Set(all.map(promptKey));
+    if (before === undefined || !notify.peek() || !document.hidden || typeof Notification === "undefined") return;
+    for (const p of fresh(before, all).slice(0, 3)) {
+      const { title, object } = promptTitle(p.prompt, w.peek());
+      // A notification cannot show all that is asked, so it only leads to it.
+      const n = new Notification(title, { body: object, tag: promptKey(p) });
+      n.onclick = () => {
+        window.focus();
+        go({ page: "session", ids: [p.session_id] });
+        n.close();
+      };
+    }
+  });
+  effect(() => {
+    const r = route.value;
+    const title =
+      r.page === "session"
+        ? (live.value.find((s) => s.session_id === r.ids[0])?.title ?? "")
+        : r.page === "inbox"
+          ? w.value.inbox
+          : r.page === "sessions"
+            ? w.value.sessions
+            : "";
+    document.title = windowTitle(inbox.value.length, title);
+  });
+}

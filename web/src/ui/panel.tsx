@@ -1,0 +1,164 @@
+// Beside a conversation: the plan, what changed, what runs in the background, the context.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { tryCall, w } from "../state/app";
+import { type Changed, sessionFiles, sum, ofChange } from "../state/changes";
+import { planDone, planSteps } from "../state/plan";
+import { panel } from "../state/prefs";
+import { plain } from "../state/safe";
+import type { SessionStore } from "../state/session";
+import { basename, shortPath } from "../state/tools";
+import { IconButton } from "./button";
+import { Context } from "./context";
+import { Counts } from "./diff";
+import { Icon } from "./icon";
+import { Steps } from "./plan";
+import { Section } from "./section";
+import { narrow, overlay } from "./viewport";
+
+/** Shows or hides the panel, in the way that the width has. */
+export function togglePanel(show?: boolean): void {
+  const s = narrow.peek() ? overlay : panel;
+  s.value = show ?? !s.peek();
+}
+
+export function Panel({ store, over }: { store: SessionStore; over: boolean }) {
+  void store.durable.value;
+  const t = w.value;
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!over) return;
+    // It takes the focus while it lies over the page, and gives it back.
+    const before = document.activeElement;
+    box.current?.querySelector<HTMLElement>("button")?.focus();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      overlay.value = false;
+    };
+  }, [over]);
+  const onKey = (e: KeyboardEvent) => {
+    if (!over || e.key !== "Escape") return;
+    e.stopPropagation();
+    togglePanel(false);
+  };
+  return (
+    <aside ref={box} class={`panel${over ? " over" : ""}`} aria-label={t.thisSession} onKeyDown={onKey}>
+      <header class="bar">
+        <h2>{t.thisSession}</h2>
+        <span class="sp" />
+        <IconButton
+          icon={over ? "x" : "panelRight"}
+          label={over ? t.close : t.panel}
+          onClick={() => togglePanel(false)}
+        />
+      </header>
+      <div class="panel-in" tabIndex={0} role="group" aria-label={t.thisSession}>
+        <Plan store={store} />
+        <Changes store={store} />
+        <Background store={store} />
+        <Context store={store} />
+      </div>
+    </aside>
+  );
+}
+
+function Plan({ store }: { store: SessionStore }) {
+  const steps = planSteps(store.settled);
+  const t = w.value;
+  if (steps.length === 0)
+    return (
+      <Section title={t.plan}>
+        <p class="pad dim">{t.noPlan}</p>
+      </Section>
+    );
+  return (
+    <Section title={t.plan} meta={t.ofSteps(planDone(steps), steps.length)}>
+      <Steps steps={steps} />
+    </Section>
+  );
+}
+
+function Changes({ store }: { store: SessionStore }) {
+  const [turn, setTurn] = useState(false);
+  const c = store.settled;
+  const last = c.turns[c.turns.length - 1];
+  const files: Changed[] = turn && last ? sum((last.changes ?? []).map(ofChange)) : sessionFiles(c);
+  const t = w.value;
+  const total = files.reduce((n, f) => ({ added: n.added + f.added, removed: n.removed + f.removed }), {
+    added: 0,
+    removed: 0,
+  });
+  return (
+    <Section title={t.changes} meta={files.length > 0 && <Counts diff={total} />}>
+      {files.length === 0 ? (
+        <p class="pad dim">{t.noChanges}</p>
+      ) : (
+        files.map((f) => (
+          <div class="frow" key={f.path} title={plain(f.path)}>
+            <Icon name={f.isNew ? "plus" : "pencil"} />
+            <span class="cut">
+              <span class="dim">{plain(folder(shortPath(f.path, c.cwd)))}</span>
+              {plain(basename(f.path))}
+            </span>
+            <span class="meta">
+              {f.isNew && <span class="chip acc">{t.isNew}</span>}
+              <Counts diff={f} />
+            </span>
+          </div>
+        ))
+      )}
+      {c.turns.length > 1 && (
+        <div class="pad seg-row">
+          <span class="seg" role="group">
+            <button type="button" aria-pressed={turn} onClick={() => setTurn(true)}>
+              {t.thisTurn}
+            </button>
+            <button type="button" aria-pressed={!turn} onClick={() => setTurn(false)}>
+              {t.session}
+            </button>
+          </span>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function folder(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
+}
+
+const ended = /^(completed|failed|killed|stopped|cancelled|done|success|error)$/;
+
+function Background({ store }: { store: SessionStore }) {
+  const t = w.value;
+  const tasks = store.settled.tasks.filter((x) => x.isBackgrounded || !ended.test(x.status));
+  if (tasks.length === 0) return null;
+  const running = tasks.filter((x) => !ended.test(x.status)).length;
+  return (
+    <Section title={t.inBackground} meta={running > 0 ? String(running) : ""}>
+      {tasks.slice(-20).map((x) => (
+        <div class="frow tall" key={x.id}>
+          {ended.test(x.status) ? (
+            <Icon name={x.status === "completed" ? "check" : "alert"} />
+          ) : (
+            <span class="spin" role="img" aria-label={t.state.running} />
+          )}
+          <span class="cut" title={plain(x.summary ?? x.description ?? "")}>
+            {plain(x.description || x.type || x.id)}
+          </span>
+          <span class="meta">
+            {t.taskStates[x.status] ?? x.status}
+            {!ended.test(x.status) && (
+              <IconButton
+                small
+                icon="square"
+                label={t.stopTask}
+                onClick={() => void tryCall("task.stop", { session_id: store.id, task_id: x.id })}
+              />
+            )}
+          </span>
+        </div>
+      ))}
+    </Section>
+  );
+}

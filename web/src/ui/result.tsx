@@ -1,0 +1,57 @@
+// The end of a turn: how it went, what it took, and the files that it changed.
+
+import type { Item } from "../fold/conversation";
+import { w } from "../state/app";
+import { turnFiles } from "../state/changes";
+import { plain } from "../state/safe";
+import type { SessionStore } from "../state/session";
+import { duration } from "../state/time";
+import { basename, shortPath } from "../state/tools";
+import { Counts } from "./diff";
+import { Icon } from "./icon";
+import { Markdown } from "./markdown";
+
+export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
+  const r = item.result;
+  const t = w.value;
+  if (r === undefined) return null;
+  const files = turnFiles(store.settled, item);
+  const stopped =
+    r.terminalReason === "aborted_streaming" || r.terminalReason === "aborted_tools" || r.subtype === "interrupted";
+  const failed = r.isError && !stopped;
+  return (
+    <div class="turn-end">
+      {failed && (
+        <p class="notice bad" dir="auto">
+          <Icon name="alert" />
+          <span>
+            <b>{t.turnFailed(r.subtype)}</b> {plain((r.errors ?? []).join("\n") || r.text || "")}
+          </span>
+        </p>
+      )}
+      {!failed && r.text && <Markdown text={r.text} />}
+      {files.length > 0 && (
+        <div class="changed" role="group" aria-label={t.changedFiles(files.length)}>
+          <span class="strong">{t.changedFiles(files.length)}</span>
+          {files.slice(0, 6).map((f) => (
+            <span class="chip line" key={f.path} title={plain(shortPath(f.path, store.settled.cwd))}>
+              <Icon name={f.isNew ? "filePlus" : "pencil"} />
+              <span class="mono">{plain(basename(f.path))}</span> <Counts diff={f} />
+            </span>
+          ))}
+          {files.length > 6 && <span class="dim">+{files.length - 6}</span>}
+        </div>
+      )}
+      <div class="turn-foot">
+        <span>
+          {stopped
+            ? t.stoppedByYou
+            : failed
+              ? t.failedAfter(duration(r.durationMs, t))
+              : t.doneIn(duration(r.durationMs, t))}
+        </span>
+        {r.numTurns > 1 && <span>{t.apiTurns(r.numTurns)}</span>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,168 @@
+// All sessions: those that run and those on disk, with search in their texts.
+
+import { useEffect, useState } from "preact/hooks";
+import type { HistoryHit } from "../rpc/service";
+import { exportSession, fork } from "../state/actions";
+import { now, w } from "../state/app";
+import { lang } from "../state/prefs";
+import { plain } from "../state/safe";
+import { type Entry, liveEntries, loaded, morePast, pastCursor, pastEntries, refreshPast } from "../state/sessions";
+import { age } from "../state/time";
+import { Button } from "./button";
+import { MenuButton } from "./frame";
+import { entryHref } from "./sidebar";
+import { Icon } from "./icon";
+import { ActionMenu, archiveSession, besides, renameSession, tagSession } from "./sessionmenu";
+import { type Filter, Marked, matches, useSearch } from "./search";
+import { Skeleton, StateDot } from "./small";
+
+export function SessionsPage() {
+  const [query, setQuery] = useState("");
+  const [project, setProject] = useState("");
+  const [filter, setFilter] = useState<Filter>("all");
+  const hits = useSearch(query);
+  const t = w.value;
+  useEffect(() => void refreshPast().catch(() => {}), []);
+  const ids = new Set(liveEntries.value.map((e) => e.id));
+  const all = [...liveEntries.value, ...pastEntries.value.filter((e) => !ids.has(e.id))];
+  const projects = [...new Set(all.map((e) => e.project).filter((p) => p !== ""))].sort();
+  const shown = all.filter((e) => matches(e, query, project, filter, hits));
+  return (
+    <main class="centre" id="main">
+      <header class="bar">
+        <MenuButton />
+        <h1>{t.sessions}</h1>
+        <span class="dim num">{all.length}</span>
+      </header>
+      <div class="tools">
+        <label class="find grow">
+          <Icon name="search" />
+          <span class="sr">{t.searchSessions}</span>
+          <input
+            type="search"
+            value={query}
+            placeholder={t.searchSessions}
+            enterkeyhint="search"
+            data-search
+            onInput={(e) => setQuery(e.currentTarget.value)}
+          />
+          {query !== "" && <span class="dim no-p">{t.found(shown.length)}</span>}
+        </label>
+        <select
+          class="inp auto"
+          aria-label={t.project}
+          value={project}
+          onChange={(e) => setProject(e.currentTarget.value)}
+        >
+          <option value="">{t.allProjects}</option>
+          {projects.map((p) => (
+            <option key={p} value={p}>
+              {plain(p)}
+            </option>
+          ))}
+        </select>
+        <span class="seg" role="group" aria-label={t.show}>
+          {(["all", "live", "archived"] as const).map((f) => (
+            <button key={f} type="button" aria-pressed={f === filter} onClick={() => setFilter(f)}>
+              {t.filters[f]}
+            </button>
+          ))}
+        </span>
+      </div>
+      <div
+        class="scroll"
+        tabIndex={0}
+        role="group"
+        aria-label={t.sessions}
+        onScroll={(e) => {
+          const box = e.currentTarget;
+          if (box.scrollHeight - box.scrollTop - box.clientHeight < 400) void morePast().catch(() => {});
+        }}
+      >
+        {!loaded.value && <Skeleton />}
+        {loaded.value && shown.length === 0 && <p class="empty-line">{query === "" ? t.noSessions : t.nothingFound}</p>}
+        {shown.length > 0 && (
+          <table class="list">
+            <thead>
+              <tr>
+                <th>
+                  <span class="sr">{t.stateCol}</span>
+                </th>
+                <th class="grow">{t.session}</th>
+                <th class="p-hide">{t.project}</th>
+                <th class="p-hide">{t.branch}</th>
+                <th class="r">{t.last}</th>
+                <th>
+                  <span class="sr">{t.more}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.slice(0, 500).map((e) => (
+                <Row key={e.id} e={e} hit={hits.get(e.id)} query={query} />
+              ))}
+            </tbody>
+          </table>
+        )}
+        {pastCursor.value !== undefined && (
+          <div class="center">
+            <Button small kind="ghost" onClick={() => void morePast().catch(() => {})}>
+              {t.olderSessions}
+            </Button>
+          </div>
+        )}
+      </div>
+    </main>
+  );
+}
+
+function Row({ e, hit, query }: { e: Entry; hit: HistoryHit | undefined; query: string }) {
+  const t = w.value;
+  const items = [
+    { icon: "pencil" as const, label: t.rename, run: () => void renameSession(e.id, e.live, e.title) },
+    { icon: "tag" as const, label: t.tag, run: () => void tagSession(e.id) },
+    ...(e.live
+      ? [
+          { icon: "split" as const, label: t.sideBySide, run: () => besides(e.id) },
+          { icon: "fork" as const, label: t.fork, run: () => void fork(e.id) },
+          {
+            icon: "archive" as const,
+            label: e.archived ? t.unarchive : t.archive,
+            run: () => void archiveSession(e.id, e.archived),
+          },
+        ]
+      : []),
+    { icon: "download" as const, label: t.exportMarkdown, run: () => void exportSession(e.id, "markdown") },
+  ];
+  return (
+    <tr
+      onDblClick={() => {
+        location.hash = entryHref(e);
+      }}
+    >
+      <td>
+        <StateDot dot={e.dot} />
+      </td>
+      <td class="grow">
+        <span class="tline">
+          <a class="cut" href={entryHref(e)} dir="auto">
+            <Marked text={plain(e.title || t.untitled)} query={query} />
+          </a>
+          {e.tag !== "" && <span class="chip">{plain(e.tag)}</span>}
+          {e.dot === "ask" && <span class="chip warn">{t.needsYou}</span>}
+        </span>
+        {hit && (
+          <span class="hit" dir="auto">
+            <Marked text={plain(hit.excerpt)} query={query} />
+          </span>
+        )}
+      </td>
+      <td class="p-hide dim">{plain(e.project)}</td>
+      <td class="p-hide dim mono">{plain(e.branch)}</td>
+      <td class="r dim num nowrap">{age(e.updated, now.value, t, lang.value)}</td>
+      <td>
+        <ActionMenu items={items} label={`${t.more}: ${plain(e.title || t.untitled)}`} />
+      </td>
+    </tr>
+  );
+}

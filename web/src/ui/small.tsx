@@ -1,0 +1,28 @@
+// Small things that many parts use.
+
+import { useEffect, useState } from "preact/hooks";
+import { w } from "../state/app";
+import type { Dot } from "../state/sessions";
+
+/** The state of a session: colour and shape, with a word for screen readers. */
+export function StateDot({ dot }: { dot: Dot }) {
+  return <span class={`dot ${dot}`} role="img" aria-label={w.value.dots[dot]} title={w.value.dots[dot]} />;
+}
+
+/** Grey lines of the final height, after a short while: what comes at once needs none. */
+export function Skeleton() {
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const id = setTimeout(() => setShown(true), 300);
+    return () => clearTimeout(id);
+  }, []);
+  if (!shown) return null;
+  return (
+    <div class="skeleton" role="status" aria-label={w.value.loading}>
+      <i />
+      <i />
+      <i />
+      <i />
+    </div>
+  );
+}

@@ -1,0 +1,190 @@
+// One row of a conversation, with its sign on the line that ties a turn together.
+
+import { memo } from "preact/compat";
+import { useState } from "preact/hooks";
+import type { Block, Item, Message } from "../fold/conversation";
+import { get, list, str } from "../fold/json";
+import { w } from "../state/app";
+import { isStop, type Row } from "../state/rows";
+import { plain } from "../state/safe";
+import type { SessionStore } from "../state/session";
+import { duration } from "../state/time";
+import { inputOf, titleOf } from "../state/tools";
+import { InlineRequest } from "./ask/inline";
+import { Icon, type IconName } from "./icon";
+import { Markdown } from "./markdown";
+import { TurnFoot } from "./result";
+import { Tool } from "./tool/card";
+import { Pictures, Raw } from "./tool/output";
+import { UserMessage } from "./user";
+
+export function Step({ row, store, nested }: { row: Row; store: SessionStore; nested?: boolean }) {
+  // What a row shows is changed in place. A text is made again with each delta.
+  if (row.kind !== "text" && row.kind !== "user") void store.version.value;
+  switch (row.kind) {
+    case "user":
+      return row.message ? <UserMessage message={row.message} store={store} /> : null;
+    case "result":
+      return <TurnFoot item={row.item} store={store} />;
+    case "text":
+      return (
+        <Frame more={row.more} say>
+          {row.block && <Markdown text={row.block.text ?? ""} streaming={row.block.state === "streaming"} />}
+        </Frame>
+      );
+    case "thinking":
+      return row.block ? <Thinking more={row.more} block={row.block} id={row.message?.id ?? ""} store={store} /> : null;
+    case "tool":
+      return row.block ? <ToolStep row={row} block={row.block} store={store} nested={nested === true} /> : null;
+    case "block":
+      return (
+        <Frame more={row.more} icon="file">
+          {row.block && <OtherBlock block={row.block} />}
+        </Frame>
+      );
+    default:
+      return <Notice item={row.item} message={row.message} more={row.more} />;
+  }
+}
+
+interface FrameProps {
+  more: boolean;
+  icon?: IconName;
+  say?: boolean;
+  tone?: string;
+  children: preact.ComponentChildren;
+}
+
+function Frame({ more, icon, say, tone, children }: FrameProps) {
+  return (
+    <div class={`step${say ? " say" : ""}${more ? "" : " last"} ${tone ?? ""}`}>
+      <span class="g">{icon && <Icon name={icon} />}</span>
+      <div>{children}</div>
+    </div>
+  );
+}
+
+function ToolStep({ row, block, store, nested }: { row: Row; block: Block; store: SessionStore; nested: boolean }) {
+  const tool = block.tool;
+  if (tool === undefined) return null;
+  const prompt = store.conversation.prompts.find((p) => p.toolUseId === tool.id && tool.id !== "");
+  const { icon } = titleOf(tool.name, tool.toolType, inputOf(tool), w.value);
+  const tone = prompt ? "ask" : tool.status === "failed" ? "bad" : "";
+  return (
+    <Frame more={row.more} icon={icon} tone={tone}>
+      <Tool tool={tool} store={store} streaming={block.state === "streaming"} />
+      {prompt && !nested && <InlineRequest prompt={{ session_id: store.id, prompt }} />}
+    </Frame>
+  );
+}
+
+function Thinking({ more, block, id, store }: { more: boolean; block: Block; id: string; store: SessionStore }) {
+  void store.version.value;
+  const [open, setOpen] = useState(false);
+  const t = w.value;
+  const live = block.state === "streaming";
+  const took = store.times.thought(id, block.index);
+  return (
+    <Frame more={more} icon="think">
+      <details class="fold" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
+        <summary>
+          <span class="two">
+            {live ? t.thinking : took === undefined ? t.thought : t.thoughtFor(duration(took, t))}
+          </span>
+          {live && <span class="spin" aria-hidden="true" />}
+          <Icon name="chevron" class="chev" />
+        </summary>
+        {open && (
+          <div class="thought">
+            <Markdown text={block.text ?? ""} />
+          </div>
+        )}
+      </details>
+    </Frame>
+  );
+}
+
+/** A block of another type: a picture is shown, everything else is there as it came. */
+const OtherBlock = memo(function OtherBlock({ block }: { block: Block }) {
+  const source = get(block.data, "source");
+  if (
+    block.type === "image" &&
+    str(get(source, "data")) !== "" &&
+    /^image\/(png|jpeg|gif|webp)$/.test(str(get(source, "media_type")))
+  ) {
+    return <Pictures images={[{ type: str(get(source, "media_type")), data: str(get(source, "data")) }]} />;
+  }
+  if (block.type === "redacted_thinking") return <p class="dim">{w.value.redacted}</p>;
+  return <Unknown name={block.type} value={block.data ?? block} />;
+});
+
+function Unknown({ name, value }: { name: string; value: unknown }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="fold" onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary>
+        <span class="name">{plain(name || w.value.unknown)}</span>
+        <span class="two">{w.value.unknownNote}</span>
+        <Icon name="chevron" class="chev" />
+      </summary>
+      {open && <Raw label="JSON" value={value} />}
+    </details>
+  );
+}
+
+function Notice({ item, message, more }: { item: Item; message: Message | undefined; more: boolean }) {
+  const t = w.value;
+  if (item.error)
+    return (
+      <Frame more={more} icon="alert" tone="bad">
+        <p class="notice bad" dir="auto">
+          {plain(item.error.message)}
+        </p>
+      </Frame>
+    );
+  if (item.compaction) {
+    return (
+      <Frame more={more} icon="archive">
+        <p class="notice info">
+          <b>{t.compacted}</b> {t.compactedNote(item.compaction.preTokens)}
+        </p>
+      </Frame>
+    );
+  }
+  if (message?.error)
+    return (
+      <Frame more={more} icon="alert" tone="bad">
+        <p class="notice bad">
+          <b>{t.apiError}</b> {plain(message.error)}
+        </p>
+      </Frame>
+    );
+  if (message && isStop(message))
+    return (
+      <Frame more={more} icon="square">
+        <p class="dim">{t.stoppedHere}</p>
+      </Frame>
+    );
+  if (message) {
+    const text = message.blocks
+      .map((b) => b.text ?? "")
+      .filter((s) => s !== "")
+      .join("\n");
+    return (
+      <Frame more={more} icon="info">
+        <Unknown name={message.isMeta ? t.metaMessage : t.systemMessage} value={text || list(message.blocks)} />
+      </Frame>
+    );
+  }
+  if (item.unknown)
+    return (
+      <Frame more={more} icon="code">
+        <Unknown name={item.unknown.originalType} value={item.unknown.data} />
+      </Frame>
+    );
+  return (
+    <Frame more={more} icon="code">
+      <Unknown name={item.kind} value={item.toolResult ?? item} />
+    </Frame>
+  );
+}

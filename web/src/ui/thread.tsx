@@ -1,0 +1,196 @@
+// The conversation: a list that draws only what is in view, and does not move under the
+// reader when rows above grow or older ones are put before them.
+
+import { memo } from "preact/compat";
+import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import { w } from "../state/app";
+import type { Row } from "../state/rows";
+import type { SessionStore } from "../state/session";
+import { Heights, type Range, rangeFor } from "../state/virtual";
+import { Button } from "./button";
+import { Step } from "./step";
+import { PendingMessage } from "./user";
+
+interface ThreadProps {
+  store: SessionStore;
+  /** Asks for what is older; undefined where nothing is. */
+  older?: (() => void) | undefined;
+}
+
+const over = 600;
+/** This near to the end the view follows it. */
+const near = 48;
+
+interface View {
+  heights: Heights;
+  range: Range;
+  follow: boolean;
+  anchor: { key: string; offset: number };
+  width: number;
+  seen: number;
+  observed: WeakSet<Element>;
+}
+
+function guess(key: string): number {
+  return key.includes("/") ? 72 : 96;
+}
+
+export function Thread({ store, older }: ThreadProps) {
+  const version = store.version.value;
+  const rows = store.rows.get();
+  const box = useRef<HTMLDivElement>(null);
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const state = useRef<View | undefined>(undefined);
+  const v = (state.current ??= {
+    heights: new Heights(guess),
+    range: { from: 0, to: 0 },
+    follow: true,
+    anchor: { key: "", offset: 0 },
+    width: 0,
+    seen: 0,
+    observed: new WeakSet(),
+  });
+  v.heights.setRows(rows, store.rows.same);
+  const el = box.current;
+  if (el && v.follow) v.range = rangeFor(v.heights, v.heights.total - el.clientHeight, el.clientHeight, over);
+  else if (el) {
+    const top = anchoredTop(v) ?? el.scrollTop;
+    v.range = rangeFor(v.heights, top, el.clientHeight, over);
+  } else v.range = { from: Math.max(0, rows.length - 30), to: rows.length };
+
+  const observer = useRows(box, v, redraw);
+  useLayoutEffect(() => {
+    const e = box.current;
+    if (!e) return;
+    settle(e, v, observer);
+    if (v.follow) v.seen = rows.length;
+  });
+  useScroll(box, v, redraw, older);
+
+  const { from, to } = v.range;
+  const pad = store.sending.value;
+  const fresh = !v.follow && rows.length > v.seen;
+  void version;
+  return (
+    <>
+      <div class="scroll" ref={box} tabIndex={0} role="log" aria-live="off" aria-label={w.value.conversation}>
+        <div class="thread">
+          <div class="space" style={{ height: `${v.heights.top(from)}px` }} />
+          {rows.slice(from, to).map((r, i) => (
+            <Slot key={r.key} row={r} at={from + i} store={store} />
+          ))}
+          <div class="space" style={{ height: `${Math.max(0, v.heights.total - v.heights.top(to))}px` }} />
+          {pad.map((m) => (
+            <PendingMessage key={m.id} m={m} store={store} />
+          ))}
+        </div>
+      </div>
+      {!v.follow && (
+        <div class="below">
+          <Button
+            small
+            icon="chevronDown"
+            onClick={() => {
+              v.follow = true;
+              redraw(0);
+            }}
+          >
+            {fresh ? w.value.newBelow : w.value.toEnd}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A row is drawn again when it was made again; what changes inside of it follows by itself. */
+const Slot = memo(function Slot({ row, at, store }: { row: Row; at: number; store: SessionStore }) {
+  return (
+    <div class="slot" data-at={at} data-key={row.key} data-kind={row.kind}>
+      <Step row={row} store={store} />
+    </div>
+  );
+});
+
+/** Where the view has to be so that the row it is held by stays where it was. */
+function anchoredTop(v: View): number | undefined {
+  const i = v.heights.indexOf(v.anchor.key);
+  return i < 0 ? undefined : Math.max(0, v.heights.top(i) + v.anchor.offset);
+}
+
+/** Measures what was drawn and puts the view where the reader is. */
+function settle(e: HTMLElement, v: View, observer: ResizeObserver | null): void {
+  for (const slot of e.querySelectorAll<HTMLElement>(".slot")) {
+    v.heights.measure(Number(slot.dataset["at"]), slot.getBoundingClientRect().height);
+    if (v.observed.has(slot)) continue;
+    v.observed.add(slot);
+    observer?.observe(slot);
+  }
+  const first = e.querySelector<HTMLElement>(".space");
+  if (first) first.style.height = `${v.heights.top(v.range.from)}px`;
+  const top = v.follow ? e.scrollHeight - e.clientHeight : anchoredTop(v);
+  if (top !== undefined && Math.abs(e.scrollTop - top) > 1) e.scrollTop = top;
+}
+
+/** Draws again when a row changes its height by itself: a fold, a picture, the width. */
+function useRows(box: { current: HTMLElement | null }, v: View, redraw: (n: number) => void): ResizeObserver | null {
+  const observer = useRef<ResizeObserver | null>(null);
+  if (observer.current === null && typeof ResizeObserver !== "undefined") {
+    observer.current = new ResizeObserver((entries) => {
+      const changed = entries.some((e) => {
+        const slot = e.target as HTMLElement;
+        return Math.abs(v.heights.height(Number(slot.dataset["at"])) - slot.getBoundingClientRect().height) > 0.5;
+      });
+      if (changed) redraw(0);
+    });
+  }
+  useEffect(() => () => observer.current?.disconnect(), []);
+  useEffect(() => {
+    const e = box.current;
+    if (!e) return;
+    const frame = new ResizeObserver(() => {
+      if (v.width !== 0 && Math.abs(v.width - e.clientWidth) > 1) v.heights.forget();
+      v.width = e.clientWidth;
+      redraw(0);
+    });
+    frame.observe(e);
+    const thread = e.firstElementChild;
+    // The dock over the end is a padding of it, which the border box has.
+    if (thread) frame.observe(thread, { box: "border-box" });
+    return () => frame.disconnect();
+  }, []);
+  return observer.current;
+}
+
+function useScroll(
+  box: { current: HTMLElement | null },
+  v: View,
+  redraw: (n: number) => void,
+  older?: () => void,
+): void {
+  const load = useRef(older);
+  load.current = older;
+  useEffect(() => {
+    const e = box.current;
+    if (!e) return;
+    const onScroll = () => {
+      const was = v.follow;
+      v.follow = e.scrollHeight - e.scrollTop - e.clientHeight < near;
+      const i = v.heights.at(e.scrollTop);
+      v.anchor = { key: v.heights.keyAt(i), offset: e.scrollTop - v.heights.top(i) };
+      if (e.scrollTop < 400) load.current?.();
+      const want = rangeFor(v.heights, e.scrollTop, e.clientHeight, over / 2);
+      if (was !== v.follow || want.from < v.range.from || want.to > v.range.to) redraw(0);
+    };
+    // A wheel or key upward while text streams in means: stay here.
+    const onWheel = (ev: WheelEvent) => {
+      if (ev.deltaY < 0 && e.scrollTop > 0) v.follow = false;
+    };
+    e.addEventListener("scroll", onScroll, { passive: true });
+    e.addEventListener("wheel", onWheel, { passive: true });
+    return () => {
+      e.removeEventListener("scroll", onScroll);
+      e.removeEventListener("wheel", onWheel);
+    };
+  }, []);
+}

@@ -1,0 +1,40 @@
+// A command: what is run, the end of what it printed, its exit code.
+
+import { get, str } from "../../fold/json";
+import { w } from "../../state/app";
+import { exitCode, resultText } from "../../state/tools";
+import { Coloured } from "../code";
+import { Denied, Head, type ShapeProps, ToolMeta } from "./card";
+import { Output } from "./output";
+
+export function Bash({ tool, store, title, input, state }: ShapeProps) {
+  void store.version.value;
+  const command = str(get(input, "command"));
+  const live = state === "running";
+  const code = state === "done" || state === "failed" ? exitCode(tool) : undefined;
+  const text = tool.result === undefined ? (tool.progress?.output ?? "") : resultText(tool.result);
+  const named = str(get(input, "description")) !== "";
+  return (
+    <div class="card">
+      <div class="card-h">
+        <Head title={named ? title : { ...title, object: "" }} />
+        <ToolMeta tool={tool} store={store} state={code === undefined ? state : "done"}>
+          {code !== undefined && code !== 0 && <span class="chip bad">{w.value.exit(code)}</span>}
+          {code === 0 && <span class="sr">{w.value.exit(0)}</span>}
+          {get(input, "run_in_background") === true && <span class="chip">{w.value.background}</span>}
+        </ToolMeta>
+      </div>
+      {command !== "" && (
+        <pre class="cmd wrap" dir="ltr">
+          <span class="p" aria-hidden="true">
+            ${" "}
+          </span>
+          <Coloured code={command} lang="bash" off={state === "input"} />
+        </pre>
+      )}
+      <Denied decision={tool.decision} />
+      {state === "done" && text.trim() === "" && <p class="pad dim">{w.value.noOutput}</p>}
+      <Output text={text} bad={code !== undefined && code !== 0} live={live && text !== ""} />
+    </div>
+  );
+}

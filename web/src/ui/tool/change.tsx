@@ -1,0 +1,36 @@
+// A change of a file: the diff, open where it is small.
+
+import { useState } from "preact/hooks";
+import { w } from "../../state/app";
+import { ofTool } from "../../state/diff";
+import { resultText } from "../../state/tools";
+import { Counts, DiffTable } from "../diff";
+import { Icon } from "../icon";
+import { Denied, Head, type ShapeProps, ToolMeta } from "./card";
+import { Output } from "./output";
+
+export function Change({ tool, store, title, state, input }: ShapeProps) {
+  void store.version.value;
+  const done = state === "done" || state === "failed";
+  const diff = state === "input" ? undefined : ofTool(tool.toolType, input, tool.toolUseResult);
+  const small = diff !== undefined && diff.added + diff.removed <= 60;
+  const [open, setOpen] = useState<boolean>();
+  const shown = open ?? (small && state !== "denied");
+  const size = tool.inputText?.length ?? 0;
+  return (
+    <div class="card">
+      <button type="button" class="card-h" aria-expanded={shown} onClick={() => setOpen(!shown)}>
+        <Head title={title} />
+        <ToolMeta tool={tool} store={store} state={state}>
+          {diff?.isNew && <span class="chip acc">{w.value.isNew}</span>}
+          {diff && <Counts diff={diff} />}
+          {state === "input" && size > 0 && <span>{w.value.characters(size)}</span>}
+        </ToolMeta>
+        <Icon name="chevron" class="chev" />
+      </button>
+      <Denied decision={tool.decision} />
+      {shown && diff && diff.hunks.length > 0 && <DiffTable diff={diff} />}
+      {done && state === "failed" && <Output text={resultText(tool.result)} bad />}
+    </div>
+  );
+}

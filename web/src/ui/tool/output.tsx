@@ -1,0 +1,73 @@
+// What a tool gave back: text with its end first, pictures, or raw JSON.
+
+import { useState } from "preact/hooks";
+import { w } from "../../state/app";
+import { plain } from "../../state/safe";
+
+const lastLines = 12;
+/** More than this is never drawn at once. */
+const most = 200_000;
+
+/** ANSI sequences colour a terminal, not a page. */
+export function withoutAnsi(text: string): string {
+  return text.replace(
+    /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f\u001b]/g,
+    "",
+  );
+}
+
+/** The last lines of a text, and how many stand before them. */
+export function tail(text: string, lines: number): { shown: string; hidden: number } {
+  const trimmed = text.replace(/\n+$/, "");
+  let at = trimmed.length;
+  for (let n = 0; n < lines; n++) {
+    const next = trimmed.lastIndexOf("\n", at - 1);
+    if (next < 0) return { shown: trimmed, hidden: 0 };
+    at = next;
+  }
+  let hidden = 0;
+  for (let i = 0; i <= at && i < trimmed.length; i++) if (trimmed.charCodeAt(i) === 10) hidden++;
+  return { shown: trimmed.slice(at + 1), hidden };
+}
+
+export function Output({ text, bad, live }: { text: string; bad?: boolean; live?: boolean }) {
+  const [all, setAll] = useState(false);
+  const clean = withoutAnsi(text.length > most ? text.slice(-most) : text);
+  const { shown, hidden } = all ? { shown: clean, hidden: 0 } : tail(clean, lastLines);
+  if (shown === "" && !live) return null;
+  return (
+    <>
+      {hidden > 0 && (
+        <button type="button" class="more top" onClick={() => setAll(true)}>
+          {w.value.moreLines(hidden)}
+        </button>
+      )}
+      <pre class={`out${bad ? " bad" : ""}`} tabIndex={0} dir="ltr">
+        {plain(shown)}
+        {live && <span class="caret" />}
+      </pre>
+    </>
+  );
+}
+
+export function Raw({ label, value }: { label: string; value: unknown }) {
+  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  return (
+    <div class="rawbox">
+      <div class="label">{label}</div>
+      <pre tabIndex={0} dir="ltr">
+        {plain(text.slice(0, most))}
+      </pre>
+    </div>
+  );
+}
+
+export function Pictures({ images }: { images: { type: string; data: string }[] }) {
+  return (
+    <div class="pictures">
+      {images.map((i, n) => (
+        <img key={n} src={`data:${i.type};base64,${i.data}`} alt={w.value.picture(n + 1)} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+// What a person wrote: contexts as tags above, the text, and what can be done with it.
+
+import { useState } from "preact/hooks";
+import type { Message } from "../fold/conversation";
+import { get, str } from "../fold/json";
+import { fork, sendAgain } from "../state/actions";
+import { tryCall, w } from "../state/app";
+import { parseContexts, tagOf } from "../state/contexts";
+import { capabilitiesOf } from "../state/providers";
+import { plain } from "../state/safe";
+import type { Sending, SessionStore } from "../state/session";
+import { IconButton } from "./button";
+import { ContextTag } from "./composer/tags";
+import { confirm } from "./dialog";
+import { EditAndResend, Versions } from "./version";
+import { Icon } from "./icon";
+import { Pictures } from "./tool/output";
+
+/** The text of a message without its block of contexts, the contexts as tags, and the block. */
+export function read(m: Message) {
+  const whole = m.blocks
+    .filter((b) => b.type === "text")
+    .map((b) => b.text ?? "")
+    .join("\n");
+  const { text, tags } = parseContexts(whole);
+  return { text, tags, block: whole.slice(0, whole.length - text.length) };
+}
+
+/** A long message folds to this many characters. */
+const long = 2000;
+
+export function UserMessage({ message, store }: { message: Message; store: SessionStore }) {
+  const { text, tags, block } = read(message);
+  const [editing, setEditing] = useState(false);
+  const [all, setAll] = useState(false);
+  const images = message.blocks
+    .filter((b) => b.type === "image")
+    .map((b) => ({
+      type: str(get(get(b.data, "source"), "media_type")),
+      data: str(get(get(b.data, "source"), "data")),
+    }))
+    .filter((i) => i.data !== "" && /^image\/(png|jpeg|gif|webp)$/.test(i.type));
+  const other = message.blocks.filter((b) => b.type !== "text" && b.type !== "image").length;
+  const t = w.value;
+  return (
+    <article class="user" aria-label={t.you}>
+      {tags.length > 0 && (
+        <div class="tags">
+          {tags.map((tag, i) => (
+            <ContextTag key={i} tag={tag} />
+          ))}
+        </div>
+      )}
+      {editing ? (
+        <EditAndResend
+          text={text}
+          block={block}
+          images={images}
+          uuid={message.uuid ?? ""}
+          store={store}
+          done={() => setEditing(false)}
+        />
+      ) : (
+        <div class="bubble" dir="auto">
+          {images.length > 0 && <Pictures images={images} />}
+          {plain(all ? text : text.slice(0, long))}
+          {text.length > long && !all && (
+            <button type="button" class="linkish" onClick={() => setAll(true)}>
+              {t.showAll}
+            </button>
+          )}
+          {other > 0 && <span class="chip">{t.otherBlocks(other)}</span>}
+        </div>
+      )}
+      {!editing && <Versions uuid={message.uuid ?? ""} store={store} />}
+      {!editing && !store.past && <Actions message={message} store={store} edit={() => setEditing(true)} />}
+    </article>
+  );
+}
+
+function Actions({ message, store, edit }: { message: Message; store: SessionStore; edit: () => void }) {
+  const t = w.value;
+  const uuid = message.uuid;
+  const can = capabilitiesOf(store.id);
+  return (
+    <div class="u-acts">
+      <IconButton small icon="pencil" label={t.editResend} onClick={edit} />
+      {uuid && can?.can_rewind !== false && (
+        <IconButton small icon="undo" label={t.rewind} onClick={() => void rewind(store.id, uuid)} />
+      )}
+      {uuid && can?.can_fork !== false && (
+        <IconButton small icon="fork" label={t.forkHere} onClick={() => void fork(store.id, uuid)} />
+      )}
+    </div>
+  );
+}
+
+/** Takes files back to where they were, after a preview. */
+async function rewind(session_id: string, user_message_id: string): Promise<void> {
+  const t = w.peek();
+  const r = await tryCall("session.rewind", { session_id, user_message_id, dry_run: true });
+  if (r === undefined) return;
+  const files = r.files_changed ?? [];
+  if (!r.can_rewind) return void (await confirm({ title: t.cannotRewind, text: r.error ?? "", ok: t.close }));
+  const yes = await confirm({
+    title: t.rewindTitle,
+    text: t.rewindText(files.length, r.insertions ?? 0, r.deletions ?? 0),
+    list: files,
+    ok: t.rewindDo,
+  });
+  if (yes) await tryCall("session.rewind", { session_id, user_message_id });
+}
+
+/** A message of this page that is not yet in the log. */
+export function PendingMessage({ m, store }: { m: Sending; store: SessionStore }) {
+  const t = w.value;
+  return (
+    <article class={`user ${m.state === "failed" ? "failed" : "pending"}`} aria-label={t.you} data-key={m.id}>
+      {m.contexts.length > 0 && (
+        <div class="tags">
+          {m.contexts.map((c, i) => (
+            <ContextTag key={i} tag={tagOf(c)} />
+          ))}
+        </div>
+      )}
+      <div class="bubble" dir="auto">
+        {m.images.length > 0 && <Pictures images={m.images} />}
+        {plain(m.text)}
+      </div>
+      <p class="pend">
+        {m.state === "sending" && t.sending}
+        {m.state === "kept" && (
+          <>
+            <Icon name="offline" /> {t.kept}
+          </>
+        )}
+        {m.state === "failed" && (
+          <>
+            <Icon name="alert" /> {m.error}{" "}
+            <button type="button" class="linkish" onClick={() => sendAgain(store, m.id)}>
+              {t.again}
+            </button>{" "}
+            <button type="button" class="linkish" onClick={() => store.drop(m.id)}>
+              {t.discard}
+            </button>
+          </>
+        )}
+      </p>
+    </article>
+  );
+}

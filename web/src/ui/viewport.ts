@@ -1,0 +1,35 @@
+// The size of what can be seen: the width that decides about the panel, and the height that
+// a keyboard on the screen leaves.
+
+import { signal } from "@preact/signals";
+
+const query = "(max-width: 1199px)";
+
+/** Whether the panel has no place of its own and lies over the page. */
+export const narrow = signal(typeof matchMedia === "function" && matchMedia(query).matches);
+/** Whether the panel is shown where it lies over the page. */
+export const overlay = signal(false);
+
+/** Follows the window. To be called once. */
+export function watchViewport(root: HTMLElement): void {
+  matchMedia(query).addEventListener("change", (e) => {
+    narrow.value = e.matches;
+    overlay.value = false;
+  });
+  const v = window.visualViewport;
+  if (!v) return;
+  const resize = () => {
+    // A page that is enlarged with two fingers keeps its size.
+    const keyboard = v.scale < 1.01 && window.innerHeight - v.height > 60;
+    if (!keyboard) {
+      root.style.removeProperty("--view-h");
+      root.style.removeProperty("--view-top");
+      return;
+    }
+    root.style.setProperty("--view-h", `${v.height}px`);
+    root.style.setProperty("--view-top", `${v.offsetTop}px`);
+  };
+  v.addEventListener("resize", resize);
+  v.addEventListener("scroll", resize);
+  resize();
+}

@@ -1,0 +1,170 @@
+// What the suite is built on: a server of its own, a browser, and words for what people do.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-dev-shm-usage",
+  "--force-color-profile=srgb",
+];
+
+export const browserPath = process.env.PARLEY_CHROMIUM ?? "/usr/bin/chromium";
+
+export function launch() {
+  return chromium.launch({ executablePath: browserPath, args: flags });
+}
+
+/** A server in a directory of its own. It ends with its standard input. */
+export class Server {
+  constructor(dir, addr, more = []) {
+    this.own = dir === undefined;
+    this.dir = dir ?? mkdtempSync(join(tmpdir(), "parley-web-"));
+    this.addr = addr ?? "127.0.0.1:0";
+    this.more = more;
+  }
+
+  async start() {
+    const binary = process.env.PARLEY_WEBSERVER;
+    if (!binary) throw new Error("PARLEY_WEBSERVER is not set; run scripts/test-web");
+    const args = ["-dir", this.dir, "-addr", this.addr, "-corpus", process.env.PARLEY_WIRE_CORPUS ?? "", ...this.more];
+    this.process = spawn(binary, args, {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { PATH: process.env.PATH, HOME: this.dir, TMPDIR: tmpdir() },
+    });
+    this.ended = new Promise((resolve) => this.process.once("exit", resolve));
+    const lines = createInterface({ input: this.process.stdout });
+    this.url = await new Promise((resolve, reject) => {
+      lines.once("line", resolve);
+      this.process.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    });
+    this.addr = new URL(this.url).host;
+    return this;
+  }
+
+  /** Kills it without a word, as a crash does. */
+  async kill() {
+    this.process.kill("SIGKILL");
+    await this.ended;
+  }
+
+  async stop() {
+    this.process.stdin.end();
+    await this.ended;
+    if (this.own) rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+const script = fileURLToPath(new URL("claude.script.json", import.meta.url));
+
+/** What the server needs to offer the real CLI too. */
+export const withCLI = () => {
+  const cli = process.env.PARLEY_CLI;
+  if (!cli) throw new Error("PARLEY_CLI is not set; run scripts/test-web");
+  return ["-cli", cli, "-script", script];
+};
+
+/** A page of a context of its own, signed in, that notes whatever goes wrong in it. */
+export async function open(browser, server, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", ...options });
+  await context.addInitScript(() => {
+    window.parleyTest = (t) => {
+      window.parleyTest = t;
+    };
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  page.faults = [];
+  page.hosts = new Set();
+  page.on("console", (m) => {
+    if (m.type() === "error" || m.type() === "warning") page.faults.push(m.text());
+  });
+  page.on("pageerror", (e) => page.faults.push(String(e)));
+  page.on("request", (r) => page.hosts.add(new URL(r.url()).host));
+  await page.goto(options.url ?? server.url);
+  await page.waitForSelector("[data-composer]");
+  return page;
+}
+
+/** Starts a session with its first message, from the page for a new one. */
+export async function begin(page, text) {
+  await page.evaluate(() => {
+    location.hash = "#/new";
+  });
+  const box = page.locator(".hero [data-composer]");
+  await box.fill(text);
+  await box.press("Enter");
+  await page.waitForFunction(() => location.hash.startsWith("#/s/"));
+  await page.locator(".dock").waitFor();
+}
+
+export async function say(page, text) {
+  const box = page.locator(".dock [data-composer]");
+  await box.fill(text);
+  await box.press("Enter");
+}
+
+/** Waits until a number of turns has ended. */
+export async function turns(page, n) {
+  await page
+    .locator(".turn-foot")
+    .nth(n - 1)
+    .waitFor();
+}
+
+export function sessionId(page) {
+  return decodeURIComponent(new URL(page.url()).hash.split("/")[2] ?? "");
+}
+
+/** Waits until the agent has said something. */
+export async function said(page, text) {
+  await page.locator(".md", { hasText: text }).first().waitFor();
+}
+
+/** The page and the server agree, byte for byte. */
+export async function same(page) {
+  const id = sessionId(page);
+  await page
+    .waitForFunction(async (s) => window.parleyTest.state(s) === (await window.parleyTest.history(s)), id)
+    .catch(async () => {
+      assert.equal(await foldedState(page, id), await serverState(page, id));
+    });
+}
+
+/** Pastes a picture into the input of a session. */
+export async function paste(page) {
+  await page.evaluate(() => {
+    const png = Uint8Array.from(
+      atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="),
+      (c) => c.charCodeAt(0),
+    );
+    const data = new DataTransfer();
+    data.items.add(new File([png], "dot.png", { type: "image/png" }));
+    document
+      .querySelector(".dock [data-composer]")
+      .dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await page.locator(".box .tag[data-kind=image]").waitFor();
+}
+
+/** What the page's conversation folds to, in the one form that can be compared. */
+export function foldedState(page, id) {
+  return page.evaluate((s) => window.parleyTest.state(s), id);
+}
+
+/** The same of the server. */
+export function serverState(page, id) {
+  return page.evaluate((s) => window.parleyTest.history(s), id);
+}

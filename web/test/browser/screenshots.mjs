@@ -1,0 +1,87 @@
+// Makes the pictures of the main states: node screenshots.mjs DIRECTORY.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { begin, launch, open, say, Server, turns } from "./driver.mjs";
+
+const out = process.argv[2] ?? "screenshots";
+mkdirSync(out, { recursive: true });
+const browser = await launch();
+const server = await new Server().start();
+const wide = { viewport: { width: 1440, height: 900 } };
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+/** The pictures that the documentation shows; PARLEY_ALL_SCREENSHOTS=1 makes all. */
+const shown = new Set(
+  "chat-light new-light sessions-light inbox-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone inbox-phone".split(
+    " ",
+  ),
+);
+
+/** The directory of the run is not what a reader has: it is shown as one of theirs. */
+function nameProject(page) {
+  return page.evaluate(
+    (dir) => {
+      const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      for (let n = walk.nextNode(); n; n = walk.nextNode())
+        n.data = n.data.replaceAll(dir, "~/harbour").replace(/^project(?=$|\/| ·)/, "harbour");
+    },
+    join(server.dir, "project"),
+  );
+}
+
+async function shoot(page, name) {
+  if (!shown.has(name) && process.env.PARLEY_ALL_SCREENSHOTS !== "1") return;
+  await page.waitForTimeout(500);
+  await nameProject(page);
+  await page.screenshot({ path: join(out, `${name}.png`) });
+}
+
+async function place(page, hash, selector) {
+  await page.evaluate((h) => {
+    location.hash = h;
+  }, hash);
+  await page.locator(selector).first().waitFor();
+}
+
+for (const [suffix, options] of [
+  ["light", { ...wide, colorScheme: "light" }],
+  ["dark", { ...wide, colorScheme: "dark" }],
+  ["zh", { ...wide, colorScheme: "light", locale: "zh-CN" }],
+  ["phone", { ...phone, colorScheme: "light" }],
+  ["phone-dark", { ...phone, colorScheme: "dark" }],
+]) {
+  const page = await open(browser, server, options);
+  await shoot(page, `new-${suffix}`);
+  await begin(page, "Bound the upload retries");
+  await turns(page, 1);
+  await say(page, "Run the whole suite until I stop you");
+  await page.locator(".md", { hasText: "I work until" }).first().waitFor();
+  await say(page, "Say the two limits in docs/limits.md, with the defaults");
+  await page.locator(".queue li").first().waitFor();
+  await page.locator(".dock [data-composer]").fill("/re");
+  await page.locator(".opt").first().waitFor();
+  await shoot(page, `chat-${suffix}`);
+  await page.locator(".dock [data-composer]").fill("");
+  for (const [scene, prompt] of [
+    ["permission", "Move the docs to one theme"],
+    ["edit", "Use the plain theme in site.yaml"],
+    ["question", "Why is the nightly build slow?"],
+    ["plan", "Split the nightly build, plan it first"],
+  ]) {
+    await begin(page, prompt);
+    await page.locator(".ask-card").waitFor();
+    await shoot(page, `${scene}-${suffix}`);
+  }
+  await place(page, "#/inbox", ".irow");
+  await shoot(page, `inbox-${suffix}`);
+  await place(page, "#/sessions", ".list");
+  await shoot(page, `sessions-${suffix}`);
+  await page.evaluate(async () => {
+    const { sessions } = await window.parleyTest.call("session.list", {});
+    for (const s of sessions) await window.parleyTest.call("session.delete", { session_id: s.session_id });
+  });
+  await page.context().close();
+}
+await browser.close();
+await server.stop();

@@ -1,0 +1,7 @@
+// The whole suite in one process, so that its files share one browser and one server. The
+// last one kills the server.
+
+import "./speed.test.mjs";
+import "./safe.test.mjs";
+import "./work.test.mjs";
+import "./claude.test.mjs";

@@ -1,0 +1,444 @@
+// What people do with the page, in a real browser against the real server with its embedded page.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { begin, foldedState, open, paste, said, same, say, Server, sessionId, turns } from "./driver.mjs";
+import { shared } from "./shared.mjs";
+
+const { browser, server } = shared;
+
+async function clean(page) {
+  assert.deepEqual(page.faults, []);
+  assert.deepEqual([...page.hosts], [server.addr]);
+  await page.context().close();
+}
+
+test("text, thinking and tools in one message", async () => {
+  const page = await open(browser, server);
+  await begin(page, "story");
+  await turns(page, 1);
+  await same(page);
+  await page
+    .locator(".scroll")
+    .first()
+    .evaluate((e) => e.scrollTo(0, 0));
+  await page.getByText("has no ceiling").first().waitFor();
+  await page.locator(".slot[data-kind=thinking] summary").first().click();
+  await page.getByText("one bad store holds every worker").waitFor();
+  await page.getByText("Search", { exact: true }).first().waitFor();
+  assert.equal(await page.locator(".todo .now").count(), 1, "the plan is a checklist in the panel");
+  await page.getByText("1 changed file").first().waitFor();
+  assert.match(await page.locator(".changed").innerText(), /retry\.go\s+\+3 −1/);
+  await clean(page);
+});
+
+test("a socket cut in the middle of a delta", async () => {
+  const page = await open(browser, server);
+  await begin(page, "flood 160");
+  await said(page, "word30 ");
+  const began = Date.now();
+  await page.evaluate(() => window.parleyTest.drop());
+  await page.getByText("Connection lost.").waitFor();
+  assert.ok(Date.now() - began < 1000, `said after ${Date.now() - began} ms`);
+  await turns(page, 1);
+  await same(page);
+  const calm = await open(browser, server, { url: server.url.replace("#", "#x&") });
+  await calm.goto(page.url());
+  await turns(calm, 1);
+  const shown = (p) => p.locator(".md").first().innerText();
+  assert.equal(await shown(page), await shown(calm));
+  assert.equal(await page.locator(".user").count(), 1, "no message twice");
+  await calm.context().close();
+  await page.context().close();
+});
+
+test("two tabs: an answer in one closes the card in the other and names who gave it", async () => {
+  const one = await open(browser, server);
+  await begin(one, "permission");
+  await one.locator(".ask-card").waitFor();
+  const two = await open(browser, server);
+  await two.goto(one.url());
+  await two.locator(".ask-card").waitFor();
+  await one.locator(".ask-card").getByRole("button", { name: "Allow once" }).click();
+  await two.locator(".ask-card").waitFor({ state: "detached" });
+  await two.getByText(/Allowed by “.+”/).waitFor();
+  await turns(two, 1);
+  await same(one);
+  await clean(one);
+  await clean(two);
+});
+
+test("rules are chosen one by one, and deny carries its reason", async () => {
+  const page = await open(browser, server);
+  await begin(page, "permission");
+  const card = page.locator(".ask-card");
+  await card.waitFor();
+  assert.equal(await card.locator("input[type=checkbox]:checked").count(), 0, "all rules are off at first");
+  assert.equal(await card.locator(".parts li").count(), 3, "each part of the command");
+  await card.getByRole("checkbox", { name: "Bash(npm run build:*)" }).check();
+  await card.locator("select").first().selectOption("session");
+  await card.getByRole("button", { name: "Allow and keep 1 rule" }).click();
+  await turns(page, 1);
+  await said(page, "Built.");
+  await say(page, "permission");
+  await page.locator(".ask-card").focus();
+  await page.keyboard.press("r");
+  await page.getByLabel(/^Reason/).fill("keep the cache");
+  await page.keyboard.press("Enter");
+  await said(page, "I leave it. Reason: keep the cache");
+  await turns(page, 2);
+  await same(page);
+  await clean(page);
+});
+
+test("keys answer only the card that has the focus", async () => {
+  const page = await open(browser, server);
+  await begin(page, "edit");
+  await page.locator(".ask-card .diff").waitFor();
+  await page.locator(".dock [data-composer]").focus();
+  await page.keyboard.type("o");
+  assert.equal(await page.locator(".ask-card").count(), 1, "typing is not an answer");
+  await page.locator(".scroll").first().focus();
+  await page.keyboard.press("o");
+  assert.equal(await page.locator(".ask-card").count(), 1, "a key outside of the card is not an answer");
+  await page.keyboard.press("j");
+  await page.keyboard.press("o");
+  await said(page, "Changed.");
+  await clean(page);
+});
+
+test("questions with several answers, a plan refused, a form", async () => {
+  const page = await open(browser, server);
+  await begin(page, "question");
+  await page.locator(".ask-card").focus();
+  await page.keyboard.press("1");
+  await page.keyboard.press("3");
+  await page.keyboard.press("Enter");
+  await page.getByText("Where should the limits live?").first().waitFor();
+  await page.locator(".ask-card").getByText("Something else").click();
+  await page.getByRole("textbox", { name: "Something else" }).fill("in both");
+  await page.getByRole("button", { name: /Send answers/ }).click();
+  await said(page, /"Which checks should run at night only\?":"Race detector, Fuzz targets"/);
+  await said(page, /"Where should the limits live\?":"in both"/);
+  await say(page, "plan");
+  await page.getByLabel("What should be different?").fill("smaller steps");
+  await page.getByRole("button", { name: /Keep planning/ }).click();
+  await said(page, "The plan: deny smaller steps");
+  await say(page, "elicit");
+  await page.getByLabel("Title").fill("Nightly");
+  await page.getByLabel("Days until due").fill("120");
+  await page.getByRole("button", { name: "Send to tracker" }).click();
+  await page.getByText("At most 90").waitFor();
+  await page.getByLabel("Days until due").fill("12");
+  await page.getByRole("button", { name: "Send to tracker" }).click();
+  await said(page, /"days":12.*"title":"Nightly"/);
+  await turns(page, 3);
+  await same(page);
+  await clean(page);
+});
+
+test("the queue is edited before it runs, and a turn is stopped", async () => {
+  const page = await open(browser, server);
+  await begin(page, "hold");
+  await said(page, "I work until I am stopped.");
+  await say(page, "first of the queue");
+  await say(page, "second of the queue");
+  await page.locator(".queue li").nth(1).waitFor();
+  await page.locator(".queue li").nth(1).getByRole("button", { name: "Move up" }).click();
+  await page.waitForFunction(() => document.querySelector(".queue li .cut")?.textContent?.startsWith("second"));
+  await page.locator(".queue li").nth(1).getByRole("button", { name: "Edit" }).click();
+  await page.locator(".queue input").fill("first, edited");
+  await page.locator(".queue input").press("Enter");
+  await page.getByText("first, edited").waitFor();
+  await page.locator(".queue li").nth(0).getByRole("button", { name: "Remove" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".queue li").length === 1);
+  await page.getByRole("button", { name: /^Stop/ }).click();
+  await page
+    .locator(".user")
+    .filter({ hasText: "first, edited" })
+    .waitFor({ timeout: 10_000 })
+    .catch(async () => {
+      // A stopped turn may hold the queue until a person goes on.
+      await page
+        .locator(".queue")
+        .getByRole("button", { name: /Go on|Send now/ })
+        .first()
+        .click();
+    });
+  await turns(page, 2);
+  assert.equal(await page.locator(".user").count(), 2);
+  assert.equal(await page.getByText("first of the queue").count(), 0);
+  await same(page);
+  await clean(page);
+});
+
+test("contexts go out in their format and come back as tags; a picture is pasted", async () => {
+  const page = await open(browser, server);
+  await begin(page, "hello");
+  await turns(page, 1);
+  const box = page.locator(".dock [data-composer]");
+  await box.pressSequentially("look @retry");
+  await page.locator(".opt", { hasText: "upload/retry.go" }).first().click();
+  assert.equal((await box.inputValue()).trim(), "look");
+  await page.getByRole("button", { name: "Add context" }).click();
+  await page.getByRole("radio", { name: "Web page" }).click();
+  await page.getByLabel("Address").fill("https://example.com");
+  await page.getByLabel("Title").fill("Example");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await paste(page);
+  await box.press("Enter");
+  await turns(page, 2);
+  const message = page.locator(".user").nth(1);
+  await message.locator(".tag[data-kind=file]", { hasText: "upload/retry.go" }).waitFor();
+  await message.locator(".tag[data-kind=web]", { hasText: "https://example.com" }).waitFor();
+  assert.equal(await message.locator("img").count(), 1);
+  assert.equal((await message.locator(".bubble").innerText()).trim(), "look");
+  const state = await foldedState(page, sessionId(page));
+  assert.match(
+    state,
+    /> \*\*(上下文资料|Context)\*\*\\n> \\n> - 📄 `upload\/retry\.go`\\n> - 🌐 https:\/\/example\.com \(Example\)\\n\\n"/,
+  );
+  await same(page);
+  await clean(page);
+});
+
+test("commands, switches and the palette", async () => {
+  const page = await open(browser, server);
+  await begin(page, "hello");
+  await turns(page, 1);
+  const box = page.locator(".dock [data-composer]");
+  await box.pressSequentially("/re");
+  await page.locator(".opt", { hasText: "/review" }).waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await box.inputValue(), "/review ");
+  await box.fill("");
+  await page.getByLabel("Permission mode").selectOption("acceptEdits");
+  await page.waitForFunction(
+    async (id) => (await window.parleyTest.history(id)).includes('"permissionMode":"acceptEdits"'),
+    sessionId(page),
+  );
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or jump" }).fill("inbox");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await clean(page);
+});
+
+test("the inbox shows what waits everywhere, and the title counts it", async () => {
+  const page = await open(browser, server);
+  await begin(page, "edit");
+  await page.locator(".ask-card").waitFor();
+  await page.waitForFunction(() => /^\(\d+\)/.test(document.title));
+  await page.evaluate(() => {
+    location.hash = "#/inbox";
+  });
+  const row = page.locator(".irow", { hasText: "Change site.yaml" });
+  await row.waitFor();
+  await row.click();
+  await page.locator(".detail .diff").waitFor();
+  await page.locator(".detail").getByRole("button", { name: "Deny", exact: false }).first().click();
+  await row.and(page.locator("a")).waitFor({ state: "detached" });
+  await page.locator(".irow.done", { hasText: "denied" }).waitFor();
+  await clean(page);
+});
+
+test("requests of two sessions with one id are two", async () => {
+  const page = await open(browser, server);
+  await begin(page, "edit");
+  await page.locator(".ask-card").waitFor();
+  const edit = sessionId(page);
+  await begin(page, "mcp");
+  await page.locator(".ask-card").waitFor();
+  const mcp = sessionId(page);
+  const ids = await page.evaluate(
+    async (both) =>
+      (await window.parleyTest.call("permission.list", {})).prompts
+        .filter((p) => both.includes(p.session_id))
+        .map((p) => p.prompt.requestId),
+    [edit, mcp],
+  );
+  assert.equal(new Set(ids).size, 1, "the agents have given the same id");
+  await page.evaluate(() => {
+    location.hash = "#/inbox";
+  });
+  const row = (id) => page.locator(`.irow[href*="${id}"]`);
+  await row(mcp).click();
+  await page.locator(".detail").getByText("Nightly build over 15 minutes").waitFor();
+  await page.locator(".detail").getByRole("button", { name: "Deny", exact: false }).first().click();
+  await row(mcp).waitFor({ state: "detached" });
+  assert.equal(await row(edit).count(), 1);
+  await row(edit).click();
+  await page.locator(".detail .diff").waitFor();
+  await clean(page);
+});
+
+test("a server that is killed and started again", async () => {
+  const own = await new Server().start();
+  const page = await open(browser, own);
+  await begin(page, "story");
+  await turns(page, 1);
+  await own.kill();
+  await page.getByText("Connection lost.").waitFor();
+  await say(page, "sent while nothing is there");
+  await page.getByText("Not sent yet").waitFor();
+  const there = page.url();
+  await page.evaluate(() => {
+    location.hash = "#/inbox";
+  });
+  await page.locator(".banner", { hasText: "Connection lost." }).waitFor();
+  await page.goto(there);
+  await page.getByText("Not sent yet").waitFor();
+  const again = await new Server(own.dir, own.addr).start();
+  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  await turns(page, 2);
+  assert.equal(await page.locator(".user", { hasText: "sent while nothing is there" }).count(), 1);
+  await same(page);
+  await page.context().close();
+  again.own = true;
+  await again.stop();
+});
+
+test("a session that is begun while the connection is lost begins when it is back", async () => {
+  const page = await open(browser, server);
+  await page.waitForFunction(() => window.parleyTest.call("health", {}).then(() => true));
+  await page.evaluate(() => {
+    location.hash = "#/new";
+  });
+  await page.locator(".hero [data-composer]").fill("hello");
+  await page.evaluate(() => {
+    window.parleyTest.drop();
+    document
+      .querySelector(".hero [data-composer]")
+      .dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  });
+  await page.waitForFunction(() => location.hash.startsWith("#/s/"));
+  await turns(page, 1);
+  await page.context().close();
+});
+
+test("sessions: rename, archive, search, side by side", async () => {
+  const page = await open(browser, server);
+  await begin(page, "hello");
+  await turns(page, 1);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.getByRole("dialog").getByRole("textbox").fill("A good name");
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("heading", { name: "A good name", level: 1 }).waitFor();
+  const first = sessionId(page);
+  await begin(page, "hello again");
+  await page.evaluate((id) => {
+    location.hash = `${location.hash}/${id}`;
+  }, first);
+  await page.waitForFunction(() => document.querySelectorAll(".sides .centre").length === 2);
+  await page.evaluate(() => {
+    location.hash = "#/sessions";
+  });
+  await page.getByPlaceholder("Search in all sessions").fill("A good");
+  await page.locator(".list tbody tr").filter({ hasText: "A good name" }).waitFor();
+  await page.getByRole("button", { name: "More: A good name" }).click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await page.getByText("Archived.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Back from the archive.").waitFor();
+  await clean(page);
+});
+
+test("a past session is read page by page, and keeps its place when older pages come", async () => {
+  const page = await open(browser, server);
+  const id = await page.evaluate(async () => {
+    const { call } = window.parleyTest;
+    const { session_id } = await call("session.connect", { provider: "sim" });
+    for (let i = 0; i < 150; i++)
+      await call("session.query", { session_id, text: `say line ${i}`, idempotency_key: `past-${i}` });
+    for (;;) {
+      const me = (await call("session.list", {})).sessions.find((s) => s.session_id === session_id);
+      if (me.state === "idle" && me.queued === 0) break;
+      await new Promise((f) => setTimeout(f, 100));
+    }
+    await call("session.disconnect", { session_id });
+    return (await call("history.list", {})).sessions[0].session_id;
+  });
+  await page.evaluate((h) => {
+    location.hash = `#/h/${h}`;
+  }, id);
+  await page.locator(".md", { hasText: /^line 149$/ }).waitFor();
+  const box = page.locator(".scroll").first();
+  const first = (to) =>
+    box.evaluate((e, y) => {
+      if (y !== undefined) e.scrollTo(0, y); // the older page is asked for after this, and comes later
+      const top = e.getBoundingClientRect().top;
+      const slot = [...e.querySelectorAll(".slot")].find((s) => s.getBoundingClientRect().bottom > top + 5);
+      return { text: slot.innerText, top: Math.round(slot.getBoundingClientRect().top) };
+    }, to);
+  const before = await box.evaluate((e) => e.scrollHeight);
+  await box.evaluate((e) => e.scrollTo(0, 700));
+  await page.waitForTimeout(300);
+  const at = await first(390);
+  await page.waitForFunction((h) => document.querySelector(".scroll").scrollHeight > h + 1000, before);
+  await page.waitForTimeout(300);
+  const now = await first();
+  assert.equal(now.text, at.text);
+  assert.ok(Math.abs(now.top - at.top) <= 2, `${at.top} became ${now.top}`);
+  await box.evaluate((e) => e.scrollTo(0, 0));
+  await page.locator(".user", { hasText: /^say line 0$/ }).waitFor();
+  await clean(page);
+});
+
+test("what an agent cannot do is not offered", async () => {
+  const page = await open(browser, server);
+  await begin(page, "hello");
+  await turns(page, 1);
+  await page.getByLabel("Permission mode").locator("option[value=plan]").waitFor({ state: "attached" });
+  await page.waitForFunction(
+    () => document.querySelectorAll("[aria-label='Permission mode'] option").length === 3,
+    undefined,
+    { timeout: 30_000 },
+  );
+  assert.equal(await page.getByLabel("Effort", { exact: true }).count(), 0, "scenes have no effort");
+  await page.locator(".user").hover();
+  assert.equal(await page.locator(".user").getByRole("button").count(), 1, "neither fork nor rewind");
+  await page.locator(".user").getByRole("button", { name: "Edit and resend" }).click();
+  assert.equal(await page.getByRole("button", { name: "Resend as a new version" }).count(), 0);
+  await page.getByRole("textbox", { name: "Edit and resend" }).fill("hello again");
+  await page.getByRole("button", { name: "Send below instead" }).click();
+  await turns(page, 2);
+  assert.equal(await page.locator(".user").count(), 2);
+  await clean(page);
+});
+
+test("a shared link shows its session and nothing else", async () => {
+  const page = await open(browser, server);
+  await begin(page, "story");
+  await turns(page, 1);
+  const id = sessionId(page);
+  const url = await page.evaluate(
+    async (session_id) => (await window.parleyTest.call("share.create", { session_id })).url,
+    id,
+  );
+  const guest = await open(browser, server, { url: new URL(url, server.url).href });
+  await turns(guest, 1);
+  assert.equal(sessionId(guest), id);
+  assert.doesNotMatch(guest.url(), /token|\?session/);
+  await say(guest, "not allowed");
+  await guest.locator(".user.failed").waitFor();
+  await guest.context().close();
+  await clean(page);
+});
+
+test("a new user comes from the first page to an answered permission and a second session", async () => {
+  const page = await open(browser, server);
+  await page.getByText("Simulated agent.").waitFor();
+  await page.getByRole("button", { name: "See it ask permission" }).click();
+  await page.locator(".ask-card").getByRole("button", { name: "Allow once" }).click();
+  await turns(page, 1);
+  await page.getByRole("button", { name: "New session" }).click();
+  await page.getByRole("button", { name: "See it change a file" }).click();
+  await page.locator(".ask-card .diff").waitFor();
+  await page.getByRole("button", { name: "New session" }).click();
+  await page.getByRole("button", { name: "See it ask a question" }).click();
+  await page.locator(".ask-card .choice").first().waitFor();
+  await clean(page);
+});
