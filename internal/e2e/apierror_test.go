@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -12,11 +13,11 @@ func TestAPIError(t *testing.T) {
 		name   string
 		status int
 		typ    string
-		error  claude.AssistantError
+		error  message.AssistantError
 	}{
-		{"401", 401, "authentication_error", claude.ErrorAuthenticationFailed},
-		{"500", 500, "api_error", claude.ErrorServer},
-		{"429", 429, "rate_limit_error", claude.ErrorRateLimit},
+		{"401", 401, "authentication_error", message.ErrorAuthenticationFailed},
+		{"500", 500, "api_error", message.ErrorServer},
+		{"429", 429, "rate_limit_error", message.ErrorRateLimit},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -26,13 +27,13 @@ func TestAPIError(t *testing.T) {
 			got := collect(claude.Query(t.Context(), "hello", w.opts))
 			r := got.one(t)
 			// The subtype says success; only IsError tells.
-			if !r.IsError || r.Subtype != claude.ResultSuccess || r.APIErrorStatus != int64(tt.status) {
+			if !r.IsError || r.Subtype != message.ResultSuccess || r.APIErrorStatus != int64(tt.status) {
 				t.Errorf("result %s", r.Raw())
 			}
-			if e := as[*claude.ResultError](t, got.err); e.Result.UUID != r.UUID {
+			if e := as[*message.ResultError](t, got.err); e.Result.UUID != r.UUID {
 				t.Errorf("error of another result")
 			}
-			answers := of[*claude.AssistantMessage](got.messages)
+			answers := of[*message.Assistant](got.messages)
 			if len(answers) != 1 || answers[0].Error != tt.error {
 				t.Errorf("answers %v", got.kinds())
 			}
@@ -40,7 +41,7 @@ func TestAPIError(t *testing.T) {
 				as[*claude.RateLimitError](t, got.err)
 			}
 			_, err := claude.Run(t.Context(), "hello", w.opts)
-			as[*claude.ResultError](t, err)
+			as[*message.ResultError](t, err)
 		})
 	}
 }
@@ -52,19 +53,20 @@ func TestAPIError_thenOK(t *testing.T) {
 	if got.err != nil || got.one(t).Result != "here you are" {
 		t.Fatalf("%v %v", got.err, got.kinds())
 	}
-	retries := of[*claude.APIRetryMessage](got.messages)
-	if len(retries) != 1 || retries[0].ErrorStatus != 429 || retries[0].Error != claude.ErrorRateLimit {
+	retries := of[*message.APIRetry](got.messages)
+	if len(retries) != 1 || retries[0].ErrorStatus != 429 || retries[0].Error != message.ErrorRateLimit {
 		t.Errorf("retries %v", got.kinds())
 	}
 }
 
-// In a client a failed turn is data, and the next one can go well.
+// In a client a failed turn ends with its error beside its result, and the next one
+// can go well.
 func TestAPIError_client(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Fail(403, "permission_error", "no").Times(1), claudetest.Say("now it works"))
 	c := w.connect()
 	bad := collect(c.Query(t.Context(), "one"))
-	if r := bad.one(t); bad.err != nil || !r.IsError {
+	if r := bad.one(t); as[*claude.ResultError](t, bad.err).Result != r || !r.IsError {
 		t.Errorf("%v %s", bad.err, r.Raw())
 	}
 	good := collect(c.Query(t.Context(), "two"))

@@ -1,53 +1,18 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-)
 
-func TestBinaryName(t *testing.T) {
-	const (
-		glibc = "/lib64/ld-linux-x86-64.so.2"
-		musl  = "/lib/ld-musl-x86_64.so.1"
-	)
-	tests := []struct {
-		goos, goarch string
-		files        []string
-		want         string // between the package name's stem and the end; empty is an error
-	}{
-		{"linux", "amd64", []string{glibc}, "linux-x64/claude"},
-		{"linux", "amd64", []string{musl}, "linux-x64-musl/claude"},
-		{"linux", "amd64", []string{glibc, musl}, "linux-x64/claude"},
-		{"linux", "amd64", nil, "linux-x64/claude"},
-		{"linux", "arm64", []string{"/lib/ld-musl-aarch64.so.1"}, "linux-arm64-musl/claude"},
-		{"linux", "arm64", []string{"/lib/ld-linux-aarch64.so.1"}, "linux-arm64/claude"},
-		{"darwin", "arm64", nil, "darwin-arm64/claude"},
-		{"darwin", "amd64", nil, "darwin-x64/claude"},
-		{"windows", "amd64", nil, "win32-x64/claude.exe"},
-		{"windows", "arm64", nil, "win32-arm64/claude.exe"},
-		{"linux", "riscv64", nil, ""},
-		{"plan9", "amd64", nil, ""},
-	}
-	for _, tt := range tests {
-		got, err := binaryName(tt.goos, tt.goarch, func(path string) bool { return slices.Contains(tt.files, path) })
-		if tt.want == "" {
-			if err == nil {
-				t.Errorf("binaryName(%s, %s) = %q, want an error", tt.goos, tt.goarch, got)
-			}
-			continue
-		}
-		want := "node_modules/@anthropic-ai/claude-agent-sdk-" + tt.want
-		if err != nil || got != want {
-			t.Errorf("binaryName(%s, %s) with %v = %q, %v, want %q", tt.goos, tt.goarch, tt.files, got, err, want)
-		}
-	}
-}
+	"github.com/seed7221b0f9/parley/internal/clipath"
+)
 
 // The script that installs the CLI and the code that looks for it must agree on the place.
 func TestScriptAgrees(t *testing.T) {
@@ -59,7 +24,7 @@ func TestScriptAgrees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PARLEY_CLI", "")
 			t.Setenv("PARLEY_CACHE", cache)
-			want, err := cachedPath()
+			want, err := clipath.Cached()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,10 +63,14 @@ func TestCLIPathNotInstalled(t *testing.T) {
 
 // The lock file pins one version by content and leaves the registry to the machine.
 func TestLockFile(t *testing.T) {
+	text, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var lock struct {
 		Packages map[string]struct{ Version, Resolved, Integrity string }
 	}
-	if err := json.Unmarshal(lockFile, &lock); err != nil {
+	if err := json.Unmarshal(text, &lock); err != nil {
 		t.Fatal(err)
 	}
 	if len(lock.Packages) < 2 {
@@ -117,5 +86,16 @@ func TestLockFile(t *testing.T) {
 		case p.Version != "0.3.325":
 			t.Errorf("%s is %s", name, p.Version)
 		}
+	}
+}
+
+// The installation is named after the lock file.
+func TestPin(t *testing.T) {
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256(lock); hex.EncodeToString(sum[:])[:len(clipath.Pin)] != clipath.Pin {
+		t.Errorf("clipath.Pin is %s, the lock file's is %x", clipath.Pin, sum[:6])
 	}
 }

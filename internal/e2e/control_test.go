@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -49,7 +50,7 @@ func ok[T any](t *testing.T) func(T, error) T {
 }
 
 // whole fails if the answer has a member that its type does not.
-func whole[T any](t *testing.T, raw claude.JSON) {
+func whole[T any](t *testing.T, raw message.JSON) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.DisallowUnknownFields()
@@ -59,9 +60,9 @@ func whole[T any](t *testing.T, raw claude.JSON) {
 }
 
 // member is one member of an answer, which whole cannot get at otherwise.
-func member(t *testing.T, c *claude.Client, subtype, name string) claude.JSON {
+func member(t *testing.T, c *claude.Client, subtype, name string) message.JSON {
 	t.Helper()
-	var answer map[string]claude.JSON
+	var answer map[string]message.JSON
 	if err := c.Control(t.Context(), subtype, nil, &answer); err != nil {
 		t.Fatal(err)
 	}
@@ -87,29 +88,29 @@ func TestControlUsage(t *testing.T) {
 	c := w.connect()
 	collect(c.Query(t.Context(), "hello")).one(t)
 	for _, detail := range []claude.ContextDetail{claude.ContextDetailSummary, claude.ContextDetailFull, ""} {
-		u := ok[*claude.ContextUsage](t)(c.ContextUsage(t.Context(), detail))
+		u := ok[*claude.ContextUsage](t)(c.FetchContextUsage(t.Context(), detail))
 		whole[claude.ContextUsage](t, u.Raw())
 		if u.MaxTokens == 0 || u.TotalTokens == 0 || len(u.Categories) == 0 || len(u.GridRows) == 0 || u.APIUsage == nil || u.MessageBreakdown == nil {
 			t.Errorf("%q: %s", detail, u.Raw())
 		}
 	}
-	_, err := c.ContextUsage(t.Context(), "some")
+	_, err := c.FetchContextUsage(t.Context(), "some")
 	refused(t, err, "detail")
-	for _, behaviors := range []bool{false, true} {
-		u := ok[*claude.UsageInfo](t)(c.Usage(t.Context(), behaviors))
+	for _, fetch := range []func(context.Context) (*claude.UsageInfo, error){c.FetchUsage, c.FetchUsageBehaviors} {
+		u := ok[*claude.UsageInfo](t)(fetch(t.Context()))
 		whole[claude.UsageInfo](t, u.Raw())
 		if len(u.Session.ModelUsage) != 1 || u.Session.TotalCostUSD <= 0 {
 			t.Errorf("usage %s", u.Raw())
 		}
 	}
-	if cost := ok[string](t)(c.SessionCost(t.Context())); !strings.Contains(cost, "Total cost") {
+	if cost := ok[string](t)(c.FetchSessionCost(t.Context())); !strings.Contains(cost, "Total cost") {
 		t.Error(cost)
 	}
-	if got := ok[[]claude.ModelInfo](t)(c.ListModels(t.Context())); len(got) != len(c.Models()) {
-		t.Errorf("%d models, %d at the start", len(got), len(c.Models()))
+	if got := ok[[]claude.ModelInfo](t)(c.ListModels(t.Context())); len(got) != len(c.ServerInfo().Models) {
+		t.Errorf("%d models, %d at the start", len(got), len(c.ServerInfo().Models))
 	}
 	whole[[]claude.ModelInfo](t, member(t, c, "list_models", "models"))
-	v := ok[*claude.BinaryVersion](t)(c.BinaryVersion(t.Context()))
+	v := ok[*claude.BinaryVersion](t)(c.FetchBinaryVersion(t.Context()))
 	if whole[claude.BinaryVersion](t, v.Raw()); v.Version != c.ServerInfo().ClaudeCodeVersion || v.BuildTime == "" {
 		t.Errorf("%+v", v)
 	}
@@ -129,7 +130,7 @@ func TestControlMCP(t *testing.T) {
 	collect(c.Query(t.Context(), "hello")).one(t)
 	status := func(name string) (found claude.MCPServerStatus) {
 		t.Helper()
-		for _, s := range ok[[]claude.MCPServerStatus](t)(c.MCPStatus(t.Context())) {
+		for _, s := range ok[[]claude.MCPServerStatus](t)(c.ListMCPServers(t.Context())) {
 			if s.Name == name {
 				found = s
 			}
@@ -163,26 +164,26 @@ func TestControlMCP(t *testing.T) {
 	_, err = c.ReadMCPResource(t.Context(), "late", "ui://x")
 	refused(t, err, "Method not found")
 
-	if err := c.ToggleMCPServer(t.Context(), "late", false); err != nil || status("late").Status != "disabled" {
+	if err := c.DisableMCPServer(t.Context(), "late"); err != nil || status("late").Status != "disabled" {
 		t.Errorf("off: %v %+v", err, status("late"))
 	}
-	if err := c.ToggleMCPServer(t.Context(), "late", true); err != nil || status("late").Status != "connected" {
+	if err := c.EnableMCPServer(t.Context(), "late"); err != nil || status("late").Status != "connected" {
 		t.Errorf("on: %v %+v", err, status("late"))
 	}
 	if err := c.ReconnectMCPServer(t.Context(), "late"); err != nil {
 		t.Error(err)
 	}
 	refused(t, c.ReconnectMCPServer(t.Context(), "nope"), "Server not found")
-	refused(t, c.ToggleMCPServer(t.Context(), "nope", true), "Server not found")
-	for _, mode := range []claude.PermissionMode{claude.ModeDefault, claude.ModeAuto, ""} {
+	refused(t, c.EnableMCPServer(t.Context(), "nope"), "Server not found")
+	for _, mode := range []message.PermissionMode{message.ModeDefault, message.ModeAuto, ""} {
 		if warning, err := c.SetMCPPermissionModeOverride(t.Context(), "late", mode); err != nil || warning != "" {
 			t.Errorf("mode %q: %q, %v", mode, warning, err)
 		}
 	}
-	if warning, err := c.SetMCPPermissionModeOverride(t.Context(), "nope", claude.ModeAuto); err != nil || warning == "" {
+	if warning, err := c.SetMCPPermissionModeOverride(t.Context(), "nope", message.ModeAuto); err != nil || warning == "" {
 		t.Errorf("%q, %v", warning, err)
 	}
-	_, err = c.SetMCPPermissionModeOverride(t.Context(), "late", claude.ModePlan)
+	_, err = c.SetMCPPermissionModeOverride(t.Context(), "late", message.ModePlan)
 	refused(t, err, "plan")
 	change = ok[*claude.MCPServersChange](t)(c.SetMCPServers(t.Context(), nil))
 	if !slices.Equal(change.Removed, []string{"late", "quit"}) || status("ext").Status != "connected" {
@@ -234,7 +235,7 @@ func TestControlFiles(t *testing.T) {
 	if err := c.SeedReadState(t.Context(), path, info.ModTime()); err != nil {
 		t.Error(err)
 	}
-	s := ok[*claude.FileSuggestions](t)(c.FileSuggestions(t.Context(), ""))
+	s := ok[*claude.FileSuggestions](t)(c.SuggestFiles(t.Context(), ""))
 	whole[claude.FileSuggestions](t, s.Raw())
 	if !slices.ContainsFunc(s.Suggestions, func(f claude.FileSuggestion) bool { return f.Path == "a.txt" }) || s.CWD != w.dir {
 		t.Errorf("suggestions %s", s.Raw())
@@ -277,18 +278,18 @@ func TestControlRewind(t *testing.T) {
 	if _, err := turn.Wait(t.Context()); err != nil || w.read("new.txt") != "text\n" {
 		t.Fatal(err)
 	}
-	dry := ok[*claude.RewindResult](t)(c.RewindFiles(t.Context(), turn.ID, true))
+	dry := ok[*claude.RewindResult](t)(c.PreviewRewind(t.Context(), turn.ID))
 	if whole[claude.RewindResult](t, dry.Raw()); !dry.CanRewind || !slices.Equal(dry.FilesChanged, []string{path}) || w.read("new.txt") != "text\n" {
 		t.Errorf("dry: %s", dry.Raw())
 	}
-	real := ok[*claude.RewindResult](t)(c.RewindFiles(t.Context(), turn.ID, false))
+	real := ok[*claude.RewindResult](t)(c.RewindFiles(t.Context(), turn.ID))
 	if whole[claude.RewindResult](t, real.Raw()); !real.CanRewind {
 		t.Errorf("real: %s", real.Raw())
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
 	}
-	_, err = c.RewindFiles(t.Context(), "66666666-6666-4666-8666-666666666666", false)
+	_, err = c.RewindFiles(t.Context(), "66666666-6666-4666-8666-666666666666")
 	refused(t, err, "No file checkpoint")
 }
 
@@ -309,12 +310,12 @@ func TestControlTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch m := m.(type) {
-		case *claude.TaskStartedMessage:
+		case *message.TaskStarted:
 			task = m.TaskID
-			if did := ok[bool](t)(c.BackgroundTasks(t.Context(), m.ToolUseID)); !did {
+			if did := ok[bool](t)(c.MoveToBackground(t.Context(), m.ToolUseID)); !did {
 				t.Error("not put into the background")
 			}
-		case *claude.ResultMessage:
+		case *message.Result:
 			if stopped {
 				continue
 			}
@@ -327,7 +328,7 @@ func TestControlTasks(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n, done := m.(*claude.TaskNotificationMessage); done {
+		if n, done := m.(*message.TaskNotification); done {
 			if n.TaskID != task || n.Status != "stopped" {
 				t.Errorf("%s", n.Raw())
 			}
@@ -337,13 +338,13 @@ func TestControlTasks(t *testing.T) {
 	if err := c.StopTask(t.Context(), "nope"); err != nil {
 		t.Error(err)
 	}
-	if did := ok[bool](t)(c.BackgroundTasks(t.Context(), "toolu_nope")); did {
+	if did := ok[bool](t)(c.MoveToBackground(t.Context(), "toolu_nope")); did {
 		t.Error("a call that is not there was put into the background")
 	}
-	if did := ok[bool](t)(c.BackgroundTasks(t.Context(), "")); !did {
+	if did := ok[bool](t)(c.MoveToBackground(t.Context(), "")); !did {
 		t.Error("nothing to put into the background is false")
 	}
-	_, err := c.TaskOutput(t.Context(), "nope")
+	_, err := c.ReadTaskOutput(t.Context(), "nope")
 	refused(t, err, "no shell")
 }
 
@@ -353,7 +354,7 @@ func firstOutput(t *testing.T, c *claude.Client, task string) *claude.TaskOutput
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		if out := ok[*claude.TaskOutput](t)(c.TaskOutput(ctx, task)); out.Output != "" {
+		if out := ok[*claude.TaskOutput](t)(c.ReadTaskOutput(ctx, task)); out.Output != "" {
 			return out
 		}
 	}
@@ -395,22 +396,22 @@ func TestControlSettings(t *testing.T) {
 	w.opts.SettingSources = []string{"user", "project", "local"}
 	w.opts.AllowedTools = []string{"Bash(echo:*)"}
 	c := w.connect()
-	s := ok[*claude.Settings](t)(c.Settings(t.Context()))
+	s := ok[*claude.Settings](t)(c.FetchSettings(t.Context()))
 	if whole[claude.Settings](t, s.Raw()); s.Applied == nil || s.Applied.Model == "" || len(s.Errors) != 1 || len(s.Sources) == 0 {
 		t.Errorf("settings %s", s.Raw())
 	}
-	h := ok[*claude.HooksListing](t)(c.HooksListing(t.Context()))
+	h := ok[*claude.HooksListing](t)(c.ListHooks(t.Context()))
 	if whole[claude.HooksListing](t, h.Raw()); len(h.Hooks) != 1 || h.Hooks[0].Timeout != 5 || len(h.EventCatalog) < 30 {
 		t.Errorf("hooks %s", h.Raw())
 	}
-	p := ok[*claude.PermissionRules](t)(c.PermissionRules(t.Context()))
+	p := ok[*claude.PermissionRules](t)(c.ListPermissionRules(t.Context()))
 	if whole[claude.PermissionRules](t, p.Raw()); len(p.Rules) != 2 || p.OriginalCWD != w.dir {
 		t.Errorf("rules %s", p.Raw())
 	}
 	if err := c.ApplyFlagSettings(t.Context(), map[string]any{"permissions": map[string]any{"deny": []string{"Write"}}}); err != nil {
 		t.Error(err)
 	}
-	if p = ok[*claude.PermissionRules](t)(c.PermissionRules(t.Context())); len(p.Rules) != 3 {
+	if p = ok[*claude.PermissionRules](t)(c.ListPermissionRules(t.Context())); len(p.Rules) != 3 {
 		t.Errorf("rules %s", p.Raw())
 	}
 	refused(t, c.ApplyFlagSettings(t.Context(), map[string]any{"permissions": 7}), "permissions")
@@ -427,16 +428,16 @@ func TestControlReload(t *testing.T) {
 	w.opts.SettingSources = []string{"user", "project", "local"}
 	c := w.connect()
 	w.write(".claude/skills/greet/SKILL.md", "---\nname: greet\ndescription: greets people\n---\nSay hi\n")
-	skills := ok[[]claude.SlashCommand](t)(c.ReloadSkills(t.Context()))
-	if !slices.ContainsFunc(skills, func(s claude.SlashCommand) bool { return s.Name == "greet" }) {
+	skills := ok[[]message.SlashCommand](t)(c.ReloadSkills(t.Context()))
+	if !slices.ContainsFunc(skills, func(s message.SlashCommand) bool { return s.Name == "greet" }) {
 		t.Errorf("the new skill is not among %v", skills)
 	}
-	whole[[]claude.SlashCommand](t, member(t, c, "reload_skills", "skills"))
+	whole[[]message.SlashCommand](t, member(t, c, "reload_skills", "skills"))
 	w.write("plugin/.claude-plugin/plugin.json", `{"name":"extra","version":"1.0.0"}`)
 	plugin := claude.Plugin{Path: filepath.Join(w.dir, "plugin")}
 	p := ok[*claude.ReloadedPlugins](t)(c.ReloadPlugins(t.Context(), &claude.ReloadPluginsOptions{HoldOnCacheImpact: true, RefuseIfBusy: true, AddPlugins: []claude.Plugin{plugin}}))
 	whole[claude.ReloadedPlugins](t, p.Raw())
-	if !slices.ContainsFunc(p.Plugins, func(p claude.InitPlugin) bool { return p.Name == "extra" && p.Version == "1.0.0" }) || p.Held == nil || *p.Held {
+	if !slices.ContainsFunc(p.Plugins, func(p message.InitPlugin) bool { return p.Name == "extra" && p.Version == "1.0.0" }) || p.Held == nil || *p.Held {
 		t.Errorf("plugins %+v", p.Plugins)
 	}
 	_, err := c.ReloadPlugins(t.Context(), &claude.ReloadPluginsOptions{AddPlugins: []claude.Plugin{{Path: "plugin"}}})
@@ -444,16 +445,16 @@ func TestControlReload(t *testing.T) {
 	if styles := ok[[]string](t)(c.ReloadOutputStyles(t.Context())); !slices.Contains(styles, "default") {
 		t.Error(styles)
 	}
-	d := ok[[]claude.SkillInfo](t)(c.SkillsDialog(t.Context()))
+	d := ok[[]claude.SkillInfo](t)(c.ListSkills(t.Context()))
 	if len(d) != 1 || d[0].Name != "greet" {
 		t.Errorf("%+v", d)
 	}
 	whole[[]claude.SkillInfo](t, member(t, c, "get_skills_dialog", "skills"))
-	m := ok[*claude.MemoryDialog](t)(c.MemoryDialog(t.Context()))
+	m := ok[*claude.MemoryDialog](t)(c.FetchMemoryDialog(t.Context()))
 	whole[claude.MemoryDialog](t, m.Raw())
-	b := ok[*claude.SandboxDialog](t)(c.SandboxDialog(t.Context()))
+	b := ok[*claude.SandboxDialog](t)(c.FetchSandboxDialog(t.Context()))
 	whole[claude.SandboxDialog](t, b.Raw())
-	h := ok[*claude.ChromeDialog](t)(c.ChromeDialog(t.Context()))
+	h := ok[*claude.ChromeDialog](t)(c.FetchChromeDialog(t.Context()))
 	whole[claude.ChromeDialog](t, h.Raw())
 }
 
@@ -482,7 +483,7 @@ func TestControlSession(t *testing.T) {
 	refused(t, c.RenameSession(t.Context(), "", ""), "non-empty")
 	refused(t, c.RenameSession(t.Context(), "x", "other"), "session_id")
 	title := func() (name string) {
-		for _, s := range ok[[]claude.StatusSection](t)(c.Status(t.Context())) {
+		for _, s := range ok[[]claude.StatusSection](t)(c.FetchStatus(t.Context())) {
 			for _, r := range s.Rows {
 				if r.Label == "Session name" {
 					name = r.Value
@@ -494,13 +495,13 @@ func TestControlSession(t *testing.T) {
 	if got := title(); got != "A title" {
 		t.Errorf("the title is %q", got)
 	}
-	if got := ok[string](t)(c.GenerateSessionTitle(t.Context(), "fix the bug", false)); got == "" || title() != "A title" {
+	if got := ok[string](t)(c.SuggestSessionTitle(t.Context(), "fix the bug")); got == "" || title() != "A title" {
 		t.Errorf("%q, now %q", got, title())
 	}
-	if got := ok[string](t)(c.GenerateSessionTitle(t.Context(), "", false)); got != "" {
+	if got := ok[string](t)(c.SuggestSessionTitle(t.Context(), "")); got != "" {
 		t.Errorf("a title for nothing: %q", got)
 	}
-	side := ok[*claude.SideAnswer](t)(c.SideQuestion(t.Context(), "what?", []claude.SideExchange{{Question: "asked before", Response: "said before"}}))
+	side := ok[*claude.SideAnswer](t)(c.AskSideQuestion(t.Context(), "what?", []claude.SideExchange{{Question: "asked before", Response: "said before"}}))
 	if whole[claude.SideAnswer](t, side.Raw()); side.Response != "aside" || !strings.Contains(w.asked(1), "asked before") {
 		t.Errorf("%s", side.Raw())
 	}
@@ -508,7 +509,7 @@ func TestControlSession(t *testing.T) {
 	if whole[claude.ConversationExport](t, e.Raw()); !strings.Contains(e.Text, "hello") || strings.Contains(e.Text, "aside") {
 		t.Errorf("%s", e.Raw())
 	}
-	plan := ok[*claude.SessionPlan](t)(c.Plan(t.Context()))
+	plan := ok[*claude.SessionPlan](t)(c.FetchPlan(t.Context()))
 	if whole[claude.SessionPlan](t, plan.Raw()); plan.Exists {
 		t.Errorf("%s", plan.Raw())
 	}
@@ -517,7 +518,7 @@ func TestControlSession(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := c.SetPromptSuggestionsPaused(t.Context(), true); err != nil {
+	if err := c.PausePromptSuggestions(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := c.SetThinkingDisplay(t.Context(), "omitted"); err != nil {
@@ -542,9 +543,9 @@ func TestControlUnsupported(t *testing.T) {
 		}
 	}
 	rating := claude.MessageRating{MessageUUID: "00000000-0000-4000-8000-000000000000", Sentiment: "positive", Surface: "assistant_text"}
-	if err := c.MessageRated(t.Context(), rating); err != nil {
+	if err := c.RateMessage(t.Context(), rating); err != nil {
 		t.Error(err)
 	}
 	rating.Surface = "x"
-	refused(t, c.MessageRated(t.Context(), rating), "surface")
+	refused(t, c.RateMessage(t.Context(), rating), "surface")
 }

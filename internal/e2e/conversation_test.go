@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -29,7 +30,7 @@ func TestString(t *testing.T) {
 	if !strings.Contains(w.asked(0), "Say hello") {
 		t.Errorf("the API was asked %s", w.asked(0))
 	}
-	init := of[*claude.InitMessage](got.messages)
+	init := of[*message.Init](got.messages)
 	if len(init) != 1 || init[0].CWD != w.dir || init[0].ClaudeCodeVersion == "" || !slices.Contains(init[0].Tools, "Bash") {
 		t.Errorf("init %+v", init)
 	}
@@ -48,7 +49,7 @@ func TestStreamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("one"), claudetest.Say("two"))
 	answered := make(chan struct{}, 2)
-	produce := func(ctx context.Context, send func(claude.UserInput) error) error {
+	produce := func(ctx context.Context, send func(message.UserInput) error) error {
 		for _, p := range []string{"first", "second"} {
 			if err := send(claude.Text(p)); err != nil {
 				return err
@@ -67,7 +68,7 @@ func TestStreamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.messages = append(got.messages, m)
-		if _, ok := m.(*claude.ResultMessage); ok {
+		if _, ok := m.(*message.Result); ok {
 			answered <- struct{}{}
 		}
 	}
@@ -92,7 +93,7 @@ func TestThreeTurns(t *testing.T) {
 			t.Errorf("turn %d ends with %s", i, last)
 		}
 	}
-	if c.SessionID() == "" || len(c.Commands()) == 0 || len(c.Models()) == 0 || len(c.Agents()) == 0 {
+	if c.SessionID() == "" || len(c.ServerInfo().Commands) == 0 || len(c.ServerInfo().Models) == 0 || len(c.ServerInfo().Agents) == 0 {
 		t.Errorf("session %q, info %+v", c.SessionID(), c.ServerInfo())
 	}
 	if err := c.CloseInput(); err != nil {
@@ -146,8 +147,8 @@ func TestPartialMessages(t *testing.T) {
 		claudetest.Say("done"))
 	w.opts.IncludePartialMessages = true
 	w.opts.AllowedTools = []string{"Bash(echo:*)"}
-	var acc claude.Accumulator
-	var streamed []claude.ContentBlock
+	var acc message.Accumulator
+	var streamed []message.ContentBlock
 	got := talk{}
 	for m, err := range claude.Query(t.Context(), "look", w.opts) {
 		if err != nil {
@@ -156,11 +157,11 @@ func TestPartialMessages(t *testing.T) {
 		got.messages = append(got.messages, m)
 		if acc.Add(m) && acc.Done("") {
 			streamed = append(streamed, acc.Message("").Content...)
-			acc = claude.Accumulator{}
+			acc = message.Accumulator{}
 		}
 	}
-	var whole []claude.ContentBlock
-	for _, m := range of[*claude.AssistantMessage](got.messages) {
+	var whole []message.ContentBlock
+	for _, m := range of[*message.Assistant](got.messages) {
 		whole = append(whole, m.Message.Content...)
 	}
 	if len(whole) != 4 || len(streamed) != 4 {
@@ -172,12 +173,12 @@ func TestPartialMessages(t *testing.T) {
 		}
 	}
 	deltas := map[string]int{}
-	for _, m := range of[*claude.StreamEventMessage](got.messages) {
-		if d, ok := m.Event.(*claude.ContentBlockDeltaEvent); ok {
+	for _, m := range of[*message.StreamEvent](got.messages) {
+		if d, ok := m.Event.(*message.ContentBlockDelta); ok {
 			deltas[fmt.Sprintf("%T", d.Delta)]++
 		}
 	}
-	if deltas["*claude.TextDelta"] < 4 || deltas["*claude.ThinkingDelta"] < 4 || deltas["*claude.InputJSONDelta"] < 4 {
+	if deltas["*message.TextDelta"] < 4 || deltas["*message.ThinkingDelta"] < 4 || deltas["*message.InputJSONDelta"] < 4 {
 		t.Errorf("deltas %v", deltas)
 	}
 }
@@ -191,13 +192,13 @@ func kill(pid int) error {
 	return p.Kill()
 }
 
-func describe(b claude.ContentBlock) string {
+func describe(b message.ContentBlock) string {
 	switch b := b.(type) {
-	case *claude.TextBlock:
+	case *message.Text:
 		return "text " + b.Text
-	case *claude.ThinkingBlock:
+	case *message.Thinking:
 		return "thinking " + b.Thinking + " " + b.Signature
-	case *claude.ToolUseBlock:
+	case *message.ToolUse:
 		return fmt.Sprint("tool_use ", b.ID, b.Name, b.Input.Value())
 	}
 	return fmt.Sprintf("%T", b)
@@ -211,11 +212,11 @@ func TestTool(t *testing.T) {
 	if got.err != nil || got.one(t).Result != "It ran." {
 		t.Fatalf("%v %v", got.err, got.kinds())
 	}
-	users := of[*claude.UserMessage](got.messages)
+	users := of[*message.User](got.messages)
 	if len(users) != 1 {
 		t.Fatalf("%v", got.kinds())
 	}
-	block, ok := users[0].Message.Content.Blocks()[0].(*claude.ToolResultBlock)
+	block, ok := users[0].Message.Content.Blocks()[0].(*message.ToolResult)
 	if !ok || block.IsError || !strings.Contains(block.Content.String(), "from-the-shell") {
 		t.Errorf("tool result %s", users[0].Raw())
 	}
@@ -242,11 +243,11 @@ func TestInterruptStream(t *testing.T) {
 	}
 	var got talk
 	for m, err := range turn.Messages(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
+		if got.err = err; err != nil {
+			break
 		}
 		got.messages = append(got.messages, m)
-		if ev, ok := m.(*claude.StreamEventMessage); ok && ev.TextDelta() != "" && len(of[*claude.StreamEventMessage](got.messages)) == 4 {
+		if ev, ok := m.(*message.StreamEvent); ok && ev.TextDelta() != "" && len(of[*message.StreamEvent](got.messages)) == 4 {
 			receipt, err := c.Interrupt(t.Context())
 			if err != nil || receipt.StillQueued == nil {
 				t.Errorf("receipt %+v, %v", receipt, err)
@@ -254,10 +255,12 @@ func TestInterruptStream(t *testing.T) {
 		}
 	}
 	r := got.one(t)
-	if !r.IsError || r.Subtype != claude.ResultDuringExecution || r.TerminalReason != claude.TerminalAbortedStreaming {
+	if !r.IsError || r.Subtype != message.ResultDuringExecution || r.TerminalReason != message.TerminalAbortedStreaming {
 		t.Errorf("result %s", r.Raw())
 	}
-	as[*claude.ResultError](t, r.Err())
+	if failed := as[*message.ResultError](t, got.err); failed.Result != r {
+		t.Error(failed)
+	}
 	next := collect(c.Query(t.Context(), "again"))
 	if next.err != nil || next.one(t).Result != "a short one" || next.text() != "a short one" {
 		t.Errorf("the next turn: %v %q %v", next.err, next.text(), next.kinds())
@@ -274,7 +277,7 @@ func TestBreakInterrupts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ev, ok := m.(*claude.StreamEventMessage); ok && ev.TextDelta() != "" {
+		if ev, ok := m.(*message.StreamEvent); ok && ev.TextDelta() != "" {
 			break
 		}
 	}
@@ -300,8 +303,8 @@ func TestAbortInTool(t *testing.T) {
 			break
 		}
 		got.messages = append(got.messages, m)
-		if a, ok := m.(*claude.AssistantMessage); ok {
-			if _, ok := a.Message.Content[0].(*claude.ToolUseBlock); ok {
+		if a, ok := m.(*message.Assistant); ok {
+			if _, ok := a.Message.Content[0].(*message.ToolUse); ok {
 				cancel(stop)
 			}
 		}
@@ -330,7 +333,7 @@ func TestKilled(t *testing.T) {
 			break
 		}
 		got.messages = append(got.messages, m)
-		if ev, ok := m.(*claude.StreamEventMessage); ok && ev.TextDelta() != "" && !killed {
+		if ev, ok := m.(*message.StreamEvent); ok && ev.TextDelta() != "" && !killed {
 			killed = true
 			if err := kill(<-pid); err != nil {
 				t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -17,15 +19,15 @@ func TestGuardInEveryMode(t *testing.T) {
 	modes := map[string]func(o *claude.Options){
 		"allowed": func(o *claude.Options) { o.AllowedTools = []string{"Bash"} },
 		"hook": func(o *claude.Options) {
-			o.Hooks = &claude.Hooks{PreToolUse: claude.On("", func(context.Context, *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) {
-				return &claude.PreToolUseOutput{PermissionDecision: claude.DecisionAllow}, nil
+			o.Hooks = &hook.Hooks{PreToolUse: hook.On("", func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
+				return &hook.PreToolUseOutput{PermissionDecision: hook.DecisionAllow}, nil
 			})}
 		},
 	}
-	for _, mode := range []claude.PermissionMode{claude.ModeDefault, claude.ModeAcceptEdits, claude.ModeBypassPermissions, claude.ModePlan, claude.ModeDontAsk} {
+	for _, mode := range []message.PermissionMode{message.ModeDefault, message.ModeAcceptEdits, message.ModeBypassPermissions, message.ModePlan, message.ModeDontAsk} {
 		modes[string(mode)] = func(o *claude.Options) {
 			o.PermissionMode = mode
-			o.AllowDangerouslySkipPermissions = mode == claude.ModeBypassPermissions
+			o.AllowDangerouslySkipPermissions = mode == message.ModeBypassPermissions
 			o.Env["IS_SANDBOX"] = "1" // the tests may run as root
 		}
 	}

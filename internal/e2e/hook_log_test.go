@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // hookLog is a hook of every event that has no opinion and keeps its input.
@@ -22,8 +23,8 @@ type hookLog struct {
 func newHookLog(t *testing.T) *hookLog { return &hookLog{t: t, changed: make(chan struct{})} }
 
 // hooks registers the log for all events, for files of the given name too.
-func (l *hookLog) hooks(file string) *claude.Hooks {
-	hooks := new(claude.Hooks)
+func (l *hookLog) hooks(file string) *hook.Hooks {
+	hooks := new(hook.Hooks)
 	for field, list := range reflect.ValueOf(hooks).Elem().Fields() {
 		if field.Type.Kind() != reflect.Slice {
 			continue
@@ -52,7 +53,7 @@ func (l *hookLog) called(args []reflect.Value) []reflect.Value {
 // outputOf has the type of the output for each type of an input.
 var outputOf = func() map[reflect.Type]reflect.Type {
 	types := map[reflect.Type]reflect.Type{}
-	for field := range reflect.TypeFor[claude.Hooks]().Fields() {
+	for field := range reflect.TypeFor[hook.Hooks]().Fields() {
 		if field.Type.Kind() != reflect.Slice {
 			continue
 		}
@@ -63,10 +64,10 @@ var outputOf = func() map[reflect.Type]reflect.Type {
 }()
 
 // input is what every input of a hook can do.
-type input interface{ Raw() claude.JSON }
+type input interface{ Raw() message.JSON }
 
 func event(in any) string {
-	return string(reflect.ValueOf(in).Elem().FieldByName("HookInput").Interface().(claude.HookInput).HookEventName)
+	return string(reflect.ValueOf(in).Elem().FieldByName("Input").Interface().(hook.Input).HookEventName)
 }
 
 // fired are the events that have fired, each once, sorted.

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -18,7 +21,7 @@ import (
 // those of a turn.
 type hookScene struct {
 	replies []claudetest.Reply
-	setup   func(w *world, hooks *claude.Hooks)
+	setup   func(w *world, hooks *hook.Hooks)
 	drive   func(w *world, c *claude.Client, l *hookLog) // nil: one prompt
 	want    []string
 	may     []string // of want: need not fire
@@ -71,7 +74,7 @@ const cdSettings = `{"hooks":{"CwdChanged":[{"hooks":[{"type":"command","command
 var hookScenes = map[string]hookScene{
 	"tools": {
 		replies: []claudetest.Reply{calls(bash("echo hi"), bash("false")), claudetest.Say("done")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.write("CLAUDE.md", "be nice\n")
 			w.opts.SettingSources, w.opts.AllowedTools = []string{"project"}, []string{"Bash"}
 		},
@@ -82,7 +85,7 @@ var hookScenes = map[string]hookScene{
 	"subagent": {
 		replies: []claudetest.Reply{claudetest.Use("Agent", map[string]any{"description": "d", "prompt": "SUBPROMPT", "subagent_type": "general-purpose", "name": "bob"}),
 			claudetest.Say("sub").When(claudetest.Match{LastIncludes: "SUBPROMPT"}), claudetest.Say("one"), claudetest.Say("two")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.opts.AllowedTools = []string{"Agent"}
 			// With teams of agents; still TeammateIdle does not fire.
 			w.opts.Env["CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"] = "1"
@@ -114,29 +117,29 @@ var hookScenes = map[string]hookScene{
 	},
 	"permission": {
 		replies: []claudetest.Reply{calls(bash("touch f1")), claudetest.Say("done")},
-		setup:   func(w *world, _ *claude.Hooks) { w.opts.PermissionPromptToolName = "stdio" },
+		setup:   func(w *world, _ *hook.Hooks) { w.opts.PermissionPromptToolName = "stdio" },
 		want:    slices.Concat(turnEvents, toolEvents, []string{"PermissionRequest"}),
 	},
 	"denied by a mode": {
 		replies: []claudetest.Reply{calls(bash("touch f1")), claudetest.Say("done")},
-		setup:   func(w *world, _ *claude.Hooks) { w.opts.PermissionMode = claude.ModeDontAsk },
+		setup:   func(w *world, _ *hook.Hooks) { w.opts.PermissionMode = message.ModeDontAsk },
 		want:    slices.Concat(turnEvents, toolEvents),
 	},
 	"denied by the classifier": {
 		replies: []claudetest.Reply{calls(bash("rm -rf /nowhere/x")), claudetest.Say("done")},
-		setup:   func(w *world, _ *claude.Hooks) { w.opts.PermissionMode = claude.ModeAuto },
+		setup:   func(w *world, _ *hook.Hooks) { w.opts.PermissionMode = message.ModeAuto },
 		want:    slices.Concat(turnEvents, toolEvents, []string{"PermissionDenied"}),
 	},
 	"elicitation": {
 		replies: []claudetest.Reply{claudetest.Use("mcp__ext__ask", map[string]any{}), claudetest.Say("done")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.opts.MCPServers, w.opts.AllowedTools = extServer(w.t), []string{"mcp__ext"}
 		},
 		want: slices.Concat(turnEvents, toolEvents, []string{"PostToolUse", "Elicitation", "ElicitationResult", "Notification"}),
 	},
 	"config": {
 		replies: []claudetest.Reply{claudetest.Say("one")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.write(".claude/settings.json", `{}`)
 			w.opts.SettingSources = []string{"project"}
 		},
@@ -148,7 +151,7 @@ var hookScenes = map[string]hookScene{
 	},
 	"directory": {
 		replies: []claudetest.Reply{calls(bash("cd sub && pwd")), claudetest.Say("done")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.write("sub/f", "x")
 			w.write("watched.txt", "x")
 			w.opts.Settings = cdSettings
@@ -164,7 +167,7 @@ var hookScenes = map[string]hookScene{
 	},
 	"directory without settings": {
 		replies: []claudetest.Reply{calls(bash("cd sub && pwd")), claudetest.Say("done"), claudetest.Say("again")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.write("sub/f", "x")
 			w.write("watched.txt", "x")
 		},
@@ -188,26 +191,26 @@ var hookScenes = map[string]hookScene{
 	"tasks": {
 		replies: []claudetest.Reply{claudetest.Use("TaskCreate", map[string]any{"subject": "s", "description": "d"}),
 			claudetest.Use("TaskUpdate", map[string]any{"taskId": "1", "status": "completed"}), claudetest.Say("done")},
-		setup: func(w *world, _ *claude.Hooks) { w.opts.AllowedTools = []string{"TaskCreate", "TaskUpdate"} },
+		setup: func(w *world, _ *hook.Hooks) { w.opts.AllowedTools = []string{"TaskCreate", "TaskUpdate"} },
 		want:  slices.Concat(turnEvents, toolEvents, []string{"PostToolUse", "TaskCreated", "TaskCompleted"}),
 	},
 	"worktree": {
 		replies: []claudetest.Reply{claudetest.Use("EnterWorktree", map[string]any{"name": "wt"}), claudetest.Use("ExitWorktree", map[string]any{"action": "remove", "discard_changes": true}), claudetest.Say("done")},
-		setup: func(w *world, hooks *claude.Hooks) {
+		setup: func(w *world, hooks *hook.Hooks) {
 			w.opts.AllowedTools = []string{"EnterWorktree", "ExitWorktree"}
 			w.git(w.dir, "init", "-q")
 			w.git(w.dir, "commit", "-q", "--allow-empty", "-m", "first")
 			tree := filepath.Join(w.t.TempDir(), "tree")
-			hooks.WorktreeCreate[0].Hooks = append(hooks.WorktreeCreate[0].Hooks, func(context.Context, *claude.WorktreeCreateInput) (*claude.WorktreeCreateOutput, error) {
+			hooks.WorktreeCreate[0].Hooks = append(hooks.WorktreeCreate[0].Hooks, func(context.Context, *hook.WorktreeCreateInput) (*hook.WorktreeCreateOutput, error) {
 				w.git(w.dir, "worktree", "add", "-q", tree)
-				return &claude.WorktreeCreateOutput{WorktreePath: tree}, nil
+				return &hook.WorktreeCreateOutput{WorktreePath: tree}, nil
 			})
 		},
 		want: slices.Concat(turnEvents, toolEvents, []string{"PostToolUse", "WorktreeCreate", "WorktreeRemove"}),
 	},
 	"command": {
 		replies: []claudetest.Reply{claudetest.Say("done")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.write(".claude/commands/hey.md", "say $ARGUMENTS")
 			w.opts.SettingSources = []string{"project"}
 		},
@@ -216,11 +219,17 @@ var hookScenes = map[string]hookScene{
 	},
 	"failed turn": {
 		replies: []claudetest.Reply{claudetest.Fail(400, "invalid_request_error", "bad").Times(10)},
-		want:    []string{"MessageDisplay", "StopFailure", "UserPromptSubmit"},
+		drive: func(w *world, c *claude.Client, _ *hookLog) {
+			got := collect(c.Query(w.t.Context(), "go"))
+			if failed, ok := errors.AsType[*claude.ResultError](got.err); !ok || len(got.results()) != 1 || failed.Result != got.results()[0] {
+				w.t.Fatalf("%v, %v", got.kinds(), got.err)
+			}
+		},
+		want: []string{"MessageDisplay", "StopFailure", "UserPromptSubmit"},
 	},
 	"setup": {
 		replies: []claudetest.Reply{claudetest.Say("done")},
-		setup: func(w *world, _ *claude.Hooks) {
+		setup: func(w *world, _ *hook.Hooks) {
 			w.opts.ExtraArgs = map[string]*string{"init": nil, "await-initialize": nil}
 		},
 		want: turnEvents, // neither Setup nor SessionStart

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -23,7 +26,7 @@ import (
 // TeammateIdle by agents that this CLI does not start without a terminal.
 var notFired = []string{"Setup", "TeammateIdle"}
 
-// TestHookEvents registers hooks for all events in every scene and holds the
+// e2e.TestHookEvents registers hooks for all events in every scene and holds the
 // events that fire against the ones that are known to.
 func TestHookEvents(t *testing.T) {
 	t.Parallel()
@@ -34,7 +37,7 @@ func TestHookEvents(t *testing.T) {
 		}
 	}
 	var never []string
-	for field := range reflect.TypeFor[claude.Hooks]().Fields() {
+	for field := range reflect.TypeFor[hook.Hooks]().Fields() {
 		if !fired[field.Name] && field.Name != "Other" {
 			never = append(never, field.Name)
 		}
@@ -90,7 +93,7 @@ const touch = "touch ran"
 
 // runsTool runs a turn in which the model calls a tool that is allowed, and
 // reports whether the tool ran.
-func runsTool(t *testing.T, hooks *claude.Hooks) (ran bool, got talk) {
+func runsTool(t *testing.T, hooks *hook.Hooks) (ran bool, got talk) {
 	t.Helper()
 	w := newWorld(t, calls(bash(touch)), claudetest.Say("done"))
 	w.opts.AllowedTools = []string{"Bash"}
@@ -101,45 +104,45 @@ func runsTool(t *testing.T, hooks *claude.Hooks) (ran bool, got talk) {
 	return err == nil, got
 }
 
-// TestHookDecides is about one tool call: what its hook says is what happens.
+// e2e.TestHookDecides is about one tool call: what its hook says is what happens.
 func TestHookDecides(t *testing.T) {
 	t.Parallel()
-	type out = claude.PreToolUseOutput
-	answer := func(o *out) claude.PreToolUseHook {
-		return func(context.Context, *claude.PreToolUseInput) (*out, error) { return o, nil }
+	type out = hook.PreToolUseOutput
+	answer := func(o *out) hook.PreToolUseFunc {
+		return func(context.Context, *hook.PreToolUseInput) (*out, error) { return o, nil }
 	}
-	fails := func(context.Context, *claude.PreToolUseInput) (*out, error) { return nil, errors.New("boom") }
-	panics := func(context.Context, *claude.PreToolUseInput) (*out, error) { panic("boom") }
-	sleeps := func(ctx context.Context, _ *claude.PreToolUseInput) (*out, error) {
+	fails := func(context.Context, *hook.PreToolUseInput) (*out, error) { return nil, errors.New("boom") }
+	panics := func(context.Context, *hook.PreToolUseInput) (*out, error) { panic("boom") }
+	sleeps := func(ctx context.Context, _ *hook.PreToolUseInput) (*out, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
 	for name, tt := range map[string]struct {
-		hook      claude.PreToolUseHook
+		hook      hook.PreToolUseFunc
 		timeout   time.Duration
-		onFailure claude.OnFailure
+		onFailure hook.OnFailure
 		runs      bool
 	}{
 		"no opinion":             {hook: answer(nil), runs: true},
 		"empty":                  {hook: answer(&out{}), runs: true},
-		"deny, all else unset":   {hook: answer(&out{PermissionDecision: claude.DecisionDeny})},
-		"deny with empty values": {hook: answer(&out{PermissionDecision: claude.DecisionDeny, UpdatedInput: map[string]any(nil)})},
-		"block":                  {hook: answer(&out{HookOutput: claude.HookOutput{Decision: claude.DecisionBlock, Reason: "no"}})},
-		"continue false":         {hook: answer(&out{HookOutput: claude.HookOutput{Continue: new(false)}}), runs: true}, // only the turn ends
+		"deny, all else unset":   {hook: answer(&out{PermissionDecision: hook.DecisionDeny})},
+		"deny with empty values": {hook: answer(&out{PermissionDecision: hook.DecisionDeny, UpdatedInput: map[string]any(nil)})},
+		"block":                  {hook: answer(&out{Output: hook.Output{Decision: hook.DecisionBlock, Reason: "no"}})},
+		"continue false":         {hook: answer(&out{Output: hook.Output{Continue: new(false)}}), runs: true}, // only the turn ends
 		"misspelt":               {hook: answer(&out{PermissionDecision: "Deny"})},
-		"async":                  {hook: answer(&out{HookOutput: claude.HookOutput{Async: true}}), runs: true},
+		"async":                  {hook: answer(&out{Output: hook.Output{Async: true}}), runs: true},
 		"error":                  {hook: fails},
 		"panic":                  {hook: panics},
 		"too slow":               {hook: sleeps, timeout: time.Second},
-		"error, continue":        {hook: fails, onFailure: claude.Continue, runs: true},
-		"panic, continue":        {hook: panics, onFailure: claude.Continue, runs: true},
-		"error, block":           {hook: fails, onFailure: claude.Block},
+		"error, continue":        {hook: fails, onFailure: hook.Continue, runs: true},
+		"panic, continue":        {hook: panics, onFailure: hook.Continue, runs: true},
+		"error, block":           {hook: fails, onFailure: hook.Block},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			matchers := claude.On("Bash", tt.hook)
+			matchers := hook.On("Bash", tt.hook)
 			matchers[0].Timeout, matchers[0].OnFailure = tt.timeout, tt.onFailure
-			if ran, got := runsTool(t, &claude.Hooks{PreToolUse: matchers}); ran != tt.runs {
+			if ran, got := runsTool(t, &hook.Hooks{PreToolUse: matchers}); ran != tt.runs {
 				t.Errorf("the tool ran: %t; %v", ran, got.kinds())
 			}
 		})
@@ -151,14 +154,14 @@ func TestHookRefusesPromptAndModel(t *testing.T) {
 	w := newWorld(t, claudetest.Say("one"), claudetest.Say("two"))
 	w.opts.Logger = slog.New(slog.DiscardHandler)
 	refuse := true
-	w.opts.Hooks = &claude.Hooks{
-		UserPromptSubmit: claude.On("", func(context.Context, *claude.UserPromptSubmitInput) (*claude.UserPromptSubmitOutput, error) {
+	w.opts.Hooks = &hook.Hooks{
+		UserPromptSubmit: hook.On("", func(context.Context, *hook.UserPromptSubmitInput) (*hook.UserPromptSubmitOutput, error) {
 			if refuse {
 				return nil, errors.New("the prompt's hook is broken")
 			}
-			return &claude.UserPromptSubmitOutput{AdditionalContext: "CONTEXT OF THE HOOK"}, nil
+			return &hook.UserPromptSubmitOutput{AdditionalContext: "CONTEXT OF THE HOOK"}, nil
 		}),
-		PreModelSwitch: claude.On("", func(context.Context, *claude.PreModelSwitchInput) (*claude.PreModelSwitchOutput, error) {
+		PreModelSwitch: hook.On("", func(context.Context, *hook.PreModelSwitchInput) (*hook.PreModelSwitchOutput, error) {
 			panic("the model's hook is broken")
 		}),
 	}
@@ -182,29 +185,29 @@ func (w *world) wasTold(text string) {
 	}
 }
 
-// TestHookChangesInputAndOutput has a call run with another input and the model
+// e2e.TestHookChangesInputAndOutput has a call run with another input and the model
 // see another result.
 func TestHookChangesInputAndOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calls(bash("echo first")), claudetest.Say("done"))
 	w.opts.AllowedTools = []string{"Bash"}
 	ran := make(chan string, 1)
-	w.opts.Hooks = &claude.Hooks{
-		PreToolUse: claude.On("Bash", func(_ context.Context, in *claude.PreToolUseInput) (*claude.PreToolUseOutput, error) {
-			input, err := in.DecodeInput()
+	w.opts.Hooks = &hook.Hooks{
+		PreToolUse: hook.On("Bash", func(_ context.Context, in *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
+			input, err := tool.Decode(in)
 			if err != nil {
 				return nil, err
 			}
-			input.(*claude.BashInput).Command = "echo second"
-			return &claude.PreToolUseOutput{PermissionDecision: claude.DecisionAllow, UpdatedInput: input}, nil
+			input.(*tool.BashInput).Command = "echo second"
+			return &hook.PreToolUseOutput{PermissionDecision: hook.DecisionAllow, UpdatedInput: input}, nil
 		}),
-		PostToolUse: claude.On("Bash", func(_ context.Context, in *claude.PostToolUseInput) (*claude.PostToolUseOutput, error) {
-			var result claude.BashResult
+		PostToolUse: hook.On("Bash", func(_ context.Context, in *hook.PostToolUseInput) (*hook.PostToolUseOutput, error) {
+			var result tool.BashResult
 			if err := in.ToolResponse.Decode(&result); err != nil {
 				return nil, err
 			}
 			ran <- result.Stdout
-			return &claude.PostToolUseOutput{AdditionalContext: "SEEN BY A HOOK"}, nil
+			return &hook.PostToolUseOutput{AdditionalContext: "SEEN BY A HOOK"}, nil
 		}),
 	}
 	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
@@ -214,29 +217,29 @@ func TestHookChangesInputAndOutput(t *testing.T) {
 	w.wasTold("SEEN BY A HOOK")
 }
 
-// TestHookDeclinesElicitation has a question of an MCP server refused by a hook:
+// e2e.TestHookDeclinesElicitation has a question of an MCP server refused by a hook:
 // nobody else is asked. What it would accept the CLI asks about nevertheless.
 func TestHookDeclinesElicitation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		out   *claude.ElicitationOutput
+		out   *hook.ElicitationOutput
 		err   error
 		asked bool
 	}{
-		"decline": {out: &claude.ElicitationOutput{Action: claude.ElicitationDecline}},
+		"decline": {out: &hook.ElicitationOutput{Action: message.ElicitationDecline}},
 		"error":   {err: errors.New("boom")},
-		"accept":  {out: &claude.ElicitationOutput{Action: claude.ElicitationAccept, Content: map[string]any{"name": "x"}}, asked: true},
+		"accept":  {out: &hook.ElicitationOutput{Action: message.ElicitationAccept, Content: map[string]any{"name": "x"}}, asked: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, claudetest.Use("mcp__ext__ask", map[string]any{}), claudetest.Say("done"))
 			w.opts.MCPServers, w.opts.AllowedTools = extServer(t), []string{"mcp__ext"}
-			asked := make(chan claude.ElicitationAction, 1)
-			w.opts.Hooks = &claude.Hooks{
-				Elicitation: claude.On("", func(context.Context, *claude.ElicitationInput) (*claude.ElicitationOutput, error) {
+			asked := make(chan message.ElicitationAction, 1)
+			w.opts.Hooks = &hook.Hooks{
+				Elicitation: hook.On("", func(context.Context, *hook.ElicitationInput) (*hook.ElicitationOutput, error) {
 					return tt.out, tt.err
 				}),
-				ElicitationResult: claude.On("", func(_ context.Context, in *claude.ElicitationResultInput) (*claude.ElicitationResultOutput, error) {
+				ElicitationResult: hook.On("", func(_ context.Context, in *hook.ElicitationResultInput) (*hook.ElicitationResultOutput, error) {
 					asked <- in.Action
 					return nil, nil
 				}),

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/recording"
 )
 
 var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
@@ -46,7 +46,7 @@ func withoutPromptIDs(messages []any, given []string) []any {
 type looseness struct {
 	name    string
 	applies func(l *live, want []any) bool // looks at the recording, never at its name
-	change  func(want, got []any) (w, g []any)
+	change  func(l *live, want, got []any) (w, g []any)
 	why     string
 }
 
@@ -55,40 +55,48 @@ var loose = []looseness{
 	{
 		name:    "parallel tools and concurrent agents come in any order",
 		applies: concurrent,
-		change:  func(want, got []any) ([]any, []any) { return sorted(want), sorted(got) },
+		change:  func(_ *live, want, got []any) ([]any, []any) { return sorted(want), sorted(got) },
 		why:     "they run at the same time",
 	},
 	{
 		name:    "answers to concurrent requests come in any order",
 		applies: func(l *live, _ []any) bool { return l.rec.Caller == nil && requestsAtOnce(l.rec.Processes["."]) },
-		change:  func(want, got []any) ([]any, []any) { return sorted(want), sorted(got) },
+		change:  func(_ *live, want, got []any) ([]any, []any) { return answersApart(want), answersApart(got) },
 		why:     "the CLI works on them at the same time",
 	},
 	{
 		name:    "after a SIGKILL a prefix",
 		applies: func(l *live, _ []any) bool { return slices.ContainsFunc(l.rec.Processes["."].Timeline, kills) },
-		change: func(want, got []any) ([]any, []any) {
-			n := min(len(want), len(got))
-			return want[:n], got[:n]
+		change: func(l *live, want, got []any) ([]any, []any) {
+			n := max(min(len(want), len(got)), min(l.beforeKill(), len(want)))
+			return want[:n], got[:min(n, len(got))]
 		},
-		why: "what the CLI had written when it died is a matter of luck",
+		why: "what the CLI wrote after the line at which it was killed is a matter of luck",
 	},
 	{
 		name:    "mirrored entries by their set",
 		applies: func(_ *live, want []any) bool { return slices.ContainsFunc(want, isMirror) },
-		change:  func(want, got []any) ([]any, []any) { return mirrorSet(want), mirrorSet(got) },
+		change:  func(_ *live, want, got []any) ([]any, []any) { return mirrorSet(want), mirrorSet(got) },
 		why:     "how the CLI divides its transcript into frames, and when, differs from run to run",
 	},
 	{
 		name:    "a cut connection may lose what was written to it",
 		applies: func(l *live, _ []any) bool { return l.cutsConnections },
-		change:  func(want, got []any) ([]any, []any) { return withoutCut(want), withoutCut(got) },
+		change:  func(_ *live, want, got []any) ([]any, []any) { return withoutCut(want), withoutCut(got) },
 		why:     "whether the CLI reads the events before the reset is a race between the two ends",
+	},
+	{
+		name: "an end in a turn interrupts it",
+		applies: func(l *live, _ []any) bool {
+			return l.rec.Caller != nil && slices.ContainsFunc(l.rec.Caller.Calls, func(c recording.Call) bool { return endsEarly(&c) })
+		},
+		change: func(_ *live, want, got []any) ([]any, []any) { return want, got[:min(len(want), len(got))] },
+		why:    "the official SDK ends the CLI by a signal; a CLI that is interrupted first says how its turn ended",
 	},
 	{
 		name:    "what a turn that is broken off has used",
 		applies: func(_ *live, want []any) bool { return slices.ContainsFunc(want, brokenOff) },
-		change: func(want, got []any) ([]any, []any) {
+		change: func(_ *live, want, got []any) ([]any, []any) {
 			return withoutUsage(want, brokenOff), withoutUsage(got, brokenOff)
 		},
 		why: "the CLI may write the result before it has counted the last answer of the API",
@@ -98,15 +106,34 @@ var loose = []looseness{
 		applies: func(l *live, _ []any) bool {
 			return l.rec.Caller != nil && slices.ContainsFunc(l.rec.Caller.Calls, answersItself)
 		},
-		change: func(want, got []any) ([]any, []any) { return withoutErrorTexts(want), withoutErrorTexts(got) },
+		change: func(_ *live, want, got []any) ([]any, []any) { return withoutErrorTexts(want), withoutErrorTexts(got) },
 		why:    "arguments that do not fit and answers of no kind are refused in the words of each SDK",
+	},
+	{
+		name:    "the model gets the results of parallel tools in any order",
+		applies: func(_ *live, want []any) bool { return slices.ContainsFunc(want, hasResults) },
+		change: func(_ *live, want, got []any) ([]any, []any) {
+			return withoutResultOrder(want), withoutResultOrder(got)
+		},
+		why: "they come in the order in which the tools end; the mark of the cache is on the last",
+	},
+	{
+		name:    "what the CLI says of a repository",
+		applies: func(l *live, _ []any) bool { return l.fenced },
+		change:  func(_ *live, want, got []any) ([]any, []any) { return want, withoutAttribution(withoutNoDiff(got)) },
+		why:     "the empty .git that keeps the project apart from the repository above is one to the CLI",
 	},
 	{
 		name:    "a hint for another entrypoint",
 		applies: func(_ *live, want []any) bool { return slices.ContainsFunc(want, modelNotFound) },
-		change:  func(want, got []any) ([]any, []any) { return want, withoutHint(got) },
+		change:  func(_ *live, want, got []any) ([]any, []any) { return want, withoutHint(got) },
 		why:     "of CLAUDE_CODE_ENTRYPOINT=sdk-cli, which this SDK sets, the CLI thinks that somebody types commands",
 	},
+}
+
+// endsEarly reports whether a caller ends a call before its CLI does.
+func endsEarly(c *recording.Call) bool {
+	return slices.ContainsFunc(c.Steps, func(s recording.Step) bool { return s.Do == "abort" || s.Do == "close" || s.Do == "stop_reading" })
 }
 
 // looser compares two sequences with diff, and, where they differ, once more with
@@ -122,11 +149,11 @@ func (l *live) looser(want, got []any, diff func(want, got []any) string, what s
 		if !r.applies(l, want) {
 			continue
 		}
-		if w, g := r.change(want, got); diff(w, g) == "" {
+		if w, g := r.change(l, want, got); diff(w, g) == "" {
 			l.tally.add(func() { l.tally.loose = append(l.tally.loose, l.rec.Name+": "+r.name+": "+r.why) })
 			return
 		}
-		allWant, allGot = r.change(allWant, allGot)
+		allWant, allGot = r.change(l, allWant, allGot)
 		names = append(names, r.name)
 	}
 	if len(names) > 1 && diff(allWant, allGot) == "" {
@@ -137,8 +164,37 @@ func (l *live) looser(want, got []any, diff func(want, got []any) string, what s
 }
 
 // kills reports whether the CLI is killed in this moment.
-func kills(ev claudetest.TimelineEvent) bool {
+func kills(ev recording.TimelineEvent) bool {
 	return ev.Ev == "tee_sigkill" || ev.Ev == "signal" && ev.Sig == "killed"
+}
+
+// answersApart puts the answers to control requests behind all else, in an order of
+// their own. Everything else keeps its order.
+func answersApart(messages []any) []any {
+	var rest, answers []any
+	for _, m := range messages {
+		if v, ok := m.(map[string]any); ok && v["type"] == "control_response" {
+			answers = append(answers, m)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return append(rest, sorted(answers)...)
+}
+
+// beforeKill is how many messages there were when the CLI was killed; of a recording
+// without an SDK, how many lines.
+func (l *live) beforeKill() (n int) {
+	for _, ev := range l.rec.Processes["."].Timeline {
+		if kills(ev) {
+			return n
+		}
+		control := strings.HasPrefix(ev.Type, "control_") || ev.Type == "transcript_mirror" || ev.Type == "keep_alive"
+		if ev.Dir == "out" && ev.Ev == "line" && (l.rec.Caller == nil || !control) {
+			n++
+		}
+	}
+	return n
 }
 
 // isMirror reports whether a line mirrors a transcript.
@@ -189,7 +245,7 @@ func entryKind(entry any) string {
 
 // requestsAtOnce reports whether requests were written without waiting for the
 // answer to the one before.
-func requestsAtOnce(p *claudetest.RecordedProcess) bool {
+func requestsAtOnce(p *recording.RecordedProcess) bool {
 	pending := 0
 	for _, ev := range p.Timeline {
 		switch {
@@ -249,6 +305,95 @@ func withoutUsage(messages []any, some func(any) bool) []any {
 	return out
 }
 
+// withoutNoDiff leaves out the diffs of commands that say that there is none.
+func withoutNoDiff(messages []any) []any {
+	var out []any
+	for _, m := range messages {
+		v, _ := m.(map[string]any)
+		result, _ := v["tool_use_result"].(map[string]any)
+		if diff, ok := result["bashEditDiff"].(map[string]any); ok && diff["unavailable"] == true {
+			v, result = maps.Clone(v), maps.Clone(result)
+			delete(result, "bashEditDiff")
+			v["tool_use_result"] = result
+			m = v
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// lastBlocks are the blocks of the last message of a request.
+func lastBlocks(request any) []any {
+	v, _ := request.(map[string]any)
+	m, _ := v["last_message"].(map[string]any)
+	blocks, _ := m["content"].([]any)
+	return blocks
+}
+
+// hasResults reports whether a request brings the model several results.
+func hasResults(request any) bool {
+	n := 0
+	for _, b := range lastBlocks(request) {
+		if block, ok := b.(map[string]any); ok && block["type"] == "tool_result" {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// withoutResultOrder forgets the order of the results that a request brings.
+func withoutResultOrder(requests []any) []any {
+	var out []any
+	for _, r := range requests {
+		if hasResults(r) {
+			var blocks []any
+			for _, b := range lastBlocks(r) {
+				if block, ok := b.(map[string]any); ok {
+					block = maps.Clone(block)
+					delete(block, "cache_control")
+					b = block
+				}
+				blocks = append(blocks, b)
+			}
+			v := maps.Clone(r.(map[string]any))
+			delete(v, "last_user_message")
+			v["last_message"] = map[string]any{"role": "user", "content": sorted(blocks)}
+			r = v
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// withoutAttribution leaves out what the model is told about commits.
+func withoutAttribution(requests []any) []any {
+	var out []any
+	for _, r := range requests {
+		v, ok := r.(map[string]any)
+		if !ok {
+			out = append(out, r)
+			continue
+		}
+		v = maps.Clone(v)
+		for _, name := range []string{"last_message", "last_user_message"} {
+			m, _ := v[name].(map[string]any)
+			blocks, ok := m["content"].([]any)
+			if !ok {
+				continue
+			}
+			m = maps.Clone(m)
+			m["content"] = slices.DeleteFunc(slices.Clone(blocks), func(b any) bool {
+				block, _ := b.(map[string]any)
+				text, _ := block["text"].(string)
+				return strings.HasPrefix(text, "<system-reminder>\nAttribution for git commits")
+			})
+			v[name] = m
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
 func modelNotFound(m any) bool {
 	v, ok := m.(map[string]any)
 	return ok && v["error"] == "model_not_found"
@@ -261,7 +406,7 @@ func withoutHint(messages []any) []any {
 	if err != nil {
 		return messages // it was JSON
 	}
-	return claudetest.JSONValue([]byte(strings.ReplaceAll(string(text), modelHint, ""))).([]any)
+	return recording.JSONValue([]byte(strings.ReplaceAll(string(text), modelHint, ""))).([]any)
 }
 
 // concurrent reports whether things happened at the same time: agents, tasks in
@@ -309,8 +454,8 @@ func sorted(messages []any) []any {
 
 // answersItself reports whether an SDK answered in place of a callback: because
 // that was not called, or gave no answer that there is.
-func answersItself(call claudetest.Call) bool {
-	return slices.ContainsFunc(call.Answers, func(a claudetest.Answer) bool {
+func answersItself(call recording.Call) bool {
+	return slices.ContainsFunc(call.Answers, func(a recording.Answer) bool {
 		var v struct {
 			Behavior string `json:"behavior"`
 		}

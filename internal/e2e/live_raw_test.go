@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // longPause is a pause in a recording that is meant, not measured.
@@ -57,7 +58,7 @@ type rawSpawner struct {
 
 // rawProcess remembers its input, for what is no whole line.
 type rawProcess struct {
-	claude.Process
+	spawn.Process
 	stdin io.WriteCloser
 }
 
@@ -66,7 +67,7 @@ func (p *rawProcess) Stdin() io.WriteCloser {
 	return p.stdin
 }
 
-func (s *rawSpawner) Spawn(ctx context.Context, cmd claude.Command) (claude.Process, error) {
+func (s *rawSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	cmd.Args = s.args
 	var env []string
 	for _, kv := range cmd.Env {
@@ -89,7 +90,7 @@ func (s *rawSpawner) Spawn(ctx context.Context, cmd claude.Command) (claude.Proc
 // feeder is the hand that wrote the input.
 type feeder struct {
 	*live
-	proc *claudetest.RecordedProcess
+	proc *recording.RecordedProcess
 	conn claude.Conn
 	seen *rawSpawner
 

@@ -1,7 +1,11 @@
 package e2e_test
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,9 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/recording"
 )
 
 const (
@@ -34,12 +39,13 @@ func corpusDir() string {
 	return filepath.Join("..", "..", "testdata", "wire")
 }
 
-// TestLive runs every recording again: the real CLI against the same script of
+// e2e.TestLive runs every recording again: the real CLI against the same script of
 // the API, this SDK in the place of the official one, driven by what its caller
 // did. What comes is what was recorded, apart from what differs from run to run.
 func TestLive(t *testing.T) {
+	t.Parallel() // with the other tests: much of its time is waiting
 	cli := e2e.CLI(t)
-	entries, err := os.ReadDir(corpusDir())
+	scenarios, err := longestFirst(corpusDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +60,43 @@ func TestLive(t *testing.T) {
 			}
 		})
 	}
-	for _, e := range entries {
-		if e.IsDir() {
-			names <- e.Name()
-		}
+	for _, name := range scenarios {
+		names <- name
 	}
 	close(names)
 	workers.Wait()
 	tally.log(t)
+}
+
+// longestFirst are the recordings of a directory, those that took long first, so that
+// none is left to run alone at the end.
+func longestFirst(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	took := map[string]float64{}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		names = append(names, e.Name())
+		files, err := fs.Glob(os.DirFS(filepath.Join(dir, e.Name())), "*/timeline.jsonl")
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range append(files, "timeline.jsonl") {
+			data, _ := os.ReadFile(filepath.Join(dir, e.Name(), file)) // where nothing was started there is none
+			data = bytes.TrimSpace(data)
+			var last recording.TimelineEvent
+			if json.Unmarshal(data[bytes.LastIndexByte(data, '\n')+1:], &last) == nil {
+				took[e.Name()] += last.TMS
+			}
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(took[b], took[a]) })
+	return names, nil
 }
 
 // liveTally counts what was run and keeps what was not.
@@ -83,7 +118,7 @@ func (y *liveTally) log(t *testing.T) {
 	t.Logf("%d recordings of an SDK and %d without one ran", y.ran, y.raw)
 	slices.Sort(y.notRun)
 	for _, why := range y.notRun {
-		t.Log("not run: " + why)
+		t.Log("skipped: " + why)
 	}
 	slices.Sort(y.loose)
 	for _, why := range slices.Compact(y.loose) {
@@ -95,15 +130,16 @@ func (y *liveTally) log(t *testing.T) {
 type live struct {
 	t     *testing.T
 	cli   string
-	rec   *claudetest.Recording
+	rec   *recording.Recording
 	root  string // stands for recordedHome
 	node  string
 	env   map[string]string
 	api   *claudetest.FakeAPI
-	store *claudetest.MemoryStore
+	store *recording.MemoryStore
 	tally *liveTally
 
 	cutsConnections bool // the API breaks connections off
+	fenced          bool // an empty .git keeps the project apart
 }
 
 func liveScenario(t *testing.T, cli, name string, tally *liveTally) {
@@ -123,22 +159,39 @@ func liveScenario(t *testing.T, cli, name string, tally *liveTally) {
 	if l.node, err = exec.LookPath("node"); err != nil {
 		l.node = "/usr/bin/node"
 	}
-	l.rec, err = claudetest.ReadRecording(filepath.Join(corpusDir(), name), l.here)
+	l.rec, err = recording.ReadRecording(filepath.Join(corpusDir(), name), l.here)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if why := l.cannotRun(); why != "" {
 		tally.add(func() { tally.notRun = append(tally.notRun, name+": "+why) })
-		return
+		t.Skip("skipped: " + why)
 	}
 	l.layOut()
 	if l.rec.Caller == nil {
 		tally.add(func() { tally.raw++ })
 		l.runRaw()
+		l.compareRequests()
 		return
 	}
 	tally.add(func() { tally.ran++ })
 	l.runCalls()
+	l.compareRequests()
+}
+
+func asJSON(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// overtaken reports whether an answer is a deny of a PermissionRequest hook that had
+// no effect, since the CLI had an allow by then.
+func overtaken(a recording.Answer) bool {
+	return a.HookEventName == "PermissionRequest" && a.AnswerLine == 0 && strings.Contains(string(a.Return), `"deny"`)
 }
 
 // cannotRun says why a recording is not run again, "" if it is.
@@ -154,11 +207,13 @@ func (l *live) cannotRun() string {
 			why = "no real CLI was run: " + call.CLI
 		case call.Spawn == nil:
 			why = "nothing was started"
+		case slices.ContainsFunc(call.Answers, overtaken):
+			why = "an allow overtook the deny of a hook, which it does not here: TestHookDenies"
 		default:
 			some = true
 		}
 	}
-	if some && l.rec.Caller.IDs == nil {
+	if some && l.rec.Caller.IDs.IsZero() {
 		return ""
 	}
 	return why
@@ -188,6 +243,11 @@ func (l *live) layOut() {
 	for _, d := range []string{"project", "extra", "tmp", ".claude", "servers"} {
 		must(os.MkdirAll(filepath.Join(l.root, d), 0o700))
 	}
+	// The recordings were made outside of any repository, and an empty one changes
+	// what the CLI says: only where there is one above is the project kept apart.
+	if l.fenced = underRepository(l.root); l.fenced {
+		must(claudetest.IsolateProject(filepath.Join(l.root, "project")))
+	}
 	for _, d := range []string{"project", "extra"} {
 		must(l.copyTree(filepath.Join(l.rec.Dir, "files", d), filepath.Join(l.root, d)))
 	}
@@ -216,7 +276,21 @@ func (l *live) layOut() {
 		l.env[k] = l.here(v)
 	}
 	if c := l.rec.Caller; c != nil {
-		l.store = claudetest.NewMemoryStore(c.Store)
+		l.store = recording.NewMemoryStore(c.Store)
+	}
+}
+
+// underRepository reports whether a directory, or one above it, is a repository.
+func underRepository(dir string) bool {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
 	}
 }
 
@@ -253,40 +327,39 @@ func (l *live) copyTree(from, to string) error {
 // runCalls makes the calls of the recording, one after the other.
 func (l *live) runCalls() {
 	records, calls := l.rec.Records(), l.rec.CallOutcomes()
-	var earlier []claude.Message
+	var earlier [][]message.Message
 	for i := range l.rec.Caller.Calls {
 		call := &l.rec.Caller.Calls[i]
 		if i > 0 {
-			l.betweenCalls()
-			l.takeIDs(call, earlier)
+			l.betweenCalls(i)
+			l.takeIDs(i, earlier)
 		}
 		if call.Spawn == nil || call.CLI != "" {
 			l.t.Logf("call %d is not made: there was no real CLI", i+1)
+			earlier = append(earlier, nil)
 			continue
 		}
 		c := &liveCall{live: l, call: call, n: i + 1, want: records[i], calls: calls, proc: l.rec.Processes[*call.Spawn]}
 		c.run()
 		c.compare()
-		earlier = append(earlier, c.got.Messages...)
+		earlier = append(earlier, c.got.Messages)
 	}
 }
 
 // takeIDs gives a call the ids that come from the messages of earlier ones.
-func (l *live) takeIDs(call *claudetest.Call, earlier []claude.Message) {
-	for option, where := range l.rec.Caller.IDs {
-		if _, ok := call.Options[option]; !ok {
-			continue
-		}
-		if id := claudetest.LookupID(where, earlier); id != "" {
-			call.Options[option] = fmt.Appendf(nil, "%q", id)
+func (l *live) takeIDs(n int, earlier [][]message.Message) {
+	calls := l.rec.Caller.Calls
+	for option, where := range l.rec.Caller.IDs.Of(calls, n) {
+		if id := recording.LookupCallID(where, earlier); id != "" {
+			calls[n].Options[option] = fmt.Appendf(nil, "%q", id)
 		}
 	}
 }
 
 // betweenCalls does what the caller did between two calls, which the recording
 // says in words: it took the local transcripts away.
-func (l *live) betweenCalls() {
-	text := l.rec.Caller.BetweenCalls
+func (l *live) betweenCalls(n int) {
+	text := l.rec.Caller.BetweenCalls.Before(n)
 	if text == "" {
 		return
 	}

@@ -16,22 +16,23 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/mcptool"
 )
 
 // serve makes tools of this process the server tools of the world.
-func (w *world) serve(tools ...claude.Tool) *mcp.Server {
-	server := claude.NewToolServer("tools", "1.0.0", tools...)
+func (w *world) serve(tools ...mcptool.Tool) *mcp.Server {
+	server := claude.MCPServer{Server: mcptool.NewToolServer("tools", "1.0.0", tools...)}
 	w.opts.MCPServers = map[string]claude.MCPServer{"tools": server}
 	w.opts.AllowedTools = []string{"mcp__tools"}
 	return server.Server
 }
 
 // returns is a tool without arguments that returns a value.
-func returns[Out any](name string, out Out, opts ...claude.ToolOption) claude.Tool {
-	return claude.NewTool(name, "the "+name+" tool", func(context.Context, struct{}) (Out, error) { return out, nil }, opts...)
+func returns[Out any](name string, out Out, opts ...mcptool.Option) mcptool.Tool {
+	return mcptool.NewTool(name, "the "+name+" tool", func(context.Context, struct{}) (Out, error) { return out, nil }, opts...)
 }
 
 // toolResults are the tool results that the model was shown in the n-th main
@@ -50,7 +51,7 @@ func TestMCPResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		tool claude.Tool
+		tool mcptool.Tool
 		want string // in what the model sees
 	}{
 		{returns("text", "plain text"), `"text":"plain text"`},
@@ -61,10 +62,10 @@ func TestMCPResults(t *testing.T) {
 		{returns("structured", map[string]any{"x": 1}), `{\"x\":1}`},
 		{returns("fails", &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "it went wrong"}}}), `"is_error":true`},
 		{returns("empty", &mcp.CallToolResult{}), `tool_result`},
-		{claude.NewTool("panics", "", func(context.Context, struct{}) (string, error) { panic("boom") }), `panicked: boom`},
+		{mcptool.NewTool("panics", "", func(context.Context, struct{}) (string, error) { panic("boom") }), `panicked: boom`},
 	}
 	var replies []claudetest.Reply
-	var tools []claude.Tool
+	var tools []mcptool.Tool
 	for _, tt := range tests {
 		tools = append(tools, tt.tool)
 		replies = append(replies, claudetest.Use("mcp__tools__"+tt.tool.Name(), nil), claudetest.Say("done"))
@@ -87,7 +88,7 @@ func TestMCPBigResult(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("0123456789abcdef", 5<<20/16)
 	w := newWorld(t, claudetest.Use("mcp__tools__big", nil), claudetest.Say("done"))
-	w.serve(returns("big", big, claude.ToolMaxResultSize(6<<20)))
+	w.serve(returns("big", big, mcptool.MaxResultSize(6<<20)))
 	talk := collect(claude.Query(t.Context(), "go", w.opts))
 	if r := talk.one(t); r.IsError || r.Result != "done" {
 		t.Fatalf("%+v", r)
@@ -114,13 +115,13 @@ func TestMCPParallel(t *testing.T) {
 		go func() { both.Wait(); close(met) }()
 		select {
 		case <-met:
-			return "met as " + claude.CallInfo(ctx).ToolUseID, nil
+			return "met as " + mcptool.CallInfo(ctx).ToolUseID, nil
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
 		}
 	}
 	w := newWorld(t, claudetest.Reply{Blocks: []claudetest.Block{claudetest.ToolUse("mcp__tools__meet", nil), claudetest.ToolUse("mcp__tools__meet", nil)}}, claudetest.Say("done"))
-	w.serve(claude.NewTool("meet", "", meet, claude.ToolAnnotations(mcp.ToolAnnotations{ReadOnlyHint: true})))
+	w.serve(mcptool.NewTool("meet", "", meet, mcptool.Annotations(mcp.ToolAnnotations{ReadOnlyHint: true})))
 	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
 	if got := w.asked(1); !strings.Contains(got, "met as toolu_0001") || !strings.Contains(got, "met as toolu_0002") {
 		t.Error(got)
@@ -132,9 +133,9 @@ func TestMCPListChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Use("mcp__tools__grow", nil), claudetest.Say("grown"), claudetest.Use("mcp__tools__late", nil), claudetest.Say("done"))
 	var server *mcp.Server
-	server = w.serve(claude.NewTool("grow", "", func(ctx context.Context, _ struct{}) (string, error) {
+	server = w.serve(mcptool.NewTool("grow", "", func(ctx context.Context, _ struct{}) (string, error) {
 		returns("late", "from the late tool").AddTo(server)
-		return "grown", claude.CallInfo(ctx).Progress(ctx, 1, 2, "half")
+		return "grown", mcptool.CallInfo(ctx).Progress(ctx, 1, 2, "half")
 	}))
 	c := w.connect()
 	collect(c.Query(t.Context(), "grow")).one(t)
@@ -151,7 +152,7 @@ func (w *world) eventually(c *claude.Client, name string, stands func(claude.MCP
 	ticks := time.NewTicker(20 * time.Millisecond)
 	defer ticks.Stop()
 	for range 500 {
-		for _, s := range ok[[]claude.MCPServerStatus](w.t)(c.MCPStatus(w.t.Context())) {
+		for _, s := range ok[[]claude.MCPServerStatus](w.t)(c.ListMCPServers(w.t.Context())) {
 			if s.Name == name && stands(s) {
 				return
 			}
@@ -165,8 +166,8 @@ func (w *world) eventually(c *claude.Client, name string, stands func(claude.MCP
 // asks the callback itself; without one the question is declined.
 func TestMCPElicitation(t *testing.T) {
 	t.Parallel()
-	ask := claude.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
-		res, err := claude.CallInfo(ctx).Session.Elicit(ctx, &mcp.ElicitParams{
+	ask := mcptool.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
+		res, err := mcptool.CallInfo(ctx).Session.Elicit(ctx, &mcp.ElicitParams{
 			Message: "Your name?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
 		})
 		if err != nil {
@@ -184,7 +185,7 @@ func TestMCPElicitation(t *testing.T) {
 		if req.MCPServerName != "tools" || req.Message != "Your name?" {
 			t.Errorf("asked with %s", req.Raw())
 		}
-		return &claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
+		return &claude.ElicitationResult{Action: message.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
 	}
 	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
 	if got := w.toolResults(3); !strings.Contains(got, "the user said accept Bo") {
@@ -195,7 +196,7 @@ func TestMCPElicitation(t *testing.T) {
 func TestMCPSharedByTwentyClients(t *testing.T) {
 	var mu sync.Mutex
 	calls, running, most := map[string]int{}, 0, 0
-	who := claude.NewTool("who", "", func(_ context.Context, in struct {
+	who := mcptool.NewTool("who", "", func(_ context.Context, in struct {
 		Client string `json:"client"`
 	}) (string, error) {
 		mu.Lock()
@@ -203,7 +204,7 @@ func TestMCPSharedByTwentyClients(t *testing.T) {
 		calls[in.Client]++
 		return "hello " + in.Client, nil
 	})
-	server := claude.NewToolServer("tools", "1.0.0", who)
+	server := claude.MCPServer{Server: mcptool.NewToolServer("tools", "1.0.0", who)}
 	var clients sync.WaitGroup
 	for i := range 20 {
 		clients.Go(func() {
@@ -243,7 +244,7 @@ func TestMCPSetServers(t *testing.T) {
 	w.opts.AllowedTools = []string{"mcp__dyn"}
 	c := w.connect()
 	collect(c.Query(t.Context(), "hello")).one(t)
-	change := ok[*claude.MCPServersChange](t)(c.SetMCPServers(t.Context(), map[string]claude.MCPServer{"dyn": claude.NewToolServer("dyn", "1", returns("hi", "hi from dyn"))}))
+	change := ok[*claude.MCPServersChange](t)(c.SetMCPServers(t.Context(), map[string]claude.MCPServer{"dyn": {Server: mcptool.NewToolServer("dyn", "1", returns("hi", "hi from dyn"))}}))
 	if len(change.Added) != 1 || len(change.Errors) != 0 {
 		t.Errorf("%s", change.Raw())
 	}
@@ -274,11 +275,11 @@ func TestMCPWithoutManifests(t *testing.T) {
 
 // externalServers are a server on each kind of wire.
 func externalServers(t *testing.T) map[string]claude.MCPServer {
-	server := claude.NewToolServer("outside", "1.0.0", claude.NewTool("echo", "", func(_ context.Context, in struct {
+	server := claude.MCPServer{Server: mcptool.NewToolServer("outside", "1.0.0", mcptool.NewTool("echo", "", func(_ context.Context, in struct {
 		Text string `json:"text"`
 	}) (string, error) {
 		return "outside echo: " + in.Text, nil
-	})).Server
+	}))}.Server
 	get := func(*http.Request) *mcp.Server { return server }
 	start := func(h http.Handler) string {
 		s := httptest.NewServer(h)
@@ -350,7 +351,7 @@ func TestMCPRequired(t *testing.T) {
 func TestMCPInterrupt(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan struct{}, 2), make(chan error, 2)
-	wait := claude.NewTool("wait", "", func(ctx context.Context, _ struct{}) (string, error) {
+	wait := mcptool.NewTool("wait", "", func(ctx context.Context, _ struct{}) (string, error) {
 		begun <- struct{}{}
 		<-ctx.Done()
 		ended <- context.Cause(ctx)

@@ -9,8 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -54,7 +58,7 @@ func always(r claude.PermissionResult, err error) func(context.Context, *claude.
 // toolResults are the texts of all results of tools.
 func (t talk) toolResults() string {
 	var b strings.Builder
-	for _, m := range of[*claude.UserMessage](t.messages) {
+	for _, m := range of[*message.User](t.messages) {
 		b.Write(m.Raw())
 	}
 	return b.String()
@@ -91,7 +95,7 @@ func TestPermissionDecides(t *testing.T) {
 			if p.ToolName != "Bash" || p.ToolUseID == "" || p.RequestID == "" || p.Description != "run it" || len(p.Suggestions) == 0 || p.BlockedPath != filepath.Join(w.dir, "f1") {
 				t.Errorf("%s", p.Raw())
 			}
-			if in, err := p.DecodeInput(); err != nil || in.(*claude.BashInput).Command != "touch f1" {
+			if in, err := tool.Decode(p); err != nil || in.(*tool.BashInput).Command != "touch f1" {
 				t.Errorf("%v, %v", in, err)
 			}
 			for _, f := range []string{"f1", "f2"} {
@@ -139,19 +143,19 @@ func TestPermissionSuggestions(t *testing.T) {
 // Each kind of update is taken, to each destination.
 func TestPermissionUpdates(t *testing.T) {
 	t.Parallel()
-	rules := []claude.PermissionRule{{ToolName: "WebSearch"}, {ToolName: "Bash", RuleContent: "ls:*"}}
-	for _, to := range []claude.PermissionDestination{claude.DestinationUserSettings, claude.DestinationProjectSettings, claude.DestinationLocalSettings, claude.DestinationSession, claude.DestinationCLIArg} {
+	rules := []message.PermissionRule{{ToolName: "WebSearch"}, {ToolName: "Bash", RuleContent: "ls:*"}}
+	for _, to := range []message.PermissionDestination{message.DestinationUserSettings, message.DestinationProjectSettings, message.DestinationLocalSettings, message.DestinationSession, message.DestinationCLIArg} {
 		t.Run(string(to), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, touchFile, claudetest.Say("done"))
-			w.asking(always(&claude.Allow{UpdatedPermissions: []claude.PermissionUpdate{
-				{Type: claude.UpdateAddRules, Rules: rules, Behavior: claude.BehaviorAsk, Destination: to},
-				{Type: claude.UpdateReplaceRules, Rules: rules[:1], Behavior: claude.BehaviorDeny, Destination: to},
-				{Type: claude.UpdateRemoveRules, Rules: rules[:1], Behavior: claude.BehaviorAllow, Destination: to},
-				{Type: claude.UpdateAddRules, Behavior: claude.BehaviorAllow, Destination: to},
-				{Type: claude.UpdateAddDirectories, Directories: []string{w.dir}, Destination: to},
-				{Type: claude.UpdateRemoveDirectories, Destination: to},
-				{Type: claude.UpdateSetMode, Mode: claude.ModeAcceptEdits, Destination: to},
+			w.asking(always(&claude.Allow{UpdatedPermissions: []message.PermissionUpdate{
+				{Type: message.UpdateAddRules, Rules: rules, Behavior: message.BehaviorAsk, Destination: to},
+				{Type: message.UpdateReplaceRules, Rules: rules[:1], Behavior: message.BehaviorDeny, Destination: to},
+				{Type: message.UpdateRemoveRules, Rules: rules[:1], Behavior: message.BehaviorAllow, Destination: to},
+				{Type: message.UpdateAddRules, Behavior: message.BehaviorAllow, Destination: to},
+				{Type: message.UpdateAddDirectories, Directories: []string{w.dir}, Destination: to},
+				{Type: message.UpdateRemoveDirectories, Destination: to},
+				{Type: message.UpdateSetMode, Mode: message.ModeAcceptEdits, Destination: to},
 			}}, nil))
 			if talk := collect(claude.Query(t.Context(), "go", w.opts)); !w.exists("f1") {
 				t.Errorf("%s", talk.toolResults())
@@ -219,7 +223,7 @@ func TestQuestionIsNeverAnsweredForTheUser(t *testing.T) {
 		"allowed": func(o *claude.Options) { o.AllowedTools = []string{"AskUserQuestion"} },
 		"star":    func(o *claude.Options) { o.AllowedTools = []string{"*"} },
 		"bypass": func(o *claude.Options) {
-			o.PermissionMode, o.AllowDangerouslySkipPermissions = claude.ModeBypassPermissions, true
+			o.PermissionMode, o.AllowDangerouslySkipPermissions = message.ModeBypassPermissions, true
 			o.Env["IS_SANDBOX"] = "1" // the tests may run as root
 		},
 	} {
@@ -237,12 +241,12 @@ func TestQuestionIsNeverAnsweredForTheUser(t *testing.T) {
 			w.opts.OnQuestion = answerQuestions
 			set(w.opts)
 			talk = collect(claude.Query(t.Context(), "go", w.opts))
-			results := of[*claude.UserMessage](talk.messages)
+			results := of[*message.User](talk.messages)
 			if len(results) != 1 {
 				t.Fatalf("%v", talk.kinds())
 			}
-			got, err := results[0].DecodeToolResult(claude.ToolAskUserQuestion)
-			r, isAnswer := got.(*claude.AskUserQuestionResult)
+			got, err := tool.DecodeResultOf(results[0], tool.AskUserQuestion)
+			r, isAnswer := got.(*tool.AskUserQuestionResult)
 			if err != nil || !isAnswer || r.Answers["Which colour?"] != "Red, Blue" || r.Annotations["Why?"].Unanswered != "skipped" {
 				t.Errorf("%v: %s", err, talk.toolResults())
 			}
@@ -278,25 +282,25 @@ func TestPlan(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		decision claude.PlanDecision
-		mode     claude.PermissionMode // that the CLI changes to
+		mode     message.PermissionMode // that the CLI changes to
 		says     string
 	}{
-		{"approved", claude.PlanDecision{Approve: true}, claude.ModeDefault, "approved"},
-		{"edited", claude.PlanDecision{Approve: true, Plan: "another plan", Mode: claude.ModeAcceptEdits}, claude.ModeAcceptEdits, "another plan"},
+		{"approved", claude.PlanDecision{Approve: true}, message.ModeDefault, "approved"},
+		{"edited", claude.PlanDecision{Approve: true, Plan: "another plan", Mode: message.ModeAcceptEdits}, message.ModeAcceptEdits, "another plan"},
 		{"refused", claude.PlanDecision{Message: "think again"}, "", "think again"},
 		{"refused without a word", claude.PlanDecision{}, "", "The plan was not approved."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, claudetest.Use("ExitPlanMode", map[string]any{}), claudetest.Say("done"))
-			w.opts.PermissionMode = claude.ModePlan
+			w.opts.PermissionMode = message.ModePlan
 			w.opts.OnPlan = func(context.Context, *claude.PlanRequest) (*claude.PlanDecision, error) { return &tt.decision, nil }
 			talk := collect(claude.Query(t.Context(), "go", w.opts))
 			if !strings.Contains(talk.toolResults(), tt.says) {
 				t.Errorf("%s", talk.toolResults())
 			}
-			var mode claude.PermissionMode
-			for _, s := range of[*claude.StatusMessage](talk.messages) {
+			var mode message.PermissionMode
+			for _, s := range of[*message.Status](talk.messages) {
 				mode = s.PermissionMode
 			}
 			if mode != tt.mode {
@@ -319,16 +323,16 @@ func TestElicitation(t *testing.T) {
 		says string
 	}{
 		{"accept", func(_ context.Context, e *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
-			if e.MCPServerName != "ext" || e.Mode != claude.ElicitationForm || !slices.Equal(e.PropertyOrder, []string{"name"}) {
+			if e.MCPServerName != "ext" || e.Mode != message.ElicitationForm || !slices.Equal(e.PropertyOrder, []string{"name"}) {
 				return nil, errors.New(string(e.Raw()))
 			}
-			return &claude.ElicitationResult{Action: claude.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
+			return &claude.ElicitationResult{Action: message.ElicitationAccept, Content: map[string]any{"name": "Bo"}}, nil
 		}, `Bo`},
 		{"decline", func(context.Context, *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
-			return &claude.ElicitationResult{Action: claude.ElicitationDecline}, nil
+			return &claude.ElicitationResult{Action: message.ElicitationDecline}, nil
 		}, `decline`},
 		{"cancel", func(context.Context, *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
-			return &claude.ElicitationResult{Action: claude.ElicitationCancel}, nil
+			return &claude.ElicitationResult{Action: message.ElicitationCancel}, nil
 		}, `cancel`},
 		{"nobody", nil, `decline`},
 		{"panic", func(context.Context, *claude.ElicitationRequest) (*claude.ElicitationResult, error) { panic("boom") }, `cancel`},
@@ -363,16 +367,37 @@ func TestElicitationURL(t *testing.T) {
 	asked := make(chan *claude.ElicitationRequest, 1)
 	w.opts.OnElicitation = func(_ context.Context, e *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
 		asked <- e
-		return &claude.ElicitationResult{Action: claude.ElicitationAccept}, nil
+		return &claude.ElicitationResult{Action: message.ElicitationAccept}, nil
 	}
 	talk := collect(claude.Query(t.Context(), "go", w.opts))
 	if len(asked) != 1 {
 		t.Fatal(talk.toolResults())
 	}
-	if e := <-asked; e.Mode != claude.ElicitationURL || e.URL != "https://example.com/in" || e.ElicitationID != "e1" || e.Message != "Log in" {
+	if e := <-asked; e.Mode != message.ElicitationURL || e.URL != "https://example.com/in" || e.ElicitationID != "e1" || e.Message != "Log in" {
 		t.Errorf("%s", e.Raw())
 	}
 	if !strings.Contains(talk.toolResults(), `accept`) {
 		t.Error(talk.toolResults())
+	}
+}
+
+// The deny of a PermissionRequest hook counts against an immediate allow, however
+// slow the hook is, and its message reaches the model.
+func TestHookDenies(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []time.Duration{0, 700 * time.Millisecond} {
+		w := newWorld(t, touchFile, claudetest.Say("done"))
+		w.asking(always(&claude.Allow{}, nil))
+		w.opts.Hooks = &hook.Hooks{PermissionRequest: hook.On("Bash", func(ctx context.Context, _ *hook.PermissionRequestInput) (*hook.PermissionRequestOutput, error) {
+			select {
+			case <-time.After(slow):
+			case <-ctx.Done():
+			}
+			return &hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{Behavior: hook.DecisionDeny, Message: "the hook says no"}}, nil
+		})}
+		got := collect(claude.Query(t.Context(), "touch it", w.opts))
+		if got.err != nil || w.exists("f1") || !strings.Contains(got.toolResults(), "the hook says no") {
+			t.Errorf("after %v: the file is there: %v, results %s, %v", slow, w.exists("f1"), got.toolResults(), got.err)
+		}
 	}
 }

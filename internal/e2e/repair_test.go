@@ -19,7 +19,7 @@ import (
 // repairedMaxLine is what counts as oversized here.
 const repairedMaxLine = 256 << 10
 
-// TestRepairedResumes repairs sessions with each kind of fault and resumes them: the
+// e2e.TestRepairedResumes repairs sessions with each kind of fault and resumes them: the
 // CLI goes on with the conversation, and what it sends the API takes.
 func TestRepairedResumes(t *testing.T) {
 	each := uint64(3)

@@ -6,17 +6,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/clipath"
 )
 
 // SDKPath returns the module of the official TypeScript SDK that is installed with the
 // pinned CLI, and the node that runs it.
 func SDKPath() (node, module string, err error) {
-	cli, err := cachedPath()
+	cli, err := clipath.Cached()
 	if err != nil {
 		return "", "", err
 	}
 	module = filepath.Join(filepath.Dir(filepath.Dir(cli)), "claude-agent-sdk", "sdk.mjs")
-	if err := checkFile(module); err != nil {
+	if err := clipath.CheckFile(module); err != nil {
 		return "", "", fmt.Errorf("the official SDK is not installed, run make test, or scripts/install-cli: %w", err)
 	}
 	node, err = exec.LookPath("node")

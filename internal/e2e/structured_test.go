@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -46,7 +47,7 @@ func TestRunJSON_never(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Use("StructuredOutput", map[string]any{"name": 7}).Times(9))
 	_, _, err := claude.RunJSON[city](t.Context(), "the capital of France", w.opts)
-	if e := as[*claude.ResultError](t, err); e.Result.Subtype != claude.ResultMaxStructuredOutputRetry {
+	if e := as[*message.ResultError](t, err); e.Result.Subtype != message.ResultMaxStructuredOutputRetry {
 		t.Errorf("%v", err)
 	}
 }
@@ -59,7 +60,7 @@ func TestRunJSON_longSchema(t *testing.T) {
 	for i := range long {
 		long[i] = 'x'
 	}
-	w.opts.JSONSchema = claude.JSON(`{"type":"object","description":"` + string(long) + `","properties":{"name":{"type":"string"},"population":{"type":"integer"}},"required":["name"]}`)
+	w.opts.JSONSchema = message.JSON(`{"type":"object","description":"` + string(long) + `","properties":{"name":{"type":"string"},"population":{"type":"integer"}},"required":["name"]}`)
 	got, _, err := claude.RunJSON[city](t.Context(), "a capital", w.opts)
 	if err != nil || got.Name != "Oslo" {
 		t.Errorf("%+v, %v", got, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -32,7 +33,7 @@ func sendTo(t *testing.T, c *claude.Client, text string) *claude.Turn {
 }
 
 // until ranges over a turn until a message fits.
-func until(t *testing.T, turn *claude.Turn, fits func(claude.Message) bool) {
+func until(t *testing.T, turn *claude.Turn, fits func(message.Message) bool) {
 	t.Helper()
 	for m, err := range turn.Messages(t.Context()) {
 		if err != nil {
@@ -45,14 +46,14 @@ func until(t *testing.T, turn *claude.Turn, fits func(claude.Message) bool) {
 	t.Fatal("the turn has ended before")
 }
 
-func isDelta(m claude.Message) bool {
-	ev, ok := m.(*claude.StreamEventMessage)
+func isDelta(m message.Message) bool {
+	ev, ok := m.(*message.StreamEvent)
 	return ok && ev.TextDelta() != ""
 }
 
-func isQueued(m claude.Message) bool {
-	l, ok := m.(*claude.CommandLifecycleMessage)
-	return ok && l.State == claude.CommandQueued
+func isQueued(m message.Message) bool {
+	l, ok := m.(*message.CommandLifecycle)
+	return ok && l.State == message.CommandQueued
 }
 
 // longStory is an answer that does not end by itself.
@@ -73,7 +74,7 @@ func TestClearChangesTheSession(t *testing.T) {
 	if again.SessionID != c.SessionID() || again.Result != "two" || c.View().SessionID != c.SessionID() {
 		t.Errorf("%s in %s, the client in %s", again.Result, again.SessionID, c.SessionID())
 	}
-	if resets := of[*claude.ConversationResetMessage](seen().messages); len(resets) != 1 || resets[0].Trigger != "clear" {
+	if resets := of[*message.ConversationReset](seen().messages); len(resets) != 1 || resets[0].Trigger != "clear" {
 		t.Errorf("resets: %v", resets)
 	}
 }
@@ -90,7 +91,7 @@ func TestInterruptWithAQueuedPrompt(t *testing.T) {
 			until(t, a, isDelta)
 			b := sendTo(t, c, "and then")
 			until(t, b, isQueued)
-			if v := c.View(); v.Phase != claude.PhaseStreaming || v.Queued != 1 || v.PID == 0 || a.State() != claude.CommandStarted || b.State() != claude.CommandQueued {
+			if v := c.View(); v.Phase != claude.PhaseStreaming || v.Queued != 1 || v.PID == 0 || a.State() != message.CommandStarted || b.State() != message.CommandQueued {
 				t.Errorf("%+v, %s and %s", v, a.State(), b.State())
 			}
 			interrupt := c.Interrupt
@@ -105,14 +106,14 @@ func TestInterruptWithAQueuedPrompt(t *testing.T) {
 			if !slices.Equal(named, []string{b.ID}) {
 				t.Errorf("receipt %s", receipt.Raw())
 			}
-			if r, err := a.Wait(t.Context()); err != nil || r.TerminalReason != claude.TerminalAbortedStreaming || a.State() != claude.CommandCancelled {
+			if r, err := a.Wait(t.Context()); !errors.As(err, new(*claude.ResultError)) || r.TerminalReason != message.TerminalAbortedStreaming || a.State() != message.CommandCancelled {
 				t.Errorf("%v, %v, %s", r, err, a.State())
 			}
 			r, err := b.Wait(t.Context())
 			switch {
-			case drop && (!errors.Is(err, claude.ErrCancelled) || b.State() != claude.CommandCancelled):
+			case drop && (!errors.Is(err, claude.ErrCancelled) || b.State() != message.CommandCancelled):
 				t.Errorf("dropped: %v, %v, %s", r, err, b.State())
-			case !drop && (err != nil || r.Result != "second" || b.State() != claude.CommandCompleted):
+			case !drop && (err != nil || r.Result != "second" || b.State() != message.CommandCompleted):
 				t.Errorf("kept: %v, %v, %s", r, err, b.State())
 			}
 			if err := c.WaitIdle(t.Context()); err != nil || c.View().Phase != claude.PhaseIdle {
@@ -128,7 +129,7 @@ func TestCancelOfAQueuedPrompt(t *testing.T) {
 	w.opts.IncludePartialMessages = true
 	c := w.connect()
 	a := sendTo(t, c, "tell me")
-	until(t, a, func(m claude.Message) bool { return claude.Kind(m) == "stream_event" })
+	until(t, a, func(m message.Message) bool { return message.Kind(m) == "stream_event" })
 	b := sendTo(t, c, "and then")
 	until(t, b, isQueued)
 	if err := b.Cancel(t.Context()); err != nil {
@@ -185,7 +186,7 @@ func TestWaitIdleWithABackgroundCommand(t *testing.T) {
 	if got := seen(); len(got.results()) != 2 || got.results()[1].Result != "noticed" {
 		t.Errorf("%v", got.kinds())
 	}
-	if done := c.Tasks()[0]; done.Live() || done.Status != claude.TaskCompleted || done.OutputFile == "" || done.Ended.Before(done.Started.Add(-time.Second)) {
+	if done := c.Tasks()[0]; done.Live() || done.Status != message.TaskCompleted || done.OutputFile == "" || done.Ended.Before(done.Started.Add(-time.Second)) {
 		t.Errorf("%+v", done)
 	}
 }
@@ -202,7 +203,7 @@ func TestWaitIdleWithAStoppedTask(t *testing.T) {
 	if err := c.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if done := c.Tasks()[0]; done.Live() || done.Status != claude.TaskKilled {
+	if done := c.Tasks()[0]; done.Live() || done.Status != message.TaskKilled {
 		t.Errorf("%+v", done)
 	}
 }
@@ -227,7 +228,7 @@ func TestNestedAgents(t *testing.T) {
 		t.Fatalf("%+v", tasks)
 	}
 	for name, task := range map[string]claude.Task{"outer": tasks[0], "inner": tasks[0].Children[0]} {
-		if task.AgentType != name || task.Description != "do "+name || task.Status != claude.TaskCompleted || task.Summary != name+" result" || task.Usage.TotalTokens == 0 || task.Live() {
+		if task.AgentType != name || task.Description != "do "+name || task.Status != message.TaskCompleted || task.Summary != name+" result" || task.Usage.TotalTokens == 0 || task.Live() {
 			t.Errorf("%s: %+v", name, task)
 		}
 	}

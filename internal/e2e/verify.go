@@ -12,7 +12,11 @@ import (
 
 // VerifyMain runs a package's tests and fails them if they leave a goroutine or
 // a child process behind. It is the body of a TestMain.
-func VerifyMain(m *testing.M) {
+func VerifyMain(m *testing.M) { os.Exit(Verify(m)) }
+
+// Verify is VerifyMain for a TestMain that has something to do before it exits with the
+// code that is returned.
+func Verify(m *testing.M) int {
 	code := m.Run()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
@@ -24,7 +28,7 @@ func VerifyMain(m *testing.M) {
 			code = 1
 		}
 	}
-	os.Exit(code)
+	return code
 }
 
 // children lists the child processes of this one, where the system tells.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claudepool"
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
@@ -34,11 +35,11 @@ func TestPrewarm(t *testing.T) {
 	}
 }
 
-// TestPoolRecycles: a conversation goes on in a new process, for the CLI too.
+// e2e.TestPoolRecycles: a conversation goes on in a new process, for the CLI too.
 func TestPoolRecycles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("one"), claudetest.Say("two"))
-	p := claude.NewPool(claude.PoolOptions{Min: 1, Max: 2, Recycle: claude.Recycle{Memory: 1 << 20}})
+	p := claudepool.New(claudepool.Options{Min: 1, Max: 2, Recycle: claudepool.Recycle{Memory: 1 << 20}})
 	defer p.Close()
 	if err := p.Warm(t.Context(), w.opts); err != nil {
 		t.Fatal(err)
@@ -50,7 +51,7 @@ func TestPoolRecycles(t *testing.T) {
 	defer l.Close()
 	first := collect(l.Query(t.Context(), "first"))
 	pid, session := l.Client().View().PID, l.Client().SessionID()
-	if n, err := l.Client().Memory(); err != nil || n < 50<<20 {
+	if n, err := l.Client().MeasureMemory(); err != nil || n < 50<<20 {
 		t.Errorf("the CLI has %d bytes, %v", n, err)
 	}
 	second := collect(l.Query(t.Context(), "second"))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/internal/e2e"
 )
@@ -37,13 +38,12 @@ func newWorld(t *testing.T, replies ...claudetest.Reply) *world {
 	t.Helper()
 	cli := e2e.CLI(t)
 	api := claudetest.StartFakeAPI(t, claudetest.Replies(replies...))
-	w := &world{t: t, api: api, dir: t.TempDir()}
 	opts, err := claudetest.HermeticOptions(t.TempDir(), api.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.CLIPath, opts.Dir = cli, w.dir
-	w.opts = opts
+	opts.CLIPath = cli
+	w := &world{t: t, api: api, dir: opts.Dir, opts: opts}
 	return w
 }
 
@@ -59,11 +59,11 @@ func (w *world) connect() *claude.Client {
 
 // talk is what came of a range.
 type talk struct {
-	messages []claude.Message
+	messages []message.Message
 	err      error
 }
 
-func collect(seq iter.Seq2[claude.Message, error]) (t talk) {
+func collect(seq iter.Seq2[message.Message, error]) (t talk) {
 	for m, err := range seq {
 		if err != nil {
 			t.err = err
@@ -77,13 +77,13 @@ func collect(seq iter.Seq2[claude.Message, error]) (t talk) {
 func (t talk) kinds() []string {
 	var kinds []string
 	for _, m := range t.messages {
-		kinds = append(kinds, claude.Kind(m))
+		kinds = append(kinds, message.Kind(m))
 	}
 	return kinds
 }
 
 // of returns the messages of one type.
-func of[M claude.Message](messages []claude.Message) (out []M) {
+func of[M message.Message](messages []message.Message) (out []M) {
 	for _, m := range messages {
 		if x, ok := m.(M); ok {
 			out = append(out, x)
@@ -92,19 +92,19 @@ func of[M claude.Message](messages []claude.Message) (out []M) {
 	return out
 }
 
-func (t talk) results() []*claude.ResultMessage { return of[*claude.ResultMessage](t.messages) }
+func (t talk) results() []*message.Result { return of[*message.Result](t.messages) }
 
 // text is everything that the model said.
 func (t talk) text() string {
 	var b strings.Builder
-	for _, m := range of[*claude.AssistantMessage](t.messages) {
+	for _, m := range of[*message.Assistant](t.messages) {
 		b.WriteString(m.Text())
 	}
 	return b.String()
 }
 
 // one is the only result.
-func (t talk) one(tb testing.TB) *claude.ResultMessage {
+func (t talk) one(tb testing.TB) *message.Result {
 	tb.Helper()
 	if len(t.results()) != 1 {
 		tb.Fatalf("%d results in %v, error %v", len(t.results()), t.kinds(), t.err)

@@ -1,0 +1,109 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/internal/e2e"
+)
+
+// A repository above the temporary directory, with settings of its own, is
+// neither read nor written: its rule does not allow the tool, and the rule that
+// the user gives here does not land there.
+func TestHermeticOptionsUnderARepository(t *testing.T) {
+	t.Parallel()
+	e2e.CLI(t)
+	repo := t.TempDir()
+	settings := filepath.Join(repo, ".claude", "settings.local.json")
+	const planted = `{"permissions":{"allow":["Bash(touch a)"]}}`
+	for _, dir := range []string{filepath.Join(repo, ".git"), filepath.Dir(settings), filepath.Join(repo, "tmp")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, text := range map[string]string{
+		settings: planted, filepath.Join(repo, ".git", "HEAD"): "ref: refs/heads/planted\n", filepath.Join(repo, "CLAUDE.md"): "planted memory\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	api := claudetest.StartFakeAPI(t, claudetest.Replies(
+		claudetest.Use("Bash", map[string]any{"command": "touch a", "description": "touch"}), claudetest.Say("done"),
+	))
+	opts, err := claudetest.HermeticOptions(filepath.Join(repo, "tmp"), api.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.SettingSources = []string{"user", "project", "local"}
+	asked := 0
+	opts.CanUseTool = func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
+		asked++
+		return &claude.Allow{UpdatedPermissions: []message.PermissionUpdate{{
+			Type: message.UpdateAddRules, Behavior: message.BehaviorAllow, Destination: message.DestinationLocalSettings,
+			Rules: []message.PermissionRule{{ToolName: "Bash", RuleContent: "touch b"}},
+		}}}, nil
+	}
+	got := collect(claude.Query(t.Context(), "Touch it.", opts))
+	if r := got.one(t); r.IsError || asked != 1 {
+		t.Errorf("asked %d times, result %s", asked, r.Text())
+	}
+	if text, err := os.ReadFile(settings); err != nil || string(text) != planted {
+		t.Errorf("the repository's settings are now %s, %v", text, err)
+	}
+	own, err := os.ReadFile(filepath.Join(opts.Dir, ".claude", "settings.local.json"))
+	if err != nil || !strings.Contains(string(own), "touch b") {
+		t.Errorf("the project's own settings are %s, %v", own, err)
+	}
+	for _, r := range api.Requests() {
+		if strings.Contains(string(r.Body), "refs/heads/planted") || strings.Contains(string(r.Body), "Current branch: planted") {
+			t.Errorf("the model was told of the repository above")
+		}
+	}
+}
+
+// The README's snippet for tests works for a user of the library: the CLI is found
+// in the places that FindCLI names, and nothing else has to be set.
+func TestREADMETestSnippet(t *testing.T) {
+	t.Parallel()
+	cli := e2e.CLI(t)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "## In your tests\n\n```go\n")
+	snippet, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("the README has no snippet for tests")
+	}
+	src := filepath.Join(t.TempDir(), "snippet_test.go")
+	program := "package readme\n\nimport (\n\"testing\"\n\"github.com/seed7221b0f9/parley/claude\"\n\"github.com/seed7221b0f9/parley/claudetest\"\n)\n\n" +
+		"func TestSnippet(t *testing.T) {\n" + snippet + "\nif err != nil {\nt.Fatal(err)\n}\nt.Log(\"answer:\", result.Result)\n}\n"
+	if err := os.WriteFile(src, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), "snippet.test")
+	build := exec.Command("go", "test", "-c", "-buildvcs=false", "-o", bin, src)
+	build.Dir = root // inside the module, so that it finds this version
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.Command(bin, "-test.v")
+	run.Dir = t.TempDir()
+	run.Env = []string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "PATH=/usr/bin:/bin", "PARLEY_CLI=" + cli}
+	out, err := run.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "answer: It said hi.") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

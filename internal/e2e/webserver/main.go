@@ -1,0 +1,105 @@
+// Webserver is the session server that the browser suite drives: the real one, with the
+// embedded page, a store of its own and agents that play scenes; with -cli also the real
+// Claude CLI against a fake API. It prints its address with the token, and ends with its
+// standard input.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// flags are what the suite starts it with.
+type flags struct{ dir, work, addr, corpus, cli, script string }
+
+func main() {
+	var f flags
+	flag.StringVar(&f.dir, "dir", "", "where the store, the tokens and the sessions are")
+	flag.StringVar(&f.work, "work", "", "where sessions run (default: project below -dir)")
+	flag.StringVar(&f.addr, "addr", "127.0.0.1:0", "where to listen")
+	flag.StringVar(&f.corpus, "corpus", "", "the recordings that the prompt replay NAME plays")
+	flag.StringVar(&f.cli, "cli", "", "the Claude CLI; it is offered as the agent claude")
+	flag.StringVar(&f.script, "script", "", "what the fake API says to that CLI")
+	flag.Parse()
+	if err := run(f); err != nil {
+		fmt.Fprintln(os.Stderr, "webserver:", err)
+		os.Exit(1)
+	}
+}
+
+func run(f flags) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // the suite holds the other end
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	if f.work == "" {
+		f.work = filepath.Join(f.dir, "project")
+	}
+	if err := furnish(f); err != nil {
+		return err
+	}
+	providers, end, err := providers(f)
+	if err != nil {
+		return err
+	}
+	defer end()
+	store, err := eventlog.Open(ctx, &eventlog.Options{Dir: filepath.Join(f.dir, "store")})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close(context.Background()) }()
+	s, err := server.New(ctx, server.Options{
+		Providers: providers, Simulated: true, Store: store, Dir: filepath.Join(f.dir, "server"), Directories: []string{f.work},
+		DrainTimeout: time.Second, MaxAgents: 500,
+	})
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", f.addr)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s/#token=%s\n", l.Addr(), s.Token())
+	return s.Serve(ctx, l)
+}
+
+// furnish makes the project that sessions run in.
+func furnish(f flags) error {
+	if err := os.MkdirAll(filepath.Join(f.dir, "sim"), 0o700); err != nil {
+		return err
+	}
+	for _, name := range []string{"README.md", "main.go", "upload/retry.go", "upload/retry_test.go"} {
+		name = filepath.Join(f.work, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte("text\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// providers are the agents: scenes first, then the simulated one, and the real one if there
+// is a CLI.
+func providers(f flags) ([]agent.Provider, func(), error) {
+	list := []agent.Provider{&stage{corpus: f.corpus}, &agenttest.Provider{Dir: filepath.Join(f.dir, "sim"), Pause: 5 * time.Millisecond}}
+	if f.cli == "" {
+		return list, func() {}, nil
+	}
+	p, end, err := realCLI(f.dir, f.work, f.cli, f.script)
+	return append(list, p), end, err
+}
