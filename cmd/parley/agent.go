@@ -7,13 +7,14 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/sim"
 )
 
 // The values of --agent.
 const (
 	agentClaude = "claude"
+	agentCodex  = "codex"
 	agentSim    = "sim"
 	agentReplay = "replay:" // and a directory
 )
@@ -23,12 +24,13 @@ type agentChoice struct {
 	kind string // one of the values of --agent
 	note string // what has to be said about it before anything; "" if nothing
 	must bool   // also to those who want to hear nothing
+	mark string // what stands before the answers where they are all that is read; "" for an agent that is one
 }
 
 // chooseAgent makes o talk to the agent that the flags ask for. Unless they say
-// otherwise that is the CLI where there is one. onePrompt says that there will be
-// no more than one.
-func (f *runFlags) chooseAgent(o *claude.Options, onePrompt bool) (agentChoice, error) {
+// otherwise that is the CLI; where there is none, and a person sees what is written,
+// it is the simulated agent. onePrompt says that there will be no more than one.
+func (f *runFlags) chooseAgent(o *claude.Options, onePrompt, person bool) (agentChoice, error) {
 	dir, replay := strings.CutPrefix(f.agent, agentReplay)
 	switch {
 	case f.agent != "" && f.agent != agentClaude && f.changed("cli"):
@@ -38,20 +40,22 @@ func (f *runFlags) chooseAgent(o *claude.Options, onePrompt bool) (agentChoice, 
 	case replay:
 		note, err := useReplay(o, dir, f.atOnce, onePrompt)
 		return agentChoice{kind: agentReplay, note: note}, err
+	case f.agent == agentSim && f.schema != "":
+		return agentChoice{}, usagef("--json-schema needs a model, and --agent sim has none")
 	case f.agent == agentSim:
 		useSim(o)
-		return agentChoice{kind: agentSim, note: sim.Disclosure}, nil
+		return agentChoice{kind: agentSim, note: sim.Disclosure, must: true, mark: sim.Mark}, nil
 	case f.agent == agentClaude || f.agent == "" && o.CLIPath != "":
 		return agentChoice{kind: agentClaude}, nil
 	case f.agent != "":
-		return agentChoice{}, usagef("--agent %s: it is one of claude, sim and replay:DIR", f.agent)
+		return agentChoice{}, usagef("--agent %s: it is one of claude, codex, sim and replay:DIR", f.agent)
 	}
 	_, err := proc.Find("", os.Environ())
-	if _, missing := errors.AsType[*proc.NotFoundError](err); !missing {
-		return agentChoice{kind: agentClaude}, nil
+	if _, missing := errors.AsType[*proc.NotFoundError](err); !missing || !person || f.output != outputText || f.schema != "" {
+		return agentChoice{kind: agentClaude}, nil // a program that reads the answer must not take a made-up one
 	}
 	useSim(o)
-	return agentChoice{kind: agentSim, must: true, note: "There is no claude on this machine (parley doctor says more). " + sim.Disclosure}, nil
+	return agentChoice{kind: agentSim, must: true, mark: sim.Mark, note: "There is no claude on this machine (parley doctor says more). " + sim.Disclosure}, nil
 }
 
 // simEnv are the variables that the simulated agent gets of ours.

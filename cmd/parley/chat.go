@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/spf13/cobra"
 )
 
 func newChat(code *int) *cobra.Command {
@@ -22,7 +22,7 @@ func newChat(code *int) *cobra.Command {
 		Short:   "Talk with an agent",
 		Long:    chatLong,
 		Example: chatExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			*code, err = flags.chat(cmd.Context())
 			return err
@@ -41,13 +41,18 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	agent, err := f.chooseAgent(opts, false)
+	con := newConsole(wantColor(f.noColor, os.Getenv))
+	if f.agent == agentCodex {
+		return f.chatCodex(ctx, con)
+	}
+	_, typed := terminalWidth(os.Stdin)
+	agent, err := f.chooseAgent(opts, false, con.out.tty && typed)
 	if err != nil {
 		return 0, err
 	}
-	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
 	f.listen(opts, con)
 	c := newChatLoop(con, f.newPrinter(con))
+	c.out.mark = agent.mark
 	defer c.work.Wait()
 	ctx, c.end = context.WithCancelCause(ctx)
 	defer c.end(nil)
@@ -58,9 +63,14 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 		con.note(agent.note)
 	}
 	c.answers(opts)
+	if f.continued != "" {
+		if c.first, err = f.continueFrom(ctx, con, ""); err != nil {
+			return c.verdict(err)
+		}
+	}
 	err = c.connect(opts)
 	if err == nil {
-		err = c.talk(os.Stdin, os.Stdout)
+		err = c.talk(os.Stdin)
 	}
 	return c.verdict(err)
 }
@@ -107,7 +117,7 @@ type chatLoop struct {
 	asks        []*chatAsk  // what the agent wants to know, the first was put
 	early       []*chatAsk  // whose calls were not shown yet
 	doing       int         // commands that the CLI has not answered yet
-	last        *claude.ResultMessage
+	last        *message.Result
 	shown       map[string]bool // results, by uuid
 	leaving     bool            // the conversation is to end
 	ended       bool            // the CLI has
@@ -116,6 +126,8 @@ type chatLoop struct {
 	interrupts  int
 	lastCtrlC   time.Time
 	lastSession string
+	first       string   // a prompt that nobody typed: a conversation that is handed over
+	held        []string // prompts of a program that wait until nothing runs
 }
 
 // chatTurn is a prompt on its way to its answer.
@@ -172,18 +184,21 @@ func (c *chatLoop) connect(opts *claude.Options) error {
 }
 
 // talk runs the conversation to its end.
-func (c *chatLoop) talk(in, out *os.File) error {
+func (c *chatLoop) talk(in *os.File) error {
 	defer c.client.Close()
 	// A goroutine that posts must not wait for a loop that has ended.
 	defer close(c.over)
 	c.work.Go(c.follow)
-	ui, err := c.newUI(in, out)
+	ui, err := c.newUI(in)
 	if err != nil {
 		return err
 	}
 	c.ui = ui
 	defer ui.stop()
 	ui.start()
+	if c.first != "" {
+		c.send(c.first)
+	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for !c.ended {
@@ -228,13 +243,13 @@ func (c *chatLoop) follow() {
 }
 
 // show shows a message.
-func (c *chatLoop) show(m claude.Message) {
+func (c *chatLoop) show(m message.Message) {
 	switch m := m.(type) {
-	case *claude.CommandLifecycleMessage:
-		if m.State == claude.CommandStarted {
+	case *message.CommandLifecycle:
+		if m.State == message.CommandStarted {
 			c.begun(m.CommandUUID)
 		}
-	case *claude.InitMessage:
+	case *message.Init:
 		c.lastSession = strings.Clone(m.SessionID)
 		for _, id := range m.UserMessageUUIDs {
 			c.begun(id)
@@ -242,7 +257,7 @@ func (c *chatLoop) show(m claude.Message) {
 	}
 	c.out.message(m)
 	c.putEarly(false)
-	if r, ok := m.(*claude.ResultMessage); ok {
+	if r, ok := m.(*message.Result); ok {
 		c.last = r
 		c.shown[strings.Clone(r.UUID)] = true
 		c.turns = slices.DeleteFunc(c.turns, func(t *chatTurn) bool { return t.result != "" && t.result == r.UUID })
@@ -263,7 +278,7 @@ func (c *chatLoop) begun(id string) {
 }
 
 // summary tells of a turn on the terminal what it took.
-func (c *chatLoop) summary(r *claude.ResultMessage) {
+func (c *chatLoop) summary(r *message.Result) {
 	if !c.con.out.tty || r.IsError || r.NumTurns == 0 {
 		return
 	}
@@ -285,7 +300,7 @@ func (c *chatLoop) echo(text string) {
 	c.con.mu.Lock()
 	defer c.con.mu.Unlock()
 	to.begin(prose, "")
-	for i, line := range strings.Split(sanitize(text), "\n") {
+	for i, line := range strings.Split(to.wrapped(sanitize(text), 3), "\n") {
 		mark := "… "
 		if i == 0 {
 			mark = "> "
@@ -299,7 +314,9 @@ func (c *chatLoop) note(text string) {
 	c.con.mu.Lock()
 	defer c.con.mu.Unlock()
 	for line := range strings.SplitSeq(text, "\n") {
-		c.con.err.line(c.con.err.paint(dim, sanitize(line)))
+		for part := range strings.SplitSeq(c.con.err.wrapped(sanitize(line), 1), "\n") {
+			c.con.err.line(c.con.err.paint(dim, part))
+		}
 	}
 }
 
@@ -315,6 +332,11 @@ func (c *chatLoop) submit(text string) {
 	case c.local(trimmed):
 		return
 	case c.asking() && c.reply(text):
+		return
+	case c.unknownCommand(text):
+		return
+	case !c.person() && (c.busy() || c.doing > 0):
+		c.held = append(c.held, text) // the CLI would take it into the turn that runs
 		return
 	}
 	c.send(text)
@@ -344,8 +366,8 @@ func (c *chatLoop) send(text string) {
 }
 
 // finished notes that a turn is over, which it is when its result was shown.
-func (c *chatLoop) finished(t *chatTurn, result *claude.ResultMessage, err error) {
-	if err == nil && result.UUID != "" && !c.shown[result.UUID] {
+func (c *chatLoop) finished(t *chatTurn, result *message.Result, err error) {
+	if result != nil && result.UUID != "" && !c.shown[result.UUID] {
 		t.result = strings.Clone(result.UUID)
 		return
 	}

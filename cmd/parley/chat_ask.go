@@ -135,15 +135,19 @@ func (c *chatLoop) put(title string, lines ...string) {
 	c.con.mu.Lock()
 	defer c.con.mu.Unlock()
 	to := c.con.aside()
-	to.line(to.paint(yellow, "?") + " " + to.paint(bold, oneLine(title)))
+	mark := to.paint(yellow, "?")
+	for part := range strings.SplitSeq(to.wrapped(oneLine(title), 3), "\n") {
+		to.line(mark + " " + to.paint(bold, part))
+		mark = " "
+	}
 	for _, text := range lines {
-		for part := range strings.SplitSeq(sanitize(text), "\n") {
+		for part := range strings.SplitSeq(to.wrapped(sanitize(text), 3), "\n") {
 			to.line("  " + part)
 		}
 	}
 }
 
-// yesNo is an answer with the words behind it: y, a for always, n, or "" for
+// yesNo is an answer with the words after it: y, a for always, "all", n, or "" for
 // anything else.
 func yesNo(text string) (answer, words string) {
 	word, words, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -152,6 +156,8 @@ func yesNo(text string) (answer, words string) {
 		answer = "y"
 	case "a", "always":
 		answer = "a"
+	case "all":
+		answer = "all"
 	case "n", "no":
 		return "n", strings.TrimSpace(words)
 	}

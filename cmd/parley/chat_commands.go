@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // chatCommand is a command of the program itself.
@@ -46,6 +46,78 @@ func (c *chatLoop) local(text string) bool {
 	return true
 }
 
+// unknownCommand refuses a command that neither the program nor the CLI has, and
+// names the one that was meant. A line that begins with a space, and a path, is a
+// prompt.
+func (c *chatLoop) unknownCommand(text string) bool {
+	name, _, _ := strings.Cut(strings.TrimRight(text, "\n"), " ")
+	name, isCommand := strings.CutPrefix(name, "/")
+	if !isCommand || name == "" || strings.ContainsAny(name, "/\n\t") {
+		return false
+	}
+	names := c.commandNames()
+	if slices.Contains(names, name) {
+		return false
+	}
+	say := "there is no command /" + shorten(oneLine(name), 40)
+	if best := nearest(name, names); best != "" {
+		say += "; is /" + oneLine(best) + " meant?"
+	}
+	c.con.complain(say + " /help lists them; a line that begins with a space is sent as it is.")
+	return true
+}
+
+// commandNames are the names of all commands, those of the CLI too.
+func (c *chatLoop) commandNames() (names []string) {
+	for _, cmd := range chatCommands {
+		names = append(names, cmd.name)
+	}
+	for _, cmd := range c.client.ServerInfo().Commands {
+		names = append(append(names, cmd.Name), cmd.Aliases...)
+	}
+	return append(names, "exit")
+}
+
+// nearest is the word that is most like a name, "" if none is.
+func nearest(name string, words []string) (best string) {
+	least := 3 // of changes
+	for _, w := range words {
+		if strings.HasPrefix(w, name) && len(name) > 1 {
+			return w
+		}
+		if n := changes(name, w); n < least && n < len(name) {
+			best, least = w, n
+		}
+	}
+	return best
+}
+
+// changes is how many runes have to be added, left out or replaced to make b of a.
+// Words of more than 40 are not like any other.
+func changes(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) > 40 || len(y) > 40 {
+		return 40
+	}
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, r := range x {
+		before := row[0]
+		row[0] = i + 1
+		for j, s := range y {
+			cost := before
+			if r != s {
+				cost++
+			}
+			before = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(y)]
+}
+
 func (c *chatLoop) help() string {
 	var b strings.Builder
 	for _, cmd := range chatCommands {
@@ -53,9 +125,9 @@ func (c *chatLoop) help() string {
 	}
 	b.WriteString("A \\ at the end of a line, or Alt-Enter, goes on in the next. Tab completes commands.\n")
 	var names []string
-	for _, cmd := range c.client.Commands() {
+	for _, cmd := range c.client.ServerInfo().Commands {
 		if !isLocal(cmd.Name) {
-			names = append(names, "/"+cmd.Name)
+			names = append(names, "/"+oneLine(cmd.Name))
 		}
 	}
 	return b.String() + "The agent's own: " + strings.Join(names, " ")
@@ -67,7 +139,7 @@ func isLocal(name string) bool {
 
 func (c *chatLoop) setModel(name string) {
 	if name == "" {
-		for _, m := range c.client.Models() {
+		for _, m := range c.client.ServerInfo().Models {
 			c.note(fmt.Sprintf("%-16s %s", m.Value, m.DisplayName))
 		}
 		return
@@ -93,7 +165,7 @@ func (c *chatLoop) setMode(mode string) {
 		return
 	}
 	c.do(func(ctx context.Context) func() {
-		err := c.client.SetPermissionMode(ctx, claude.PermissionMode(mode))
+		err := c.client.SetPermissionMode(ctx, message.PermissionMode(mode))
 		return func() {
 			if err != nil {
 				c.con.complain("/mode: " + err.Error())
@@ -162,13 +234,13 @@ func (c *chatLoop) completions(text string) []string {
 		for _, cmd := range chatCommands {
 			words = append(words, "/"+cmd.name)
 		}
-		for _, cmd := range c.client.Commands() {
+		for _, cmd := range c.client.ServerInfo().Commands {
 			words = append(words, "/"+oneLine(cmd.Name))
 		}
 	case name == "/mode":
 		words = slices.Clone(enums["permission-mode"])
 	case name == "/model":
-		for _, m := range c.client.Models() {
+		for _, m := range c.client.ServerInfo().Models {
 			words = append(words, oneLine(m.Value))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // twice is the time in which a second Ctrl-C ends the program.
-const twice = time.Second
+const twice = 2 * time.Second
 
 // watchSignals posts what the signals of the program mean until the returned
 // function is called.
@@ -53,19 +53,21 @@ func (c *chatLoop) take(sig os.Signal) {
 	}
 }
 
-// ctrlC interrupts the turn, or ends the conversation: twice within a second, or
-// when there is nothing to interrupt and, at idle, nothing typed.
+// ctrlC interrupts the turn, or ends the conversation: twice in a short time, or at
+// once where nobody types who could be asked once more.
 func (c *chatLoop) ctrlC(empty bool) {
 	again := time.Since(c.lastCtrlC) < twice
 	c.lastCtrlC = time.Now()
 	switch {
-	case again, !c.busy() && empty:
+	case again, !c.busy() && !c.person():
 		if c.lines() {
 			c.signal = &signalError{syscall.SIGINT}
 		}
 		c.leave()
 	case c.busy():
 		c.interrupt()
+	case empty:
+		c.note("Ctrl-C again ends the conversation")
 	}
 }
 

@@ -51,12 +51,18 @@ func (u *lineUI) start() {
 }
 
 // changed asks for the next line when nothing runs, a command neither, or when
-// the agent asks something, and ends the conversation behind the last.
+// the agent asks something, and ends the conversation after the last.
 func (u *lineUI) changed() {
 	if u.ended {
 		u.c.unanswered()
 	}
 	if u.asked || u.c.leaving || (u.c.busy() || u.c.doing > 0) && !u.c.asking() {
+		return
+	}
+	if len(u.c.held) > 0 && !u.c.asking() {
+		text := u.c.held[0]
+		u.c.held = u.c.held[1:]
+		u.c.send(text)
 		return
 	}
 	if u.ended {

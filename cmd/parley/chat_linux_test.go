@@ -96,7 +96,7 @@ func (p *person) resizes(columns, rows uint16) {
 func (p *person) leaves(code int) string {
 	p.t.Helper()
 	all := p.ends(code)
-	if !strings.Contains(all, pasteOff) {
+	if !strings.Contains(all, string(pasteOff)) {
 		p.t.Error("the terminal was not put back")
 	}
 	return all
@@ -138,7 +138,7 @@ func TestChatOnTerminal(t *testing.T) {
 
 	// Ctrl-C breaks the turn off and nothing else; the next one runs.
 	p.types("\x03")
-	p.sees("interrupting", "error: interrupted", "> think now", "three steps", "✓ 0.", "> a draft")
+	p.sees("interrupting", "interrupted", "> think now", "three steps", "✓ 0.", "> a draft")
 
 	// In a narrower terminal what follows is narrower.
 	p.resizes(30, 20)
@@ -173,8 +173,17 @@ func TestChatOnTerminal(t *testing.T) {
 
 func TestChatEnds(t *testing.T) {
 	ends := map[string]func(p *person){
-		"Ctrl-C at an empty prompt": func(p *person) { p.types("\x03") },
-		"quit":                      func(p *person) { p.types("/quit\r") },
+		"Ctrl-C at an empty prompt, asked once more": func(p *person) {
+			p.types("\x03")
+			p.sees("Ctrl-C again ends the conversation", "> ")
+			p.types("\x03")
+		},
+		"an unknown command": func(p *person) {
+			p.types("/quti\r")
+			p.sees("error: there is no command /quti; is /quit meant?")
+			p.types("/quit\r")
+		},
+		"quit": func(p *person) { p.types("/quit\r") },
 		"Ctrl-C twice": func(p *person) {
 			p.types("wait\r")
 			p.sees("Waiting.", "Ctrl-C interrupts")

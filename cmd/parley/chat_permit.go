@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // nobodyMessage is what the agent is told when there is nobody to be asked.
@@ -14,7 +15,7 @@ const nobodyMessage = "Denied: nobody is there to be asked."
 func (c *chatLoop) permit(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 	return askUser(ctx, c, p.ToolUseID, func(done func(claude.PermissionResult)) *chatAsk {
 		what := func() string { return strings.TrimSpace(p.ToolName + " " + c.out.detail(p.Input)) }
-		always := len(p.Suggestions) > 0 && !p.SuppressAlwaysAllowRule
+		always := newAlways(p)
 		return &chatAsk{
 			show: func() { c.put("May it run? "+what(), permitLines(p, always)...) },
 			answer: func(text string) reply {
@@ -33,8 +34,24 @@ func (c *chatLoop) permit(ctx context.Context, p *claude.PermissionRequest) (cla
 	})
 }
 
+// always is what can be allowed from now on.
+type always struct {
+	rules []message.PermissionUpdate // the like of this call
+	all   []message.PermissionUpdate // everything that the CLI suggests, nil if that is not more
+}
+
+func newAlways(p *claude.PermissionRequest) (a always) {
+	if p.SuppressAlwaysAllowRule {
+		return a
+	}
+	if a.rules = claude.RulesOnly(p.Suggestions); len(a.rules) < len(p.Suggestions) {
+		a.all = p.Suggestions
+	}
+	return a
+}
+
 // permission is what a line decides, nil if it decides nothing.
-func permission(p *claude.PermissionRequest, text string, always bool) claude.PermissionResult {
+func permission(p *claude.PermissionRequest, text string, always always) claude.PermissionResult {
 	answer, words := yesNo(text)
 	switch {
 	case answer == "n":
@@ -43,14 +60,16 @@ func permission(p *claude.PermissionRequest, text string, always bool) claude.Pe
 		return nil
 	case answer == "y":
 		return &claude.Allow{Classification: claude.ClassifiedTemporary}
-	case answer == "a" && always:
-		return &claude.Allow{UpdatedPermissions: p.Suggestions, Classification: claude.ClassifiedPermanent}
+	case answer == "a" && len(always.rules) > 0:
+		return &claude.Allow{UpdatedPermissions: always.rules, Classification: claude.ClassifiedPermanent}
+	case answer == "all" && len(always.all) > 0:
+		return &claude.Allow{UpdatedPermissions: always.all, Classification: claude.ClassifiedPermanent}
 	}
 	return nil
 }
 
 // permitLines are what is to be known before the decision, and how to make it.
-func permitLines(p *claude.PermissionRequest, always bool) (lines []string) {
+func permitLines(p *claude.PermissionRequest, always always) (lines []string) {
 	for _, text := range []string{p.Title, p.Description, p.DecisionReason} {
 		if text != "" {
 			lines = append(lines, text)
@@ -66,29 +85,37 @@ func permitLines(p *claude.PermissionRequest, always bool) (lines []string) {
 	if p.DefaultToNo {
 		yes = "yes, in full"
 	}
-	if always && !p.DefaultToNo {
-		yes += " · a always (" + suggested(p.Suggestions) + ")"
+	if len(always.rules) > 0 && !p.DefaultToNo {
+		yes += " · a always (" + suggested(always.rules) + ")"
 	}
-	return append(lines, yes+" · n no, with a word why if you like")
+	lines = append(lines, yes+" · n no, with a word why if you like")
+	if len(always.all) > 0 && !p.DefaultToNo {
+		lines = append(lines, "all, in full: always, and what else the agent suggests ("+suggested(always.all)+")")
+	}
+	return lines
 }
 
-// suggested says what always means.
-func suggested(updates []claude.PermissionUpdate) string {
+// suggested says what always means, all of it.
+func suggested(updates []message.PermissionUpdate) string {
 	var parts []string
 	for _, u := range updates {
 		switch {
 		case u.Mode != "":
-			parts = append(parts, "mode "+string(u.Mode))
+			parts = append(parts, "permission mode "+string(u.Mode)+" in "+string(u.Destination))
 		case len(u.Directories) > 0:
-			parts = append(parts, "use "+strings.Join(u.Directories, ", "))
+			parts = append(parts, string(u.Type)+" "+strings.Join(u.Directories, ", ")+" in "+string(u.Destination))
 		case len(u.Rules) > 0:
 			var rules []string
 			for _, r := range u.Rules {
 				rules = append(rules, r.String())
 			}
-			parts = append(parts, string(u.Behavior)+" "+strings.Join(rules, ", ")+" in "+string(u.Destination))
+			what := string(u.Behavior) + " " + strings.Join(rules, ", ") + " in " + string(u.Destination)
+			if u.Type != message.UpdateAddRules {
+				what = string(u.Type) + " " + what
+			}
+			parts = append(parts, what)
 		default:
-			parts = append(parts, string(u.Type))
+			parts = append(parts, string(u.Type)+" "+string(u.Raw()))
 		}
 	}
 	return oneLine(strings.Join(parts, "; "))
@@ -110,7 +137,7 @@ func (c *chatLoop) plan(ctx context.Context, p *claude.PlanRequest) (*claude.Pla
 				case "y":
 					done(&claude.PlanDecision{Approve: true})
 				case "a":
-					done(&claude.PlanDecision{Approve: true, Mode: claude.ModeAcceptEdits})
+					done(&claude.PlanDecision{Approve: true, Mode: message.ModeAcceptEdits})
 				case "n":
 					done(&claude.PlanDecision{Message: words})
 				default:

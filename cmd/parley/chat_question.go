@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
 // skipWord leaves a question without an answer.
@@ -54,7 +55,7 @@ func (c *chatLoop) question(ctx context.Context, q *claude.QuestionRequest) (*cl
 	})
 }
 
-func questionLines(q claude.Question) (lines []string) {
+func questionLines(q tool.Question) (lines []string) {
 	for i, o := range q.Options {
 		text := fmt.Sprintf("%d. %s", i+1, oneLine(o.Label))
 		if o.Description != "" {
@@ -73,7 +74,7 @@ func questionLines(q claude.Question) (lines []string) {
 
 // choice is what a line chooses: options by their numbers, or its own words. A
 // number that no option has chooses nothing.
-func choice(q claude.Question, text string) (labels []string) {
+func choice(q tool.Question, text string) (labels []string) {
 	text = strings.TrimSpace(text)
 	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, f := range fields {

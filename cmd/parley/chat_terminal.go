@@ -13,15 +13,11 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/lineedit"
 )
 
-const (
-	pasteOn  = "\x1b[?2004h"
-	pasteOff = "\x1b[?2004l"
-)
-
 // terminalUI is a person at a terminal: a line editor below what the agent says.
 type terminalUI struct {
 	c       *chatLoop
-	in, out *os.File
+	in      *os.File
+	out     *outlet
 	screen  *lineedit.Screen
 	editor  *lineedit.Editor
 	keys    lineedit.Keys
@@ -29,11 +25,12 @@ type terminalUI struct {
 }
 
 // newUI is an editor on a terminal, and lines elsewhere.
-func (c *chatLoop) newUI(in, out *os.File) (chatUI, error) {
+func (c *chatLoop) newUI(in *os.File) (chatUI, error) {
+	out := c.con.out.outlet
 	if !c.con.out.tty || !term.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
 		return newLineUI(c, in), nil
 	}
-	columns, rows, err := term.GetSize(int(out.Fd()))
+	columns, rows, err := out.size()
 	if err != nil {
 		return newLineUI(c, in), nil
 	}
@@ -45,13 +42,13 @@ func (c *chatLoop) newUI(in, out *os.File) (chatUI, error) {
 	if err != nil {
 		return newLineUI(c, in), nil
 	}
-	t := &terminalUI{c: c, in: in, out: out, screen: lineedit.NewScreen(out, columns, rows)}
+	t := &terminalUI{c: c, in: in, out: out, screen: out.screen(columns, rows)}
 	t.editor = &lineedit.Editor{History: history, Complete: c.completions}
 	t.restore = func() {
-		_, _ = out.WriteString(pasteOff)
+		out.control(pasteOff)
 		_ = term.Restore(int(in.Fd()), old)
 	}
-	_, _ = out.WriteString(pasteOn)
+	out.control(pasteOn)
 	c.con.mu.Lock()
 	defer c.con.mu.Unlock()
 	c.con.out.w = t.screen
@@ -169,7 +166,7 @@ func (t *terminalUI) status() string {
 
 // resize takes the new size of the terminal over.
 func (t *terminalUI) resize() {
-	columns, rows, err := term.GetSize(int(t.out.Fd()))
+	columns, rows, err := t.out.size()
 	if err != nil {
 		return
 	}

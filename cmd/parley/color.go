@@ -1,5 +1,7 @@
 package main
 
+import "github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+
 // style is how text looks on a terminal with colours.
 type style string
 
@@ -17,7 +19,7 @@ func (p *pen) paint(s style, text string) string {
 	if !p.color || s == plain || text == "" {
 		return text
 	}
-	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+	return cell.Look(string(s)) + text + cell.Plainly
 }
 
 // wantColor decides about colours on a terminal.

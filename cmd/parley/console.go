@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"sync"
 
@@ -18,17 +17,17 @@ type console struct {
 
 // newConsole looks at what the outputs are. Both being terminals, they are
 // taken to be the same one.
-func newConsole(out, err *os.File, color bool) *console {
-	c := &console{out: newPen(out, color), err: newPen(err, color)}
+func newConsole(color bool) *console {
+	c := &console{out: newPen(standardOutput(), color), err: newPen(standardError(), color)}
 	if c.out.tty && c.err.tty {
 		c.err.cur = c.out.cur
 	}
 	return c
 }
 
-func newPen(f *os.File, color bool) *pen {
-	columns, tty := terminalWidth(f)
-	return &pen{w: f, tty: tty, color: tty && color && canColor(f), width: columns, cur: &cursor{}}
+func newPen(o *outlet, color bool) *pen {
+	columns, _ := terminalWidth(o.f)
+	return &pen{w: o, outlet: o, tty: o.tty, color: o.tty && color && canColor(o.f), width: columns, cur: &cursor{}}
 }
 
 // aside is where what is not the answer goes: beside it on a terminal, away
@@ -44,7 +43,25 @@ func (c *console) aside() *pen {
 func (c *console) complain(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.err.line(c.err.paint(red, "error:") + " " + sanitize(text))
+	c.err.line(c.err.failure(text))
+}
+
+// failure is the text of an error, after the word that says so, once.
+func (p *pen) failure(text string) string {
+	text = sanitize(text)
+	for _, word := range []string{"Error: ", "error: "} {
+		text = strings.TrimPrefix(text, word)
+	}
+	return p.paint(red, "error:") + " " + p.wrapped(text, len("error: "))
+}
+
+// wrapped is text with its words whole, where the pen writes to a terminal and so
+// many columns are taken.
+func (p *pen) wrapped(text string, taken int) string {
+	if !p.tty || p.width <= taken {
+		return text
+	}
+	return markdown.Wrap(text, p.width-taken)
 }
 
 // note writes one short line.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 )
@@ -19,16 +21,19 @@ type doctorFlags struct {
 	json    bool
 	noColor bool
 	timeout time.Duration
+
+	serve    *serveFlags
+	serveSet *pflag.FlagSet
 }
 
 func newDoctor(code *int) *cobra.Command {
-	f := &doctorFlags{}
+	f := &doctorFlags{serve: &serveFlags{}}
 	cmd := &cobra.Command{
 		Use:     "doctor [flags]",
 		Short:   "Check whether an agent can be run here",
 		Long:    doctorLong,
 		Example: doctorExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			*code, err = f.run(cmd.Context())
 			return err
@@ -40,6 +45,7 @@ func newDoctor(code *int) *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.cli, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for)")
 	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long the CLI may take to start")
+	f.registerServer(fs)
 	fs.BoolVar(&f.json, "json", false, "write JSON")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	return cmd
@@ -58,15 +64,16 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
+	con := newConsole(wantColor(f.noColor, os.Getenv))
 	sigs := watchSignals(ctx, end, con.note)
 	defer sigs.stop()
 	checks := doctor.Examine(ctx, doctor.Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
+	checks = append(checks, f.examineServer(ctx)...)
 	if ctx.Err() != nil {
 		return judge(context.Cause(ctx), nil, false).code, nil
 	}
 	if f.json {
-		err = writeChecksJSON(checks)
+		err = writeChecksJSON(con.out, checks)
 	} else {
 		f.write(con.out, checks)
 		err = con.out.err
@@ -80,14 +87,19 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 	return exitOK, nil
 }
 
-func writeChecksJSON(checks []doctor.Check) error {
-	out := json.NewEncoder(os.Stdout)
+func writeChecksJSON(to *pen, checks []doctor.Check) error {
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
-	return out.Encode(struct {
+	if err := out.Encode(struct {
 		OK     bool           `json:"ok"`
 		Checks []doctor.Check `json:"checks"`
-	}{doctor.Healthy(checks), checks})
+	}{doctor.Healthy(checks), checks}); err != nil {
+		return err
+	}
+	to.json(text.Bytes())
+	return to.err
 }
 
 // write writes a line for each check, and how to mend it.

@@ -2,14 +2,19 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The values of --output.
@@ -23,6 +28,7 @@ const (
 // them.
 type runFlags struct {
 	agent         string
+	continued     string // of --continue-from
 	atOnce        bool
 	options       claude.Options // what goes there as it is
 	systemPrompt  string
@@ -42,21 +48,21 @@ type runFlags struct {
 	quiet         bool
 	verbose       bool
 	changed       func(flag string) bool
+	visit         func(func(*pflag.Flag))
 	workDirectory string
 }
 
-// enums are the flags whose values are completed. Only those of --output are
-// all there are.
+// enums are the flags whose values are completed.
 var enums = map[string][]string{
-	"agent":           {agentClaude, agentSim, agentReplay},
+	"agent":           {agentClaude, agentCodex, agentSim, agentReplay},
 	"output":          {outputText, outputJSON, outputRaw},
-	"permission-mode": {"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"},
+	"permission-mode": {"default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"},
 	"effort":          {"low", "medium", "high", "xhigh", "max"},
 	"setting-sources": {"user", "project", "local"},
 }
 
 func (f *runFlags) register(cmd *cobra.Command) {
-	f.changed = cmd.Flags().Changed
+	f.changed, f.visit = cmd.Flags().Changed, cmd.Flags().Visit
 	f.registerAgent(cmd)
 	f.registerSession(cmd)
 	f.registerAnswer(cmd)
@@ -67,7 +73,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 
 // registerChat registers the flags of parley chat.
 func (f *runFlags) registerChat(cmd *cobra.Command) {
-	f.changed, f.output = cmd.Flags().Changed, outputText
+	f.changed, f.visit, f.output = cmd.Flags().Changed, cmd.Flags().Visit, outputText
 	f.registerAgent(cmd)
 	f.registerSession(cmd)
 	f.registerProgram(cmd)
@@ -92,7 +98,7 @@ func (f *runFlags) complete(cmd *cobra.Command) {
 		}
 	}
 	cmd.MarkFlagsMutuallyExclusive("system-prompt", "append-system-prompt")
-	cmd.MarkFlagsMutuallyExclusive("resume", "continue")
+	cmd.MarkFlagsMutuallyExclusive("resume", "continue", "continue-from")
 }
 
 func (f *runFlags) registerAgent(cmd *cobra.Command) {
@@ -118,6 +124,7 @@ func (f *runFlags) registerSession(cmd *cobra.Command) {
 	fs.StringVarP(&o.Resume, "resume", "r", "", "go on with the session of this `id` or title")
 	fs.BoolVarP(&o.Continue, "continue", "c", false, "go on with the newest session of the working directory")
 	fs.BoolVar(&o.ForkSession, "fork-session", false, "with --resume or --continue: go on in a new session")
+	fs.StringVar(&f.continued, "continue-from", "", "begin a new session that is told of the conversation in this `session`, of any agent")
 	fs.StringVar(&o.SessionID, "session-id", "", "the new session's id, a `UUID`")
 	fs.StringVar(&o.Settings, "settings", "", "settings: a `file` or JSON")
 	fs.StringVar(&f.sources, "setting-sources", "", "which settings are read, a comma-separated `list` of user, project, local; \"\" is none")
@@ -138,22 +145,19 @@ func (f *runFlags) registerProgram(cmd *cobra.Command) {
 	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
-	fs.StringVar(&f.agent, "agent", "", "who answers: claude, the CLI; sim, a simulated agent; replay:`DIR`, a recording (default claude if there is one, else sim)")
+	fs.StringVar(&f.agent, "agent", "", "who answers: claude, the CLI; codex; sim, a simulated agent; replay:`DIR`, a recording (default claude if there is one, else sim)")
 	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
-	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for)")
+	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for; with --agent codex $PARLEY_CODEX, else codex)")
 	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")
 }
 
 // build makes the options of the flags. An error is one of usage.
 func (f *runFlags) build() (*claude.Options, error) {
 	o := f.options
-	if f.output != outputText && f.output != outputJSON && f.output != outputRaw {
-		return nil, usagef("--output %s: it is one of text, json and stream-json", f.output)
+	if err := f.check(); err != nil {
+		return nil, err
 	}
-	if f.timeout < 0 {
-		return nil, usagef("--timeout %v: it cannot be negative", f.timeout)
-	}
-	o.PermissionMode = claude.PermissionMode(f.mode)
+	o.PermissionMode = message.PermissionMode(f.mode)
 	o.SystemPrompt = &claude.PromptPreset{Append: f.appendPrompt}
 	if f.changed("system-prompt") {
 		o.SystemPrompt = claude.PromptText(f.systemPrompt)
@@ -175,6 +179,27 @@ func (f *runFlags) build() (*claude.Options, error) {
 		return nil, err
 	}
 	return &o, f.extraArgs(&o)
+}
+
+// check looks at what the CLI would refuse, or warn of and ignore, when it has been
+// started.
+func (f *runFlags) check() error {
+	for _, flag := range []struct{ name, value string }{{"output", f.output}, {"permission-mode", f.mode}, {"effort", f.options.Effort}} {
+		values := enums[flag.name]
+		if f.changed(flag.name) && !slices.Contains(values, flag.value) {
+			last := len(values) - 1
+			return usagef("--%s %s: it is one of %s and %s", flag.name, flag.value, strings.Join(values[:last], ", "), values[last])
+		}
+	}
+	switch {
+	case f.timeout < 0:
+		return usagef("--timeout %v: it cannot be negative", f.timeout)
+	case f.options.MaxTurns < 0 || f.changed("max-turns") && f.options.MaxTurns == 0:
+		return usagef("--max-turns %d: it must be more than nothing", f.options.MaxTurns)
+	case f.changed("max-budget-usd") && !(f.budget > 0 && f.budget <= math.MaxFloat64):
+		return usagef("--max-budget-usd %v: it must be a number greater than 0", f.budget)
+	}
+	return nil
 }
 
 // files resolves paths, which are the caller's and not the agent's.
@@ -203,6 +228,9 @@ func (f *runFlags) extraArgs(o *claude.Options) error {
 	o.ExtraArgs = map[string]*string{}
 	if f.mcpConfig != "" {
 		config, err := fileOrJSON(f.mcpConfig)
+		if err == nil {
+			err = checkServers(config)
+		}
 		if err != nil {
 			return usagef("--mcp-config: %v", err)
 		}
@@ -219,6 +247,44 @@ func (f *runFlags) extraArgs(o *claude.Options) error {
 		}
 	}
 	return nil
+}
+
+// checkServers reports what is wrong with MCP servers, in a file or in JSON.
+func checkServers(config string) error {
+	text := []byte(config)
+	if filepath.IsAbs(config) {
+		var err error
+		if text, err = readConfig(config); err != nil {
+			return err
+		}
+	}
+	var servers struct {
+		MCPServers map[string]struct{ Command, URL, Type string } `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(text, &servers); err != nil {
+		return fmt.Errorf("not JSON with MCP servers: %w", err)
+	}
+	if servers.MCPServers == nil {
+		return errors.New(`there is no member "mcpServers" with an object in it`)
+	}
+	for name, s := range servers.MCPServers {
+		if s.Command == "" && s.URL == "" && s.Type != "sdk" {
+			return fmt.Errorf("the server %q has neither a command nor a URL", name)
+		}
+	}
+	return nil
+}
+
+// readConfig reads a file that is one.
+func readConfig(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	return os.ReadFile(path)
 }
 
 // splitList is a comma-separated list; the empty string is an empty list.
@@ -240,7 +306,7 @@ func fileOrJSON(s string) (string, error) {
 	return filepath.Abs(s)
 }
 
-func readSchema(s string) (claude.JSON, error) {
+func readSchema(s string) (message.JSON, error) {
 	if path, ok := strings.CutPrefix(s, "@"); ok {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -251,5 +317,5 @@ func readSchema(s string) (claude.JSON, error) {
 	if s != "" && !json.Valid([]byte(s)) {
 		return "", usagef("not JSON")
 	}
-	return claude.JSON(s), nil
+	return message.JSON(s), nil
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/spf13/cobra"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/spf13/cobra"
 )
 
 func parse(t *testing.T, args ...string) (*claude.Options, error) {
@@ -26,6 +26,10 @@ func parse(t *testing.T, args ...string) (*claude.Options, error) {
 }
 
 func TestFlags(t *testing.T) {
+	servers := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(servers, []byte(`{"mcpServers":{"x":{"command":"y"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("PARLEY_CLI", "/opt/claude")
 	abs := func(name string) string {
 		path, err := filepath.Abs(name)
@@ -58,12 +62,12 @@ func TestFlags(t *testing.T) {
 		{[]string{"--allowed-tools", "Bash(a, b)", "--allowed-tools", "Read", "--disallowed-tools", "Write"}, with(func(o *claude.Options) {
 			o.AllowedTools, o.DisallowedTools = []string{"Bash(a, b)", "Read"}, []string{"Write"}
 		})},
-		{[]string{"--max-budget-usd", "0", "--permission-mode", "plan"}, with(func(o *claude.Options) {
-			o.MaxBudgetUSD, o.PermissionMode = new(0.0), claude.ModePlan
+		{[]string{"--max-budget-usd", "0.5", "--permission-mode", "plan"}, with(func(o *claude.Options) {
+			o.MaxBudgetUSD, o.PermissionMode = new(0.5), message.ModePlan
 		})},
-		{[]string{"--cwd", "d", "--add-dir", "e", "--settings", "s.json", "--mcp-config", "m.json"}, with(func(o *claude.Options) {
+		{[]string{"--cwd", "d", "--add-dir", "e", "--settings", "s.json", "--mcp-config", servers}, with(func(o *claude.Options) {
 			o.Dir, o.AdditionalDirectories, o.Settings = abs("d"), []string{abs("e")}, abs("s.json")
-			o.ExtraArgs = map[string]*string{"mcp-config": new(abs("m.json"))}
+			o.ExtraArgs = map[string]*string{"mcp-config": new(servers)}
 		})},
 		{[]string{"--settings", "{}", "--mcp-config", ` {"mcpServers":{}}`, "--json-schema", "{}"}, with(func(o *claude.Options) {
 			o.Settings, o.JSONSchema = "{}", "{}"
@@ -89,21 +93,21 @@ func TestFlags(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	good := &claude.ResultMessage{}
-	bad := &claude.ResultMessage{IsError: true}
+	good := &message.Result{}
+	bad := &message.Result{IsError: true}
 	tests := []struct {
 		title       string
 		err         error
-		last        *claude.ResultMessage
+		last        *message.Result
 		interrupted bool
 		want        int
 		silent      bool
 	}{
 		{"good", nil, good, false, 0, true},
 		{"failed", nil, bad, false, 1, true},
-		{"failed, and the CLI said so", &claude.ResultError{Result: bad}, bad, false, 1, true},
-		{"a limit", &claude.RateLimitError{Err: &claude.ResultError{Result: bad}}, bad, false, 1, true},
-		{"refused", &claude.HandshakeError{Err: &claude.ResultError{Result: bad}}, bad, false, 1, true},
+		{"failed, and the CLI said so", &message.ResultError{Result: bad}, bad, false, 1, true},
+		{"a limit", &claude.RateLimitError{Err: &message.ResultError{Result: bad}}, bad, false, 1, true},
+		{"refused", &claude.HandshakeError{Err: &message.ResultError{Result: bad}}, bad, false, 1, true},
 		{"no result", nil, nil, false, 4, false},
 		{"died", &claude.ExitError{Code: 3}, nil, false, 4, false},
 		{"died behind a result", &claude.ExitError{Code: 3}, good, false, 4, false},

@@ -16,9 +16,17 @@ and the input.
 The agent has Claude Code's system prompt. Whatever it would have to ask for is
 denied: --permission-mode, --allowed-tools and the settings say what it may do.
 
-Where no claude is installed a simulated agent answers and standard error says so;
---agent claude makes that an error, --agent sim asks for it, and --agent replay:DIR
-plays a recording.
+Where no claude is installed a simulated agent answers a person at a terminal, and
+says so. Nothing is made up for a program: where standard output is not a terminal,
+and with --output json, stream-json and --json-schema, that is an error. --agent sim
+asks for the simulated agent, which marks every output (a first line, or the member
+"simulated"), and --agent replay:DIR plays a recording.
+
+With --agent codex the agent is Codex. Flags that it has nothing for are refused, what
+it would have to ask for is declined, JSON output is Parley's own messages, and there is
+a cost only where the model has a price. --continue-from hands the conversation of a
+session over, of any agent, as the beginning of the prompt of a new session: text, cut to
+60 kB, and it is said what was left out.
 
 Ctrl-C interrupts the agent and still shows how its turn ended; a second one ends
 the program. Work that the agent left in the background is waited for.
@@ -35,6 +43,7 @@ Exit codes:
 
 Environment:
   PARLEY_CLI       the agent's CLI, as --cli
+  PARLEY_CODEX     that of Codex
   PARLEY_SIM_PACE  milliseconds between two pieces of the simulated agent's text
   NO_COLOR         no colours, as --no-color`
 
@@ -43,6 +52,8 @@ const runExample = `  parley run "Why does this test fail?"
   git diff | parley run "Review this change"
   parley run --allowed-tools "Bash(go test:*)" --max-turns 20 < task.md
   parley run --continue "And now the documentation"
+  parley run --agent codex "Fix the failing test"
+  parley run --agent codex --continue-from 4f1c "Go on with this"
   parley run --output json "List the packages" | jq -r .result
   parley run --json-schema @schema.json "How many files are there?"
   parley run --output stream-json "Explain main.go" > session.jsonl
@@ -59,10 +70,11 @@ paste may have many lines.
 
 Commands of the program: /help, /quit, /model NAME, /mode MODE, /cost, /interrupt,
 /queue and /cancel. Other lines that begin with / are commands of the agent's CLI;
-Tab completes both.
+Tab completes both. One that neither has is refused; a line that begins with a space
+is sent as it is.
 
-Ctrl-C interrupts the agent. Twice within a second, or with nothing running and
-nothing typed, it ends the conversation, as Ctrl-D does.
+Ctrl-C interrupts the agent. Twice within two seconds it ends the conversation, as
+Ctrl-D does.
 
 Where standard input or standard output is not a terminal every line of input is a
 prompt, sent when the one before has been answered; the answers go to standard
@@ -70,10 +82,13 @@ output and all else to standard error, without control sequences.
 
 The agent has Claude Code's system prompt. Before it runs a tool that is not
 allowed by --permission-mode, --allowed-tools or the settings it asks: y is yes, a
-is yes and always, n is no, with a word why behind it. Its questions are answered
+is yes and always for the like of this call, n is no, with a word why after it. Where
+the agent suggests more than that rule, such as a permission mode, all of it is shown,
+and "all" takes it. Its questions are answered
 by numbers or in your own words, its plans like tools. Without a terminal the next
 line of input is the answer; where it is none, or there are no more, it is no.
-Without a claude on the machine a simulated agent answers, and says so.
+Without a claude on the machine a simulated agent answers a person at a terminal, and
+says so.
 
 Exit codes:
     0  the conversation was ended
@@ -100,12 +115,13 @@ const doctorLong = `Check whether an agent's CLI can be run here, and say what h
 
 The CLI is looked for as parley run and parley chat do, its file is looked at, and
 it is really started and asked for its version; no model is asked and nothing is
-charged. Credentials are looked for by name and never shown.
+charged. Credentials are looked for by name and never shown. For parley serve the port,
+the data directory, the tokens, the disk and NATS are looked at, as its settings say.
 
 Each check has a line with ✓, ! for what may be a problem, or ✗.
 
 Exit codes:
-    0  an agent can be run
+    0  an agent and a server can be run
     1  something essential is missing
     2  the command line makes no sense`
 
@@ -116,7 +132,8 @@ const doctorExample = `  parley doctor
 const usageLong = `Show what the sessions on this machine have used and cost.
 
 Every transcript below the CLI's configuration directories is read, those of
-subagents too. An answer is counted once, however many lines and copies of it there
+subagents too, and every session of Codex: its rows stand beside those of Claude, and
+--agent shows one of the two. An answer is counted once, however many lines and copies of it there
 are: forks and resumed sessions repeat the lines of others.
 
 Costs are list prices; what was written to the cache is priced by how long it was
@@ -139,6 +156,7 @@ Exit codes:
 
 Environment:
   CLAUDE_CONFIG_DIR  where the sessions are, separated by commas
+  CODEX_HOME         where those of Codex are
   PARLEY_PRICES      a file with prices, as --prices
   TZ                 the time zone of days
   NO_COLOR           no colours, as --no-color`

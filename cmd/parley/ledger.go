@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 	_ "time/tzdata" // where the system has no time zones
@@ -39,7 +38,7 @@ func newUsage(code *int) *cobra.Command {
 		Short:   "Show what sessions have used and cost",
 		Long:    usageLong,
 		Example: usageExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, r := range ledgerReports {
@@ -53,7 +52,7 @@ func newLedgerReport(code *int, r ledgerReport) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   r.name + " [flags]",
 		Short: r.short,
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			*code, err = f.run(cmd.Context(), r)
 			return err
@@ -75,7 +74,7 @@ func (f *ledgerFlags) run(ctx context.Context, r ledgerReport) (int, error) {
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
+	con := newConsole(wantColor(f.noColor, os.Getenv))
 	sigs := watchSignals(ctx, end, con.note)
 	defer sigs.stop()
 	err = f.show(ctx, con, r, v)
@@ -101,7 +100,7 @@ func (f *ledgerFlags) run(ctx context.Context, r ledgerReport) (int, error) {
 // show scans, and writes the report; with --live again and again.
 func (f *ledgerFlags) show(ctx context.Context, con *console, r ledgerReport, v usage.View) error {
 	bar := newProgress(con, f.now)
-	ledger, err := usage.Scan(ctx, usage.Options{ConfigDirs: f.configDirs, Progress: bar.update})
+	ledger, err := f.scan(ctx, bar.update)
 	bar.clear()
 	if err != nil {
 		return err
@@ -113,18 +112,18 @@ func (f *ledgerFlags) show(ctx context.Context, con *console, r ledgerReport, v 
 }
 
 // write writes the report once.
-func (f *ledgerFlags) write(con *console, r ledgerReport, v usage.View, l *usage.Ledger) error {
+func (f *ledgerFlags) write(con *console, r ledgerReport, v usage.View, l *books) error {
 	if f.json {
-		if err := f.writeJSON(con.out.w, r, v, l); err != nil {
+		if err := f.writeJSON(con.out, r, v, l.Ledger); err != nil {
 			return &outputError{err}
 		}
 		return nil
 	}
-	lines, notes := f.lines(con.out, r, v, l)
+	lines, notes := f.lines(con.out, r, v, l.Ledger)
 	for _, line := range lines {
 		con.out.line(line)
 	}
-	for _, note := range notes {
+	for _, note := range append(notes, l.notes()...) {
 		con.note(note)
 	}
 	return nil
@@ -135,7 +134,7 @@ const liveRows = 10
 
 // watch writes the report again whenever it has changed, or, on a terminal, when
 // the time does it. Only the end of ctx ends it.
-func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v usage.View, l *usage.Ledger) error {
+func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v usage.View, l *books) error {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
 	redraw := con.out.tty && !f.json && os.Getenv("TERM") != "dumb"
@@ -144,10 +143,10 @@ func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v
 	}
 	var last int64 = -1
 	for {
-		if bytes := l.Stats().Bytes; bytes != last || redraw {
+		if bytes := l.bytes(); bytes != last || redraw {
 			last = bytes
 			if redraw {
-				con.out.write("\x1b[H\x1b[2J")
+				con.out.control(eraseScreen)
 			}
 			if err := f.write(con, r, v, l); err != nil {
 				return err
@@ -161,7 +160,7 @@ func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v
 			return context.Cause(ctx)
 		case <-tick.C:
 		}
-		if err := l.Update(ctx); err != nil {
+		if err := l.update(ctx); err != nil {
 			return err
 		}
 	}
@@ -169,7 +168,7 @@ func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v
 
 // progress shows how far the reading is, on a terminal, when it takes long.
 type progress struct {
-	w     io.Writer // nil where there is nobody to show it to
+	to    *pen // nil where there is nobody to show it to
 	now   func() time.Time
 	start time.Time
 	last  time.Time
@@ -182,22 +181,23 @@ const quietly = 300 * time.Millisecond
 func newProgress(con *console, now func() time.Time) *progress {
 	p := &progress{now: now, start: now()}
 	if con.err.tty {
-		p.w = con.err.w
+		p.to = con.err
 	}
 	return p
 }
 
 func (p *progress) update(done, total int64) {
 	now := p.now()
-	if p.w == nil || now.Sub(p.start) < quietly || now.Sub(p.last) < 100*time.Millisecond {
+	if p.to == nil || now.Sub(p.start) < quietly || now.Sub(p.last) < 100*time.Millisecond {
 		return
 	}
 	p.last, p.shown = now, true
-	fmt.Fprintf(p.w, "\r\x1b[Kreading sessions: %d %% of %.1f GB", 100*done/max(1, total), float64(total)/1e9)
+	p.to.control(eraseLine)
+	fmt.Fprintf(p.to.w, "reading sessions: %d %% of %.1f GB", 100*done/max(1, total), float64(total)/1e9)
 }
 
 func (p *progress) clear() {
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		p.to.control(eraseLine)
 	}
 }

@@ -10,11 +10,22 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
+// agentBlock is a block of one agent: their limits have nothing to do with each other.
+type agentBlock struct {
+	agent string
+	usage.Block
+}
+
 // blocks are the blocks that the flags ask for.
-func (f *ledgerFlags) blocks(v usage.View, l *usage.Ledger) []usage.Block {
-	blocks := l.Blocks(v, f.now())
+func (f *ledgerFlags) blocks(v usage.View, l *usage.Ledger) (blocks []agentBlock) {
+	for _, v.Provider = range l.Providers() {
+		for _, b := range l.Blocks(v, f.now()) {
+			blocks = append(blocks, agentBlock{v.Provider, b})
+		}
+	}
+	slices.SortStableFunc(blocks, func(a, b agentBlock) int { return a.Start.Compare(b.Start) })
 	if f.activeOnly {
-		blocks = slices.DeleteFunc(blocks, func(b usage.Block) bool { return !b.Active })
+		blocks = slices.DeleteFunc(blocks, func(b agentBlock) bool { return !b.Active })
 	}
 	if f.last > 0 && f.last < len(blocks) {
 		blocks = blocks[len(blocks)-f.last:]
@@ -22,21 +33,24 @@ func (f *ledgerFlags) blocks(v usage.View, l *usage.Ledger) []usage.Block {
 	return blocks
 }
 
-func blockTable(blocks []usage.Block) *table.Table {
+func blockTable(blocks []agentBlock, several bool) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Title: "block", Least: 16}, {Title: "models", Min: 12, Drop: 5}, {Title: "input", Right: true, Drop: 3}, {Title: "output", Right: true, Drop: 2},
 		{Title: "tokens", Right: true}, {Title: "a minute", Right: true, Drop: 4}, {Title: "an hour", Right: true, Drop: 1}, {Title: "cost", Right: true},
 	}}
 	for _, b := range blocks {
-		t.Rows = append(t.Rows, blockCells(&b))
+		t.Rows = append(t.Rows, agentCell(blockCells(&b.Block), b.agent, several))
 		if b.Expected != nil {
-			t.Rows = append(t.Rows, []string{
+			t.Rows = append(t.Rows, agentCell([]string{
 				fmt.Sprintf("  at its end, in %s", shortDuration(b.Expected.Remaining)), "", "", "", grouped(b.Expected.Tokens), "", "", dollars(b.Expected.Cost),
-			})
+			}, "", several))
 		}
 	}
 	sum := sumOf(blocks)
-	t.Total = []string{"total", "", grouped(sum.Input), grouped(sum.Output), grouped(sum.Total()), "", "", costCell(sum)}
+	t.Total = agentCell([]string{"total", "", grouped(sum.Input), grouped(sum.Output), grouped(sum.Total()), "", "", costCell(sum)}, "", several)
+	if several {
+		t.Columns = slices.Insert(t.Columns, 1, table.Column{Title: "agent"})
+	}
 	return t
 }
 
@@ -61,7 +75,7 @@ func blockCells(b *usage.Block) []string {
 }
 
 // sumOf adds up blocks.
-func sumOf(blocks []usage.Block) usage.Sum {
+func sumOf(blocks []agentBlock) usage.Sum {
 	var s usage.Sum
 	for _, b := range blocks {
 		s.Add(b.Tokens)

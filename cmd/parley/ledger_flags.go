@@ -29,6 +29,7 @@ type ledgerFlags struct {
 	activeOnly bool
 	prices     string
 	configDirs []string
+	whose      whose
 	noColor    bool
 	changed    func(flag string) bool
 	now        func() time.Time
@@ -63,6 +64,7 @@ func (f *ledgerFlags) register(cmd *cobra.Command, report string) {
 	fs.DurationVar(&f.interval, "interval", 2*time.Second, "with --live: how often")
 	fs.StringVar(&f.prices, "prices", "", "a `file` with prices of models, laid over the built-in ones (default $PARLEY_PRICES)")
 	fs.StringArrayVar(&f.configDirs, "config-dir", nil, "a configuration `directory` of the agent's CLI (repeatable; default $CLAUDE_CONFIG_DIR, else ~/.claude)")
+	f.whose.register(cmd)
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	for _, name := range []string{"config-dir", "project"} {
 		// The flag is there: an error would be a mistake of this function.
@@ -81,7 +83,10 @@ func completeValues(cmd *cobra.Command, flag string, values []string) {
 // view makes the view of the flags. An error is one of usage.
 func (f *ledgerFlags) view() (usage.View, error) {
 	v := usage.View{Project: f.project, Model: f.model, Location: time.Local}
-	var err error
+	err := f.whose.choose()
+	if err != nil {
+		return v, err
+	}
 	if f.zone != "" {
 		if v.Location, err = time.LoadLocation(f.zone); err != nil {
 			return v, usagef("--timezone %s: there is no such time zone", f.zone)

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
-	"io"
 	"slices"
 	"time"
 
@@ -52,6 +52,8 @@ type rowJSON struct {
 	Branch  *string `json:"branch,omitempty"`
 	Agent   *string `json:"agentId,omitempty"`
 	Project *string `json:"project,omitempty"`
+
+	Provider string `json:"provider"` // the agent
 	tokensJSON
 	Sessions int         `json:"sessions"`
 	First    time.Time   `json:"firstActivity"`
@@ -72,7 +74,7 @@ type billJSON struct {
 
 func newRowJSON(by usage.By, r *usage.Row) rowJSON {
 	j := rowJSON{
-		tokensJSON: newTokensJSON(r.Sum), Sessions: r.Sessions, First: r.First, Last: r.Last,
+		Provider: r.Provider, tokensJSON: newTokensJSON(r.Sum), Sessions: r.Sessions, First: r.First, Last: r.Last,
 		Models: []string{}, ByModel: []modelJSON{},
 	}
 	for _, m := range r.Models {
@@ -103,7 +105,7 @@ func newRowJSON(by usage.By, r *usage.Row) rowJSON {
 	return j
 }
 
-func (f *ledgerFlags) writeJSON(w io.Writer, r ledgerReport, v usage.View, l *usage.Ledger) error {
+func (f *ledgerFlags) writeJSON(to *pen, r ledgerReport, v usage.View, l *usage.Ledger) error {
 	out := map[string]any{"timezone": v.Location.String()}
 	if r.by == "" {
 		rows := []blockJSON{}
@@ -120,7 +122,7 @@ func (f *ledgerFlags) writeJSON(w io.Writer, r ledgerReport, v usage.View, l *us
 		rows := []rowJSON{}
 		for _, row := range f.lastRows(report) {
 			j := newRowJSON(r.by, &row)
-			if b := bills[row.Key]; b != nil {
+			if b := bills[row.Key]; b != nil && row.Provider == usage.Claude {
 				j.Bill = &billJSON{b.Billed.Cost, b.Billed.Total(), b.Difference(), b.Why, b.Fork}
 			}
 			rows = append(rows, j)
@@ -130,12 +132,17 @@ func (f *ledgerFlags) writeJSON(w io.Writer, r ledgerReport, v usage.View, l *us
 	if n := l.Stats().BadLines; n > 0 {
 		out["badLines"] = n
 	}
-	e := json.NewEncoder(w)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if !f.live { // with --live each is a line
 		e.SetIndent("", "  ")
 	}
-	return e.Encode(out)
+	if err := e.Encode(out); err != nil {
+		return err
+	}
+	to.json(text.Bytes())
+	return to.err
 }
 
 func billsOf(l *usage.Ledger, v usage.View) map[string]*usage.Bill {
@@ -149,10 +156,11 @@ func billsOf(l *usage.Ledger, v usage.View) map[string]*usage.Bill {
 
 // blockJSON is a block of five hours.
 type blockJSON struct {
-	Start  time.Time `json:"startTime"`
-	End    time.Time `json:"endTime"`
-	Gap    bool      `json:"isGap"`
-	Active bool      `json:"isActive"`
+	Provider string    `json:"provider"`
+	Start    time.Time `json:"startTime"`
+	End      time.Time `json:"endTime"`
+	Gap      bool      `json:"isGap"`
+	Active   bool      `json:"isActive"`
 	tokensJSON
 	First    *time.Time      `json:"firstActivity"`
 	Last     *time.Time      `json:"lastActivity"`
@@ -173,8 +181,8 @@ type projectionJSON struct {
 	Cost      float64 `json:"totalCost"`
 }
 
-func newBlockJSON(b *usage.Block) blockJSON {
-	j := blockJSON{Start: b.Start, End: b.End, Gap: b.Gap, Active: b.Active, tokensJSON: newTokensJSON(b.Sum), Models: b.Models}
+func newBlockJSON(b *agentBlock) blockJSON {
+	j := blockJSON{Provider: b.agent, Start: b.Start, End: b.End, Gap: b.Gap, Active: b.Active, tokensJSON: newTokensJSON(b.Sum), Models: b.Models}
 	if !b.Gap {
 		j.First, j.Last = &b.First, &b.Last
 	}

@@ -27,7 +27,7 @@ func (f *ledgerFlags) lines(to *pen, r ledgerReport, v usage.View, l *usage.Ledg
 		if len(blocks) == 0 {
 			return []string{"no answers"}, nil
 		}
-		return blockTable(blocks).Render(to.width, style), f.notes(sumOf(blocks), nil, l)
+		return blockTable(blocks, len(l.Providers()) > 1).Render(to.width, style), f.notes(sumOf(blocks), nil, l)
 	}
 	report := l.Report(r.by, v)
 	if len(report.Rows) == 0 {
@@ -35,7 +35,7 @@ func (f *ledgerFlags) lines(to *pen, r ledgerReport, v usage.View, l *usage.Ledg
 	}
 	// A bill is about a whole session: nothing can be held against a part.
 	var bills *usage.Reconciliation
-	if v.Since.IsZero() && v.Until.IsZero() && v.Model == "" {
+	if v.Since.IsZero() && v.Until.IsZero() && v.Model == "" && slices.Contains(l.Providers(), usage.Claude) {
 		bills = l.Reconcile(v)
 	}
 	lines = f.table(report, bills).Render(to.width, style)
@@ -92,15 +92,16 @@ func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *table
 			ofSession[bills.Bills[i].Session] = &bills.Bills[i]
 		}
 	}
+	several := slices.ContainsFunc(r.Rows, func(row usage.Row) bool { return row.Provider != r.Rows[0].Provider })
 	for _, row := range f.lastRows(r) {
 		cells := append(rowHead(r.By, &row), sumCells(row.Sum)...)
-		if b := ofSession[row.Key]; b != nil {
+		if b := ofSession[row.Key]; b != nil && row.Provider == usage.Claude {
 			cells = append(cells, billCell(b))
 		}
-		t.Rows = append(t.Rows, cells)
+		t.Rows = append(t.Rows, agentCell(cells, row.Provider, several))
 		for _, m := range row.Models {
 			if f.breakdown && r.By != usage.ByModel {
-				t.Rows = append(t.Rows, append(modelHead(r.By, m.Model), sumCells(m.Sum)...))
+				t.Rows = append(t.Rows, agentCell(append(modelHead(r.By, m.Model), sumCells(m.Sum)...), "", several))
 			}
 		}
 	}
@@ -108,8 +109,19 @@ func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *table
 	if head[0] = "total"; len(f.lastRows(r)) < len(r.Rows) {
 		head[0] = "total of all"
 	}
-	t.Total = append(head, sumCells(r.Total.Sum)...)
+	t.Total = agentCell(append(head, sumCells(r.Total.Sum)...), "", several)
+	if several {
+		t.Columns = slices.Insert(t.Columns, 1, table.Column{Title: "agent"})
+	}
 	return t
+}
+
+// agentCell puts the agent after the name of a row, where there are several agents.
+func agentCell(cells []string, agent string, several bool) []string {
+	if !several {
+		return cells
+	}
+	return slices.Insert(cells, 1, agent)
 }
 
 // rowHead are the cells before the numbers.
@@ -181,20 +193,25 @@ func billCell(b *usage.Bill) string {
 	return signed(b.Difference())
 }
 
+// signed is an amount with its sign, unless it is nothing when it is rounded.
 func signed(v float64) string {
-	if v < 0 {
-		return "-" + dollars(-v)
+	if text := dollars(v); v < 0 || text == dollars(0) {
+		return text
 	}
 	return "+" + dollars(v)
 }
 
+// dollars is an amount in cents; what rounds to nothing has no sign.
 func dollars(v float64) string {
-	whole, part, _ := strings.Cut(strconv.FormatFloat(v, 'f', 2, 64), ".")
-	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil {
-		return "$" + whole + "." + part
+	whole, cents, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'f', 2, 64), ".")
+	text := "$" + whole + "." + cents // infinite, or no number
+	if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
+		text = "$" + grouped(n) + "." + cents
 	}
-	return "$" + grouped(n) + "." + part
+	if v < 0 && text != "$0.00" {
+		return "-" + text
+	}
+	return text
 }
 
 // grouped is a number with a comma at every thousand.
@@ -219,7 +236,7 @@ func costChart(rows []usage.Row) *plot.Chart {
 	}
 	costs := map[string]float64{}
 	for _, r := range rows {
-		costs[r.Key] = r.Cost
+		costs[r.Key] += r.Cost // of all agents
 	}
 	c.First, c.Last = rows[0].Key, rows[len(rows)-1].Key
 	day, err := time.Parse(time.DateOnly, c.First)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/seed7221b0f9/parley/bench/corpus"
 	"github.com/seed7221b0f9/parley/transcript/usage"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
 // corpusLedger is the ledger of a small generated corpus.
@@ -42,7 +44,8 @@ func TestLedgerTables(t *testing.T) {
 	for _, columns := range []int{120, 80, 40} {
 		for _, r := range ledgerReports {
 			f := &ledgerFlags{last: 4, now: func() time.Time { return ledgerNow(l) }, changed: func(string) bool { return false }}
-			to := &pen{w: &all, tty: true, width: columns, cur: &cursor{}}
+			to := testPen(&all, true)
+			to.width = columns
 			lines, notes := f.lines(to, r, usage.View{Location: time.UTC}, l)
 			fmt.Fprintf(&all, "== %s, %d columns\n%s\n", r.name, columns, strings.Join(lines, "\n"))
 			if columns == 120 {
@@ -77,7 +80,7 @@ func TestLedgerColors(t *testing.T) {
 		f := &ledgerFlags{now: time.Now, changed: func(string) bool { return false }}
 		to := &pen{tty: true, color: color, width: 80, cur: &cursor{}}
 		lines, _ := f.lines(to, ledgerReports[0], usage.View{Location: time.UTC}, l)
-		if got := strings.Contains(strings.Join(lines, "\n"), "\x1b["); got != color {
+		if got := strings.Contains(strings.Join(lines, "\n"), cell.Look("")[:3]); got != color {
 			t.Errorf("colours %t: %t", color, got)
 		}
 	}
@@ -87,7 +90,7 @@ func TestLedgerColors(t *testing.T) {
 func TestLedgerProgress(t *testing.T) {
 	var screen strings.Builder
 	now := time.Unix(0, 0)
-	p := newProgress(&console{err: &pen{w: &screen, tty: true}}, func() time.Time { return now })
+	p := newProgress(&console{err: testPen(&screen, true)}, func() time.Time { return now })
 	for _, step := range []struct {
 		after time.Duration
 		want  string
@@ -108,7 +111,7 @@ func TestLedgerProgress(t *testing.T) {
 	if p.clear(); screen.String() != "\r\x1b[K" {
 		t.Errorf("at the end: %q", screen.String())
 	}
-	elsewhere := newProgress(&console{err: &pen{w: &screen}}, func() time.Time { return now })
+	elsewhere := newProgress(&console{err: testPen(&screen, false)}, func() time.Time { return now })
 	screen.Reset()
 	now = now.Add(time.Hour)
 	elsewhere.update(1, 2)

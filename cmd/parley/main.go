@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/sim"
+	"github.com/seed7221b0f9/parley/internal/sim"
 )
 
 // programs are what processes of this executable can be beside the command.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // note writes one short line to standard error.
@@ -16,35 +16,35 @@ func (p *printer) note(text string) {
 }
 
 // notice shows messages about the session, those that a person should know of.
-func (p *printer) notice(m claude.Message) {
+func (p *printer) notice(m message.Message) {
 	switch m := m.(type) {
-	case *claude.APIRetryMessage:
+	case *message.APIRetry:
 		p.note(retryText(m))
-	case *claude.PermissionDeniedMessage:
+	case *message.PermissionDenied:
 		p.denied(m)
-	case *claude.ModelFallbackMessage:
+	case *message.ModelFallback:
 		p.note(fmt.Sprintf("%s answers instead of %s", m.FallbackModel, m.OriginalModel))
-	case *claude.ModelRefusalFallbackMessage:
+	case *message.ModelRefusalFallback:
 		p.note(fmt.Sprintf("%s refused, %s answers instead", m.OriginalModel, m.FallbackModel))
-	case *claude.ModelRefusalNoFallbackMessage:
+	case *message.ModelRefusalNoFallback:
 		p.note(m.OriginalModel + " refused: " + firstLine(m.Content))
-	case *claude.InformationalMessage:
+	case *message.Informational:
 		p.note(firstLine(m.Content))
-	case *claude.CompactBoundaryMessage:
+	case *message.CompactBoundary:
 		p.note(fmt.Sprintf("the conversation was compacted (%d tokens before)", m.CompactMetadata.PreTokens))
-	case *claude.RateLimitEventMessage:
+	case *message.RateLimitEvent:
 		if s := m.RateLimitInfo.Status; s != "" && s != "allowed" {
 			p.note(limitText(m.RateLimitInfo))
 		}
-	case *claude.SessionWritesLostMessage:
+	case *message.SessionWritesLost:
 		p.note("the disk is full (" + m.ErrorCode + "), lost: " + strings.Join(m.Lost, ", "))
-	case *claude.BadLine:
+	case *message.BadLine:
 		p.note(fmt.Sprintf("a line that is no message, %d bytes: %s", m.Size, shorten(oneLine(string(m.Raw())), 60)))
-	case *claude.ErrorMessage:
+	case *message.Error:
 		p.note("error: " + string(m.Error))
-	case *claude.UnknownMessage:
+	case *message.Unknown:
 		p.unknownThing("message", m.Type)
-	case *claude.SystemMessage:
+	case *message.System:
 		p.unknownThing("message", "system/"+m.Subtype)
 	default:
 		p.task(m)
@@ -52,17 +52,17 @@ func (p *printer) notice(m claude.Message) {
 }
 
 // task tells when work in the background begins and ends.
-func (p *printer) task(m claude.Message) {
+func (p *printer) task(m message.Message) {
 	switch m := m.(type) {
-	case *claude.TaskStartedMessage:
+	case *message.TaskStarted:
 		if m.IsBackgrounded && !m.Ambient {
 			p.tasks[m.TaskID] = strings.Clone(m.Description)
 		}
-	case *claude.TaskUpdatedMessage:
+	case *message.TaskUpdated:
 		if b := m.Patch.IsBackgrounded; b != nil && *b {
 			p.tasks[m.TaskID] = strings.Clone(m.Patch.Description)
 		}
-	case *claude.TaskNotificationMessage:
+	case *message.TaskNotification:
 		if description, ok := p.tasks[m.TaskID]; ok {
 			delete(p.tasks, m.TaskID)
 			p.note(fmt.Sprintf("background task %s: %s", m.Status, description))
@@ -78,7 +78,7 @@ func (p *printer) unknownThing(what, name string) {
 	}
 }
 
-func retryText(m *claude.APIRetryMessage) string {
+func retryText(m *message.APIRetry) string {
 	why := "no answer from the API"
 	if m.ErrorStatus != 0 {
 		why = fmt.Sprintf("API error %d (%s)", m.ErrorStatus, m.Error)
@@ -87,7 +87,7 @@ func retryText(m *claude.APIRetryMessage) string {
 	return fmt.Sprintf("%s, trying again in %s (%d of %d)", why, seconds(delay), m.Attempt, m.MaxRetries)
 }
 
-func limitText(l claude.RateLimitInfo) string {
+func limitText(l message.RateLimitInfo) string {
 	s := "rate limit " + l.RateLimitType + ": " + l.Status
 	if l.ResetsAt > 0 {
 		s += ", until " + time.Unix(int64(l.ResetsAt), 0).Format("Jan 2 15:04")

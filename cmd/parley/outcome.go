@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // The exit codes; the help explains them.
@@ -42,6 +43,7 @@ func (e *timeoutError) Error() string { return "timed out after " + e.after.Stri
 type outputError struct{ err error }
 
 func (e *outputError) Error() string { return "writing the output: " + e.err.Error() }
+
 func (e *outputError) Unwrap() error { return e.err }
 
 // verdict is how a run ended: the exit code and what is left to say about it.
@@ -52,11 +54,11 @@ type verdict struct {
 
 // judge makes a verdict of the error that the run ended with and of its last
 // result. What a failed turn has to say the output has said.
-func judge(err error, last *claude.ResultMessage, interrupted bool) verdict {
+func judge(err error, last *message.Result, interrupted bool) verdict {
 	sig, signalled := errors.AsType[*signalError](err)
 	timeout, timedOut := errors.AsType[*timeoutError](err)
 	output, unwritten := errors.AsType[*outputError](err)
-	_, failed := errors.AsType[*claude.ResultError](err)
+	_, failed := errors.AsType[*message.ResultError](err)
 	switch {
 	case signalled:
 		return verdict{code: sig.code()}

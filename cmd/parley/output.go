@@ -1,54 +1,60 @@
 package main
 
 import (
-	"io"
+	"strings"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // output shows a run. Its methods are called from one goroutine.
 type output interface {
 	// message shows one message.
-	message(m claude.Message)
+	message(m message.Message)
 	// end shows what comes last.
 	end()
 	// err is why standard output cannot be written to, nil while it can.
 	err() error
 }
 
-// resultOutput writes the last result as the CLI wrote it, and nothing else.
-type resultOutput struct {
-	w       io.Writer
-	last    *claude.ResultMessage
-	failure error
+// wireLine is a message as the CLI wrote it. That of the simulated agent says so in
+// a member of its own.
+func wireLine(m message.Message, simulated bool) []byte {
+	raw := string(m.Raw())
+	if rest, ok := strings.CutPrefix(raw, "{"); ok && simulated {
+		raw = `{"simulated":true,` + rest
+	}
+	return []byte(raw + "\n")
 }
 
-func (o *resultOutput) message(m claude.Message) {
-	if r, ok := m.(*claude.ResultMessage); ok {
+// resultOutput writes the last result as the CLI wrote it, and nothing else.
+type resultOutput struct {
+	to        *pen
+	simulated bool
+	last      *message.Result
+}
+
+func (o *resultOutput) message(m message.Message) {
+	if r, ok := m.(*message.Result); ok {
 		o.last = r
 	}
 }
 
 func (o *resultOutput) end() {
 	if o.last != nil {
-		_, o.failure = o.w.Write(append(o.last.Raw(), '\n'))
+		o.to.json(wireLine(o.last, o.simulated))
 	}
 }
 
-func (o *resultOutput) err() error { return o.failure }
+func (o *resultOutput) err() error { return o.to.err }
 
 // rawOutput writes every message as the CLI wrote it.
 type rawOutput struct {
-	w       io.Writer
-	failure error
+	to        *pen
+	simulated bool
 }
 
-func (o *rawOutput) message(m claude.Message) {
-	if o.failure == nil {
-		_, o.failure = o.w.Write(append(m.Raw(), '\n'))
-	}
-}
+func (o *rawOutput) message(m message.Message) { o.to.json(wireLine(m, o.simulated)) }
 
 func (o *rawOutput) end() {}
 
-func (o *rawOutput) err() error { return o.failure }
+func (o *rawOutput) err() error { return o.to.err }

@@ -5,12 +5,13 @@ import "io"
 // pen writes to one of the two outputs and knows what stands before it there.
 // Pens on the same terminal share a cursor.
 type pen struct {
-	w     io.Writer
-	tty   bool
-	color bool
-	width int // columns of the terminal; 0 is no limit
-	cur   *cursor
-	err   error // the first error of writing; nothing is written behind it
+	w      io.Writer // outlet, or a screen on it
+	outlet *outlet
+	tty    bool
+	color  bool
+	width  int // columns of the terminal; 0 is no limit
+	cur    *cursor
+	err    error // the first error of writing; nothing is written after it
 }
 
 // cursor is where the writing stands.
@@ -47,6 +48,17 @@ func (p *pen) write(s string) {
 	}
 	p.cur.newlines = n
 }
+
+// json writes JSON as it is.
+func (p *pen) json(text []byte) {
+	if p.err == nil {
+		p.err = p.outlet.writeJSON(text)
+		p.cur.newlines = 1
+	}
+}
+
+// control writes a control sequence. It is not part of the text.
+func (p *pen) control(c control) { p.outlet.control(c) }
 
 // begin starts something of a kind on a line of its own. An owner that wrote
 // last goes on where it stopped.

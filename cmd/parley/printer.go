@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // printer shows a run to a person: the answer on standard output, all else
@@ -14,6 +14,7 @@ type printer struct {
 	con *console
 	now func() time.Time
 
+	mark       string     // stands once before the answers where they are not on a terminal
 	quiet      bool       // the answer alone
 	stream     bool       // text as it comes, not block by block
 	thinking   bool       // show it
@@ -42,23 +43,23 @@ func newPrinter(con *console, now func() time.Time) *printer {
 	return &printer{con: con, now: now, tasks: map[string]string{}, unknown: map[string]bool{}}
 }
 
-func (p *printer) message(m claude.Message) {
+func (p *printer) message(m message.Message) {
 	p.con.mu.Lock()
 	defer p.con.mu.Unlock()
 	switch m := m.(type) {
-	case *claude.StreamEventMessage:
+	case *message.StreamEvent:
 		if m.ParentToolUseID == "" {
 			p.event(m)
 		}
-	case *claude.AssistantMessage:
+	case *message.Assistant:
 		p.assistant(m)
-	case *claude.UserMessage:
+	case *message.User:
 		p.user(m)
-	case *claude.ResultMessage:
+	case *message.Result:
 		p.result(m)
-	case *claude.InitMessage:
+	case *message.Init:
 		p.cwd = strings.Clone(m.CWD)
-	case *claude.LocalCommandOutputMessage:
+	case *message.LocalCommandOutput:
 		p.say(m.Content)
 	default:
 		p.notice(m)
@@ -68,17 +69,17 @@ func (p *printer) message(m claude.Message) {
 func (p *printer) err() error { return p.con.out.err }
 
 // event shows the part of a block that an event brings.
-func (p *printer) event(m *claude.StreamEventMessage) {
+func (p *printer) event(m *message.StreamEvent) {
 	switch e := m.Event.(type) {
-	case *claude.MessageStartEvent:
+	case *message.MessageStart:
 		p.block = streamed{message: strings.Clone(e.Message.ID)}
-	case *claude.ContentBlockStartEvent:
+	case *message.ContentBlockStart:
 		p.block = streamed{message: p.block.message}
-	case *claude.ContentBlockDeltaEvent:
+	case *message.ContentBlockDelta:
 		switch d := e.Delta.(type) {
-		case *claude.TextDelta:
+		case *message.TextDelta:
 			p.part("text", d.Text)
-		case *claude.ThinkingDelta:
+		case *message.ThinkingDelta:
 			p.part("thinking", d.Thinking)
 		}
 	}
@@ -138,6 +139,11 @@ func (p *printer) prose(typ, text string) {
 	if p.quiet && to != p.con.out {
 		return
 	}
+	if p.mark != "" && to == p.con.out && !to.tty {
+		to.begin(prose, "")
+		to.write(p.mark + "\n")
+		p.mark = ""
+	}
 	if p.live != nil {
 		p.live.add(to, typ, p.blocks, text)
 		return
@@ -153,7 +159,7 @@ func (p *printer) say(text string) {
 	p.live.flush()
 }
 
-func (p *printer) assistant(m *claude.AssistantMessage) {
+func (p *printer) assistant(m *message.Assistant) {
 	main := m.ParentToolUseID == ""
 	if m.Error != "" {
 		if main {
@@ -163,33 +169,33 @@ func (p *printer) assistant(m *claude.AssistantMessage) {
 	}
 	for _, b := range m.Message.Content {
 		switch b := b.(type) {
-		case *claude.TextBlock:
+		case *message.Text:
 			if main {
 				p.whole(m.Message.ID, "text", b.Text)
 			}
-		case *claude.ThinkingBlock:
+		case *message.Thinking:
 			if main {
 				p.whole(m.Message.ID, "thinking", b.Thinking)
 			}
-		case *claude.ToolUseBlock:
+		case *message.ToolUse:
 			p.call(b.ID, b.Name, b.Input, m.ParentToolUseID)
-		case *claude.ServerToolUseBlock:
+		case *message.ServerToolUse:
 			p.call(b.ID, b.Name, b.Input, m.ParentToolUseID)
-		case *claude.MCPToolUseBlock:
+		case *message.MCPToolUse:
 			p.call(b.ID, b.ServerName+": "+b.Name, b.Input, m.ParentToolUseID)
-		case *claude.ServerToolResultBlock:
+		case *message.ServerToolResult:
 			p.outcome(b.ToolUseID, strings.Contains(b.Type, "error"), "")
-		case *claude.MCPToolResultBlock:
+		case *message.MCPToolResult:
 			p.outcome(b.ToolUseID, b.IsError, b.Content.String())
-		case *claude.UnknownBlock:
+		case *message.UnknownBlock:
 			p.unknownThing("content block", b.Type)
 		}
 	}
 }
 
-func (p *printer) user(m *claude.UserMessage) {
+func (p *printer) user(m *message.User) {
 	for _, b := range m.Message.Content.Blocks() {
-		if r, ok := b.(*claude.ToolResultBlock); ok {
+		if r, ok := b.(*message.ToolResult); ok {
 			p.outcome(r.ToolUseID, r.IsError, r.Content.String())
 		}
 	}
@@ -197,7 +203,7 @@ func (p *printer) user(m *claude.UserMessage) {
 
 // result shows how a turn ended. What it answered has been shown already, as a
 // rule; a slash command that the CLI runs itself may answer here alone.
-func (p *printer) result(m *claude.ResultMessage) {
+func (p *printer) result(m *message.Result) {
 	p.live.flush()
 	p.totals.add(m)
 	answer := m.Result
@@ -222,18 +228,19 @@ func (p *printer) result(m *claude.ResultMessage) {
 
 // failed shows the text of an error, once: the answer in which the CLI tells it
 // was not shown.
-func (p *printer) failed(m *claude.ResultMessage) {
+func (p *printer) failed(m *message.Result) {
 	text := m.Text()
 	switch {
-	case m.TerminalReason == claude.TerminalAbortedStreaming || m.TerminalReason == claude.TerminalAbortedTools:
-		text = "interrupted"
+	case m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools:
+		p.con.err.line(p.con.err.paint(yellow, "interrupted")) // who did it knows, and it is no error
+		return
 	case text == "" && p.apiError != "":
 		text = p.apiError
 	case text == "":
 		text = string(m.Subtype)
 	}
 	to := p.con.err
-	to.line(to.paint(red, "error:") + " " + sanitize(text))
+	to.line(to.failure(text))
 }
 
 func (p *printer) end() {

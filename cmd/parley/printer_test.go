@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,21 +12,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 // recorded are the messages of a recording that the SDK delivers.
-func recorded(t *testing.T, name string) []claude.Message {
+func recorded(t *testing.T, name string) []message.Message {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "wire", name, "stdout.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var messages []claude.Message
+	var messages []message.Message
 	for text := range strings.Lines(string(data)) {
 		if m := decode(t, strings.TrimSuffix(text, "\n")); delivered(m) {
 			messages = append(messages, m)
@@ -34,23 +34,29 @@ func recorded(t *testing.T, name string) []claude.Message {
 	return messages
 }
 
-func decode(t *testing.T, text string) claude.Message {
+func decode(t *testing.T, text string) message.Message {
 	t.Helper()
-	m, err := claude.DecodeMessage([]byte(text))
+	m, err := message.Decode([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func delivered(m claude.Message) bool {
+func delivered(m message.Message) bool {
 	switch m := m.(type) {
-	case *claude.ControlRequestMessage, *claude.ControlResponseMessage, *claude.ControlCancelRequestMessage, *claude.KeepAliveMessage:
+	case *message.ControlRequest, *message.ControlResponse, *message.ControlCancelRequest, *message.KeepAlive:
 		return false
-	case *claude.SessionStateChangedMessage:
+	case *message.SessionStateChanged:
 		return !m.SDKHostOnly
 	}
 	return true
+}
+
+// testPen is a pen on a terminal, or elsewhere.
+func testPen(w io.Writer, tty bool) *pen {
+	o := &outlet{w: w, tty: tty}
+	return &pen{w: o, outlet: o, tty: tty, cur: &cursor{}}
 }
 
 // screen is a printer on a terminal, or with its two outputs apart.
@@ -62,9 +68,9 @@ type screen struct {
 // newScreen has a clock that goes on by a tenth of a second each time.
 func newScreen(terminal bool) *screen {
 	s := &screen{}
-	con := &console{out: &pen{w: &s.out, cur: &cursor{}}, err: &pen{w: &s.err, cur: &cursor{}}}
+	con := &console{out: testPen(&s.out, terminal), err: testPen(&s.err, terminal)}
 	if terminal {
-		con.out.tty, con.out.width = true, 72
+		con.out.width = 72
 		*con.err = *con.out
 	}
 	now := time.Unix(0, 0)
@@ -76,7 +82,7 @@ func newScreen(terminal bool) *screen {
 	return s
 }
 
-func (s *screen) play(messages []claude.Message) {
+func (s *screen) play(messages []message.Message) {
 	for _, m := range messages {
 		s.message(m)
 	}
@@ -166,7 +172,7 @@ func TestPrinter(t *testing.T) {
 			if tt.set != nil {
 				tt.set(s.printer)
 			}
-			var messages []claude.Message
+			var messages []message.Message
 			for _, text := range tt.lines {
 				messages = append(messages, decode(t, text))
 			}
@@ -183,7 +189,7 @@ func TestPrinter(t *testing.T) {
 
 func TestPrinterBadLine(t *testing.T) {
 	s := newScreen(false)
-	s.play([]claude.Message{&claude.BadLine{Size: 3}})
+	s.play([]message.Message{&message.BadLine{Size: 3}})
 	if got := s.err.String(); !strings.HasPrefix(got, "! a line that is no message, 3 bytes") {
 		t.Errorf("got %q", got)
 	}
@@ -193,7 +199,7 @@ func TestPrinterBadLine(t *testing.T) {
 func TestTerminalSafe(t *testing.T) {
 	const evil = `\u001b]0;x\u0007\u009b31m\u0000\u007f\r`
 	s := newScreen(true)
-	s.play([]claude.Message{
+	s.play([]message.Message{
 		decode(t, strings.Replace(sayHello, "hello", evil, 1)),
 		decode(t, `{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"`+evil+`"},{"type":"tool_use","id":"t","name":"`+evil+`","input":{"command":"`+evil+`"}}]}}`),
 		decode(t, `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"`+evil+`"}]}}`),

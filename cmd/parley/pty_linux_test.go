@@ -125,7 +125,22 @@ func TestTerminalNoColor(t *testing.T) {
 func TestTerminalInterrupt(t *testing.T) {
 	hold := claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("one two three").Chunked(4)}, Hold: claudetest.HoldMid, HoldAfter: new(4)}
 	got, code := onTerminal(t, claudetest.Replies(hold), []string{"NO_COLOR=1"}, "two", "\x03", "run", "go")
-	if code != exitOnSIGINT || !strings.Contains(got, "error: interrupted") {
+	if code != exitOnSIGINT || !strings.Contains(got, "interrupted") {
 		t.Errorf("exit code %d, screen %q", code, got)
+	}
+}
+
+// On a terminal a person sees that there is no CLI, and may look around; a program
+// that reads JSON there gets nothing that was made up.
+func TestTerminalWithoutCLI(t *testing.T) {
+	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "run", "hello")
+	if all := p.ends(0); !strings.Contains(all, "There is no claude on this machine") || !strings.Contains(all, "simulated agent") {
+		t.Errorf("seen %q", all)
+	}
+	for _, args := range [][]string{{"--output", "json"}, {"--output", "stream-json"}, {"--json-schema", "{}"}} {
+		p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, append([]string{"run", "hello"}, args...)...)
+		if all := p.ends(exitNoCLI); !strings.Contains(all, "CLI not found") || strings.Contains(all, "imulated") {
+			t.Errorf("%v: seen %q", args, all)
+		}
 	}
 }

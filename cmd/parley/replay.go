@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
+	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // longestPause bounds the time between two lines of a recording.
@@ -24,7 +25,7 @@ const replayExit = 10 * time.Second
 // useReplay makes o play the recording in a directory. One prompt alone gets all
 // of it; otherwise each prompt gets what one got in the recording.
 func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
-	rec, err := claudetest.ReadRecording(dir, nil)
+	rec, err := recording.ReadRecording(dir, nil)
 	if err != nil {
 		return "", usagef("--agent replay: %v", err)
 	}
@@ -32,11 +33,11 @@ func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note stri
 	if process == nil {
 		return "", usagef("--agent replay: no agent was started in %s", dir)
 	}
-	var call *claudetest.Call
+	var call *recording.Call
 	if rec.Caller != nil && len(rec.Caller.Calls) > 0 {
 		call = &rec.Caller.Calls[0]
 	}
-	o.Spawner = &replay{player: claudetest.NewPlayer(arrange(process, onePrompt), call), process: process, atOnce: atOnce}
+	o.Spawner = &replay{player: recording.NewPlayer(arrange(process, onePrompt), call), process: process, atOnce: atOnce}
 	// A recording in which more was said than is said now would go on waiting.
 	o.ExitTimeout = replayExit
 	return fmt.Sprintf("This is the recording %s: no model is asked.", filepath.Base(filepath.Clean(dir))), nil
@@ -44,8 +45,8 @@ func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note stri
 
 // arrange is a recorded process that waits for nothing but prompts: the first,
 // and after each result the next.
-func arrange(p *claudetest.RecordedProcess, onePrompt bool) *claudetest.RecordedProcess {
-	var prompts, rest []claudetest.TimelineEvent
+func arrange(p *recording.RecordedProcess, onePrompt bool) *recording.RecordedProcess {
+	var prompts, rest []recording.TimelineEvent
 	q := *p
 	q.Timeline = nil
 	for _, ev := range p.Timeline {
@@ -74,13 +75,13 @@ func arrange(p *claudetest.RecordedProcess, onePrompt bool) *claudetest.Recorded
 // replay plays a recording with the pauses that it had, and for the prompts that
 // are sent now.
 type replay struct {
-	player  *claudetest.Player
-	process *claudetest.RecordedProcess
+	player  *recording.Player
+	process *recording.RecordedProcess
 	atOnce  bool
 }
 
 // Spawn starts playing.
-func (r *replay) Spawn(ctx context.Context, cmd claude.Command) (claude.Process, error) {
+func (r *replay) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	inner, err := r.player.Spawn(ctx, cmd)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (r *replay) Spawn(ctx context.Context, cmd claude.Command) (claude.Process,
 
 // pauses are the times before each line of the output, since what came before
 // it in either direction.
-func pauses(p *claudetest.RecordedProcess) []time.Duration {
+func pauses(p *recording.RecordedProcess) []time.Duration {
 	var list []time.Duration
 	last := 0.0
 	for _, ev := range p.Timeline {
@@ -111,7 +112,7 @@ func pauses(p *claudetest.RecordedProcess) []time.Duration {
 
 // replayed is a process that is played.
 type replayed struct {
-	claude.Process
+	spawn.Process
 	read    *io.PipeReader
 	write   *io.PipeWriter
 	pauses  []time.Duration
@@ -190,7 +191,7 @@ func (p *replayed) Kill() error {
 }
 
 // Wait waits until the output was read: the pauses are part of the process.
-func (p *replayed) Wait() (claude.ExitStatus, error) {
+func (p *replayed) Wait() (spawn.ExitStatus, error) {
 	<-p.drained
 	return p.Process.Wait()
 }

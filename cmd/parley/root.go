@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -16,13 +15,16 @@ func execute(args []string) int {
 	code := exitOK
 	root := newRoot(&code)
 	root.SetArgs(args)
+	root.SetOut(standardOutput())
+	complain := standardError()
+	root.SetErr(complain)
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		return code
 	}
-	fmt.Fprintln(os.Stderr, "parley:", err)
+	fmt.Fprintln(complain, "parley:", err)
 	if hint, ok := errors.AsType[*usageError](err); !ok || !hint.plain {
-		fmt.Fprintf(os.Stderr, "%q says more.\n", cmd.CommandPath()+" --help")
+		fmt.Fprintf(complain, "%q says more.\n", cmd.CommandPath()+" --help")
 	}
 	return exitUsage
 }
@@ -39,6 +41,38 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
+// noArguments refuses arguments.
+func noArguments(cmd *cobra.Command, args []string) error { return arguments(0, 0)(cmd, args) }
+
+// arguments wants at least and at most so many arguments, and says which.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) > most && most == 0 && cmd.HasSubCommands():
+			return usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), meant(cmd, args[0]))
+		case len(args) > most && most == 0:
+			return usagef("%s takes no argument, not %q", cmd.CommandPath(), args[0])
+		case len(args) > most:
+			return usagef("%s takes no more than %s; what has blanks in it needs quotes: %s", cmd.CommandPath(), plural(int64(most), "argument"), cmd.UseLine())
+		case len(args) < least:
+			return usagef("%s needs %s: %s", cmd.CommandPath(), plural(int64(least), "argument"), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// meant is a suggestion for a word that is no command.
+func meant(cmd *cobra.Command, word string) string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	if best := nearest(word, names); best != "" {
+		return "; is " + best + " meant?"
+	}
+	return ""
+}
+
 func newRoot(code *int) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "parley",
@@ -47,10 +81,11 @@ func newRoot(code *int) *cobra.Command {
 		Version:       fmt.Sprintf("%s (%s %s/%s)", claude.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(code), newChat(code), newSessions(code), newUsage(code), newDoctor(code))
+	root.AddCommand(newRun(code), newChat(code), newACP(code), newSessions(code), newUsage(code), newDoctor(code))
+	addServerCommands(root, code)
 	return root
 }

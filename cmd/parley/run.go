@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/spf13/cobra"
 )
 
 func newRun(code *int) *cobra.Command {
@@ -38,11 +38,14 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	agent, err := f.chooseAgent(opts, true)
+	con := newConsole(wantColor(f.noColor, os.Getenv))
+	if f.agent == agentCodex {
+		return f.runCodex(ctx, con, args)
+	}
+	agent, err := f.chooseAgent(opts, true, con.out.tty)
 	if err != nil {
 		return 0, err
 	}
-	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
 	note := con.note
 	if f.quiet {
 		note = func(string) {}
@@ -61,8 +64,8 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 	sigs := watchSignals(ctx, end, note)
 	defer sigs.stop()
 
-	r := &runner{con: con, out: f.newOutput(con), sigs: sigs}
-	prompt, err := readPrompt(ctx, args, os.Stdin, note)
+	r := &runner{con: con, out: f.newOutput(con, agent.mark), sigs: sigs}
+	prompt, err := f.prompt(ctx, con, args, note)
 	if err == nil {
 		err = r.run(ctx, opts, prompt)
 	}
@@ -76,25 +79,35 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 	return v.code, nil
 }
 
+// prompt is what the agent is asked: what was typed, and with --continue-from the conversation
+// that it is about.
+func (f *runFlags) prompt(ctx context.Context, con *console, args []string, note func(string)) (string, error) {
+	text, err := readPrompt(ctx, args, os.Stdin, note)
+	if err != nil || f.continued == "" {
+		return text, err
+	}
+	return f.continueFrom(ctx, con, text)
+}
+
 // listen passes on, if that is wanted, what the CLI says beside its messages.
 func (f *runFlags) listen(o *claude.Options, con *console) {
 	o.Logger = slog.New(slog.DiscardHandler)
 	if f.verbose {
 		o.Stderr = con.pass
-		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+		o.Logger = slog.New(slog.NewTextHandler(con.err.w, nil))
 	}
 }
 
 // newOutput is the output that the flags ask for.
-func (f *runFlags) newOutput(con *console) output {
+func (f *runFlags) newOutput(con *console, mark string) output {
 	switch f.output {
 	case outputJSON:
-		return &resultOutput{w: con.out.w}
+		return &resultOutput{to: con.out, simulated: mark != ""}
 	case outputRaw:
-		return &rawOutput{w: con.out.w}
+		return &rawOutput{to: con.out, simulated: mark != ""}
 	}
 	p := newPrinter(con, time.Now)
-	p.quiet = f.quiet
+	p.quiet, p.mark = f.quiet, mark
 	p.structured = f.schema != ""
 	p.stream, p.thinking = con.out.tty, con.aside().tty
 	if f.changed("stream") {
@@ -111,7 +124,7 @@ type runner struct {
 	con  *console
 	out  output
 	sigs *signals
-	last *claude.ResultMessage
+	last *message.Result
 }
 
 // run returns what the run ended with. Nothing of it is left when it returns.
@@ -164,8 +177,8 @@ func (r *runner) leave(client *claude.Client, turn *claude.Turn) {
 	client.Close()
 }
 
-func (r *runner) show(m claude.Message) error {
-	if result, ok := m.(*claude.ResultMessage); ok {
+func (r *runner) show(m message.Message) error {
+	if result, ok := m.(*message.Result); ok {
 		r.last = result
 	}
 	r.out.message(m)
@@ -183,7 +196,7 @@ func (r *runner) written() error {
 // why in a result has that shown; what is wrong with the options is an error of
 // usage.
 func (r *runner) refused(err error) error {
-	if failed, ok := errors.AsType[*claude.ResultError](err); ok {
+	if failed, ok := errors.AsType[*message.ResultError](err); ok {
 		if werr := r.show(failed.Result); werr != nil {
 			return werr
 		}

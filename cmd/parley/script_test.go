@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -159,7 +160,13 @@ func sendSignals(ts *testscript.TestScript, neg bool, args []string) {
 	seen := newWatcher()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = seen.tee(&stdout), seen.tee(&stderr)
-	ts.Check(cmd.Start())
+	// A program that is started with SIGHUP ignored, as by nohup, goes on ignoring it;
+	// one that is started while it is caught does not.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	err = cmd.Start()
+	signal.Stop(caught)
+	ts.Check(err)
 	for _, step := range steps {
 		text, name, _ := strings.Cut(step, "=")
 		if !seen.wait(ctx, text) {
@@ -185,7 +192,7 @@ func scriptEnv(ts *testscript.TestScript) []string {
 	for _, name := range []string{
 		"HOME", "CLAUDE_CONFIG_DIR", "TMPDIR", "CLAUDE_CODE_TMPDIR", "PATH", "TZ", "LANG", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING",
-		"PARLEY_CLI", "GORACE", "GOCOVERDIR", "WORK", "PARLEY_SIM_PACE",
+		"PARLEY_CLI", "GORACE", "GOCOVERDIR", "WORK", "PARLEY_SIM_PACE", "CODEX_HOME", "FAKE_API_KEY", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 	} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)

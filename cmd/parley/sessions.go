@@ -19,6 +19,7 @@ type sessionFlags struct {
 	configDir string
 	json      bool
 	noColor   bool
+	whose     whose
 }
 
 func newSessions(code *int) *cobra.Command {
@@ -28,7 +29,7 @@ func newSessions(code *int) *cobra.Command {
 		Short:   "Find, read, change, repair and keep sessions",
 		Long:    sessionsLong,
 		Example: sessionsExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -43,7 +44,8 @@ func newSessions(code *int) *cobra.Command {
 type sessionCommand struct {
 	use, short, long, example string
 	args                      cobra.PositionalArgs
-	ids                       int // how many arguments are ids of sessions; -1 is all
+	ids                       int  // how many arguments are ids of sessions; -1 is all
+	codex                     bool // it knows sessions of Codex too, and has --agent
 	flags                     func(cmd *cobra.Command)
 	run                       func(w *sessionWork, args []string) error
 }
@@ -71,6 +73,11 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 	}
 	fs.BoolVar(&f.json, "json", false, "write JSON")
 	fs.StringVar(&f.configDir, "config-dir", "", "the configuration `directory` of the agent's CLI (default $CLAUDE_CONFIG_DIR, else ~/.claude)")
+	if c.codex {
+		f.whose.register(cmd)
+	} else {
+		f.whose.changed = func(string) bool { return false }
+	}
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	if err := cmd.MarkFlagDirname("config-dir"); err != nil {
 		panic(err) // the flag is there
@@ -80,23 +87,38 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 
 // sessionWork is a command at work.
 type sessionWork struct {
-	ctx  context.Context
-	con  *console
-	dir  *transcript.Dir
-	json bool
-	fail bool // what was asked for is not well; the output says how
-	any  bool // a paragraph was written
+	ctx context.Context
+	con *console
+	dir *transcript.Dir
+	// codexHome is where Codex keeps its sessions; empty where they are not asked for. whose is
+	// which agent's sessions are.
+	codexHome string
+	whose     string
+	json      bool
+	fail      bool // what was asked for is not well; the output says how
+	any       bool // a paragraph was written
 }
 
 // do runs a command with its signals and makes an exit code of its error.
 func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (int, error) {
+	if err := f.whose.choose(); err != nil {
+		return 0, err
+	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	con := newConsole(os.Stdout, os.Stderr, wantColor(f.noColor, os.Getenv))
+	con := newConsole(wantColor(f.noColor, os.Getenv))
 	sigs := watchSignals(ctx, end, con.note)
 	defer sigs.stop()
-	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), json: f.json}
-	err := run(w)
+	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), whose: f.whose.agent, json: f.json}
+	var err error
+	if w.codexHome, err = f.whose.codex(); err != nil {
+		con.complain(err.Error())
+		return exitFailed, nil
+	}
+	if path := w.dir.Path(); strings.TrimSpace(path) == "" || f.configDir == "" && os.Getenv("CLAUDE_CONFIG_DIR") == "" && !filepath.IsAbs(path) {
+		return 0, usagef("there is no configuration directory: --config-dir or CLAUDE_CONFIG_DIR names one")
+	}
+	err = run(w)
 	if err == nil && con.out.err != nil {
 		err = &outputError{con.out.err}
 	}
@@ -143,7 +165,7 @@ func (w *sessionWork) encode(v any, indent string) error {
 	if err := out.Encode(v); err != nil {
 		return err
 	}
-	w.con.out.write(w.con.out.show(text.String()))
+	w.con.out.json([]byte(text.String()))
 	return nil // do looks at the pen
 }
 
@@ -164,8 +186,14 @@ func (w *sessionWork) index() *transcript.Index {
 // shortestID is how much of an id has to be given.
 const shortestID = 4
 
+// named reports whether a session has a name: the title that the user gave it, or
+// what a list shows for one.
+func named(info *transcript.Info, name string) bool {
+	return info.CustomTitle == name || info.Summary == name || name != "" && oneLine(info.Summary) == oneLine(name)
+}
+
 // session is the session that an argument means: an id, the beginning of one, a
-// title, or a file.
+// name as a list shows it, or a file.
 func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 	if strings.HasSuffix(arg, ".jsonl") {
 		if _, err := os.Stat(arg); err != nil {
@@ -177,6 +205,9 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 		}
 		return transcript.File(path), nil
 	}
+	if w.whose == agentCodex {
+		return nil, w.otherSession(arg)
+	}
 	s, err := w.dir.Session(arg)
 	if err == nil || !errors.Is(err, transcript.ErrNoSession) {
 		return s, err
@@ -186,13 +217,13 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(arg) >= shortestID && strings.HasPrefix(info.SessionID, strings.ToLower(arg)) || info.CustomTitle == arg {
+		if len(arg) >= shortestID && strings.HasPrefix(info.SessionID, strings.ToLower(arg)) || named(info, arg) {
 			found = append(found, info)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("%w: %s", transcript.ErrNoSession, arg)
+		return nil, w.otherSession(arg)
 	case 1:
 		return w.dir.Session(found[0].SessionID)
 	}
@@ -200,7 +231,16 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 	for _, info := range found {
 		ids = append(ids, info.SessionID)
 	}
-	return nil, fmt.Errorf("%s can be any of %d sessions: %s", arg, len(found), strings.Join(ids, ", "))
+	return nil, fmt.Errorf("%s can be any of %d sessions: %s", oneLine(arg), len(found), strings.Join(ids, ", "))
+}
+
+// otherSession says that a session is one of Codex, or that there is none.
+func (w *sessionWork) otherSession(arg string) error {
+	id, err := w.thread(arg)
+	if err != nil {
+		return err
+	}
+	return &codexSessionError{id}
 }
 
 // mostCompleted is how many sessions a shell offers.

@@ -21,7 +21,7 @@ func newSessionsArchive(code *int) *cobra.Command {
 		Short:   "Keep sessions that the CLI would delete, and get them back",
 		Long:    sessionsArchiveLong,
 		Example: sessionsArchiveExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -75,7 +75,7 @@ func newArchiveSave(code *int) *cobra.Command {
 	f := &archiveFlag{}
 	return sessionCommand{
 		use: "save [flags]", short: "Put what is new into the archive", example: "  parley sessions archive save\n  parley sessions archive save --archive /mnt/backup/claude",
-		args: cobra.NoArgs, flags: f.register,
+		args: noArguments, flags: f.register,
 		run: func(w *sessionWork, _ []string) error {
 			a, err := f.open()
 			if err != nil {
@@ -114,7 +114,7 @@ func newArchiveExpiring(code *int) *cobra.Command {
 	return sessionCommand{
 		use: "expiring [flags]", short: "Show which sessions the CLI will delete, and when", long: archiveExpiringLong,
 		example: "  parley sessions archive expiring\n  parley sessions archive expiring --within 7",
-		args:    cobra.NoArgs,
+		args:    noArguments,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().IntVar(&within, "within", 0, "only those of the next so many `days`; 0 is all")
 			f.register(cmd)
@@ -149,6 +149,7 @@ func (w *sessionWork) expiring(a *transcript.Archive, within int) error {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *expiring) int { return a.DeletedOn.Compare(b.DeletedOn) })
+	w.fail = len(list) == 0
 	if w.json {
 		return w.writeJSON(struct {
 			Retention transcript.Retention `json:"retention"`
@@ -215,7 +216,7 @@ func newArchiveList(code *int) *cobra.Command {
 	f, gone := &archiveFlag{}, false
 	return sessionCommand{
 		use: "list [flags]", short: "List the sessions of the archive", example: "  parley sessions archive list --gone",
-		args: cobra.NoArgs,
+		args: noArguments,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&gone, "gone", false, "only those that are in the archive alone")
 			f.register(cmd)
@@ -270,6 +271,7 @@ func (w *sessionWork) archived(a *transcript.Archive) ([]*archivedSession, error
 }
 
 func (w *sessionWork) showArchived(list []*archivedSession) error {
+	w.fail = len(list) == 0
 	if w.json {
 		return w.writeJSON(list)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,9 +49,13 @@ func newSessionsRename(code *int) *cobra.Command {
 	f := &changeFlags{}
 	return sessionCommand{
 		use: "rename ID TITLE [flags]", short: "Give a session a title", example: "  parley sessions rename 4f1c 'The parser'",
-		args: cobra.ExactArgs(2), ids: 1, flags: f.register,
+		args: arguments(2, 2), ids: 1, codex: true, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.session(args[0])
+			if id, ok := isCodex(err); ok {
+				err = w.history().Rename(w.ctx, id, args[1])
+				return w.report(changed{id, "renamed", ""}, err, "%s is now %q", id, oneLine(args[1]))
+			}
 			if err != nil {
 				return err
 			}
@@ -63,7 +69,7 @@ func newSessionsTag(code *int) *cobra.Command {
 	f, remove := &changeFlags{}, false
 	return sessionCommand{
 		use: "tag ID [TAG] [flags]", short: "Give a session a tag, or take it off", example: "  parley sessions tag 4f1c review\n  parley sessions tag 4f1c --remove",
-		args: cobra.RangeArgs(1, 2), ids: 1,
+		args: arguments(1, 2), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&remove, "remove", false, "take the tag off")
 			f.register(cmd)
@@ -90,7 +96,7 @@ func newSessionsFork(code *int) *cobra.Command {
 	opts := &transcript.ForkOptions{}
 	return sessionCommand{
 		use: "fork ID [flags]", short: "Copy a session, or its beginning, into a new one", example: sessionsForkExample,
-		args: cobra.ExactArgs(1), ids: 1,
+		args: arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&opts.UpTo, "at", "", "end with the message of this `uuid` (parley sessions tree --json shows them)")
 			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's with (fork) behind it)")
@@ -140,7 +146,11 @@ func newSessionsRm(code *int) *cobra.Command {
 
 func (w *sessionWork) rm(arg string, undo bool, opts *transcript.DeleteOptions) error {
 	if undo {
-		return w.report(changed{SessionID: arg, Done: "restored"}, w.dir.Restore(arg), "%s is back", oneLine(arg))
+		id, err := w.trashed(arg)
+		if err == nil {
+			err = w.dir.Restore(id)
+		}
+		return w.report(changed{SessionID: id, Done: "restored"}, err, "%s is back", oneLine(id))
 	}
 	s, err := w.session(arg)
 	if err != nil {
@@ -153,11 +163,37 @@ func (w *sessionWork) rm(arg string, undo bool, opts *transcript.DeleteOptions) 
 	return w.report(changed{SessionID: s.ID, Done: "trashed"}, err, "%s is in the trash; parley sessions rm --undo %s gets it back", s.ID, s.ID)
 }
 
+// trashed is the id of the deleted session that an argument means: an id, or the
+// beginning of one.
+func (w *sessionWork) trashed(arg string) (string, error) {
+	list, err := w.dir.Trash()
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, x := range list {
+		if x.SessionID == arg {
+			return arg, nil
+		}
+		if len(arg) >= shortestID && strings.HasPrefix(x.SessionID, strings.ToLower(arg)) && !slices.Contains(found, x.SessionID) {
+			found = append(found, x.SessionID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return arg, fmt.Errorf("%w in the trash: %s", transcript.ErrNoSession, oneLine(arg))
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s can be any of %d deleted sessions: %s", oneLine(arg), len(found), strings.Join(found, ", "))
+}
+
 func (w *sessionWork) showTrash() error {
 	list, err := w.dir.Trash()
 	if err != nil {
 		return err
 	}
+	w.fail = len(list) == 0
 	if w.json {
 		if list == nil {
 			list = []*transcript.Trashed{}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,9 +60,9 @@ func (w *sessionWork) sessionsOf(args []string) (list []*transcript.Session, err
 		return list, nil
 	}
 	// Not the list: what is damaged may not be in it.
-	files, err := filepath.Glob(filepath.Join(w.dir.Path(), "projects", "*", "*.jsonl"))
+	files, err := fs.Glob(os.DirFS(w.dir.Path()), "projects/*/*.jsonl")
 	for _, file := range files {
-		list = append(list, transcript.File(file))
+		list = append(list, transcript.File(filepath.Join(w.dir.Path(), filepath.FromSlash(file))))
 	}
 	return list, err
 }
@@ -95,6 +97,7 @@ func (w *sessionWork) examine(sessions []*transcript.Session, opts *transcript.D
 		}
 		w.fail = w.fail || err != nil
 	}
+	w.fail = w.fail || len(sessions) == 0
 	if w.json {
 		return w.writeJSON(all)
 	}
@@ -108,7 +111,7 @@ func (w *sessionWork) showExamined(x *examined) {
 		return
 	}
 	out := w.con.out
-	w.line("%s", out.paint(bold, x.SessionID))
+	w.line("%s", out.paint(bold, oneLine(x.SessionID)))
 	if x.Error != "" {
 		w.line("  %s", out.paint(red, oneLine(x.Error)))
 	}
@@ -117,13 +120,13 @@ func (w *sessionWork) showExamined(x *examined) {
 		if f.Path != x.Path {
 			where = filepath.Base(f.Path) + " " + where
 		}
-		w.line("  %s  %s, %s: %s", out.paint(severityStyles[f.Severity], fmt.Sprintf("%-14s", f.Severity)), where, f.Fault, oneLine(f.Detail))
+		w.line("  %s  %s, %s: %s", out.paint(severityStyles[f.Severity], fmt.Sprintf("%-14s", f.Severity)), oneLine(where), f.Fault, oneLine(f.Detail))
 	}
 	if x.Live {
 		w.line("  %s", out.paint(dim, "a process has it open: a tool that still runs has no result yet"))
 	}
 	if len(x.Findings) > 0 {
-		w.line("  %s", out.paint(dim, "parley sessions repair "+x.SessionID))
+		w.line("  %s", out.paint(dim, "parley sessions repair "+oneLine(x.SessionID)))
 	}
 }
 
@@ -141,7 +144,7 @@ func newSessionsRepair(code *int) *cobra.Command {
 	opts := &transcript.RepairOptions{}
 	return sessionCommand{
 		use: "repair ID [flags]", short: "Copy a damaged session into a new one without the damage", long: sessionsRepairLong, example: sessionsRepairExample,
-		args: cobra.ExactArgs(1), ids: 1,
+		args: arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&opts.DryRun, "dry-run", "n", false, "only show what would be changed")
 			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's with (repaired) behind it)")
@@ -204,7 +207,7 @@ func (w *sessionWork) change(s *transcript.Session, c *transcript.Change) {
 	if c.Path != s.Path {
 		where = filepath.Base(c.Path) + " " + where
 	}
-	w.line("%s: %s (%s): %s", where, out.paint(bold, c.Action), c.Fault, c.Note)
+	w.line("%s: %s (%s): %s", oneLine(where), out.paint(bold, c.Action), c.Fault, oneLine(c.Note))
 	before, after := [][2]string{}, [][2]string{}
 	switch c.Action {
 	case "removed":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ func newSessionsExport(code *int) *cobra.Command {
 	opts, format, output, force := &export.Options{}, "", "", false
 	return sessionCommand{
 		use: "export ID [flags]", short: "Write a session as Markdown, HTML or JSON", long: sessionsExportLong, example: sessionsExportExample,
-		args: cobra.ExactArgs(1), ids: 1,
+		args: arguments(1, 1), ids: 1, codex: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
 			fs.StringVar(&format, "format", "", "markdown, html or json (default by the name of the file, else markdown)")
@@ -38,6 +39,9 @@ func newSessionsExport(code *int) *cobra.Command {
 				return err
 			}
 			s, err := w.session(args[0])
+			if id, ok := isCodex(err); ok {
+				return w.exportThread(id, as, output, *opts)
+			}
 			if err != nil {
 				return err
 			}
@@ -51,6 +55,24 @@ func newSessionsExport(code *int) *cobra.Command {
 			return nil
 		},
 	}.command(code)
+}
+
+// exportThread writes a session of Codex to standard output: what else there is for those of
+// Claude is unsupported.
+func (w *sessionWork) exportThread(id string, as export.Format, output string, opts export.Options) error {
+	switch {
+	case output != "-":
+		return fmt.Errorf("%w; write it to standard output", unsupportedFor("--output"))
+	case opts.Redact || len(opts.Secrets) > 0:
+		return unsupportedFor("--redact")
+	case opts.NoThinking || opts.NoTools || opts.NoSubagents || opts.System:
+		return unsupportedFor("--system, --no-thinking, --no-tools and --no-subagents")
+	}
+	return w.writeThread(id, string(as))
+}
+
+func unsupportedFor(what string) error {
+	return fmt.Errorf("%s: unsupported for a session of codex", what)
 }
 
 // writeExport writes a session to standard output, safe for a terminal if it is one.

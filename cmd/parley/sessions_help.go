@@ -3,17 +3,20 @@ package main
 const sessionsLong = `Find, read, change, repair and keep the sessions of the agent's CLI.
 
 A session is named by its id, by the beginning of its id, by its title, or by the
-path of its file. Nothing is ever changed in place; what a command deletes goes to
+path of its file. list, show, search, export and rename know those of Codex too, and
+--agent says which are meant; the other commands say that they are unsupported for them.
+Nothing is ever changed in place; what a command deletes goes to
 a trash. A session that a process has open is not changed unless --live is given.
 
 Exit codes:
     0  done
-    1  there is no such session, something failed, or the doctor found damage
+    1  nothing was found, something failed, or the doctor found damage
     2  the command line makes no sense
   130  interrupted (Ctrl-C)
 
 Environment:
   CLAUDE_CONFIG_DIR  where the sessions are
+  CODEX_HOME         where those of Codex are
   PARLEY_ARCHIVE     where the archive is
   NO_COLOR           no colours, as --no-color`
 

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/codex/rollout"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -66,7 +68,7 @@ func newSessionsList(code *int) *cobra.Command {
 	f, limit, tag, archived := &finderFlags{}, 0, "", false
 	return sessionCommand{
 		use: "list [flags]", short: "List sessions, the one that changed last first", long: sessionsListLong, example: sessionsListExample,
-		args: cobra.NoArgs,
+		args: noArguments, codex: true,
 		flags: func(cmd *cobra.Command) {
 			f.register(cmd)
 			cmd.Flags().StringVar(&tag, "tag", "", "only sessions with this `tag`")
@@ -82,55 +84,111 @@ func newSessionsList(code *int) *cobra.Command {
 			if limit < 0 && w.con.out.tty && !w.json {
 				limit = listed
 			}
-			var list []*transcript.Info
-			more := false
-			for info, err := range w.dir.Sessions(w.ctx, filter) {
-				if err != nil {
-					return err
-				}
-				if tag != "" && info.Tag != tag || archived && (info.Archived == nil || !*info.Archived) {
-					continue
-				}
-				if more = limit > 0 && len(list) == limit; more {
-					break
-				}
-				list = append(list, info)
+			infos, err := w.infos(filter, limit, func(info *transcript.Info) bool {
+				return (tag == "" || info.Tag == tag) && (!archived || info.Archived != nil && *info.Archived)
+			})
+			if err != nil {
+				return err
 			}
-			return w.showList(list, more)
+			threads, err := w.threads()
+			if err != nil {
+				return err
+			}
+			threads = slices.DeleteFunc(threads, func(s *rollout.Session) bool {
+				return tag != "" || archived && !s.Archived || !wantsThread(s, filter)
+			})
+			return w.showList(merge(infos, threads, limit))
 		},
 	}.command(code)
 }
 
-func (w *sessionWork) showList(list []*transcript.Info, more bool) error {
+// infos are the sessions of Claude that a list wants, one more than it shows.
+func (w *sessionWork) infos(filter transcript.Filter, limit int, want func(*transcript.Info) bool) (list []*transcript.Info, err error) {
+	if w.whose == agentCodex {
+		return nil, nil
+	}
+	for info, err := range w.dir.Sessions(w.ctx, filter) {
+		if err != nil {
+			return nil, err
+		}
+		if !want(info) {
+			continue
+		}
+		if list = append(list, info); limit > 0 && len(list) > limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+// places are where sessions were looked for.
+func (w *sessionWork) places() string {
+	switch {
+	case w.whose == agentCodex:
+		return w.codexHome
+	case w.codexHome != "":
+		return w.dir.Path() + " and " + w.codexHome
+	}
+	return w.dir.Path()
+}
+
+func (w *sessionWork) showList(list []*listedSession, more bool) error {
+	w.fail = len(list) == 0
 	if w.json {
 		if list == nil {
-			list = []*transcript.Info{}
+			list = []*listedSession{}
 		}
 		return w.writeJSON(list)
 	}
 	if len(list) == 0 {
-		w.con.note("there are no such sessions in " + w.dir.Path())
+		w.con.note("there are no such sessions in " + w.places())
 		return nil
 	}
 	t := &table.Table{Columns: []table.Column{
 		{Title: "id"}, {Title: "changed", Least: 10}, {Title: "title", Min: 24, Least: 8}, {Title: "tag", Drop: 4, Min: 8},
 		{Title: "branch", Drop: 3, Min: 8}, {Title: "size", Right: true, Drop: 2}, {Title: "directory", Drop: 1, Min: 12},
 	}}
-	for _, info := range list {
-		branch := info.GitBranch
-		if branch == "HEAD" { // outside of a repository
-			branch = ""
-		}
-		t.Rows = append(t.Rows, []string{
-			w.shortID(info.SessionID), timeText(info.LastModified), oneLine(info.Summary), oneLine(info.Tag), oneLine(branch),
-			sizeText(info.FileSize), oneLine(home(info.CWD)),
-		})
+	several := slices.ContainsFunc(list, func(s *listedSession) bool { return s.codex != nil })
+	for _, s := range list {
+		t.Rows = append(t.Rows, agentCell(w.listCells(s), s.agent(), several))
+	}
+	if several {
+		t.Columns = slices.Insert(t.Columns, 1, table.Column{Title: "agent"})
 	}
 	w.table(t)
 	if more {
 		w.con.note(fmt.Sprintf("there are more than these %d; --limit 0 shows all", len(list)))
 	}
 	return nil
+}
+
+func (s *listedSession) agent() string {
+	if s.codex != nil {
+		return agentCodex
+	}
+	return agentClaude
+}
+
+// listCells are the cells of a session in a list.
+func (w *sessionWork) listCells(s *listedSession) []string {
+	if c := s.codex; c != nil {
+		tag := ""
+		if c.Archived {
+			tag = "archived"
+		}
+		return []string{
+			w.shortID(c.ThreadID), timeText(c.ModifiedAt), oneLine(threadTitle(c)), tag, oneLine(c.GitBranch), sizeText(c.Size), oneLine(home(c.CWD)),
+		}
+	}
+	info := s.claude
+	branch := info.GitBranch
+	if branch == "HEAD" { // outside of a repository
+		branch = ""
+	}
+	return []string{
+		w.shortID(info.SessionID), timeText(info.LastModified), oneLine(info.Summary), oneLine(info.Tag), oneLine(branch),
+		sizeText(info.FileSize), oneLine(home(info.CWD)),
+	}
 }
 
 // home is a path with ~ for the user's directory.

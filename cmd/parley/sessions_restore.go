@@ -81,8 +81,13 @@ func archivedIDs(w *sessionWork, a *transcript.Archive, args []string) (ids []st
 				found[s.SessionID] = true
 			}
 		}
+		if len(found) == 0 { // a name as a list shows it
+			if s, err := w.session(arg); err == nil && slices.ContainsFunc(list, func(a *archivedSession) bool { return a.SessionID == s.ID }) {
+				found[s.ID] = true
+			}
+		}
 		if len(found) != 1 {
-			return nil, fmt.Errorf("%w in the archive: %d begin with %s", transcript.ErrNoSession, len(found), arg)
+			return nil, fmt.Errorf("%w in the archive: %d begin with %s", transcript.ErrNoSession, len(found), oneLine(arg))
 		}
 		for id := range found {
 			ids = append(ids, id)
@@ -113,7 +118,7 @@ func (w *sessionWork) showRestored(r *transcript.RestoreReport, dryRun bool) err
 func newArchiveVerify(code *int) *cobra.Command {
 	f := &archiveFlag{}
 	return sessionCommand{
-		use: "verify [flags]", short: "Read all of the archive and check it", args: cobra.NoArgs, flags: f.register,
+		use: "verify [flags]", short: "Read all of the archive and check it", args: noArguments, flags: f.register,
 		run: func(w *sessionWork, _ []string) error {
 			a, err := f.open()
 			if err != nil {
@@ -155,7 +160,7 @@ func newArchiveMark(code *int, use string, archived bool) *cobra.Command {
 		short, done = "Take the mark off again", "is not marked as archived"
 	}
 	return sessionCommand{
-		use: use + " ID [flags]", short: short, args: cobra.ExactArgs(1), ids: 1, flags: f.register,
+		use: use + " ID [flags]", short: short, args: arguments(1, 1), ids: 1, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.session(args[0])
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ func newSessionsSearch(code *int) *cobra.Command {
 	f, q, roles := &finderFlags{}, transcript.Query{}, []string{}
 	return sessionCommand{
 		use: "search TEXT [flags]", short: "Search the text of all sessions", long: sessionsSearchLong, example: sessionsSearchExample,
-		args: cobra.ExactArgs(1),
+		args: arguments(1, 1), codex: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
 			fs.StringSliceVar(&roles, "role", nil, "only in these `words`: user, assistant, tool, system, title")
@@ -64,11 +65,12 @@ func newSessionsSearch(code *int) *cobra.Command {
 
 // search shows hits as they are found, those of a session below its title.
 func (w *sessionWork) search(q transcript.Query) error {
-	last := ""
-	for hit, err := range w.dir.Search(w.ctx, q) {
+	last, n := "", 0
+	for hit, err := range w.claudeHits(q) {
 		if err != nil {
 			return err
 		}
+		n++
 		if w.json {
 			if err := w.writeLine(newWireHit(hit)); err != nil {
 				return err
@@ -86,13 +88,32 @@ func (w *sessionWork) search(q transcript.Query) error {
 			return nil // do says so
 		}
 	}
-	if last == "" {
+	left := q
+	if q.Hits > 0 {
+		left.Hits = max(0, q.Hits-n)
+	}
+	if q.Hits == 0 || left.Hits > 0 {
+		found, err := w.searchThreads(left)
+		if err != nil {
+			return err
+		}
+		n += found
+	}
+	if n == 0 {
 		w.fail = true
 		if !w.json {
 			w.con.note("it is in no session")
 		}
 	}
 	return nil
+}
+
+// claudeHits are the hits in sessions of Claude; none where they are not asked for.
+func (w *sessionWork) claudeHits(q transcript.Query) iter.Seq2[*transcript.Hit, error] {
+	if w.whose == agentCodex {
+		return func(func(*transcript.Hit, error) bool) {}
+	}
+	return w.dir.Search(w.ctx, q)
 }
 
 func newWireHit(hit *transcript.Hit) *wireHit {

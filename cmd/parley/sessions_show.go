@@ -5,11 +5,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
 	"github.com/seed7221b0f9/parley/transcript"
+	"github.com/spf13/cobra"
 )
 
 func homeDir() string {
@@ -39,13 +38,16 @@ func newSessionsShow(code *int) *cobra.Command {
 	f := &showFlags{}
 	return sessionCommand{
 		use: "show ID [flags]", short: "Show the conversation of a session", long: sessionsShowLong, example: sessionsShowExample,
-		args: cobra.ExactArgs(1), ids: 1,
+		args: arguments(1, 1), ids: 1, codex: true,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().IntVarP(&f.last, "last", "n", 0, "only the last so many messages; no more of the file is read than it takes")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.session(args[0])
+			if id, ok := isCodex(err); ok {
+				return f.showThread(w, id)
+			}
 			if err != nil {
 				return err
 			}
@@ -95,22 +97,22 @@ func (f *showFlags) message(w *sessionWork, j *transcript.Joined) {
 	}
 	for _, b := range j.Blocks() {
 		switch b := b.(type) {
-		case *claude.TextBlock:
+		case *message.Text:
 			if strings.TrimSpace(b.Text) != "" {
 				head()
 				f.text(w, b.Text)
 			}
-		case *claude.ThinkingBlock:
+		case *message.Thinking:
 			if f.thinking && b.Thinking != "" {
 				head()
 				f.text(w, "> "+strings.ReplaceAll(b.Thinking, "\n", "\n> "))
 			}
-		case *claude.ToolUseBlock:
+		case *message.ToolUse:
 			head()
 			out.line(out.paint(yellow, "▸ "+oneLine(b.Name)) + " " + shorten(oneLine(toolLine(b.Input)), max(20, out.width-8)))
-		case *claude.ToolResultBlock:
+		case *message.ToolResult:
 			f.result(w, b)
-		case *claude.RedactedThinkingBlock:
+		case *message.RedactedThinking:
 		default:
 			head()
 			out.line(out.paint(dim, fmt.Sprintf("[%T]", b)))
@@ -140,7 +142,7 @@ func (f *showFlags) text(w *sessionWork, text string) {
 }
 
 // toolLine is what a call is about.
-func toolLine(input claude.JSON) string {
+func toolLine(input message.JSON) string {
 	var m map[string]any
 	if input.Decode(&m) != nil {
 		return string(input)
@@ -156,16 +158,21 @@ func toolLine(input claude.JSON) string {
 // shownLines is how much of a tool's output is shown.
 const shownLines = 3
 
-func (f *showFlags) result(w *sessionWork, b *claude.ToolResultBlock) {
+func (f *showFlags) result(w *sessionWork, b *message.ToolResult) {
+	f.output(w, b.Content.String(), b.IsError)
+}
+
+// output writes the beginning of what a tool gave, or with --full all of it.
+func (f *showFlags) output(w *sessionWork, text string, failed bool) {
 	out := w.con.out
-	lines := strings.Split(strings.TrimRight(out.show(b.Content.String()), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(out.show(text), "\n"), "\n")
 	rest := 0
 	if !f.full && len(lines) > shownLines {
 		rest = len(lines) - shownLines
 		lines = lines[:shownLines]
 	}
 	mark := dim
-	if b.IsError {
+	if failed {
 		mark = red
 	}
 	for _, line := range lines {

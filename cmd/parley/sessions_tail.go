@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/transcript"
+	"github.com/spf13/cobra"
 )
 
 func newSessionsTail(code *int) *cobra.Command {
 	follow, last := false, 10
 	return sessionCommand{
 		use: "tail ID [flags]", short: "Show the last lines of a session, and those to come", long: sessionsTailLong, example: sessionsTailExample,
-		args: cobra.ExactArgs(1), ids: 1,
+		args: arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is written, until Ctrl-C")
 			cmd.Flags().IntVarP(&last, "last", "n", 10, "so many of the lines that are there")
@@ -87,7 +86,7 @@ func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 func (w *sessionWork) entry(e transcript.Entry) error {
 	out := w.con.out
 	if w.json {
-		out.write(out.show(string(e.Raw())) + "\n")
+		out.json([]byte(string(e.Raw()) + "\n"))
 		return nil
 	}
 	text := entryText(e)
@@ -127,26 +126,26 @@ func entryText(e transcript.Entry) string {
 	return ""
 }
 
-func contentText(c claude.Content) string {
+func contentText(c message.Content) string {
 	if c.IsText() {
 		return c.String()
 	}
 	var parts []string
 	for _, b := range c.Blocks() {
 		switch b := b.(type) {
-		case *claude.TextBlock:
+		case *message.Text:
 			parts = append(parts, b.Text)
-		case *claude.ThinkingBlock:
+		case *message.Thinking:
 			parts = append(parts, "(thinking) "+b.Thinking)
-		case *claude.ToolUseBlock:
+		case *message.ToolUse:
 			parts = append(parts, "▸ "+b.Name+" "+toolLine(b.Input))
-		case *claude.ToolResultBlock:
+		case *message.ToolResult:
 			mark := "✓ "
 			if b.IsError {
 				mark = "✗ "
 			}
 			parts = append(parts, mark+b.Content.String())
-		case *claude.ImageBlock:
+		case *message.Image:
 			parts = append(parts, "(an image)")
 		}
 	}

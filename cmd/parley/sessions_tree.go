@@ -12,7 +12,7 @@ func newSessionsTree(code *int) *cobra.Command {
 	all := false
 	return sessionCommand{
 		use: "tree ID [flags]", short: "Show everything that was said in a session, with branches and subagents", long: sessionsTreeLong, example: sessionsTreeExample,
-		args: cobra.ExactArgs(1), ids: 1,
+		args: arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&all, "all", "a", false, "also what is not for people: attachments, notes for the model")
 		},

@@ -31,12 +31,13 @@ func (b *workBar) update(done, total int) {
 		return
 	}
 	b.last, b.shown = now, true
-	fmt.Fprintf(b.w.con.err.w, "\r\x1b[K%s: %d of %d", b.what, done, total)
+	b.w.con.err.control(eraseLine)
+	fmt.Fprintf(b.w.con.err.w, "%s: %d of %d", b.what, done, total)
 }
 
 func (b *workBar) clear() {
 	if b.shown {
-		fmt.Fprint(b.w.con.err.w, "\r\x1b[K")
+		b.w.con.err.control(eraseLine)
 		b.shown = false
 	}
 }

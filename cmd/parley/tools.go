@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // toolCall is a call whose outcome is not known yet.
@@ -32,7 +32,7 @@ const (
 
 // call shows a tool call. On a terminal it appears at once and its line is left
 // open for the outcome; elsewhere a line is written when the outcome is known.
-func (p *printer) call(id, name string, input claude.JSON, parent string) {
+func (p *printer) call(id, name string, input message.JSON, parent string) {
 	c := &toolCall{
 		id: strings.Clone(id), name: oneLine(name), detail: p.detail(input), begun: p.now(),
 		depth: p.depth(parent),
@@ -123,7 +123,7 @@ func (p *printer) endCalls() {
 }
 
 // denied notes that a call is not allowed; its outcome tells it.
-func (p *printer) denied(m *claude.PermissionDeniedMessage) {
+func (p *printer) denied(m *message.PermissionDenied) {
 	text := firstLine(m.Message)
 	for _, c := range p.calls {
 		if c.id == m.ToolUseID {
@@ -152,7 +152,7 @@ func (p *printer) depth(parent string) int {
 var detailKeys = []string{"command", "file_path", "notebook_path", "pattern", "path", "url", "query", "description", "skill", "subject", "prompt"}
 
 // detail is a tool's input in short.
-func (p *printer) detail(input claude.JSON) string {
+func (p *printer) detail(input message.JSON) string {
 	members, _ := input.Value().(map[string]any)
 	if _, unparsed := members["__unparsedToolInput"]; unparsed {
 		return "(input that is no JSON)"

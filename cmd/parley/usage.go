@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // totals is what a run has used. Turns and time are added up; tokens and cost
@@ -15,10 +15,10 @@ import (
 type totals struct {
 	turns    int64
 	duration time.Duration
-	last     *claude.ResultMessage
+	last     *message.Result
 }
 
-func (t *totals) add(m *claude.ResultMessage) {
+func (t *totals) add(m *message.Result) {
 	t.turns += m.NumTurns
 	t.duration += time.Duration(m.DurationMS) * time.Millisecond
 	t.last = m

@@ -3,6 +3,8 @@
 package cell
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,14 +25,71 @@ func Sanitize(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Unsafe reports whether r is one of C0, DEL and C1, without \n and \t, or turns
-// the direction of the text around it.
+// Unsafe reports whether r is one of C0, DEL and C1, without \n and \t, turns the
+// direction of the text around it, or is one of the marks of a look.
 func Unsafe(r rune) bool {
 	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
+		r == lookOpen || r == lookClose
 }
 
-// Width is the number of columns that text without escape sequences takes.
+// A look stands in a text between these two, which are no characters, until Terminal
+// makes an escape sequence of it. So nothing that others wrote can be one: at worst
+// it has a colour.
+const (
+	lookOpen  = '\uFDD0'
+	lookClose = '\uFDD1'
+)
+
+// Plainly ends every look.
+const Plainly = "\uFDD00\uFDD1"
+
+// Look begins a look, which is the parameters of an SGR sequence.
+func Look(parameters string) string { return string(lookOpen) + parameters + string(lookClose) }
+
+// shown are the parameters that this program uses. None of them hides text.
+var shown = []string{"0", "1", "2", "3", "4", "7", "9", "31", "32", "33", "34", "35", "36"}
+
+// Terminal is text as a terminal gets it: sanitized, its looks escape sequences.
+func Terminal(s string) string {
+	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		text, rest, found := strings.Cut(s, string(lookOpen))
+		b.WriteString(Sanitize(text))
+		if !found {
+			return b.String()
+		}
+		look, after, ok := strings.Cut(rest, string(lookClose))
+		if ok = ok && !slices.ContainsFunc(strings.Split(look, ";"), func(p string) bool { return !slices.Contains(shown, p) }); !ok {
+			s = rest
+			continue
+		}
+		b.WriteString("\x1b[" + look + "m")
+		s = after
+	}
+}
+
+// TerminalJSON is JSON as a terminal gets it: what is not safe is written as an
+// escape of JSON, so that the value stays what it is.
+func TerminalJSON(s string) string {
+	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+		if Unsafe(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Width is the number of columns that text without looks takes.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -63,16 +122,13 @@ func wide(r rune) bool {
 	return strings.ContainsRune("⌚⌛⏩⏪⏫⏬⏰⏳☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚽⚾⛄⛅⛔⛪⛵⛽✅✊✋✨❌❎❓❔❕❗➕➖➗⭐⭕", r)
 }
 
-// Escape is the length of the escape sequence that s begins with, 0 if it begins
-// with none. It knows the sequences that set colours.
+// Escape is the length of the look that s begins with, 0 if it begins with none.
 func Escape(s string) int {
-	if !strings.HasPrefix(s, "\x1b[") {
+	if !strings.HasPrefix(s, string(lookOpen)) {
 		return 0
 	}
-	for i := 2; i < len(s); i++ {
-		if s[i] >= 0x40 && s[i] <= 0x7e {
-			return i + 1
-		}
+	if i := strings.IndexRune(s, lookClose); i >= 0 {
+		return i + utf8.RuneLen(lookClose)
 	}
 	return len(s)
 }
@@ -85,7 +141,7 @@ func Rows(line string, columns int) []string {
 	used, look := 0, ""
 	for i := 0; i < len(line); {
 		if n := Escape(line[i:]); n > 0 {
-			if look = line[i : i+n]; look == "\x1b[0m" || look == "\x1b[m" {
+			if look = line[i : i+n]; look == Plainly {
 				look = ""
 			}
 			row.WriteString(line[i : i+n])
@@ -96,7 +152,7 @@ func Rows(line string, columns int) []string {
 		w := RuneWidth(r)
 		if columns > 0 && used+w > columns && used > 0 {
 			if look != "" {
-				row.WriteString("\x1b[0m")
+				row.WriteString(Plainly)
 			}
 			rows = append(rows, row.String())
 			row.Reset()
@@ -110,7 +166,7 @@ func Rows(line string, columns int) []string {
 	return append(rows, row.String())
 }
 
-// Plain is text without escape sequences.
+// Plain is text without looks.
 func Plain(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

@@ -22,7 +22,7 @@ func TestRows(t *testing.T) {
 		{"", 5, []string{""}},
 		{"abcdef", 3, []string{"abc", "def"}},
 		{"日本語", 5, []string{"日本", "語"}},
-		{"\x1b[2mabcd\x1b[0m", 3, []string{"\x1b[2mabc\x1b[0m", "\x1b[2md\x1b[0m"}},
+		{Look("2") + "abcd" + Plainly, 3, []string{Look("2") + "abc" + Plainly, Look("2") + "d" + Plainly}},
 		{"abc", 0, []string{"abc"}},
 	}
 	for _, tt := range tests {
@@ -30,7 +30,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("Rows(%q, %d) = %q, want %q", tt.line, tt.columns, got, tt.want)
 		}
 	}
-	if got := Plain("\x1b[1mbold\x1b[0m"); got != "bold" {
+	if got := Plain(Look("1") + "bold" + Plainly); got != "bold" {
 		t.Errorf("Plain = %q", got)
 	}
 }
@@ -38,5 +38,23 @@ func TestRows(t *testing.T) {
 func TestSanitizeDirection(t *testing.T) {
 	if got := Sanitize("a\u202eb\u2066c"); got != "abc" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ttext\n":                             "plain\ttext\n",
+		Look("31") + "red" + Plainly:                "\x1b[31mred\x1b[0m",
+		Look("1;4") + "x" + Plainly:                 "\x1b[1;4mx\x1b[0m",
+		Look("8") + "hidden" + Plainly:              "8hidden\x1b[0m",
+		Look("31m\x1b[2J") + "x":                    "31m[2Jx",
+		string(lookOpen) + "31":                     "31",
+		"a\x1b[31mb\u009b2J\u202ec\x7f\r\xff":       "a[31mb2Jc\uFFFD",
+		Sanitize(Look("31")) + "x":                  "31x",
+		TerminalJSON("\"\u009b" + Look("31") + "é"): `"\u009b\ufdd031\ufdd1é`,
+	} {
+		if got := Terminal(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
 	}
 }

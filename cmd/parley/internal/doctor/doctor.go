@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
@@ -117,7 +118,7 @@ func (p Patient) start(ctx context.Context, path string) ([]Check, claude.Accoun
 		version, err = proc.Version(ctx, path, p.Env)
 	}
 	started := Check{"start", OK, fmt.Sprintf("ready after %.1f s", took.Seconds()), ""}
-	return []Check{started, judgeVersion(version, err)}, client.Account()
+	return []Check{started, judgeVersion(version, err)}, client.ServerInfo().Account
 }
 
 func judgeVersion(version string, err error) Check {
@@ -160,17 +161,7 @@ func (p Patient) credentials(account claude.AccountInfo) Check {
 }
 
 // config is the CLI's configuration directory.
-func (p Patient) config() string {
-	if dir := p.env("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	for _, home := range []string{"HOME", "USERPROFILE"} {
-		if dir := p.env(home); dir != "" {
-			return filepath.Join(dir, ".claude")
-		}
-	}
-	return ".claude"
-}
+func (p Patient) config() string { return claudedir.Config(p.env) }
 
 func (p Patient) configDir() Check {
 	dir := p.config()

@@ -158,7 +158,7 @@ func newTerminal(columns, rows int) *terminal {
 func (v *terminal) Write(p []byte) (int, error) {
 	s := string(p)
 	for len(s) > 0 {
-		if n := cell.Escape(s); n > 0 {
+		if n := sequence(s); n > 0 {
 			v.control(s[2:n-1], s[n-1])
 			s = s[n:]
 			continue
@@ -175,6 +175,14 @@ func (v *terminal) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// sequence is the length of the escape sequence that s begins with.
+func sequence(s string) int {
+	if !strings.HasPrefix(s, "\x1b[") {
+		return 0
+	}
+	return 3 + strings.IndexFunc(s[2:], func(r rune) bool { return r >= 0x40 && r <= 0x7e })
 }
 
 func (v *terminal) down() {
@@ -245,7 +253,7 @@ func TestScreen(t *testing.T) {
 			case 2:
 				s.Tail(strings.Repeat(text, rnd.IntN(30)))
 			case 3:
-				s.Status([]string{"", "\x1b[2mworking\x1b[0m"}[rnd.IntN(2)])
+				s.Status([]string{"", cell.Look("2") + "working" + cell.Plainly}[rnd.IntN(2)])
 			case 4:
 				e.Insert(text)
 				if rnd.IntN(6) == 0 {

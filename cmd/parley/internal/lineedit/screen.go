@@ -193,7 +193,7 @@ func (s *Screen) draw(text string) {
 	}
 	var b strings.Builder
 	if s.stopped {
-		s.out(strings.ReplaceAll(text+s.open, "\n", "\r\n"))
+		s.out(strings.ReplaceAll(cell.Terminal(text+s.open), "\n", "\r\n"))
 		s.open = ""
 		return
 	}
@@ -201,9 +201,14 @@ func (s *Screen) draw(text string) {
 		fmt.Fprintf(&b, "\x1b[%dA", s.cursor)
 	}
 	b.WriteString("\r\x1b[J")
-	b.WriteString(strings.ReplaceAll(text, "\n", "\r\n"))
+	b.WriteString(strings.ReplaceAll(cell.Terminal(text), "\n", "\r\n"))
 	rows, cursor, column := s.layout()
-	b.WriteString(strings.Join(rows, "\r\n"))
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		b.WriteString(cell.Terminal(row))
+	}
 	if up := len(rows) - 1 - cursor; up > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", up)
 	}

@@ -71,7 +71,7 @@ func TestGolden(t *testing.T) {
 					t.Errorf("%s, %s: %d columns: %q", name, style.name, w, line)
 				}
 			}
-			got.Files = append(got.Files, txtar.File{Name: style.name, Data: []byte(strings.ReplaceAll(text, "\x1b", "␛"))})
+			got.Files = append(got.Files, txtar.File{Name: style.name, Data: []byte(strings.ReplaceAll(cell.Terminal(text), "\x1b", "␛"))})
 		}
 		path := filepath.Join("testdata", name+".golden")
 		if *update {

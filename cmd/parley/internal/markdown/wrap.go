@@ -31,16 +31,16 @@ func (l line) String() string {
 	for _, g := range l {
 		if g.look != look {
 			if look != "" {
-				b.WriteString("\x1b[0m")
+				b.WriteString(cell.Plainly)
 			}
 			if look = g.look; look != "" {
-				b.WriteString("\x1b[" + look + "m")
+				b.WriteString(cell.Look(look))
 			}
 		}
 		b.WriteRune(g.r)
 	}
 	if look != "" {
-		b.WriteString("\x1b[0m")
+		b.WriteString(cell.Plainly)
 	}
 	return b.String()
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/acpagent"
+	"github.com/seed7221b0f9/parley/codextest"
+	"github.com/seed7221b0f9/parley/internal/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// TestACP_codex runs parley acp with the real codex as an editor would: text arrives, a
+// command is asked for once, and it runs only when it was allowed.
+func TestACP_codex(t *testing.T) {
+	program := codexcli.Require(t, codexcli.Newer)
+	for name, allow := range map[string]bool{"allowed": true, "declined": false} {
+		t.Run(name, func(t *testing.T) {
+			api := codextest.NewAPI(t)
+			api.ReplyTo("make a file", codextest.Calls(codextest.EscalatedCommand("call_1", "touch made", "May I?")), codextest.Say("That ", "was it."))
+			home := codextest.NewHome(t, api, "")
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			parley := filepath.Join(t.TempDir(), "parley") // the name makes the test binary the command
+			if err := os.Symlink(exe, parley); err != nil {
+				t.Fatal(err)
+			}
+			p := &acpagent.Provider{Command: []string{parley, "acp", "--agent", "codex", "--no-prewarm"}, Logger: slog.New(slog.DiscardHandler)}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			s, err := p.Open(ctx, agent.Options{Dir: home.Project, Env: append(home.Env(), "PARLEY_CODEX="+program)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if err := s.Send(ctx, agent.Input{UUID: "00000000-0000-4000-8000-000000000001", Text: "make a file"}); err != nil {
+				t.Fatal(err)
+			}
+			var conv ui.Conversation
+			asked := 0
+			for ev, err := range s.Events(ctx) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				conv.Apply(ev)
+				if req, ok := ev.(*ui.PermissionRequest); ok {
+					asked++
+					if err := s.Answer(ctx, req.RequestID, &agent.PermissionAnswer{Allow: allow}); err != nil {
+						t.Error(err)
+					}
+				}
+				if _, ok := ev.(*ui.ResultMessage); ok {
+					break
+				}
+			}
+			_, err = os.Stat(filepath.Join(home.Project, "made"))
+			if asked != 1 || (err == nil) != allow {
+				t.Errorf("asked %d times, and the file is there: %v", asked, err)
+			}
+			if text := conversationText(&conv); !strings.Contains(text, "That was it.") {
+				t.Errorf("the conversation has the text %q", text)
+			}
+		})
+	}
+}
+
+// conversationText is what the agent said.
+func conversationText(c *ui.Conversation) string {
+	var b strings.Builder
+	for _, th := range c.Threads {
+		for _, it := range th.Items {
+			if it.Message == nil {
+				continue
+			}
+			for _, block := range it.Message.Blocks {
+				b.WriteString(block.Text.String())
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/transcript/usage"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// eventPrinter shows events to a person the way printer shows messages.
+type eventPrinter struct {
+	*printer
+	names    map[string]string // of tools, by call
+	shown    map[string]bool   // calls
+	model    string
+	tokens   usage.Tokens
+	turns    int64
+	duration time.Duration
+}
+
+func newEventPrinter(p *printer) *eventPrinter {
+	return &eventPrinter{printer: p, names: map[string]string{}, shown: map[string]bool{}}
+}
+
+func (p *eventPrinter) event(ev ui.Event) {
+	p.con.mu.Lock()
+	defer p.con.mu.Unlock()
+	h := ev.Head()
+	switch ev := ev.(type) {
+	case *ui.SystemInit:
+		p.cwd = ev.CWD
+		p.model = ev.Model
+	case *ui.AssistantMessage:
+		p.whole(ev)
+	case *ui.ToolStart:
+		p.names[ev.ToolUseID] = ev.Name
+	case *ui.ToolInputComplete:
+		p.called(ev.ToolUseID, p.names[ev.ToolUseID], ev.Input, h.ParentToolUseID)
+	case *ui.ToolComplete:
+		p.outcome(ev.ToolUseID, ev.IsError, resultText(ev.Content))
+	case *ui.PermissionResolved:
+		if ev.Behavior != ui.ResolvedAllow {
+			p.deny(ev)
+		}
+	case *ui.Notice:
+		if ev.Severity != ui.NoticeInfo {
+			p.note(oneLine(ev.Text))
+		}
+	case *ui.Retry:
+		p.note("the request failed and is sent again: " + oneLine(ev.Reason))
+	case *ui.ResultMessage:
+		if h.ParentToolUseID == "" {
+			p.finished(ev)
+		}
+	case *ui.Error:
+		p.con.err.line(p.con.err.failure(ev.Message))
+	default:
+		if h.ParentToolUseID == "" {
+			p.streamed(ev)
+		}
+	}
+}
+
+// streamed shows the part of a block of the main conversation that an event brings.
+func (p *eventPrinter) streamed(ev ui.Event) {
+	id := ev.Head().MessageID
+	switch ev := ev.(type) {
+	case *ui.MessageStart, *ui.TextStart, *ui.ThinkingStart:
+		p.block = streamed{message: id}
+	case *ui.TextDelta:
+		p.part("text", ev.Text)
+	case *ui.ThinkingDelta:
+		p.part("thinking", ev.Thinking)
+	case *ui.MessageComplete:
+		if ev.AbandonedFrom != nil && p.stream && p.block.typ == "text" {
+			p.block = streamed{}
+			p.live.flush()
+			p.note("the answer was broken off and is asked for again")
+		}
+	}
+}
+
+// whole shows a finished message: what its parts have not shown already.
+func (p *eventPrinter) whole(m *ui.AssistantMessage) {
+	for _, b := range m.Blocks {
+		switch {
+		case b.Block.Type == "tool_use":
+			p.called(b.Block.ToolUseID, b.Block.Name, b.Block.Input, m.ParentToolUseID)
+		case m.ParentToolUseID != "":
+		case b.Block.Type == "text", b.Block.Type == "thinking":
+			p.printer.whole(m.MessageID, b.Block.Type, b.Block.Text)
+		}
+	}
+}
+
+func (p *eventPrinter) called(id, name string, input ui.JSON, parent string) {
+	if p.shown[id] {
+		return
+	}
+	p.shown[id] = true
+	p.call(id, name, message.JSON(input), parent)
+}
+
+// deny notes that a call was not allowed, for the line that says how it ended.
+func (p *eventPrinter) deny(ev *ui.PermissionResolved) {
+	for _, c := range p.calls {
+		if c.id == ev.ToolUseID {
+			if c.denied = oneLine(ev.Message); c.denied == "" {
+				c.denied = ev.Behavior
+			}
+		}
+	}
+}
+
+// finished shows how a turn ended.
+func (p *eventPrinter) finished(m *ui.ResultMessage) {
+	p.live.flush()
+	p.turns += m.NumTurns
+	p.duration += time.Duration(m.DurationMS) * time.Millisecond
+	p.tokens.Add(usage.Tokens{
+		Input: int64(m.Usage.Number("input_tokens")), Output: int64(m.Usage.Number("output_tokens")),
+		CacheRead: int64(m.Usage.Number("cache_read_input_tokens")), CacheWrite5m: int64(m.Usage.Number("cache_creation_input_tokens")),
+	})
+	switch {
+	case m.Subtype == "interrupted":
+		p.con.err.line(p.con.err.paint(yellow, "interrupted"))
+	case m.IsError:
+		text := strings.Join(m.Errors, "; ")
+		if text == "" {
+			text = m.Subtype
+		}
+		p.con.err.line(p.con.err.failure(text))
+	case !p.answered && m.Result != "":
+		p.say(m.Result)
+	}
+	p.answered, p.block = false, streamed{}
+}
+
+func (p *eventPrinter) end() {
+	p.con.mu.Lock()
+	defer p.con.mu.Unlock()
+	p.live.flush()
+	p.endCalls()
+	p.con.out.end()
+	if p.turns > 0 && !p.quiet {
+		p.con.err.line(p.con.err.paint(dim, p.summary()))
+	}
+}
+
+// summary is what was used. There is a cost only where the model has a price.
+func (p *eventPrinter) summary() string {
+	t := p.tokens
+	parts := []string{
+		plural(p.turns, "turn"), seconds(p.duration),
+		fmt.Sprintf("%s in, %s out, %s cache read", count(t.Input), count(t.Output), count(t.CacheRead)),
+	}
+	l := usage.New()
+	l.Add(agentCodex, func(yield func(usage.Answer) bool) { yield(usage.Answer{Model: p.model, Tokens: t}) })
+	if total := l.Report(usage.ByModel, usage.View{}).Total; len(total.Missing) == 0 && total.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("$%.4f", total.Cost))
+	}
+	if p.model != "" {
+		parts = append(parts, oneLine(p.model))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// resultText is the text of a tool's result: a string, or blocks.
+func resultText(j ui.JSON) string {
+	if s := j.Text(); s != "" {
+		return s
+	}
+	for _, b := range j.Elements() {
+		if text, ok := b.Member("text"); ok && text.Text() != "" {
+			return text.Text()
+		}
+	}
+	return ""
+}

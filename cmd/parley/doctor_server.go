@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// serverFlags are the settings of parley serve that parley doctor looks at.
+var serverFlags = []string{"config", "listen", "data", "quota-mb", "nats", "nats-credentials", "nats-ca"}
+
+// registerServer adds the flags of the server that is looked at.
+func (f *doctorFlags) registerServer(p *pflag.FlagSet) {
+	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	f.serve.registerIn(all)
+	for _, name := range serverFlags {
+		p.AddFlag(all.Lookup(name))
+	}
+	f.serveSet = all
+}
+
+// examineServer checks whether a server can be run here with the settings that count. What
+// it finds needs nothing of a server that runs, and disturbs none.
+func (f *doctorFlags) examineServer(ctx context.Context) []doctor.Check {
+	if err := f.serve.load(f.serveSet, os.LookupEnv); err != nil {
+		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}
+	}
+	s := f.serve
+	return append([]doctor.Check{checkPort(ctx, s.listen, s.data), checkData(s.data), checkTokens(s.data)}, checkStore(ctx, s)...)
+}
+
+// checkPort looks whether the port is free, or is that of the server of this data directory.
+func checkPort(ctx context.Context, listen, data string) doctor.Check {
+	c := doctor.Check{Name: "port", Status: doctor.OK, Detail: listen + " is free"}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	if err == nil {
+		_ = l.Close() // it was opened to see whether that works
+		return c
+	}
+	if url, ok := rememberedAddress(data); ok && strings.Contains(url, "://"+listen) && answers(ctx, url) {
+		c.Detail = "parley serves on " + listen
+		return c
+	}
+	c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "end the program that has it, or name another one with --listen"
+	return c
+}
+
+// rememberedAddress is where the server of a data directory is, without its token.
+func rememberedAddress(data string) (string, bool) {
+	text, err := os.ReadFile(filepath.Join(data, addressName))
+	url, _, _ := strings.Cut(strings.TrimSpace(string(text)), "/#")
+	return url, err == nil && url != ""
+}
+
+// answers reports whether a server says that it lives.
+func answers(ctx context.Context, url string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/livez", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+}
+
+// checkData looks whether the data directory belongs to this user alone.
+func checkData(data string) doctor.Check {
+	c := doctor.Check{Name: "data directory", Status: doctor.OK, Detail: data}
+	info, err := os.Stat(data)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.Detail += " will be made"
+	case err != nil:
+		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "name another one with --data"
+	case !info.IsDir():
+		c.Status, c.Detail, c.Fix = doctor.Fail, data+" is not a directory", "name another one with --data"
+	case info.Mode().Perm()&0o077 != 0:
+		c.Status, c.Detail, c.Fix = doctor.Warn, data+" can be entered by others", "chmod 700 "+data
+	}
+	return c
+}
+
+// checkTokens reads the tokens of the server, which others must not.
+func checkTokens(data string) doctor.Check {
+	c := doctor.Check{Name: "tokens", Status: doctor.OK}
+	dir := filepath.Join(data, serverDir)
+	t, err := server.ReadTokens(dir)
+	if err != nil {
+		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "move the file away; tokens have to be made again then"
+		return c
+	}
+	c.Detail = fmt.Sprintf("%d valid, %d expired", t.Valid, t.Expired)
+	switch {
+	case t.Path == "":
+		c.Detail = "none but the one that a server prints when it starts"
+	case t.Mode&0o077 != 0:
+		c.Status, c.Detail, c.Fix = doctor.Fail, t.Path+" can be read by others", "chmod 600 "+t.Path+", and revoke the tokens if others are on this machine"
+	}
+	return c
+}
+
+// checkStore looks at the disk and at NATS.
+func checkStore(ctx context.Context, s *serveFlags) []doctor.Check {
+	local := s.storeOptions(nil)
+	local.URL, local.Dir = "", filepath.Join(s.data, logDir)
+	disk := doctor.Check{Name: "disk", Status: doctor.OK}
+	health, err := eventlog.Examine(ctx, local)
+	switch room := health.Free - health.Reserve; {
+	case errors.Is(err, eventlog.ErrFull):
+		disk.Status, disk.Detail, disk.Fix = doctor.Fail, err.Error(), "make room, or name another disk with --data"
+	case err != nil:
+		disk.Status, disk.Detail, disk.Fix = doctor.Fail, err.Error(), "name another directory with --data"
+	case room < s.quotaMB<<20:
+		disk.Status, disk.Fix = doctor.Warn, "make room, or lower --quota-mb"
+		disk.Detail = fmt.Sprintf("%d MB can be used, less than the %d MB of --quota-mb", room>>20, s.quotaMB)
+	default:
+		disk.Detail = fmt.Sprintf("%d MB can be used, logs take up to %d MB", room>>20, s.quotaMB)
+	}
+	return []doctor.Check{disk, checkNATS(ctx, s, health.Owner)}
+}
+
+func checkNATS(ctx context.Context, s *serveFlags, owner int) doctor.Check {
+	c := doctor.Check{Name: "NATS", Status: doctor.OK, Detail: "embedded"}
+	if s.nats == "" {
+		if owner != 0 {
+			c.Detail = fmt.Sprintf("embedded, in use by process %d", owner)
+		}
+		return c
+	}
+	health, err := eventlog.Examine(ctx, s.storeOptions(nil))
+	if err != nil {
+		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server with JetStream on, or mend --nats and --nats-credentials"
+		return c
+	}
+	c.Detail = fmt.Sprintf("%s with %d streams; it has to sync each write (sync_interval: always) or to keep three copies", health.Server, health.Streams)
+	return c
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
+)
+
+// examineServerWith makes the checks of a server with these flags.
+func examineServerWith(t *testing.T, args ...string) map[string]doctor.Check {
+	t.Helper()
+	f := &doctorFlags{serve: &serveFlags{}}
+	set := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
+	f.registerServer(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	checks := map[string]doctor.Check{}
+	for _, c := range f.examineServer(t.Context()) {
+		checks[c.Name] = c
+	}
+	return checks
+}
+
+func writeTestFile(t *testing.T, text string, mode os.FileMode, name ...string) {
+	t.Helper()
+	path := filepath.Join(name...)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDoctor_server makes every check of a server find what is good and what is wrong.
+func TestDoctor_server(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	fresh := filepath.Join(dir, "fresh")
+	writeTestFile(t, `[{"id":"a","hash":"h","role":"viewer"},{"id":"b","hash":"h","role":"viewer","expires":"2020-01-01T00:00:00Z"}]`, 0o600, dir, "good", "server", "tokens.json")
+	writeTestFile(t, `[]`, 0o644, dir, "shown", "server", "tokens.json")
+	writeTestFile(t, `[{`, 0o600, dir, "cut", "server", "tokens.json")
+	writeTestFile(t, "999\n", 0o600, dir, "newer", "log", "format")
+	writeTestFile(t, "", 0o600, dir, "file")
+	if err := os.Mkdir(filepath.Join(dir, "open"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		check, args string
+		status      doctor.Status
+		detail      string
+	}{
+		{"port", "--listen 127.0.0.1:0", doctor.OK, "free"},
+		{"port", "--listen " + taken.Addr().String(), doctor.Fail, "in use"},
+		{"port", "--listen 192.0.2.1:1", doctor.Fail, "192.0.2.1"}, // no address of this machine
+		{"data directory", "--data " + fresh, doctor.OK, "will be made"},
+		{"data directory", "--data " + filepath.Join(dir, "open"), doctor.Warn, "others"},
+		{"data directory", "--data " + filepath.Join(dir, "file"), doctor.Fail, "not a directory"},
+		{"tokens", "--data " + fresh, doctor.OK, "none"},
+		{"tokens", "--data " + filepath.Join(dir, "good"), doctor.OK, "1 valid, 1 expired"},
+		{"tokens", "--data " + filepath.Join(dir, "shown"), doctor.Fail, "read by others"},
+		{"tokens", "--data " + filepath.Join(dir, "cut"), doctor.Fail, "tokens.json"},
+		{"disk", "--quota-mb 1 --data " + fresh, doctor.OK, "up to 1 MB"},
+		{"disk", "--quota-mb 8000000000000 --data " + fresh, doctor.Warn, "less than"},
+		{"disk", "--data " + filepath.Join(dir, "newer"), doctor.Fail, "format"},
+		{"disk", "--data " + filepath.Join(dir, "file"), doctor.Fail, "not a directory"},
+		{"NATS", "", doctor.OK, "embedded"},
+		{"NATS", "--nats nats://127.0.0.1:1", doctor.Fail, "connecting"},
+		{"server settings", "--config " + filepath.Join(dir, "none"), doctor.Fail, "none"},
+	} {
+		args := strings.Fields(c.args)
+		if !strings.Contains(c.args, "--data") {
+			args = append(args, "--data", fresh)
+		}
+		if !strings.Contains(c.args, "--listen") {
+			args = append(args, "--listen", "127.0.0.1:0")
+		}
+		got, ok := examineServerWith(t, args...)[c.check]
+		if !ok || got.Status != c.status || !strings.Contains(got.Detail, c.detail) || (got.Status != doctor.OK) != (got.Fix != "") {
+			t.Errorf("%s with %q is %+v, want %s with %q", c.check, c.args, got, c.status, c.detail)
+		}
+	}
+	if _, err := os.Stat(fresh); err == nil {
+		t.Error("the data directory was made")
+	}
+}
+
+// TestDoctor_running checks a machine where the server runs: nothing is wrong, and no token
+// is shown.
+func TestDoctor_running(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	serve, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--agent", "sim", "--data", data, "--dir", t.TempDir(), "--log-level", "error")
+	_, out := serveForTest(t, serve)
+	link := greetingLink.FindString(out.String())
+	address, token, _ := strings.Cut(link, "/#token=")
+	checks := examineServerWith(t, "--data", data, "--listen", strings.TrimPrefix(address, "http://"))
+	if c := checks["port"]; c.Status != doctor.OK || !strings.Contains(c.Detail, "serves") {
+		t.Errorf("the port of a server that runs is %+v", c)
+	}
+	if c := checks["NATS"]; c.Status != doctor.OK || !strings.Contains(c.Detail, "in use by process") {
+		t.Errorf("the store of a server that runs is %+v", c)
+	}
+	for _, c := range checks {
+		if c.Status == doctor.Fail || strings.Contains(c.Detail+c.Fix, token) {
+			t.Errorf("%+v", c)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/claudeagent"
+	"github.com/seed7221b0f9/parley/agent/handover"
+	"github.com/seed7221b0f9/parley/transcript"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// foldHistory reads a past session and folds it.
+func foldHistory(ctx context.Context, h agent.History, provider, id string) (*ui.Conversation, error) {
+	m, err := h.Metadata(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	page, err := h.Load(ctx, id, agent.HistoryPage{})
+	if err != nil {
+		return nil, err
+	}
+	c := &ui.Conversation{}
+	for ev, err := range page.Events {
+		if err != nil {
+			return nil, err
+		}
+		c.Apply(ev)
+	}
+	c.Provider, c.SessionID, c.CWD = provider, id, m.Dir
+	return c, nil
+}
+
+// continueFrom makes the first prompt of a new session from a conversation with any agent:
+// the session that --continue-from names, and what the person asks.
+func (f *runFlags) continueFrom(ctx context.Context, con *console, ask string) (string, error) {
+	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open("")}
+	var err error
+	if w.codexHome, err = (&whose{}).codex(); err != nil {
+		return "", err
+	}
+	s, err := w.session(f.continued)
+	var c *ui.Conversation
+	if id, ok := isCodex(err); ok {
+		c, err = w.conversation(id)
+	} else if err == nil {
+		c, err = foldHistory(ctx, (&claudeagent.Provider{}).History(), agentClaude, s.ID)
+	}
+	if errors.Is(err, transcript.ErrNoSession) {
+		return "", usagef("--continue-from: %v", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	h := handover.Make(c, handover.Options{Ask: ask})
+	note := fmt.Sprintf("this is a new session: %d of %d entries of the one with %s are handed over as text", h.Included, h.Entries, c.Provider)
+	if h.Omitted != "" {
+		note += "; left out: " + h.Omitted
+	}
+	con.note(note)
+	return h.Prompt, nil
+}

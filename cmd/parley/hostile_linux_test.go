@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/internal/breakage"
+)
+
+// trick is a text that would set a title, clear the screen, change colours, hide
+// what follows and turn it around.
+const trick = "evil\x1b]0;owned\x07\x1b[2J\x1b[35m\x1b[8m\u009b2J\u202e\uFDD031\uFDD1\x7f\b\r!"
+
+// kept are members that have to stay what they are for a line to be understood.
+var kept = []string{
+	"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "timestamp", "id", "tool_use_id", "role",
+	"request_id", "requestId", "sourceToolAssistantUUID", "leafUuid", "parent_tool_use_id", "user_message_uuid", "event", "stop_reason", "terminal_reason",
+}
+
+// plant puts the trick into every string of a value that may have it.
+func plant(name string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if !slices.Contains(kept, name) {
+			return v + trick
+		}
+	case []any:
+		for i := range v {
+			v[i] = plant(name, v[i])
+		}
+	case map[string]any:
+		for k, e := range v {
+			v[k] = plant(k, e)
+		}
+	}
+	return v
+}
+
+// plantLines plants the trick in every line of JSON. Characters that JSON does not
+// need to escape stand there as they are, as in the lines of the CLI.
+func plantLines(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		var v any
+		if json.Unmarshal([]byte(line), &v) != nil {
+			b.WriteString(strings.TrimRight(line, "\n") + trick + "\n")
+			continue
+		}
+		out, err := json.Marshal(plant("", v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(out, '\n'))
+	}
+	return b.String()
+}
+
+// seenOn is what a program shows on a terminal, without the looks and the progress
+// that are the program's own.
+func seenOn(t *testing.T, env []string, typed string, args ...string) (plain string, code int) {
+	t.Helper()
+	p := sitDown(t, "http://127.0.0.1:9", env, args...)
+	if typed != "" {
+		p.types(typed)
+	}
+	_ = p.cmd.Wait() // the code says it
+	<-p.read
+	text := ownSequences.ReplaceAllString(strings.ReplaceAll(p.seen.text(), "\r\n", "\n"), "")
+	return text, p.cmd.ProcessState.ExitCode()
+}
+
+// ownSequences are those that the program writes itself: looks that hide nothing,
+// progress, and the end of paste mode.
+var ownSequences = regexp.MustCompile(`\r\x1b\[K|\x1b\[(?:0|1|2|3|4|7|9|31|32|33|36)(?:;(?:1|2|3|4|9|36))*m|\x1b\[\?2004[hl]`)
+
+// No string of a session, of a file name or of a directory works on the terminal,
+// whatever command shows it, as text and as JSON.
+func TestHostileSessions(t *testing.T) {
+	config := t.TempDir()
+	project := filepath.Join(config, "projects", "-home-"+strings.ReplaceAll(trick, "/", ""))
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for seed, fault := range append([]string{""}, breakage.Faults...) {
+		s := breakage.New(uint64(seed), "/home/dev/p")
+		if fault != "" {
+			s.Inject(fault, 0)
+		}
+		text := plantLines(t, string(s.Bytes()))
+		for _, entry := range []map[string]any{{"type": "custom-title", "customTitle": "title" + trick}, {"type": "tag", "tag": "tag" + trick}, {"type": "new" + trick, "text": trick}} {
+			entry["sessionId"] = s.ID
+			line, err := json.Marshal(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += string(line) + "\n"
+		}
+		if err := os.WriteFile(filepath.Join(project, s.ID+".jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, s.ID)
+	}
+	if err := os.WriteFile(filepath.Join(project, "name"+trick+".jsonl"), []byte("{"+trick+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(t.TempDir(), "archive"+trick)
+	env := []string{"CLAUDE_CONFIG_DIR=" + config, "PARLEY_ARCHIVE=" + archive}
+	commands := []string{
+		"sessions list", "sessions search evil", "sessions doctor", "sessions archive expiring", "sessions archive save", "sessions archive list",
+		"sessions archive verify", "sessions archive restore --all --dry-run", "sessions show " + trick, "sessions rm --trash",
+		"usage daily", "usage session", "usage project", "usage model", "usage branch", "usage agent", "usage blocks", "sessions show nothing" + trick,
+	}
+	for i, id := range ids {
+		verbs := []string{"show --thinking --full --system", "export", "repair --dry-run", "tail -n 100", "tree --all", "rename ID x" + trick, "tag ID y" + trick}
+		if i > 1 {
+			verbs = verbs[:3] // what shows most of a session, and what says its fault
+		}
+		for _, c := range verbs {
+			if verb, rest, renames := strings.Cut(c, " ID "); renames {
+				commands = append(commands, "sessions "+verb+" "+id+" "+rest)
+				continue
+			}
+			verb, flags, _ := strings.Cut(c, " ")
+			commands = append(commands, strings.TrimSpace("sessions "+verb+" "+id+" "+flags))
+		}
+	}
+	commands = append(commands, "sessions repair "+ids[1], "sessions fork "+ids[0]+" --title z"+trick, "sessions rm "+ids[1], "sessions rm --trash")
+	shown := 0
+	for _, command := range commands {
+		for _, format := range []string{"", " --json"} {
+			plain, code := seenOn(t, env, "", strings.Split(command+format, " ")...)
+			if strings.Contains(plain, "evil") {
+				shown++
+			}
+			if strings.ContainsFunc(plain, cell.Unsafe) || code < 0 || code > 2 {
+				t.Errorf("%q: exit code %d, %q works on the terminal", command+format, code, plain)
+			}
+		}
+	}
+	if shown < len(commands) {
+		t.Errorf("only %d of %d outputs show a planted text: the test shows little", shown, 2*len(commands))
+	}
+}
+
+// Nor does any string that the CLI says, in text, JSON and chat.
+func TestHostileCLI(t *testing.T) {
+	for _, name := range []string{"parallel-tools", "partial-thinking", "api-429-then-ok", "unknown-content-block", "ask-user-question", "api-400"} {
+		dir := filepath.Join(t.TempDir(), "r"+strings.ReplaceAll(trick, "/", ""))
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "wire", name))); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "stdout.jsonl")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(plantLines(t, string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		agent := []string{"--at-once", "--agent", "replay:" + dir}
+		for _, args := range [][]string{{"run"}, {"run", "--verbose"}, {"run", "--output", "json"}, {"run", "--output", "stream-json"}} {
+			plain, code := seenOn(t, nil, "", slices.Concat(args, agent, []string{"go"})...)
+			if strings.ContainsFunc(plain, cell.Unsafe) || !strings.Contains(plain, "evil") || code > 4 {
+				t.Errorf("%s, %v: exit code %d, seen %q", name, args, code, plain)
+			}
+		}
+	}
+}
+
+// doctor shows names of files and what a program says of itself.
+func TestHostileDoctor(t *testing.T) {
+	cli := filepath.Join(t.TempDir(), "claude"+strings.ReplaceAll(trick, "/", ""))
+	if err := os.WriteFile(cli, []byte("#!/bin/sh\nprintf '2.1.0 evil\\033[2J\\n'\nprintf 'evil\\033[2J\\n' >&2\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"doctor", "--cli", cli}, {"doctor", "--json", "--cli", cli}, {"run", "--cli", cli, "hi"}, {"run", "--cli", cli + "x", "hi"}, {"run", "--model" + trick, "x"}, {"no" + trick}} {
+		plain, _ := seenOn(t, nil, "", args...)
+		if strings.ContainsFunc(plain, cell.Unsafe) || !strings.Contains(plain, "evil") {
+			t.Errorf("%q: seen %q", args, plain)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// greeting is what a server prints; its address is sent when it is there.
+type greeting struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	address chan string
+}
+
+var greetingLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/#token=\S+`)
+
+func (g *greeting) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.text.Write(p)
+	if link := greetingLink.FindString(g.text.String()); link != "" {
+		select {
+		case g.address <- link:
+		default:
+		}
+	}
+	return len(p), nil
+}
+
+func (g *greeting) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.String()
+}
+
+// serveForTest runs parley serve until the test ends and returns a client of it.
+func serveForTest(t *testing.T, f *serveFlags) (*client.Client, *greeting) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out := &greeting{address: make(chan string, 1)}
+	served := make(chan error, 1)
+	go func() { served <- f.serve(ctx, out) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	select {
+	case url := <-out.address:
+		c, err := client.New(client.Options{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, out
+	case err := <-served:
+		served <- nil
+		t.Fatalf("the server ended: %v", err)
+	case <-time.After(30 * time.Second):
+		t.Fatal("no address was printed")
+	}
+	return nil, nil
+}
+
+// converse sends a prompt, allows what is asked and returns the view after the turn.
+func converse(t *testing.T, c *client.Client, text string) (view client.View, allowed int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var session rpc.ConnectResult
+	if err := c.Call(ctx, "session.connect", rpc.ConnectParams{}, &session); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Call(ctx, "session.query", rpc.QueryParams{SessionID: session.SessionID, Text: text}, nil); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	for ev, err := range c.Follow(ctx, session.SessionID, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := view.Apply(ev); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range view.Conversation.Prompts {
+			if asked[p.RequestID] {
+				continue
+			}
+			asked[p.RequestID] = true
+			answer := rpc.PermissionRespondParams{SessionID: session.SessionID, RequestID: p.RequestID, Behavior: "allow"}
+			if err := c.Call(ctx, "permission.respond", answer, nil); err != nil {
+				t.Fatal(err)
+			}
+			allowed++
+		}
+		if view.Conversation.Totals.Turns == 1 {
+			return view, allowed
+		}
+	}
+	t.Fatal("the events ended before the turn")
+	return view, allowed
+}
+
+// claudeWorld is a place where the real CLI runs against a scripted API, and a server for it.
+type claudeWorld struct {
+	cli, project string
+	env          map[string]string
+	client       *client.Client
+	out          *greeting
+}
+
+func serveClaude(t *testing.T, script claudetest.Script) *claudeWorld {
+	t.Helper()
+	w := &claudeWorld{cli: e2e.CLI(t), env: map[string]string{}}
+	api := claudetest.StartFakeAPI(t, script)
+	dir := t.TempDir()
+	env, err := claudetest.HermeticEnv(dir, api.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "bin")
+	w.project = filepath.Join(dir, "project")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(w.cli, filepath.Join(bin, "claude")); err != nil {
+		t.Fatal(err)
+	}
+	if err := claudetest.IsolateProject(w.project); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", w.project, "--log-level", "error"}
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if name == "PATH" {
+			value = bin + string(filepath.ListSeparator) + value
+		}
+		t.Setenv(name, value)
+		w.env[name] = value
+		args = append(args, "--pass-env", name)
+	}
+	f, _ := serveFlagsFor(t, args...)
+	w.client, w.out = serveForTest(t, f)
+	return w
+}
+
+// TestServe_claude serves the real CLI against a scripted API: a prompt is answered and a
+// tool runs because a person allowed it over HTTP.
+func TestServe_claude(t *testing.T) {
+	w := serveClaude(t, claudetest.Replies(
+		claudetest.Use("Bash", map[string]any{"command": "touch made", "description": "Make a file"}), claudetest.Say("I made it.")))
+	var hello rpc.HelloResult
+	if err := w.client.Call(t.Context(), "hello", rpc.HelloParams{}, &hello); err != nil || hello.Simulated {
+		t.Errorf("hello: %+v, %v", hello, err)
+	}
+	if strings.Contains(w.out.String(), "simulated") {
+		t.Errorf("the greeting calls the agent simulated: %s", w.out.String())
+	}
+	_, allowed := converse(t, w.client, "make a file")
+	if allowed != 1 {
+		t.Errorf("permission was asked for %d times, want once", allowed)
+	}
+	if _, err := os.Stat(filepath.Join(w.project, "made")); err != nil {
+		t.Errorf("the tool did not run: %v", err)
+	}
+}
+
+// TestServe_simulated checks that a machine without the CLI gets the simulated agent, that
+// this is said on the terminal and to clients, and that what the first page offers works.
+func TestServe_simulated(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", "/usr/bin:/bin")
+	t.Setenv("HOME", dir)
+	t.Setenv("PARLEY_SIM_PACE", "0")
+	f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error")
+	if path, err := proc.Find("", os.Environ()); err == nil {
+		t.Skipf("a CLI is installed for everyone on this machine: %s", path)
+	}
+	c, out := serveForTest(t, f)
+	if text := out.String(); !strings.Contains(text, "There is no claude and no codex on this machine") || !strings.Contains(text, "simulated agent") {
+		t.Errorf("the greeting does not say what the agent is: %s", text)
+	}
+	var hello rpc.HelloResult
+	if err := c.Call(t.Context(), "hello", rpc.HelloParams{}, &hello); err != nil || !hello.Simulated {
+		t.Errorf("hello: %+v, %v", hello, err)
+	}
+	for prompt, want := range map[string]int{"say hello": 0, "tool Bash": 1, "tool Edit": 1} {
+		if _, allowed := converse(t, c, prompt); allowed != want {
+			t.Errorf("%s: permission was asked for %d times, want %d", prompt, allowed, want)
+		}
+	}
+}
+
+// TestProviders checks which agents are offered: what --agent names, in its order, else what
+// is installed, else the simulated one.
+func TestProviders(t *testing.T) {
+	with, without := t.TempDir(), t.TempDir()
+	both := t.TempDir()
+	for _, program := range []string{filepath.Join(with, "claude"), filepath.Join(both, "claude"), filepath.Join(both, "codex")} {
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", without)
+	for _, c := range []struct {
+		path, args string
+		want       []string // the default first
+		simulated  bool
+		err        string
+	}{
+		{path: with, want: []string{"claude"}},
+		{path: without, want: []string{"sim"}, simulated: true},
+		{path: with, args: "claude,sim", want: []string{"claude", "sim"}},
+		{path: with, args: "sim,claude", want: []string{"sim", "claude"}, simulated: true},
+		{path: without, args: "claude", err: "not installed"},
+		{path: without, args: "sim,claude", err: "not installed"},
+		{path: both, want: []string{"claude", "codex"}},
+		{path: both, args: "codex", want: []string{"codex"}},
+		{path: both, args: "codex,claude", want: []string{"codex", "claude"}},
+		{path: with, args: "codex", err: "not installed"},
+		{path: with, args: "claude,claude", err: "twice"},
+		{path: with, args: "other", err: "it is one of claude"},
+	} {
+		t.Setenv("PATH", c.path)
+		if path, err := proc.Find("", os.Environ()); err == nil && c.path == without {
+			t.Skipf("a CLI is installed for everyone on this machine: %s", path)
+		}
+		args := []string{"--data", t.TempDir()}
+		for name := range strings.SplitSeq(c.args, ",") {
+			if name != "" {
+				args = append(args, "--agent", name)
+			}
+		}
+		f, _ := serveFlagsFor(t, args...)
+		a, err := f.providers(slog.New(slog.DiscardHandler))
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%q gave %v, want an error with %q", c.args, err, c.err)
+			}
+			continue
+		}
+		var names []string
+		for _, p := range a.all {
+			names = append(names, p.Name())
+		}
+		if err != nil || !slices.Equal(names, c.want) || a.simulated != c.simulated || c.simulated != (a.note != "") {
+			t.Errorf("%q gave %v, simulated %v, note %q, %v, want %v, %v", c.args, names, a.simulated, a.note, err, c.want, c.simulated)
+		}
+		if err := a.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

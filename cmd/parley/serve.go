@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server"
+)
+
+const serveLong = `Serve holds sessions of agents and serves them to any number of viewers: with the page
+that it prints the address of, with parley attach, or with any HTTP client.
+
+It listens on loopback and always wants a token. The address that it prints has one in its
+fragment, which no log sees; it is valid until the server ends. "parley token" makes others,
+with a role and an end. A server for other machines needs TLS, or --insecure behind a proxy
+that has it, and the names it is called by as --allowed-host.
+
+SIGTERM and SIGINT drain: new work is refused, running turns have --drain-timeout, the rest
+is interrupted and resumes after the next start. A second signal ends at once; nothing that
+was acknowledged is lost.
+
+Each flag is also a variable, PARLEY_LISTEN for --listen, and a member of the --config file.`
+
+func newServe(code *int) *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use:                   "serve [flags]",
+		Short:                 "Serve sessions of agents",
+		Long:                  serveLong,
+		Args:                  noArguments,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.load(cmd.Flags(), os.LookupEnv); err != nil {
+				return &usageError{text: err.Error()}
+			}
+			if f.printConfig {
+				return f.print(cmd.Flags(), cmd.OutOrStdout())
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			if err := f.serve(cmd.Context(), cmd.OutOrStdout()); err != nil {
+				fmt.Fprintln(standardError(), "parley:", err)
+				*code = 1
+			}
+			return nil
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// check refuses settings that would let others in.
+func (f *serveFlags) check() error {
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return usagef("--listen %s: %v", f.listen, err)
+	}
+	if (f.tlsCert == "") != (f.tlsKey == "") {
+		return usagef("--tls-cert and --tls-key go together")
+	}
+	addr, err := netip.ParseAddr(host)
+	loopback := host == "localhost" || err == nil && addr.IsLoopback()
+	if !loopback && f.tlsCert == "" && !f.insecure {
+		return usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
+	}
+	return nil
+}
+
+func (f *serveFlags) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
+		return nil, usagef("--log-level %s: it is debug, info, warn or error", f.logLevel)
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	switch f.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	}
+	return nil, usagef("--log-format %s: it is text or json", f.logFormat)
+}
+
+// What a data directory holds.
+const (
+	logDir      = "log"
+	serverDir   = "server"
+	addressName = "address" // where the server is, with its token
+)
+
+// closeLimit is how long closing the store may take.
+const closeLimit = 15 * time.Second
+
+// serve serves until a signal.
+func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends at once
+	logger, err := f.logger(standardError())
+	if err != nil {
+		return err
+	}
+	// The port first: a second server says so before it touches anything.
+	l, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	store, err := f.store(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		bound, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		err = errors.Join(err, store.Close(bound))
+	}()
+	ctx, shutdown := context.WithCancel(ctx)
+	defer shutdown()
+	agents, err := f.providers(logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, agents.close()) }()
+	opts := f.options(logger, store, agents)
+	opts.Shutdown = shutdown
+	s, err := server.New(ctx, opts)
+	if err != nil {
+		return err
+	}
+	token := s.Token()
+	base := f.address(l)
+	forget, err := remember(f.data, base+"/#token="+token)
+	if err != nil {
+		logger.Warn("other commands will not find the server by themselves", "err", err)
+	} else {
+		defer forget()
+	}
+	greet(out, base, token, agents.note)
+	return s.Serve(ctx, l)
+}
+
+// open opens the port.
+func (f *serveFlags) open(ctx context.Context) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if err != nil || f.tlsCert == "" {
+		return l, err
+	}
+	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+}
+
+func (f *serveFlags) store(ctx context.Context, logger *slog.Logger) (*eventlog.Store, error) {
+	if err := os.MkdirAll(f.data, 0o700); err != nil {
+		return nil, err
+	}
+	return eventlog.Open(ctx, f.storeOptions(logger))
+}
+
+// storeOptions are the options of the store.
+func (f *serveFlags) storeOptions(logger *slog.Logger) *eventlog.Options {
+	opts := &eventlog.Options{Logger: logger, Quota: f.quotaMB << 20}
+	if f.nats != "" {
+		opts.URL, opts.Credentials, opts.RootCAs, opts.Replicas = f.nats, f.natsCredentials, f.natsCA, f.natsReplicas
+	} else {
+		opts.Dir = filepath.Join(f.data, logDir)
+	}
+	return opts
+}
+
+// options are the server's options.
+func (f *serveFlags) options(logger *slog.Logger, store *eventlog.Store, agents agents) server.Options {
+	return server.Options{
+		Providers: agents.all, Simulated: agents.simulated, Store: store, Dir: filepath.Join(f.data, serverDir), Version: claude.Version, Directories: f.dirs,
+		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
+		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, SecureCookies: f.tlsCert != "",
+		MaxConnections: f.maxConnections, MaxAgents: f.maxAgents, MaxSessions: f.maxSessions, IdleTimeout: f.idleTimeout, DrainTimeout: f.drainTimeout,
+		Stall: server.Stall{Notify: f.stallNotify, Interrupt: f.stallInterrupt, Kill: f.stallKill}, Logger: logger,
+	}
+}
+
+// address is where the server is reached.
+func (f *serveFlags) address(l net.Listener) string {
+	scheme := "http"
+	if f.tlsCert != "" {
+		scheme = "https"
+	}
+	addr := l.Addr().String()
+	if ap, err := netip.ParseAddrPort(addr); err == nil && ap.Addr().IsUnspecified() {
+		addr = fmt.Sprintf("localhost:%d", ap.Port())
+	}
+	return scheme + "://" + addr
+}
+
+// greet prints the address and lines that work as they are.
+func greet(out io.Writer, base, token, note string) {
+	if note != "" {
+		fmt.Fprintf(out, "%s\n\n", note)
+	}
+	fmt.Fprintf(out, `Parley serves on %[1]s. Open the page:
+
+  %[1]s/#token=%[2]s
+
+or call it:
+
+  export PARLEY_TOKEN=%[2]s
+  parley() { curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" -H 'Content-Type: application/json' -d "$2" "%[1]s/v1/$1"; }
+  SESSION=$(parley session.connect '{}' | sed 's/.*"session_id":"\([^"]*\)".*/\1/')
+  parley session.query "{\"session_id\":\"$SESSION\",\"text\":\"say hello\"}"
+  curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" "%[1]s/v1/sessions/$SESSION/events?wait=5"
+
+`, base, token)
+}
+
+// remember writes the address with its token where other commands of the same user find
+// it, and returns the function that removes it.
+func remember(data, address string) (forget func(), err error) {
+	name := filepath.Join(data, addressName)
+	_ = os.Remove(name) // a link of someone else is not followed
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(address + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return func() { _ = os.Remove(name) }, nil
+}

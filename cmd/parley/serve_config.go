@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// serveFlags are the settings of parley serve. Each has a flag, a variable PARLEY_<FLAG> and
+// a member of the configuration file with the flag's name; the flag counts first, then the
+// variable, then the file.
+type serveFlags struct {
+	config      string
+	printConfig bool
+
+	listen, data                                                 string
+	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv []string
+	tlsCert, tlsKey                                              string
+	insecure, allowBypass                                        bool
+	nats, natsCredentials, natsCA                                string
+	natsReplicas                                                 int
+	quotaMB                                                      int64
+	model, mode                                                  string
+	maxAgents, maxSessions, maxConnections                       int
+	idleTimeout, drainTimeout                                    time.Duration
+	stallNotify, stallInterrupt, stallKill                       time.Duration
+	logLevel, logFormat                                          string
+}
+
+func (f *serveFlags) register(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	f.registerIn(cmd.Flags())
+}
+
+func (f *serveFlags) registerIn(p *pflag.FlagSet) {
+	p.StringVar(&f.listen, "listen", "127.0.0.1:7717", "address to serve on")
+	p.StringVar(&f.data, "data", defaultData(), "directory for logs, tokens and uploads")
+	p.StringArrayVar(&f.agents, "agent", nil, "agent that sessions can have, the first by default; repeatable (default: all that are installed)")
+	p.StringArrayVar(&f.dirs, "dir", nil, "directory that sessions may run in, with all below it; repeatable (default: the current one)")
+	p.StringVar(&f.model, "model", "", "model of new sessions")
+	p.StringVar(&f.mode, "permission-mode", "default", "permission mode of new sessions")
+	p.BoolVar(&f.allowBypass, "allow-bypass", false, "let sessions run without asking for permissions")
+	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
+	p.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "host name that requests may use beside loopback ones; repeatable")
+	p.StringArrayVar(&f.allowedOrigins, "allowed-origin", nil, "origin of a page that may call, as scheme://host; repeatable")
+	p.StringArrayVar(&f.proxies, "trusted-proxy", nil, "address or network whose X-Forwarded-For counts; repeatable")
+	p.StringVar(&f.tlsCert, "tls-cert", "", "file with the certificate; with --tls-key")
+	p.StringVar(&f.tlsKey, "tls-key", "", "file with the key of the certificate")
+	p.BoolVar(&f.insecure, "insecure", false, "serve other machines without TLS")
+	p.IntVar(&f.maxAgents, "max-agents", server.DefaultMaxAgents, "agents that run at once")
+	p.IntVar(&f.maxSessions, "max-sessions", server.DefaultMaxSessions, "sessions that are kept")
+	p.IntVar(&f.maxConnections, "max-connections", server.DefaultMaxConnections, "sockets and streams that are open at once")
+	p.DurationVar(&f.idleTimeout, "idle-timeout", server.DefaultIdleTimeout, "after how long an idle agent is ended; its session resumes by itself")
+	p.DurationVar(&f.drainTimeout, "drain-timeout", server.DefaultDrainTimeout, "how long running turns have when the server stops")
+	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
+	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")
+	p.DurationVar(&f.stallKill, "stall-kill", 0, "after how long a silent agent is ended; 0 is never")
+	p.StringVar(&f.nats, "nats", "", "NATS server or cluster to keep logs in, in place of the data directory")
+	p.StringVar(&f.natsCredentials, "nats-credentials", "", "credentials file for --nats")
+	p.StringVar(&f.natsCA, "nats-ca", "", "certificate authorities for --nats")
+	p.IntVar(&f.natsReplicas, "nats-replicas", 1, "copies that the cluster keeps")
+	p.Int64Var(&f.quotaMB, "quota-mb", 10<<10, "most megabytes of logs on disk")
+	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	p.StringVar(&f.logFormat, "log-format", "text", "text or json, on standard error")
+	p.StringVar(&f.config, "config", "", "file with settings, a JSON object by flag name")
+	p.BoolVar(&f.printConfig, "print-config", false, "print the settings that count, and exit")
+}
+
+// defaultData is where a server keeps its data if nothing else is said.
+func defaultData() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "parley")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ".parley"
+	}
+	return filepath.Join(home, ".local", "share", "parley")
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "PARLEY_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// notSettings are flags that only make sense on the command line.
+var notSettings = []string{"config", "print-config", "help"}
+
+// load fills in what the command line does not say, from the environment and the file.
+func (f *serveFlags) load(p *pflag.FlagSet, getenv func(string) (string, bool)) error {
+	if f.config == "" {
+		f.config, _ = getenv(variable("config"))
+	}
+	file := map[string]json.RawMessage{}
+	if f.config != "" {
+		data, err := os.ReadFile(f.config)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &file); err != nil {
+			return fmt.Errorf("%s: %w", f.config, err)
+		}
+	}
+	var failed error
+	p.VisitAll(func(flag *pflag.Flag) {
+		raw, inFile := file[flag.Name]
+		delete(file, flag.Name)
+		if flag.Changed || slices.Contains(notSettings, flag.Name) {
+			return
+		}
+		if value, ok := getenv(variable(flag.Name)); ok {
+			failed = errors.Join(failed, setFlag(p, flag, strings.Split(value, ","), variable(flag.Name)))
+		} else if inFile {
+			values, err := settingValues(raw)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s: %s: %w", f.config, flag.Name, err))
+				return
+			}
+			failed = errors.Join(failed, setFlag(p, flag, values, f.config))
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(file)) {
+		failed = errors.Join(failed, fmt.Errorf("%s: there is no setting %q", f.config, name))
+	}
+	return failed
+}
+
+// setFlag sets a flag from elsewhere. Only a list takes several values.
+func setFlag(p *pflag.FlagSet, flag *pflag.Flag, values []string, from string) error {
+	if flag.Value.Type() != "stringArray" {
+		values = []string{strings.Join(values, ",")}
+	}
+	for _, v := range values {
+		if err := p.Set(flag.Name, v); err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+	}
+	return nil
+}
+
+// settingValues are the values of a member: one, or a list.
+func settingValues(raw json.RawMessage) ([]string, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, err
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var values []string
+	for _, x := range list {
+		switch x := x.(type) {
+		case string:
+			values = append(values, x)
+		case bool, float64:
+			values = append(values, fmt.Sprint(x))
+		default:
+			return nil, errors.New("it is neither a string, a number, a boolean nor a list of them")
+		}
+	}
+	return values, nil
+}
+
+// print writes the settings that count as a configuration file.
+func (f *serveFlags) print(p *pflag.FlagSet, w io.Writer) error {
+	settings := map[string]any{}
+	p.VisitAll(func(flag *pflag.Flag) {
+		if slices.Contains(notSettings, flag.Name) {
+			return
+		}
+		switch flag.Value.Type() {
+		case "stringArray":
+			list, _ := p.GetStringArray(flag.Name) // it is one
+			settings[flag.Name] = append([]string{}, list...)
+		case "bool", "int", "int64":
+			settings[flag.Name] = json.RawMessage(flag.Value.String())
+		default:
+			settings[flag.Name] = flag.Value.String()
+		}
+	})
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(settings)
+}

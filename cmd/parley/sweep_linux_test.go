@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/e2e"
+)
+
+// serveProcess starts parley serve as a process of its own and returns a client of it.
+func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parley := filepath.Join(t.TempDir(), "parley") // the name makes the test binary the command
+	if err := os.Symlink(exe, parley); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(parley, append([]string{"serve"}, args...)...)
+	cmd.Env, cmd.Stderr = env, os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may be gone
+		_ = cmd.Wait()
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if link := greetingLink.FindString(lines.Text()); link != "" {
+			c, err := client.New(client.Options{URL: link})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cmd, c
+		}
+	}
+	t.Fatal("the server prints no address")
+	return nil, nil
+}
+
+// TestServe_sweeps kills a server whose agent has a process in a session of its own, which
+// outlives both. The next server on the same data ends it.
+func TestServe_sweeps(t *testing.T) {
+	cli := e2e.CLI(t)
+	dir := t.TempDir()
+	note := filepath.Join(dir, "pid")
+	command := fmt.Sprintf("setsid sh -c 'echo $$ > %s; exec sleep 1000' >/dev/null 2>&1 </dev/null & while ! test -s %s; do sleep 0.1; done", note, note)
+	api := claudetest.StartFakeAPI(t, claudetest.Replies(
+		claudetest.Use("Bash", map[string]any{"command": command, "description": "Start something"}), claudetest.Say("It runs.")))
+	env, err := claudetest.HermeticEnv(dir, api.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, project := filepath.Join(dir, "bin"), filepath.Join(dir, "project")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(cli, filepath.Join(bin, "claude")); err != nil {
+		t.Fatal(err)
+	}
+	if err := claudetest.IsolateProject(project); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", project, "--log-level", "error"}
+	for i, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if name == "PATH" {
+			env[i] = name + "=" + bin + string(filepath.ListSeparator) + value
+		}
+		args = append(args, "--pass-env", name)
+	}
+	first, c := serveProcess(t, env, args)
+	if _, allowed := converse(t, c, "start it"); allowed != 1 {
+		t.Fatalf("permission was asked for %d times", allowed)
+	}
+	text, err := os.ReadFile(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // where the test has failed
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait() // it was killed
+	if !sleeps(pid) {
+		t.Fatal("the process ended with the server: there is nothing to sweep")
+	}
+	serveProcess(t, env, args)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for sleeps(pid) {
+		select {
+		case <-ctx.Done():
+			t.Fatal("the process of the server that was killed still runs")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// sleeps reports whether the process is the one that was started, and not a dead one.
+func sleeps(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(text), "(sleep)") && !strings.Contains(string(text), ") Z ")
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestArgumentsAreNamed calls every command with too few and too many arguments. What it
+// says has the command in it, and is not the library's "accepts 1 arg(s), received 0".
+func TestArgumentsAreNamed(t *testing.T) {
+	var code int
+	refused := 0
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+		if cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || cmd.Name() == "help" {
+			return
+		}
+		for _, args := range [][]string{nil, slices.Repeat([]string{"x"}, 40)} {
+			err := cmd.ValidateArgs(args)
+			if err == nil {
+				continue
+			}
+			refused++
+			if text := err.Error(); strings.Contains(text, "arg(s)") || !strings.Contains(text, cmd.CommandPath()) {
+				t.Errorf("%s with %d arguments: %q", cmd.CommandPath(), len(args), text)
+			}
+		}
+	}
+	walk(newRoot(&code))
+	if refused < 20 {
+		t.Errorf("only %d refusals were looked at", refused)
+	}
+}
+
+// TestDollars: no amount is shown as minus nothing.
+func TestDollars(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "$0.00", math.Copysign(0, -1): "$0.00", -0.004: "$0.00", 0.004: "$0.00",
+		-0.006: "-$0.01", 1234.5: "$1,234.50", -1234.5: "-$1,234.50", 0.995: "$0.99", 1e15: "$1,000,000,000,000,000.00",
+	} {
+		if got := dollars(v); got != want {
+			t.Errorf("dollars(%v) = %q, want %q", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{
+		0: "$0.00", -0.004: "$0.00", 0.004: "$0.00", -0.006: "-$0.01", 0.006: "+$0.01", -1234.5: "-$1,234.50",
+	} {
+		if got := signed(v); got != want {
+			t.Errorf("signed(%v) = %q, want %q", v, got, want)
+		}
+	}
+}
+
+// TestFailureSaysErrorOnce: the word of the one who reports is enough.
+func TestFailureSaysErrorOnce(t *testing.T) {
+	p := &pen{}
+	for text, want := range map[string]string{
+		"Error: it broke":        "error: it broke",
+		"error: it broke":        "error: it broke",
+		"it broke":               "error: it broke",
+		"Error: error: it broke": "error: it broke",
+		"an Error: inside":       "error: an Error: inside",
+	} {
+		if got := p.failure(text); got != want {
+			t.Errorf("failure(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
