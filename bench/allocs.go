@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // aDelta is a text delta as in the recording.
@@ -23,7 +24,7 @@ func (b *bench) allocsRound(ctx context.Context) error {
 	line := []byte(aDelta)
 	var bad error
 	n := testing.AllocsPerRun(10_000, func() {
-		m, err := claude.DecodeMessage(line)
+		m, err := message.Decode(line)
 		if err == nil {
 			err = readDelta(m)
 		}
@@ -52,8 +53,8 @@ var kept struct {
 }
 
 // readDelta reads all of a text delta.
-func readDelta(m claude.Message) error {
-	d, ok := m.(*claude.StreamEventMessage)
+func readDelta(m message.Message) error {
+	d, ok := m.(*message.StreamEvent)
 	if !ok {
 		return fmt.Errorf("a %T", m)
 	}
@@ -73,6 +74,9 @@ func queryAllocs(ctx context.Context, deltas int) (float64, error) {
 	seen := 0
 	opts := &claude.Options{Transport: &deltaConn{left: deltas, asked: make(chan string, 1)}, Logger: slog.New(slog.DiscardHandler)}
 	for m, err := range claude.Query(ctx, "go", opts) {
+		if errors.Is(err, claude.ErrNoResult) && seen == deltas {
+			break // the stream has deltas alone
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -180,10 +180,12 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// rowsHere are the rows that can be measured: one needs the CLI.
+// rowsHere are the rows that can be measured: some need the CLI.
 func rowsHere() []string {
 	_, err := e2e.CLIPath()
-	return slices.DeleteFunc(rowNames(), func(name string) bool { return err != nil && name == "warm_first_message_ms" })
+	return slices.DeleteFunc(rowNames(), func(name string) bool {
+		return err != nil && (name == "warm_first_message_ms" || strings.HasPrefix(name, "acp_"))
+	})
 }
 
 func checkJSON(t *testing.T, text []byte) {
@@ -204,6 +206,12 @@ func checkJSON(t *testing.T, text []byte) {
 		if strings.HasPrefix(r["name"].(string), "usage_") {
 			want = []string{"ccusage"}
 		}
+		if strings.HasPrefix(r["name"].(string), "acp_") {
+			want = []string{"adapter"}
+		}
+		if strings.HasPrefix(r["name"].(string), "codex_") {
+			want = []string{"claude"}
+		}
 		for _, peer := range want {
 			if _, ok := peers[peer]; !ok || len(peers) != len(want) {
 				t.Errorf("%v has the peers %v", r["name"], peers)
@@ -217,7 +225,7 @@ func checkJSON(t *testing.T, text []byte) {
 
 // The lock files pin by content and leave the registry to the machine.
 func TestLockFile(t *testing.T) {
-	for _, peer := range []string{"ts", "ccusage"} {
+	for _, peer := range []string{"ts", "ccusage", "adapter"} {
 		checkLockFile(t, peer)
 	}
 }

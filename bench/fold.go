@@ -14,9 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/ui/claudeui"
 )
 
 // eventsOfFold is the length of the session that is folded.
@@ -33,11 +34,11 @@ func (b *bench) prepareFold(context.Context) error {
 	if _, err := generate(&lines, rec, eventsOfFold+eventsOfFold/10); err != nil {
 		return err
 	}
-	var c ui.Converter
+	var c claudeui.Converter
 	var out bytes.Buffer
 	to := rpc.NewConverter("0a1b2c3d", 0)
 	for line := range strings.Lines(lines.String()) {
-		m, err := claude.DecodeMessage([]byte(line))
+		m, err := message.Decode([]byte(line))
 		if err != nil {
 			return err
 		}

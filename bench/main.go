@@ -35,15 +35,16 @@ type config struct {
 	log                           io.Writer // progress
 }
 
-var allPeers = []string{"ts", "python", "cat", "ccusage"}
+var allPeers = []string{"ts", "python", "cat", "ccusage", "adapter"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := start(ctx, os.Args[1:])
+	interrupted := ctx.Err() != nil // before stop, which ends it too
 	stop()
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
-	case ctx.Err() != nil:
+	case interrupted:
 		fmt.Fprintln(os.Stderr, "bench: interrupted")
 		os.Exit(130)
 	default:
@@ -53,6 +54,9 @@ func main() {
 }
 
 func start(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == measuredCommand {
+		return runMeasured(args[1:])
+	}
 	if len(args) > 0 && args[0] == "corpus" {
 		return writeCorpus(ctx, args[1:])
 	}

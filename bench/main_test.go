@@ -1,9 +1,26 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/e2e"
 )
 
-func TestMain(m *testing.M) { e2e.VerifyMain(m) }
+// TestMain makes this program, run again, one that measures another, or one that is
+// measured.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == measuredCommand {
+		if err := runMeasured(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if size := os.Getenv(eater); size != "" {
+		eat(size)
+		os.Exit(0)
+	}
+	e2e.VerifyMain(m)
+}

@@ -20,9 +20,11 @@ type bench struct {
 	firehose   string
 	consumer   string
 	sides      []side
+	acp        []side     // the agents of editors
 	expected   *expected  // of the stream
 	foldEvents []ui.Event // of the session that is folded
 	usage      usageBench
+	codex      codexBench
 	big        string // a session of 500 MB
 	notes      []string
 
@@ -73,7 +75,10 @@ var measurements = []measurement{
 	{[]string{"idle_heap_bytes", "idle_stack_bytes", "idle_goroutines"}, nil, (*bench).idleRound},
 	{[]string{"usage_daily_s", "usage_daily_cpu_s", "usage_rss_bytes"}, (*bench).prepareUsage, (*bench).usageRound},
 	{historyRows, (*bench).prepareHistory, (*bench).historyRound},
+	{codexRows, (*bench).prepareCodex, (*bench).codexRound},
 	{rows: []string{"warm_first_message_ms"}, round: (*bench).warmRound},
+	{acpRows, (*bench).prepareACP, (*bench).acpRound},
+	{rows: []string{"eventlog_synced_per_s"}, round: (*bench).eventlogRound},
 }
 
 func (c *config) wants(rows []string) bool {

@@ -21,6 +21,8 @@ type row struct {
 	Parley float64             `json:"parley"`
 	Peers  map[string]*float64 `json:"peers"`
 	Ratio  *float64            `json:"ratio"` // how many times better than ts, or than the side that the row names
+
+	against *float64 // another figure that the target names
 }
 
 // kind is what is fixed about a row.
@@ -33,8 +35,12 @@ type kind struct {
 
 // peers are whom a row has figures of.
 func (k *kind) peers() map[string]*float64 {
-	if k.against == "ccusage" {
-		return map[string]*float64{"ccusage": nil}
+	switch k.against {
+	case "ccusage", "claude":
+		return map[string]*float64{k.against: nil}
+	}
+	if k.against == "adapter" {
+		return map[string]*float64{"adapter": nil}
 	}
 	return map[string]*float64{"ts": nil, "python": nil, "cat": nil}
 }
@@ -59,11 +65,25 @@ var kinds = []kind{
 	{"search_rare_s", "s", "less", "", nil, ""},
 	{"last_100_ms", "ms", "less", "", nil, ""},
 	{"last_100_read_percent", "%", "less", "≤ 1", atMost(1), ""},
+	{"codex_usage_mb_per_cpu_s", "MB/CPU s", "more", "≥ 1× claude", atLeast(1), "claude"},
+	{"codex_list_mb_per_cpu_s", "MB/CPU s", "more", "≥ 1× claude", atLeast(1), "claude"},
 	{name: "warm_first_message_ms", unit: "ms", better: "less"},
+	{"acp_initialize_ms", "ms", "less", "≤ adapter/20", atLeast(20), "adapter"},
+	{"acp_session_ms", "ms", "less", "≤ connect + 10 %", sessionTarget, "adapter"},
+	{"acp_warm_session_ms", "ms", "less", "≤ adapter/3", atLeast(3), "adapter"},
+	{"acp_connect_ms", "ms", "less", "", nil, "adapter"},
+	{"acp_first_update_ms", "ms", "less", "≤ adapter", atLeast(1), "adapter"},
+	{"acp_rss_bytes", "B", "less", "≤ adapter/10", atLeast(10), "adapter"},
+	{"eventlog_synced_per_s", "events/s", "more", "≥ 5000", atLeastFigure(5000), "fsync"},
 }
 
 func atMost(limit float64) func(*row) *bool {
 	return func(r *row) *bool { met := r.Parley <= limit; return &met }
+}
+
+// atLeastFigure is a target for the figure itself.
+func atLeastFigure(limit float64) func(*row) *bool {
+	return func(r *row) *bool { met := r.Parley >= limit; return &met }
 }
 
 // foldTarget is that of the TypeScript fold: fast, or at least not much slower than Go's.
@@ -136,6 +156,9 @@ func (b *bench) row(k kind) *row {
 		return nil
 	}
 	r.Parley = *parley
+	if k.name == "acp_session_ms" {
+		r.against = b.median("acp_connect_ms", "parley")
+	}
 	for peer := range r.Peers {
 		r.Peers[peer] = b.median(k.name, peer)
 	}
@@ -171,6 +194,7 @@ func (b *bench) details() []string {
 	say("delta_allocs_query", "parley", "delta_allocs: %.2f on the whole way through Query over a Transport")
 	say("ui_event_ns", "marshal", "ui_event_ns: %.0f with json.Marshal")
 	say("ui_event_allocs", "marshal", "ui_event_allocs: %.2f with json.Marshal")
+	say("eventlog_synced_per_s", "fsync", "eventlog_synced_per_s: %.0f in records of the same size by a bare loop of write and fsync")
 	say("ts_fold_ms", "go", "ts_fold_ms: %.2f ms for the same in Go")
 	for _, s := range b.sides {
 		say("first_message_ms", s.name, "first_message: "+s.name+" %.3f ms")
@@ -186,6 +210,8 @@ func (b *bench) details() []string {
 	for _, s := range []string{"parley", "ccusage"} {
 		say("usage_daily_s", s, "usage_daily: "+s+" took %.3f s")
 	}
+	say("codex_usage_mb_per_cpu_s", "claude", "codex_usage: %.0f MB a second of CPU time for Claude's files")
+	say("codex_list_mb_per_cpu_s", "claude", "codex_list: %.0f MB a second of CPU time for Claude's files")
 	for _, s := range b.sides {
 		if m := b.median("first_message_ms", s.name); m != nil && *m <= 0 {
 			notes = append(notes, "first_message: the figure of "+s.name+" is noise: no call is faster than the start in it; run again on a quiet machine")
@@ -198,13 +224,12 @@ func (b *bench) details() []string {
 // print prints the table and the notes below it.
 func (r *report) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\t×\ttarget\tmet\t")
-	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\tccusage\t×\ttarget\tmet\t")
+	fmt.Fprintln(t, "row\tunit\tbetter\tparley\tts\tpython\tcat\tccusage\tadapter\t×\ttarget\tmet\t")
 	for i := range r.rows {
 		own := &r.rows[i]
 		k := findRow(own.Name)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", own.Name, own.Unit, own.Better, number(&own.Parley),
-			number(own.Peers["ts"]), number(own.Peers["python"]), number(own.Peers["cat"]), number(own.Peers["ccusage"]), number(own.Ratio), k.target, k.verdict(own))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", own.Name, own.Unit, own.Better, number(&own.Parley),
+			number(own.Peers["ts"]), number(own.Peers["python"]), number(own.Peers["cat"]), number(own.Peers["ccusage"]), number(own.Peers["adapter"]), number(own.Ratio), k.target, k.verdict(own))
 	}
 	t.Flush()
 	fmt.Fprintln(w)

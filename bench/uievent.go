@@ -8,9 +8,10 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/ui/claudeui"
 )
 
 // deltasOfRound is how many text deltas a round sends to the screen, deltasOfBlock how
@@ -41,11 +42,11 @@ func (b *bench) uiEventRound(context.Context) error {
 
 // sendDeltas sends deltas all the way and returns the time and the allocations of one.
 func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err error) {
-	m, err := claude.DecodeMessage([]byte(aDelta))
+	m, err := message.Decode([]byte(aDelta))
 	if err != nil {
 		return 0, 0, err
 	}
-	var c ui.Converter
+	var c claudeui.Converter
 	var conv ui.Conversation
 	sent, shown := 0, 0
 	runtime.GC()
@@ -55,7 +56,7 @@ func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err err
 	for i := range deltasOfRound {
 		if i%deltasOfBlock == 0 {
 			shown += textOf(&conv)
-			c, conv = ui.Converter{}, ui.Conversation{}
+			c, conv = claudeui.Converter{}, ui.Conversation{}
 		}
 		for _, ev := range c.Add(m) {
 			n, err := encode(ev)
@@ -69,7 +70,7 @@ func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err err
 	took := time.Since(begin)
 	runtime.ReadMemStats(&after)
 	shown += textOf(&conv)
-	if want := deltasOfRound * len(m.(*claude.StreamEventMessage).TextDelta()); shown != want || sent < want {
+	if want := deltasOfRound * len(m.(*message.StreamEvent).TextDelta()); shown != want || sent < want {
 		return 0, 0, fmt.Errorf("%d bytes of text, %d of messages, want %d", shown, sent, want)
 	}
 	return float64(took.Nanoseconds()) / deltasOfRound, float64(after.Mallocs-before.Mallocs) / deltasOfRound, nil
@@ -123,7 +124,7 @@ func marshalEncoder() func(ui.Event) (int, error) {
 		}
 		n++
 		m := &plainEvent{Type: "stream_event", UUID: fmt.Sprintf("evt-0a1b2c3d-%d", n), SessionID: d.SessionID,
-			ParentToolUseID: d.ParentToolUseID, APIMessageID: d.MessageID, Provider: rpc.Provider}
+			ParentToolUseID: d.ParentToolUseID, APIMessageID: d.MessageID, Provider: claudeui.Provider}
 		m.Event.Type, m.Event.Index = "content_block_delta", d.Index
 		m.Event.Delta.Type, m.Event.Delta.Text = "text_delta", d.Text
 		text, err := json.Marshal(m)

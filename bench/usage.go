@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"time"
 
 	"github.com/seed7221b0f9/parley/bench/corpus"
 )
@@ -64,18 +60,17 @@ func (b *bench) prepareUsage(ctx context.Context) error {
 func (b *bench) usageRound(ctx context.Context) error {
 	for _, s := range b.usage.sides {
 		var got counted
-		seconds, cmd, err := b.timeIn(ctx, s.argv, b.env("CLAUDE_CONFIG_DIR="+b.usage.dir), &got)
+		took, err := b.timeIn(ctx, s.argv, b.env("CLAUDE_CONFIG_DIR="+b.usage.dir), &got)
 		if err != nil {
 			return err
 		}
 		if err := b.usage.check(&got); err != nil {
 			return fmt.Errorf("%s counts otherwise than was written: %w", s.name, err)
 		}
-		rss := peakMemory(cmd)
-		b.logf("  %-8s %8.3f s  %8.3f s CPU  %6.1f MiB", s.name, seconds, cpuOf(cmd).Seconds(), float64(rss)/(1<<20))
-		b.add("usage_daily_s", s.name, seconds)
-		b.add("usage_daily_cpu_s", s.name, cpuOf(cmd).Seconds())
-		b.add("usage_rss_bytes", s.name, float64(rss))
+		b.logf("  %-8s %8.3f s  %8.3f s CPU  %6.1f MiB", s.name, took.Seconds, took.CPU, float64(took.Peak)/(1<<20))
+		b.add("usage_daily_s", s.name, took.Seconds)
+		b.add("usage_daily_cpu_s", s.name, took.CPU)
+		b.add("usage_rss_bytes", s.name, float64(took.Peak))
 	}
 	return nil
 }
@@ -95,26 +90,6 @@ func (u *usageBench) check(got *counted) error {
 		}
 	}
 	return nil
-}
-
-// timeIn runs a command as measureIn does and says how long it took from its start to
-// its exit.
-func (b *bench) timeIn(ctx context.Context, argv, env []string, out any) (seconds float64, cmd *exec.Cmd, err error) {
-	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir = env, b.path("work")
-	ownGroup(cmd)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	begin := time.Now()
-	err = cmd.Run()
-	seconds = time.Since(begin).Seconds()
-	if err != nil {
-		return 0, nil, fmt.Errorf("%s: %w\n%s", argv[0], err, stderr.String())
-	}
-	if err := json.Unmarshal(stdout.Bytes(), out); err != nil {
-		return 0, nil, fmt.Errorf("what %s printed: %w", argv[0], err)
-	}
-	return seconds, cmd, nil
 }
 
 // readTree reads all files below a directory.

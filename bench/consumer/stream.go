@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // streamed is what the consumer of a stream counted and measured.
@@ -41,15 +42,15 @@ func stream(ctx context.Context, cli, profile string) (*streamed, error) {
 		}
 		s.Messages++
 		switch m := m.(type) {
-		case *claude.StreamEventMessage:
+		case *message.StreamEvent:
 			s.TextBytes += len(m.TextDelta())
-		case *claude.AssistantMessage:
+		case *message.Assistant:
 			for _, b := range m.Message.Content {
-				if use, ok := b.(*claude.ToolUseBlock); ok {
+				if use, ok := b.(*message.ToolUse); ok {
 					s.Tools[use.Name]++
 				}
 			}
-		case *claude.ResultMessage:
+		case *message.Result:
 			s.EndNS, s.CPUS = meter.Now(), (meter.CPU() - begin).Seconds()
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
 )
 
 // warmed are calls to the first message with a CLI that is started for them, and with one that
@@ -21,7 +22,7 @@ func warm(ctx context.Context, cli string, calls int) (*warmed, error) {
 	t := &warmed{}
 	opts := &claude.Options{CLIPath: cli}
 	for range calls {
-		ms, err := firstOf(func() iter.Seq2[claude.Message, error] { return claude.Query(ctx, "go", opts) })
+		ms, err := firstOf(func() iter.Seq2[message.Message, error] { return claude.Query(ctx, "go", opts) })
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +31,7 @@ func warm(ctx context.Context, cli string, calls int) (*warmed, error) {
 		if err != nil {
 			return nil, err
 		}
-		ms, err = firstOf(func() iter.Seq2[claude.Message, error] { return w.Query(ctx, "go") })
+		ms, err = firstOf(func() iter.Seq2[message.Message, error] { return w.Query(ctx, "go") })
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +41,7 @@ func warm(ctx context.Context, cli string, calls int) (*warmed, error) {
 }
 
 // firstOf is from a call to its first message. The rest is read too.
-func firstOf(call func() iter.Seq2[claude.Message, error]) (ms float64, err error) {
+func firstOf(call func() iter.Seq2[message.Message, error]) (ms float64, err error) {
 	begin := time.Now()
 	for _, err := range call() {
 		if err != nil {

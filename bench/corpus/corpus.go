@@ -19,7 +19,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 )
@@ -221,15 +220,4 @@ func plan(spec Spec) []sessionPlan {
 func (s Spec) cwd(project int) string {
 	names := []string{"api", "web app", "tools/cli", "données", "日本語", "parser-v2", "infra", "docs"}
 	return fmt.Sprintf("/home/dev/%s-%d", names[project%len(names)], project)
-}
-
-// projectKey is the name of a directory below projects, for paths of fewer than
-// 200 characters of the basic plane.
-func projectKey(cwd string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, cwd)
 }

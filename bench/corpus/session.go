@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 // newest is the day on which the newest session begins.
@@ -83,7 +85,7 @@ func writeSession(projects string, plans []sessionPlan, i int) (*Manifest, error
 	if s.forkOf >= 0 { // a fork lives beside the session that it was made of
 		s.cwd = newSession(plans[s.forkOf]).cwd
 	}
-	dir := filepath.Join(projects, projectKey(s.cwd))
+	dir := filepath.Join(projects, claudedir.Dashes(s.cwd))
 	s.folder = filepath.Join(dir, s.id)
 	err := s.toFile(filepath.Join(dir, s.id+".jsonl"), func() {
 		if s.forkOf >= 0 {
