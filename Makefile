@@ -1,9 +1,10 @@
 # Parley. `make` lists the targets.
 
 ARGS     ?=
-FUZZTIME ?= 60s
+FUZZTIME ?=
 BENCH    ?= .
-PKG      ?= ./...
+# What takes longest begins first.
+PKG      ?= ./internal/e2e ./server ./...
 
 export FUZZTIME
 
@@ -12,7 +13,7 @@ lint test fuzz bench soak: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test preflight cli postgres lint generate fuzz bench soak clean
+.PHONY: help run build test preflight cli postgres lint generate fuzz bench soak mutants clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -20,14 +21,13 @@ help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 	@echo
 	@echo 'variables'
-	@echo '  ARGS     flags for parley chat, as in: make run ARGS="--help"'
+	@echo '  ARGS     flags for parley serve, as in: make run ARGS="--help"'
 	@echo '  PKG      the packages that make test, bench and soak run (./...)'
-	@echo '  FUZZTIME how long each fuzz target runs (60s)'
+	@echo '  FUZZTIME how long each fuzz target runs (ten minutes in all)'
 	@echo '  BENCH    which benchmarks run (a regular expression)'
 
-run: ## talk with an agent, a simulated one where no claude is installed (ARGS="--help")
-	@scripts/preflight go
-	@go run ./cmd/parley chat $(ARGS)
+run: build ## serve sessions of agents, simulated ones where none is installed (ARGS="--help")
+	@exec bin/parley serve $(ARGS)
 
 build: ## build bin/parley
 	@scripts/preflight go
@@ -35,7 +35,11 @@ build: ## build bin/parley
 
 test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests with the race detector
 	@echo '== go test'
-	@scripts/gotest -timeout 14m $(PKG)
+	@scripts/gotest -timeout 30m $(PKG)
+	@echo '== growth, without the race detector'
+	@go test -run '^TestGrowth$$' ./transcript ./ui/claudeui
+	@echo '== page'
+	@scripts/test-web
 
 preflight:
 	@echo '== tools'
@@ -44,6 +48,8 @@ preflight:
 cli:
 	@echo '== agent CLI'
 	@scripts/install-cli
+	@scripts/install-codex
+	@scripts/install-acp
 
 postgres:
 	@echo '== PostgreSQL'
@@ -56,7 +62,7 @@ generate: ## make the JSON Schemas, the TypeScript types and web/dist from the G
 	@scripts/preflight go node npm
 	go generate ./...
 
-fuzz: ## run every fuzz target for FUZZTIME
+fuzz: ## run every fuzz target, ten minutes in all (FUZZTIME=1m for each)
 	@scripts/fuzz
 
 bench: ## measure side by side with the official SDKs, then the JSON engines (ARGS="--help")
@@ -66,6 +72,10 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 
 soak: preflight cli postgres ## run the tests with their long parts
 	PARLEY_SOAK=1 scripts/gotest -timeout 60m $(PKG)
+	PARLEY_SOAK=1 scripts/test-web
+
+mutants: preflight cli ## plant the bugs of testdata/mutants in a copy and see whether the tests notice (ARGS="-run ID -v")
+	go run ./internal/mutants $(ARGS)
 
 clean: ## delete what build wrote (the CLI stays in its cache, see CONTRIBUTING.md)
 	rm -rf bin

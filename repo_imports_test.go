@@ -16,10 +16,13 @@ import (
 
 // The import rule, in the words of the design:
 //
-//	cmd → server → rpc → ui → claude → internal/control → internal/{ndjson,proc,jsonwire} → std
-//	server → eventlog · web · transcript → claude     transcript/usage → transcript     contextref → std
-//	cmd → claudetest → claude · internal              claudeotel → claude, OpenTelemetry API
-//	claudestore/{s3,postgres} → claudestore → claude · internal/filelock
+//	cmd → everything            acp → agent, ui, internal/jsonrpc            server → agent, rpc, ui, eventlog, web, contextref            client → rpc
+//	agent/claudeagent → claude, claudepool, transcript, ui/claudeui, agent        agent/codexagent → codex, codex/rollout, ui/codexui, agent
+//	agent/simagent → claudetest, agent/claudeagent        agent, rpc → ui        ui → internal/jsonwire
+//	ui/claudeui → claude/message, claude/tool, transcript, ui        ui/codexui → codex/item, ui
+//	claudepool, claudestore, claudeotel, claudetest → claude → claude/{tool,hook} → claude/message → internal/jsonwire
+//	transcript → claude/message, internal/{claudedir,filelock,regular}        codex → codex/item        codex/rollout → codex/item
+//	claude, codex → mcptool, spawn, internal/{control,jsonrpc} → internal/{ndjson,proc,jsonwire}
 //
 // A package may import what is to its right, at any distance. Everybody may import the
 // standard library, unless noStd says otherwise. Test files are free of the rule.
@@ -38,31 +41,51 @@ const (
 
 var (
 	wire        = []string{"internal/ndjson", "internal/proc", "internal/jsonwire"}
-	belowClaude = append([]string{"internal/control", "internal/redact", "internal/filelock"}, wire...)
+	words       = []string{"claude/message", "claude/tool", "claude/hook"} // what the CLI says
+	belowClaude = append([]string{"claude/message", "claude/tool", "claude/hook", "mcptool", "spawn", "internal/control", "internal/deadline", "internal/redact", "internal/filelock", "internal/claudedir", "internal/regular"}, wire...)
 	belowUI     = append([]string{"claude"}, belowClaude...)
+	// impure is what has I/O, a clock of its own or chance.
+	impure = []string{"os/...", "net/...", "io/fs", "io/ioutil", "syscall", "log/...", "database/...", "path/filepath", "math/rand/...", "crypto/rand", "time"}
 )
 
 // importRules has a row for every package; the first that matches counts. A package that
 // does not exist yet is no error, one without a row is.
 var importRules = []importRule{
 	{pkg: "internal/ndjson"},
-	{pkg: "internal/proc"},
+	{pkg: "internal/deadline"},
+	{pkg: "internal/proc", own: []string{"spawn"}},
 	{pkg: "internal/jsonwire"},
 	{pkg: "internal/redact"},
-	{pkg: "internal/filelock"},
+	{pkg: "internal/regular"},
+	{pkg: "internal/filelock", own: []string{"internal/regular"}},
+	{pkg: "internal/claudedir", modules: []string{"golang.org/x/text"}},
+	{pkg: "internal/clipath"},
 	{pkg: "internal/control", own: wire},
+	{pkg: "internal/jsonrpc", own: []string{"internal/ndjson", "internal/jsonwire"}},
 	{pkg: "internal/schema", own: wire, modules: []string{jsonSchema}},
-	{pkg: "internal/schema/generate", own: append([]string{"internal/schema", "rpc", "ui"}, belowUI...), modules: []string{jsonSchema}}, // go generate runs it
-	{pkg: "internal/breakage"}, // test support
+	{pkg: "internal/schema/generate", own: []string{"internal/schema", "rpc", "ui", "internal/jsonwire"}, modules: []string{jsonSchema}}, // go generate runs it
+	{pkg: "internal/schema/acpgen"}, // go generate runs it
+	{pkg: "internal/sim", own: []string{"claude/...", "claudetest"}},
+	{pkg: "internal/breakage"},   // test support
+	{pkg: "internal/nodefold"},   // test support
+	{pkg: "internal/mutants"},    // make mutants runs it
+	{pkg: "internal/crosscheck"}, // scripts/lint runs it
+	{pkg: "internal/recording/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema}},                 // test support
 	{pkg: "internal/e2e/...", own: []string{"..."}, modules: []string{mcpSDK, jsonSchema, "go.uber.org/goleak"}}, // test support
 
+	{pkg: "claude/message", own: []string{"internal/jsonwire"}},
+	{pkg: "claude/tool", own: []string{"claude/message", "internal/jsonwire"}},
+	{pkg: "claude/hook", own: []string{"claude/message", "internal/jsonwire"}},
 	{pkg: "claude", own: belowClaude, modules: []string{mcpSDK, jsonSchema}},
-	{pkg: "claudeotel", own: []string{"claude"}, modules: []string{otel}},
-	{pkg: "claudetest/...", own: []string{"claude", "claudetest/...", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
+	{pkg: "claudeotel", own: append([]string{"claude"}, words...), modules: []string{otel}},
+	{pkg: "claudetest/...", own: []string{"claude/...", "claudestore", "claudetest/...", "mcptool", "spawn", "internal/..."}, modules: []string{mcpSDK, jsonSchema}},
 
-	{pkg: "claudestore", own: []string{"claude", "internal/filelock"}},
-	{pkg: "claudestore/s3", own: []string{"claude", "claudestore"}},
-	{pkg: "claudestore/postgres", own: []string{"claude", "claudestore"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	{pkg: "mcptool", own: []string{"internal/jsonwire"}, modules: []string{mcpSDK, jsonSchema}},
+	{pkg: "spawn"},
+	{pkg: "claudepool", own: []string{"claude", "claude/hook", "claude/message", "claude/tool", "spawn", "internal/deadline"}},
+	{pkg: "claudestore", own: []string{"claude", "claude/message", "internal/filelock", "internal/regular", "internal/claudedir", "internal/ndjson"}},
+	{pkg: "claudestore/s3", own: []string{"claude", "claude/message", "claudestore"}, modules: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}},
+	{pkg: "claudestore/postgres", own: []string{"claude", "claude/message", "claudestore"}, modules: []string{"github.com/jackc/pgx/v5"}},
 
 	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
 	{
@@ -70,19 +93,35 @@ var importRules = []importRule{
 		modules: []string{"github.com/alecthomas/chroma/v2", "github.com/yuin/goldmark"},
 	},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},
+	{pkg: "codex/item", own: []string{"internal/jsonwire"}},
+	{pkg: "codex/rollout", own: []string{"codex/item", "internal/jsonwire", "internal/ndjson", "internal/regular"}, modules: []string{"github.com/klauspost/compress"}},
+	{pkg: "codex", own: append([]string{"codex/item", "spawn", "mcptool", "internal/jsonrpc"}, wire...), modules: []string{mcpSDK}},
+	{pkg: "agent/codexagent", own: []string{"agent", "codex/...", "ui", "ui/codexui", "ui/prose", "internal/jsonwire", "internal/ndjson"}},
+	{pkg: "agent/claudeagent", own: []string{"agent", "claude/...", "claudepool", "transcript/...", "ui", "ui/claudeui", "internal/..."}},
+	{pkg: "agent/simagent", own: []string{"agent", "agent/claudeagent", "claude/...", "claudetest", "spawn", "ui", "internal/sim"}},
+	{pkg: "acp", own: append([]string{"agent", "ui", "internal/jsonrpc"}, wire...)},
+	{pkg: "agent/acpagent", own: append([]string{"acp", "agent", "ui", "ui/acpui", "spawn", "internal/jsonrpc", "internal/deadline"}, wire...)},
+	{pkg: "agent/serveragent", own: []string{"agent", "client", "rpc", "ui"}},
+	{pkg: "ui/acpui", own: []string{"acp", "ui", "internal/jsonwire"}, noStd: impure},
+	{pkg: "codextest", own: []string{"codex/...", "spawn", "internal/..."}},
 	{pkg: "contextref"},
 
-	{pkg: "ui", own: belowUI, noStd: []string{"os/...", "net/...", "io/fs", "io/ioutil", "syscall", "log/...", "database/...", "path/filepath", "math/rand/...", "crypto/rand"}},
-	{pkg: "rpc", own: append([]string{"ui"}, belowUI...)},
+	{pkg: "ui", own: []string{"internal/jsonwire"}, noStd: impure},
+	{pkg: "ui/prose", own: []string{"ui", "internal/jsonwire"}, noStd: impure},
+	{pkg: "agent/handover", own: []string{"ui", "ui/prose", "internal/jsonwire"}, noStd: impure},
+	{pkg: "ui/codexui", own: []string{"codex/item", "ui", "internal/jsonwire"}, noStd: impure},
+	{pkg: "ui/claudeui", own: append([]string{"ui", "transcript"}, belowUI...), noStd: impure},
+	{pkg: "rpc", own: []string{"ui", "internal/jsonwire"}},
 	{pkg: "eventlog", modules: []string{"github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"}},
 	{pkg: "web"},
+	{pkg: "agent", own: append([]string{"ui"}, belowUI...)},
+	{pkg: "agent/agenttest", own: append([]string{"agent", "ui"}, belowUI...)},
 	{
-		pkg: "server/...",
-		own: append([]string{"server/...", "rpc", "ui", "eventlog", "web", "transcript/...", "contextref", "internal/schema"}, belowUI...),
-		modules: []string{
-			"github.com/coder/websocket", "github.com/prometheus/client_golang", otel, mcpSDK, jsonSchema,
-		},
+		pkg:     "server/...",
+		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "contextref", "internal/schema"}, wire...),
+		modules: []string{"github.com/coder/websocket", "github.com/prometheus/client_golang", otel, jsonSchema},
 	},
+	{pkg: "client", own: append([]string{"rpc", "ui"}, wire...), modules: []string{"github.com/coder/websocket"}},
 
 	{pkg: "cmd/...", own: []string{"..."}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", otel, "github.com/yuin/goldmark", "golang.org/x/term"}},
 	{pkg: "bench/...", own: []string{"..."}, modules: []string{"..."}},
@@ -235,6 +274,29 @@ func TestClaudeDeps(t *testing.T) {
 	}
 }
 
+// lightPackages are those that a program can link without the SDK and what that needs.
+var lightPackages = []string{"transcript", "transcript/usage", "ui", "ui/codexui", "rpc", "contextref", "codex/rollout", "claude/message", "claude/tool", "claude/hook"}
+
+// heavy are the packages that no light one may link, directly or by way of others.
+var heavy = []string{mcpSDK + "/...", "golang.org/x/oauth2/...", module + "/claude"}
+
+// TestLightDeps holds everything that is linked with the light packages.
+func TestLightDeps(t *testing.T) {
+	for _, goos := range systems {
+		for _, pkg := range lightPackages {
+			deps := goList(t, goos, "-deps", "./"+pkg)
+			if len(deps) < 2 {
+				t.Fatalf("%s: go list -deps ./%s lists %d packages", goos, pkg, len(deps))
+			}
+			for _, p := range deps {
+				if anyMatches(heavy, p.ImportPath) {
+					t.Errorf("%s: %s depends on %s", goos, pkg, p.ImportPath)
+				}
+			}
+		}
+	}
+}
+
 func TestCheckImports(t *testing.T) {
 	tests := []struct {
 		pkg, imports string
@@ -258,7 +320,13 @@ func TestCheckImports(t *testing.T) {
 		{"claudestore/postgres", "github.com/jackc/pgx/v5/pgconn", ""},
 		{"transcript/usage", module + "/transcript", ""},
 		{"contextref", module + "/claude", "imports claude"},
-		{"ui", module + "/claude", ""},
+		{"ui", module + "/claude", "imports claude"},
+		{"ui", module + "/internal/jsonwire", ""},
+		{"ui/claudeui", module + "/claude", ""},
+		{"ui/claudeui", module + "/rpc", "imports rpc"},
+		{"rpc", module + "/ui", ""},
+		{"rpc", module + "/ui/claudeui", "imports ui/claudeui"},
+		{"rpc", module + "/claude", "imports claude"},
 		{"ui", "net/http", "imports net/http"},
 		{"ui", "os", "imports os"},
 		{"eventlog", module + "/claude", "imports claude"},
@@ -266,8 +334,8 @@ func TestCheckImports(t *testing.T) {
 		{"server", module + "/claudetest", "imports claudetest"},
 		{"cmd/parley", module + "/claudetest", ""},
 		{"cmd/parley", module + "/cmd/other", "nothing imports cmd"},
-		{"cmd/parley", module + "/cmd/parley/internal/sim", ""},
-		{"cmd/parley/internal/sim", module + "/cmd/parley/internal/cell", ""},
+		{"cmd/parley", module + "/cmd/parley/internal/table", ""},
+		{"cmd/parley/internal/table", module + "/cmd/parley/internal/cell", ""},
 		{"claude", module + "/cmd/parley/internal/cell", "nothing imports cmd"},
 		{"bench", module + "/cmd/parley", "nothing imports cmd"},
 	}
