@@ -68,7 +68,7 @@ func (s *Session) StopTask(_ context.Context, taskID string) error {
 	}
 	s.tasks[taskID] = false
 	ended := &ui.TaskNotification{Header: ui.Header{}, TaskID: taskID, Status: "stopped"}
-	go (&turn{s: s}).emit(ended) // the consumer may wait for this call
+	s.late.Go(func() { (&turn{s: s}).emit(ended) }) // the consumer may wait for this call
 	return nil
 }
 

@@ -25,9 +25,10 @@ type Session struct {
 	id       string
 	opts     agent.Options
 	events   chan ui.Event
-	inputs   chan struct{} // signals that there is an input
-	stop     chan struct{} // closed by Close and Kill
-	done     chan struct{} // closed when the agent has ended
+	inputs   chan struct{}  // signals that there is an input
+	stop     chan struct{}  // closed by Close and Kill
+	done     chan struct{}  // closed when the agent has ended
+	late     sync.WaitGroup // events that no turn emits; begun under mu while the agent is not stopped
 
 	mu        sync.Mutex
 	used      bool

@@ -17,6 +17,7 @@ var errInterrupted = errors.New("agenttest: interrupted")
 func (s *Session) run() {
 	defer close(s.done)
 	defer close(s.events)
+	defer s.late.Wait()
 	defer s.provider.ended(s.id)
 	for {
 		select {
