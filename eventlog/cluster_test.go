@@ -176,6 +176,39 @@ func appendPersistently(ctx context.Context, t *testing.T, l *eventlog.Log, firs
 	}
 }
 
+// eventlog.TestCluster_noAnswer has calls end after Timeout, though their context has a later deadline, while
+// the server that has taken the connection does not answer.
+func TestCluster_noAnswer(t *testing.T) {
+	srv := natsServer(t, &server.Options{})
+	s := open(t, &eventlog.Options{URL: srv.ClientURL(), Timeout: 200 * time.Millisecond})
+	l := s.Log("a")
+	appendTexts(t, l, 0, "1")
+	lease, err := s.Acquire(t.Context(), "a", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Shutdown()
+	srv.WaitForShutdown()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	calls := map[string]func() error{
+		"Last":     func() error { _, err := l.Last(ctx); return err },
+		"First":    func() error { _, err := l.First(ctx); return err },
+		"Append":   func() error { _, err := l.Append(ctx, 1, []byte("2")); return err },
+		"Trim":     func() error { return l.Trim(ctx, 1) },
+		"Delete":   func() error { return l.Delete(ctx) },
+		"Sessions": func() error { _, err := s.Sessions(ctx); return err },
+		"Acquire":  func() error { _, err := s.Acquire(ctx, "b", "one"); return err },
+		"Renew":    func() error { return lease.Renew(ctx) },
+		"Release":  func() error { return lease.Release(ctx) },
+	}
+	for name, call := range calls {
+		if err := call(); err == nil || ctx.Err() != nil {
+			t.Fatalf("%s: %v, and the context: %v", name, err, ctx.Err())
+		}
+	}
+}
+
 // eventlog.TestCluster_threeServers has three servers with three copies, of which one is stopped.
 func TestCluster_threeServers(t *testing.T) {
 	servers := startCluster(t, 3)

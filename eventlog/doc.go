@@ -52,9 +52,8 @@
 //
 // # Who may block
 //
-// Every method ends with its context; where that has no deadline, each call to the server is
-// bounded by [Options.Timeout]. Appends to one log wait for each other, those to different logs do
-// not. A reader never delays a writer, however slow it is: it reads from the log, not from a
+// Every method ends with its context, and each call to the server takes at most [Options.Timeout], also
+// where the context allows more. Appends to one log wait for each other, those to different logs do not. A reader never delays a writer, however slow it is: it reads from the log, not from a
 // queue. Trim, Delete and PutSnapshot wait for a running [Store.Backup]. Close ends all readers and
 // waits for other calls.
 //

@@ -41,8 +41,6 @@ func (s *Store) Acquire(ctx context.Context, session, owner string) (*Lease, err
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
-	defer cancel()
 	start := time.Now()
 	revision, err := s.st.leases.Create(ctx, session, value)
 	if errors.Is(err, jetstream.ErrKeyExists) {
@@ -92,8 +90,6 @@ func (l *Lease) Renew(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, l.store.opts.Timeout)
-	defer cancel()
 	revision, until := l.state()
 	if !time.Now().Before(until) {
 		return l.lost()

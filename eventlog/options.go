@@ -40,7 +40,7 @@ type Options struct {
 	MaxAppend int
 	// SyncInterval is how often deltas are synced; 0 is DefaultSyncInterval. It applies to an embedded server.
 	SyncInterval time.Duration
-	// Timeout bounds each call to the server where the context has no earlier deadline; 0 is DefaultTimeout.
+	// Timeout bounds each call to the server, also where the deadline of the context is later; 0 is DefaultTimeout.
 	Timeout time.Duration
 	// LeaseTTL is how long a lease lasts that is not renewed; 0 is DefaultLeaseTTL. Stores that share
 	// a cluster use the same.

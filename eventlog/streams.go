@@ -68,30 +68,40 @@ func streamConfigs(o *Options) []jetstream.StreamConfig {
 func openStreams(ctx context.Context, js jetstream.JetStream, o *Options) (s *streams, created bool, err error) {
 	var open [3]jetstream.Stream
 	for i, config := range streamConfigs(o) {
-		stream, err := js.Stream(ctx, config.Name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			created = true
-			stream, err = js.CreateStream(ctx, config)
-			// Another node of the cluster may have been first.
-			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-				stream, err = js.Stream(ctx, config.Name)
-			}
-		}
+		stream, isNew, err := openStream(ctx, js, config, o.Timeout)
+		created = created || isNew
 		if err != nil {
 			return nil, created, fmt.Errorf("eventlog: opening stream %s: %w", config.Name, err)
 		}
-		open[i] = stream
+		open[i] = boundedStream{stream, o.Timeout}
 	}
 	leases, err := openLeases(ctx, js, o)
 	if err != nil {
 		return nil, created, fmt.Errorf("eventlog: opening bucket %s: %w", leaseBucket, err)
 	}
-	s = &streams{open[0], open[1], open[2], leases, open[0].CachedInfo().Config.Metadata}
+	s = &streams{open[0], open[1], open[2], boundedBucket{leases, o.Timeout}, open[0].CachedInfo().Config.Metadata}
 	return s, created, s.checkMeta()
+}
+
+// openStream opens a stream, or creates it.
+func openStream(ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig, limit time.Duration) (stream jetstream.Stream, created bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	stream, err = js.Stream(ctx, config.Name)
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return stream, false, err
+	}
+	stream, err = js.CreateStream(ctx, config)
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another node of the cluster was first
+		stream, err = js.Stream(ctx, config.Name)
+	}
+	return stream, true, err
 }
 
 // openLeases opens the bucket of leases without changing one that exists.
 func openLeases(ctx context.Context, js jetstream.JetStream, o *Options) (jetstream.KeyValue, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
 	leases, err := js.KeyValue(ctx, leaseBucket)
 	if !errors.Is(err, jetstream.ErrBucketNotFound) {
 		return leases, err
