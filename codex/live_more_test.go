@@ -327,12 +327,21 @@ func TestLive_permissions(t *testing.T) {
 	})
 }
 
+// again is a message that the model repeats as often as it is asked: a parent is asked once more when its
+// child ends after the parent's own last message.
+func again(text string) codextest.Reply {
+	r := codextest.Say(text)
+	r.Repeat = true
+	return r
+}
+
 func TestLive_subagent(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, nil)
 		w.api.Reply(codextest.Calls(codextest.SearchTools("call_s", "spawn agent")),
 			codextest.Calls(codextest.Call("call_1", "multi_agent_v1", "spawn_agent", map[string]any{"message": "CHILD-TASK please", "agent_type": "default"})),
-			codextest.Calls(codextest.Call("call_w", "multi_agent_v1", "wait_agent", map[string]any{"targets": []string{}, "timeout_ms": 10000})), codextest.Say("Done."), codextest.Say("Spare."), codextest.Say("Spare."))
+			codextest.Calls(codextest.Call("call_w", "multi_agent_v1", "wait_agent", map[string]any{"targets": []string{}, "timeout_ms": 10000})), again("Done."))
+		w.api.ReplyToSubagents(again("Child is done."))
 		th := w.thread(nil)
 		children := map[string]int{}
 		var order []string
@@ -361,10 +370,9 @@ func TestLive_subagent(t *testing.T) {
 func TestLive_subagentV2(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, func(w *world) { w.opts.Config = map[string]any{"features.multi_agent_v2": true} })
-		child := codextest.Say("Child is done.")
-		child.Repeat = true
 		w.api.Reply(codextest.Calls(codextest.Call("call_1", "collaboration", "spawn_agent", map[string]any{"message": "CHILD-TASK please", "task_name": "child"})),
-			codextest.Calls(codextest.Call("call_w", "collaboration", "wait_agent", map[string]any{"timeout_ms": 10000})), child)
+			codextest.Calls(codextest.Call("call_w", "collaboration", "wait_agent", map[string]any{"timeout_ms": 10000})), again("Done."))
+		w.api.ReplyToSubagents(again("Child is done."))
 		th := w.thread(nil)
 		named, said := "", ""
 		b := balance{}

@@ -32,10 +32,19 @@ type APIRequest struct {
 	Header http.Header
 }
 
-// script is what requests that contain a text are answered with, in turn.
+// script is what requests that contain a text, or are those of subagents, are answered with, in turn.
 type script struct {
-	match   string
-	replies []Reply
+	match    string
+	subagent bool
+	replies  []Reply
+}
+
+// fits reports whether a request is one of the script's.
+func (s *script) fits(r *http.Request, body []byte) bool {
+	if s.subagent {
+		return r.Header.Get("X-Openai-Subagent") != ""
+	}
+	return s.match == "" || strings.Contains(lastPrompt(body), s.match)
 }
 
 // NewAPI starts an API. It ends with the test, which fails if a request found no reply.
@@ -64,15 +73,26 @@ func (a *API) Reply(replies ...Reply) { a.ReplyTo("", replies...) }
 // ReplyTo adds replies for requests whose last prompt contains a text. Of the scripts that
 // match a request the one that was added last and has a reply left answers.
 func (a *API) ReplyTo(match string, replies ...Reply) {
+	a.add(&script{match: match}, replies)
+}
+
+// ReplyToSubagents adds replies for requests of subagents, which come at any time beside their parent's.
+func (a *API) ReplyToSubagents(replies ...Reply) {
+	a.add(&script{subagent: true}, replies)
+}
+
+// add adds replies to the script that fits the same requests, which may be a new one.
+func (a *API) add(to *script, replies []Reply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, s := range a.scripts {
-		if s.match == match {
+		if s.match == to.match && s.subagent == to.subagent {
 			s.replies = append(s.replies, replies...)
 			return
 		}
 	}
-	a.scripts = append(a.scripts, &script{match: match, replies: replies})
+	to.replies = replies
+	a.scripts = append(a.scripts, to)
 }
 
 // Requests returns the requests so far.
@@ -89,7 +109,7 @@ func (a *API) next(r *http.Request, body []byte) (Reply, bool) {
 	a.requests = append(a.requests, &APIRequest{Path: r.URL.Path, Body: body, Header: r.Header})
 	for i := len(a.scripts) - 1; i >= 0; i-- {
 		s := a.scripts[i]
-		if len(s.replies) == 0 || s.match != "" && !strings.Contains(lastPrompt(body), s.match) {
+		if len(s.replies) == 0 || !s.fits(r, body) {
 			continue
 		}
 		reply := s.replies[0]
