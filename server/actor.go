@@ -58,6 +58,8 @@ type actor struct {
 	quiet        time.Time // since when nothing happened
 	stalled      stallStep
 	away         away
+	tally        *tally
+	spending     spending
 	titling      bool
 }
 
@@ -123,6 +125,10 @@ func (a *actor) loop() {
 			a.receive(p)
 		case <-ticker.C:
 			a.tick(time.Now())
+		case <-a.tally.ready:
+			a.countUsed()
+			_ = a.write() // kept and tried again by tick
+			a.sendNext()
 		case <-saving:
 			a.saveDeltas()
 		case <-showing:
@@ -238,12 +244,17 @@ func (a *actor) durable(ev ui.Event) {
 		}
 		return
 	}
-	if init, ok := ev.(*ui.SystemInit); ok {
-		f.Model, f.Mode = new(init.Model), init.PermissionMode
+	switch ev := ev.(type) {
+	case *ui.SystemInit:
+		f.Model, f.Mode = new(ev.Model), ev.PermissionMode
+	case *ui.RateLimit:
+		f.Limited = rateLimited(ev)
 	}
 	a.draft(draft{event: ev, facts: f})
-	if _, ok := ev.(*ui.ResultMessage); ok {
+	a.observeUsage(ev)
+	if r, ok := ev.(*ui.ResultMessage); ok {
 		a.draft(a.core.result()...)
+		a.draft(a.core.waitForReset(r, a.srv.opts.now(), newUUID())...)
 		a.titleSoon()
 	}
 }

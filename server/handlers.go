@@ -80,6 +80,9 @@ func historyHandlers() map[string]handler {
 // serverHandlers are the methods of the server itself.
 func serverHandlers() map[string]handler {
 	return map[string]handler{
+		"budget.list":    handle(roleViewer, budgetList),
+		"budget.set":     handle(roleAdmin, budgetSet),
+		"budget.remove":  handle(roleAdmin, budgetRemove),
 		"settings.get":   handle(roleViewer, settingsGet),
 		"health":         handle(roleViewer, health).share(),
 		"server.drain":   handle(roleAdmin, serverDrain),

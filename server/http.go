@@ -87,7 +87,7 @@ var statuses = map[rpc.Reason]int{
 	rpc.Conflict: http.StatusConflict, rpc.NotOwner: http.StatusConflict, rpc.Draining: http.StatusServiceUnavailable,
 	rpc.LimitReached: http.StatusTooManyRequests, rpc.TooSlow: http.StatusGatewayTimeout, rpc.Resync: http.StatusGone,
 	rpc.Unsupported: http.StatusNotImplemented, rpc.CLINotFound: http.StatusServiceUnavailable, methodNotFound: http.StatusNotFound,
-	internalError: http.StatusInternalServerError,
+	internalError: http.StatusInternalServerError, rpc.BudgetExceeded: http.StatusPaymentRequired,
 }
 
 // errorBody is an error as HTTP has it.

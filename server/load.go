@@ -73,6 +73,7 @@ func (s *Server) newActor(id, epoch string) *actor {
 	a := &actor{
 		srv: s, id: id, log: s.store.Log(id), logger: s.logger.With("session", id), cmds: make(chan func()), done: make(chan struct{}),
 		converter: rpc.NewConverter(randomHex(4), 0, rpc.CapabilityOutputDelta), quiet: time.Now(),
+		tally: newTally(),
 	}
 	a.ctx, a.cancel = context.WithCancel(s.ctx)
 	a.core = core{ID: id, State: Starting}
@@ -278,6 +279,6 @@ func (a *actor) summary() rpc.SessionSummary {
 		SessionID: a.id, Title: cmp.Or(c.Title, c.FirstPrompt), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, PermissionMode: c.Mode, Provider: c.Provider,
 		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
 		Archived: c.Archived, Live: a.liveElsewhere(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
-		Capabilities: a.capabilities,
+		Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.now()),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
 // Defaults of [Options].
@@ -51,6 +52,11 @@ type Options struct {
 	AllowBypass bool
 	// Env is the whole environment of agents, as KEY=value. See [AgentEnv].
 	Env []string
+	// Budgets are limits that hold while the server runs, beside those that clients set.
+	Budgets []budget.Limit
+	// Price is what an answer costs in dollars, false where that is not known. Without it
+	// budgets in dollars count what agents say at the end of a turn.
+	Price func(agent.Used) (float64, bool)
 
 	// AllowedHosts are host names that requests may name beside loopback ones, with or
 	// without a port. AllowedOrigins are origins of pages that may call beside the
@@ -90,6 +96,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Shutdown is called when a client asks the server to drain; nil refuses the method.
 	Shutdown func()
+
+	now func() time.Time // for limits and retries; tests have a clock of their own
 }
 
 // Stall is what happens to a turn in which an agent is silent: each step after that time
@@ -119,6 +127,9 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.WriteTimeout, DefaultWriteTimeout)
 	setDefault(&o.DefaultMode, "default")
 	setDefault(&o.Version, "dev")
+	if o.now == nil {
+		o.now = time.Now
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

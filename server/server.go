@@ -27,6 +27,8 @@ type Server struct {
 	tokens    *tokens
 	audit     *audit
 	guard     *guard
+	ledger    *ledger
+	metrics   *metrics
 	conns     chan struct{} // a place for each connection
 	began     time.Time
 
@@ -79,6 +81,7 @@ func newServer(ctx context.Context, opts Options, st store) (*Server, error) {
 	for _, p := range opts.Providers {
 		s.providers[p.Name()] = p
 	}
+	s.metrics = newMetrics()
 	s.admission = newAdmission(opts.MaxAgents, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.prepare(ctx); err != nil {
@@ -102,6 +105,9 @@ func (s *Server) prepare(ctx context.Context) error {
 		return err
 	}
 	if s.audit, err = openAudit(ctx, s.store.Log(auditLogName)); err != nil {
+		return err
+	}
+	if s.ledger, err = openLedger(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
 		return err
 	}
 	for _, p := range s.opts.Providers {

@@ -37,6 +37,7 @@ type Session struct {
 	client   *claude.Client
 	done     chan struct{} // closed when the last event is queued
 	turns    sync.WaitGroup
+	meter    meter // of the goroutine that reads messages
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -75,6 +76,7 @@ func newSession(p *Provider, opts agent.Options, id string) *Session {
 	}
 	s.changed = sync.NewCond(&s.mu)
 	s.conv.Provider = p.Name()
+	s.meter.report = opts.OnUsed
 	return s
 }
 
@@ -101,6 +103,7 @@ func (s *Session) run() {
 // add makes events of a message. A prompt that is being written comes before what the CLI
 // says to it, and a request that was taken back before the message is resolved before it.
 func (s *Session) add(m message.Message) {
+	s.meter.add(m)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for (s.sending > 0 || len(s.queue) > maxEvents) && !s.closed {

@@ -141,6 +141,9 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, agents.close()) }()
 	opts := f.options(logger, store, agents)
 	opts.Shutdown = shutdown
+	if err := f.money(&opts); err != nil {
+		return err
+	}
 	s, err := server.New(ctx, opts)
 	if err != nil {
 		return err

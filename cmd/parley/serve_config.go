@@ -37,6 +37,8 @@ type serveFlags struct {
 	idleTimeout, drainTimeout                                    time.Duration
 	stallNotify, stallInterrupt, stallKill                       time.Duration
 	logLevel, logFormat                                          string
+	budgets                                                      []string
+	prices                                                       string
 }
 
 func (f *serveFlags) register(cmd *cobra.Command) {
@@ -67,6 +69,8 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
 	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")
 	p.DurationVar(&f.stallKill, "stall-kill", 0, "after how long a silent agent is ended; 0 is never")
+	p.StringArrayVar(&f.budgets, "budget", nil, "limit such as \"scope=tenant period=day usd=20\"; see docs/operations.md; repeatable")
+	p.StringVar(&f.prices, "prices", "", "file with prices of models, over the built-in table")
 	p.StringVar(&f.nats, "nats", "", "NATS server or cluster to keep logs in, in place of the data directory")
 	p.StringVar(&f.natsCredentials, "nats-credentials", "", "credentials file for --nats")
 	p.StringVar(&f.natsCA, "nats-ca", "", "certificate authorities for --nats")
