@@ -155,6 +155,6 @@ func ExampleBook() {
 		}
 	}
 	// Output:
-	// The budget for this session: $0.50 of $1.00 used. false
+	// The budget for this session: $0.5000 of $1.00 used. false
 	// The budget for this session is used up: $1.00 of $1.00. true
 }

@@ -71,7 +71,7 @@ func (s Standing) String() string {
 	whose := map[string]string{ScopeSession: "this session", ScopeToken: "this token", ScopeTenant: "this tenant", ScopeServer: "the server"}[s.Scope]
 	var used []string
 	if s.USD != nil {
-		used = append(used, fmt.Sprintf("$%.2f of $%.2f", s.Spent.USD, *s.USD))
+		used = append(used, dollars(s.Spent.USD)+" of "+dollars(*s.USD))
 	}
 	if s.Tokens != nil {
 		used = append(used, fmt.Sprintf("%d of %d tokens", s.Spent.Tokens, *s.Tokens))
@@ -88,6 +88,14 @@ func (s Standing) String() string {
 		text += ", anew on " + s.Resets.Format("2006-01-02 15:04 MST")
 	}
 	return text + "."
+}
+
+// dollars is an amount of money with as many digits as matter.
+func dollars(usd float64) string {
+	if usd != 0 && usd < 1 {
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }
 
 // Consequence says what happens when the limit is reached, as a sentence for people.
