@@ -58,6 +58,7 @@ type actor struct {
 	quiet        time.Time // since when nothing happened
 	stalled      stallStep
 	away         away
+	given        []string // the environment that the agent was given
 	tally        *tally
 	spending     spending
 	titling      bool

@@ -27,7 +27,7 @@ func sessionHandlers() map[string]handler {
 		"session.continue":             handle(roleOperator, continueTurn),
 		"session.takeOver":             handle(roleOperator, takeOver),
 		"session.handBack":             handle(roleOperator, handBack),
-		"session.isolation":            later(),
+		"session.isolation":            handle(roleOperator, isolation).quiet(),
 	}
 }
 

@@ -96,6 +96,9 @@ func (a *actor) open(ctx context.Context, resume string, opts agent.Options) (ag
 	if err != nil {
 		return nil, nil, err
 	}
+	revoke := a.lend(&opts)
+	place := release
+	release = sync.OnceFunc(func() { revoke(); place() })
 	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.StartTimeout)
 	defer cancel()
 	var session agent.Session
@@ -116,7 +119,8 @@ func (a *actor) open(ctx context.Context, resume string, opts agent.Options) (ag
 		release()
 		return nil, nil, err
 	}
-	return session, sync.OnceFunc(release), nil
+	a.post(func() { a.given = opts.Env })
+	return session, release, nil
 }
 
 // started takes over an agent that was started.

@@ -52,6 +52,10 @@ type Options struct {
 	AllowBypass bool
 	// Env is the whole environment of agents, as KEY=value. See [AgentEnv].
 	Env []string
+	// APIKey is a key that agents use without holding it: a loopback proxy adds it to their
+	// requests to APIUpstream, which is Anthropic's API if empty. See package keyproxy. It
+	// is for agents whose provider is an [agent.KeyProxied]; others have what Env gives.
+	APIKey, APIUpstream string
 	// Budgets are limits that hold while the server runs, beside those that clients set.
 	Budgets []budget.Limit
 	// Price is what an answer costs in dollars, false where that is not known. Without it

@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/keyproxy"
 )
 
 // Server holds sessions and serves them. Its methods may be called from any goroutine.
@@ -28,6 +29,7 @@ type Server struct {
 	audit     *audit
 	guard     *guard
 	ledger    *ledger
+	keys      *keyproxy.Proxy // nil where agents use what Env gives
 	metrics   *metrics
 	conns     chan struct{} // a place for each connection
 	began     time.Time
@@ -87,6 +89,7 @@ func newServer(ctx context.Context, opts Options, st store) (*Server, error) {
 	if err := s.prepare(ctx); err != nil {
 		s.cancel()
 		s.wg.Wait()
+		s.closeKeyProxy()
 		return nil, err
 	}
 	return s, nil
@@ -108,6 +111,9 @@ func (s *Server) prepare(ctx context.Context) error {
 		return err
 	}
 	if s.ledger, err = openLedger(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
+		return err
+	}
+	if err := s.openKeyProxy(); err != nil {
 		return err
 	}
 	for _, p := range s.opts.Providers {
@@ -155,6 +161,7 @@ func (s *Server) Close() error {
 		<-a.done
 	}
 	s.wg.Wait()
+	s.closeKeyProxy()
 	return nil
 }
 

@@ -141,7 +141,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, agents.close()) }()
 	opts := f.options(logger, store, agents)
 	opts.Shutdown = shutdown
-	if err := f.money(&opts); err != nil {
+	if err := errors.Join(f.money(&opts), f.key(&opts)); err != nil {
 		return err
 	}
 	s, err := server.New(ctx, opts)

@@ -39,6 +39,7 @@ type serveFlags struct {
 	logLevel, logFormat                                          string
 	budgets                                                      []string
 	prices                                                       string
+	apiKeyFile, apiUpstream                                      string
 }
 
 func (f *serveFlags) register(cmd *cobra.Command) {
@@ -69,6 +70,8 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
 	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")
 	p.DurationVar(&f.stallKill, "stall-kill", 0, "after how long a silent agent is ended; 0 is never")
+	p.StringVar(&f.apiKeyFile, "api-key-file", "", "file with an API key that agents use without holding it; PARLEY_API_KEY is the key itself")
+	p.StringVar(&f.apiUpstream, "api-upstream", "", "address that requests with that key go to (default: Anthropic's API)")
 	p.StringArrayVar(&f.budgets, "budget", nil, "limit such as \"scope=tenant period=day usd=20\"; see docs/operations.md; repeatable")
 	p.StringVar(&f.prices, "prices", "", "file with prices of models, over the built-in table")
 	p.StringVar(&f.nats, "nats", "", "NATS server or cluster to keep logs in, in place of the data directory")
