@@ -10,6 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/webhook"
 )
 
 // tickInterval is how often an actor looks at its clock.
@@ -58,7 +59,8 @@ type actor struct {
 	quiet        time.Time // since when nothing happened
 	stalled      stallStep
 	away         away
-	given        []string // the environment that the agent was given
+	given        []string        // the environment that the agent was given
+	unnoted      []webhook.Event // in the log and not yet in the outbox
 	tally        *tally
 	spending     spending
 	titling      bool
@@ -254,6 +256,7 @@ func (a *actor) durable(ev ui.Event) {
 	a.draft(draft{event: ev, facts: f})
 	a.observeUsage(ev)
 	if r, ok := ev.(*ui.ResultMessage); ok {
+		a.srv.metrics.turn(a.core.Provider, r.IsError, time.Duration(r.DurationMS)*time.Millisecond)
 		a.draft(a.core.result()...)
 		a.draft(a.core.waitForReset(r, a.srv.opts.now(), newUUID())...)
 		a.titleSoon()

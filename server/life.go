@@ -397,6 +397,7 @@ func (a *actor) tick(now time.Time) {
 		a.sendNext()
 	}
 	a.watchStall(now)
+	a.tellHooks()
 	if a.core.Limited != "" {
 		a.sendNext()
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -101,7 +102,14 @@ type Options struct {
 	// Shutdown is called when a client asks the server to drain; nil refuses the method.
 	Shutdown func()
 
-	now func() time.Time // for limits and retries; tests have a clock of their own
+	// WebhookNetworks are networks that webhooks may call although they are not public.
+	// HookCommand is a program that is run for each event, with it on standard input.
+	WebhookNetworks []netip.Prefix
+	HookCommand     string
+
+	// The clock of limits and retries; tests have one of their own.
+	now   func() time.Time
+	after func(time.Duration) <-chan time.Time
 }
 
 // Stall is what happens to a turn in which an agent is silent: each step after that time
@@ -133,6 +141,9 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Version, "dev")
 	if o.now == nil {
 		o.now = time.Now
+	}
+	if o.after == nil {
+		o.after = time.After
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -29,6 +29,7 @@ type Server struct {
 	audit     *audit
 	guard     *guard
 	ledger    *ledger
+	hooks     *hooks
 	keys      *keyproxy.Proxy // nil where agents use what Env gives
 	metrics   *metrics
 	conns     chan struct{} // a place for each connection
@@ -113,6 +114,9 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.ledger, err = openLedger(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
 		return err
 	}
+	if s.hooks, err = openHooks(ctx, s); err != nil {
+		return err
+	}
 	if err := s.openKeyProxy(); err != nil {
 		return err
 	}
@@ -127,7 +131,11 @@ func (s *Server) prepare(ctx context.Context) error {
 			}
 		}
 	}
-	return s.recover(ctx)
+	if err := s.recover(ctx); err != nil {
+		return err
+	}
+	s.hooks.start()
+	return nil
 }
 
 // privateDir makes a directory that only its owner can enter.
