@@ -74,7 +74,7 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.DurationVar(&f.stallKill, "stall-kill", 0, "after how long a silent agent is ended; 0 is never")
 	p.StringVar(&f.apiKeyFile, "api-key-file", "", "file with an API key that agents use without holding it; PARLEY_API_KEY is the key itself")
 	p.StringVar(&f.apiUpstream, "api-upstream", "", "address that requests with that key go to (default: Anthropic's API)")
-	p.StringArrayVar(&f.budgets, "budget", nil, "limit such as \"scope=tenant period=day usd=20\"; see docs/operations.md; repeatable")
+	p.StringArrayVar(&f.budgets, "budget", nil, "limit such as \"scope=tenant period=day usd=20\"; see docs/budgets.md; repeatable")
 	p.StringVar(&f.prices, "prices", "", "file with prices of models, over the built-in table")
 	p.StringArrayVar(&f.webhookNetworks, "webhook-network", nil, "network that webhooks may call although it is not public, such as 10.0.0.0/8; repeatable")
 	p.StringVar(&f.hookCommand, "hook-command", "", "program that is run for each event, with it as JSON on standard input")
