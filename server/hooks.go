@@ -159,14 +159,14 @@ func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) boo
 	ok := json.Unmarshal(stored.Data, &ev) == nil && (len(k.Events) == 0 || slices.Contains(k.Events, ev.Type)) && (k.Session == "" || k.Session == ev.SessionID)
 	began, wait := h.opts.now(), firstRetry
 	for try := 1; ok; try++ {
-		err := h.call(ctx, k, ev)
-		if ctx.Err() != nil {
-			return false
-		}
+		err := h.finish(ctx, k, ev)
 		h.srv.metrics.delivered(err)
 		if err == nil {
 			k.LastError = ""
 			break
+		}
+		if ctx.Err() != nil {
+			return false
 		}
 		k.LastError = err.Error()
 		h.keep(*k)
@@ -186,6 +186,28 @@ func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) boo
 		h.keep(*k)
 	}
 	return true
+}
+
+// finishTime is how long a call that is under way has when the server stops, so that an event
+// which was taken does not come again.
+const finishTime = 3 * time.Second
+
+// finish makes a call that does not end at once with ctx.
+func (h *hooks) finish(ctx context.Context, k *hook, ev webhook.Event) error {
+	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	done := make(chan struct{})
+	defer close(done)
+	defer context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(finishTime)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-done:
+		}
+	})()
+	return h.call(call, k, ev)
 }
 
 // call tells someone of an event once.
