@@ -53,6 +53,7 @@ var (
 var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/deadline"},
+	{pkg: "internal/footprint"},
 	{pkg: "internal/proc", own: []string{"spawn"}},
 	{pkg: "internal/jsonwire"},
 	{pkg: "internal/redact"},
@@ -89,9 +90,10 @@ var importRules = []importRule{
 
 	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
 	{
-		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact"}, belowUI...),
+		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact", "transcript/export/internal/lexers"}, belowUI...),
 		modules: []string{"github.com/alecthomas/chroma/v2", "github.com/yuin/goldmark"},
 	},
+	{pkg: "transcript/export/internal/lexers/...", modules: []string{"github.com/alecthomas/chroma/v2"}},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},
 	{pkg: "codex/item", own: []string{"internal/jsonwire"}},
 	{pkg: "codex/rollout", own: []string{"codex/item", "internal/jsonwire", "internal/ndjson", "internal/regular"}, modules: []string{"github.com/klauspost/compress"}},

@@ -34,6 +34,11 @@ type Options struct {
 	// CancelWait is how long a turn that was cancelled may take to end before its agent
 	// is stopped; 0 means 30 seconds.
 	CancelWait time.Duration
+	// Rest is called when neither the client nor an agent has said anything for RestAfter,
+	// which is half a second unless set; a program can give back memory then. What comes
+	// meanwhile waits for it. nil does nothing.
+	Rest      func()
+	RestAfter time.Duration
 	// Logger gets what no client is told; nil discards it.
 	Logger *slog.Logger
 	// Sent sees every line that is about to be written. It must not block.
@@ -62,6 +67,8 @@ type server struct {
 	arrived  map[*jsonrpc.Message]*prompt // prompts whose handler has not begun
 	warm     *warm
 	closing  bool
+
+	quiet quiet
 }
 
 // Serve speaks the protocol with a client over r and w until the client closes its end or
@@ -75,13 +82,18 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &server{opts: opts, sessions: map[string]*session{}, arrived: map[*jsonrpc.Message]*prompt{}}
+	s.quiet.call, s.quiet.after = opts.Rest, opts.RestAfter
+	if s.quiet.after <= 0 {
+		s.quiet.after = defaultRestAfter
+	}
+	defer s.quiet.end()
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer s.stop()
 	ready := make(chan struct{})
 	s.conn = jsonrpc.New(r, w, jsonrpc.Options{
 		Handle:  func(ctx context.Context, m *jsonrpc.Message) (any, error) { <-ready; return s.handle(ctx, m) },
 		Notify:  func(ctx context.Context, m *jsonrpc.Message) { <-ready; s.notified(m) },
-		Observe: func(m *jsonrpc.Message) { <-ready; s.observe(m) },
+		Observe: func(m *jsonrpc.Message) { <-ready; s.quiet.stir(); s.observe(m) },
 		Stray: func(line string, _ *jsonrpc.Message, err error) {
 			opts.Logger.Warn("acp: a line that is not understood", "line", clip(line), "err", err)
 		},

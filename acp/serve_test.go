@@ -274,3 +274,23 @@ func TestPrewarmed(t *testing.T) {
 		t.Errorf("%d agents: one was given away twice", n)
 	}
 }
+
+// TestRest waits for the agent's rest after a turn, and again after the next.
+func TestRest(t *testing.T) {
+	rested := make(chan struct{}, 100)
+	e := dial(t, &agenttest.Provider{}, acp.Options{Rest: func() { rested <- struct{}{} }, RestAfter: time.Millisecond})
+	for range 2 {
+		if got := e.prompt("say one")(); got != "end_turn" {
+			t.Fatalf("the prompt ended with %s", got)
+		}
+		for len(rested) > 0 { // of before
+			<-rested
+		}
+		e.call("session/list", map[string]any{})
+		select {
+		case <-rested:
+		case <-time.After(long):
+			t.Fatal("the agent does not rest")
+		}
+	}
+}

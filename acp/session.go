@@ -97,6 +97,7 @@ func died(cause error) error {
 
 // event shows one event and acts on it.
 func (s *session) event(live agent.Session, ev ui.Event) {
+	s.srv.quiet.stir()
 	s.mu.Lock()
 	updates := append([]SessionUpdate(nil), s.mapper.Event(ev)...)
 	updates = append(updates, s.config.event(ev, s.mapper.Features)...)

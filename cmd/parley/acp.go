@@ -24,6 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/internal/footprint"
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
@@ -149,7 +150,7 @@ func (f *acpFlags) run(ctx context.Context, code *int) error {
 		wait = -1
 	}
 	opts := acp.Options{
-		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Logger: logger,
+		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: footprint.Trim, Logger: logger,
 		Session: agent.Options{SettingSources: []string{"user", "project", "local"}, AllowBypass: bypass()},
 	}
 	if dir, err := os.Getwd(); err == nil && !f.noPrewarm && f.server == "" && filepath.IsAbs(dir) {
