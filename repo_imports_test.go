@@ -101,7 +101,7 @@ var importRules = []importRule{
 	{pkg: "agent/codexagent", own: []string{"agent", "codex/...", "ui", "ui/codexui", "ui/prose", "internal/jsonwire", "internal/ndjson"}},
 	{pkg: "agent/claudeagent", own: []string{"agent", "claude/...", "claudepool", "transcript/...", "ui", "ui/claudeui", "internal/..."}},
 	{pkg: "agent/simagent", own: []string{"agent", "agent/claudeagent", "claude/...", "claudetest", "spawn", "ui", "internal/sim"}},
-	{pkg: "acp", own: append([]string{"agent", "ui", "internal/jsonrpc"}, wire...)},
+	{pkg: "acp", own: append([]string{"agent", "ui", "internal/jsonrpc", "internal/regular"}, wire...)},
 	{pkg: "agent/acpagent", own: append([]string{"acp", "agent", "ui", "ui/acpui", "spawn", "internal/jsonrpc", "internal/deadline"}, wire...)},
 	{pkg: "agent/serveragent", own: []string{"agent", "client", "rpc", "ui"}},
 	{pkg: "ui/acpui", own: []string{"acp", "ui", "internal/jsonwire"}, noStd: impure},

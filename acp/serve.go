@@ -24,6 +24,11 @@ type Options struct {
 	// PrewarmDir is the directory for which a session is opened at initialize, so that
 	// session/new for it answers at once; empty opens none.
 	PrewarmDir string
+	// ClientFiles brings the files that the agent's tools use in step with the buffers of a
+	// client that has fs/read_text_file and fs/write_text_file: unsaved text is saved before
+	// a tool uses a file, and the client writes what a tool has written. The provider must
+	// heed [agent.Options].Files; with any other, or such a client, the disk is all there is.
+	ClientFiles bool
 	// AuthMethods are the ways to log in that clients with terminals are offered.
 	AuthMethods []AuthMethod
 	// BackgroundWait is how long the answer to a prompt waits for commands in the
