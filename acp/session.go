@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
@@ -66,7 +66,13 @@ func (s *session) follow(live agent.Session) {
 		s.live = nil
 		s.agentID = live.ID()
 	}
-	closed, all := s.closed, s.queue
+	closed := s.closed
+	var all []*prompt // those that are given to the agent from now on notice it themselves
+	for _, p := range s.queue {
+		if p.accepted {
+			all = append(all, p)
+		}
+	}
 	for id, cancel := range s.asks {
 		cancel()
 		delete(s.asks, id)
@@ -78,21 +84,12 @@ func (s *session) follow(live agent.Session) {
 		failed = err
 	}
 	for _, p := range all {
-		if p.accepted && !closed {
-			p.finish(outcome{err: died(failed)})
-		} else if p.accepted {
+		if closed {
 			p.finish(outcome{reason: StopReasonCancelled})
+		} else {
+			p.orphaned(failed)
 		}
 	}
-}
-
-// died is the answer to a prompt whose agent has died.
-func died(cause error) error {
-	text := "the agent's process has ended"
-	if cause != nil {
-		text += ": " + cause.Error()
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text + ". The next prompt continues the session.", Data: object1("errorKind", "agent_exited")}
 }
 
 // event shows one event and acts on it.
@@ -101,6 +98,9 @@ func (s *session) event(live agent.Session, ev ui.Event) {
 	s.mu.Lock()
 	updates := append([]SessionUpdate(nil), s.mapper.Event(ev)...)
 	updates = append(updates, s.config.event(ev, s.mapper.Features)...)
+	if len(s.queue) > 0 && s.queue[0].sent && slices.ContainsFunc(updates, isWork) {
+		s.queue[0].shown = true
+	}
 	s.mu.Unlock()
 	for _, u := range updates {
 		s.send(u)
