@@ -37,6 +37,8 @@ func TestRecordings(t *testing.T) {
 					return
 				}
 				want, got := acprec.Fold(s.Timeline, acprec.Clean("")), acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
+				orderSubagents(want)
+				orderSubagents(got)
 				both := &comparison{script: &s.Script, want: want, got: got}
 				trimUnfinished(both)
 				names := applyRules(both)

@@ -26,6 +26,7 @@ type session struct {
 	queue   []*prompt // prompts that have no answer, the running one first
 	turnBy  string    // who began the turn that runs; empty between turns
 	turnOf  string    // the prompt of the turn that runs
+	owed    owed   // whether the agent will speak of a task that has ended
 	asks    map[string]context.CancelFunc
 	titled  bool // it has a title, or will not be given one
 	closed  bool
@@ -77,7 +78,7 @@ func (s *session) follow(live agent.Session) {
 		cancel()
 		delete(s.asks, id)
 	}
-	s.turnBy, s.turnOf = "", ""
+	s.turnBy, s.turnOf, s.owed = "", "", owedNothing
 	s.mapper = &Mapper{Dir: s.opts.Dir, Features: s.mapper.Features, usage: s.mapper.usage, notices: s.mapper.notices}
 	s.mu.Unlock()
 	if err := live.Close(); err != nil && failed == nil {
@@ -96,7 +97,10 @@ func (s *session) follow(live agent.Session) {
 func (s *session) event(live agent.Session, ev ui.Event) {
 	s.srv.quiet.stir()
 	s.mu.Lock()
+	before, _ := s.mapper.Background()
 	updates := append([]SessionUpdate(nil), s.mapper.Event(ev)...)
+	after, _ := s.mapper.Background()
+	s.owed.event(ev, after < before)
 	updates = append(updates, s.config.event(ev, s.mapper.Features)...)
 	if len(s.queue) > 0 && s.queue[0].sent && slices.ContainsFunc(updates, isWork) {
 		s.queue[0].shown = true

@@ -306,8 +306,9 @@ func (s *session) ended(ev *ui.ResultMessage) {
 	if p.held == nil {
 		p.held = &o
 	}
+	more := s.owed != owedNothing
 	s.mu.Unlock()
-	s.settle(true)
+	s.settle(!more)
 }
 
 // settle answers the prompt whose turn is over when no work in the background is left
