@@ -26,7 +26,7 @@ type session struct {
 	queue   []*prompt // prompts that have no answer, the running one first
 	turnBy  string    // who began the turn that runs; empty between turns
 	turnOf  string    // the prompt of the turn that runs
-	owed    owed   // whether the agent will speak of a task that has ended
+	owed    owed      // whether the agent will speak of a task that has ended
 	asks    map[string]context.CancelFunc
 	titled  bool // it has a title, or will not be given one
 	closed  bool
