@@ -27,6 +27,7 @@ type fileRun struct {
 // runFiles runs a turn in a project with the file a.txt, of which the client has another text.
 func runFiles(t *testing.T, r *acprec.Runner, capabilities, unsaved string, replies ...string) *fileRun {
 	t.Helper()
+	begin(t)
 	s := turnScript(t, capabilities, "", "{},{},{},{}", strings.Join(append(replies, `{"blocks":[{"text":"Done."}]}`), ","), "")
 	s.Files = map[string]string{"a.txt": "saved\n"}
 	s.Unsaved = map[string]string{"a.txt": unsaved}
@@ -67,6 +68,7 @@ func (r *fileRun) completed() (n int) {
 
 // TestEditorFiles uses files of which the editor has unsaved text, with the real CLI.
 func TestEditorFiles(t *testing.T) {
+	t.Parallel()
 	const file = `"file_path":"${cwd}/a.txt"`
 	read := use("Read", file)
 	edit := func(from, to string) string {

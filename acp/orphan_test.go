@@ -97,6 +97,8 @@ func TestPromptIsNotLost(t *testing.T) {
 // TestKilledAtOnce kills the real CLI right after a prompt was sent, when nobody can know
 // whether it has written it down. What the client is told is what the session has.
 func TestKilledAtOnce(t *testing.T) {
+	t.Parallel()
+	begin(t)
 	text := `{"protocol":1,"settle_ms":0,
 "api":{"replies":[{"blocks":[{"text":"First."}]},{"blocks":[{"text":"Second."}]},{"blocks":[{"text":"Third."}]},{"blocks":[{"text":"Third."}]}]},
 "steps":[

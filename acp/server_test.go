@@ -72,6 +72,8 @@ func serveAgent(t *testing.T, name, dir string, env []string) string {
 // TestServer lets an editor use a session of a server. Another viewer sees the same, and the
 // session is there when the editor comes back.
 func TestServer(t *testing.T) {
+	t.Parallel()
+	begin(t)
 	env := []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "PARLEY_SIM_PACE=0", "GORACE=atexit_sleep_ms=0"}
 	dir := t.TempDir()
 	address := serveAgent(t, "sim", dir, env)
@@ -143,6 +145,8 @@ func turn(t *testing.T, ctx context.Context, s agent.Session, prompt string) (te
 // TestServerModes lets editors use a session of a server with the real CLI: what one sets,
 // another that resumes or loads the session is told, and a copy is a session of its own.
 func TestServerModes(t *testing.T) {
+	t.Parallel()
+	begin(t)
 	api := claudetest.StartFakeAPI(t, claudetest.Replies(claudetest.Say("Said by the model.").Times(20)))
 	opts, err := claudetest.HermeticOptions(t.TempDir(), api.URL())
 	if err != nil {
