@@ -59,6 +59,7 @@ type actor struct {
 	stalled      stallStep
 	away         away
 	titling      bool
+	changes      changes
 }
 
 // pending is a record that was drafted.
@@ -245,6 +246,7 @@ func (a *actor) durable(ev ui.Event) {
 	if _, ok := ev.(*ui.ResultMessage); ok {
 		a.draft(a.core.result()...)
 		a.titleSoon()
+		a.endTurn()
 	}
 }
 

@@ -51,6 +51,9 @@ type Options struct {
 	AllowBypass bool
 	// Env is the whole environment of agents, as KEY=value. See [AgentEnv].
 	Env []string
+	// GitEnv is the environment that git's is taken from, by an allow-list; nil is that of
+	// this process. Setup commands of workspaces get Env.
+	GitEnv []string
 
 	// AllowedHosts are host names that requests may name beside loopback ones, with or
 	// without a port. AllowedOrigins are origins of pages that may call beside the

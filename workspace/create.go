@@ -35,27 +35,19 @@ const maxSetupOutput = 64 << 10
 // Create makes a worktree. Nothing of the repository's checkout changes: it gets a branch
 // and a worktree, and no configuration.
 func (m *Manager) Create(ctx context.Context, o CreateOptions) (Workspace, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if o.ID == "" {
 		o.ID = "w-" + randomHex(6)
 	} else if !validID.MatchString(o.ID) {
 		return Workspace{}, invalid("id %q", o.ID)
-	} else if w, err := m.Get(o.ID); err == nil {
+	}
+	defer m.hold(filepath.Join(m.opts.Dir, treesDir, o.ID))()
+	if w, err := m.Get(o.ID); err == nil {
 		return w, nil
 	}
-	r, err := m.plan(ctx, o)
+	r, err := m.make(ctx, o)
 	if err != nil {
 		return Workspace{}, err
 	}
-	if err := m.save(r); err != nil {
-		return Workspace{}, err
-	}
-	step("worktree recorded")
-	if err := m.addWorktree(ctx, r); err != nil {
-		return Workspace{}, errors.Join(err, m.undo(context.WithoutCancel(ctx), r))
-	}
-	step("worktree added")
 	if o.Setup != "" {
 		r.State = settingUp
 		if err := m.save(r); err != nil {
@@ -70,6 +62,25 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (Workspace, error
 	}
 	r.State = ready
 	return r.Workspace, m.save(r)
+}
+
+// make makes the worktree. One at a time is made, so that no two want the same branch.
+func (m *Manager) make(ctx context.Context, o CreateOptions) (record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, err := m.plan(ctx, o)
+	if err != nil {
+		return record{}, err
+	}
+	if err := m.save(r); err != nil {
+		return record{}, err
+	}
+	step("worktree recorded")
+	if err := m.addWorktree(ctx, r); err != nil {
+		return record{}, errors.Join(err, m.undo(context.WithoutCancel(ctx), r))
+	}
+	step("worktree added")
+	return r, nil
 }
 
 // plan checks the options and returns the record to begin with.
@@ -185,7 +196,12 @@ func (m *Manager) undo(ctx context.Context, r record) error {
 		return err
 	}
 	if r.NewBranch {
-		// Only while it is where it began: then there is nothing on it.
+		// Only while it is where it began, and nobody has checked it out: then there is
+		// nothing on it.
+		list, err := m.git.line(ctx, r.CommonDir, "worktree", "list", "--porcelain")
+		if err != nil || strings.Contains(list+"\n", "\nbranch refs/heads/"+r.Branch+"\n") {
+			return errors.Join(err, m.forget(r.ID))
+		}
 		if err := m.deleteRef(ctx, r.CommonDir, "refs/heads/"+r.Branch, r.Base); err != nil {
 			return err
 		}

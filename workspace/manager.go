@@ -54,7 +54,7 @@ type Manager struct {
 	git  git
 	lock *filelock.File
 
-	mu    sync.Mutex // held while worktrees are made and removed
+	mu    sync.Mutex // held while git makes a worktree
 	trees sync.Map   // by directory, *sync.Mutex: held while a tree is looked at or changed
 }
 

@@ -22,8 +22,7 @@ type RemoveOptions struct {
 // it refuses with a [*LossError] where changes, untracked files or commits would be lost.
 // Files that git ignores are not looked at.
 func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.hold(filepath.Join(m.opts.Dir, treesDir, id))()
 	r, err := m.load(id)
 	if err != nil {
 		return err
@@ -31,8 +30,6 @@ func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error 
 	if r.State != ready {
 		return fmt.Errorf("%w: workspace %q is %s", ErrNotFound, id, r.State)
 	}
-	unlock := m.hold(r.Path)
-	defer unlock()
 	if err := m.checkLoss(ctx, r, o); err != nil {
 		return err
 	}
