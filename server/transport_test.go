@@ -172,6 +172,9 @@ func (s scene) params() map[string]any {
 		"server.drain": rpc.DrainParams{}, "tokens.create": rpc.TokensCreateParams{Role: "viewer"}, "tokens.list": rpc.Empty{},
 		"tokens.revoke": rpc.TokensRevokeParams{ID: s.token}, "share.create": rpc.ShareCreateParams{SessionID: s.session},
 		"share.revoke": rpc.ShareRevokeParams{ID: "none"}, "audit.list": rpc.AuditListParams{}, "providers.list": rpc.Empty{},
+		"workspace.create": rpc.WorkspaceCreateParams{}, "workspace.list": rpc.Empty{}, "workspace.diff": ref, "workspace.revert": ref, "workspace.commit": ref,
+		"workspace.remove": ref, "review.list": ref, "review.comment": rpc.ReviewCommentParams{SessionID: s.session, From: 1, Text: "t"},
+		"review.update": ref, "review.remove": ref, "review.send": ref,
 		"session.interrupt": ref, "session.disconnect": ref, "session.delete": rpc.SessionDeleteParams{SessionID: s.session},
 	}
 }
@@ -180,6 +183,10 @@ func (s scene) params() map[string]any {
 var want = map[string]rpc.Reason{
 	"session.archive": rpc.Conflict, "session.continue": rpc.Conflict, "session.handBack": rpc.Unsupported, "session.isolation": rpc.Unsupported,
 	"queue.reorder": rpc.Conflict, "queue.sendNow": rpc.Conflict, "history.delete": rpc.Conflict, "server.drain": rpc.Unsupported, "share.revoke": rpc.Conflict,
+	// The directory of the scene is without git; workspace_test.go has one.
+	"workspace.create": rpc.Unsupported, "workspace.diff": rpc.Unsupported, "workspace.revert": rpc.Unsupported, "workspace.commit": rpc.Unsupported,
+	"workspace.remove": rpc.Unsupported, "review.comment": rpc.Unsupported, "review.send": rpc.Unsupported,
+	"review.update": rpc.InvalidParams, "review.remove": rpc.InvalidParams,
 }
 
 // last are the methods that end what others need, in their order.
