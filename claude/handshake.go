@@ -217,6 +217,7 @@ func (s *session) serverInfo() (info *ServerInfo) {
 			answer, _ := st.handshake.answer.Outcome() // an answer that is broken is an empty one
 			st.info = &ServerInfo{raw: message.JSON(answer.Body)}
 			_ = jsonwire.Unmarshal(answer.Body, st.info)
+			st.info.shrink()
 			if st.commands != nil {
 				st.info.Commands = st.commands
 			}

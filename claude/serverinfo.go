@@ -1,6 +1,10 @@
 package claude
 
-import "github.com/seed7221b0f9/parley/claude/message"
+import (
+	"slices"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
 
 // ServerInfo is the CLI's answer to initialize: what it is and what it has.
 type ServerInfo struct {
@@ -24,6 +28,12 @@ type ServerInfo struct {
 	SDKMCPManifestsParked map[string]string `json:"sdk_mcp_manifests_parked,omitempty"`
 
 	raw message.JSON
+}
+
+// shrink gives back the room that the lists were given while they were read: an idle client holds them
+// for hours.
+func (s *ServerInfo) shrink() {
+	s.Commands, s.Agents, s.Models = slices.Clone(s.Commands), slices.Clone(s.Agents), slices.Clone(s.Models)
 }
 
 // Raw is the whole answer.

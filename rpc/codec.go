@@ -74,7 +74,7 @@ func appendObject(dst []byte, v any, extra Extra) ([]byte, error) {
 			return nil, fmt.Errorf("rpc: %s: %w", f.name, err)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
+	for _, name := range extra.names() {
 		// What the object says itself counts.
 		if isTyped && name == "type" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
 			continue
@@ -86,6 +86,14 @@ func appendObject(dst []byte, v any, extra Extra) ([]byte, error) {
 		}
 	}
 	return append(dst, '}'), nil
+}
+
+// names returns the names of the members in their order.
+func (e Extra) names() []string {
+	if len(e) == 0 {
+		return nil // most objects have none: nothing is allocated for them
+	}
+	return slices.Sorted(maps.Keys(e))
 }
 
 // appendCompact appends a JSON text without space between its tokens, so that a
@@ -129,10 +137,13 @@ func appendMarshaled(dst []byte, m json.Marshaler) ([]byte, error) {
 	return append(dst, text...), err
 }
 
+var stringType = reflect.TypeFor[string]()
+
 func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
+	if v.Type() == stringType { // without the copy that an interface holds
+		return jsonwire.AppendString(dst, v.String()), nil
+	}
 	switch x := v.Interface().(type) {
-	case string:
-		return jsonwire.AppendString(dst, x), nil
 	case Content:
 		return appendObject(dst, &x, x.Extra)
 	case StreamMessage:

@@ -52,11 +52,11 @@ func (a *ask) cancelled() any {
 // wait opens a request and waits for its answer.
 func (s *Session) wait(ctx context.Context, a *ask, open func(id string) []ui.Event) (any, error) {
 	a.answer = make(chan any, 1)
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.asked++
 	id := "request-" + strconv.Itoa(s.asked)
-	if s.over || s.closed {
-		s.mu.Unlock()
+	if s.out.Over || s.closed {
+		s.out.Mu.Unlock()
 		return nil, jsonrpc.ErrClosed
 	}
 	s.asks[id] = a
@@ -69,9 +69,9 @@ func (s *Session) wait(ctx context.Context, a *ask, open func(id string) []ui.Ev
 			a.kind = ev.Kind
 		}
 	}
-	s.queue = append(s.queue, events...)
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.out.Queue = append(s.out.Queue, events...)
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
 	select {
 	case result, ok := <-a.answer:
 		if !ok {
@@ -86,20 +86,20 @@ func (s *Session) wait(ctx context.Context, a *ask, open func(id string) []ui.Ev
 
 // withdraw resolves all open requests as cancelled.
 func (s *Session) withdraw() {
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	var ids []string
 	for id := range s.asks {
 		ids = append(ids, id)
 	}
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	for _, id := range ids {
 		s.withdrawOne(id)
 	}
 }
 
 func (s *Session) withdrawOne(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	a := s.asks[id]
 	if a == nil {
 		return
@@ -112,11 +112,11 @@ func (s *Session) withdrawOne(id string) {
 // resolve queues the event that a request is resolved.
 func (s *Session) resolve(id string, a *ask, behavior, scope, action string, content ui.JSON) {
 	if a.kind == ui.QuestionElicitation {
-		s.queue = append(s.queue, s.conv.Answered(id, action, content)...)
+		s.out.Queue = append(s.out.Queue, s.conv.Answered(id, action, content)...)
 	} else {
-		s.queue = append(s.queue, s.conv.Resolve(id, a.tool, behavior, scope, "")...)
+		s.out.Queue = append(s.out.Queue, s.conv.Resolve(id, a.tool, behavior, scope, "")...)
 	}
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // Answer answers an open request.
@@ -124,11 +124,11 @@ func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Ans
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	a := s.asks[requestID]
 	switch {
-	case s.closed || s.over:
+	case s.closed || s.out.Over:
 		return agent.ErrClosed
 	case a == nil:
 		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/internal/outbox"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/ui"
@@ -42,22 +43,17 @@ type Session struct {
 	turns    chan *turn // prompts in their order
 	work     sync.WaitGroup
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	conv    acpui.Converter
-	id      string
-	modes   []string
-	mode    string
-	queue   []ui.Event
-	asks    map[string]*ask
-	asked   int
-	live    bool // updates are of this session, not of a replay
+	out   *outbox.Box // its mutex guards what follows
+	conv  acpui.Converter
+	id    string
+	modes []string
+	mode  string
+	asks  map[string]*ask
+	asked int
+	live  bool // updates are of this session, not of a replay
 	// How many prompts were accepted, were written to the agent, and have ended.
 	accepted, written, finished int
-	used                        bool
 	closed                      bool
-	over                        bool
-	err                         error
 }
 
 // turn is a prompt that was sent.
@@ -71,7 +67,7 @@ var _ agent.ModeSetter = (*Session)(nil)
 func newSession(p *Provider, dir string, opts agent.Options) *Session {
 	s := &Session{provider: p, dir: dir, ended: make(chan struct{}), turns: make(chan *turn, 1000), asks: map[string]*ask{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.changed = sync.NewCond(&s.mu)
+	s.out = outbox.New()
 	s.conv.Provider, s.conv.Partial = p.Name(), opts.Partial
 	return s
 }
@@ -109,7 +105,7 @@ func (s *Session) translate(err error) error {
 
 // begin takes over what the agent says of the session, and runs prompts from then on.
 func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], _ acp.Optional[[]acp.SessionConfigOption]) {
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.id, s.conv.SessionID, s.live = id, id, true
 	if m, ok := modes.Get(); ok {
 		s.mode = string(m.CurrentModeID)
@@ -117,7 +113,7 @@ func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], _ a
 			s.modes = append(s.modes, string(one.ID))
 		}
 	}
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	s.work.Go(s.run)
 }
 
@@ -138,10 +134,10 @@ func (s *Session) sent(line []byte) {
 	if !bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	s.written++
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // prompt is one turn.
@@ -173,13 +169,13 @@ func (s *Session) prompt(t *turn) {
 
 // put queues the events that f makes under the lock.
 func (s *Session) put(f func() []ui.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.out.Over {
 		return
 	}
-	s.queue = append(s.queue, f()...)
-	s.changed.Broadcast()
+	s.out.Queue = append(s.out.Queue, f()...)
+	s.out.Changed.Broadcast()
 }
 
 // notified takes an update. The agent waits while too many events do.
@@ -192,15 +188,15 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
 		return
 	}
-	s.mu.Lock()
-	for len(s.queue) > maxEvents && !s.closed {
-		s.changed.Wait()
+	s.out.Mu.Lock()
+	for len(s.out.Queue) > maxEvents && !s.closed {
+		s.out.Changed.Wait()
 	}
 	live := s.live
 	if u, ok := n.Update.Value.(*acp.CurrentModeUpdate); ok {
 		s.mode = string(u.CurrentModeID)
 	}
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	if live {
 		s.put(func() []ui.Event { return s.conv.Update(&n.Update) })
 	}
@@ -220,78 +216,30 @@ func (s *Session) watch() {
 			err = fmt.Errorf("the agent ended with code %d %s: %.500s", exit.Code, exit.Signal, exit.Stderr)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.queue = append(s.queue, s.conv.Stop()...)
-	if s.over = true; !s.closed {
-		s.err = fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	s.out.Queue = append(s.out.Queue, s.conv.Stop()...)
+	if s.out.Over = true; !s.closed {
+		s.out.Err = fmt.Errorf("%w: %w", agent.ErrClosed, err)
 	}
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // ID returns the agent's id of the session.
 func (s *Session) ID() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	return s.id
 }
 
 // Events yields the events of the session, once.
-func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
-	return func(yield func(ui.Event, error) bool) {
-		s.mu.Lock()
-		used := s.used
-		s.used = true
-		s.mu.Unlock()
-		if used {
-			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
-			return
-		}
-		stop := context.AfterFunc(ctx, func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.changed.Broadcast()
-		})
-		defer stop()
-		for {
-			ev, err := s.next(ctx)
-			if ev == nil {
-				if err != nil {
-					yield(nil, err)
-				}
-				return
-			}
-			if !yield(ev, nil) {
-				return
-			}
-		}
-	}
-}
-
-func (s *Session) next(ctx context.Context) (ui.Event, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.queue) == 0 && !s.over && ctx.Err() == nil {
-		s.changed.Wait()
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case len(s.queue) == 0:
-		return nil, s.err
-	}
-	ev := s.queue[0]
-	s.queue[0] = nil
-	s.queue = s.queue[1:]
-	s.changed.Broadcast()
-	return ev, nil
-}
+func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 // alive is agent.ErrClosed after the end of the agent.
 func (s *Session) alive() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.over {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.closed || s.out.Over {
 		return agent.ErrClosed
 	}
 	return nil
@@ -314,9 +262,9 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	case s.turns <- &turn{uuid: in.UUID, blocks: blocks}:
 		return nil
 	case <-ctx.Done():
-		s.mu.Lock()
+		s.out.Mu.Lock()
 		s.accepted--
-		s.mu.Unlock()
+		s.out.Mu.Unlock()
 		return context.Cause(ctx)
 	case <-s.ctx.Done():
 		return agent.ErrClosed
@@ -339,23 +287,19 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 func (s *Session) begun(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed.Broadcast()
-	})
+	stop := context.AfterFunc(ctx, s.out.Wake)
 	defer stop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.accepted > s.finished && s.written == s.finished && ctx.Err() == nil && !s.over && !s.closed {
-		s.changed.Wait()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	for s.accepted > s.finished && s.written == s.finished && ctx.Err() == nil && !s.out.Over && !s.closed {
+		s.out.Changed.Wait()
 	}
 }
 
 // Modes are the agent's modes.
 func (s *Session) Modes() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	return slices.Clone(s.modes)
 }
 
@@ -372,10 +316,10 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 
 // Close closes the agent's input, which ends it, and returns when its process is gone.
 func (s *Session) Close() error {
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.closed = true
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
 	s.stop()
 	var err error
 	if s.sup != nil {

@@ -35,12 +35,12 @@ func (s *Session) elicit(ctx context.Context, e *claude.ElicitationRequest) (*cl
 // open queues the event of a request, after that of its tool use.
 func (s *Session) open(r *request, id, toolUseID string, raw message.JSON) error {
 	<-s.ready
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	if toolUseID != "" {
 		s.wait(r.ctx, orderWait, func() bool { return s.tools[toolUseID] })
 	}
-	if s.closed || s.over || r.ctx.Err() != nil {
+	if s.closed || s.out.Over || r.ctx.Err() != nil {
 		return agent.ErrClosed
 	}
 	events := s.conv.Ask(id, raw)
@@ -58,8 +58,8 @@ func (s *Session) open(r *request, id, toolUseID string, raw message.JSON) error
 	s.requests[id] = r
 	s.put(events)
 	context.AfterFunc(r.ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.out.Mu.Lock()
+		defer s.out.Mu.Unlock()
 		s.withdraw(func(other *request) bool { return other == r })
 	})
 	return claude.ErrAnswerLater
@@ -80,11 +80,11 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	r := s.requests[requestID]
 	switch {
-	case s.closed || s.over:
+	case s.closed || s.out.Over:
 		return agent.ErrClosed
 	case r == nil || r.ctx.Err() != nil:
 		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)

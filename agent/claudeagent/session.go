@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/internal/outbox"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
@@ -38,18 +39,13 @@ type Session struct {
 	done     chan struct{} // closed when the last event is queued
 	turns    sync.WaitGroup
 
-	mu       sync.Mutex
-	changed  *sync.Cond
+	out      *outbox.Box // its mutex guards what follows
 	conv     claudeui.Converter
-	queue    []ui.Event
 	requests map[string]*request
 	tools    map[string]bool // the tool uses of this turn that have an event
 	sending  int             // prompts that are being written
 	begun    map[string]*claude.Turn
-	used     bool
 	closed   bool // by Close
-	over     bool
-	err      error
 }
 
 var (
@@ -73,7 +69,7 @@ func newSession(p *Provider, opts agent.Options, id string) *Session {
 		provider: p, opts: opts, id: id, ready: make(chan struct{}), done: make(chan struct{}),
 		requests: map[string]*request{}, tools: map[string]bool{}, begun: map[string]*claude.Turn{},
 	}
-	s.changed = sync.NewCond(&s.mu)
+	s.out = outbox.New()
 	s.conv.Provider = p.Name()
 	return s
 }
@@ -101,10 +97,10 @@ func (s *Session) run() {
 // add makes events of a message. A prompt that is being written comes before what the CLI
 // says to it, and a request that was taken back before the message is resolved before it.
 func (s *Session) add(m message.Message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for (s.sending > 0 || len(s.queue) > maxEvents) && !s.closed {
-		s.changed.Wait()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	for (s.sending > 0 || len(s.out.Queue) > maxEvents) && !s.closed {
+		s.out.Changed.Wait()
 	}
 	s.withdraw(func(r *request) bool { return r.ctx.Err() != nil })
 	s.put(s.conv.Add(m))
@@ -116,8 +112,8 @@ func (s *Session) add(m message.Message) {
 // finish ends the events. Requests that are open are resolved as cancelled.
 func (s *Session) finish(failed error) {
 	ended := s.client.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	s.withdraw(func(*request) bool { return true })
 	if failed == nil {
 		failed = ended
@@ -129,8 +125,8 @@ func (s *Session) finish(failed error) {
 		failed = nil
 	}
 	s.put(s.conv.End(nil))
-	s.over, s.err = true, failed
-	s.changed.Broadcast()
+	s.out.Over, s.out.Err = true, failed
+	s.out.Changed.Broadcast()
 }
 
 // put queues events.
@@ -146,27 +142,21 @@ func (s *Session) put(events []ui.Event) {
 				}
 			}
 		}
-		s.queue = append(s.queue, ev)
+		s.out.Queue = append(s.out.Queue, ev)
 	}
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // wait waits, with the lock held, until ok, ctx or the time that it has; it reports ok.
 func (s *Session) wait(ctx context.Context, most time.Duration, ok func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	stop := context.AfterFunc(ctx, s.wake)
+	stop := context.AfterFunc(ctx, s.out.Wake)
 	defer stop()
-	for !ok() && ctx.Err() == nil && !s.over && !s.closed {
-		s.changed.Wait()
+	for !ok() && ctx.Err() == nil && !s.out.Over && !s.closed {
+		s.out.Changed.Wait()
 	}
 	return ok()
-}
-
-func (s *Session) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.changed.Broadcast()
 }
 
 // ID returns the session's id, which changes when the conversation is cleared.
@@ -176,58 +166,13 @@ func (s *Session) ID() string { return or(s.client.SessionID(), s.id) }
 func (s *Session) PID() int { return int(s.client.ServerInfo().PID) }
 
 // Events yields the events of the session, once.
-func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
-	return func(yield func(ui.Event, error) bool) {
-		s.mu.Lock()
-		used := s.used
-		s.used = true
-		s.mu.Unlock()
-		if used {
-			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
-			return
-		}
-		stop := context.AfterFunc(ctx, s.wake)
-		defer stop()
-		for {
-			ev, err := s.next(ctx)
-			if ev == nil {
-				if err != nil {
-					yield(nil, err)
-				}
-				return
-			}
-			if !yield(ev, nil) {
-				return
-			}
-		}
-	}
-}
-
-// next waits for the next event; nil at the end.
-func (s *Session) next(ctx context.Context) (ui.Event, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.queue) == 0 && !s.over && ctx.Err() == nil {
-		s.changed.Wait()
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if len(s.queue) == 0 {
-		return nil, s.err
-	}
-	ev := s.queue[0]
-	s.queue[0] = nil
-	s.queue = s.queue[1:]
-	s.changed.Broadcast()
-	return ev, nil
-}
+func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 // ended is agent.ErrClosed after the end of the CLI.
 func (s *Session) ended() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.over {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.closed || s.out.Over {
 		return agent.ErrClosed
 	}
 	return nil
@@ -253,23 +198,23 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	if s.closed || s.over {
-		s.mu.Unlock()
+	s.out.Mu.Lock()
+	if s.closed || s.out.Over {
+		s.out.Mu.Unlock()
 		return agent.ErrClosed
 	}
 	s.sending++
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	turn, err := s.client.Send(ctx, p)
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.sending--
 	if err == nil {
 		s.put(s.conv.Prompt(p))
 		s.begun[turn.ID] = turn
 		s.turns.Go(func() { s.follow(turn) })
 	}
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
 	return s.failed(err)
 }
 
@@ -277,10 +222,10 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 func (s *Session) follow(turn *claude.Turn) {
 	for range turn.Messages(context.Background()) {
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	delete(s.begun, turn.ID)
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // prompt makes a prompt of an input.
@@ -323,13 +268,13 @@ func block(raw json.RawMessage) (message.InputBlock, error) {
 
 // Interrupt stops the turn that runs. Prompts that wait run after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
-	s.mu.Lock()
-	if s.closed || s.over {
-		s.mu.Unlock()
+	s.out.Mu.Lock()
+	if s.closed || s.out.Over {
+		s.out.Mu.Unlock()
 		return agent.Interrupted{}, agent.ErrClosed
 	}
 	s.wait(ctx, startWait, s.interruptible)
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	receipt, err := s.client.Interrupt(ctx)
 	if err != nil {
 		return agent.Interrupted{}, s.failed(err)
@@ -349,10 +294,10 @@ func (s *Session) interruptible() bool {
 
 // Close ends the CLI and returns when its processes are gone.
 func (s *Session) Close() error {
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.closed = true
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
 	err := s.client.Close()
 	<-s.done
 	return err

@@ -18,11 +18,11 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	r := s.requests[requestID]
 	switch {
-	case s.closed || s.over:
+	case s.closed || s.out.Over:
 		return agent.ErrClosed
 	case r == nil || r.answered:
 		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
@@ -55,9 +55,9 @@ var errWithdrawn = errors.New("codexagent: the request was withdrawn")
 // wait waits for the answer to a request of the server. The request was opened when its
 // line was observed, which is before any callback runs.
 func (s *Session) wait(ctx context.Context, id item.JSON) (agent.Answer, error) {
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	r := s.requests[codexui.RequestID(id)]
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	if r == nil {
 		return nil, errWithdrawn
 	}

@@ -19,8 +19,8 @@ func (s *Session) SetModel(_ context.Context, model string) (string, error) {
 	if model == "" {
 		model = s.thread.Info().Model
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	s.model = model
 	return model, nil
 }
@@ -36,8 +36,8 @@ func (s *Session) SetMode(_ context.Context, mode string) error {
 	if !slices.Contains(s.Modes(), mode) {
 		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	s.mode = mode
 	return nil
 }
@@ -56,8 +56,8 @@ func (s *Session) SetEffort(_ context.Context, effort string) error {
 	if effort != "" && !slices.Contains(efforts, effort) {
 		return fmt.Errorf("%w: effort %q", agent.ErrInvalid, effort)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	s.effort = effort
 	return nil
 }
@@ -68,8 +68,8 @@ func (s *Session) SetThinking(_ context.Context, tokens *int64) error {
 	if err := s.ended(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	switch {
 	case tokens == nil:
 		s.effort = ""

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/internal/outbox"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/ui"
@@ -29,21 +29,15 @@ type Session struct {
 	thread   *codex.Thread
 	done     chan struct{} // closed when the last event is queued
 
-	mu       sync.Mutex
-	changed  *sync.Cond
+	out      *outbox.Box // its mutex guards what follows
 	conv     codexui.Converter
-	queue    []ui.Event
 	requests map[string]*request
 	sent     []*sentInput
 	mode     string
 	model    string
 	effort   string
 	planned  bool // the last prompt began a turn of planning
-	used     bool
-	left     bool // the reader has gone
 	closed   bool // by Close
-	over     bool
-	err      error
 }
 
 var (
@@ -69,7 +63,7 @@ type sentInput struct {
 
 func newSession(p *Provider, opts agent.Options) *Session {
 	s := &Session{provider: p, opts: opts, effort: opts.Effort, done: make(chan struct{}), requests: map[string]*request{}}
-	s.changed = sync.NewCond(&s.mu)
+	s.out = outbox.New()
 	s.conv.SkipHistory = true
 	return s
 }
@@ -80,28 +74,28 @@ func (s *Session) run() {
 		defer close(s.done)
 		<-s.client.Done()
 		err := s.client.Wait(context.Background())
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.out.Mu.Lock()
+		defer s.out.Mu.Unlock()
 		if s.closed || errors.Is(err, codex.ErrClosed) {
 			err = nil
 		}
 		s.put(s.conv.End(nil))
-		s.over, s.err = true, err
-		s.changed.Broadcast()
+		s.out.Over, s.out.Err = true, err
+		s.out.Changed.Broadcast()
 	}()
 }
 
 // observe makes events of what client and server say. When the reader is far behind, the
 // server waits.
 func (s *Session) observe(l item.Line, client bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	if client {
 		s.put(s.conv.Client(l))
 		return
 	}
-	for len(s.queue) > maxEvents && !s.left && !s.closed {
-		s.changed.Wait()
+	for len(s.out.Queue) > maxEvents && !s.closed {
+		s.out.Changed.Wait()
 	}
 	s.put(s.conv.Server(l))
 }
@@ -120,11 +114,9 @@ func (s *Session) put(events []ui.Event) {
 		case *ui.QuestionResolved:
 			delete(s.requests, ev.RequestID)
 		}
-		if !s.left {
-			s.queue = append(s.queue, ev)
-		}
+		s.out.Queue = append(s.out.Queue, ev)
 	}
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // ID returns the thread's id.
@@ -134,62 +126,13 @@ func (s *Session) ID() string { return s.thread.ID() }
 func (s *Session) PID() int { return s.client.PID() }
 
 // Events yields the events of the session, once.
-func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
-	return func(yield func(ui.Event, error) bool) {
-		s.mu.Lock()
-		used := s.used
-		s.used = true
-		s.mu.Unlock()
-		if used {
-			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
-			return
-		}
-		stop := context.AfterFunc(ctx, func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.changed.Broadcast()
-		})
-		defer stop()
-		for {
-			ev, err, ok := s.next(ctx)
-			if !ok {
-				if err != nil {
-					yield(nil, err)
-				}
-				return
-			}
-			if !yield(ev, nil) {
-				return
-			}
-		}
-	}
-}
-
-// next waits for the next event; false at the end.
-func (s *Session) next(ctx context.Context) (ui.Event, error, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.queue) == 0 && !s.over && ctx.Err() == nil {
-		s.changed.Wait()
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx), false
-	}
-	if len(s.queue) == 0 {
-		return nil, s.err, false
-	}
-	ev := s.queue[0]
-	s.queue[0] = nil
-	s.queue = s.queue[1:]
-	s.changed.Broadcast()
-	return ev, nil, true
-}
+func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 // ended is agent.ErrClosed after the end of the server.
 func (s *Session) ended() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.over {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.closed || s.out.Over {
 		return agent.ErrClosed
 	}
 	return nil
@@ -204,21 +147,21 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	policy, box := permissions(s.mode)
 	p.Model, p.Effort, p.ApprovalPolicy = s.model, s.effort, policy
 	if box != "" {
 		p.SandboxPolicy = sandboxPolicies[box]
 	}
 	p.Extra = s.collaboration()
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	turn, err := s.thread.Send(ctx, p)
 	if err != nil {
 		return translate(err)
 	}
 	turn.Discard() // the events come from the lines
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	s.sent = append(slices.DeleteFunc(s.sent, func(i *sentInput) bool { return i.turn.ID() != "" }), &sentInput{in.UUID, turn})
 	return nil
 }
@@ -294,8 +237,8 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 		err = nil
 	}
 	var out agent.Interrupted
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	for _, i := range s.sent {
 		if i.turn.ID() == "" {
 			out.StillQueued = append(out.StillQueued, i.uuid)
@@ -309,10 +252,10 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 
 // Close ends the server.
 func (s *Session) Close() error {
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.closed = true
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
 	err := s.client.Close()
 	<-s.done
 	return err

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/internal/outbox"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
@@ -26,16 +26,11 @@ type Session struct {
 	stop  context.CancelFunc
 	done  chan struct{} // closed when the last event is queued
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	queue   []ui.Event
+	out     *outbox.Box       // its mutex guards what follows
 	prompts map[string]string // the caller's ids by those of the server
 	sending int
 	kinds   map[string]string // of open requests
-	used    bool
 	closed  bool
-	over    bool
-	err     error
 }
 
 var _ agent.ModeSetter = (*Session)(nil)
@@ -44,14 +39,14 @@ var _ agent.ModeSetter = (*Session)(nil)
 func (p *Provider) attach(ctx context.Context, id string, modes []string) (agent.Session, error) {
 	follow, stop := context.WithCancel(context.Background())
 	s := &Session{p: p, id: id, modes: modes, stop: stop, done: make(chan struct{}), prompts: map[string]string{}, kinds: map[string]string{}}
-	s.changed = sync.NewCond(&s.mu)
+	s.out = outbox.New()
 	attached := make(chan struct{})
 	go s.follow(follow, attached)
 	select {
 	case <-attached:
 		return s, nil
 	case <-s.done:
-		return nil, errors.Join(translate(s.err), s.Close())
+		return nil, errors.Join(translate(s.out.Err), s.Close())
 	case <-ctx.Done():
 		return nil, errors.Join(context.Cause(ctx), s.Close())
 	}
@@ -77,21 +72,21 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 		}
 		s.put(reader.Events(ev.Message))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over = true; !s.closed {
-		s.err = fmt.Errorf("%w: %w", agent.ErrClosed, failed)
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.out.Over = true; !s.closed {
+		s.out.Err = fmt.Errorf("%w: %w", agent.ErrClosed, failed)
 	}
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // put queues events. The id of a prompt is known when the server has accepted it, so what
 // follows waits for that.
 func (s *Session) put(events []ui.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for (s.sending > 0 || len(s.queue) > maxEvents) && !s.closed {
-		s.changed.Wait()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	for (s.sending > 0 || len(s.out.Queue) > maxEvents) && !s.closed {
+		s.out.Changed.Wait()
 	}
 	for _, ev := range events {
 		switch ev := ev.(type) {
@@ -112,69 +107,21 @@ func (s *Session) put(events []ui.Event) {
 		case *ui.QuestionResolved:
 			delete(s.kinds, ev.RequestID)
 		}
-		s.queue = append(s.queue, ev)
+		s.out.Queue = append(s.out.Queue, ev)
 	}
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 }
 
 // ID returns the server's id of the session.
 func (s *Session) ID() string { return s.id }
 
 // Events yields what happens from then on, once.
-func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
-	return func(yield func(ui.Event, error) bool) {
-		s.mu.Lock()
-		used := s.used
-		s.used = true
-		s.mu.Unlock()
-		if used {
-			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
-			return
-		}
-		stop := context.AfterFunc(ctx, func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.changed.Broadcast()
-		})
-		defer stop()
-		for {
-			ev, err := s.next(ctx)
-			if ev == nil {
-				if err != nil {
-					yield(nil, err)
-				}
-				return
-			}
-			if !yield(ev, nil) {
-				return
-			}
-		}
-	}
-}
-
-func (s *Session) next(ctx context.Context) (ui.Event, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.queue) == 0 && !s.over && ctx.Err() == nil {
-		s.changed.Wait()
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case len(s.queue) == 0:
-		return nil, s.err
-	}
-	ev := s.queue[0]
-	s.queue[0] = nil
-	s.queue = s.queue[1:]
-	s.changed.Broadcast()
-	return ev, nil
-}
+func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 func (s *Session) alive() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.over {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.closed || s.out.Over {
 		return agent.ErrClosed
 	}
 	return nil
@@ -188,9 +135,9 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if (in.Text == "") == (len(in.Content) == 0) {
 		return fmt.Errorf("%w: an input has either text or content", agent.ErrInvalid)
 	}
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.sending++
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	var r rpc.Accepted
 	key := rpc.Idempotency{Key: client.Key()}
 	var err error
@@ -203,13 +150,13 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 		}
 		err = s.p.call(ctx, "session.queryWithContent", rpc.QueryWithContentParams{Idempotency: key, SessionID: s.id, Content: blocks, Priority: in.Priority}, &r)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
 	s.sending--
 	if err == nil && r.TurnID != "" {
 		s.prompts[r.TurnID] = in.UUID
 	}
-	s.changed.Broadcast()
+	s.out.Changed.Broadcast()
 	return err
 }
 
@@ -228,9 +175,9 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 	if err := s.alive(); err != nil {
 		return err
 	}
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	kind, open := s.kinds[requestID]
-	s.mu.Unlock()
+	s.out.Mu.Unlock()
 	if !open {
 		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
 	}
@@ -281,10 +228,10 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 
 // Close stops looking. The session lives on at the server.
 func (s *Session) Close() error {
-	s.mu.Lock()
+	s.out.Mu.Lock()
 	s.closed = true
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
 	s.stop()
 	<-s.done
 	return nil

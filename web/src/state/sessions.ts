@@ -27,6 +27,8 @@ export interface Entry {
   tag: string;
   archived: boolean;
   unread: boolean;
+  /** It is open in a terminal now. */
+  terminal: boolean;
 }
 
 export const live = signal<readonly SessionSummary[]>([]);
@@ -74,6 +76,7 @@ export function entryOfLive(s: SessionSummary, read: ReadonlyMap<string, number>
     tag: "",
     archived: s.archived === true,
     unread: at !== undefined && s.seq > at,
+    terminal: s.live === "terminal",
   };
 }
 
@@ -94,6 +97,7 @@ export function entryOfPast(h: HistoryInfo): Entry {
     tag: h.tag ?? "",
     archived: h.archived === true,
     unread: false,
+    terminal: h.live === "terminal",
   };
 }
 

@@ -30,6 +30,8 @@ export const en = {
   sidebar: "Sidebar",
   panel: "Panel",
   live: "Live",
+  inTerminal: "In a terminal",
+  inTerminalNote: "It is open in a terminal. Fork it now, or continue here when the terminal has closed it.",
   today: "Today",
   earlier: "Earlier",
   needsYou: "needs you",

@@ -27,6 +27,8 @@ export const zh: Words = {
   sidebar: "侧栏",
   panel: "面板",
   live: "运行中",
+  inTerminal: "在终端中",
+  inTerminalNote: "此会话正在终端中打开。可以现在分叉，或在终端关闭后于此继续。",
   today: "今天",
   earlier: "更早",
   needsYou: "等你处理",

@@ -119,7 +119,7 @@ export function HistoryPage({ id }: { id: string }) {
       )}
       <div class="dock plain">
         <div class="dock-in act">
-          <span class="two">{t.pastNote}</span>
+          <span class="two">{info?.live === "terminal" ? t.inTerminalNote : t.pastNote}</span>
           <span class="sp" />
           <Button
             onClick={() =>

@@ -150,6 +150,7 @@ function Row({ e, hit, query }: { e: Entry; hit: HistoryHit | undefined; query: 
           </a>
           {e.tag !== "" && <span class="chip">{plain(e.tag)}</span>}
           {e.dot === "ask" && <span class="chip warn">{t.needsYou}</span>}
+          {e.terminal && <span class="chip">{t.inTerminal}</span>}
         </span>
         {hit && (
           <span class="hit" dir="auto">

@@ -161,6 +161,7 @@ function SessionRow({ e }: { e: Entry }) {
       <span class="s-l">
         <span class="s-meta">{plain([e.project, e.branch].filter((x) => x !== "").join(" · "))}</span>
         {e.dot === "ask" && <span class="s-flag">{t.needsYou}</span>}
+        {e.terminal && <span class="s-age">{t.inTerminal}</span>}
       </span>
     </a>
   );
