@@ -75,9 +75,6 @@ func TestReview(t *testing.T) {
 	r.refused(rpc.Conflict, "review.send", rpc.ReviewSendParams{SessionID: id, IDs: []string{five.ID}})
 	states := func() string {
 		var s []string
-		if err := r.server.with(r.ctx(), id, func(*actor) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
 		r.diff(id, rpc.WorkspaceScope{}) // it waits for the look after the turn
 		for _, c := range r.comments(id) {
 			s = append(s, c.State+c.ResolvedBy)

@@ -149,10 +149,10 @@ func TestWorkspaceTurns(t *testing.T) {
 		t.Errorf("the diff is %+v", d)
 	}
 	w.until("the events", func(*uiConversation) bool { return len(workspaceEvents(w)) >= 6 })
+	w.stop()
 	if got, want := workspaceEvents(w), []string{"turn_started", "turn_ended true", "turn_started", "turn_ended true", "turn_started", "turn_ended"}; !slices.Equal(got, want) {
 		t.Errorf("the events are %q, want %q", got, want)
 	}
-	w.stop()
 	r.restart()
 	if again := r.diff(id, rpc.WorkspaceScope{}); !slices.Equal(again.Turns, d.Turns) || len(again.Files) != 2 {
 		t.Errorf("after a restart: %+v", again)
@@ -166,7 +166,7 @@ func TestWorkspaceTurns(t *testing.T) {
 // workspaceEvents are the events of files that a viewer has seen.
 func workspaceEvents(w *watcher) []string {
 	var all []string
-	for _, m := range w.messages { // the lock is held by until, or the viewer has what it waits for
+	for _, m := range w.messages { // the lock is held by until, or the viewer has stopped
 		var info struct {
 			Workspace *rpc.WorkspaceEvent
 		}

@@ -72,7 +72,7 @@ func TestCreateBranches(t *testing.T) {
 }
 
 func TestCreateRefuses(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.SetupTimeout = time.Second })
+	w := newWorld(t)
 	w.git("branch", "there")
 	plain := filepath.Join(w.dir, "plain")
 	if err := os.Mkdir(plain, 0o700); err != nil {
@@ -97,7 +97,6 @@ func TestCreateRefuses(t *testing.T) {
 		{"a branch that is checked out", CreateOptions{Branch: "main"}, nil},
 		{"an id", CreateOptions{ID: "../x"}, ErrInvalid},
 		{"a setup command that fails", CreateOptions{Setup: "echo why; exit 3"}, nil},
-		{"a setup command that does not end", CreateOptions{Setup: "sleep 1000"}, context.DeadlineExceeded},
 	} {
 		if tt.o.Repo == "" {
 			tt.o.Repo = w.repo
@@ -109,6 +108,10 @@ func TestCreateRefuses(t *testing.T) {
 		if e, ok := errors.AsType[*SetupError](err); ok && tt.want == nil && e.Output != "why\n" {
 			t.Errorf("%s: the output is %q", tt.name, e.Output)
 		}
+	}
+	w.Manager.opts.SetupTimeout = 10 * time.Millisecond
+	if _, err := w.Create(w.ctx(), CreateOptions{Repo: w.repo, Setup: "sleep 1000"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a setup command that does not end: %v", err)
 	}
 	same()
 	if got := w.git("for-each-ref", "refs/heads/parley"); got != "" {
