@@ -25,7 +25,7 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRepoHarness(t)
-	values := map[string]string{"/home/me/project": r.repo}
+	values := map[string]string{"/srv/project": r.repo}
 	var seen []string
 	for _, m := range guideRequest.FindAllStringSubmatch(string(page), -1) {
 		method, body := m[1], m[2]

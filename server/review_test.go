@@ -121,6 +121,34 @@ func TestReviewPrompt(t *testing.T) {
 	}
 }
 
+// A comment is resolved when what it is about differs.
+func TestCommentTouched(t *testing.T) {
+	hunk := workspace.Hunk{ID: "h", OldStart: 4, OldLines: 3, NewStart: 4, NewLines: 3, Lines: []string{" a", "-b", "+B", " c"}}
+	file := func(f workspace.File) workspace.Diff {
+		return workspace.Diff{Files: []workspace.File{{Path: "other"}, f}}
+	}
+	for name, tt := range map[string]struct {
+		side string
+		line int64
+		diff workspace.Diff
+		want bool
+	}{
+		"a line of the new side":        {"new", 5, file(workspace.File{Path: "f", Hunks: []workspace.Hunk{hunk}}), true},
+		"a line beside it":              {"new", 4, file(workspace.File{Path: "f", Hunks: []workspace.Hunk{hunk}}), false},
+		"a file that is as it was":      {"new", 5, workspace.Diff{}, false},
+		"a file that is gone":           {"new", 9, file(workspace.File{Path: "f", Kind: workspace.Deleted}), true},
+		"a file that was moved":         {"new", 5, file(workspace.File{Path: "g", OldPath: "f", Hunks: []workspace.Hunk{hunk}}), true},
+		"a hunk of the old side":        {"old", 5, file(workspace.File{Path: "f", Hunks: []workspace.Hunk{hunk}}), false},
+		"another hunk in its place":     {"old", 5, file(workspace.File{Path: "f", Hunks: []workspace.Hunk{{ID: "i"}}}), true},
+		"a file that is as in the base": {"old", 5, workspace.Diff{}, true},
+	} {
+		c := comment{ReviewComment: rpc.ReviewComment{File: "f", From: tt.line, To: tt.line, Side: tt.side, Hunk: "h"}}
+		if got := c.touchedBy(tt.diff); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // A comment follows its lines, and is stale where they are not there or not to be told
 // from others.
 func TestCommentPlaced(t *testing.T) {

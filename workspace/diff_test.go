@@ -145,6 +145,35 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
+// A file that was changed in the moment in which the index was written, with the same size
+// and time, is seen as changed, as git itself does.
+func TestSnapshotRacy(t *testing.T) {
+	w := newWorld(t)
+	w.git("config", "core.trustctime", "false")
+	w.git("config", "core.checkStat", "minimal")
+	w.write("repo/racy.txt", "one\n")
+	w.git("add", "racy.txt")
+	file, index := filepath.Join(w.repo, "racy.txt"), filepath.Join(w.repo, ".git", "index")
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("repo/racy.txt", "two\n")
+	for _, name := range []string{file, index} {
+		if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := w.Tree(w.ctx(), w.repo, "s-racy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, ok := w.diff(tree, "HEAD", "").file("racy.txt")
+	if !ok || len(f.Hunks) != 1 || f.Hunks[0].Lines[0] != "+two" {
+		t.Errorf("the file is %+v", f)
+	}
+}
+
 // Looking at a user's checkout, with everything a checkout can have, changes none of it. A
 // session in a directory below the top sees that directory alone.
 func TestPlainDirectory(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 const killedID = "w-0123456789ab"
@@ -69,6 +70,13 @@ func killedOp(ctx context.Context, m *Manager, dir, op string) error {
 // elsewhere. Then it opens the data directory again.
 func (w *world) kill(op, point string) {
 	w.Helper()
+	w.killed(op, point)
+	w.open()
+}
+
+// killed is kill without the opening.
+func (w *world) killed(op, point string) {
+	w.Helper()
 	if err := w.Manager.Close(); err != nil {
 		w.Fatal(err)
 	}
@@ -82,7 +90,6 @@ func (w *world) kill(op, point string) {
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() {
 		w.Fatalf("%s, %s: the process was not killed: %v\n%s", op, point, err, out)
 	}
-	w.open()
 }
 
 const editedOnce, editedTwice = "THREE", "TWENTY"
@@ -184,20 +191,37 @@ func (w *world) committed(ws Workspace, made bool) {
 	}
 }
 
-// A git that outlives its manager is waited for; one that is killed too leaves a lock that
-// is removed.
-func TestKilledInGit(t *testing.T) {
-	for name, also := range map[string]string{"the manager": "", "both": "; kill -9 $PPID"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ws, _ := killedWorld(t)
-			w.hook("pre-commit", fmt.Sprintf("test -e %[1]s || exit 0; pid=$(cat %[1]s); rm %[1]s; kill -9 $pid%[2]s", filepath.Join(w.dir, "pid"), also))
-			same := w.untouched()
-			w.kill("commit", "")
-			w.committed(ws, also == "")
-			same()
-		})
+// A git that outlives its manager is waited for.
+func TestKilledGitGoesOn(t *testing.T) {
+	w, ws, _ := killedWorld(t)
+	release := filepath.Join(w.dir, "release")
+	// It ends when the test says so, or after a minute.
+	w.hook("pre-commit", fmt.Sprintf("test -e %[1]s || exit 0; pid=$(cat %[1]s); rm %[1]s; kill -9 $pid; n=0; while ! test -e %[2]s && test $n -lt 1200; do n=$((n+1)); sleep 0.05; done",
+		filepath.Join(w.dir, "pid"), release))
+	same := w.untouched()
+	w.killed("commit", "")
+	opts := w.opts
+	opts.Timeout = 200 * time.Millisecond
+	if m, err := Open(w.ctx(), opts); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the directory was opened while git runs: %v, %v", m, err)
 	}
+	w.write("release", "")
+	w.open()
+	w.committed(ws, true)
+	same()
+}
+
+// A git that is killed with its manager leaves a lock, which is removed.
+func TestKilledInGit(t *testing.T) {
+	t.Run("commit", func(t *testing.T) {
+		t.Parallel()
+		w, ws, _ := killedWorld(t)
+		w.hook("pre-commit", fmt.Sprintf("test -e %[1]s || exit 0; pid=$(cat %[1]s); rm %[1]s; kill -9 $pid; kill -9 $PPID", filepath.Join(w.dir, "pid")))
+		same := w.untouched()
+		w.kill("commit", "")
+		w.committed(ws, false)
+		same()
+	})
 	t.Run("worktree", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
