@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // brief is a file of a diff in one line.
@@ -18,9 +19,12 @@ func brief(f File) string {
 	if f.OldMode != f.NewMode {
 		s += fmt.Sprintf(" %s:%s", f.OldMode, f.NewMode)
 	}
-	for word, set := range map[string]bool{" binary": f.Binary, " large": f.Large, " untracked": f.Untracked, " truncated": f.Truncated} {
-		if set {
-			s += word
+	for _, flag := range []struct {
+		word string
+		set  bool
+	}{{" binary", f.Binary}, {" large", f.Large}, {" untracked", f.Untracked}, {" truncated", f.Truncated}} {
+		if flag.set {
+			s += flag.word
 		}
 	}
 	return fmt.Sprintf("%s +%d -%d hunks %d", s, f.Added, f.Removed, len(f.Hunks))
@@ -151,19 +155,19 @@ func TestSnapshotRacy(t *testing.T) {
 	w := newWorld(t)
 	w.git("config", "core.trustctime", "false")
 	w.git("config", "core.checkStat", "minimal")
-	w.write("repo/racy.txt", "one\n")
-	w.git("add", "racy.txt")
-	file, index := filepath.Join(w.repo, "racy.txt"), filepath.Join(w.repo, ".git", "index")
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.write("repo/racy.txt", "two\n")
-	for _, name := range []string{file, index} {
-		if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+	past := time.Now().Add(-time.Hour) // some gits compare seconds
+	at := func(name string) {
+		t.Helper()
+		if err := os.Chtimes(filepath.Join(w.repo, name), past, past); err != nil {
 			t.Fatal(err)
 		}
 	}
+	w.write("repo/racy.txt", "one\n")
+	at("racy.txt")
+	w.git("add", "racy.txt")
+	w.write("repo/racy.txt", "two\n")
+	at("racy.txt")
+	at(".git/index")
 	tree, err := w.Tree(w.ctx(), w.repo, "s-racy")
 	if err != nil {
 		t.Fatal(err)
