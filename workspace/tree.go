@@ -71,6 +71,9 @@ func (m *Manager) toplevel(ctx context.Context, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", invalid("directory %q is not absolute", dir)
 	}
+	if !belowGit(dir) {
+		return "", fmt.Errorf("%w: %s", ErrNoGit, dir)
+	}
 	top, err := m.git.line(ctx, dir, "rev-parse", "--show-toplevel")
 	if e, ok := errors.AsType[*GitError](err); ok {
 		if strings.Contains(e.Output, "not a git repository") || strings.Contains(e.Output, "must be run in a work tree") {
@@ -85,6 +88,21 @@ func (m *Manager) toplevel(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("workspace: %w", err)
 	}
 	return real, nil
+}
+
+// belowGit reports whether a directory, or one above it, has a .git. Without one git need
+// not be asked.
+func belowGit(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false
+		}
+		dir = parent
+	}
 }
 
 // hold locks a directory against other calls and returns how to unlock it.
