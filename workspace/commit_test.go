@@ -46,6 +46,7 @@ func TestCommit(t *testing.T) {
 	if !strings.Contains(c.Output, "looked at: a.txt new.txt sub/b.txt") || c.Branch != ws.Branch {
 		t.Errorf("branch %s, output %q", c.Branch, c.Output)
 	}
+	same()
 	w.hook("commit-msg", "exit 0")
 	same = w.untouched()
 	w.put(tree, ":(top)x", "odd\n")
