@@ -54,6 +54,8 @@ type ErrorObject struct {
 // ErrorData says why in a word that programs can read.
 type ErrorData struct {
 	Reason Reason `json:"reason"`
+	// Hunks are those that are now where the one was that a request has named.
+	Hunks []WorkspaceHunk `json:"hunks,omitempty"`
 }
 
 // Empty is the parameters or the result of a method that has none.
