@@ -121,9 +121,10 @@ var importRules = []importRule{
 	{pkg: "agent/agenttest", own: append([]string{"agent", "ui"}, belowUI...)},
 	{
 		pkg:     "server/...",
-		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "contextref", "internal/schema"}, wire...),
+		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "contextref", "webhook", "internal/schema"}, wire...),
 		modules: []string{"github.com/coder/websocket", "github.com/prometheus/client_golang", otel, jsonSchema},
 	},
+	{pkg: "webhook"},
 	{pkg: "client", own: append([]string{"rpc", "ui"}, wire...), modules: []string{"github.com/coder/websocket"}},
 
 	{pkg: "cmd/...", own: []string{"..."}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", otel, "github.com/yuin/goldmark", "golang.org/x/term"}},

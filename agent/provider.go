@@ -44,6 +44,9 @@ type Options struct {
 	At                    string            // of Resume: the message after which the copy begins; empty is the end
 	ID                    string            // of Open: the session id to use; empty lets the agent choose
 	Files                 Files             // is called around the tools that use files; nil is the disk alone
+	// OnUsed is told what each answer of the model used, from any goroutine; it returns at
+	// once. Providers that do not know it never call it. Nil is nobody.
+	OnUsed func(Used)
 }
 
 // Resumer is implemented by a provider whose sessions outlive their process.
