@@ -1,0 +1,86 @@
+// Package guide reads the code in the Markdown pages of the repository, so that tests can
+// compile and run it.
+//
+// A page is a program in pieces. Every fence with the word go holds declarations, or a whole
+// file that begins with a package clause; the pieces of a page are put together as one package
+// by [Assemble]. A piece without imports gets those of the packages whose names it uses, as an
+// editor would add them. The names and the lines of errors are those of the page.
+//
+// A fence with the word sh holds commands that a test runs. When it is not to be run, the word
+// norun and a reason come after sh: [Snippet.NoRun] returns the reason.
+package guide
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Snippet is one fenced block of a page.
+type Snippet struct {
+	Page string // its file, with slashes
+	Line int    // of its first line of text, from 1
+	Info string // what stands after the fence, as in "go" or "sh norun: it serves"
+	Text string // with the line feed of the last line
+}
+
+// Lang is the first word after the fence, the language of the snippet.
+func (s *Snippet) Lang() string {
+	lang, _, _ := strings.Cut(s.Info, " ")
+	return lang
+}
+
+// NoRun returns the reason why a test must not run the snippet, and whether the page says so
+// at all. A snippet that says so without a reason is a mistake of the page.
+func (s *Snippet) NoRun() (reason string, ok bool) {
+	_, rest, _ := strings.Cut(s.Info, " ")
+	reason, ok = strings.CutPrefix(rest, "norun")
+	return strings.TrimSpace(strings.TrimPrefix(reason, ":")), ok
+}
+
+const fence = "```"
+
+// Snippets returns the fenced blocks of a page in their order. A fence that is not closed ends
+// with the page. Fences inside of a list may be indented; their text keeps its indentation.
+func Snippets(page, text string) []Snippet {
+	var all []Snippet
+	var open *Snippet
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		info, isFence := strings.CutPrefix(strings.TrimSpace(line), fence)
+		switch {
+		case isFence && open != nil:
+			all, open = append(all, *open), nil
+		case isFence:
+			open = &Snippet{Page: page, Line: number + 1, Info: info}
+		case open != nil:
+			open.Text += line
+		}
+	}
+	if open != nil {
+		all = append(all, *open)
+	}
+	return all
+}
+
+// Pages returns the pages of the documentation below the root of the repository: the README and
+// every Markdown file below docs, sorted by name.
+func Pages(root fs.FS) ([]string, error) {
+	pages := []string{"README.md"}
+	err := fs.WalkDir(root, "docs", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && path.Ext(name) == ".md" {
+			pages = append(pages, name)
+		}
+		return err
+	})
+	slices.Sort(pages)
+	return pages, err
+}
+
+// Name returns a name for the package of a page: "hooks" for docs/guide/hooks.md.
+func Name(page string) string {
+	name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(page, "docs/"), "guide/"), ".md")
+	return strings.ToLower(strings.NewReplacer("/", "", "-", "", "_", "").Replace(name))
+}
