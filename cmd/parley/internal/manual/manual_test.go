@@ -12,7 +12,7 @@ import (
 
 func command() *cobra.Command {
 	root := &cobra.Command{Use: "parley", Short: "Run coding agents"}
-	cmd := &cobra.Command{Use: "run [flags] PROMPT", Short: "Ask", Long: "Ask\n.dots and \\n stay.", Example: "  parley run -x", Run: func(*cobra.Command, []string) {}}
+	cmd := &cobra.Command{Use: "run [flags] PROMPT", Short: "Ask", Long: "Ask\n.dots and \\n stay, ✓ too.", Example: "  parley run -x", Run: func(*cobra.Command, []string) {}}
 	cmd.Flags().StringP("output", "o", "text", "the `FORMAT`: a|b")
 	cmd.Flags().String("data", "/srv/x/parley", "where")
 	cmd.Flags().Bool("secret", false, "not shown")
@@ -37,7 +37,7 @@ func TestMarkdown(t *testing.T) {
 
 func TestRoff(t *testing.T) {
 	got := manual.Roff(manual.Commands(command())[1])
-	for _, want := range []string{".TH PARLEY\\-RUN 1", "parley\\-run \\- Ask\n", "\\&.dots and \\en stay.", ".BI \"\\-o, \\-\\-output\" \" FORMAT\"\n", ".SH EXAMPLES\n.nf\n  parley run \\-x\n.fi\n"} {
+	for _, want := range []string{".TH PARLEY\\-RUN 1", "parley\\-run \\- Ask\n", "\\&.dots and \\en stay, \\[u2713] too.", ".BI \"\\-o, \\-\\-output\" \" FORMAT\"\n", ".SH EXAMPLES\n.nf\n  parley run \\-x\n.fi\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}

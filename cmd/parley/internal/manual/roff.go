@@ -70,16 +70,25 @@ func preformatted(b *strings.Builder, text string) {
 	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(text))
 }
 
-// escape makes text safe for roff: no line is taken for a request, no backslash for an escape, and
-// a hyphen stays one that can be copied.
+// escape makes text safe for roff: no line is taken for a request, no backslash for an escape, a
+// hyphen stays one that can be copied, and what is not ASCII goes by its number.
 func escape(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-			b.WriteString(`\&`)
+	first := true
+	for _, r := range text {
+		switch {
+		case first && (r == '.' || r == '\''):
+			b.WriteString(`\&` + string(r))
+		case r == '\\':
+			b.WriteString(`\e`)
+		case r == '-':
+			b.WriteString(`\-`)
+		case r > '~':
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
 		}
-		b.WriteString(line)
+		first = r == '\n'
 	}
 	return b.String()
 }

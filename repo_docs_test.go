@@ -1,0 +1,136 @@
+package parley_test
+
+import (
+	"go/ast"
+	"go/token"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// docsText is all that is written below docs.
+func docsText(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range sourceFiles(t, func(name string) bool { return strings.HasPrefix(name, "docs/") && path.Ext(name) == ".md" }) {
+		b.Write(readFile(t, name))
+	}
+	return b.String()
+}
+
+var sentinel = regexp.MustCompile(`^Err[A-Z]`)
+
+// exportedErrors returns the errors that a file of a public package exports: variables named
+// ErrX and types named XError.
+func exportedErrors(f *goFile) (names []string) {
+	for _, decl := range f.ast.Decls {
+		gen, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range gen.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.Name.IsExported() && strings.HasSuffix(spec.Name.Name, "Error") {
+					names = append(names, spec.Name.Name)
+				}
+			case *ast.ValueSpec:
+				for _, id := range spec.Names {
+					if gen.Tok == token.VAR && sentinel.MatchString(id.Name) {
+						names = append(names, id.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Every error that a public package exports is found by a search in docs.
+func TestErrorsAreDocumented(t *testing.T) {
+	text := docsText(t)
+	found := 0
+	for _, name := range sourceFiles(t, hasExt(".go")) {
+		f, err := parseGo(name, readFile(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.isTest() || !f.isPublic() {
+			continue
+		}
+		for _, id := range exportedErrors(f) {
+			found++
+			word := f.ast.Name.Name + "." + id
+			if !regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).MatchString(text) {
+				t.Errorf("%s: docs do not name %s; docs/reference/errors.md says when each is returned and what helps", name, word)
+			}
+		}
+	}
+	if found < 80 {
+		t.Errorf("only %d errors were looked for", found)
+	}
+}
+
+// Every method of the server is in the reference, and the reference has no other.
+func TestMethodsAreDocumented(t *testing.T) {
+	text := string(readFile(t, "docs/reference/methods.md"))
+	text, reasons, _ := strings.Cut(text, "## Reasons")
+	var known []string
+	for _, m := range rpc.Methods {
+		known = append(known, m.Name)
+		if !strings.Contains(text, "\n| `"+m.Name+"` | ") {
+			t.Errorf("docs/reference/methods.md does not say what %s does", m.Name)
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(known, m[1]) {
+			t.Errorf("docs/reference/methods.md has %s, which is not a method", m[1])
+		}
+	}
+	source := string(readFile(t, "rpc/service.go"))
+	for _, m := range regexp.MustCompile(`Reason = "(\w+)"`).FindAllStringSubmatch(source, -1) {
+		if !strings.Contains(reasons, "\n| `"+m[1]+"` | ") {
+			t.Errorf("docs/reference/methods.md does not explain the reason %s", m[1])
+		}
+	}
+}
+
+// The README is one screen, and begins with the two commands.
+func TestREADMEIsShort(t *testing.T) {
+	text := string(readFile(t, "README.md"))
+	if lines := strings.Count(text, "\n"); lines > 140 {
+		t.Errorf("the README has %d lines, more than 140", lines)
+	}
+	run, test := strings.Index(text, "\nmake run "), strings.Index(text, "\nmake test ")
+	if head := strings.Count(text[:max(run, 0)], "\n"); run < 0 || test < run || head > 10 {
+		t.Error("the README does not begin with make run and make test")
+	}
+	for _, name := range sourceFiles(t, func(name string) bool { return path.Dir(name) == "docs/guide" }) {
+		if !strings.Contains(text, "("+name+")") {
+			t.Errorf("the README does not lead to %s", name)
+		}
+	}
+}
+
+// The workflow runs the two commands, and nothing that they do not.
+func TestWorkflow(t *testing.T) {
+	text, err := os.ReadFile(".github/workflows/ci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"make test", "make build", "timeout-minutes:", "permissions:"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the workflow has no %q", want)
+		}
+	}
+	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(string(text), -1) {
+		if !regexp.MustCompile(`^actions/[a-z-]+@v\d+$`).MatchString(m[1]) {
+			t.Errorf("the workflow uses %s", m[1])
+		}
+	}
+}
