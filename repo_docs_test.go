@@ -134,3 +134,54 @@ func TestWorkflow(t *testing.T) {
 		}
 	}
 }
+
+var testLink = regexp.MustCompile(`\[(\w+)\]\(\.\./([\w./-]+_test\.go)\)`)
+
+// ourCells returns the cells of the column Parley in the tables of the comparison, by line.
+func ourCells(text string) map[int]string {
+	cells := map[int]string{}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		parts := strings.Split(strings.TrimSpace(line), "|")
+		if len(parts) > 3 && !strings.HasPrefix(parts[1], "---") && strings.TrimSpace(parts[2]) != "Parley" {
+			cells[number] = strings.TrimSpace(parts[2])
+		}
+	}
+	return cells
+}
+
+// Every claim of ours in the comparison names tests that exist.
+func TestComparison(t *testing.T) {
+	cells := ourCells(string(readFile(t, "docs/comparison.md")))
+	if len(cells) < 50 {
+		t.Errorf("only %d claims were found", len(cells))
+	}
+	for line, cell := range cells {
+		links := testLink.FindAllStringSubmatch(cell, -1)
+		if len(links) == 0 {
+			t.Errorf("docs/comparison.md:%d: %q names no test", line, cell)
+		}
+		for _, m := range links {
+			if !hasTest(t, m[2], m[1]) {
+				t.Errorf("docs/comparison.md:%d: %s has no %s", line, m[2], m[1])
+			}
+		}
+	}
+}
+
+// hasTest reports whether a file declares a test of this name.
+func hasTest(t *testing.T, file, name string) bool {
+	t.Helper()
+	if _, err := os.Stat(file); err != nil || !testFunc.MatchString(name) {
+		return false
+	}
+	f, err := parseGo(file, readFile(t, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(f.ast.Decls, func(decl ast.Decl) bool {
+		fn, ok := decl.(*ast.FuncDecl)
+		return ok && fn.Recv == nil && fn.Name.Name == name
+	})
+}
