@@ -18,6 +18,12 @@ import (
 type guideRun struct {
 	replies []claudetest.Reply
 	want    []string
+	queues  bool // prompts wait, and the CLI may merge two of them into one turn with one reply
+}
+
+// answer is a reply to a request whose last prompt has these words.
+func answer(prompt, text string) claudetest.Reply {
+	return claudetest.Say(text).When(claudetest.Match{LastIncludes: prompt})
 }
 
 func says(texts ...string) (replies []claudetest.Reply) {
@@ -33,10 +39,10 @@ var shell = func(command string) claudetest.Reply {
 
 // guideRuns has every page with a program. A page that has one and is not here fails the test.
 var guideRuns = map[string]guideRun{
-	"readme": {says("It is 4."), []string{"It is 4.", "1 turns, $0.0001"}},
+	"readme": {says("It is 4."), []string{"It is 4.", "1 turns, $0.0001"}, false},
 	"conversations": {
-		append(says("4", "Oslo"), claudetest.Use("StructuredOutput", map[string]any{"files": 3}), claudetest.Say("1 2 3"), claudetest.Say("3 2 1")),
-		[]string{"4 for ", "Oslo\n1 turns", "3 files", "1 2 3\n3 2 1"},
+		append(says("4", "Oslo"), claudetest.Use("StructuredOutput", map[string]any{"files": 3}), answer("Count to three.", "1 2 3"), answer("And backwards.", "3 2 1")),
+		[]string{"4 for ", "Oslo\n1 turns", "3 files", "1 2 3\n"}, true,
 	},
 	"permissions": {[]claudetest.Reply{
 		shell("rm old"), shell("touch new"), shell("cat .env"),
@@ -45,21 +51,23 @@ var guideRuns = map[string]guideRun{
 			"options": []any{map[string]any{"label": "A", "description": "first"}, map[string]any{"label": "B", "description": "second"}},
 		}}}),
 		claudetest.Say("Clean."),
-	}, []string{"Clean.", "denied: Bash"}},
-	"hooks":                   {[]claudetest.Reply{shell("rm -r build"), claudetest.Say("Done.")}, []string{"ran Bash", "would run: rm -r build", "Done."}},
-	"tools":                   {[]claudetest.Reply{claudetest.Use("mcp__meteo__weather", map[string]any{"name": "Oslo"}), claudetest.Say("It is cold.")}, []string{"It is cold."}},
-	"sessions":                {says("Heron it is."), []string{"claude --resume", "found: ", "2 messages", "Heron it is.", "1 answers"}},
-	"stores":                  {says("Noted.", "heron"), []string{"heron\n"}},
-	"production":              {says("one", "two", "three", "four"), []string{"one\n", "two 1 in use", "0 places held"}},
-	"tracing":                 {says("Hi."), []string{"first token after", "the turn cost $0.0001"}},
-	"screens":                 {says("Hello there."), []string{"Hello there.\n", "true bytes for a browser", "user: Say hello. (complete)", "assistant: Hello there. (complete)"}},
-	"server":                  {says("Hello from the agent."), []string{"user Say hello.", "assistant Hello from the agent."}},
-	"codex":                   {nil, []string{"PASS"}},
-	"testing":                 {nil, []string{"PASS"}},
-	"security":                {[]claudetest.Reply{shell("cat .env"), claudetest.Say("It is empty.")}, []string{"It is empty."}},
-	"troubleshooting":         {says("Hi."), []string{"Hi."}},
-	"migratingfrompython":     {says("4", "Hello."), []string{"4\n", "system/init\n", "assistant\n", "result\n"}},
-	"migratingfromtypescript": {append(says("4", "one!", "two!"), claudetest.Use("mcp__calc__add", map[string]any{"A": 1, "B": 2}), claudetest.Say("3")), []string{"4\n", "two!\n"}},
+	}, []string{"Clean.", "denied: Bash"}, false},
+	"hooks":               {[]claudetest.Reply{shell("rm -r build"), claudetest.Say("Done.")}, []string{"ran Bash", "would run: rm -r build", "Done."}, false},
+	"tools":               {[]claudetest.Reply{claudetest.Use("mcp__meteo__weather", map[string]any{"name": "Oslo"}), claudetest.Say("It is cold.")}, []string{"It is cold."}, false},
+	"sessions":            {says("Heron it is."), []string{"claude --resume", "found: ", "2 messages", "Heron it is.", "1 answers"}, false},
+	"stores":              {says("Noted.", "heron"), []string{"heron\n"}, false},
+	"production":          {says("one", "two", "three", "four"), []string{"one\n", "two 1 in use", "0 places held"}, false},
+	"tracing":             {says("Hi."), []string{"first token after", "the turn cost $0.0001"}, false},
+	"screens":             {says("Hello there."), []string{"Hello there.\n", "true bytes for a browser", "user: Say hello. (complete)", "assistant: Hello there. (complete)"}, false},
+	"server":              {says("Hello from the agent."), []string{"user Say hello.", "assistant Hello from the agent."}, false},
+	"codex":               {nil, []string{"PASS"}, false},
+	"testing":             {nil, []string{"PASS"}, false},
+	"security":            {[]claudetest.Reply{shell("cat .env"), claudetest.Say("It is empty.")}, []string{"It is empty."}, false},
+	"troubleshooting":     {says("Hi."), []string{"Hi."}, false},
+	"migratingfrompython": {says("4", "Hello."), []string{"4\n", "system/init\n", "assistant\n", "result\n"}, false},
+	"migratingfromtypescript": {append(says("4"), answer("First question.", "one!"), answer("Second question.", "two!"),
+		claudetest.Use("mcp__calc__add", map[string]any{"A": 1, "B": 2}).When(claudetest.Match{LastIncludes: "Add 1 and 2."}), claudetest.Say("3")),
+		[]string{"4\n", "one!\n"}, true},
 }
 
 // Every Go snippet of the README and of docs compiles, and the programs that the pages are in pieces
@@ -135,6 +143,7 @@ func runGuide(t *testing.T, bin, name, cli string, run guideRun) {
 	cmd := exec.CommandContext(ctx, bin, name)
 	cmd.Dir = dir
 	cmd.Env = append(env, "PARLEY_CLI="+cli, "PATH="+path+":/usr/bin:/bin", "GOCOVERDIR="+t.TempDir())
+	cmd.WaitDelay = 10 * time.Second
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -145,7 +154,7 @@ func runGuide(t *testing.T, bin, name, cli string, run guideRun) {
 			t.Errorf("%q was not printed", want)
 		}
 	}
-	if left := api.Unused(); left > 0 {
+	if left := api.Unused(); left > 0 && (!run.queues || left > 1) {
 		t.Errorf("%d replies were not asked for", left)
 	}
 	if t.Failed() {
