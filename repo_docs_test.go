@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/docs"
 	"github.com/seed7221b0f9/parley/rpc"
 )
 
@@ -76,15 +77,16 @@ func TestErrorsAreDocumented(t *testing.T) {
 	}
 }
 
-// Every method of the server is in the reference, and the reference has no other.
+// Every method and every reason of the server is found by a search in docs, and the reference has no
+// method that does not exist.
 func TestMethodsAreDocumented(t *testing.T) {
-	text := string(readFile(t, "docs/reference/methods.md"))
-	text, reasons, _ := strings.Cut(text, "## Reasons")
+	all := docsText(t)
+	text, _, _ := strings.Cut(string(readFile(t, "docs/reference/methods.md")), "## Reasons")
 	var known []string
 	for _, m := range rpc.Methods {
 		known = append(known, m.Name)
-		if !strings.Contains(text, "\n| `"+m.Name+"` | ") {
-			t.Errorf("docs/reference/methods.md does not say what %s does", m.Name)
+		if !regexp.MustCompile("(`|/v1/)" + regexp.QuoteMeta(m.Name) + `\b`).MatchString(all) {
+			t.Errorf("docs do not say what %s does; docs/reference/methods.md has a row for each method", m.Name)
 		}
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(text, -1) {
@@ -94,8 +96,8 @@ func TestMethodsAreDocumented(t *testing.T) {
 	}
 	source := string(readFile(t, "rpc/service.go"))
 	for _, m := range regexp.MustCompile(`Reason = "(\w+)"`).FindAllStringSubmatch(source, -1) {
-		if !strings.Contains(reasons, "\n| `"+m[1]+"` | ") {
-			t.Errorf("docs/reference/methods.md does not explain the reason %s", m[1])
+		if !strings.Contains(all, "`"+m[1]+"`") {
+			t.Errorf("docs do not explain the reason %s; docs/reference/methods.md has a row for each", m[1])
 		}
 	}
 }
@@ -110,9 +112,13 @@ func TestREADMEIsShort(t *testing.T) {
 	if head := strings.Count(text[:max(run, 0)], "\n"); run < 0 || test < run || head > 10 {
 		t.Error("the README does not begin with make run and make test")
 	}
-	for _, name := range sourceFiles(t, func(name string) bool { return path.Dir(name) == "docs/guide" }) {
-		if !strings.Contains(text, "("+name+")") {
-			t.Errorf("the README does not lead to %s", name)
+	topics, err := docs.Topics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range topics {
+		if !strings.Contains(text, "(docs/"+topic.Page+")") {
+			t.Errorf("the README does not lead to docs/%s", topic.Page)
 		}
 	}
 }

@@ -24,8 +24,9 @@ type Topic struct {
 // renamed are the topics that would have the name of a command, by the name of their page.
 var renamed = map[string]string{"sessions": "history"}
 
-// Topics returns the topics in the order of their names of pages. The error says which page lacks a
-// heading, a paragraph or the section "In short"; the tests of the package keep it nil.
+// Topics returns the topics in the order of their names of pages. A page without the section "In
+// short" is not a topic. The error says which page has the section and lacks a heading, a first
+// paragraph or the list; the tests of the package keep it nil.
 func Topics() ([]Topic, error) {
 	entries, err := guides.ReadDir("guide")
 	if err != nil {
@@ -37,6 +38,9 @@ func Topics() ([]Topic, error) {
 		if err != nil {
 			return nil, err
 		}
+		if !strings.Contains(string(text), inShort) {
+			continue
+		}
 		t, err := parse(e.Name(), string(text))
 		if err != nil {
 			return nil, err
@@ -45,6 +49,9 @@ func Topics() ([]Topic, error) {
 	}
 	return topics, nil
 }
+
+// inShort is the heading of the section that topics are made of.
+const inShort = "\n## In short\n"
 
 func parse(file, text string) (Topic, error) {
 	name := strings.TrimSuffix(file, path.Ext(file))
@@ -56,7 +63,7 @@ func parse(file, text string) (Topic, error) {
 	t.Title = strings.TrimPrefix(heading, "# ")
 	summary, rest, _ := strings.Cut(strings.TrimSpace(rest), "\n\n")
 	t.Summary = plain(summary)
-	_, short, found := strings.Cut("\n"+rest, "\n## In short\n")
+	_, short, found := strings.Cut("\n"+rest, inShort)
 	short, _, _ = strings.Cut(strings.TrimSpace(short), "\n\n")
 	if t.Title == heading || t.Summary == "" || !found || !strings.HasPrefix(short, "- ") {
 		return t, fmt.Errorf("docs: %s needs a heading, a paragraph and a list under \"## In short\"", t.Page)

@@ -22,6 +22,13 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
+func TestSnippets_nested(t *testing.T) {
+	got := guide.Snippets("a.md", "````text\n```go\nx\n```\n````\n\n```go\nvar y int\n```\n")
+	if len(got) != 2 || got[0].Text != "```go\nx\n```\n" || got[1].Text != "var y int\n" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAssemble(t *testing.T) {
 	a, err := guide.Assemble("a", guide.Snippets("docs/guide/a.md", page))
 	if err != nil {

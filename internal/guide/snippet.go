@@ -39,22 +39,22 @@ func (s *Snippet) NoRun() (reason string, ok bool) {
 	return strings.TrimSpace(strings.TrimPrefix(reason, ":")), ok
 }
 
-const fence = "```"
-
-// Snippets returns the fenced blocks of a page in their order. A fence that is not closed ends
-// with the page. Fences inside of a list may be indented; their text keeps its indentation.
+// Snippets returns the fenced blocks of a page in their order. A block ends with a fence that is at
+// least as long as the one that it began with, or with the page. Fences inside of a list may be
+// indented; their text keeps its indentation.
 func Snippets(page, text string) []Snippet {
 	var all []Snippet
 	var open *Snippet
-	number := 0
+	number, length := 0, 0
 	for line := range strings.Lines(text) {
 		number++
-		info, isFence := strings.CutPrefix(strings.TrimSpace(line), fence)
+		info := strings.TrimLeft(strings.TrimSpace(line), "`")
+		ticks := len(strings.TrimSpace(line)) - len(info)
 		switch {
-		case isFence && open != nil:
+		case open != nil && ticks >= length && info == "":
 			all, open = append(all, *open), nil
-		case isFence:
-			open = &Snippet{Page: page, Line: number + 1, Info: info}
+		case open == nil && ticks >= 3:
+			open, length = &Snippet{Page: page, Line: number + 1, Info: info}, ticks
 		case open != nil:
 			open.Text += line
 		}
