@@ -6,8 +6,9 @@
 // by [Assemble]. A piece without imports gets those of the packages whose names it uses, as an
 // editor would add them. The names and the lines of errors are those of the page.
 //
-// A fence with the word sh holds commands that a test runs. When it is not to be run, the word
-// norun and a reason come after sh: [Snippet.NoRun] returns the reason.
+// A fence with the word sh holds commands that a test runs. Those that need a running server have
+// the word server after sh, see [Snippet.Server]. When it is not to be run, the word norun and a
+// reason come after sh: [Snippet.NoRun] returns the reason.
 package guide
 
 import (
@@ -38,6 +39,9 @@ func (s *Snippet) NoRun() (reason string, ok bool) {
 	reason, ok = strings.CutPrefix(rest, "norun")
 	return strings.TrimSpace(strings.TrimPrefix(reason, ":")), ok
 }
+
+// Server reports whether the commands of the snippet need a running server.
+func (s *Snippet) Server() bool { return s.Info == "sh server" }
 
 // Snippets returns the fenced blocks of a page in their order. A block ends with a fence that is at
 // least as long as the one that it began with, or with the page. Fences inside of a list may be
