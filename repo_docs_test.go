@@ -191,3 +191,33 @@ func hasTest(t *testing.T, file, name string) bool {
 		return ok && fn.Recv == nil && fn.Name.Name == name
 	})
 }
+
+// The texts of errors that the page about troubleshooting quotes are texts of the code. What stands
+// for the rest of a text is an ellipsis.
+func TestTroubleshootingTexts(t *testing.T) {
+	var code strings.Builder
+	for _, name := range sourceFiles(t, func(name string) bool { return hasExt(".go")(name) && !strings.HasSuffix(name, "_test.go") }) {
+		code.Write(readFile(t, name))
+	}
+	found := 0
+	for line := range strings.Lines(string(readFile(t, "docs/guide/troubleshooting.md"))) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		for _, text := range quoted(cells[1]) {
+			if !regexp.MustCompile(`^(claude|codex|transcript|eventlog): `).MatchString(text) {
+				continue
+			}
+			found++
+			for piece := range strings.SplitSeq(text, "…") {
+				if !strings.Contains(code.String(), strings.TrimSpace(piece)) {
+					t.Errorf("docs/guide/troubleshooting.md quotes %q, which no code says", piece)
+				}
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("only %d texts were looked for", found)
+	}
+}
