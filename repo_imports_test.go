@@ -68,6 +68,7 @@ var importRules = []importRule{
 	{pkg: "internal/schema/acpgen"}, // go generate runs it
 	{pkg: "internal/sim", own: []string{"claude/...", "claudetest"}},
 	{pkg: "internal/breakage"},   // test support
+	{pkg: "internal/guide"},      // test support
 	{pkg: "internal/nodefold"},   // test support
 	{pkg: "internal/mutants"},    // make mutants runs it
 	{pkg: "internal/crosscheck"}, // scripts/lint runs it
@@ -108,6 +109,7 @@ var importRules = []importRule{
 	{pkg: "ui/acpui", own: []string{"acp", "ui", "internal/jsonwire"}, noStd: impure},
 	{pkg: "codextest", own: []string{"codex/...", "spawn", "internal/..."}},
 	{pkg: "contextref"},
+	{pkg: "docs"},
 
 	{pkg: "ui", own: []string{"internal/jsonwire"}, noStd: impure},
 	{pkg: "ui/prose", own: []string{"ui", "internal/jsonwire"}, noStd: impure},
