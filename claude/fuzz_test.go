@@ -60,7 +60,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// brokenText looks for a text in a value that was left undecoded and is no JSON.
+// brokenText looks for a text in a value that was left undecoded and is not JSON.
 func brokenText(v reflect.Value) bool {
 	switch {
 	case !v.IsValid():

@@ -9,13 +9,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/control"
 )
 
-// ErrAnswerLater is what a callback returns when the answer will come from
-// elsewhere: from [Client.AnswerPermission], [Client.AnswerElicitation] or
-// [Client.AnswerUserDialog]. The CLI waits for it without a limit.
+// ErrAnswerLater is returned by a callback when the answer will come from elsewhere: from
+// [Client.AnswerPermission], [Client.AnswerElicitation] or [Client.AnswerUserDialog]. The CLI
+// waits for it without a limit.
 var ErrAnswerLater = errors.New("claude: the answer comes later")
 
-// ErrNotOpen: the request of this id has been answered, was taken back by the
-// CLI, or never was.
+// ErrNotOpen is returned when a request with this id was already answered, was withdrawn by the
+// CLI, or never existed.
 var ErrNotOpen = errors.New("claude: no such request is open")
 
 // openRequests are the requests of the CLI that can be answered from elsewhere.
@@ -121,14 +121,14 @@ func (c *Client) AnswerPermission(ctx context.Context, requestID string, result 
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
-// AnswerElicitation does for [Options.OnElicitation] what
-// [Client.AnswerPermission] does for permissions.
+// AnswerElicitation answers an elicitation whose callback, [Options.OnElicitation], returned
+// [ErrAnswerLater]. It works as [Client.AnswerPermission] does.
 func (c *Client) AnswerElicitation(ctx context.Context, requestID string, result *ElicitationResult) error {
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
-// AnswerUserDialog does for [Options.OnUserDialog] what
-// [Client.AnswerPermission] does for permissions.
+// AnswerUserDialog answers a dialog whose callback, [Options.OnUserDialog], returned
+// [ErrAnswerLater]. It works as [Client.AnswerPermission] does.
 func (c *Client) AnswerUserDialog(ctx context.Context, requestID string, result *UserDialogResult) error {
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }

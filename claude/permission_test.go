@@ -158,7 +158,7 @@ func withOptions(t *testing.T, opts *claude.Options, f func(t *testing.T, cli *m
 	})
 }
 
-// A CLI that takes it is told which questions were skipped.
+// A CLI that takes it learns which questions were skipped.
 func TestSkippedQuestionIsAnnotated(t *testing.T) {
 	withOptions(t, questioned(skipping()), func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(`{"type":"system","subtype":"init","session_id":"s","capabilities":["ask_user_question_unanswered_v1"]}`, request("r1", questionAsk))

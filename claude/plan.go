@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// PlanRequest is a plan that the agent wants to be approved.
+// PlanRequest is a plan that the agent made in plan mode and wants to have approved before it
+// goes ahead.
 type PlanRequest struct {
 	// Plan is the plan, in Markdown; PlanFilePath is the file that it is kept in,
 	// if there is one.
@@ -19,7 +20,8 @@ type PlanRequest struct {
 	*PermissionRequest
 }
 
-// PlanDecision answers a [PlanRequest]. The zero value says no.
+// PlanDecision answers a [PlanRequest]. The zero value does not approve the plan, and the agent
+// reads Message as the reason.
 type PlanDecision struct {
 	// Approve lets the agent go ahead and leave plan mode.
 	Approve bool
@@ -27,13 +29,13 @@ type PlanDecision struct {
 	Plan string
 	// Mode, if set, is the permission mode of the session from here on.
 	Mode message.PermissionMode
-	// Message is what the agent is told about a plan that is not approved, ""
-	// a sentence that says no more; Interrupt ends the turn too.
+	// Message is the text that the agent reads when the plan is not approved, a general
+	// sentence if it is empty; Interrupt ends the turn too.
 	Message   string
 	Interrupt bool
 }
 
-// planMessage is what the model is told of a plan that was not approved.
+// planMessage is the text that the model reads for a plan that was not approved.
 const planMessage = "The plan was not approved. Keep planning."
 
 func (p *PermissionRequest) asksForPlan() bool {

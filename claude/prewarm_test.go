@@ -27,8 +27,8 @@ func prewarm(t *testing.T, opts *claude.Options) *claude.Warm {
 	return w
 }
 
-// cliEarly says something before its first prompt, as a CLI does whose hooks run
-// at the start, and tells how far its start has come.
+// cliEarly says something before its first prompt, as a CLI does whose hooks run at the start,
+// and reports how far its start has come.
 func cliEarly(cli *claudetest.CLI) int {
 	req, err := cli.AwaitInitialize()
 	if err != nil {
