@@ -2,10 +2,11 @@ package hook
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// PromptSource says who wrote a prompt. The set is open.
+// PromptSource says who wrote a prompt. The set is open: a newer CLI
+// may send values that have no constant here.
 type PromptSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	PromptFromUser     PromptSource = "user" // typed in the CLI's own interface
 	PromptFromSDK      PromptSource = "sdk"
@@ -23,10 +24,11 @@ type UserPromptSubmitInput struct {
 	SessionTitle string       `json:"session_title,omitempty"`
 }
 
-// ExpansionType says what a prompt is made from. The set is open.
+// ExpansionType says what a prompt is made from. The set is open: a newer CLI
+// may send values that have no constant here.
 type ExpansionType string
 
-// The kinds that are known.
+// The kinds that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ExpansionSlashCommand ExpansionType = "slash_command"
 	ExpansionMCPPrompt    ExpansionType = "mcp_prompt"

@@ -1,9 +1,10 @@
 package hook
 
-// SessionStartSource says how a session started. The set is open.
+// SessionStartSource says how a session started. The set is open: a newer CLI
+// may send values that have no constant here.
 type SessionStartSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	SessionStartup SessionStartSource = "startup"
 	SessionResume  SessionStartSource = "resume"
@@ -26,10 +27,11 @@ type SessionStartInput struct {
 	EstimatedCacheWriteUSD   *float64           `json:"estimated_cache_write_usd,omitempty"`
 }
 
-// ExitReason says why a session ends. The set is open.
+// ExitReason says why a session ends. The set is open: a newer CLI
+// may send values that have no constant here.
 type ExitReason string
 
-// The reasons that are known.
+// The reasons that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ExitClear           ExitReason = "clear"
 	ExitResume          ExitReason = "resume"
@@ -45,10 +47,11 @@ type SessionEndInput struct {
 	Reason ExitReason `json:"reason"`
 }
 
-// SetupTrigger says why the CLI sets itself up. The set is open.
+// SetupTrigger says why the CLI sets itself up. The set is open: a newer CLI
+// may send values that have no constant here.
 type SetupTrigger string
 
-// The triggers that are known.
+// The triggers that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	SetupInit        SetupTrigger = "init"
 	SetupMaintenance SetupTrigger = "maintenance"
@@ -64,7 +67,7 @@ type SetupInput struct {
 // open.
 type CompactTrigger string
 
-// The triggers that are known.
+// The triggers that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	CompactManual CompactTrigger = "manual"
 	CompactAuto   CompactTrigger = "auto"
@@ -84,10 +87,11 @@ type PostCompactInput struct {
 	CompactSummary string         `json:"compact_summary"`
 }
 
-// ModelSwitchSource says who changes the model. The set is open.
+// ModelSwitchSource says who changes the model. The set is open: a newer CLI
+// may send values that have no constant here.
 type ModelSwitchSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	SwitchByCommand ModelSwitchSource = "command"
 	SwitchByPicker  ModelSwitchSource = "picker"

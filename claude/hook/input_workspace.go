@@ -1,9 +1,10 @@
 package hook
 
-// ConfigSource says which configuration has changed. The set is open.
+// ConfigSource says which configuration has changed. The set is open: a newer CLI
+// may send values that have no constant here.
 type ConfigSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ConfigUserSettings    ConfigSource = "user_settings"
 	ConfigProjectSettings ConfigSource = "project_settings"
@@ -19,10 +20,11 @@ type ConfigChangeInput struct {
 	FilePath string       `json:"file_path,omitempty"`
 }
 
-// MemoryType says whose a file of instructions is. The set is open.
+// MemoryType says whose a file of instructions is. The set is open: a newer CLI
+// may send values that have no constant here.
 type MemoryType string
 
-// The types that are known.
+// The types that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	MemoryUser    MemoryType = "User"
 	MemoryProject MemoryType = "Project"
@@ -30,10 +32,11 @@ const (
 	MemoryManaged MemoryType = "Managed"
 )
 
-// LoadReason says why a file of instructions was read. The set is open.
+// LoadReason says why a file of instructions was read. The set is open: a newer CLI
+// may send values that have no constant here.
 type LoadReason string
 
-// The reasons that are known.
+// The reasons that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	LoadSessionStart    LoadReason = "session_start"
 	LoadNestedTraversal LoadReason = "nested_traversal"
@@ -60,10 +63,11 @@ type CwdChangedInput struct {
 	NewCWD string `json:"new_cwd"`
 }
 
-// FileEvent says what happened to a file. The set is open.
+// FileEvent says what happened to a file. The set is open: a newer CLI
+// may send values that have no constant here.
 type FileEvent string
 
-// The events that are known.
+// The events that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	FileChange FileEvent = "change"
 	FileAdd    FileEvent = "add"
@@ -78,10 +82,11 @@ type FileChangedInput struct {
 	Event    FileEvent `json:"event"`
 }
 
-// DirectorySource says how a directory was added. The set is open.
+// DirectorySource says how a directory was added. The set is open: a newer CLI
+// may send values that have no constant here.
 type DirectorySource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	DirectoryBySlashCommand DirectorySource = "slash_command"
 	DirectoryByRepoRoot     DirectorySource = "register_repo_root" // the control request

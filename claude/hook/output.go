@@ -40,7 +40,7 @@ type Output struct {
 // Decision is a decision in a hook's output.
 type Decision string
 
-// The decisions that the CLI knows.
+// The decisions that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	DecisionApprove Decision = "approve"
 	DecisionBlock   Decision = "block"

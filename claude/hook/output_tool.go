@@ -11,7 +11,7 @@ import (
 // the model.
 type PermissionDecision string
 
-// The decisions that the CLI knows.
+// The decisions that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	DecisionAllow PermissionDecision = "allow" // it runs without asking
 	DecisionDeny  PermissionDecision = "deny"

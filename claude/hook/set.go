@@ -128,7 +128,7 @@ var (
 // open; [Hooks.Other] takes the events that have no constant.
 type Event string
 
-// The events that are known.
+// The events that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	PreToolUse          Event = "PreToolUse"
 	PostToolUse         Event = "PostToolUse"
