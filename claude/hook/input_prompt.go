@@ -16,7 +16,8 @@ const (
 	PromptFromPoll     PromptSource = "poll_event"
 )
 
-// UserPromptSubmitInput is about a prompt that the model has not seen.
+// UserPromptSubmitInput is the input of a UserPromptSubmit hook: a prompt that the model has
+// not seen yet.
 type UserPromptSubmitInput struct {
 	Input
 	Prompt       string       `json:"prompt"`
@@ -34,7 +35,8 @@ const (
 	ExpansionMCPPrompt    ExpansionType = "mcp_prompt"
 )
 
-// UserPromptExpansionInput is about a command that becomes a prompt.
+// UserPromptExpansionInput is the input of a UserPromptExpansion hook: a command, and the
+// prompt that it becomes.
 type UserPromptExpansionInput struct {
 	Input
 	ExpansionType ExpansionType `json:"expansion_type"`
@@ -44,7 +46,8 @@ type UserPromptExpansionInput struct {
 	Prompt        string        `json:"prompt"`
 }
 
-// NotificationInput is a note that the CLI would show its user.
+// NotificationInput is the input of a Notification hook: a note that the CLI would show to its
+// user.
 type NotificationInput struct {
 	Input
 	Message          string `json:"message"`
@@ -52,7 +55,8 @@ type NotificationInput struct {
 	NotificationType string `json:"notification_type"`
 }
 
-// MessageDisplayInput has lines of an answer as they are completed.
+// MessageDisplayInput is the input of a MessageDisplay hook: lines of an answer, in pieces, as
+// they are completed.
 type MessageDisplayInput struct {
 	Input
 	TurnID    string `json:"turn_id"`
@@ -62,7 +66,8 @@ type MessageDisplayInput struct {
 	Delta     string `json:"delta"`
 }
 
-// ElicitationInput is a question of an MCP server that nobody was asked yet.
+// ElicitationInput is the input of an Elicitation hook: a question of an MCP server that has
+// not been put to the user yet.
 type ElicitationInput struct {
 	Input
 	MCPServerName   string                  `json:"mcp_server_name"`
@@ -73,8 +78,8 @@ type ElicitationInput struct {
 	RequestedSchema message.JSON            `json:"requested_schema,omitempty"`
 }
 
-// ElicitationResultInput is the answer to such a question, before the server
-// gets it.
+// ElicitationResultInput is the input of an ElicitationResult hook: the answer to a question,
+// before the MCP server gets it.
 type ElicitationResultInput struct {
 	Input
 	MCPServerName string                    `json:"mcp_server_name"`

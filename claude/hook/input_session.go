@@ -1,7 +1,7 @@
 package hook
 
-// SessionStartSource says how a session started. The set is open: a newer CLI
-// may send values that have no constant here.
+// SessionStartSource is the way in which a session started. The set is open: a newer CLI may
+// send values that have no constant here.
 type SessionStartSource string
 
 // The sources that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -15,7 +15,7 @@ const (
 
 // SessionStartInput says that a session begins. The CLI calls hooks of this
 // package for it on /clear and when it compacts, not when its process starts.
-// The fields behind SessionTitle are for sessions that are resumed or forked.
+// The fields after SessionTitle are for sessions that are resumed or forked.
 type SessionStartInput struct {
 	Input
 	Source                   SessionStartSource `json:"source"`
@@ -57,7 +57,8 @@ const (
 	SetupMaintenance SetupTrigger = "maintenance"
 )
 
-// SetupInput says that the CLI sets a project up.
+// SetupInput is the input of a Setup hook. The CLI sets up a project, for the first time or for
+// maintenance.
 type SetupInput struct {
 	Input
 	Trigger SetupTrigger `json:"trigger"`
@@ -73,14 +74,16 @@ const (
 	CompactAuto   CompactTrigger = "auto"
 )
 
-// PreCompactInput says that the conversation is about to be compacted.
+// PreCompactInput is the input of a PreCompact hook. The conversation is about to be compacted,
+// automatically or on request.
 type PreCompactInput struct {
 	Input
 	Trigger            CompactTrigger `json:"trigger"`
 	CustomInstructions *string        `json:"custom_instructions"` // nil: none
 }
 
-// PostCompactInput has the summary that replaces the conversation.
+// PostCompactInput is the input of a PostCompact hook, with the summary that replaces the
+// conversation up to there.
 type PostCompactInput struct {
 	Input
 	Trigger        CompactTrigger `json:"trigger"`
@@ -100,7 +103,8 @@ const (
 	SwitchByResume  ModelSwitchSource = "resume" // PostModelSwitch only
 )
 
-// ModelSwitch is a change of the model and what it costs.
+// ModelSwitch describes a change of the model: from which to which, who asked for it, and what
+// it costs.
 type ModelSwitch struct {
 	FromModel      string            `json:"from_model"`
 	ToModel        string            `json:"to_model"`
@@ -116,13 +120,15 @@ type ModelSwitch struct {
 	Pricing                string  `json:"pricing"` // configured, catalog, default
 }
 
-// PreModelSwitchInput is a change of the model that has not happened.
+// PreModelSwitchInput is the input of a PreModelSwitch hook: a change of the model that the
+// hook can still refuse.
 type PreModelSwitchInput struct {
 	Input
 	ModelSwitch
 }
 
-// PostModelSwitchInput is a change of the model that has happened.
+// PostModelSwitchInput is the input of a PostModelSwitch hook: a change of the model that has
+// happened.
 type PostModelSwitchInput struct {
 	Input
 	ModelSwitch
