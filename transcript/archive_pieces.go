@@ -151,7 +151,8 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("transcript: %s is damaged: %v", e.Path, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the reason why the archive is known to be damaged, such as a checksum that
+// does not match.
 func (e *DamageError) Unwrap() error { return e.Err }
 
 var errWrongSum = errors.New("its content has another SHA-256 than its name")

@@ -89,7 +89,8 @@ func (d *Dir) Archive(ctx context.Context, id string, opts *ChangeOptions) error
 	return d.setArchived(ctx, id, true, opts)
 }
 
-// Unarchive takes the mark of [Dir.Archive] off.
+// Unarchive takes the mark of [Dir.Archive] off again. It writes the mark's file even if the
+// session was not archived.
 func (d *Dir) Unarchive(ctx context.Context, id string, opts *ChangeOptions) error {
 	return d.setArchived(ctx, id, false, opts)
 }
@@ -190,8 +191,7 @@ func replaceFrom(files fileSystem, path string, text io.WriterTo) error {
 	return nil
 }
 
-// writeTemp writes a new file, safe on the disk, whose name nobody takes for
-// anything.
+// writeTemp writes a new file, safe on the disk, whose name has no meaning to other programs.
 func writeTemp(files fileSystem, dir string, text io.WriterTo) (path string, err error) {
 	f, err := files.CreateTemp(dir)
 	if err != nil {

@@ -19,9 +19,11 @@ import (
 type Cursor string
 
 const (
-	// PageEnd is the end of the conversation: the page has the last messages.
+	// PageEnd is the cursor of the end of a conversation: the page has its last messages, and
+	// More goes towards the start.
 	PageEnd Cursor = ""
-	// PageStart is the start of the file: the page has the first messages.
+	// PageStart is the cursor of the start of the file: the page has the first messages, and
+	// More goes on from there.
 	PageStart Cursor = "start"
 )
 
@@ -30,17 +32,19 @@ const (
 	afterCursor  = "after:"  // an offset in the file
 )
 
-// defaultPage is how many messages a page has if nobody says.
+// defaultPage is how many messages a page has by default.
 const defaultPage = 100
 
-// PageQuery says which page is wanted. The zero value wants the last messages.
+// PageQuery selects the page of a conversation that is wanted. The zero value selects the last
+// 100 messages.
 type PageQuery struct {
 	From   Cursor
 	Limit  int  // how many messages at most, 0 is 100
 	System bool // with the CLI's own notes, as in [ConversationOptions]
 }
 
-// Page is some messages of a session, in order.
+// Page is a part of the messages of a session, in their order, and the cursor of the page after
+// it.
 type Page struct {
 	Messages []*Message
 	// More is where the next page in the same direction is, "" if this was the

@@ -193,8 +193,8 @@ type (
 	// SessionStartFunc is called when a session begins, is resumed or was compacted. It can add
 	// context and a first prompt.
 	SessionStartFunc = Func[SessionStartInput, SessionStartOutput]
-	// SessionEndFunc is called when a session ends, with the reason. The CLI waits for it only
-	// a short time.
+	// SessionEndFunc is called when a session ends, with the reason for its end. It can no
+	// longer change the session.
 	SessionEndFunc = Func[SessionEndInput, SessionEndOutput]
 	// StopFunc is called before a turn ends. It can keep the turn going and give the model the
 	// reason.

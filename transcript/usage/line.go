@@ -99,8 +99,7 @@ type entryLine struct {
 	bill *bill
 }
 
-// parse reads a whole line. It reports false for one that is no JSON object, or cut
-// off.
+// parse reads a whole line. It reports false for one that is not a JSON object, or is cut off.
 func (e *entryLine) parse(line []byte) bool {
 	*e = entryLine{}
 	c := cursor{b: line}
