@@ -2,7 +2,8 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// WorkspaceCreateParams make a git worktree for a session.
+// WorkspaceCreateParams create a git worktree for a session, from a commit and on a branch,
+// which can be new.
 type WorkspaceCreateParams struct {
 	Idempotency
 	Repo   string `json:"repo"`
@@ -11,7 +12,8 @@ type WorkspaceCreateParams struct {
 	Setup  string `json:"setup,omitempty"`  // a command that is run in it first
 }
 
-// Workspace is a directory that a session works in.
+// Workspace is a directory that a session works in, mostly a git worktree with its repository
+// and branch.
 type Workspace struct {
 	ID     string `json:"id"`
 	Path   string `json:"path"`
@@ -21,20 +23,23 @@ type Workspace struct {
 	Dirty  bool   `json:"dirty,omitempty"` // it has changes that are in no commit
 }
 
-// WorkspaceResult is a workspace.
+// WorkspaceResult is a workspace that was created or changed, with the output of its setup
+// command if it has one.
 type WorkspaceResult struct {
 	Workspace Workspace `json:"workspace"`
 	Output    string    `json:"output,omitempty"` // of the setup command
 }
 
-// WorkspaceDiffParams ask what a session has changed, in all or in one turn.
+// WorkspaceDiffParams ask what a session has changed: in all or in one turn, everywhere or in
+// one file.
 type WorkspaceDiffParams struct {
 	SessionID string `json:"session_id"`
 	Turn      string `json:"turn,omitempty"`
 	Path      string `json:"path,omitempty"`
 }
 
-// WorkspaceDiffResult is what a session has changed.
+// WorkspaceDiffResult lists the files that a session has changed, compared with the commit in
+// Base.
 type WorkspaceDiffResult struct {
 	Base  string          `json:"base,omitempty"`
 	Files []ui.FileChange `json:"files"`
@@ -51,7 +56,8 @@ type WorkspaceRevertParams struct {
 	Expect    *ui.Hunk `json:"expect,omitempty"`
 }
 
-// WorkspaceCommitParams commit what a session has changed.
+// WorkspaceCommitParams commit what a session has changed, all files or only those that are
+// listed.
 type WorkspaceCommitParams struct {
 	Idempotency
 	SessionID string   `json:"session_id"`
@@ -60,7 +66,8 @@ type WorkspaceCommitParams struct {
 	Trailer   bool     `json:"trailer,omitempty"` // name the session in the commit
 }
 
-// WorkspaceCommitResult is a commit.
+// WorkspaceCommitResult is a commit that was made: its hash, its branch, its files, and the
+// output of hooks.
 type WorkspaceCommitResult struct {
 	Commit string   `json:"commit"`
 	Branch string   `json:"branch,omitempty"`
@@ -75,7 +82,8 @@ type WorkspaceRemoveParams struct {
 	Discard   bool   `json:"discard,omitempty"`
 }
 
-// ReviewComment is a remark on lines of a diff.
+// ReviewComment is a remark on some lines of a diff: the file, the first and the last line, and
+// the text.
 type ReviewComment struct {
 	ID       string `json:"id,omitempty"`
 	Path     string `json:"path"`
@@ -89,19 +97,21 @@ type ReviewComment struct {
 	SentTurn string `json:"sent_turn,omitempty"`
 }
 
-// ReviewListResult is the remarks on a session's changes.
+// ReviewListResult lists the remarks on a session's changes, with the files and the lines that
+// they are about.
 type ReviewListResult struct {
 	Comments []ReviewComment `json:"comments"`
 }
 
-// ReviewAddParams add a remark, or change the one with its id.
+// ReviewAddParams add a remark on a session's changes, or change the one that has the same id.
 type ReviewAddParams struct {
 	Idempotency
 	SessionID string        `json:"session_id"`
 	Comment   ReviewComment `json:"comment"`
 }
 
-// ReviewRemoveParams take a remark away.
+// ReviewRemoveParams remove a remark on a session's changes, which its id in the list of
+// remarks names.
 type ReviewRemoveParams struct {
 	SessionID string `json:"session_id"`
 	ID        string `json:"id"`
@@ -124,12 +134,14 @@ type ReviewSendResult struct {
 	Stale  []ReviewComment `json:"stale"`
 }
 
-// PreviewListResult is the servers that the agent of a session has started.
+// PreviewListResult lists the network servers that the agent of a session has started and that
+// can be visited.
 type PreviewListResult struct {
 	Previews []Preview `json:"previews"`
 }
 
-// Preview is a server of the agent, through an origin of its own.
+// Preview is a network server that the agent has started, with the address under which a
+// browser reaches it.
 type Preview struct {
 	Port    int64  `json:"port"`
 	URL     string `json:"url"`
