@@ -102,7 +102,7 @@ func (m *mailbox) attach() (ok bool) {
 	return ok
 }
 
-// abandon says that nobody will read, unless a reader has come.
+// abandon marks the mailbox as one without a reader, unless a reader has come.
 func (m *mailbox) abandon() {
 	m.update(func(s *boxState) {
 		if !s.attached {

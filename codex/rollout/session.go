@@ -32,7 +32,7 @@ func newSession(files []file) (*Session, error) {
 			s.ModifiedAt = f.modified
 		}
 	}
-	// The first file has the begin, the last one the current state.
+	// The first file has the start, the last one the current state.
 	if err := s.readHead(files[0].path); err != nil {
 		return nil, &FileError{files[0].path, err}
 	}
