@@ -26,7 +26,7 @@ func Check(key claude.SessionKey) error {
 	return nil
 }
 
-// UUID is the uuid of an entry, "" if it has none.
+// UUID returns the uuid of an entry, or "" if it has none or is not a JSON object.
 func UUID(entry json.RawMessage) string {
 	var e struct {
 		UUID json.RawMessage `json:"uuid"`
