@@ -66,7 +66,7 @@ func (s *server) takeWarm(ctx context.Context, r *request, o agent.Options) (age
 	return w.live, nil
 }
 
-// close ends the session that nobody has taken.
+// close ends a session that was not taken.
 func (w *warm) close() {
 	w.stop()
 	<-w.ready

@@ -220,8 +220,8 @@ func (s *seen) fresh(ev ui.Event) bool {
 	return s.began
 }
 
-// note notes a line and reports whether it is new. What a line gave is told apart, because a
-// turn and its prompt have the same.
+// note notes a line and reports whether it is new. The events of a line are distinguished,
+// because a turn and its prompt have the same.
 func (s *seen) note(uuid, what string) bool {
 	if s.lines[uuid] || uuid == "" || s.lines[what+" "+uuid] {
 		return false

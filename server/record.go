@@ -41,7 +41,7 @@ type facts struct {
 	Pid      int       `json:"pid,omitempty"`
 }
 
-// thinking holds the budget, so that a default can be told from no change.
+// thinking holds the budget, so that a default can be distinguished from no change.
 type thinking struct {
 	Tokens *int64 `json:"tokens"`
 }

@@ -80,7 +80,7 @@ func (f *runFlags) registerChat(cmd *cobra.Command) {
 	f.complete(cmd)
 }
 
-// complete says how values are completed and which flags exclude each other.
+// complete sets the completion of values and which flags exclude each other.
 func (f *runFlags) complete(cmd *cobra.Command) {
 	for name, values := range enums {
 		if cmd.Flags().Lookup(name) == nil {

@@ -207,7 +207,7 @@ func (d *Decoder) Skip() {
 }
 
 // Peek returns the string member named key of the object ahead without moving,
-// the first if there are several, "" if there is none or it is no string.
+// the first if there are several, "" if there is none or it is not a string.
 func (d *Decoder) Peek(key string) string {
 	if s, ok := peekFirst(d.s[d.i:], key); ok {
 		return s
@@ -334,8 +334,8 @@ func (d *Decoder) enter() {
 	}
 }
 
-// more stands before the next element, behind a comma if it is not the first,
-// or moves past the closing bracket.
+// more stands before the next element, after a comma if it is not the first, or moves past the
+// closing bracket.
 func (d *Decoder) more(closing byte, begun *bool) bool {
 	if d.err != nil {
 		return false
