@@ -39,14 +39,14 @@ func says(expr string) func(string) int {
 	return func(text string) int { return len(re.FindAllString(text, -1)) }
 }
 
-var isNo = regexp.MustCompile(`(?i)(\w+ )?\b(\w+ )(?:is|are|was|were|be|being) no (\w+)`)
+var isNo = regexp.MustCompile(`(?i)\b((?:\w+ ){0,2})(?:is|are|was|were|be|being) no (\w+)`)
 
 // countIsNo counts "x is no y". The plain "there is no y" and "is no longer" do not count.
 func countIsNo(text string) int {
 	n := 0
 	for _, m := range isNo.FindAllStringSubmatch(text, -1) {
-		there := strings.EqualFold(m[1], "there ") || strings.EqualFold(m[2], "there ")
-		if !there && !slices.Contains([]string{"longer", "more", "less", "greater"}, m[3]) {
+		there := strings.Contains(strings.ToLower(m[1]), "there ")
+		if !there && !slices.Contains([]string{"longer", "more", "less", "greater"}, m[2]) {
 			n++
 		}
 	}
@@ -267,6 +267,7 @@ func TestWords_counts(t *testing.T) {
 		"there will be no message":      0,
 		"It is no longer used.":         0,
 		"nothing of it":                 0,
+		`"" is no fault`:                1,
 		"it is no one and is no number": 2,
 	} {
 		if got := countIsNo(text); got != want {

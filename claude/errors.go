@@ -133,7 +133,7 @@ func (e *ExitError) Error() string {
 	case e.Err != nil:
 		what = "claude: waiting for the CLI: " + e.Err.Error()
 	case e.OutOfMemory:
-		what = "claude: the system killed the CLI for want of memory (" + e.Signal + ")"
+		what = "claude: the CLI was killed by the OOM killer (" + e.Signal + ")"
 	case e.Foreign:
 		what = "claude: the CLI was ended by signal " + e.Signal + ", which this program has not sent"
 	case e.Signal != "":

@@ -63,7 +63,7 @@ func answerNowOrLater[R any](ctx context.Context, r *responder, req control.Requ
 	open.encode = func(result any) ([]byte, error) {
 		typed, ok := result.(R)
 		if !ok {
-			return nil, fmt.Errorf("claude: a %T is no answer to %s", result, req.Subtype)
+			return nil, fmt.Errorf("claude: a %T is not an answer to %s", result, req.Subtype)
 		}
 		return encode(typed)
 	}

@@ -57,7 +57,7 @@ func (d *PlanDecision) answerPermission(p *PermissionRequest) (permissionAnswer,
 	case d == nil:
 		return permissionAnswer{}, errNilResult
 	case !p.asksForPlan():
-		return permissionAnswer{}, fmt.Errorf("claude: a PlanDecision is no answer to a request for %s", p.ToolName)
+		return permissionAnswer{}, fmt.Errorf("claude: a PlanDecision is not an answer to a request for %s", p.ToolName)
 	case !d.Approve:
 		deny := &Deny{Message: d.Message, Interrupt: d.Interrupt}
 		if deny.Message == "" {

@@ -176,7 +176,7 @@ func TestPrewarmFails(t *testing.T) {
 
 func TestOutOfMemoryIsNamed(t *testing.T) {
 	err := &claude.ExitError{Code: -1, Signal: "SIGKILL", Foreign: true, OutOfMemory: true}
-	if !strings.Contains(err.Error(), "want of memory") {
+	if !strings.Contains(err.Error(), "OOM killer") {
 		t.Error(err)
 	}
 }

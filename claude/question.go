@@ -92,7 +92,7 @@ func (a *QuestionAnswer) answerPermission(p *PermissionRequest) (permissionAnswe
 	case a == nil:
 		return permissionAnswer{}, errNilResult
 	case !p.asksQuestion():
-		return permissionAnswer{}, fmt.Errorf("claude: a QuestionAnswer is no answer to a request for %s", p.ToolName)
+		return permissionAnswer{}, fmt.Errorf("claude: a QuestionAnswer is not an answer to a request for %s", p.ToolName)
 	case a.Declined:
 		d := &Deny{Message: a.Message, Interrupt: a.Interrupt}
 		if d.Message == "" {

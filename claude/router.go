@@ -97,7 +97,7 @@ func (st *routerState) keep(e entry) (warning string) {
 	if len(st.orphans) == keptOrphans {
 		st.orphans = slices.Delete(st.orphans, 0, 1)
 		if st.lost++; st.lost == 1 {
-			warning = "claude: messages that belong to no turn are being dropped, nobody ranges over Client.Messages"
+			warning = "claude: messages that belong to no turn are being dropped, because no caller ranges over Client.Messages"
 		}
 	}
 	st.orphans = append(st.orphans, e)

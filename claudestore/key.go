@@ -21,7 +21,7 @@ func Check(key claude.SessionKey) error {
 		return p == "" || p == "." || p == ".." || strings.ContainsAny(p, "/\\:\x00") || !filepath.IsLocal(p)
 	}
 	if slices.ContainsFunc(parts, bad) {
-		return fmt.Errorf("claudestore: %q is no key of a transcript", strings.Join(parts, "/"))
+		return fmt.Errorf("claudestore: %q is not the key of a transcript", strings.Join(parts, "/"))
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (c *CLI) Env(name string) string {
 	return ""
 }
 
-var errPumping = errors.New("claudetest: the input is being read behind; see CLI")
+var errPumping = errors.New("claudetest: the input is being read in the background; see CLI")
 
 // ReadLine returns the next line of the input as it is, io.EOF after the last. It is for
 // programs that do everything themselves, and an error once Handshake, Prompt or StartRequest
@@ -231,7 +231,7 @@ func (c *CLI) pump() {
 func (c *CLI) take(line string) error {
 	m, err := message.Decode([]byte(line))
 	if err != nil {
-		return fmt.Errorf("claudetest: the fake CLI was sent a line that is no message: %w", err)
+		return fmt.Errorf("claudetest: the fake CLI was sent a line that is not a message: %w", err)
 	}
 	switch m := m.(type) {
 	case *message.User:

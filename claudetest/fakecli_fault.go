@@ -62,7 +62,7 @@ func (c *CLI) EmitNumbered(from, to int) {
 	head, rest, _ := bytes.Cut(c.encode(m), []byte(m.UUID))
 	middle, tail, _ := bytes.Cut(rest, []byte("TEXT"))
 	if bytes.Contains(head, []byte("TEXT")) {
-		panic("claudetest: the uuid of a message comes behind its content")
+		panic("claudetest: the uuid of a message comes after its content")
 	}
 	var b bytes.Buffer
 	for n := from; n < to; n++ {

@@ -124,7 +124,7 @@ func newToolInput[In any](def *mcp.Tool) (*toolInput, error) {
 		def.InputSchema = schema
 	}
 	if schema == nil || schema.Type != "object" {
-		return nil, fmt.Errorf("the input is no object")
+		return nil, fmt.Errorf("the input is not an object")
 	}
 	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {

@@ -256,7 +256,7 @@ func (s *Server) lives(ctx context.Context, p agent.Provider) map[string]agent.L
 	if now := time.Now(); now.Sub(s.liveAt[p.Name()]) >= liveInterval {
 		found, err := lister.LiveSessions(ctx)
 		if err != nil {
-			s.logger.Warn("what is open in terminals cannot be told", "provider", p.Name(), "err", err)
+			s.logger.Warn("cannot find out what is open in terminals", "provider", p.Name(), "err", err)
 			return nil
 		}
 		s.liveAt[p.Name()], s.liveFound[p.Name()] = now, found

@@ -84,7 +84,7 @@ func (s *Session) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	}
 	before, ok := strings.CutPrefix(string(q.From), beforeCursor)
 	if !ok && q.From != PageEnd {
-		return nil, fmt.Errorf("transcript: %q is no cursor", q.From)
+		return nil, fmt.Errorf("transcript: %q is not a cursor", q.From)
 	}
 	w := &window{work: newWork(ctx), src: f, low: stat.Size()}
 	return w.page(before, q)

@@ -10,7 +10,7 @@ import (
 )
 
 // errNobody: there is no user who could be asked.
-var errNobody = errors.New("there is nobody here who could be asked")
+var errNobody = errors.New("there is no user here who could be asked")
 
 // answer is what was answered to a request for permission.
 type answer struct {

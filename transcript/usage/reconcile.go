@@ -18,7 +18,7 @@ const (
 	WhyEqual Why = "equal"
 	// WhyUnbilled means that there are answers after the last bill: the session goes on, or the
 	// CLI was killed before it wrote one.
-	WhyUnbilled Why = "answers behind the last bill"
+	WhyUnbilled Why = "answers after the last bill"
 	// WhyBroken are answers that were stopped while they came: the transcript has what
 	// they had used by then, the bill has nothing.
 	WhyBroken Why = "answers broken off, not on the bill"
