@@ -31,6 +31,7 @@ var phrases = []struct {
 	{"at its begin", says(`(?:its|the|their) begin`)},
 	{"for want of", says(`(?:for|from) want of`)},
 	{"say how, says how", says(`says? how`)},
+	{"whoever", says(`whoever`)},
 }
 
 // says counts a regular expression between the borders of words, without regard to case.

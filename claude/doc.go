@@ -33,10 +33,9 @@
 // an [message.Init]. Whatever no field reaches is in Raw, byte for byte, and
 // [message.Encode] writes a decoded message as it was read.
 //
-// A decoded message is read-only. Its strings are parts of its line, so whoever
-// keeps one for longer than the message should clone it, with [strings.Clone].
-// Heavy parts, such as a tool's input, are of the type [message.JSON] and decoded when
-// asked for.
+// A decoded message is read-only. Its strings are parts of its line, so a program that keeps
+// one for longer than the message should clone it, with [strings.Clone]. Heavy parts, such as a
+// tool's input, are of the type [message.JSON] and decoded when asked for.
 //
 // # Tools
 //

@@ -68,8 +68,8 @@ func (st *sessionState) openTurns() int {
 	return st.turns.unfinished()
 }
 
-// check does what is due when something has ended: close the input, wake whoever
-// waits for an idle session.
+// check does what is due when something has ended: close the input, wake the callers that wait
+// for an idle session.
 func (s *session) check() {
 	s.update(func(st *sessionState) {
 		if st.end.due() && !st.closed && !st.leaving && s.mux.Busy() == 0 && (!st.end.hold || st.openTurns() == 0) {

@@ -167,8 +167,7 @@ func cancelled(id jsonrpc.ID) *jsonrpc.Request {
 	return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}
 }
 
-// withdraw hands a cancellation to the server; whoever waits for the call waits
-// no longer.
+// withdraw hands a cancellation to the server; the caller waits no longer.
 func (c *mcpConn) withdraw(notice *jsonrpc.Request) {
 	var params struct {
 		RequestID any `json:"requestId"`

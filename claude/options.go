@@ -126,8 +126,8 @@ type Options struct {
 	MCPServers      map[string]MCPServer
 	StrictMCPConfig bool
 	// RequireMCP are the servers that must be connected before the first prompt,
-	// by name, whoever has defined them. Connect and Query wait for them up to
-	// MCPTimeout; the error is a *[MCPNotReadyError].
+	// by name, wherever they are defined. Connect and Query wait for them up to MCPTimeout; the
+	// error is a *[MCPNotReadyError].
 	RequireMCP []string
 
 	// Hooks are called by the CLI when something happens; see [hook.Func].

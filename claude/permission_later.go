@@ -44,8 +44,8 @@ func (o *openRequests) find(id string) *openRequest {
 	return o.byID[id]
 }
 
-// remove closes a request; false if it is no longer open. Whoever removes it is
-// the one who answers.
+// remove closes a request; false if it is no longer open. The call that removes it is the one
+// that answers.
 func (o *openRequests) remove(id string, r *openRequest) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -15,7 +15,7 @@ type PlanRequest struct {
 	// if there is one.
 	Plan         string
 	PlanFilePath string
-	// AllowedPrompts are what the plan needs leave for, in words.
+	// AllowedPrompts are the actions that the plan needs permission for, in words.
 	AllowedPrompts []tool.AllowedPrompt
 	*PermissionRequest
 }

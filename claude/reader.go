@@ -220,7 +220,7 @@ func (r *reader) waitForSpace(read int) {
 		select {
 		case <-r.s.space:
 		case <-r.s.closing:
-			return // whoever closes wants the end of the stream, not its middle
+			return // the caller of Close wants the end of the stream, not its middle
 		}
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// StructuredOutputError says that a run gave no value of the type that was asked
-// for, although the turn itself did not fail. What the model said instead is
-// kept.
+// StructuredOutputError is returned when a run gave no value of the type that was asked for,
+// although the turn itself did not fail. It holds what the model said instead.
 type StructuredOutputError struct {
 	Result *message.Result
 	Text   string // the answer as it came

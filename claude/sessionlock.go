@@ -39,8 +39,8 @@ const (
 	LockAttach LockPolicy = "attach"
 	// LockSteal takes the session away: its writer notices within seconds and
 	// ends with a *[SessionBusyError]. That is waited for, ten seconds at most; a
-	// writer that does not end by then, a stopped process say, keeps the session, and
-	// whoever wanted it gets the error.
+	// writer that does not end by then, a stopped process say, keeps the session, and Connect
+	// returns the error.
 	LockSteal LockPolicy = "steal"
 	// LockOff takes no lock and ignores those of other processes. Two writers can then damage
 	// the transcript.

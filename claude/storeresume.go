@@ -127,8 +127,8 @@ func (r *restorer) named(ctx context.Context, id string) ([]json.RawMessage, err
 	return entries, err
 }
 
-// claim shuts out whoever wrote the session until now, and looks again at what
-// has come meanwhile. A fork writes another session.
+// claim shuts out the writer of the session until now, and looks again at what has come
+// meanwhile. A fork writes another session.
 func (r *restorer) claim(ctx context.Context, id string, entries []json.RawMessage) ([]json.RawMessage, error) {
 	c, ok := r.launch.SessionStore.(SessionClaimer)
 	if !ok || r.launch.ForkSession {

@@ -230,8 +230,7 @@ type processConn struct {
 	cleanup func() // called once, when the process is gone
 }
 
-// tailTime bounds how long Close leaves the output of a process that has ended
-// to whoever is reading it.
+// tailTime bounds how long Close leaves the output of a process that has ended to its reader.
 const tailTime = time.Second
 
 func newProcessConn(sup *proc.Supervisor, l *launch, cleanup func()) *processConn {

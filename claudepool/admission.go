@@ -135,7 +135,7 @@ func (a *Admission) State() (st AdmissionState) {
 	return st
 }
 
-// update changes the state; whoever has his places then is admitted.
+// update changes the state; each caller whose places are then free is admitted.
 func (a *Admission) update(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

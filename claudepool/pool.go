@@ -171,9 +171,9 @@ func (p *Pool) Stats() (st Stats) {
 	return st
 }
 
-// Close ends everything: what is ready, what is being started, conversations
-// under way, and whoever waits for a place, who gets [claude.ErrClosed]. It returns when
-// all of it is gone, and may be called many times.
+// Close ends everything: what is ready, what is being started, conversations under way, and the
+// callers that wait for a place, which get [claude.ErrClosed]. It returns when all of it is
+// gone, and may be called many times.
 func (p *Pool) Close() error {
 	var spares []*spare
 	var leases []*Lease

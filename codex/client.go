@@ -46,7 +46,7 @@ type Info struct {
 }
 
 // Connect starts a server and greets it. ctx bounds the starting only. A nil opts means the
-// defaults. Whoever gets a Client must call its Close.
+// defaults. The caller must call the Close of the Client.
 func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	o := opts.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.HandshakeTimeout)

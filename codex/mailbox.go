@@ -28,7 +28,7 @@ type boxState struct {
 
 func newMailbox(max int) *mailbox { return &mailbox{max: max, changed: make(chan struct{})} }
 
-// update changes the state and wakes whoever waits. It returns what to wait on for the
+// update changes the state and wakes the readers that wait. It returns what to wait on for the
 // next change.
 func (m *mailbox) update(f func(s *boxState)) <-chan struct{} {
 	m.mu.Lock()

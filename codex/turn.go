@@ -18,7 +18,7 @@ type turnCore struct {
 	awaited bool // asked for, and not started yet
 	over    bool
 	boxes   []*mailbox
-	early   []item.Notification // of a turn that is not our own, for whoever joins
+	early   []item.Notification // of a turn that is not our own, for callers that join
 	result  *Result
 
 	done chan struct{}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// ErrNoSession means that there is no session with that id, or none where it was
-// looked for. An empty file is not a session.
+// ErrNoSession is returned when there is no session with that id, or none where it was looked
+// for. An empty file is not a session.
 var ErrNoSession = errors.New("transcript: no such session")
 
 // Dir is the view of a configuration directory, in which the CLI keeps its

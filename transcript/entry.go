@@ -21,8 +21,7 @@ import (
 //   - a line of a type that this package does not know is an *[UnknownEntry].
 //
 // An entry is read-only and may be used from any goroutine. Its strings are parts
-// of its line; whoever keeps one for long keeps the line in memory and may clone
-// it.
+// of its line; a program that keeps one for long keeps the line in memory and may clone it.
 type Entry interface {
 	// Kind is the line's type: user, custom-title, …
 	Kind() string

@@ -28,8 +28,8 @@ type FollowOptions struct {
 // defaultInterval is short for a person and long for a machine.
 const defaultInterval = 250 * time.Millisecond
 
-// ErrTruncated means that a session's file is shorter than it was, or another file:
-// it was replaced while it was followed.
+// ErrTruncated is returned when a session's file is shorter than it was, or another file: it
+// was replaced while it was followed.
 var ErrTruncated = errors.New("transcript: the file was replaced while it was followed")
 
 // Follow yields the entries of the session and then those that are appended to it,

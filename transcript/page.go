@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// Cursor is a place in a session between two pages. Cursors are for whoever made
-// them: two ends have a name, the others come from a [Page].
+// Cursor is a place in a session between two pages. Cursors are opaque: the two ends have a
+// name, the others come from a [Page].
 type Cursor string
 
 const (
@@ -54,8 +54,8 @@ type Page struct {
 	BytesRead int64
 }
 
-// ErrNoMessage means that a cursor or an option names a message that the session
-// does not have, or has no more: it may have been rewound or compacted since.
+// ErrNoMessage is returned when a cursor or an option names a message that the session does not
+// have, or has no more: it may have been rewound or compacted since.
 var ErrNoMessage = errors.New("transcript: no such message")
 
 // Page reads some messages and no more of the file than it takes.

@@ -4,7 +4,7 @@ package ui
 // what this package does not know is an *[Unknown], an *[UnknownStream], a
 // *[BlockStart] or a *[BlockDelta] with its JSON. An event is read-only and may be
 // read by several goroutines. Its strings can be parts of the line that it was made
-// from: whoever keeps one for long clones it.
+// from: a program that keeps one for long should clone it.
 type Event interface {
 	// Head returns what every event has in common.
 	Head() *Header

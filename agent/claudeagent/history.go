@@ -22,7 +22,7 @@ import (
 const defaultPage = 100
 
 // History returns access to the sessions on disk below the CLI's configuration directory,
-// whoever has written them.
+// including those that other programs have written.
 func (p *Provider) History() agent.History { return history{p, p.dir()} }
 
 type history struct {

@@ -15,8 +15,8 @@ var errNoObject = errors.New("not a JSON object")
 // or *[BadLine], so a type switch needs a default and nothing else.
 //
 // A decoded message is read-only and may be read by several goroutines. Its
-// strings are parts of its line: whoever keeps one of them for longer than the
-// message clones it, with [strings.Clone].
+// strings are parts of its line: a program that keeps one of them for longer than the message
+// should clone it, with [strings.Clone].
 type Message interface {
 	// Head returns what every message has in common.
 	Head() *Header

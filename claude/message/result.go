@@ -2,8 +2,8 @@ package message
 
 import "strings"
 
-// ResultError is a turn that failed, as an error. What is known of it is in
-// Result.
+// ResultError is returned for a turn that failed. Result holds what is known about it, such as
+// the subtype.
 type ResultError struct{ Result *Result }
 
 // Result ends a turn. Whether it failed is IsError and only IsError: a

@@ -152,8 +152,8 @@ type Memory struct {
 	Content string `json:"content,omitempty"`
 }
 
-// MirrorError says that a session store did not take a batch. No CLI
-// writes it; SDKs do.
+// MirrorError reports that a session store did not take a batch of entries. It is written by
+// SDKs, not by the CLI.
 type MirrorError struct {
 	System
 	Error string    `json:"error"`

@@ -1,7 +1,7 @@
 package tool
 
 // AskUserQuestionInput is the input of AskUserQuestion: one to four questions.
-// Whoever answers for the user gives it back with Answers.
+// A program that answers for the user returns it with Answers.
 type AskUserQuestionInput struct {
 	Questions   []Question                    `json:"questions"`
 	Answers     map[string]string             `json:"answers,omitempty"`     // by the text of the question

@@ -8,9 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ErrNoResult is what decoding the result of a message without
-// tool_use_result gives: it is not about a tool, or it comes from a subagent,
-// whose messages carry only the block for the model.
+// ErrNoResult is returned when a message without tool_use_result is decoded: it is not about a
+// tool, or it comes from a subagent, whose messages carry only the block for the model.
 var ErrNoResult = errors.New("claude: the message has no tool_use_result")
 
 // toolResults is the decode table of results that are objects, by canonical

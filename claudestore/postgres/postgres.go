@@ -52,7 +52,7 @@ func Open(ctx context.Context, db DB, prefix string) (*Store, error) {
 	s := &Store{db: db, sql: strings.NewReplacer("$sessions", name("sessions"), "$entries", name("entries"),
 		"$uuids", name("entries_uuid"), "$claims", name("claims"))}
 	err := s.transaction(ctx, func(tx pgx.Tx) error {
-		// IF NOT EXISTS alone fails for whoever comes second of two at once.
+		// IF NOT EXISTS alone fails for the second of two processes at once.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "claudestore/"+prefix); err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (s *Store) Delete(ctx context.Context, key claude.SessionKey) error {
 				key.ProjectKey, key.SessionID, key.Subpath)
 			return err
 		}
-		// The session first: whoever appends meanwhile waits for it.
+		// The session first: a writer that appends meanwhile waits for it.
 		for _, table := range []string{"$sessions", "$entries"} {
 			if _, err := tx.Exec(ctx, s.sql.Replace(`DELETE FROM `+table+` WHERE project = $1 AND session = $2`), key.ProjectKey, key.SessionID); err != nil {
 				return err

@@ -14,7 +14,7 @@ const (
 )
 
 // ItemCut says that an item will not be completed. The server never sends it: an item that
-// is cut off just stays open. Whoever follows a thread makes one, so that each item that
+// is cut off just stays open. A program that follows a thread makes one, so that each item that
 // was started ends. Item is the item as far as it came, with the text of its deltas.
 //
 // A command that was cut off may run on. Should it be completed after all, its

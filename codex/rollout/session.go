@@ -68,7 +68,7 @@ func (s *Session) readHead(path string) error {
 	case !met:
 		return errNotRollout
 	}
-	return nil // what is wrong after the first line is for whoever reads all
+	return nil // what is wrong after the first line is reported by a full read
 }
 
 // headReader reads a file in small pieces, and no more than a bound once it has begun.

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ErrNoAnswer is what a handler returns to leave a request without an answer,
-// because it is answered elsewhere or must not be.
+// ErrNoAnswer is returned by a handler to leave a request without an answer, because it is
+// answered elsewhere or must not be.
 var ErrNoAnswer = errors.New("control: no answer")
 
 // errWithdrawn is the cause of a handler's context when the CLI took its request back.
@@ -298,8 +298,8 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) *response {
 // quickHead is how the CLI begins a good answer.
 const quickHead = `{"type":"control_response","response":{"subtype":"success","request_id":`
 
-// answered hands an answer to its call. A good one is decoded by whoever waits
-// for it, not by the reader: it can be long.
+// answered hands an answer to its call. A good one is decoded by the caller that waits for it,
+// not by the reader: it can be long.
 func (m *Mux) answered(line string) error {
 	d := jsonwire.NewDecoder(line)
 	if d.Literal(quickHead) {

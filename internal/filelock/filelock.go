@@ -35,7 +35,7 @@ func acquire(path string, wait bool) (*File, error) {
 			f.Close()
 			return nil, err
 		}
-		// Whoever had the lock may have removed the file before giving it back.
+		// The last holder may have removed the file before giving the lock back.
 		if l := (&File{f}); l.Holds() {
 			if !wait && stolenLives(path) {
 				f.Close()

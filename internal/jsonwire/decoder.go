@@ -103,7 +103,7 @@ func (d *Decoder) Into(dst any) {
 }
 
 // Text moves past the value ahead and returns its text, unread: only its end is
-// looked for. Whoever decodes it finds out whether it is JSON inside.
+// looked for. Decoding it later shows whether it is JSON inside.
 func (d *Decoder) Text() string {
 	start := d.Offset()
 	switch d.Kind() {

@@ -8,7 +8,7 @@ import (
 // maxDepth is how deep values may nest, the limit of encoding/json.
 const maxDepth = 10000
 
-// SyntaxError says where a text stops being JSON.
+// SyntaxError is returned for a text that is not JSON, with the place where it stops being so.
 type SyntaxError struct {
 	Offset int    // in bytes from the start of the text
 	What   string // what was wrong there

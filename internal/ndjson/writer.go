@@ -19,7 +19,7 @@ var ErrClosed = errors.New("ndjson: writer closed")
 type Writer struct {
 	dst     io.WriteCloser
 	timeout time.Duration
-	turn    chan struct{} // holds one token; whoever has it writes
+	turn    chan struct{} // holds one token; the goroutine that has it writes
 	closing chan struct{}
 	broken  error // guarded by turn
 

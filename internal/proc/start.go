@@ -53,8 +53,8 @@ func setDefault[T int | time.Duration](v *T, def T) {
 
 // Start starts cmd and supervises it. ctx bounds the starting only; its end later does not touch the
 // process. If ctx has ended before, nothing is started; if it ends meanwhile, the process is killed and
-// reaped, and in both cases the error is that of ctx. Any other failure is a *[StartError]. Whoever gets a
-// Supervisor must call its Close.
+// reaped, and in both cases the error is that of ctx. Any other failure is a *[StartError]. The
+// caller must call the Close of the Supervisor.
 func Start(ctx context.Context, cmd spawn.Command, opts Options) (*Supervisor, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 // Package sim is an agent without a model: a program that speaks the CLI's side
-// of the protocol and gives a tour of what an agent does, for whoever has no CLI
-// at hand. It needs no network, costs nothing, and touches nothing but a directory of its own
-// that is gone when it ends.
+// of the protocol and gives a tour of what an agent does, for users without a CLI. It needs no
+// network, costs nothing, and touches nothing but a directory of its own that is gone when it
+// ends.
 package sim
 
 import (

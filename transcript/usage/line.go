@@ -223,7 +223,7 @@ func (e *entryLine) usage(c *cursor) {
 			c.skip()
 		}
 	}
-	// Whoever does not say for how long writes for five minutes.
+	// A writer that gives no time writes for five minutes.
 	if rest := written - e.used.CacheWrite(); rest > 0 {
 		e.used.CacheWrite5m += rest
 	}

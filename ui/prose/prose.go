@@ -33,7 +33,7 @@ type Entry struct {
 const maxDepth = 20
 
 // Entries returns what was said and done, in order, a subagent's after the call that started
-// it. Texts are as they came: whoever shows them cleans them.
+// it. Texts are as they came: a program that shows them must clean them.
 func Entries(c *ui.Conversation) []Entry {
 	w := &walker{c: c, seen: map[string]bool{}}
 	w.thread("", 0)
@@ -185,7 +185,7 @@ func (e *Entry) Heading() string {
 	return strings.Repeat("#", min(2+e.Depth, 6)) + " Subagent"
 }
 
-// Markdown is the entry itself, with at most so many bytes of a tool's output; 0 is all.
+// Markdown is the entry itself, with at most output bytes of a tool's output; 0 is all.
 func (e *Entry) Markdown(output int) string {
 	switch e.Kind {
 	case Thinking:
