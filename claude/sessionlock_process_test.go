@@ -57,9 +57,9 @@ func sessionOwner(cli *claudetest.CLI) int {
 	return 0
 }
 
-// signed waits, ten seconds at most, until a lock in dir names the process.
+// signed waits, a minute at most, until a lock in dir names the process.
 func signed(dir string, pid int) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
 		files, _ := filepath.Glob(filepath.Join(dir, "*"))

@@ -39,7 +39,7 @@ func flaky(t *testing.T, cuts int32, then func(w http.ResponseWriter)) (*Client,
 func ok(w http.ResponseWriter) { _, _ = w.Write([]byte(`{"turn_id":"t","seq":3}`)) }
 
 func TestCall_again(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c, calls := flaky(t, 2, ok)
 	var a rpc.Accepted

@@ -150,7 +150,7 @@ func TestCluster_restart(t *testing.T) {
 		t.Error("Health without a server is good")
 	}
 	natsServer(t, &config)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	appendPersistently(ctx, t, l, 3, 5)
 	if got := <-done; got.Seq != 5 {
@@ -223,7 +223,7 @@ func TestCluster_threeServers(t *testing.T) {
 	testTwoNodes(t, one, two)
 	servers[0].Shutdown()
 	servers[0].WaitForShutdown()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for _, s := range []*eventlog.Store{one, two} {
 		last := lastSoon(ctx, t, s.Log("a"))
@@ -267,7 +267,7 @@ func startCluster(t *testing.T, n int) []*server.Server {
 			Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: ports[i], PoolSize: -1},
 		}))
 	}
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(2 * time.Minute)
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

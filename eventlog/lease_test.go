@@ -77,7 +77,7 @@ func TestLease_expires(t *testing.T) {
 // acquireSoon acquires a lease as soon as it is free.
 func acquireSoon(t *testing.T, s *eventlog.Store, session string) *eventlog.Lease {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
 		lease, err := s.Acquire(ctx, session, "node 2")

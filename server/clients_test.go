@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -152,12 +153,10 @@ func TestViewer_behind(t *testing.T) {
 	if err := view.Conversation.UnmarshalJSON([]byte(`{"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	for ctx.Err() == nil {
-		items, err := v.next(ctx)
+	for strings.Count(text(&view.Conversation), "w1 w2 w3") < 2 { // in both turns
+		items, err := v.next(h.ctx())
 		if err != nil {
-			break
+			t.Fatal(err)
 		}
 		for _, it := range items {
 			m, err := rpc.Decode(it.msg)

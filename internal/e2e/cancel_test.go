@@ -16,7 +16,7 @@ import (
 // another one that writes a file, then an answer.
 func working() []claudetest.Reply {
 	return []claudetest.Reply{
-		claudetest.Use("Bash", map[string]any{"command": "touch begun; sleep 1; touch ended", "description": "Work"}),
+		claudetest.Use("Bash", map[string]any{"command": "touch begun; sleep 6; touch ended", "description": "Work"}),
 		claudetest.Use("Bash", map[string]any{"command": "touch second", "description": "Work on"}),
 		claudetest.Say("all done"),
 	}
@@ -58,7 +58,7 @@ func TestCancelStopsTheAgent(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, working()...)
-				w.opts.AllowedTools = []string{"Bash"}
+				w.opts.AllowedTools, w.opts.CloseGrace = []string{"Bash"}, 20*time.Second
 				cancelAtTheTool(t, w, form, breaks)
 			})
 		}
@@ -104,14 +104,14 @@ func cancelAtTheTool(t *testing.T, w *world, form func(context.Context, *world) 
 	if !ok {
 		t.Fatalf("the tool was not begun: %v", last)
 	}
-	if took := gone.Sub(at); took > 2*time.Second { // CloseGrace, which it must not use up
+	if took := gone.Sub(at); took > w.opts.CloseGrace { // which it must not use up
 		t.Errorf("gone %v after the tool began", took)
 	}
 	if late > 0 || !breaks && !errors.Is(last, context.Canceled) {
 		t.Errorf("%d messages after the cancel, then %v", late, last)
 	}
 	// As long as the agent would have needed for the rest.
-	settled, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	settled, stop := context.WithTimeout(t.Context(), 7*time.Second)
 	defer stop()
 	if err := w.api.WaitRequests(settled, 2); err == nil {
 		t.Error("the model was asked again")
