@@ -4,7 +4,7 @@
 //
 //   - The input is one immutable string and decoded strings are substrings of
 //     it wherever they hold no escape, so a small message costs a handful of
-//     allocations. Whoever keeps one field for long keeps the whole line alive.
+//     allocations. Keeping one field for long keeps the whole line alive.
 //   - Only broken JSON is an error. A member of another type than its field
 //     leaves the field zero; the text is still in the line.
 //   - Keys are case-sensitive, and unknown members are passed over.
