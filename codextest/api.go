@@ -69,8 +69,8 @@ func NewAPI(tb testing.TB) *API {
 // provider.
 func (a *API) URL() string { return a.srv.URL + "/v1" }
 
-// Reply adds replies to the script. Requests without a more specific reply get them in their
-// order.
+// Reply adds replies for requests of any kind, in their order. See [API.ReplyTo] for which
+// script answers.
 func (a *API) Reply(replies ...Reply) { a.ReplyTo("", replies...) }
 
 // ReplyTo adds replies for requests whose last prompt contains a text. Of the scripts that

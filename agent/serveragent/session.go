@@ -113,7 +113,8 @@ func (s *Session) put(events []ui.Event) {
 	s.out.Changed.Broadcast()
 }
 
-// ID returns the id that the session has at the server, which differs from the agent's own.
+// ID returns the id that the session has at the server, under which other clients find it as
+// well.
 func (s *Session) ID() string { return s.id }
 
 // Events returns an iterator over what happens from its start on. It can be used once.

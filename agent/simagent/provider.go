@@ -126,7 +126,8 @@ func (p *Provider) Delivered(_ context.Context, sessionID, uuid string) (agent.D
 // Models returns the one model that the simulated agent claims to have. No model exists.
 func (p *Provider) Models(ctx context.Context) ([]agent.Entry, error) { return p.claude().Models(ctx) }
 
-// Commands returns the slash commands that the simulated agent understands in its prompts.
+// Commands returns the slash commands that the simulated agent lists, as the real CLI lists its
+// own.
 func (p *Provider) Commands(ctx context.Context) ([]agent.Entry, error) {
 	return p.claude().Commands(ctx)
 }

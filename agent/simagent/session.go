@@ -53,7 +53,8 @@ func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 // Models returns the one model that the simulated agent claims to have. No model exists.
 func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) { return s.inner.Models(ctx) }
 
-// Commands returns the slash commands that the simulated agent understands in its prompts.
+// Commands returns the slash commands that the simulated agent lists, as the real CLI lists its
+// own.
 func (s *Session) Commands(ctx context.Context) ([]agent.Entry, error) { return s.inner.Commands(ctx) }
 
 // Agents returns an empty list, because the simulated agent has no subagents that could be

@@ -45,8 +45,8 @@ type ThinkingTokens struct {
 	UserMessageUUID      string `json:"user_message_uuid,omitempty"`
 }
 
-// WorkerShuttingDown announces that the CLI's process is about to end, and the reason. No
-// further turn begins.
+// WorkerShuttingDown announces that the CLI's process is about to end, with the reason that the
+// CLI gives for it.
 type WorkerShuttingDown struct {
 	System
 	Reason string `json:"reason"`

@@ -30,8 +30,8 @@ type OutputTokensDetails struct {
 	ThinkingTokens int64 `json:"thinking_tokens"`
 }
 
-// ServerToolUsage counts the calls of tools that ran on the API's side during one answer. They
-// are billed by the call.
+// ServerToolUsage counts the calls of tools that ran on the API's side during one answer, by
+// the tool.
 type ServerToolUsage struct {
 	WebSearchRequests int64 `json:"web_search_requests"`
 	WebFetchRequests  int64 `json:"web_fetch_requests"`
