@@ -43,6 +43,7 @@ const (
 	Draining       Reason = "draining"
 	LimitReached   Reason = "limit_reached"
 	Unsupported    Reason = "unsupported"
+	BudgetExceeded Reason = "budget_exceeded"
 )
 
 // ErrorObject is the error of a JSON-RPC answer: a number, a message for people, and the

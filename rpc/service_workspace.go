@@ -118,6 +118,7 @@ type TokensCreateParams struct {
 	Role      string `json:"role"` // viewer, operator, admin
 	Name      string `json:"name,omitempty"`
 	ExpiresIn int64  `json:"expires_in_s,omitempty"`
+	Tenant    string `json:"tenant,omitempty"` // whom budgets of tenants count it for
 }
 
 // TokensCreateResult is a new token. Its secret is shown only this once; the server stores a

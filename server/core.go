@@ -34,6 +34,7 @@ type core struct {
 	Updated     string     `json:"updated,omitempty"`
 	Turns       int64      `json:"turns,omitempty"`
 	FirstPrompt string     `json:"first_prompt,omitempty"` // the beginning of it
+	Limited     string     `json:"limited,omitempty"`      // until when a rate limit holds
 }
 
 // draft is an event to be written, with the facts that go with it. The event of a change
@@ -133,6 +134,9 @@ func (c *core) applySettings(f *facts) {
 	}
 	if f.Away != nil {
 		c.Away = *f.Away
+	}
+	if f.Limited != nil {
+		c.Limited = *f.Limited
 	}
 }
 

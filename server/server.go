@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/keyproxy"
 )
 
 // Server holds sessions, runs their agents and serves them to clients. Its methods may be
@@ -28,6 +29,10 @@ type Server struct {
 	tokens    *tokens
 	audit     *audit
 	guard     *guard
+	ledger    *ledger
+	hooks     *hooks
+	keys      *keyproxy.Proxy // nil where agents use what Env gives
+	metrics   *metrics
 	conns     chan struct{} // a place for each connection
 	began     time.Time
 
@@ -80,11 +85,13 @@ func newServer(ctx context.Context, opts Options, st store) (*Server, error) {
 	for _, p := range opts.Providers {
 		s.providers[p.Name()] = p
 	}
+	s.metrics = newMetrics()
 	s.admission = newAdmission(opts.MaxAgents, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.prepare(ctx); err != nil {
 		s.cancel()
 		s.wg.Wait()
+		s.closeKeyProxy()
 		return nil, err
 	}
 	return s, nil
@@ -105,6 +112,15 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.audit, err = openAudit(ctx, s.store.Log(auditLogName)); err != nil {
 		return err
 	}
+	if s.ledger, err = openLedger(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
+		return err
+	}
+	if s.hooks, err = openHooks(ctx, s); err != nil {
+		return err
+	}
+	if err := s.openKeyProxy(); err != nil {
+		return err
+	}
 	for _, p := range s.opts.Providers {
 		if sweeper, ok := p.(agent.Sweeper); ok {
 			n, err := sweeper.Sweep(ctx)
@@ -116,7 +132,11 @@ func (s *Server) prepare(ctx context.Context) error {
 			}
 		}
 	}
-	return s.recover(ctx)
+	if err := s.recover(ctx); err != nil {
+		return err
+	}
+	s.hooks.start()
+	return nil
 }
 
 // privateDir makes a directory that only its owner can enter.
@@ -150,6 +170,7 @@ func (s *Server) Close() error {
 		<-a.done
 	}
 	s.wg.Wait()
+	s.closeKeyProxy()
 	return nil
 }
 
