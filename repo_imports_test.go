@@ -49,7 +49,7 @@ var (
 )
 
 // importRules has a row for every package; the first that matches counts. A package that
-// does not exist yet is no error, one without a row is.
+// does not exist yet is not an error, one without a row is.
 var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/deadline"},

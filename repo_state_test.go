@@ -222,7 +222,7 @@ func (c *checkedPackage) writes() (all []write) {
 }
 
 // fieldsIn are the fields that an assignment to e changes: a.b.c = x changes c of a.b and
-// b of a; what is behind an index or a star counts too.
+// b of a; what comes after an index or a star counts too.
 func fieldsIn(e ast.Expr) (all []*ast.SelectorExpr) {
 	for {
 		switch x := e.(type) {

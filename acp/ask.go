@@ -21,7 +21,7 @@ const (
 	optionPlan   = "exit-plan-"
 )
 
-// What a model is told of a call that the user refused, or did not answer.
+// What a model reads about a call that the user refused, or did not answer.
 const (
 	refusedText = "User refused permission to run tool"
 	failedText  = "Tool permission request failed: "

@@ -22,7 +22,7 @@ type config struct {
 	effort   string
 	fast     bool
 	tunes    bool   // the agent takes settings
-	commands string // what the client was last told
+	commands string // what was last sent to the client
 }
 
 // modeNames describe the modes that are known.

@@ -69,7 +69,7 @@ type step int
 const (
 	stepNone  step = iota // both are the same
 	stepSave              // the client's text is newer: it saves it
-	stepLeave             // the disk is newer, or nobody knows
+	stepLeave             // the disk is newer, or it is not known
 )
 
 // decide compares the text of a buffer with that on the disk. agreed is what both had when
@@ -84,7 +84,7 @@ func decide(agreed *textHash, disk, buffer textHash, touched bool) step {
 	case agreed != nil || touched:
 		return stepLeave
 	}
-	return stepSave // an editor has the disk's text in a buffer that nobody changed
+	return stepSave // an editor has the disk's text in a buffer without changes
 }
 
 // Before has the client save the text that it has not saved.
@@ -164,8 +164,8 @@ func (f *clientFiles) After(ctx context.Context, path string) {
 	}
 }
 
-// disk is the text on the disk, and whether it was changed since the session began. What
-// is no text, or too much, is an error.
+// disk is the text on the disk, and whether it was changed since the session began. What is not
+// text, or is too much, is an error.
 func (f *clientFiles) disk(path string) (textHash, bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ const withFS = `"fs":{"readTextFile":true,"writeTextFile":true}`
 // fileRun is what came of a turn that used a file.
 type fileRun struct {
 	requests []string // of the agent to the client: the method and the text that was written
-	told     string   // what the model was told by the tools
+	told     string   // what the model got from the tools
 	view     *acprec.View
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Features are what a client can show beyond the baseline of the protocol.
+// Features lists what a client can show beyond the baseline of the protocol, as it has
+// announced it.
 type Features struct {
 	Notices    bool // session.notices
 	Compaction bool // session.compaction
@@ -25,7 +26,7 @@ type Mapper struct {
 
 	out      []SessionUpdate
 	streamed map[blockKey]bool // text blocks that came as deltas
-	failed   map[string]bool   // MCP servers that the user was told of
+	failed   map[string]bool   // MCP servers that the user has seen
 	tools    map[string]*toolCall
 	order    []string          // tool calls that have not ended, by their start
 	tasks    map[string]*task  // by id, those that have not ended
@@ -85,7 +86,8 @@ func (m *Mapper) chunk(kind, messageID string, content ContentBlock) {
 	m.emit(kind, c)
 }
 
-// TextBlock is a content block of text.
+// TextBlock returns a content block of the protocol that holds a text, for prompts and for
+// messages.
 func TextBlock(s string) ContentBlock {
 	return ContentBlock{Type: ContentBlockIsText, Value: &TextContent{Text: s}}
 }

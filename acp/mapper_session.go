@@ -182,7 +182,7 @@ func (m *Mapper) mcpServers(servers []ui.MCPServer) {
 	}
 }
 
-// status maps the begin of a compaction.
+// status maps the start of a compaction.
 func (m *Mapper) status(ev *ui.Status) {
 	if ev.Status == "compacting" && m.compact == "" && m.Features.Compaction && !m.Replay {
 		m.compact = "compaction-" + strconv.Itoa(m.notices) + "-" + ev.UUID

@@ -90,7 +90,8 @@ func (m *Mapper) endTask(id, status, summary string) {
 // that began them.
 const maxFinished = 1000
 
-// Background tells how many tasks go on, and whether a subagent is among them.
+// Background returns how many tasks are running in the background, and whether a subagent is
+// among them.
 func (m *Mapper) Background() (tasks int, subagent bool) {
 	for _, t := range m.tasks {
 		if tool := m.tools[t.tool]; tool == nil || tool.task == "" {

@@ -9,16 +9,16 @@ type Optional[T any] struct {
 	state byte // 0 absent, 1 null, 2 a value
 }
 
-// Some is a member with a value.
+// Some returns a member with a value, as opposed to one that is null or absent.
 func Some[T any](v T) Optional[T] { return Optional[T]{value: v, state: 2} }
 
-// Null is a member that is null.
+// Null returns a member that is null, which the protocol distinguishes from one that is absent.
 func Null[T any]() Optional[T] { return Optional[T]{state: 1} }
 
-// Get returns the value and whether there is one.
+// Get returns the value and true, or the zero value and false if the member is null or absent.
 func (o Optional[T]) Get() (T, bool) { return o.value, o.state == 2 }
 
-// Or returns the value, or another where there is none.
+// Or returns the value of the member, or other if the member is null or absent.
 func (o Optional[T]) Or(other T) T {
 	if o.state == 2 {
 		return o.value
@@ -26,16 +26,19 @@ func (o Optional[T]) Or(other T) T {
 	return other
 }
 
-// IsZero reports whether the member is absent.
+// IsZero reports whether the member is absent. It makes the option omitzero leave it out, but
+// not null.
 func (o Optional[T]) IsZero() bool { return o.state == 0 }
 
-// IsNull reports whether the member is null.
+// IsNull reports whether the member is present and null, as opposed to absent or set to a
+// value.
 func (o Optional[T]) IsNull() bool { return o.state == 1 }
 
-// IsSet reports whether there is a value.
+// IsSet reports whether the member has a value, as opposed to being null or absent.
 func (o Optional[T]) IsSet() bool { return o.state == 2 }
 
-// MarshalJSON writes the value, or null where there is none.
+// MarshalJSON writes the value, or null where there is none. An absent member is left out by
+// omitzero.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	if o.state != 2 {
 		return []byte("null"), nil
@@ -43,7 +46,8 @@ func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.value)
 }
 
-// UnmarshalJSON reads a value or null.
+// UnmarshalJSON reads a value or null. It is not called for an absent member, which stays
+// absent.
 func (o *Optional[T]) UnmarshalJSON(b []byte) error {
 	*o = Optional[T]{state: 1}
 	if string(b) == "null" {

@@ -22,8 +22,8 @@ func isWork(u SessionUpdate) bool {
 
 // orphaned deals with a prompt whose agent has died. An agent writes a prompt to its files a
 // moment after it has got it: one that is not there is not in the session. Nothing came of
-// it yet in most cases, and then it is given to the agent again, once; else the client is
-// told what became of it.
+// it yet in most cases, and then it is given to the agent again, once; else the outcome is
+// reported to the client.
 func (p *prompt) orphaned(cause error) {
 	s := p.session
 	lost := s.lacks(p.uuid)

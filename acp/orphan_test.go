@@ -94,8 +94,8 @@ func TestPromptIsNotLost(t *testing.T) {
 	})
 }
 
-// TestKilledAtOnce kills the real CLI right after a prompt was sent, when nobody can know
-// whether it has written it down. What the client is told is what the session has.
+// TestKilledAtOnce kills the real CLI right after a prompt was sent, when it cannot be known
+// whether it has written it down. What is reported to the client is what the session has.
 func TestKilledAtOnce(t *testing.T) {
 	t.Parallel()
 	begin(t)

@@ -3,8 +3,8 @@ package acp
 import "github.com/seed7221b0f9/parley/ui"
 
 // owed says whether the agent will begin a turn of its own, to speak of a task in the
-// background that has ended. The agent's model is told of the end together with the next
-// result of a tool, if one comes in the turn that runs, else by a turn of its own.
+// background that has ended. The agent's model learns of the end together with the next result
+// of a tool, if one comes in the turn that runs, else by a turn of its own.
 type owed int
 
 const (

@@ -2,8 +2,8 @@ package acp
 
 import "strings"
 
-// partial reads the text of a tool's input while it grows and tells of the members that
-// are complete.
+// partial reads the text of a tool's input while it grows and reports the members that are
+// complete.
 type partial struct {
 	text    strings.Builder
 	seen    int // how much of the text was looked at

@@ -211,8 +211,8 @@ func killedCLI(c *comparison) bool {
 }
 
 // goesOn reports whether a session of ours has everything that was recorded up to the death
-// of the CLI, and what the model said after it. In the replay the prompt that was killed may
-// be missing only if the client was told so.
+// of the CLI, and what the model said after it. In the replay the prompt that was killed may be
+// missing only if that was reported to the client.
 func (c *comparison) goesOn(want, got *acprec.Session, death int) bool {
 	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
 	end := slices.IndexFunc(want.Items, func(i *acprec.Item) bool { return i.Type == "answer" && i.Outcome == death })

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// Options configures an agent. Provider is required.
+// Options configures an agent that speaks the protocol. Provider is required, the rest has
+// defaults.
 type Options struct {
 	// Provider starts the sessions.
 	Provider agent.Provider
@@ -44,7 +45,7 @@ type Options struct {
 	// meanwhile waits for it. nil does nothing.
 	Rest      func()
 	RestAfter time.Duration
-	// Logger gets what no client is told; nil discards it.
+	// Logger gets what is not reported to clients; nil discards it.
 	Logger *slog.Logger
 	// Sent sees every line that is about to be written. It must not block.
 	Sent func(line []byte)

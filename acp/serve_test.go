@@ -49,7 +49,7 @@ func (e *editor) open(dir string) {
 	e.id = s.SessionID
 }
 
-// all is everything that the agent has told.
+// all is everything that the agent has sent.
 func (e *editor) all() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -143,7 +143,7 @@ func turn(t *testing.T, ctx context.Context, s agent.Session, prompt string) (te
 }
 
 // TestServerModes lets editors use a session of a server with the real CLI: what one sets,
-// another that resumes or loads the session is told, and a copy is a session of its own.
+// another that resumes or loads the session gets, and a copy is a session of its own.
 func TestServerModes(t *testing.T) {
 	t.Parallel()
 	begin(t)
@@ -205,7 +205,7 @@ func TestServerModes(t *testing.T) {
 		t.Errorf("session/resume replays: %s", resumed.all())
 	}
 	loaded.call("session/set_mode", map[string]any{"sessionId": loaded.id, "modeId": "default"})
-	first.seen(`"currentModeId":"default"`) // the other editor is told
+	first.seen(`"currentModeId":"default"`) // the other editor is notified
 	loaded.call("session/set_mode", map[string]any{"sessionId": loaded.id, "modeId": "plan"})
 	copied := again("session/fork", first.id)
 	if copied.id == first.id {

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Codes of errors that the protocol adds to those of JSON-RPC.
+// The codes of errors that the protocol adds to those of JSON-RPC. Clients react to them in
+// specific ways.
 const (
 	CodeAuthRequired     = -32000 // the agent has no valid credentials
 	CodeResourceNotFound = -32002 // a session or a file does not exist

@@ -31,7 +31,7 @@ func (in input) isTrue(name string) bool {
 	return j == "true"
 }
 
-// views say how the calls of tools look that are known. Others show their name.
+// views describe the calls of known tools to people. Others show their name.
 var views = map[string]func(in input, dir string) view{
 	"Bash": viewBash, "Read": viewRead, "Edit": viewEdit, "Write": viewWrite, "Glob": viewGlob, "Grep": viewGrep,
 	"WebFetch": viewFetch, "WebSearch": viewSearch, "Agent": viewAgent, "Task": viewAgent, "ExitPlanMode": viewPlan, "AskUserQuestion": viewQuestion,

@@ -157,7 +157,7 @@ func (s *server) setConfigOption2(ctx context.Context, p *SetSessionConfigOption
 	return map[string]any{"configOptions": options2(r.ConfigOptions)}, nil
 }
 
-// prompt2 answers at once; what becomes of the turn is told by states.
+// prompt2 answers at once; what becomes of the turn is reported by states.
 func (s *server) prompt2(_ context.Context, m *jsonrpc.Message) (any, error) {
 	entry, params, err := s.admitted(m)
 	if err != nil {

@@ -67,7 +67,7 @@ func (s *server) takeWarm(ctx context.Context, r *request) (*warm, error) {
 	return w, nil
 }
 
-// close ends the session that nobody has taken.
+// close ends a session that was not taken.
 func (w *warm) close() {
 	w.stop()
 	<-w.ready

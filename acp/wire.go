@@ -67,7 +67,7 @@ func rest(all map[string]json.RawMessage) map[string]json.RawMessage {
 	return all
 }
 
-// MemberError says which member of an object cannot be read.
+// MemberError is returned when a member of an object cannot be read, and names it by its path.
 type MemberError struct {
 	Path string // the names from the outside in, with dots
 	Err  error
@@ -75,7 +75,7 @@ type MemberError struct {
 
 func (e *MemberError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
 
-// Unwrap returns what is wrong with the member.
+// Unwrap returns the reason why the member cannot be read, such as a type that does not fit.
 func (e *MemberError) Unwrap() error { return e.Err }
 
 func inside(name string, err error) error {

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// HistoryKeeper is implemented by a provider whose past sessions can be read.
+// HistoryKeeper is implemented by a provider whose past sessions can be read, searched and
+// changed on disk.
 type HistoryKeeper interface {
 	History() History
 }
@@ -44,7 +45,8 @@ type HistoryQuery struct {
 	Limit   int64
 }
 
-// HistoryInfo is a session on disk as a list shows it.
+// HistoryInfo describes a session on disk as a list shows it, without reading the whole
+// session.
 type HistoryInfo struct {
 	ID          string
 	Summary     string
@@ -67,13 +69,15 @@ type HistoryPage struct {
 	Leaf          string // the last message of the branch to read; empty is the newest
 }
 
-// HistoryEvents is a page of a session.
+// HistoryEvents is a page of a session on disk, as the events that a live session would have
+// had.
 type HistoryEvents struct {
 	Events  iter.Seq2[ui.Event, error]
 	HasMore bool // there are messages before the page
 }
 
-// HistoryMetadata describes a session on disk.
+// HistoryMetadata describes a session on disk in detail, including its branches and the
+// versions of its prompts.
 type HistoryMetadata struct {
 	HistoryInfo
 	Messages int64
@@ -90,14 +94,14 @@ type HistoryVersion struct {
 	Time   string // as the agent wrote it
 }
 
-// HistoryHit is a place in a session where a text was found.
+// HistoryHit is a place in a session on disk where a text was found, with an excerpt around it.
 type HistoryHit struct {
 	ID      string
 	UUID    string
 	Excerpt string
 }
 
-// HistoryExport is a session in another format.
+// HistoryExport is a session in another format, with a name for the file and its media type.
 type HistoryExport struct {
 	Name      string
 	MediaType string

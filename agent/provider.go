@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Provider starts sessions of one kind of agent. It is safe for concurrent use.
+// Provider starts sessions of one kind of agent, such as Claude or Codex. It is safe for
+// concurrent use.
 type Provider interface {
 	// Name is the provider's name in events and messages: claude, codex, sim, acp:NAME.
 	Name() string
@@ -18,7 +19,7 @@ type Provider interface {
 	Open(ctx context.Context, opts Options) (Session, error)
 }
 
-// Options configures a session. The zero value uses the agent's defaults.
+// Options configures a session of any agent. The zero value uses the defaults of the agent.
 type Options struct {
 	Dir                   string            // the working directory, absolute
 	AdditionalDirectories []string          // further directories that tools may use
@@ -34,8 +35,8 @@ type Options struct {
 	AllowedTools          []string          // tools that need no permission
 	DisallowedTools       []string          // tools that do not exist for the agent
 	SettingSources        []string          // nil and empty differ: nil is the agent's default
-	MaxTurns              int64             // 0 is no limit
-	MaxBudgetUSD          *float64          // nil is no limit
+	MaxTurns              int64             // 0 means no limit
+	MaxBudgetUSD          *float64          // nil means no limit
 	Partial               bool              // stream deltas as well as whole messages
 	MCPServers            json.RawMessage   // by name, in the form of the agent's configuration
 	Agents                json.RawMessage   // subagents by name, in the form of the agent's configuration
@@ -49,14 +50,16 @@ type Options struct {
 	OnUsed func(Used)
 }
 
-// Resumer is implemented by a provider whose sessions outlive their process.
+// Resumer is implemented by a provider whose sessions outlive their process, so that another
+// one can continue them.
 type Resumer interface {
 	// Resume starts an agent that continues the session with this id. It fails with
 	// ErrNotFound if there is none and with ErrBusy if another process has it open.
 	Resume(ctx context.Context, id string, opts Options) (Session, error)
 }
 
-// Entry is a model, a command or a subagent that an agent offers.
+// Entry is a model, a command or a subagent that an agent offers, with all that the agent says
+// of it.
 type Entry struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -71,7 +74,7 @@ type Catalog interface {
 	Agents(ctx context.Context) ([]Entry, error)
 }
 
-// Usage is what a group of turns used.
+// Usage is what a group of turns used, in tokens and, where it is known, in dollars.
 type Usage struct {
 	Group                    string
 	CostUSD                  *float64 // nil where it is not known
@@ -81,19 +84,20 @@ type Usage struct {
 	CacheReadInputTokens     int64
 }
 
-// UsageQuery selects and groups usage. Zero times are unbounded.
+// UsageQuery selects usage by project and time, and how it is grouped. Zero times are
+// unbounded.
 type UsageQuery struct {
 	Project      string
 	Since, Until time.Time
 	GroupBy      string // day, model, project
 }
 
-// UsageReporter is implemented by a provider that keeps accounts of past sessions.
+// UsageReporter is implemented by a provider that can add up what its past sessions have used.
 type UsageReporter interface {
 	Usage(ctx context.Context, q UsageQuery) ([]Usage, error)
 }
 
-// Delivery tells whether an input reached an agent.
+// Delivery is whether an input reached an agent, as far as that can be found out afterwards.
 type Delivery int
 
 // What a [Witness] can say of an input. The zero value is the one to assume where there
@@ -112,7 +116,8 @@ type Witness interface {
 	Delivered(ctx context.Context, sessionID, uuid string) (Delivery, error)
 }
 
-// Live describes a session that a process outside of the server has open.
+// Live describes a session that a process outside of the server has open: which process, and
+// since when.
 type Live struct {
 	PID   int
 	Since time.Time
@@ -129,7 +134,8 @@ type LiveFinder interface {
 	ResumeCommand(sessionID string) []string
 }
 
-// LiveLister is implemented by a [LiveFinder] that can tell of all sessions at once.
+// LiveLister is implemented by a [LiveFinder] that can list all sessions that are open
+// elsewhere at once.
 type LiveLister interface {
 	// LiveSessions returns the sessions that other processes have open, by their id.
 	LiveSessions(ctx context.Context) (map[string]Live, error)
@@ -143,7 +149,7 @@ type Follower interface {
 	Follow(ctx context.Context, sessionID string) iter.Seq2[ui.Event, error]
 }
 
-// Authenticator is implemented by a provider whose agent keeps a login.
+// Authenticator is implemented by a provider whose agent keeps a login that can be forgotten.
 type Authenticator interface {
 	// Logout forgets the login. It is not an error if there is none.
 	Logout(ctx context.Context) error
@@ -152,12 +158,13 @@ type Authenticator interface {
 // Sweeper is implemented by a provider whose processes could survive a crash of the
 // server.
 type Sweeper interface {
-	// Sweep ends processes that an earlier server with the same data directory left
-	// behind, and returns how many it ended. Call it before the first Open.
+	// Sweep ends processes that an earlier server with the same data directory has left
+	// running, and returns how many it ended. Call it before the first Open.
 	Sweep(ctx context.Context) (int, error)
 }
 
-// Simulator is implemented by a provider whose agents can be made up.
+// Simulator is implemented by a provider whose agents can be simulated: they follow a script
+// and have no model.
 type Simulator interface {
 	// Simulated reports whether the provider's sessions have no model.
 	Simulated() bool

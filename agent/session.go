@@ -41,7 +41,8 @@ type Input struct {
 	Priority string            // now, next, later; empty is next
 }
 
-// Interrupted says what became of inputs that the agent had queued.
+// Interrupted reports what an interrupt did to the inputs that the agent had queued, by their
+// uuids.
 type Interrupted struct {
 	Dropped     []string // the uuids of inputs that will not run
 	StillQueued []string // the uuids of inputs that will
@@ -63,7 +64,8 @@ type PermissionAnswer struct {
 	Interrupt          bool            // of a deny: also stop the turn
 }
 
-// PlanAnswer answers a plan. The zero value sends the model back to planning.
+// PlanAnswer answers a plan. The zero value does not approve it and sends the model back to
+// planning.
 type PlanAnswer struct {
 	Approve   bool
 	Mode      string // of an approval: the permission mode to go on with; empty is the agent's choice
@@ -71,13 +73,14 @@ type PlanAnswer struct {
 	Interrupt bool   // of a refusal: also stop the turn
 }
 
-// QuestionAnswer answers questions of the model.
+// QuestionAnswer answers the questions of the model, by the text of each question, or declines
+// to answer.
 type QuestionAnswer struct {
 	Declined bool            // the person does not want to answer
 	Answers  json.RawMessage // an object: the answers by question
 }
 
-// ElicitationAnswer answers a form or a link of an MCP server.
+// ElicitationAnswer answers a form or a link with which an MCP server asks the user something.
 type ElicitationAnswer struct {
 	Action  string          // accept, decline, cancel
 	Content json.RawMessage // of accept: the form's values
@@ -88,27 +91,30 @@ func (*PlanAnswer) answer()        {}
 func (*QuestionAnswer) answer()    {}
 func (*ElicitationAnswer) answer() {}
 
-// ModelSetter is implemented by a session that can change its model while it lives.
+// ModelSetter is implemented by a session that can change its model without being started
+// again.
 type ModelSetter interface {
 	// SetModel changes the model from the next request on and returns its full name.
 	// Empty is the default model.
 	SetModel(ctx context.Context, model string) (string, error)
 }
 
-// ModeSetter is implemented by a session that has permission modes.
+// ModeSetter is implemented by a session that has permission modes and can change between them.
 type ModeSetter interface {
 	SetMode(ctx context.Context, mode string) error
 	// Modes are the modes that SetMode takes in this session.
 	Modes() []string
 }
 
-// ThinkingSetter is implemented by a session whose model can think more or less.
+// ThinkingSetter is implemented by a session whose model can be given more or fewer tokens to
+// think with.
 type ThinkingSetter interface {
 	// SetThinking sets the most tokens to think with; nil is the default, 0 is none.
 	SetThinking(ctx context.Context, tokens *int64) error
 }
 
-// EffortSetter is implemented by a session whose model can try more or less hard.
+// EffortSetter is implemented by a session whose model can try more or less hard, by named
+// levels.
 type EffortSetter interface {
 	// SetEffort changes the effort from the next request on; empty is the agent's choice.
 	SetEffort(ctx context.Context, effort string) error
@@ -116,14 +122,15 @@ type EffortSetter interface {
 	Efforts() []string
 }
 
-// Forker is implemented by a session that can be copied while it runs.
+// Forker is implemented by a session that can be copied while it runs, as a whole or up to a
+// message.
 type Forker interface {
 	// Fork copies the session up to the message at, or all of it if at is empty, and
 	// returns the copy's id for Resume.
 	Fork(ctx context.Context, at string) (string, error)
 }
 
-// Rewound says what a rewind changes or has changed.
+// Rewound reports which files a rewind changes or has changed, and by how many lines.
 type Rewound struct {
 	CanRewind    bool
 	FilesChanged []string
@@ -139,21 +146,23 @@ type Rewinder interface {
 	Rewind(ctx context.Context, uuid string, dryRun bool) (Rewound, error)
 }
 
-// Backgrounder is implemented by a session that can move running tools to the
+// Backgrounder is implemented by a session that can move the tools that are running to the
 // background.
 type Backgrounder interface {
 	// Background reports whether anything was moved.
 	Background(ctx context.Context) (bool, error)
 }
 
-// TaskOutput is a piece of a task's output.
+// TaskOutput is a piece of the output of a background task, with the offset at which the next
+// one begins.
 type TaskOutput struct {
 	Text string
 	Next int64 // the offset of the next piece
 	EOF  bool  // the task has ended and this is all
 }
 
-// TaskController is implemented by a session with background tasks.
+// TaskController is implemented by a session with background tasks that can be stopped and
+// whose output can be read.
 type TaskController interface {
 	StopTask(ctx context.Context, taskID string) error
 	// TaskOutput returns at most limit bytes of output from offset on; 0 is the
@@ -161,13 +170,14 @@ type TaskController interface {
 	TaskOutput(ctx context.Context, taskID string, offset, limit int64) (TaskOutput, error)
 }
 
-// ContextReporter is implemented by a session that knows how full its context is.
+// ContextReporter is implemented by a session that can report how full the context window of
+// its model is.
 type ContextReporter interface {
 	// ContextUsage returns what the agent says of it, as JSON.
 	ContextUsage(ctx context.Context) (json.RawMessage, error)
 }
 
-// MCPTool is a tool of an MCP server.
+// MCPTool is a tool of an MCP server of the session, with the JSON schema of its input.
 type MCPTool struct {
 	Server      string
 	Name        string
@@ -175,7 +185,8 @@ type MCPTool struct {
 	InputSchema json.RawMessage
 }
 
-// MCPController is implemented by a session with MCP servers.
+// MCPController is implemented by a session with MCP servers that can be listed, connected
+// again and turned off.
 type MCPController interface {
 	// MCPStatus returns the agent's description of each server, as JSON.
 	MCPStatus(ctx context.Context) ([]json.RawMessage, error)
@@ -185,7 +196,7 @@ type MCPController interface {
 	MCPTools(ctx context.Context, server string) ([]MCPTool, error)
 }
 
-// Titler is implemented by a session that can name itself.
+// Titler is implemented by a session that can make up a title for itself from the first prompt.
 type Titler interface {
 	// Title asks the agent for a title after a first prompt. The text is the model's and
 	// must be validated.

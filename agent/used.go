@@ -11,7 +11,7 @@ type Used struct {
 	CacheRead       int64
 	CacheWrite5m    int64 // written to the cache for five minutes
 	CacheWrite1h    int64 // written to the cache for an hour
-	WebSearches     int64 // searches on the model's side; they are no tokens
+	WebSearches     int64 // searches on the model's side; they are not tokens
 }
 
 // Total is the sum of all kinds of tokens.

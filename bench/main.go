@@ -5,8 +5,8 @@
 //	go run ./bench --only delta_allocs          some rows only
 //	go run ./bench corpus --scale 0.01          write generated sessions and print where
 //
-// README.md says how each figure is measured. The targets in the table are what the project
-// wants to reach; missing one is no failure.
+// README.md describes the measurement of each figure. The targets in the table are what the
+// project wants to reach; missing one is not a failure.
 package main
 
 import (

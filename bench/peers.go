@@ -38,7 +38,7 @@ func (b *bench) build(ctx context.Context) error {
 }
 
 // findSides installs the peers. One that cannot be installed is left out, and the reason
-// told.
+// printed.
 func (b *bench) findSides(ctx context.Context) error {
 	b.sides = []side{{"parley", []string{b.consumer}}}
 	if !b.needsPeers() {
@@ -126,8 +126,8 @@ func (b *bench) command(s side, what string, calls int) []string {
 	return append(slices.Clone(s.argv), b.firehose, what, strconv.Itoa(calls))
 }
 
-// env is the whole environment of what is measured: nobody's credentials, settings or
-// proxies. Nothing that is measured speaks to a network.
+// env is the whole environment of what is measured: no credentials, settings or proxies of the
+// user. Nothing that is measured speaks to a network.
 func (b *bench) env(more ...string) []string {
 	return append([]string{
 		"HOME=" + b.path("home"),

@@ -12,13 +12,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// OptionError says which options cannot work, alone or together. Nothing has
-// been started then.
+// OptionError is returned when options cannot work, alone or together. It wraps every mistake
+// that was found, and no process has been started.
 type OptionError struct{ Err error }
 
 func (e *OptionError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the mistakes that were found, joined into one error, so that [errors.Is] and
+// [errors.As] reach each of them.
 func (e *OptionError) Unwrap() error { return e.Err }
 
 // optionCheck refuses values of one field of Options, alone or with other fields.

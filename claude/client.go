@@ -23,7 +23,7 @@ type Client struct {
 
 	sending chan struct{} // holds a token while a prompt is being written
 
-	shared *attachment // nil if nobody can attach
+	shared *attachment // nil if no client can attach
 	left   bool        // guarded by attachments
 }
 
@@ -70,8 +70,8 @@ func connect(ctx context.Context, l *launch) (*Client, error) {
 	return c, nil
 }
 
-// handshakeError is why the handshake failed, nil if it did not. What the CLI
-// told with its end says more than the call that it left unanswered.
+// handshakeError is why the handshake failed, nil if it did not. The exit error is more
+// specific than the unanswered call, so it wins.
 func (c *Client) handshakeError(ctx context.Context) (err error) {
 	c.s.update(func(st *sessionState) { err = st.handshake.err })
 	if err == nil {
@@ -88,7 +88,7 @@ func (c *Client) handshakeError(ctx context.Context) (err error) {
 }
 
 // Send sends a prompt. A CLI that is busy queues it. The error says that the
-// prompt could not be written; how the turn goes is told by the [Turn].
+// prompt could not be written; the [Turn] reports the rest.
 func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) {
 	if err := c.waitDrained(ctx); err != nil {
 		return nil, err
@@ -110,8 +110,8 @@ func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) 
 		return nil, err
 	}
 	t := newTurn(c, in.UUID, c.s.freed)
-	// Turns are opened in the order of their lines: a CLI that names nobody
-	// answers in that order.
+	// Turns are opened in the order of their lines: a CLI that names no prompts answers in that
+	// order.
 	select {
 	case c.sending <- struct{}{}:
 		defer func() { <-c.sending }()
@@ -128,8 +128,8 @@ func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) 
 	return t, nil
 }
 
-// sendOther writes a line that is no prompt. Nothing comes of it that could be
-// told from the rest, so its turn has ended.
+// sendOther writes a line that is not a prompt. Nothing that follows from it can be recognized,
+// so its turn has ended.
 func (c *Client) sendOther(ctx context.Context, line json.RawMessage) (*Turn, error) {
 	t := newTurn(c, "", nil)
 	t.finish(nil, nil)
@@ -152,10 +152,9 @@ func (c *Client) waitDrained(ctx context.Context) error {
 // Query sends a prompt and yields the messages of its turn, the result last. The
 // error of a turn that failed follows its result, as in [Turn.Messages], and the
 // client can be used on. Breaking out before the
-// result interrupts the turn, and what is left of it is drained behind; the next
-// Send waits for that. The end of ctx does the same, and its cause is the last
-// element. The prompt is sent when the iterator is first ranged over, which can
-// be done once.
+// result interrupts the turn, and the rest of it is drained in the background; the next Send
+// waits for that. The end of ctx does the same, and its cause is the last element. The prompt
+// is sent when the iterator is first ranged over, which can be done once.
 func (c *Client) Query(ctx context.Context, prompt string) iter.Seq2[Message, error] {
 	return once(func(yield func(message.Message, error) bool) {
 		t, err := c.Send(ctx, Text(prompt))
@@ -175,16 +174,16 @@ func (c *Client) rangeOver(ctx context.Context, t *Turn, yield func(message.Mess
 	}
 }
 
-// ranges notes that somebody takes what is in a box. What holds up the reader
-// may be another one now.
+// ranges notes that a caller takes the messages of a box. What holds up the reader may be
+// another one now.
 func (c *Client) ranges(box *mailbox) (first bool) {
 	first = !box.ranged.Swap(true)
 	c.s.freed()
 	return first
 }
 
-// abandon interrupts a turn that nobody reads any more, or that was given up, and
-// lets it end behind.
+// abandon interrupts a turn that is no longer read, or that was given up, and lets it end in
+// the background.
 func (c *Client) abandon(t *Turn) {
 	if !c.r.abandon(t) {
 		return
@@ -207,11 +206,10 @@ func (c *Client) abandon(t *Turn) {
 
 // Messages yields every message from the call on, those of turns included,
 // until the CLI has ended; several may run at once. The error, if the CLI did
-// not end well, is the last element. Messages that belonged to no turn and that
-// nobody saw, at most the last 1,000, come first. Breaking out only stops
-// looking. The end of ctx ends the range, its cause last. The iterator can be
-// ranged over once; one that never is keeps what comes until the client is
-// closed.
+// not end well, is the last element. Messages that belonged to no turn and that no call has
+// returned, at most the last 1,000, come first. Breaking out only stops looking. The end of ctx
+// ends the range, its cause last. The iterator can be ranged over once; one that never is keeps
+// what comes until the client is closed.
 func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	box := newMailbox(c.s.freed)
 	c.r.subscribe(box)
@@ -259,8 +257,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// SessionID is the id of the session, "" until the CLI has told it. It changes
-// when the conversation is reset.
+// SessionID returns the id of the session, or "" until the CLI has reported it. It changes when
+// the conversation is reset.
 func (c *Client) SessionID() (id string) {
 	c.s.update(func(st *sessionState) { id = st.sessionID })
 	return id

@@ -640,7 +640,7 @@ func TestSendThatIsHeldUpEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		errs := make(chan error, 2)
-		for range 2 { // one is being written, one waits behind it
+		for range 2 { // one is being written, one waits after it
 			go func() {
 				_, err := client.Send(ctx, claude.Text("a"))
 				errs <- err

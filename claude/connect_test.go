@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// connecting is a Connect that runs behind.
+// connecting is a Connect that runs in the background.
 type connecting struct {
 	client *claude.Client
 	err    error
@@ -28,7 +28,7 @@ func connect(ctx context.Context, opts *claude.Options) *connecting {
 	return c
 }
 
-// failed waits for the Connect, which must fail, and leaves nothing behind.
+// failed waits for the Connect, which must fail and leave nothing running.
 func (c *connecting) failed(t *testing.T, cli *memCLI) error {
 	t.Helper()
 	<-c.done

@@ -6,7 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// InterruptReceipt says what an interrupt has left.
+// InterruptReceipt is the answer to an interrupt. It lists the prompts that are still queued
+// and those that were cancelled, by their uuids.
 type InterruptReceipt struct {
 	// StillQueued are the uuids of prompts that will still run.
 	StillQueued []string `json:"still_queued"`
@@ -73,7 +74,7 @@ func (c *Client) SetThinkingDisplay(ctx context.Context, display string) error {
 	return c.Control(ctx, "set_max_thinking_tokens", map[string]string{"thinking_display": display}, nil)
 }
 
-// ServerInfo is what the CLI told of itself when it was connected: its commands,
-// models, subagents and account among others. Its commands are kept up to date. It
-// is read-only.
+// ServerInfo returns what the CLI reported about itself when it was connected: its commands,
+// models, subagents and account among others. Its commands are kept up to date. It is
+// read-only.
 func (c *Client) ServerInfo() *ServerInfo { return c.s.serverInfo() }

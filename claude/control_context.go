@@ -6,16 +6,19 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ContextDetail is how exactly the context is counted.
+// ContextDetail selects how exactly the CLI counts the tokens in the context window: by an
+// estimate, or by asking the API.
 type ContextDetail string
 
-// The details; the zero value is the CLI's default, which is full.
+// The levels of detail. The zero value leaves the choice to the CLI, whose default is the full
+// count.
 const (
 	ContextDetailSummary ContextDetail = "summary" // estimates, at once
 	ContextDetailFull    ContextDetail = "full"    // asks the API to count each category
 )
 
-// ContextUsage is what the context window is filled with.
+// ContextUsage describes what fills the context window of a session, by category and in detail.
+// Sizes are in tokens.
 type ContextUsage struct {
 	Categories           []ContextUsageCategory   `json:"categories"`
 	TotalTokens          int64                    `json:"totalTokens"`
@@ -54,7 +57,8 @@ type ContextUsageCategory struct {
 	Kind       string `json:"kind"` // used, free, buffer, deferred
 }
 
-// ContextSquare is a square of the grid that shows the window.
+// ContextSquare is one square of the grid with which the CLI draws the context window, and the
+// category that fills it.
 type ContextSquare struct {
 	Color          string  `json:"color"`
 	IsFilled       bool    `json:"isFilled"`
@@ -64,14 +68,16 @@ type ContextSquare struct {
 	SquareFullness float64 `json:"squareFullness"`
 }
 
-// ContextMemoryFile is a file with instructions.
+// ContextMemoryFile is a file with instructions, such as CLAUDE.md, that is part of the
+// context, with its size in tokens.
 type ContextMemoryFile struct {
 	Path   string `json:"path"`
 	Type   string `json:"type"`
 	Tokens int64  `json:"tokens"`
 }
 
-// ContextMCPTool is a tool of an MCP server.
+// ContextMCPTool is a tool of an MCP server with the tokens that its definition takes. IsLoaded
+// is nil where the CLI did not report it.
 type ContextMCPTool struct {
 	Name       string `json:"name"`
 	ServerName string `json:"serverName"` // normalized
@@ -79,26 +85,30 @@ type ContextMCPTool struct {
 	IsLoaded   *bool  `json:"isLoaded,omitempty"`
 }
 
-// ContextMCPInstructions is what the instructions of an MCP server take.
+// ContextMCPInstructions holds the number of tokens that the instructions of one MCP server
+// take in the context window.
 type ContextMCPInstructions struct {
 	ServerName string `json:"serverName"`
 	Tokens     int64  `json:"tokens"`
 }
 
-// ContextDeferredTool is a tool that is loaded when it is looked for.
+// ContextDeferredTool is a tool whose definition is loaded only when the model searches for it.
+// Tokens is the size of the definition.
 type ContextDeferredTool struct {
 	Name     string `json:"name"`
 	Tokens   int64  `json:"tokens"`
 	IsLoaded bool   `json:"isLoaded"`
 }
 
-// ContextTokens is anything with a name and a size.
+// ContextTokens is a named part of the context and its size, for lists whose elements have no
+// other properties.
 type ContextTokens struct {
 	Name   string `json:"name"`
 	Tokens int64  `json:"tokens"`
 }
 
-// ContextAgent is a subagent.
+// ContextAgent is a subagent that the model is offered, where its definition comes from, and
+// the tokens that the definition takes.
 type ContextAgent struct {
 	AgentType string `json:"agentType"`
 	Source    string `json:"source"`
@@ -107,14 +117,16 @@ type ContextAgent struct {
 	Tokens    int64  `json:"tokens"`
 }
 
-// ContextCommands is what the slash commands take.
+// ContextCommands counts the slash commands, those of them that are described to the model, and
+// the tokens that the descriptions take.
 type ContextCommands struct {
 	TotalCommands    int64 `json:"totalCommands"`
 	IncludedCommands int64 `json:"includedCommands"`
 	Tokens           int64 `json:"tokens"`
 }
 
-// ContextSkills is what the skills take.
+// ContextSkills counts the skills, those of them that are described to the model, and the
+// tokens that the descriptions take.
 type ContextSkills struct {
 	TotalSkills      int64          `json:"totalSkills"`
 	IncludedSkills   int64          `json:"includedSkills"`
@@ -122,7 +134,8 @@ type ContextSkills struct {
 	SkillFrontmatter []ContextSkill `json:"skillFrontmatter"`
 }
 
-// ContextSkill is a skill.
+// ContextSkill is one skill, where it comes from, and the tokens that its description takes in
+// the context window.
 type ContextSkill struct {
 	Name       string `json:"name"`
 	Source     string `json:"source"`
@@ -132,7 +145,8 @@ type ContextSkill struct {
 	Tokens     int64  `json:"tokens"`
 }
 
-// ContextMessages splits what the messages take.
+// ContextMessages splits the tokens of the conversation by the kind of message, and those of
+// tool calls and attachments by name.
 type ContextMessages struct {
 	ToolCallTokens          int64             `json:"toolCallTokens"`
 	ToolResultTokens        int64             `json:"toolResultTokens"`
@@ -145,7 +159,8 @@ type ContextMessages struct {
 	AttachmentsByType       []ContextTokens   `json:"attachmentsByType"`
 }
 
-// ContextToolCall is what the calls of a tool take.
+// ContextToolCall holds the tokens that all calls of one tool take in the context window, and
+// those of their results.
 type ContextToolCall struct {
 	Name         string `json:"name"`
 	CallTokens   int64  `json:"callTokens"`

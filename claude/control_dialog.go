@@ -6,7 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// MemoryDialog is what the session knows of files with instructions.
+// MemoryDialog lists the files and folders with instructions that the session knows, and the
+// features of the CLI that write memories.
 type MemoryDialog struct {
 	Files      []MemoryPlace  `json:"files"`
 	Folders    []MemoryPlace  `json:"folders"`
@@ -17,7 +18,8 @@ type MemoryDialog struct {
 	answer
 }
 
-// MemoryPlace is a file with instructions, or a folder of such.
+// MemoryPlace is a file with instructions, or a folder of such files, as the CLI's dialog about
+// memory lists it.
 type MemoryPlace struct {
 	Kind        string `json:"kind"` // user, project, auto …
 	Path        string `json:"path"`
@@ -26,7 +28,8 @@ type MemoryPlace struct {
 	Exists      *bool  `json:"exists,omitempty"` // of a file
 }
 
-// MemoryFeature is something that the CLI does with memories by itself.
+// MemoryFeature is the state of a feature of the CLI that keeps memories without being asked,
+// such as auto memory.
 type MemoryFeature struct {
 	Shown      *bool  `json:"shown,omitempty"`
 	Enabled    bool   `json:"enabled"`
@@ -35,12 +38,14 @@ type MemoryFeature struct {
 	Detail     string `json:"detail,omitempty"`
 }
 
-// FetchMemoryDialog returns what the CLI's dialog about memory shows.
+// FetchMemoryDialog returns the content of the CLI's dialog about memory: files, folders, and
+// the features that write memories by themselves.
 func (c *Client) FetchMemoryDialog(ctx context.Context) (*MemoryDialog, error) {
 	return ask[MemoryDialog](ctx, c, "get_memory_dialog", nil)
 }
 
-// SkillInfo is a skill of the user, the project or a plugin.
+// SkillInfo is a skill of the user, the project or a plugin, with its size in tokens and
+// whether it is in use.
 type SkillInfo struct {
 	Name        string       `json:"name"`
 	DisplayName string       `json:"display_name"`
@@ -58,7 +63,8 @@ func (c *Client) ListSkills(ctx context.Context) ([]SkillInfo, error) {
 	return askMember[[]SkillInfo](ctx, c, "get_skills_dialog", "skills", nil)
 }
 
-// SandboxDialog is how the sandbox stands.
+// SandboxDialog is the state of the sandbox: whether this machine supports it, whether it is
+// on, and what policies and settings fix.
 type SandboxDialog struct {
 	Supported           bool                `json:"supported"`
 	Locked              bool                `json:"locked"`
@@ -77,13 +83,15 @@ type SandboxDialog struct {
 	answer
 }
 
-// SandboxDependencies is what the sandbox misses on the machine.
+// SandboxDependencies lists what the sandbox needs and this machine does not have. Errors keep
+// it from working, warnings do not.
 type SandboxDependencies struct {
 	Errors   []string `json:"errors"`
 	Warnings []string `json:"warnings"`
 }
 
-// SandboxRestrictions is what the sandbox lets through.
+// SandboxRestrictions lists the paths and the domains that commands in the sandbox may use, and
+// those that they may not.
 type SandboxRestrictions struct {
 	FSDenyRead            []string `json:"fs_deny_read"`
 	FSAllowRead           []string `json:"fs_allow_read"`
@@ -97,12 +105,14 @@ type SandboxRestrictions struct {
 	IgnoredGlobPatterns   []string `json:"ignored_glob_patterns"`
 }
 
-// FetchSandboxDialog returns what the CLI's dialog about the sandbox shows.
+// FetchSandboxDialog returns the content of the CLI's dialog about the sandbox: its state, its
+// restrictions, and what the machine lacks.
 func (c *Client) FetchSandboxDialog(ctx context.Context) (*SandboxDialog, error) {
 	return ask[SandboxDialog](ctx, c, "get_sandbox_dialog", nil)
 }
 
-// ChromeDialog is how the browser of the user is connected.
+// ChromeDialog is the state of the connection to the user's browser: whether it is allowed,
+// installed, connected and on by default.
 type ChromeDialog struct {
 	Allowed          bool              `json:"allowed"`
 	Subscriber       bool              `json:"subscriber"`
@@ -116,7 +126,8 @@ type ChromeDialog struct {
 	answer
 }
 
-// FetchChromeDialog returns what the CLI's dialog about the browser shows.
+// FetchChromeDialog returns the content of the CLI's dialog about the browser: whether its
+// extension is allowed, installed and connected.
 func (c *Client) FetchChromeDialog(ctx context.Context) (*ChromeDialog, error) {
 	return ask[ChromeDialog](ctx, c, "get_chrome_dialog", nil)
 }

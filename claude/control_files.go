@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// RewindResult says what rewinding files did or, on a dry run, would do.
+// RewindResult reports what rewinding files did or, on a dry run, would do. If nothing can be
+// restored, CanRewind is false and Error holds the reason.
 type RewindResult struct {
 	// CanRewind is false when nothing was or could be restored; Error says why.
 	CanRewind    bool     `json:"canRewind"`
 	Error        string   `json:"error,omitempty"`
-	FilesChanged []string `json:"filesChanged,omitempty"` // told by a dry run
-	Insertions   int64    `json:"insertions,omitempty"`   // told by a dry run
-	Deletions    int64    `json:"deletions,omitempty"`    // told by a dry run
-	// SkippedLinks counts files that were left as they are because a link, or
-	// anything else that is no regular file, is at their path.
+	FilesChanged []string `json:"filesChanged,omitempty"` // set by a dry run
+	Insertions   int64    `json:"insertions,omitempty"`   // set by a dry run
+	Deletions    int64    `json:"deletions,omitempty"`    // set by a dry run
+	// SkippedLinks counts files that were left as they are because their path is a link, or
+	// anything else that is not a regular file.
 	SkippedLinks int64 `json:"skippedLinks,omitempty"`
 
 	answer
@@ -30,7 +31,8 @@ func (c *Client) RewindFiles(ctx context.Context, userMessageID string) (*Rewind
 	return c.rewind(ctx, userMessageID, false)
 }
 
-// PreviewRewind returns what [Client.RewindFiles] would do and changes nothing.
+// PreviewRewind returns what [Client.RewindFiles] would do for the same message. It is a dry
+// run and changes no files.
 func (c *Client) PreviewRewind(ctx context.Context, userMessageID string) (*RewindResult, error) {
 	return c.rewind(ctx, userMessageID, true)
 }
@@ -43,25 +45,26 @@ func (c *Client) rewind(ctx context.Context, userMessageID string, dryRun bool) 
 	return ask[RewindResult](ctx, c, "rewind_files", fields)
 }
 
-// ReadFileOptions say how a file is read.
+// ReadFileOptions configures how the CLI reads a file. The zero value reads it from the start
+// as UTF-8, up to the CLI's limit.
 type ReadFileOptions struct {
 	MaxBytes int64  `json:"max_bytes,omitempty"` // 0 is the CLI's own limit
 	Offset   int64  `json:"offset,omitempty"`    // in bytes
 	Encoding string `json:"encoding,omitempty"`  // utf-8, the default, or base64, which is exact
 }
 
-// FileContents is a file as the CLI has read it.
+// FileContents is a file, or the part of one that was asked for, as the CLI has read it.
 type FileContents struct {
 	Contents  string `json:"contents"`
 	AbsPath   string `json:"absPath"`
 	Truncated bool   `json:"truncated,omitempty"`
 	Encoding  string `json:"encoding,omitempty"` // base64, or "" for UTF-8
-	// Lossy says that Contents is not what is in the file: bytes that are no
-	// UTF-8 were replaced. It is nil where the CLI did not say.
+	// Lossy says that Contents is not what is in the file: bytes that are not UTF-8 were
+	// replaced. It is nil where the CLI did not say.
 	Lossy         *bool  `json:"lossy,omitempty"`
 	RequestedPath string `json:"requested_path,omitempty"`
 
-	// These are told when the request had an offset.
+	// These are set when the request had an offset.
 	Offset     int64  `json:"offset,omitempty"`
 	ReadBytes  int64  `json:"read_bytes,omitempty"`
 	TotalBytes int64  `json:"total_bytes,omitempty"`
@@ -70,7 +73,8 @@ type FileContents struct {
 	answer
 }
 
-// Bytes is what was read.
+// Bytes returns the contents that were read. It decodes base64 where the CLI used it, and fails
+// if that is malformed.
 func (f *FileContents) Bytes() ([]byte, error) {
 	if f.Encoding == "base64" {
 		return base64.StdEncoding.DecodeString(f.Contents)
@@ -101,7 +105,8 @@ func (c *Client) SeedReadState(ctx context.Context, path string, modified time.T
 	return c.Control(ctx, "seed_read_state", fields, nil)
 }
 
-// FileSuggestions are files that a beginning may mean.
+// FileSuggestions lists the files that match the start of a path, as the CLI completes it after
+// an @ sign.
 type FileSuggestions struct {
 	Suggestions []FileSuggestion `json:"suggestions"`
 	CWD         string           `json:"cwd"` // what the paths are relative to
@@ -109,20 +114,22 @@ type FileSuggestions struct {
 	answer
 }
 
-// FileSuggestion is a file, or a directory if it ends with a slash.
+// FileSuggestion is the path of a file, or of a directory if it ends with a slash. Score is nil
+// where the CLI gave none.
 type FileSuggestion struct {
 	Path  string   `json:"path"`
 	Score *float64 `json:"score,omitempty"`
 }
 
-// SuggestFiles completes the name of a file as the CLI does behind an @; ""
-// is the top of the working directory. The CLI indexes files behind its start:
-// right after it the list may be empty.
+// SuggestFiles completes the name of a file as the CLI does after an @; "" is the top of the
+// working directory. The CLI indexes files after its start: right after it the list may be
+// empty.
 func (c *Client) SuggestFiles(ctx context.Context, query string) (*FileSuggestions, error) {
 	return ask[FileSuggestions](ctx, c, "file_suggestions", map[string]string{"query": query})
 }
 
-// CWDChange says whether the working directory was changed.
+// CWDChange is the answer to a request to change the working directory. The status needs_trust
+// means that nothing was changed.
 type CWDChange struct {
 	Status string `json:"status"` // ok, needs_trust
 	// Directory is what has to be trusted first.
@@ -147,7 +154,8 @@ func (c *Client) SetCWD(ctx context.Context, path, trusted string) (*CWDChange, 
 	return ask[CWDChange](ctx, c, "set_cwd", fields)
 }
 
-// RepoRootOptions say what is read again for a new root.
+// RepoRootOptions selects what the CLI reads again for a new root of the repository. The zero
+// value reads nothing again.
 type RepoRootOptions struct {
 	ReloadClaudeMd bool `json:"reload_claude_md,omitempty"`
 	ReloadPlugins  bool `json:"reload_plugins,omitempty"`

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// MCPServerStatus is an MCP server as it stands.
+// MCPServerStatus is an MCP server of the session with the state of its connection, its
+// configuration and its tools.
 type MCPServerStatus struct {
 	Name       string           `json:"name"`
 	Status     string           `json:"status"` // connected, failed, needs-auth, pending, disabled
@@ -23,7 +24,8 @@ type MCPServerStatus struct {
 	Tools  []MCPTool `json:"tools,omitempty"`
 }
 
-// MCPServerInfo is what a server says of itself.
+// MCPServerInfo is the name and the version that an MCP server reported when the CLI connected
+// to it.
 type MCPServerInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -38,7 +40,8 @@ type MCPServerConfig struct {
 	ID   string `json:"id,omitempty"`   // of one with type claudeai-proxy
 }
 
-// MCPTool is a tool of a server.
+// MCPTool is one tool of an MCP server, as the server describes it, with its annotations and
+// its metadata.
 type MCPTool struct {
 	Name        string             `json:"name"`
 	Description string             `json:"description,omitempty"`
@@ -46,19 +49,22 @@ type MCPTool struct {
 	Meta        message.JSON       `json:"_meta,omitempty"`
 }
 
-// MCPToolAnnotations is what a server says of a tool; nil where it says nothing.
+// MCPToolAnnotations holds the hints that a server gives about a tool. A member is nil where
+// the server gives no hint.
 type MCPToolAnnotations struct {
 	ReadOnly    *bool `json:"readOnly,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`
 	OpenWorld   *bool `json:"openWorld,omitempty"`
 }
 
-// ListMCPServers returns the MCP servers of the session.
+// ListMCPServers returns the MCP servers of the session with their status, including those that
+// are disabled or failed to connect.
 func (c *Client) ListMCPServers(ctx context.Context) ([]MCPServerStatus, error) {
 	return askMember[[]MCPServerStatus](ctx, c, "mcp_status", "mcpServers", nil)
 }
 
-// MCPServersChange says what setting the servers has done.
+// MCPServersChange is the result of setting the MCP servers: which were added, which were
+// removed, and which could not be connected.
 type MCPServersChange struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
@@ -80,10 +86,9 @@ type dynamicServer struct {
 
 // SetMCPServers replaces the servers that were added while the session runs, and
 // those of this process, by others; none removes them. Servers of the options and
-// of settings stay. A server that does not start is told in Errors and is no
-// error of the call. A server of this process that was there before, the same
-// one under the same name, goes on; those of the options that are not given again
-// are gone.
+// of settings stay. A server that does not start is listed in Errors, and the call succeeds. A
+// server of this process that was there before, the same one under the same name, goes on;
+// those of the options that are not given again are gone.
 func (c *Client) SetMCPServers(ctx context.Context, servers map[string]MCPServer) (*MCPServersChange, error) {
 	if err := checkServers(servers); err != nil {
 		return nil, err
@@ -110,14 +115,14 @@ func (c *Client) ReconnectMCPServer(ctx context.Context, name string) error {
 	return c.Control(ctx, "mcp_reconnect", map[string]string{"serverName": name}, nil)
 }
 
-// EnableMCPServer turns a server on. A server that is not there is a
-// *[ControlError].
+// EnableMCPServer turns a server of the session on. If the session has no server of that name,
+// the error is a *[ControlError].
 func (c *Client) EnableMCPServer(ctx context.Context, name string) error {
 	return c.toggleMCPServer(ctx, name, true)
 }
 
-// DisableMCPServer turns a server off. A server that is not there is a
-// *[ControlError].
+// DisableMCPServer turns a server of the session off. If the session has no server of that
+// name, the error is a *[ControlError].
 func (c *Client) DisableMCPServer(ctx context.Context, name string) error {
 	return c.toggleMCPServer(ctx, name, false)
 }
@@ -141,7 +146,8 @@ func (c *Client) SetMCPPermissionModeOverride(ctx context.Context, name string, 
 	return askMember[string](ctx, c, "set_mcp_permission_mode_override", "warning", fields)
 }
 
-// MCPResource is a resource of a server, or a part of one.
+// MCPResource is a resource of an MCP server, or one part of it. Either Text or Blob holds the
+// contents.
 type MCPResource struct {
 	URI      string       `json:"uri"`
 	MIMEType string       `json:"mimeType,omitempty"`
@@ -158,7 +164,8 @@ func (c *Client) ReadMCPResource(ctx context.Context, server, uri string) ([]MCP
 	return askMember[[]MCPResource](ctx, c, "mcp_read_resource", "contents", fields)
 }
 
-// MCPCallOptions say how a tool is called.
+// MCPCallOptions configures a direct call of an MCP tool. The zero value runs the tool without
+// checking permissions.
 type MCPCallOptions struct {
 	// CheckPermissions decides about the call as about one of the model, with
 	// rules, mode, hooks and the permission callback. Without, the tool just runs.
@@ -173,14 +180,16 @@ type MCPCallOptions struct {
 	OutputFiles []MCPCallFile
 }
 
-// MCPCallFile is a file of a staged call, which needs a synced folder.
+// MCPCallFile is an input or an output file of a staged call. Staged calls need a session with
+// a synced folder.
 type MCPCallFile struct {
 	Name     string `json:"name"`
 	LanePath string `json:"lane_path"`
 	IfMatch  string `json:"if_match,omitempty"` // of output files only
 }
 
-// MCPCallResult is what a tool gave.
+// MCPCallResult is the result of a tool that was called directly. A tool that failed is a
+// result with IsError set.
 type MCPCallResult struct {
 	// Content is a list of content blocks or a text: in the form for the model,
 	// or with ResultNotForModel in that of MCP.
@@ -193,7 +202,8 @@ type MCPCallResult struct {
 	answer
 }
 
-// MCPStaging is how the files of a staged call went.
+// MCPStaging reports whether the files of a staged call were transferred, and if not, the code
+// of the error.
 type MCPStaging struct {
 	OK         bool           `json:"ok"`
 	ErrorCode  string         `json:"error_code,omitempty"`
@@ -201,7 +211,8 @@ type MCPStaging struct {
 	InputsUsed []message.JSON `json:"inputs_used,omitempty"`
 }
 
-// Text is the text of the content.
+// Text returns the content as text: the content itself if it is a string, or else the texts of
+// its blocks joined together.
 func (r *MCPCallResult) Text() string {
 	switch content := r.Content.Value().(type) {
 	case string:

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ReloadPluginsOptions say how plugins are read again.
+// ReloadPluginsOptions configures how plugins are read again. The zero value reads them again
+// whether or not the session is at work.
 type ReloadPluginsOptions struct {
 	// HoldOnCacheImpact leaves everything as it is if the list of tools would
 	// change, which the prompt cache depends on; the result says what would.
@@ -20,7 +21,8 @@ type ReloadPluginsOptions struct {
 	AddPlugins []Plugin `json:"add_plugins,omitempty"`
 }
 
-// ReloadedPlugins is what there is after plugins were read again.
+// ReloadedPlugins lists what the session has after its plugins were read again: commands,
+// agents, plugins and MCP servers.
 type ReloadedPlugins struct {
 	Commands   []message.SlashCommand `json:"commands"`
 	Agents     []AgentInfo            `json:"agents"`
@@ -35,7 +37,8 @@ type ReloadedPlugins struct {
 	answer
 }
 
-// CacheImpact is what would change in the list of tools.
+// CacheImpact lists what would change in the list of tools, and so would make the prompt cache
+// useless.
 type CacheImpact struct {
 	MCPServersAdded   []string `json:"mcp_servers_added"`
 	MCPServersRemoved []string `json:"mcp_servers_removed"`
@@ -61,12 +64,14 @@ func (c *Client) ReloadPlugins(ctx context.Context, opts *ReloadPluginsOptions) 
 	return r, err
 }
 
-// ReloadSkills reads skills from disk again and returns them.
+// ReloadSkills makes the CLI read its skills from disk again and returns them, in the form of
+// slash commands.
 func (c *Client) ReloadSkills(ctx context.Context) ([]message.SlashCommand, error) {
 	return askMember[[]message.SlashCommand](ctx, c, "reload_skills", "skills", nil)
 }
 
-// ReloadOutputStyles reads output styles from disk again and returns their names.
+// ReloadOutputStyles makes the CLI read its output styles from disk again and returns the names
+// of all that are available.
 func (c *Client) ReloadOutputStyles(ctx context.Context) ([]string, error) {
 	return askMember[[]string](ctx, c, "reload_output_styles", "available_output_styles", nil)
 }
@@ -77,7 +82,8 @@ func (c *Client) ListModels(ctx context.Context) ([]ModelInfo, error) {
 	return askMember[[]ModelInfo](ctx, c, "list_models", "models", nil)
 }
 
-// BinaryVersion is the version of the CLI.
+// BinaryVersion is the version of the CLI and the time at which it was built, as the running
+// process reports them.
 type BinaryVersion struct {
 	Version   string `json:"version"`
 	BuildTime string `json:"buildTime"` // as in RFC 3339
@@ -85,7 +91,8 @@ type BinaryVersion struct {
 	answer
 }
 
-// FetchBinaryVersion returns the version of the CLI that runs.
+// FetchBinaryVersion returns the version of the CLI that runs this session, which can differ
+// from the one that is installed now.
 func (c *Client) FetchBinaryVersion(ctx context.Context) (*BinaryVersion, error) {
 	return ask[BinaryVersion](ctx, c, "get_binary_version", nil)
 }

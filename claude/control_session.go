@@ -20,8 +20,8 @@ func (c *Client) GenerateSessionTitle(ctx context.Context, description string) (
 	return c.sessionTitle(ctx, description, true)
 }
 
-// SuggestSessionTitle is [Client.GenerateSessionTitle] without giving the title to
-// the session.
+// SuggestSessionTitle is like [Client.GenerateSessionTitle], but it only returns the title and
+// does not give it to the session.
 func (c *Client) SuggestSessionTitle(ctx context.Context, description string) (string, error) {
 	return c.sessionTitle(ctx, description, false)
 }
@@ -31,13 +31,15 @@ func (c *Client) sessionTitle(ctx context.Context, description string, persist b
 	return askMember[string](ctx, c, "generate_session_title", "title", fields)
 }
 
-// SideExchange is a side question that was answered.
+// SideExchange is an earlier side question with its answer, passed along so that the model can
+// refer to it.
 type SideExchange struct {
 	Question string `json:"question"`
 	Response string `json:"response"`
 }
 
-// SideAnswer is the answer to a side question.
+// SideAnswer is the answer to a side question. Response is empty if there was none, and
+// Synthetic is set if it is not the model's.
 type SideAnswer struct {
 	Response  string `json:"response"`  // "" if there was none
 	Synthetic bool   `json:"synthetic"` // from the CLI, not from the model
@@ -47,7 +49,8 @@ type SideAnswer struct {
 	answer
 }
 
-// SideFallback is how another model came to answer.
+// SideFallback is set when the model refused a side question and another model answered it, and
+// names both models.
 type SideFallback struct {
 	OriginalModel string `json:"original_model"`
 	FallbackModel string `json:"fallback_model"`
@@ -65,7 +68,8 @@ func (c *Client) AskSideQuestion(ctx context.Context, question string, history [
 	return ask[SideAnswer](ctx, c, "side_question", fields)
 }
 
-// ConversationExport is the conversation as a text.
+// ConversationExport is the conversation as plain text, with the file name that the CLI
+// proposes for saving it.
 type ConversationExport struct {
 	Text            string `json:"text"`
 	DefaultFilename string `json:"default_filename"`
@@ -73,12 +77,14 @@ type ConversationExport struct {
 	answer
 }
 
-// ExportConversation returns the conversation as a text for people.
+// ExportConversation returns the conversation so far as plain text that people can read. Use
+// package transcript for the data.
 func (c *Client) ExportConversation(ctx context.Context) (*ConversationExport, error) {
 	return ask[ConversationExport](ctx, c, "export_conversation", nil)
 }
 
-// SessionPlan is the plan of the session.
+// SessionPlan is the plan that was made in plan mode, in Markdown, with the file it is in.
+// Exists is false if there is none.
 type SessionPlan struct {
 	Exists  bool   `json:"exists"`
 	Content string `json:"content,omitempty"`
@@ -87,42 +93,46 @@ type SessionPlan struct {
 	answer
 }
 
-// FetchPlan returns the plan that was made in plan mode, if there is one.
+// FetchPlan returns the plan that was made in plan mode. If there is none, the error is nil and
+// Exists is false.
 func (c *Client) FetchPlan(ctx context.Context) (*SessionPlan, error) {
 	return ask[SessionPlan](ctx, c, "get_plan", nil)
 }
 
-// StatusSection is a part of the status.
+// StatusSection is a titled group of rows in the status that the CLI shows to people. Its texts
+// may change with each version.
 type StatusSection struct {
 	Title string      `json:"title"`
 	Rows  []StatusRow `json:"rows"`
 }
 
-// StatusRow is a line of the status.
+// StatusRow is one line of a [StatusSection]: a label and its value, both as texts that are
+// meant for people.
 type StatusRow struct {
 	Label string `json:"label"`
 	Value string `json:"value"`
 }
 
-// FetchStatus returns what the CLI says of the session and its surroundings, for
-// people.
+// FetchStatus returns what the CLI shows about the session and its environment, in sections of
+// labelled rows that are meant for people.
 func (c *Client) FetchStatus(ctx context.Context) ([]StatusSection, error) {
 	return askMember[[]StatusSection](ctx, c, "get_status", "sections", nil)
 }
 
-// SetHasSubscribers tells the CLI whether somebody watches the session; nil says
-// that it is not known, which counts as true.
+// SetHasSubscribers tells the CLI whether a user watches the session; nil says that it is not
+// known, which counts as true.
 func (c *Client) SetHasSubscribers(ctx context.Context, has *bool) error {
 	return c.Control(ctx, "set_has_subscribers", map[string]*bool{"has_subscribers": has}, nil)
 }
 
 // PausePromptSuggestions stops the suggestions of [Options.PromptSuggestions] until
-// [Client.ResumePromptSuggestions].
+// [Client.ResumePromptSuggestions] is called. The session goes on otherwise.
 func (c *Client) PausePromptSuggestions(ctx context.Context) error {
 	return c.pauseSuggestions(ctx, true)
 }
 
-// ResumePromptSuggestions makes the CLI suggest prompts again.
+// ResumePromptSuggestions makes the CLI suggest prompts again after
+// [Client.PausePromptSuggestions]. The suggestions arrive as messages.
 func (c *Client) ResumePromptSuggestions(ctx context.Context) error {
 	return c.pauseSuggestions(ctx, false)
 }
@@ -131,7 +141,8 @@ func (c *Client) pauseSuggestions(ctx context.Context, paused bool) error {
 	return c.Control(ctx, "set_prompt_suggestions_paused", map[string]bool{"paused": paused}, nil)
 }
 
-// MessageRating is what a user thinks of a message.
+// MessageRating is a user's opinion of one message: positive or negative, about a tool use or a
+// text, or taken back.
 type MessageRating struct {
 	MessageUUID string `json:"messageUuid"`
 	Sentiment   string `json:"sentiment"` // positive, negative

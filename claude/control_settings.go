@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Settings are the settings that are in force.
+// Settings holds the settings that are in force: merged, by their source, and as the session
+// applies them. Errors lists files that could not be used.
 type Settings struct {
 	Effective message.JSON     `json:"effective"` // all of them merged
 	Sources   []SettingsSource `json:"sources"`   // the later ones win
@@ -17,7 +18,8 @@ type Settings struct {
 	answer
 }
 
-// SettingsSource is a place that settings come from.
+// SettingsSource is one place that settings come from, such as the user's file, with the
+// settings found in it.
 type SettingsSource struct {
 	Source   string       `json:"source"` // userSettings, projectSettings, localSettings, flagSettings, policySettings
 	Settings message.JSON `json:"settings"`
@@ -30,7 +32,8 @@ type SettingsError struct {
 	Message string `json:"message"`
 }
 
-// AppliedSettings is what the session makes of its settings.
+// AppliedSettings holds the values that the session derives from its settings, such as the
+// model and the effort that it uses.
 type AppliedSettings struct {
 	Model                               string       `json:"model"`
 	Effort                              string       `json:"effort"` // "" is the model's own
@@ -45,7 +48,8 @@ type AppliedSettings struct {
 	LaunchEnvLeftOwnFilesInPlace        bool         `json:"launchEnvLeftOwnFilesInPlace,omitempty"`
 }
 
-// FetchSettings returns the settings that are in force and where they come from.
+// FetchSettings returns the settings that are in force now, merged and by the source that each
+// of them comes from.
 func (c *Client) FetchSettings(ctx context.Context) (*Settings, error) {
 	return ask[Settings](ctx, c, "get_settings", nil)
 }
@@ -68,7 +72,8 @@ func (c *Client) UpdateSettings(ctx context.Context, source string, settings map
 	return c.Control(ctx, "update_settings", map[string]any{"source": source, "settings": settings}, nil)
 }
 
-// HooksListing is what hooks there are in settings and plugins, and here.
+// HooksListing lists the hooks of settings, plugins and this process, the events that can have
+// hooks, and the policy about them.
 type HooksListing struct {
 	Events       []HookEventInfo `json:"events"` // those with hooks
 	Hooks        []HookInfo      `json:"hooks"`
@@ -81,7 +86,8 @@ type HooksListing struct {
 	answer
 }
 
-// HookEventInfo is an event that hooks can have.
+// HookEventInfo is an event that can have hooks, with a summary for people and the number of
+// its hooks.
 type HookEventInfo struct {
 	Name            string `json:"name"`
 	Summary         string `json:"summary"`
@@ -89,7 +95,8 @@ type HookEventInfo struct {
 	HookCount       int64  `json:"hookCount,omitempty"`
 }
 
-// HookInfo is a hook.
+// HookInfo is one hook that is configured in the session: its event and matcher, its type, and
+// the source that it comes from.
 type HookInfo struct {
 	Event            string        `json:"event"`
 	Matcher          string        `json:"matcher"`
@@ -109,14 +116,16 @@ type HookInfo struct {
 	Editable         *EditableHook `json:"editable,omitempty"`
 }
 
-// EditableHook is a hook as its file has it.
+// EditableHook is a hook in the form that its settings file has, for a program that edits it.
+// Secret headers may be removed.
 type EditableHook struct {
 	Matcher         string       `json:"matcher"`
 	Config          message.JSON `json:"config"`
 	HeadersRedacted bool         `json:"headersRedacted,omitempty"`
 }
 
-// HookPolicy is what the organization allows of hooks.
+// HookPolicy describes which hooks the organization allows: none, its own, or those of plugins.
+// It also counts the hooks of the policy.
 type HookPolicy struct {
 	DisabledByPolicy bool  `json:"disabledByPolicy"`
 	ManagedOnly      bool  `json:"managedOnly"`
@@ -126,23 +135,27 @@ type HookPolicy struct {
 	PolicyUnreadable bool  `json:"policyUnreadable,omitempty"`
 }
 
-// HookSafeMode is there in safe mode, in which hooks do not run.
+// HookSafeMode is set when the CLI runs in safe mode, in which hooks do not run except perhaps
+// those of the organization.
 type HookSafeMode struct {
 	ManagedHooksStillApply bool   `json:"managedHooksStillApply"`
 	ExitHint               string `json:"exitHint"`
 }
 
-// HookBareMode is there in bare mode, in which hooks do not run.
+// HookBareMode is set when the CLI runs in bare mode, in which hooks do not run. ExitHint is a
+// text for people.
 type HookBareMode struct {
 	ExitHint string `json:"exitHint"`
 }
 
-// ListHooks returns what hooks there are.
+// ListHooks returns the hooks that are configured, including those of this process, the events
+// that the CLI has, and the policy.
 func (c *Client) ListHooks(ctx context.Context) (*HooksListing, error) {
 	return ask[HooksListing](ctx, c, "get_hooks_listing", nil)
 }
 
-// PermissionRules are the permission rules that are in force.
+// PermissionRules lists the permission rules that are in force and the directories that tools
+// may work in, each with its source.
 type PermissionRules struct {
 	Rules                []PermissionRuleInfo `json:"rules"`
 	WorkspaceDirectories []WorkspaceDirectory `json:"workspaceDirectories"`
@@ -156,7 +169,8 @@ type PermissionRules struct {
 	answer
 }
 
-// PermissionRuleInfo is a rule and where it comes from.
+// PermissionRuleInfo is one permission rule: its text, what it decides, where it comes from,
+// and whether it can be edited.
 type PermissionRuleInfo struct {
 	Behavior    string           `json:"behavior"` // allow, deny, ask
 	Source      string           `json:"source"`   // userSettings, cliArg, session …
@@ -166,21 +180,23 @@ type PermissionRuleInfo struct {
 	NotInEffect bool             `json:"notInEffect,omitempty"`
 }
 
-// RuleDescription is what a rule means, in words.
+// RuleDescription explains a permission rule to people, in three pieces of text of which the
+// middle one is emphasized.
 type RuleDescription struct {
 	Prefix   string `json:"prefix,omitempty"`
 	Emphasis string `json:"emphasis,omitempty"`
 	Suffix   string `json:"suffix,omitempty"`
 }
 
-// WorkspaceDirectory is a directory that tools may work in.
+// WorkspaceDirectory is a directory that tools may work in besides the working directory, and
+// the source that allows it.
 type WorkspaceDirectory struct {
 	Path   string `json:"path"`
 	Source string `json:"source"`
 }
 
-// ListPermissionRules returns the permission rules that are in force, those of the
-// session included.
+// ListPermissionRules returns the permission rules that are in force, including those that were
+// added for this session only.
 func (c *Client) ListPermissionRules(ctx context.Context) (*PermissionRules, error) {
 	text, err := askMember[message.JSON](ctx, c, "list_permission_rules", "state", nil)
 	if err != nil {

@@ -3,7 +3,7 @@ package claude
 import "context"
 
 // StopTask stops a background task. A task that is not there, or that has ended,
-// is no error.
+// is not an error.
 func (c *Client) StopTask(ctx context.Context, taskID string) error {
 	return c.Control(ctx, "stop_task", map[string]string{"task_id": taskID}, nil)
 }
@@ -19,7 +19,8 @@ func (c *Client) MoveToBackground(ctx context.Context, toolUseID string) (bool, 
 	return err == nil && (did == nil || *did), err
 }
 
-// TaskOutput is the end of what a task has written.
+// TaskOutput is the last part of what a background task has written so far. It is cut to 8 KiB,
+// in which case Truncated is set.
 type TaskOutput struct {
 	Output     string `json:"output"`
 	TotalBytes int64  `json:"total_bytes"`

@@ -20,7 +20,8 @@ type UsageInfo struct {
 	answer
 }
 
-// UsageLimits are the limits of a subscription; nil where there is none.
+// UsageLimits holds the limits of a subscription, by period and by model. A member is nil where
+// the subscription has no such limit.
 type UsageLimits struct {
 	FiveHour          *UsageLimit       `json:"five_hour,omitempty"`
 	SevenDay          *UsageLimit       `json:"seven_day,omitempty"`
@@ -31,20 +32,23 @@ type UsageLimits struct {
 	ExtraUsage        *ExtraUsage       `json:"extra_usage,omitempty"`
 }
 
-// UsageLimit is how far a limit is used up; nil is unknown.
+// UsageLimit reports how much of a limit is used and when it is reset. A member is nil where
+// the CLI does not know it.
 type UsageLimit struct {
 	Utilization *float64 `json:"utilization"`
 	ResetsAt    *string  `json:"resets_at"`
 }
 
-// ModelUsageLimit is a limit for a model.
+// ModelUsageLimit is a [UsageLimit] that applies to a single model, with the name under which
+// people know that model.
 type ModelUsageLimit struct {
 	UsageLimit
 
 	DisplayName string `json:"display_name"`
 }
 
-// ExtraUsage is what may be used beyond the limits; nil is unknown.
+// ExtraUsage is the usage beyond the limits that the account pays for, if it is enabled. A
+// member is nil where it is unknown.
 type ExtraUsage struct {
 	IsEnabled    bool     `json:"is_enabled"`
 	MonthlyLimit *float64 `json:"monthly_limit"`
@@ -53,13 +57,15 @@ type ExtraUsage struct {
 	Currency     string   `json:"currency,omitempty"`
 }
 
-// UsageBehaviors is what usage came from, on this machine.
+// UsageBehaviors describes which habits caused the usage on this machine, during the last day
+// and during the last week.
 type UsageBehaviors struct {
 	Day  UsageWindow `json:"day"`
 	Week UsageWindow `json:"week"`
 }
 
-// UsageWindow is what the usage of a time came from.
+// UsageWindow describes what caused the usage within a period: habits, agents, skills, plugins
+// and MCP servers, with their shares.
 type UsageWindow struct {
 	RequestCount    int64                 `json:"request_count"`
 	SessionCount    int64                 `json:"session_count"`
@@ -72,14 +78,16 @@ type UsageWindow struct {
 	MCPServers      []UsageShare          `json:"mcp_servers"`
 }
 
-// UsageBehavior is a habit and its share.
+// UsageBehavior is a habit that costs tokens, such as long contexts, with its share of the
+// usage and how often it occurred.
 type UsageBehavior struct {
 	Key   string  `json:"key"` // cache_miss, long_context, subagent_heavy …
 	Pct   float64 `json:"pct"`
 	Count int64   `json:"count"`
 }
 
-// UsageRecommendation is advice for using less.
+// UsageRecommendation is advice about using fewer tokens, for people, and the share of the
+// usage that it is about.
 type UsageRecommendation struct {
 	Key    string  `json:"key"`
 	Pct    float64 `json:"pct"`
@@ -87,19 +95,22 @@ type UsageRecommendation struct {
 	Detail string  `json:"detail,omitempty"`
 }
 
-// UsageFix is what can be done about some habits.
+// UsageFix tells people what they can do about the habits that its keys name, one message after
+// the other.
 type UsageFix struct {
 	Keys     []string `json:"keys"`
 	Messages []string `json:"messages"`
 }
 
-// UsageShare is the share of something that has a name.
+// UsageShare is the share of the usage that one agent, skill, plugin or server has, with its
+// name.
 type UsageShare struct {
 	Name string  `json:"name"`
 	Pct  float64 `json:"pct"`
 }
 
-// FetchUsage returns what the session has used, without Behaviors.
+// FetchUsage returns what the session has used so far and the limits of the account. It leaves
+// Behaviors out, which take longer.
 func (c *Client) FetchUsage(ctx context.Context) (*UsageInfo, error) { return c.usage(ctx, false) }
 
 // FetchUsageBehaviors is [Client.FetchUsage] with Behaviors, for which the CLI reads
@@ -115,7 +126,8 @@ func (c *Client) usage(ctx context.Context, behaviors bool) (*UsageInfo, error) 
 	return ask[UsageInfo](ctx, c, "get_usage", fields)
 }
 
-// FetchSessionCost returns what the session has cost, as a text for people.
+// FetchSessionCost returns what the session has cost so far, as text for people.
+// [Client.FetchUsage] returns the numbers.
 func (c *Client) FetchSessionCost(ctx context.Context) (string, error) {
 	return askMember[string](ctx, c, "get_session_cost", "text", nil)
 }

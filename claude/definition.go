@@ -23,14 +23,16 @@ type MCPServer struct {
 	AlwaysLoad bool              `json:"alwaysLoad,omitempty"`
 }
 
-// MCPToolPolicy decides about one tool of a server.
+// MCPToolPolicy sets the permission for one tool of an MCP server, and the most that the
+// organization permits for it.
 type MCPToolPolicy struct {
 	Name             string `json:"name"`
 	PermissionPolicy string `json:"permission_policy,omitempty"`  // always_allow, always_ask, always_deny
 	OrgMaxPermission string `json:"org_max_permission,omitempty"` // allow, ask, blocked
 }
 
-// AgentDefinition is a subagent.
+// AgentDefinition defines a subagent that the model can start: when to use it, its prompt, its
+// tools and its model.
 type AgentDefinition struct {
 	Description            string                 `json:"description"`
 	Prompt                 string                 `json:"prompt"`
@@ -52,15 +54,18 @@ type AgentDefinition struct {
 	CriticalSystemReminder string                 `json:"criticalSystemReminder_EXPERIMENTAL,omitempty"`
 }
 
-// Plugin is a plugin in a directory of this machine.
+// Plugin is a plugin in a local directory, which the CLI loads for this session only. Path is
+// the directory's path.
 type Plugin struct {
 	Type             string `json:"type"` // local, the only one; "" means it
 	Path             string `json:"path"`
 	SkipMCPDiscovery bool   `json:"skipMcpDiscovery,omitempty"`
 }
 
-// PluginDelivery says how the CLI gets to know of plugins.
+// PluginDelivery selects how the plugins of the options reach the CLI: as flags of its command
+// line or with initialize.
 type PluginDelivery string
 
-// The ways of delivery; the zero value is by flags.
+// PluginsByInitialize passes the plugins in the initialize request. The zero value of
+// PluginDelivery passes them as flags.
 const PluginsByInitialize PluginDelivery = "initialize"

@@ -23,7 +23,8 @@ type UserDialogRequest struct {
 	raw message.JSON
 }
 
-// Raw is the whole request, with members that have no field here.
+// Raw returns the request as the CLI sent it, including members that have no field in this
+// type.
 func (d *UserDialogRequest) Raw() message.JSON { return d.raw }
 
 // UserDialogResult answers a [UserDialogRequest]: Result is what the user chose,

@@ -34,7 +34,8 @@ type ElicitationRequest struct {
 	raw message.JSON
 }
 
-// Raw is the whole request, with members that have no field here.
+// Raw returns the request as the CLI sent it, including members that have no field in this
+// type.
 func (e *ElicitationRequest) Raw() message.JSON { return e.raw }
 
 // ElicitationResult answers an [ElicitationRequest]. Content, the fields of a

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Version is the version of this package, as the CLI is told.
+// Version is the version of this package. The CLI receives it in its environment, in the
+// variable CLAUDE_AGENT_SDK_VERSION.
 const Version = "0.1.0"
 
 // removed are variables that would change the CLI wherever they come from: the
@@ -69,5 +70,6 @@ func set(env []string, name, value string) []string {
 	return append(env, name+"="+value)
 }
 
-// Environ returns the environment that a CLI with these options is started with.
+// Environ returns the environment with which a CLI of these options is started, as strings of
+// the form key=value.
 func (o *Options) Environ() []string { return unchecked(o).environ() }

@@ -11,21 +11,25 @@ import (
 
 // States that a caller may want to tell apart, for [errors.Is].
 var (
-	// ErrNotFound: there is no CLI. The error is a *CLINotFoundError.
+	// ErrNotFound is returned when the CLI is not installed where it was looked for. The error
+	// that is returned is a *[CLINotFoundError].
 	ErrNotFound = errors.New("claude: CLI not found")
-	// ErrClosed: the client, or its input, was closed by its user.
+	// ErrClosed is returned by calls on a client, or on an input of it, that its user has
+	// closed.
 	ErrClosed = errors.New("claude: closed")
-	// ErrUsed: an iterator, or a CLI that was started ahead, was used a second
-	// time.
+	// ErrUsed is returned when an iterator is ranged over, or a CLI that was started ahead is
+	// used, a second time.
 	ErrUsed = errors.New("claude: used twice")
-	// ErrUnsupported: the CLI does not know this control request.
+	// ErrUnsupported is returned when the CLI does not know a control request or an option,
+	// mostly because it is too old.
 	ErrUnsupported = errors.New("claude: not supported by this CLI")
-	// ErrSessionBusy: the session is in use and cannot take this now.
+	// ErrSessionBusy is returned when a session is in use and cannot do what was asked now. See
+	// also [SessionBusyError].
 	ErrSessionBusy = errors.New("claude: session busy")
 )
 
-// CLINotFoundError says where the CLI was looked for. It is [ErrNotFound] and
-// [exec.ErrNotFound].
+// CLINotFoundError is returned when there is no CLI. Tried lists the places where it was looked
+// for. It matches [ErrNotFound] and [exec.ErrNotFound].
 type CLINotFoundError struct {
 	Tried []string
 	err   error
@@ -33,16 +37,18 @@ type CLINotFoundError struct {
 
 func (e *CLINotFoundError) Error() string { return "claude: " + e.err.Error() }
 
-// Is makes the error equal to the two sentinels.
+// Is reports whether target is [ErrNotFound] or [exec.ErrNotFound], so that [errors.Is] finds
+// both of them in this error.
 func (e *CLINotFoundError) Is(target error) bool {
 	return target == ErrNotFound || target == exec.ErrNotFound
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the error of the search, which may come from the file system or from
+// [exec.LookPath].
 func (e *CLINotFoundError) Unwrap() error { return e.err }
 
-// SpawnError says why the CLI could not be started: the directory is missing,
-// the file is no program, or one for another machine.
+// SpawnError is returned when the CLI could not be started: the directory is missing, or the
+// file is not a program or is one for another machine.
 type SpawnError struct {
 	Path string
 	Dir  string
@@ -51,21 +57,23 @@ type SpawnError struct {
 
 func (e *SpawnError) Error() string { return "claude: starting the CLI: " + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the error of the attempt to start the process, often an [fs.PathError] or an
+// [exec.Error].
 func (e *SpawnError) Unwrap() error { return e.Err }
 
-// HandshakeError says why the CLI did not answer initialize. Its cause tells
-// more: a *[ResultError] when the CLI refused with a result, an *[ExitError]
-// when it ended, a *[ControlError] when it answered with an error.
+// HandshakeError is returned when the CLI did not answer initialize. Its cause is more
+// specific: a *[ResultError] when the CLI refused with a result, an *[ExitError] when it
+// exited, or a *[ControlError] when it answered with an error.
 type HandshakeError struct{ Err error }
 
 func (e *HandshakeError) Error() string { return "claude: connecting: " + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the reason why the CLI did not become ready; see [HandshakeError] for the
+// types that it has.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// EarlyExitError says that the CLI ended before it had answered initialize, as a
-// program does that is not the CLI: what was run, and what it printed. It is
+// EarlyExitError is returned when the CLI exited before it answered initialize, as a program
+// does that is not the CLI. It holds the program's path and its output, and matches
 // [ErrNoResult].
 type EarlyExitError struct {
 	Path   string
@@ -82,10 +90,11 @@ func (e *EarlyExitError) Error() string {
 	return what + ", with exit status 0" + printed("stdout", e.Stdout) + printed("stderr", e.Stderr)
 }
 
-// Unwrap returns how it ended.
+// Unwrap returns the *[ExitError] of the process, or nil if the process exited with status 0.
 func (e *EarlyExitError) Unwrap() error { return e.Err }
 
-// Is makes the error equal to ErrNoResult.
+// Is reports whether target is [ErrNoResult], so that callers who wait for a result need only
+// one test.
 func (e *EarlyExitError) Is(target error) bool { return target == ErrNoResult }
 
 func printed(stream, text string) string {
@@ -104,16 +113,16 @@ func (e *closedError) Is(target error) bool { return target == ErrClosed }
 
 func (e *closedError) Unwrap() error { return e.error }
 
-// ExitError says how the CLI ended when it did not end well. It comes after the
-// last message.
+// ExitError is returned when the CLI exited with a status other than 0 or was ended by a
+// signal. It comes after the last message.
 type ExitError struct {
 	Code   int    // -1 when a signal ended it
 	Signal string // "SIGKILL"; "" if none
 	Stderr string // the end of what the CLI wrote to stderr
 	Err    error  // set when the end itself could not be observed
-	// Foreign: a SIGKILL ended it that this package has not sent. OutOfMemory: the
-	// system was killing processes of this control group for want of memory, and
-	// this one was killed so. It is known on Linux alone.
+	// Foreign means that it was ended by a SIGKILL that this package did not send. OutOfMemory
+	// means that it was killed by the OOM killer while that was at work in this control group;
+	// it is set on Linux only.
 	Foreign     bool
 	OutOfMemory bool
 }
@@ -124,7 +133,7 @@ func (e *ExitError) Error() string {
 	case e.Err != nil:
 		what = "claude: waiting for the CLI: " + e.Err.Error()
 	case e.OutOfMemory:
-		what = "claude: the system killed the CLI for want of memory (" + e.Signal + ")"
+		what = "claude: the CLI was killed by the OOM killer (" + e.Signal + ")"
 	case e.Foreign:
 		what = "claude: the CLI was ended by signal " + e.Signal + ", which this program has not sent"
 	case e.Signal != "":
@@ -138,7 +147,8 @@ func (e *ExitError) Error() string {
 	return what
 }
 
-// Unwrap returns what kept the end from being observed, mostly nil.
+// Unwrap returns the error that kept the end of the process from being observed. It is nil in
+// most cases.
 func (e *ExitError) Unwrap() error { return e.Err }
 
 func lastLines(s string, n int) string {
@@ -149,8 +159,8 @@ func lastLines(s string, n int) string {
 	return s
 }
 
-// ControlError is the CLI's refusal of a control request. With the code
-// unsupported_request it is [ErrUnsupported].
+// ControlError is returned when the CLI refuses a control request. It matches [ErrUnsupported]
+// if the CLI does not know the request.
 type ControlError struct {
 	Subtype string // of the request
 	Code    string // the wire's error_code, often empty
@@ -161,13 +171,15 @@ func (e *ControlError) Error() string {
 	return fmt.Sprintf("claude: control request %s: %s", e.Subtype, e.Message)
 }
 
-// Is makes the error equal to ErrUnsupported when it means that.
+// Is reports whether target is [ErrUnsupported] and the CLI refused the request because it does
+// not know its subtype.
 func (e *ControlError) Is(target error) bool {
 	return target == ErrUnsupported && (e.Code == "unsupported_request" ||
 		strings.HasPrefix(e.Message, "Unsupported control request subtype"))
 }
 
-// StalledError says that nothing happened for longer than a deadline allows.
+// StalledError is returned when nothing happened for longer than one of the [Deadlines] allows.
+// Phase names the wait that took too long.
 type StalledError struct {
 	Phase     string        // handshake, control request …, first message, silence, drain, exit
 	Since     time.Duration // how long nothing had happened
@@ -192,7 +204,8 @@ func (e *StalledError) Error() string {
 	return s
 }
 
-// Timeout reports true, as net.Error has it.
+// Timeout reports true. It makes the error a timeout for code that checks for the method, as
+// [net.Error] has it.
 func (e *StalledError) Timeout() bool { return true }
 
 // noSessionError is a result that means ErrNoSession.
@@ -202,8 +215,8 @@ func (e *noSessionError) Is(target error) bool { return target == ErrNoSession }
 
 func (e *noSessionError) Unwrap() error { return e.error }
 
-// RateLimitError is a turn that failed on a rate limit. It wraps the
-// *[ResultError].
+// RateLimitError is returned for a turn that failed because of a rate limit. It wraps the
+// *[ResultError] and has the time of the reset.
 type RateLimitError struct {
 	ResetsAt time.Time // zero when the CLI did not say
 	Err      error
@@ -211,8 +224,10 @@ type RateLimitError struct {
 
 func (e *RateLimitError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the *[ResultError] of the turn, so that [errors.As] finds the result as for
+// any other failed turn.
 func (e *RateLimitError) Unwrap() error { return e.Err }
 
-// ErrNoSession: there is no such session in the CLI's configuration directory.
+// ErrNoSession is returned when the session to resume does not exist in the CLI's configuration
+// directory or in the store.
 var ErrNoSession = errors.New("claude: no such session")

@@ -125,7 +125,7 @@ func ExampleClient_Send() {
 	// Output: Hello from fake
 }
 
-// All messages of a client, whoever sent the prompt.
+// All messages of a client, whichever call sent the prompt.
 func ExampleClient_Messages() {
 	ctx := context.Background()
 	client, err := claude.Connect(ctx, recorded("parallel-tools"))

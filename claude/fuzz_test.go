@@ -41,7 +41,7 @@ func FuzzDecodeMessage(f *testing.F) {
 			return
 		}
 		if !object && !brokenText(reflect.ValueOf(m)) {
-			t.Fatalf("%q is no object, and no text that was left undecoded is to blame", line)
+			t.Fatalf("%q is not an object, and no text that was left undecoded is to blame", line)
 		}
 		if string(m.Raw()) != string(line) {
 			t.Fatalf("Raw is %q", m.Raw())
@@ -60,7 +60,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// brokenText looks for a text in a value that was left undecoded and is no JSON.
+// brokenText looks for a text in a value that was left undecoded and is not JSON.
 func brokenText(v reflect.Value) bool {
 	switch {
 	case !v.IsValid():

@@ -6,7 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/hook"
 )
 
-// GuardRequest is a tool call that is about to run.
+// GuardRequest is a tool call that is about to run, as [Options.Guard] sees it before any rule
+// or permission callback.
 type GuardRequest struct{ *hook.PreToolUseInput }
 
 // guards are the matchers of this package's own, which come first.

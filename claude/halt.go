@@ -18,8 +18,8 @@ const (
 // halt ends the CLI, for the given reason unless there is one already, and stops
 // its agent first: a CLI whose input ends goes on with its turn, and would start
 // tools that its caller no longer wants. A turn that runs is interrupted, and the
-// input ends when the CLI has answered. It returns when the CLI was told to end.
-// Calls at the same time share that.
+// input ends when the CLI has answered. It returns when the CLI was asked to end. Calls at the
+// same time share that.
 func (s *session) halt(cause error) {
 	var first, working bool
 	s.update(func(st *sessionState) {

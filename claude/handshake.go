@@ -44,8 +44,8 @@ func (h *handshake) begin(now time.Time, limit time.Duration, fixed bool) time.D
 	return limit
 }
 
-// see takes a message into account. When it moves the deadline, moved is true and
-// wait says how long to wait from now on.
+// see takes a message into account. When it moves the deadline, moved is true and wait is the
+// time to wait from now on.
 func (h *handshake) see(m message.Message, now time.Time) (wait time.Duration, moved bool) {
 	if h.ended || h.fixed {
 		return 0, false

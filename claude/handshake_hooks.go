@@ -6,9 +6,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// OnFailureError says that hooks with hook.OnFailure [hook.Block] would not block: the CLI
-// does not know the option, or serves a session that was running already and did
-// not take the hooks. It is [ErrUnsupported].
+// OnFailureError is returned when hooks with hook.OnFailure [hook.Block] would not block: the
+// CLI does not know the option, or serves a session that was running already and did not take
+// the hooks. It matches [ErrUnsupported].
 type OnFailureError struct {
 	Known   bool // the CLI knows the option
 	Applied bool // the CLI took the hooks
@@ -21,7 +21,8 @@ func (e *OnFailureError) Error() string {
 	return "claude: the CLI did not take the hooks, so that one with OnFailure: Block would never run"
 }
 
-// Is reports whether target is ErrUnsupported.
+// Is reports whether target is [ErrUnsupported], which callers can test for instead of this
+// type.
 func (e *OnFailureError) Is(target error) bool { return target == ErrUnsupported }
 
 // hooksRefused is why the answer to initialize does not do for the hooks, nil if

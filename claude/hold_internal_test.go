@@ -111,8 +111,7 @@ func TestHeldClientClosesWithItsTurns(t *testing.T) {
 		if _, err := client.Send(t.Context(), Text("c")); err == nil {
 			t.Fatal("sent behind the end")
 		}
-		// An idle session behind a result, while the CLI has not read the second
-		// prompt.
+		// An idle session after a result, while the CLI has not read the second prompt.
 		c.out <- fmt.Sprintf(`{"type":"result","subtype":"success","user_message_uuid":%q}`, a.ID)
 		c.out <- runEndLines["idle"]
 		if !c.open() {

@@ -81,8 +81,8 @@ func recordedAnswers(t *testing.T, scenario string) map[string]json.RawMessage {
 	return answers
 }
 
-// mirror has a hook of every event that keeps its input and answers what it is
-// told, with OnFailure Continue: as in the official SDKs.
+// mirror has a hook of every event that keeps its input and gives the answer that it was made
+// with, with OnFailure Continue: as in the official SDKs.
 type mirror struct {
 	mu     sync.Mutex
 	ids    map[string]string // event → callback id

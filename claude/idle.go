@@ -68,8 +68,8 @@ func (st *sessionState) openTurns() int {
 	return st.turns.unfinished()
 }
 
-// check does what is due when something has ended: close the input, wake whoever
-// waits for an idle session.
+// check does what is due when something has ended: close the input, wake the callers that wait
+// for an idle session.
 func (s *session) check() {
 	s.update(func(st *sessionState) {
 		if st.end.due() && !st.closed && !st.leaving && s.mux.Busy() == 0 && (!st.end.hold || st.openTurns() == 0) {
@@ -92,7 +92,7 @@ func (s *session) callbacksDone() {
 	s.check()
 }
 
-// watchSettling bounds the wait behind the end of a task; it runs inside update.
+// watchSettling bounds the wait after the end of a task; it runs inside update.
 func (s *session) watchSettling(st *sessionState) {
 	if !st.end.settling {
 		stopTimer(st.timers.settle)
@@ -107,8 +107,8 @@ func (s *session) watchSettling(st *sessionState) {
 	}
 }
 
-// WaitSettled reports whether the session is idle, or will be right behind the end
-// of a turn: the CLI says so a little later than the result.
+// WaitSettled reports whether the session is idle, or will be right after the end of a turn:
+// the CLI says so a little later than the result.
 func (c *Client) WaitSettled(ctx context.Context) bool {
 	if c.r.unfinished() > 0 || c.View().LiveTasks > 0 {
 		return false

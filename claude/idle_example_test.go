@@ -23,8 +23,8 @@ func working(ctx context.Context) *claude.Client {
 	return client
 }
 
-// A result is not the end: a task may still run, and what comes of it is told in
-// a turn that the CLI begins by itself.
+// A result is not the end: a task may still run, and the CLI reports its outcome in a turn that
+// it begins by itself.
 func ExampleClient_WaitIdle() {
 	ctx := context.Background()
 	client := working(ctx)

@@ -9,8 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
-// cliLate writes to its second turn what is left of the first, which it was told
-// to stop.
+// cliLate writes the rest of the first turn, which was interrupted, into its second one.
 func cliLate(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.Emit(cli.AssistantText("begun"))

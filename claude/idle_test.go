@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// idleWait waits for an idle session behind.
+// idleWait waits for an idle session in the background.
 type idleWait struct {
 	err  error // once done is closed
 	done chan struct{}

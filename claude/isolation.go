@@ -71,7 +71,8 @@ func (l *launch) isolatedEnv(caller []string) map[string]string {
 	return env
 }
 
-// Visibility is what a session can see of the machine that it runs on.
+// Visibility describes what a session can see of the machine that it runs on: directories,
+// configuration, environment and settings.
 type Visibility struct {
 	Dir                   string
 	AdditionalDirectories []string
@@ -80,7 +81,7 @@ type Visibility struct {
 	SettingSources        []string // nil is all of them
 	StrictMCP             bool     // MCP servers of settings are left out
 
-	// What the CLI itself has told with its last turn; empty before the first.
+	// What the CLI itself has reported with its last turn; empty before the first.
 	Tools       []string
 	MCPServers  []message.InitMCPServer
 	Plugins     []message.InitPlugin
@@ -89,7 +90,8 @@ type Visibility struct {
 	MemoryPaths map[string]string
 }
 
-// Visibility reports what the session can see.
+// Visibility reports what the session can see of the machine, as far as the options and the
+// environment of the CLI decide it.
 func (c *Client) Visibility() *Visibility {
 	l := c.s.launch
 	v := &Visibility{Dir: l.Dir, AdditionalDirectories: l.AdditionalDirectories, SettingSources: l.SettingSources, StrictMCP: l.StrictMCPConfig}

@@ -29,7 +29,7 @@ func (l *launch) logger() *slog.Logger {
 }
 
 // debug logs from the tracer's goroutine, since a handler of logs is the caller's
-// code. What it costs is spent only if somebody wants to know.
+// code. It is computed only if the level is enabled.
 func (t *tracer) debug(l *slog.Logger, msg string, args ...any) {
 	if l.Enabled(context.Background(), slog.LevelDebug) {
 		t.call(func() { l.Debug(msg, args...) })

@@ -122,8 +122,8 @@ func cliHuge(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliUnknownTenth puts a message of a type that nobody knows at every tenth place,
-// and junk at every twenty-fifth.
+// cliUnknownTenth puts a message of an unknown type at every tenth place, and junk at every
+// twenty-fifth.
 func cliUnknownTenth(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	junk := claudetest.Junk()
@@ -159,7 +159,7 @@ func cliDeadHalfShake(cli *claudetest.CLI) int {
 	return 9
 }
 
-// cliGrandchild leaves a process behind that has its standard streams.
+// cliGrandchild leaves a process running that has its standard streams.
 func cliGrandchild(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	pid, err := cli.Grandchild(cli.Env("DETACHED") != "")

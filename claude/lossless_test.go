@@ -22,8 +22,8 @@ import (
 )
 
 // The lossless tests run real processes and ask of every run: is every message
-// there, in order, is the error the last element and does it say how the CLI
-// ended, was the end bounded, is nothing left behind?
+// there, in order, is the error the last element and does it name the CLI's exit, was the end
+// bounded, is nothing left over?
 
 // bound is what no end may take longer than, on a machine that is busy.
 const bound = 30 * time.Second
@@ -32,7 +32,7 @@ const bound = 30 * time.Second
 var soak = os.Getenv("PARLEY_SOAK") != ""
 
 // repeat runs f many times, ten times as many in a soak test, some at a time,
-// and looks behind each batch for processes and descriptors that are left.
+// and looks after each batch for processes and descriptors that are left.
 func repeat(t *testing.T, times, atOnce int, f func(i int) error) {
 	t.Helper()
 	if soak {
@@ -58,8 +58,8 @@ func repeat(t *testing.T, times, atOnce int, f func(i int) error) {
 	}
 }
 
-// checkLeft finds children and descriptors that a test has left behind, where the
-// system tells.
+// checkLeft finds children and descriptors that a test has left over, where the system lists
+// them.
 func checkLeft(t *testing.T, before []string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -112,7 +112,7 @@ type taken struct {
 	unknown  []string // kinds
 	bad      int
 	result   *message.Result
-	afterErr int // elements behind the error
+	afterErr int // elements after the error
 	err      error
 	took     time.Duration
 }
@@ -147,8 +147,8 @@ func take(seq iter.Seq2[message.Message, error], each func(n int)) *taken {
 	return got
 }
 
-// numbered checks that the texts are the numbered ones from 0 to n-1, and that
-// nothing came behind the error.
+// numbered checks that the texts are the numbered ones from 0 to n-1, and that nothing came
+// after the error.
 func (got *taken) numbered(n int) error {
 	for i, text := range got.texts {
 		if text != claudetest.NumberedText(i) {

@@ -30,11 +30,11 @@ type mailbox struct {
 	queue   []entry
 	ended   bool
 	err     error
-	discard bool          // nobody will take anything any more
+	discard bool          // nothing will be taken any more
 	ready   chan struct{} // holds a token when there is something to take
 
 	bytes  atomic.Int64 // of entries not yet taken
-	ranged atomic.Bool  // somebody takes them
+	ranged atomic.Bool  // a caller takes them
 
 	batch []entry // the consumer's own
 	next  int

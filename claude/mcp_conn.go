@@ -85,8 +85,8 @@ func (c *mcpConn) Read(ctx context.Context) (msg jsonrpc.Message, err error) {
 	}
 }
 
-// Write takes what the server says where it belongs. An answer that nobody waits
-// for is dropped: its call was cancelled.
+// Write takes what the server says where it belongs. An answer without a waiting caller is
+// dropped: its call was cancelled.
 func (c *mcpConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if req, ok := msg.(*jsonrpc.Request); ok {
 		return c.emit(ctx, req)
@@ -167,13 +167,12 @@ func cancelled(id jsonrpc.ID) *jsonrpc.Request {
 	return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}
 }
 
-// withdraw hands a cancellation to the server; whoever waits for the call waits
-// no longer.
+// withdraw hands a cancellation to the server; the caller waits no longer.
 func (c *mcpConn) withdraw(notice *jsonrpc.Request) {
 	var params struct {
 		RequestID any `json:"requestId"`
 	}
-	_ = json.Unmarshal(notice.Params, &params) // the server refuses what is no cancellation
+	_ = json.Unmarshal(notice.Params, &params) // the server refuses what is not a cancellation
 	id, err := jsonrpc.MakeID(params.RequestID)
 	c.update(func(st *mcpConnState) {
 		c.push(st, notice)

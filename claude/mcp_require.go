@@ -18,7 +18,8 @@ const defaultMCP = 30 * time.Second
 // the options do not define: one of a plugin or of settings, or a mistake in its name.
 const missingTime = time.Second
 
-// MCPNotReadyError says which servers of [Options.RequireMCP] are not connected.
+// MCPNotReadyError is returned when servers of [Options.RequireMCP] are not connected. It lists
+// them with the status that they had last.
 type MCPNotReadyError struct {
 	// Servers are those that are not, as they stood last. One that the CLI does
 	// not know has the status missing.
@@ -28,7 +29,8 @@ type MCPNotReadyError struct {
 	Err error
 }
 
-// StatusMissing is the status of a required server that the CLI does not know.
+// StatusMissing is the status of a required MCP server that the CLI does not list at all. The
+// CLI never sends it.
 const StatusMissing = "missing"
 
 func (e *MCPNotReadyError) Error() string {
@@ -43,7 +45,8 @@ func (e *MCPNotReadyError) Error() string {
 	return "claude: MCP servers are not ready: " + strings.Join(parts, ", ")
 }
 
-// Unwrap returns why waiting has ended.
+// Unwrap returns the reason why waiting ended: a *[StalledError], or nil when the servers have
+// failed for good.
 func (e *MCPNotReadyError) Unwrap() error { return e.Err }
 
 // requireMCP waits until the servers of RequireMCP are connected. The handshake

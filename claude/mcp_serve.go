@@ -90,8 +90,7 @@ func (h *mcpHost) set(servers map[string]MCPServer) map[string]*mcpLink {
 	return links
 }
 
-// open lets servers speak, behind initialize, in the order in which they
-// have tried to.
+// open lets servers speak, after initialize, in the order in which they have tried to.
 func (h *mcpHost) open() {
 	for {
 		var held []mcpOutgoing
@@ -103,7 +102,7 @@ func (h *mcpHost) open() {
 			return
 		}
 		for _, m := range held {
-			// The session's end is told elsewhere.
+			// The session's end is reported elsewhere.
 			_ = h.write(context.Background(), m)
 		}
 	}
@@ -155,8 +154,8 @@ func (h *mcpHost) wait() {
 	h.asking.Wait()
 }
 
-// notified answers everything of the CLI that is no request: the control protocol
-// knows only requests.
+// notified answers every message of the CLI that is not a request: the control protocol knows
+// only requests.
 var notified = []byte(`{"mcp_response":{"jsonrpc":"2.0","result":{},"id":0}}`)
 
 // message answers a message of the CLI to a server of this process.

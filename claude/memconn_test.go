@@ -30,13 +30,13 @@ type memCLI struct {
 	onEOF func()
 	// onClose runs when the connection is closed.
 	onClose func()
-	// exit is what Read gives behind the last line once the CLI was closed.
+	// exit is what Read returns after the last line once the CLI was closed.
 	exit error
 
 	mu       sync.Mutex
 	changed  sync.Cond
 	out      []string // not yet read
-	end      error    // what comes behind them, nil while the CLI lives
+	end      error    // what comes after them, nil while the CLI lives
 	in       []string
 	reads    int
 	connects int
@@ -153,7 +153,7 @@ func (c *memCLI) say(lines ...string) {
 	c.changed.Broadcast()
 }
 
-// die ends the CLI behind what it has written.
+// die ends the CLI after what it has written.
 func (c *memCLI) die(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -280,7 +280,7 @@ func send(t *testing.T, c *claude.Client, text string) *claude.Turn {
 	return turn
 }
 
-// stream is what came out of an iterator that is ranged over behind.
+// stream is what came out of an iterator that is ranged over in the background.
 type stream struct {
 	mu   sync.Mutex
 	got  []string
@@ -288,7 +288,7 @@ type stream struct {
 	done bool
 }
 
-// collect ranges over seq behind.
+// collect ranges over seq in the background.
 func collect(seq iter.Seq2[message.Message, error]) *stream {
 	s := &stream{}
 	go func() {
@@ -429,7 +429,7 @@ func turnLines(uuid, text string) []string {
 	return []string{lifecycle(uuid, "started"), initLine(uuid), assistant(text), good(text, uuid), lifecycle(uuid, "completed")}
 }
 
-// givenAnswer is what the CLI was told for a request: the body, or an error.
+// givenAnswer is the answer that the CLI received for a request: the body, or an error.
 type givenAnswer struct {
 	body json.RawMessage
 	err  string

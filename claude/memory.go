@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// ErrNoMemory: the memory of the CLI cannot be read. It runs elsewhere, it has
-// ended, or this system does not tell.
+// ErrNoMemory is returned when the memory of the CLI cannot be read: it runs elsewhere, it has
+// ended, or this system has no such count.
 var ErrNoMemory = proc.ErrNoMemory
 
 // MeasureMemory returns the resident memory, in bytes, of the CLI and of everything that it

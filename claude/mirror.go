@@ -32,7 +32,7 @@ var storeRetries = []time.Duration{200 * time.Millisecond, 800 * time.Millisecon
 
 // mirror is a sink that brings what the CLI writes to its transcripts into a
 // store, in the order of the stream: a result is delivered when all that was
-// written before it has been stored, or has failed and been told.
+// written before it has been stored, or has failed and been reported.
 type mirror struct {
 	next  sink
 	store SessionStore

@@ -129,7 +129,7 @@ func TestMirrorBounds(t *testing.T) {
 	}
 }
 
-// A writer that was replaced writes nothing more, and is told once.
+// A writer that was replaced writes nothing more, and is reported once.
 func TestMirrorFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, out := &claimStore{}, &keepSink{}

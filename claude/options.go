@@ -12,11 +12,10 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Options say how a session runs. A nil *Options and every zero field mean the
-// default; a field that is not set is not passed to the CLI. Where zero, false
-// or empty means something of its own the field is a pointer, or nil and empty
-// differ as its comment says. Options are copied when a call takes them and may
-// be shared.
+// Options configures a session. The zero value uses the CLI's defaults. A nil *Options and
+// every zero field mean the default; a field that is not set is not passed to the CLI. Where
+// zero, false or empty means something of its own the field is a pointer, or nil and empty
+// differ as its comment says. Options are copied when a call takes them and may be shared.
 //
 // Fields are named after the options of the CLI and the official SDKs.
 type Options struct {
@@ -65,8 +64,8 @@ type Options struct {
 	Betas         []string
 	// Effort is low, medium, high, xhigh or max.
 	Effort string
-	// Thinking says how much the model thinks. MaxThinkingTokens is the older
-	// way: 0 turns thinking off.
+	// Thinking configures how much the model thinks. MaxThinkingTokens is the older way: 0
+	// turns thinking off.
 	Thinking          *Thinking
 	MaxThinkingTokens *int
 	// MaxTurns bounds the model's steps in a turn, MaxBudgetUSD the cost of the
@@ -101,8 +100,8 @@ type Options struct {
 	// that are allowed by them are not asked about; a warning names those at the
 	// start. It and the callbacks below are called from goroutines of their own,
 	// several at once. Their context ends when the CLI takes its request back,
-	// which it does on an interrupt, and when the session is closed. An error or a
-	// panic is told to the CLI, and the tool does not run. See [ErrAnswerLater].
+	// which it does on an interrupt, and when the session is closed. An error or a panic is
+	// reported to the CLI, and the tool does not run. See [ErrAnswerLater].
 	CanUseTool func(ctx context.Context, req *PermissionRequest) (PermissionResult, error)
 	// OnQuestion is asked the agent's questions, OnPlan whether its plan is
 	// approved; without them CanUseTool is.
@@ -127,8 +126,8 @@ type Options struct {
 	MCPServers      map[string]MCPServer
 	StrictMCPConfig bool
 	// RequireMCP are the servers that must be connected before the first prompt,
-	// by name, whoever has defined them. Connect and Query wait for them up to
-	// MCPTimeout; the error is a *[MCPNotReadyError].
+	// by name, wherever they are defined. Connect and Query wait for them up to MCPTimeout; the
+	// error is a *[MCPNotReadyError].
 	RequireMCP []string
 
 	// Hooks are called by the CLI when something happens; see [hook.Func].
@@ -166,7 +165,7 @@ type Options struct {
 	// is what Resume and Continue look into; see [SessionStore].
 	SessionStore      SessionStore
 	SessionStoreFlush StoreFlush
-	// SessionLock says what happens when somebody else writes the session.
+	// SessionLock selects what happens when another process writes the session.
 	SessionLock LockPolicy
 
 	// Settings are a file's path or JSON. Sandbox is laid over the sandbox
@@ -195,7 +194,7 @@ type Options struct {
 	Debug     bool
 	DebugFile string
 
-	// StrictLines makes a line that is no JSON object the end of the stream.
+	// StrictLines makes a line that is not a JSON object the end of the stream.
 	StrictLines bool
 	// MaxLine bounds one line; 0 is 256 MiB. A longer one becomes a [message.BadLine].
 	MaxLine int
@@ -204,7 +203,7 @@ type Options struct {
 	MaxBuffered int
 
 	Deadlines
-	// Trace is told what happens; see [Trace].
+	// Trace is called for the events of the session; see [Trace].
 	Trace *Trace
 	// Logger gets warnings and, at the level debug, how the CLI is started and
 	// ends; nil is [slog.Default]. Secrets are taken out of what is logged.
@@ -227,9 +226,9 @@ type Deadlines struct {
 	// FirstMessageTimeout is from a prompt, or from the end of the turn before
 	// it, to the first message of its turn; SilenceTimeout is from one line to
 	// the next in a turn. Both are none. Neither counts while the CLI waits for
-	// this process: a permission, a hook, a tool. Behind them is a
-	// *[StalledError]: Query and Run stop the CLI; a Client's turn ends with it
-	// and is interrupted, and the session goes on.
+	// this process: a permission, a hook, a tool. A call that exceeds one fails with a
+	// *[StalledError]: Query and Run stop the CLI; a Client's turn ends with it and is
+	// interrupted, and the session goes on.
 	FirstMessageTimeout time.Duration
 	SilenceTimeout      time.Duration
 	// RunEndTimeout is from a result to the end of the background tasks that a

@@ -58,17 +58,20 @@ type PermissionRequest struct {
 	tellsUnanswered bool
 }
 
-// MatchedAskRule is a rule that makes the CLI ask.
+// MatchedAskRule is a rule of the settings that makes the CLI ask for permission, and the
+// source that it comes from.
 type MatchedAskRule struct {
 	Source      string `json:"source"`
 	ToolName    string `json:"tool_name"`
 	RuleContent string `json:"rule_content"`
 }
 
-// Raw is the whole request, with members that have no field here.
+// Raw returns the request as the CLI sent it, including members that have no field in this
+// type.
 func (p *PermissionRequest) Raw() message.JSON { return p.raw }
 
-// Call returns the tool's name and its input, for [tool.Decode].
+// Call returns the name of the tool and its input, undecoded, in the form in which
+// [tool.Decode] takes them.
 func (p *PermissionRequest) Call() (name string, input message.JSON) { return p.ToolName, p.Input }
 
 func (l *launch) hasPermissionCallbacks() bool {

@@ -9,13 +9,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/control"
 )
 
-// ErrAnswerLater is what a callback returns when the answer will come from
-// elsewhere: from [Client.AnswerPermission], [Client.AnswerElicitation] or
-// [Client.AnswerUserDialog]. The CLI waits for it without a limit.
+// ErrAnswerLater is returned by a callback when the answer will come from elsewhere: from
+// [Client.AnswerPermission], [Client.AnswerElicitation] or [Client.AnswerUserDialog]. The CLI
+// waits for it without a limit.
 var ErrAnswerLater = errors.New("claude: the answer comes later")
 
-// ErrNotOpen: the request of this id has been answered, was taken back by the
-// CLI, or never was.
+// ErrNotOpen is returned when a request with this id was already answered, was withdrawn by the
+// CLI, or never existed.
 var ErrNotOpen = errors.New("claude: no such request is open")
 
 // openRequests are the requests of the CLI that can be answered from elsewhere.
@@ -44,8 +44,8 @@ func (o *openRequests) find(id string) *openRequest {
 	return o.byID[id]
 }
 
-// remove closes a request; false if it is no longer open. Whoever removes it is
-// the one who answers.
+// remove closes a request; false if it is no longer open. The call that removes it is the one
+// that answers.
 func (o *openRequests) remove(id string, r *openRequest) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,7 +63,7 @@ func answerNowOrLater[R any](ctx context.Context, r *responder, req control.Requ
 	open.encode = func(result any) ([]byte, error) {
 		typed, ok := result.(R)
 		if !ok {
-			return nil, fmt.Errorf("claude: a %T is no answer to %s", result, req.Subtype)
+			return nil, fmt.Errorf("claude: a %T is not an answer to %s", result, req.Subtype)
 		}
 		return encode(typed)
 	}
@@ -121,14 +121,14 @@ func (c *Client) AnswerPermission(ctx context.Context, requestID string, result 
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
-// AnswerElicitation does for [Options.OnElicitation] what
-// [Client.AnswerPermission] does for permissions.
+// AnswerElicitation answers an elicitation whose callback, [Options.OnElicitation], returned
+// [ErrAnswerLater]. It works as [Client.AnswerPermission] does.
 func (c *Client) AnswerElicitation(ctx context.Context, requestID string, result *ElicitationResult) error {
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
-// AnswerUserDialog does for [Options.OnUserDialog] what
-// [Client.AnswerPermission] does for permissions.
+// AnswerUserDialog answers a dialog whose callback, [Options.OnUserDialog], returned
+// [ErrAnswerLater]. It works as [Client.AnswerPermission] does.
 func (c *Client) AnswerUserDialog(ctx context.Context, requestID string, result *UserDialogResult) error {
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }

@@ -38,7 +38,7 @@ func (s *session) dispatchPending(e control.Ended) {
 	}
 }
 
-// has reports whether the CLI has told of a capability at the beginning of a turn.
+// has reports whether the CLI has listed a capability at the start of a turn.
 func (s *session) has(capability string) (yes bool) {
 	s.update(func(st *sessionState) { yes = st.init != nil && slices.Contains(st.init.Capabilities, capability) })
 	return yes

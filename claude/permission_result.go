@@ -26,26 +26,30 @@ type Allow struct {
 	Classification     DecisionClassification
 }
 
-// Deny keeps a tool from running.
+// Deny is a [PermissionResult] that keeps the tool from running. The model reads Message and
+// goes on, unless Interrupt is set.
 type Deny struct {
-	// Message is what the model is told; "" is a sentence that says no more.
+	// Message is the text that the model reads. If it is empty, the model reads a general
+	// sentence.
 	Message string
 	// Interrupt ends the turn as well. The model then never sees Message.
 	Interrupt      bool
 	Classification DecisionClassification
 }
 
-// DecisionClassification says who decided, and for how long. The set is open.
+// DecisionClassification records who made a decision and for how long it holds. Other values
+// than the constants are passed on as they are.
 type DecisionClassification string
 
-// The classifications of today.
+// The classifications that the CLI knows today. The decision itself is in the type of the
+// result, not in its classification.
 const (
 	ClassifiedTemporary DecisionClassification = "user_temporary" // the user, for this call
 	ClassifiedPermanent DecisionClassification = "user_permanent" // the user, for calls to come as well
 	ClassifiedReject    DecisionClassification = "user_reject"    // the user said no
 )
 
-// deniedMessage is what the model is told by a Deny without a message.
+// deniedMessage is the text that the model reads for a Deny without a message.
 const deniedMessage = "Permission to use this tool was denied."
 
 // permissionAnswer is an answer on the wire. Nothing in it is ever null: the CLI

@@ -43,8 +43,8 @@ func (l *launch) shadows() (all []shadow) {
 }
 
 // wholeTool is the tool that an entry of allowed tools allows whatever its input,
-// "" for one that allows some calls only, or none: a star is no wildcard there,
-// and no rule answers for a person.
+// "" for one that allows some calls only, or none: a star is not a wildcard there, and no rule
+// answers for a person.
 func wholeTool(entry string) string {
 	name, rule, limited := strings.Cut(strings.TrimSpace(entry), "(")
 	if limited && rule != ")" && rule != "*)" {

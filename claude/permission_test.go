@@ -93,7 +93,7 @@ func TestCallbackAnswers(t *testing.T) {
 		{"error", allowing(&claude.Allow{}, errBoom), bashAsk, "error: callback boom"},
 		{"null input", allowing(&claude.Allow{UpdatedInput: "null"}, nil), bashAsk, "error: claude: Allow.UpdatedInput of Bash is no JSON object"},
 		{"bad update", allowing(&claude.Allow{UpdatedPermissions: []message.PermissionUpdate{{}}}, nil), bashAsk, "error: json: error calling MarshalJSON"},
-		{"other answer", allowing(&claude.QuestionAnswer{}, nil), bashAsk, "error: claude: a QuestionAnswer is no answer to a request for Bash"},
+		{"other answer", allowing(&claude.QuestionAnswer{}, nil), bashAsk, "error: claude: a QuestionAnswer is not an answer to a request for Bash"},
 		{"no callback", &claude.Options{}, bashAsk, "error: canUseTool callback is not provided"},
 		{"no callback for tools", questioned(nil), bashAsk, `{"behavior":"deny","message":"There is nobody here who could permit Bash.","toolUseID":"toolu_1"}`},
 
@@ -158,7 +158,7 @@ func withOptions(t *testing.T, opts *claude.Options, f func(t *testing.T, cli *m
 	})
 }
 
-// A CLI that takes it is told which questions were skipped.
+// A CLI that takes it learns which questions were skipped.
 func TestSkippedQuestionIsAnnotated(t *testing.T) {
 	withOptions(t, questioned(skipping()), func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(`{"type":"system","subtype":"init","session_id":"s","capabilities":["ask_user_question_unanswered_v1"]}`, request("r1", questionAsk))

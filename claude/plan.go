@@ -8,18 +8,20 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// PlanRequest is a plan that the agent wants to be approved.
+// PlanRequest is a plan that the agent made in plan mode and wants to have approved before it
+// goes ahead.
 type PlanRequest struct {
 	// Plan is the plan, in Markdown; PlanFilePath is the file that it is kept in,
 	// if there is one.
 	Plan         string
 	PlanFilePath string
-	// AllowedPrompts are what the plan needs leave for, in words.
+	// AllowedPrompts are the actions that the plan needs permission for, in words.
 	AllowedPrompts []tool.AllowedPrompt
 	*PermissionRequest
 }
 
-// PlanDecision answers a [PlanRequest]. The zero value says no.
+// PlanDecision answers a [PlanRequest]. The zero value does not approve the plan, and the agent
+// reads Message as the reason.
 type PlanDecision struct {
 	// Approve lets the agent go ahead and leave plan mode.
 	Approve bool
@@ -27,13 +29,13 @@ type PlanDecision struct {
 	Plan string
 	// Mode, if set, is the permission mode of the session from here on.
 	Mode message.PermissionMode
-	// Message is what the agent is told about a plan that is not approved, ""
-	// a sentence that says no more; Interrupt ends the turn too.
+	// Message is the text that the agent reads when the plan is not approved, a general
+	// sentence if it is empty; Interrupt ends the turn too.
 	Message   string
 	Interrupt bool
 }
 
-// planMessage is what the model is told of a plan that was not approved.
+// planMessage is the text that the model reads for a plan that was not approved.
 const planMessage = "The plan was not approved. Keep planning."
 
 func (p *PermissionRequest) asksForPlan() bool {
@@ -55,7 +57,7 @@ func (d *PlanDecision) answerPermission(p *PermissionRequest) (permissionAnswer,
 	case d == nil:
 		return permissionAnswer{}, errNilResult
 	case !p.asksForPlan():
-		return permissionAnswer{}, fmt.Errorf("claude: a PlanDecision is no answer to a request for %s", p.ToolName)
+		return permissionAnswer{}, fmt.Errorf("claude: a PlanDecision is not an answer to a request for %s", p.ToolName)
 	case !d.Approve:
 		deny := &Deny{Message: d.Message, Interrupt: d.Interrupt}
 		if deny.Message == "" {

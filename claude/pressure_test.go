@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// narrow are options with a small buffer, and what is told of it.
+// narrow are options with a small buffer, and what is reported of it.
 func narrow(cli *memCLI) (opts *claude.Options, log *logs, told *[]int64) {
 	opts, log, told = cli.options(), newLogs(), new([]int64)
 	opts.MaxBuffered = 1000
@@ -97,7 +97,7 @@ func TestEndOfContextGetsThroughBackPressure(t *testing.T) {
 	})
 }
 
-// pressed is a client whose reader has stopped because nobody takes a turn.
+// pressed is a client whose reader has stopped because its turn is not read.
 func pressed(t *testing.T) (*memCLI, *claude.Client, *claude.Turn) {
 	t.Helper()
 	cli := newCLI(t)
@@ -177,7 +177,7 @@ func TestEndOfContextOfACallGetsThroughBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client, _ := pressed(t)
 		defer client.Close()
-		// Its answer comes behind what waits to be read.
+		// Its answer comes after what waits to be read.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := client.Control(ctx, "mcp_status", nil, nil); !errors.Is(err, context.DeadlineExceeded) {

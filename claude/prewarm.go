@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ErrWarmUsed: a [Warm] was used before. It is [ErrUsed].
+// ErrWarmUsed is returned when a [Warm] is used for a second query or conversation. It matches
+// [ErrUsed].
 var ErrWarmUsed = fmt.Errorf("%w: a warm CLI serves one conversation", ErrUsed)
 
 // startupMarks is the variable that makes the CLI tell how far its start has
@@ -71,12 +72,14 @@ func (w *Warm) Query(ctx context.Context, prompt string) iter.Seq2[Message, erro
 	})
 }
 
-// QueryStream is the package's [QueryStream] in the CLI that was started ahead.
+// QueryStream is like the function [QueryStream], but it uses the CLI that was started ahead.
+// It can be called once.
 func (w *Warm) QueryStream(ctx context.Context, produce func(ctx context.Context, send func(message.UserInput) error) error) iter.Seq2[Message, error] {
 	return w.stream(ctx, false, produce)
 }
 
-// Run is the package's [Run] in the CLI that was started ahead.
+// Run is like the function [Run], but it uses the CLI that was started ahead. It can be called
+// once.
 func (w *Warm) Run(ctx context.Context, prompt string) (*message.Result, error) {
 	return lastResult(w.Query(ctx, prompt))
 }
@@ -120,21 +123,24 @@ func (w *Warm) Connect(ctx context.Context) (*Client, error) {
 	return c, nil
 }
 
-// ServerInfo is what the CLI has told of itself in the handshake.
+// ServerInfo returns what the CLI reported about itself in the handshake, such as its models
+// and commands.
 func (w *Warm) ServerInfo() *ServerInfo { return w.client.ServerInfo() }
 
-// PID is the id of the CLI's process, 0 if unknown.
+// PID returns the process id of the CLI, or 0 where it is not known, as with a transport
+// without a process.
 func (w *Warm) PID() int { return w.client.View().PID }
 
-// Done is closed when the CLI has ended and everything of it is gone.
+// Done returns a channel that is closed when the CLI has ended and its goroutines and processes
+// are gone.
 func (w *Warm) Done() <-chan struct{} { return w.client.s.done }
 
 // Check asks the CLI something and waits for the answer: nil means that it is
 // alive and answers.
 func (w *Warm) Check(ctx context.Context) error { return w.client.ping(ctx) }
 
-// Close ends a CLI that nobody has used, as [Client.Close] does. One that was
-// used is left to its user. It may be called many times.
+// Close ends a CLI that was not used, as [Client.Close] does. One that was used is left to its
+// user. It may be called many times.
 func (w *Warm) Close() error {
 	c, err := w.take()
 	if err != nil {

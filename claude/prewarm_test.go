@@ -27,8 +27,8 @@ func prewarm(t *testing.T, opts *claude.Options) *claude.Warm {
 	return w
 }
 
-// cliEarly says something before its first prompt, as a CLI does whose hooks run
-// at the start, and tells how far its start has come.
+// cliEarly says something before its first prompt, as a CLI does whose hooks run at the start,
+// and reports how far its start has come.
 func cliEarly(cli *claudetest.CLI) int {
 	req, err := cli.AwaitInitialize()
 	if err != nil {
@@ -176,7 +176,7 @@ func TestPrewarmFails(t *testing.T) {
 
 func TestOutOfMemoryIsNamed(t *testing.T) {
 	err := &claude.ExitError{Code: -1, Signal: "SIGKILL", Foreign: true, OutOfMemory: true}
-	if !strings.Contains(err.Error(), "want of memory") {
+	if !strings.Contains(err.Error(), "OOM killer") {
 		t.Error(err)
 	}
 }

@@ -1,27 +1,32 @@
 package claude
 
-// Thinking says how much the model thinks before it answers.
+// Thinking configures how much the model thinks before it answers, and whether the session
+// shows these thoughts in summary.
 type Thinking struct {
 	Type         ThinkingType
 	BudgetTokens int    // for ThinkingEnabled
 	Display      string // summarized or omitted
 }
 
-// ThinkingType is the way of thinking.
+// ThinkingType selects whether the model thinks before it answers: as it sees fit, with a fixed
+// budget, or not at all.
 type ThinkingType string
 
-// The ways of thinking.
+// The types of thinking. The budget of [Thinking.BudgetTokens] is meant for ThinkingEnabled;
+// the model chooses with ThinkingAdaptive.
 const (
 	ThinkingAdaptive ThinkingType = "adaptive"
 	ThinkingEnabled  ThinkingType = "enabled"
 	ThinkingDisabled ThinkingType = "disabled"
 )
 
-// SystemPrompt is one of [PromptText], [PromptParts], *[PromptCustom],
-// *[PromptPreset] and [PromptFile].
+// SystemPrompt is a system prompt in one of its forms: [PromptText], [PromptParts],
+// *[PromptCustom], *[PromptPreset] or [PromptFile]. A nil SystemPrompt is an empty prompt, not
+// that of Claude Code.
 type SystemPrompt interface{ systemPrompt() }
 
-// PromptText is the whole system prompt.
+// PromptText is a system prompt in a single text. It replaces the system prompt of Claude Code
+// as a whole.
 type PromptText string
 
 // PromptParts is the whole system prompt in parts. The part
@@ -29,20 +34,23 @@ type PromptText string
 // changes.
 type PromptParts []string
 
-// PromptCustom is PromptParts with a choice.
+// PromptCustom is a system prompt in parts, like [PromptParts], with the choice whether the CLI
+// keeps a snapshot of it.
 type PromptCustom struct {
 	Parts    []string
 	Snapshot *bool
 }
 
-// PromptPreset is Claude Code's own system prompt, with something behind it.
+// PromptPreset is the system prompt of Claude Code itself, with the text of Append added at its
+// end.
 type PromptPreset struct {
 	Append                 string
 	ExcludeDynamicSections bool
 	Snapshot               *bool
 }
 
-// PromptFile is the path of a file that holds the system prompt.
+// PromptFile is the path of a file that holds the system prompt. The CLI reads it, so the path
+// is one of its machine.
 type PromptFile string
 
 func (PromptText) systemPrompt()    {}

@@ -10,16 +10,18 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ErrNoResult: the CLI ended well but gave no result to a prompt.
+// ErrNoResult is returned when the CLI exited with status 0 but without a result for a prompt.
 var ErrNoResult = errors.New("claude: the CLI ended without a result")
 
-// Message is one line that the CLI wrote, decoded. Package message has its variants.
+// Message is one line that the CLI wrote, decoded. Package message has the types that it can
+// be, and a type for unknown ones.
 type Message = message.Message
 
 // ResultError is the error of a turn that failed. Its Result has what is known of it.
 type ResultError = message.ResultError
 
-// Text is a prompt of one text.
+// Text returns a prompt that consists of a single text block. Prompts with images or other
+// blocks are made from [message.UserInput] directly.
 func Text(s string) message.UserInput {
 	return message.UserInput{Content: []message.InputBlock{&message.Text{Text: s}}}
 }
@@ -63,8 +65,7 @@ func QueryStream(ctx context.Context, produce func(ctx context.Context, send fun
 // Run runs one prompt in a session of its own and returns its last result. The
 // error is the one that [Query] ends with, or a *[ResultError] when the turn
 // failed; the result is returned beside it where there is one. A CLI that gave
-// its result and then does not exit within ExitTimeout is stopped, and that is no
-// error.
+// its result and then does not exit within ExitTimeout is stopped, and that is not an error.
 func Run(ctx context.Context, prompt string, opts *Options) (*message.Result, error) {
 	return lastResult(Query(ctx, prompt, opts))
 }
@@ -177,8 +178,8 @@ func (q *query) produce(ctx context.Context, s *session, produce func(context.Co
 	}
 }
 
-// errWriting marks the errors of writing itself: behind them is a CLI that has
-// ended, and its end says more.
+// errWriting marks the errors of writing itself: the CLI has ended then, and its exit error is
+// more specific.
 var errWriting = errors.New("claude: writing a prompt")
 
 type writeError struct{ err error }

@@ -325,7 +325,7 @@ func TestBreakStopsTheCLI(t *testing.T) {
 			}
 			break
 		}
-		// Everything is gone here, not only told to go: the bubble would see it.
+		// Everything is gone here, not only asked to end: the bubble would see it.
 		if cli.closes == 0 {
 			t.Fatal("the connection is open")
 		}

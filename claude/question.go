@@ -12,15 +12,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// QuestionRequest is one to four questions of the agent to the user.
+// QuestionRequest holds one to four questions that the agent asks the user with the tool
+// AskUserQuestion, each with options.
 type QuestionRequest struct {
 	Questions []tool.Question
 	*PermissionRequest
 }
 
 // QuestionAnswer answers a [QuestionRequest]. Every question has to be answered,
-// or left out by [QuestionAnswer.Skip]; anything else is an error, and the agent
-// is not told that the user had answered.
+// or left out by [QuestionAnswer.Skip]; anything else is an error, and the agent does not learn
+// that the user had answered.
 type QuestionAnswer struct {
 	// Answers are by the text of the question: the label of an option or any
 	// other text; several labels are separated by a comma. See
@@ -28,8 +29,8 @@ type QuestionAnswer struct {
 	Answers map[string]string
 	// Annotations are by the text of the question.
 	Annotations map[string]tool.QuestionAnnotation
-	// Declined: the user does not want to answer. Message is what the agent is
-	// told then, "" a sentence that says no more; Interrupt ends the turn too.
+	// Declined means that the user does not want to answer. Message is the text that the agent
+	// reads then, a general sentence if it is empty; Interrupt ends the turn too.
 	Declined  bool
 	Message   string
 	Interrupt bool
@@ -42,7 +43,8 @@ const (
 	skippedAnswer     = "(the user skipped this question)"
 )
 
-// Choose answers a question with one or more labels or other texts.
+// Choose answers a question, given by its text, with one or more labels of its options or with
+// other texts.
 func (a *QuestionAnswer) Choose(question string, answers ...string) {
 	if a.Answers == nil {
 		a.Answers = map[string]string{}
@@ -50,7 +52,8 @@ func (a *QuestionAnswer) Choose(question string, answers ...string) {
 	a.Answers[question] = strings.Join(answers, ", ")
 }
 
-// Skip leaves a question without an answer. The agent is told so.
+// Skip leaves a question, given by its text, without an answer. The agent learns that the
+// question was skipped.
 func (a *QuestionAnswer) Skip(question string) {
 	if a.Annotations == nil {
 		a.Annotations = map[string]tool.QuestionAnnotation{}
@@ -70,7 +73,7 @@ func newQuestionRequest(p *PermissionRequest) *QuestionRequest {
 
 // questions decodes the input of AskUserQuestion as far as it is one.
 func questions(input message.JSON) (in tool.AskUserQuestionInput) {
-	_ = jsonwire.Unmarshal(string(input), &in) // what is no input has no questions
+	_ = jsonwire.Unmarshal(string(input), &in) // malformed input has no questions
 	return in
 }
 
@@ -89,7 +92,7 @@ func (a *QuestionAnswer) answerPermission(p *PermissionRequest) (permissionAnswe
 	case a == nil:
 		return permissionAnswer{}, errNilResult
 	case !p.asksQuestion():
-		return permissionAnswer{}, fmt.Errorf("claude: a QuestionAnswer is no answer to a request for %s", p.ToolName)
+		return permissionAnswer{}, fmt.Errorf("claude: a QuestionAnswer is not an answer to a request for %s", p.ToolName)
 	case a.Declined:
 		d := &Deny{Message: a.Message, Interrupt: a.Interrupt}
 		if d.Message == "" {
@@ -132,8 +135,8 @@ func (a *QuestionAnswer) complete(asked []tool.Question) (map[string]string, err
 	return answers, nil
 }
 
-// annotations are those that the CLI takes: an older one refuses the whole
-// answer if it is told that a question was left out.
+// annotations are those that the CLI takes: an older one refuses the whole answer if it says
+// that a question was left out.
 func (a *QuestionAnswer) annotations(tellsUnanswered bool) map[string]tool.QuestionAnnotation {
 	out := map[string]tool.QuestionAnnotation{}
 	for q, note := range a.Annotations {

@@ -204,7 +204,7 @@ func (r *reader) waitForSpace(read int) {
 	if limit <= 0 {
 		limit = defaultBuffered
 	}
-	// Asking costs more than a small line; a sixteenth over the limit is no matter.
+	// Asking costs more than a small line; a sixteenth over the limit does no harm.
 	if r.unchecked += int64(read); r.unchecked < limit/16 {
 		return
 	}
@@ -215,12 +215,12 @@ func (r *reader) waitForSpace(read int) {
 	r.reportSlowConsumer()
 	r.s.waiting.Store(true)
 	defer r.s.waiting.Store(false)
-	defer r.s.activity.touch() // what waited with it is no older
+	defer r.s.activity.touch() // what waited with it is not older
 	for r.s.sink.buffered() > limit {
 		select {
 		case <-r.s.space:
 		case <-r.s.closing:
-			return // whoever closes wants the end of the stream, not its middle
+			return // the caller of Close wants the end of the stream, not its middle
 		}
 	}
 }

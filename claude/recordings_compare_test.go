@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/recording"
 )
 
-// value is the JSON value of a text; a text that is no JSON stands for itself.
+// value is the JSON value of a text; a text that is not JSON stands for itself.
 func value(text []byte) any {
 	var v any
 	if err := json.Unmarshal(text, &v); err != nil {
@@ -391,8 +391,8 @@ func storeKey(raw json.RawMessage) string {
 	return strings.Join([]string{k.ProjectKey, k.SessionID, k.Subpath}, "/")
 }
 
-// compareAfter looks at the outcomes that belong to no step: they are of
-// functions called behind the calls.
+// compareAfter looks at the outcomes that belong to no step: they are of functions called after
+// the calls.
 func compareAfter(t *testing.T, rec *recording.Recording, left map[string][]recording.SDKRecord, rules *ruleBook) {
 	t.Helper()
 	want := map[string]int{}

@@ -54,7 +54,7 @@ func hermeticProcess(t *testing.T) {
 		if k == "PARLEY_WIRE_CORPUS" {
 			continue
 		}
-		t.Setenv(k, "") // restores it behind the test
+		t.Setenv(k, "") // restores it after the test
 		os.Unsetenv(k)
 	}
 	for k, v := range map[string]string{

@@ -98,7 +98,7 @@ func withID(answer, id string) string {
 	return strings.Replace(answer, `"`+string(old)+`"`, `"`+id+`"`, 1)
 }
 
-// play moves lines to the output, up to a result and the state behind it.
+// play moves lines to the output, up to a result and the state after it.
 func (c *recordedConn) play(toResult bool) {
 	result := false
 	for len(c.lines) > 0 {

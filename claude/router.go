@@ -29,7 +29,7 @@ type routerState struct {
 	current  []*Turn // begun, without a result; several when the CLI merged them
 	past     pastIDs // what belongs to turns that are over
 	readers  []*mailbox
-	orphans  []entry // of no turn, seen by nobody
+	orphans  []entry // of no turn, and not returned yet
 	lost     int     // orphans that were too many
 	draining map[*Turn]bool
 	named    bool                   // the CLI names the prompts that a turn is for
@@ -97,7 +97,7 @@ func (st *routerState) keep(e entry) (warning string) {
 	if len(st.orphans) == keptOrphans {
 		st.orphans = slices.Delete(st.orphans, 0, 1)
 		if st.lost++; st.lost == 1 {
-			warning = "claude: messages that belong to no turn are being dropped, nobody ranges over Client.Messages"
+			warning = "claude: messages that belong to no turn are being dropped, because no caller ranges over Client.Messages"
 		}
 	}
 	st.orphans = append(st.orphans, e)
@@ -132,7 +132,7 @@ func (st *routerState) turnsOf(e entry) []*Turn {
 		return nil
 	}
 	if len(st.current) == 0 && !st.named && opensTurn(e.msg) && len(st.waiting) > 0 {
-		st.begin(st.waiting[0]) // a CLI that names nobody answers in order
+		st.begin(st.waiting[0]) // a CLI that names no prompts answers in order
 	}
 	return slices.Clone(st.current)
 }
@@ -200,7 +200,7 @@ func (st *routerState) endedBy(m *message.Result) (turns []*Turn) {
 		return turns
 	}
 	if m.UserMessageUUID != "" || len(m.UserMessageUUIDs) > 0 {
-		return nil // somebody else's
+		return nil // of another client
 	}
 	if len(st.current) == 0 && len(st.waiting) > 0 && !st.named {
 		return st.waiting[:1:1]
@@ -208,7 +208,7 @@ func (st *routerState) endedBy(m *message.Result) (turns []*Turn) {
 	return slices.Clone(st.current)
 }
 
-// after changes the state behind a message: a result ends turns.
+// after changes the state after a message: a result ends turns.
 func (st *routerState) after(m message.Message) {
 	switch m := m.(type) {
 	case *message.Result:
@@ -216,7 +216,7 @@ func (st *routerState) after(m message.Message) {
 		for _, t := range turns {
 			t.state = message.CommandCompleted
 			if m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools {
-				t.state = message.CommandCancelled // as the CLI says behind the result
+				t.state = message.CommandCancelled // as the CLI says after the result
 			}
 			st.end(t, m, st.failure(m))
 		}
@@ -275,8 +275,8 @@ func (r *router) finish(err error) {
 	})
 }
 
-// buffered counts the bytes that hold up the reader: those of whoever ranges,
-// and of turns that nobody has looked at only while nobody ranges.
+// buffered counts the bytes that hold up the reader: those of the callers that range, and those
+// of unread turns only while no caller ranges.
 func (r *router) buffered() (n int64) {
 	r.update(func(st *routerState) {
 		boxes := slices.Clone(st.readers)

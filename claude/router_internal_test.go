@@ -89,7 +89,7 @@ func TestRouterInitOfAnotherTurn(t *testing.T) {
 }
 
 // Of a turn that was given up nothing more is kept, and it stays until the CLI is
-// through with it: what still comes of it is no other turn's.
+// through with it: what still comes of it does not belong to another turn.
 func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
 	r, turns := routed(t, "a", "b")
 	var given []*Turn
@@ -113,8 +113,8 @@ func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
 	}
 }
 
-// The state of a turn is what the CLI will say of it behind the result: an aborted
-// one is cancelled, whether it was at an answer or at a tool.
+// The state of a turn is what the CLI will say of it after the result: an aborted one is
+// cancelled, whether it was at an answer or at a tool.
 func TestRouterStateOfAnAbortedTurn(t *testing.T) {
 	for reason, want := range map[message.TerminalReason]message.CommandState{
 		message.TerminalAbortedStreaming: message.CommandCancelled,

@@ -11,11 +11,11 @@ type runEnd struct {
 
 	noMore  bool            // the caller has no more prompts
 	sent    int             // prompts written
-	pending int64           // prompts behind the last result, and what is queued behind it
+	pending int64           // prompts after the last result, and what is queued after it
 	turn    bool            // a turn has begun that has no result yet
 	started map[string]bool // prompts that were taken into a turn
 
-	state message.SessionState // "" until the CLI has told
+	state message.SessionState // "" until the CLI has reported it
 	tasks taskLedger
 	// settling: a task has ended in an idle session. The CLI says its state
 	// again then: running when it takes the task up in a turn of its own, as in
@@ -67,8 +67,8 @@ func (r *runEnd) command(m *message.CommandLifecycle) {
 	delete(r.started, m.CommandUUID)
 }
 
-// quiet reports whether a result has come since the last prompt, and nothing is
-// queued behind it.
+// quiet reports whether a result has come since the last prompt, and nothing is queued after
+// it.
 func (r *runEnd) quiet() bool { return r.pending == 0 }
 
 // working reports whether the CLI is at work on a prompt, or will be.
@@ -83,7 +83,7 @@ func (r *runEnd) due() bool {
 }
 
 // over reports whether the run has ended: a result, no task, and the CLI idle.
-// A CLI that does not tell its state is taken to be idle behind a result.
+// A CLI that does not report its state is taken to be idle after a result.
 func (r *runEnd) over() bool {
 	return r.quiet() && (r.state == message.StateIdle || r.state == "" && !r.turn) && r.tasks.live() == 0 && !r.settling
 }

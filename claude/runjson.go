@@ -11,18 +11,18 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// StructuredOutputError says that a run gave no value of the type that was asked
-// for, although the turn itself did not fail. What the model said instead is
-// kept.
+// StructuredOutputError is returned when a run gave no value of the type that was asked for,
+// although the turn itself did not fail. It holds what the model said instead.
 type StructuredOutputError struct {
 	Result *message.Result
 	Text   string // the answer as it came
-	Err    error  // why it is no such value
+	Err    error  // why it is not such a value
 }
 
 func (e *StructuredOutputError) Error() string { return "claude: structured output: " + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the reason why the output is not a value of the type, mostly an error of
+// package json.
 func (e *StructuredOutputError) Unwrap() error { return e.Err }
 
 var errNoStructuredOutput = errors.New("the result has none")
@@ -53,7 +53,7 @@ func RunJSON[T any](ctx context.Context, prompt string, opts *Options) (T, *mess
 type shape struct {
 	text    message.JSON
 	schema  *jsonschema.Resolved
-	wrapped bool // T is no object and stands in the member "value" of one
+	wrapped bool // T is not an object and is the member "value" of one
 }
 
 func shapeOf[T any](given message.JSON) (*shape, error) {

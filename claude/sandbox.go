@@ -12,9 +12,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Sandbox says how commands are kept in a sandbox. Members that are nil are not
-// passed. With Enabled the CLI refuses to start where it has no sandbox, unless
-// FailIfUnavailable says otherwise.
+// Sandbox configures the sandbox in which commands run. Members that are nil are not passed.
+// With Enabled the CLI refuses to start where it has no sandbox, unless FailIfUnavailable says
+// otherwise.
 type Sandbox struct {
 	Enabled                      *bool               `json:"enabled,omitempty"`
 	FailIfUnavailable            *bool               `json:"failIfUnavailable,omitempty"`
@@ -37,7 +37,8 @@ type Sandbox struct {
 	Other map[string]message.JSON `json:"-"`
 }
 
-// SandboxNetwork says what commands in the sandbox may reach.
+// SandboxNetwork configures the domains, sockets and ports that commands in the sandbox may
+// reach. Nil members are left to the CLI.
 type SandboxNetwork struct {
 	AllowedDomains          []string     `json:"allowedDomains,omitzero"`
 	DeniedDomains           []string     `json:"deniedDomains,omitzero"`
@@ -52,7 +53,8 @@ type SandboxNetwork struct {
 	TLSTerminate            message.JSON `json:"tlsTerminate,omitempty"`
 }
 
-// SandboxFilesystem says what commands in the sandbox may read and write.
+// SandboxFilesystem configures the paths that commands in the sandbox may read and write. Nil
+// members are left to the CLI.
 type SandboxFilesystem struct {
 	AllowWrite                []string `json:"allowWrite,omitzero"`
 	DenyWrite                 []string `json:"denyWrite,omitzero"`

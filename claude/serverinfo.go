@@ -6,7 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ServerInfo is the CLI's answer to initialize: what it is and what it has.
+// ServerInfo is the CLI's answer to initialize: its commands, subagents, models and output
+// styles, and the account that it uses.
 type ServerInfo struct {
 	Commands               []message.SlashCommand `json:"commands"`
 	Agents                 []AgentInfo            `json:"agents"`
@@ -36,17 +37,20 @@ func (s *ServerInfo) shrink() {
 	s.Commands, s.Agents, s.Models = slices.Clone(s.Commands), slices.Clone(s.Agents), slices.Clone(s.Models)
 }
 
-// Raw is the whole answer.
+// Raw returns the whole answer as the CLI sent it, including members that have no field in this
+// type.
 func (s *ServerInfo) Raw() message.JSON { return s.raw }
 
-// AgentInfo is a subagent that can be used.
+// AgentInfo is a subagent that the model can start, with the description by which the model
+// chooses it.
 type AgentInfo struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Model       string `json:"model,omitempty"`
 }
 
-// ModelInfo is a model that can be chosen.
+// ModelInfo is a model that the session can use, the names of it, and which efforts and modes
+// it supports.
 type ModelInfo struct {
 	Value                    string   `json:"value"`
 	ResolvedModel            string   `json:"resolvedModel,omitempty"`
@@ -60,7 +64,8 @@ type ModelInfo struct {
 	SupportsAutoMode         bool     `json:"supportsAutoMode,omitempty"`
 }
 
-// AccountInfo is whose account is used.
+// AccountInfo describes the account that the CLI uses and where its credentials come from. It
+// holds no secrets.
 type AccountInfo struct {
 	Email            string `json:"email,omitempty"`
 	Organization     string `json:"organization,omitempty"`

@@ -55,7 +55,7 @@ type session struct {
 	over    chan struct{} // closed when the stream has ended
 	done    chan struct{} // closed when everything of the session is gone
 	work    sync.WaitGroup
-	halted  chan struct{} // closed when the CLI was told to end by halt
+	halted  chan struct{} // closed when the CLI was asked to end by halt
 }
 
 // sessionState is what changes in a session, and it changes only inside update.

@@ -17,8 +17,8 @@ import (
 // deathTime is for the reader to see why a line could not be written.
 const deathTime = 2 * time.Second
 
-// send writes one line. When there is nobody to read it the error is the reason
-// for that, if it is known soon.
+// send writes one line. When the CLI no longer reads, the error is the reason for that, if it
+// is known soon.
 func (s *session) send(ctx context.Context, line []byte) error {
 	err := s.conn.Write(ctx, json.RawMessage(line))
 	if err == nil || !peerGone(err) {
@@ -98,14 +98,14 @@ func (s *session) closeInput(st *sessionState) {
 	st.closed = true
 	stopTimer(st.timers.ceiling)
 	s.work.Go(func() {
-		// The process may be gone already; how it ended is told elsewhere.
+		// The process may be gone already; its end is reported elsewhere.
 		_ = s.conn.CloseWrite()
 	})
 	s.armExit(st)
 }
 
-// watchRunEnd keeps the ceiling up to date: it counts from a result, not while a
-// turn runs or somebody is being asked. It runs inside update.
+// watchRunEnd keeps the ceiling up to date: it counts from a result, not while a turn runs or a
+// callback is being asked. It runs inside update.
 func (s *session) watchRunEnd(st *sessionState, m message.Message) {
 	switch m.(type) {
 	case *message.Result, *message.SessionStateChanged:
@@ -118,8 +118,8 @@ func (s *session) watchRunEnd(st *sessionState, m message.Message) {
 	s.watchExit(st, m)
 }
 
-// armCeiling bounds how long the input stays open for background tasks behind a
-// result; it runs inside update.
+// armCeiling bounds how long the input stays open for background tasks after a result; it runs
+// inside update.
 func (s *session) armCeiling(st *sessionState) {
 	stopTimer(st.timers.ceiling)
 	d := deadline.Or(s.launch.RunEndTimeout, defaultRunEnd)
@@ -155,8 +155,8 @@ func (s *session) writeFailed(err error) {
 	})
 }
 
-// peerGone reports whether a write failed because there was nobody to read it.
-// A CLI that ends well without reading is no error.
+// peerGone reports whether a write failed because the reader is gone. A CLI that exits with
+// status 0 without reading is not an error.
 func peerGone(err error) bool {
 	for _, gone := range []error{ErrClosed, os.ErrClosed, io.ErrClosedPipe, syscall.EPIPE} {
 		if errors.Is(err, gone) {

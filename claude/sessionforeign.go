@@ -27,11 +27,11 @@ type liveCLI struct {
 const maxLiveCLI = 1 << 20
 
 // foreignCLI finds a CLI that runs a session without a lock, nil if there is
-// none. It is found on Linux alone, where a process can be told from a later one
-// with its number.
+// none. It is found on Linux alone, where a process can be distinguished from a later one with
+// its number.
 func foreignCLI(config, id string) *SessionBusyError {
 	dir := filepath.Join(config, "sessions")
-	files, err := fs.Glob(os.DirFS(dir), "*.json") // the directory's own name is no pattern
+	files, err := fs.Glob(os.DirFS(dir), "*.json") // the directory's own name is not a pattern
 	if err != nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (c *liveCLI) alive() bool {
 	if err != nil {
 		return false
 	}
-	// The name, in brackets, may have spaces; the start is the 20th behind it.
+	// The name, in brackets, may have spaces; the start is the 20th after it.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	return len(fields) > 19 && fields[0] != "Z" && fields[19] == c.ProcStart
 }

@@ -16,21 +16,22 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// LockPolicy says what happens when a session is resumed that somebody else is
-// writing. Programs that use this package hold a lock file in the CLI's
-// configuration directory while they run a session; the system frees it when
-// they end, however they end. A session that is resumed by its title is known
-// only when the CLI runs: of another writer a warning is logged then. There is
-// no lock for a [Transport] or a [spawn.Spawner] of the caller's. On Linux a CLI that
-// somebody else has started, in a terminal for example, is found as well; it
-// can be neither attached to nor told to end.
+// LockPolicy selects what happens when a session is resumed while another process writes it.
+// Programs that use this package hold a lock file in the CLI's configuration directory while
+// they run a session; the system frees it when they end, however they end. A session that is
+// resumed by its title is known only when the CLI runs: of another writer a warning is logged
+// then. There is no lock for a [Transport] or a [spawn.Spawner] of the caller's. On Linux a CLI
+// that was started by other means, in a terminal for example, is found as well; it can neither
+// be attached to nor be asked to end.
 type LockPolicy string
 
 // The policies.
 const (
-	// LockRefuse, the default, fails with a *[SessionBusyError].
+	// LockRefuse fails with a *[SessionBusyError] when another process writes the session. It
+	// is the default and never disturbs that process.
 	LockRefuse LockPolicy = ""
-	// LockFork forks the session.
+	// LockFork forks the session when another process writes it: the conversation goes on under
+	// a new id.
 	LockFork LockPolicy = "fork"
 	// LockAttach makes Connect return a further Client on the same CLI where the
 	// writer is a Client of this process, whose options count then; the CLI ends
@@ -38,14 +39,16 @@ const (
 	LockAttach LockPolicy = "attach"
 	// LockSteal takes the session away: its writer notices within seconds and
 	// ends with a *[SessionBusyError]. That is waited for, ten seconds at most; a
-	// writer that does not end by then, a stopped process say, keeps the session, and
-	// whoever wanted it gets the error.
+	// writer that does not end by then, a stopped process say, keeps the session, and Connect
+	// returns the error.
 	LockSteal LockPolicy = "steal"
-	// LockOff takes no lock and looks at none.
+	// LockOff takes no lock and ignores those of other processes. Two writers can then damage
+	// the transcript.
 	LockOff LockPolicy = "off"
 )
 
-// SessionBusyError says who is writing a session. It is [ErrSessionBusy].
+// SessionBusyError is returned when another process writes the session, or has taken it over.
+// It matches [ErrSessionBusy].
 type SessionBusyError struct {
 	SessionID string
 	PID       int       // 0 if it is not known
@@ -61,7 +64,8 @@ func (e *SessionBusyError) Error() string {
 	return fmt.Sprintf("claude: session %s is in use by process %d on %s since %s", e.SessionID, e.PID, e.Host, e.Since.Format(time.RFC3339))
 }
 
-// Is makes the error equal to ErrSessionBusy.
+// Is reports whether target is [ErrSessionBusy], which callers can test for if they do not need
+// the process.
 func (e *SessionBusyError) Is(target error) bool { return target == ErrSessionBusy }
 
 // lockInfo is the content of a lock file.
@@ -87,7 +91,7 @@ type sessionGuard struct {
 }
 
 // newSessionGuard makes the guard of a CLI that runs here. One that runs
-// elsewhere, or with a configuration that nobody else sees, has no lock.
+// elsewhere, or with a configuration that no other process sees, has no lock.
 func newSessionGuard(l *launch) *sessionGuard {
 	g := &sessionGuard{launch: l, dir: sync.OnceValue(func() string { return lockDir(l) })}
 	g.on = l.SessionLock != LockOff && l.Spawner == nil && (l.Isolation == nil || l.Isolation.ConfigDir != "")
@@ -111,8 +115,8 @@ func lockDir(l *launch) string {
 
 func (g *sessionGuard) path(id string) string { return filepath.Join(g.dir(), id+".lock") }
 
-// begin takes the lock of the session that the options name, as far as that can
-// be told without the CLI.
+// begin takes the lock of the session that the options name, as far as that is known without
+// the CLI.
 func (g *sessionGuard) begin(ctx context.Context) error {
 	switch l := g.launch; {
 	case l.SessionID != "":
@@ -179,7 +183,7 @@ func (g *sessionGuard) take(ctx context.Context, id string) error {
 }
 
 // alone takes a lock that was free, unless a CLI that knows no lock has the
-// session. Such a one cannot be told to end.
+// session. Such a process cannot be asked to end.
 func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
 	g.hold(id, f, err)
 	busy := foreignCLI(filepath.Dir(filepath.Dir(g.dir())), id)
@@ -240,7 +244,7 @@ var stealTime = 10 * time.Second
 func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, error) {
 	mine, old, err := filelock.Steal(g.path(id))
 	if errors.Is(err, filelock.ErrLocked) {
-		return nil, g.busy(id) // somebody else is taking it
+		return nil, g.busy(id) // another process is taking it
 	}
 	if err != nil || old == nil {
 		return mine, err
@@ -281,8 +285,7 @@ func (g *sessionGuard) follow(id string) {
 	g.hold(id, f, err)
 }
 
-// stolen is the error of a session whose lock somebody else has by now, nil if
-// all is well.
+// stolen is the error of a session whose lock another process has by now, nil if all is well.
 func (g *sessionGuard) stolen() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

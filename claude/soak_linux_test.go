@@ -52,7 +52,7 @@ func cliFamily(cli *claudetest.CLI) int {
 	return cliHello(cli)
 }
 
-// familyOptions are options for a session that leaves as much behind as one can.
+// familyOptions are options for a session that leaves as many processes as one can.
 func familyOptions(registry *claude.Registry, mark string, random *rand.Rand) *claude.Options {
 	opts := claudetest.FakeCLI("family")
 	opts.Env[markVariable] = mark

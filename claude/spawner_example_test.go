@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// The CLI runs wherever the Spawner starts it: in a container, behind ssh. Here
-// a recording is played in its place.
+// The CLI runs wherever the Spawner starts it: in a container, over ssh. Here a recording is
+// played in its place.
 func ExampleProcessTransport() {
 	rec, err := recording.ReadRecording(filepath.Join("..", "testdata", "wire", "simple-string"), nil)
 	if err != nil {

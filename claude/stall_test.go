@@ -57,7 +57,7 @@ func TestSilenceEndsATurnAndTheSessionGoesOn(t *testing.T) {
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "interrupt" {
 			t.Fatal(kinds)
 		}
-		// What is left of it is nobody's, and the next prompt waits for its end.
+		// The rest of it belongs to no turn, and the next prompt waits for its end.
 		q := collect(client.Query(t.Context(), "b"))
 		cli.say(assistant("late"))
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "interrupt" {
@@ -67,7 +67,7 @@ func TestSilenceEndsATurnAndTheSessionGoesOn(t *testing.T) {
 		cli.say(turnLines(lastUUID(cli), "B")...)
 		q.want(t, "lifecycle:started", "system/init", "assistant:B", "result:B")
 		q.ended(t)
-		within(t, time.Hour) // nobody waits for anything
+		within(t, time.Hour) // no call is waiting
 		if err := client.Control(t.Context(), "interrupt", nil, nil); err != nil {
 			t.Fatal(err)
 		}

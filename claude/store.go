@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ErrFenced: another writer has claimed the session, see [SessionClaimer].
+// ErrFenced is returned by a store when another writer has claimed the session since; see
+// [SessionClaimer]. It is not tried again.
 var ErrFenced = errors.New("claude: the session was claimed by another writer")
 
 // SessionStore keeps transcripts outside of the machine that the CLI runs on.
@@ -21,30 +22,31 @@ var ErrFenced = errors.New("claude: the session was claimed by another writer")
 // Package claudestore has implementations, and claudetest.TestSessionStore the
 // tests that one of your own should pass.
 type SessionStore interface {
-	// Append adds entries behind those that are there. An entry is opaque JSON;
-	// one with a uuid that its transcript has already is left out, so that a
-	// batch may be appended again when nobody knows whether it arrived. No
-	// entries is nothing to do.
+	// Append adds entries after those that are there. An entry is opaque JSON; one with a uuid
+	// that its transcript has already is left out, so that a batch may be appended again when
+	// it is not known whether it arrived. Without entries Append does nothing.
 	Append(ctx context.Context, key SessionKey, entries []json.RawMessage) error
 	// Load returns all entries in their order, nil for a key never written.
 	Load(ctx context.Context, key SessionKey) ([]json.RawMessage, error)
 }
 
-// SessionKey names one transcript.
+// SessionKey identifies one transcript in a [SessionStore]: the project, the session and, for a
+// subagent, the path below it.
 type SessionKey struct {
 	ProjectKey string // see [ProjectKey]
 	SessionID  string
 	Subpath    string // of a subagent's transcript; "" is the main one
 }
 
-// SessionLister is a [SessionStore] that knows its sessions, which resuming the
-// newest one needs.
+// SessionLister is a [SessionStore] that can list the sessions of a project. Resuming the
+// newest session needs it.
 type SessionLister interface {
 	// ListSessions returns the main transcripts of a project, in any order.
 	ListSessions(ctx context.Context, projectKey string) ([]StoredSession, error)
 }
 
-// StoredSession is a session in a store.
+// StoredSession is a session that a [SessionLister] found in a store, with the time of its last
+// change.
 type StoredSession struct {
 	SessionID string
 	ModTime   time.Time
@@ -65,10 +67,11 @@ type SubkeyLister interface {
 	ListSubkeys(ctx context.Context, key SessionKey) ([]string, error)
 }
 
-// SessionDeleter is a [SessionStore] that can delete.
+// SessionDeleter is a [SessionStore] that can delete transcripts. A store without it keeps
+// everything that was ever appended.
 type SessionDeleter interface {
 	// Delete removes a transcript; that of a session takes its subagents' with
-	// it. A key that is not there is no error.
+	// it. A key that does not exist is not an error.
 	Delete(ctx context.Context, key SessionKey) error
 }
 
@@ -83,10 +86,9 @@ type SummaryLister interface {
 }
 
 // SessionClaimer is a [SessionStore] that can tell the writers of a session
-// apart, so that one that was given up for dead cannot write behind its
-// successor. The session is claimed when it is resumed and when it is first
-// appended to; an Append that fails with [ErrFenced] is not tried again, and is
-// told with a [message.MirrorError].
+// apart, so that one that was given up for dead cannot write after its successor. The session
+// is claimed when it is resumed and when it is first appended to; an Append that fails with
+// [ErrFenced] is not tried again, and is reported with a [message.MirrorError].
 type SessionClaimer interface {
 	// Claim makes the caller the writer of a session with all its transcripts;
 	// the subpath of the key is not looked at. The returned store appends until
@@ -95,7 +97,8 @@ type SessionClaimer interface {
 	Claim(ctx context.Context, key SessionKey) (SessionStore, error)
 }
 
-// StoreFlush says when entries go to a [SessionStore].
+// StoreFlush selects when new entries of a transcript are passed to a [SessionStore]: in
+// batches or at once.
 type StoreFlush string
 
 // The ways of flushing. Before a result is delivered everything has been tried

@@ -76,8 +76,8 @@ func (r *restorer) load(ctx context.Context, key SessionKey) ([]json.RawMessage,
 	return r.launch.SessionStore.Load(ctx, key)
 }
 
-// find is the session to resume: the one that is named, or the newest with
-// something in it that is no subagent's. The id is "" if there is none.
+// find is the session to resume: the one that is named, or the newest with something in it that
+// does not come from a subagent. The id is "" if there is none.
 func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessage, err error) {
 	if id := r.launch.Resume; id != "" {
 		entries, err := r.named(ctx, id)
@@ -127,8 +127,8 @@ func (r *restorer) named(ctx context.Context, id string) ([]json.RawMessage, err
 	return entries, err
 }
 
-// claim shuts out whoever wrote the session until now, and looks again at what
-// has come meanwhile. A fork writes another session.
+// claim shuts out the writer of the session until now, and looks again at what has come
+// meanwhile. A fork writes another session.
 func (r *restorer) claim(ctx context.Context, id string, entries []json.RawMessage) ([]json.RawMessage, error) {
 	c, ok := r.launch.SessionStore.(SessionClaimer)
 	if !ok || r.launch.ForkSession {
@@ -180,7 +180,7 @@ func (r *restorer) writeSubagents(ctx context.Context, dir, id string) error {
 	}
 	for _, sub := range subpaths {
 		if !safeSubpath(sub) {
-			return fmt.Errorf("the store names a subagent %q, which is no path below its session", sub)
+			return fmt.Errorf("the store names a subagent %q, which is not a path below its session", sub)
 		}
 		entries, err := r.load(ctx, r.key(id, sub))
 		if err != nil {
@@ -270,7 +270,7 @@ func (r *restorer) copyConfig(dir string) error {
 const maxConfig = 64 << 20
 
 // copyJSON copies a JSON file, changed by edit; one that is missing, or there
-// already, is passed over, and one that is no JSON copied as it is.
+// already, is passed over, and one that is not JSON is copied as it is.
 func copyJSON(src, dst string, edit func(map[string]any)) error {
 	if _, err := os.Stat(dst); err == nil {
 		return nil

@@ -12,10 +12,12 @@ import (
 // see [OpenRegistry]. It may be used by many sessions at once.
 type Registry = proc.Registry
 
-// Child is a process in a [Registry].
+// Child is a process in a [Registry], identified by its id and its start time, with the path of
+// its program.
 type Child = proc.Child
 
-// ErrChildren: a [Registry] was closed while processes of it live.
+// ErrChildren is returned when a [Registry] is closed while processes that were started through
+// it are still running.
 var ErrChildren = proc.ErrChildren
 
 // OpenRegistry opens the registry in a directory, which is created for this user
@@ -41,8 +43,8 @@ func (l *launch) tempDir() string {
 	return l.Registry.TempDir()
 }
 
-// supervised is the spawner with admission before the start and a registry
-// behind it; nil is the default one.
+// supervised is the spawner with admission before the start and a registry after it; nil is the
+// default one.
 func (l *launch) supervised() spawn.Spawner {
 	spawner := l.Spawner
 	if l.Registry == nil && l.Admission == nil {

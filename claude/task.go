@@ -26,7 +26,7 @@ type Task struct {
 	WorkflowName string
 	Prompt       string
 	Backgrounded bool
-	Ambient      bool // it keeps nobody waiting
+	Ambient      bool // no call waits for it
 	// Activity is what the task was last said to be doing, LastToolName with
 	// which tool.
 	Activity     string
@@ -35,15 +35,16 @@ type Task struct {
 	Summary      string
 	OutputFile   string
 	Error        string
-	// Started and Ended are when this process was told; Ended is the CLI's own
-	// time where it gives one, and zero while the task lives.
+	// Started and Ended are when this process learned of it; Ended is the CLI's own time where
+	// it gives one, and zero while the task lives.
 	Started time.Time
 	Ended   time.Time
 	// Children are the tasks begun by this one.
 	Children []Task
 }
 
-// Live reports whether the task has not ended.
+// Live reports whether the task is still running, as far as the CLI has reported its end to
+// this process.
 func (t *Task) Live() bool { return t.Ended.IsZero() }
 
 // Tasks returns the tasks of the session as they are now, those that have ended
@@ -169,7 +170,7 @@ func (t *Task) notified(m *message.TaskNotification) {
 }
 
 // background is the whole set of live tasks in the background: one that is no
-// longer in it has ended, however that is told.
+// longer in it has ended, however that is reported.
 func (tt *taskTable) background(tasks []message.BackgroundTask) {
 	there := map[string]bool{}
 	for _, b := range tasks {

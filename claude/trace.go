@@ -9,19 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Trace is a set of functions that are told what happens in a session. Any of
-// them may be nil, and costs nothing then. Except for Session they are called
-// one after another, in order, from one goroutine of the session's own; they hold
-// up nothing but each other, and all have returned when the session is closed.
-// What waits for a slow one is kept in memory. A panic in one is ignored.
+// Trace is a set of functions that are called for the events of a session. Any of them may be
+// nil, and costs nothing then. Except for Session they are called one after another, in order,
+// from one goroutine of the session's own; they hold up nothing but each other, and all have
+// returned when the session is closed. What waits for a slow one is kept in memory. A panic in
+// one is ignored.
 //
-// Times are those at which this process has read or done what is told, not those
-// of the call. What is passed on is read-only.
+// Times are those at which this process has read or done what is reported, not those of the
+// call. What is passed on is read-only.
 type Trace struct {
 	// Session is called first, once a session, by the goroutine that begins it
-	// and with the context of the call that does. What it returns is told
-	// everything else of this session instead of the functions here; nil stays
-	// with these. So one Trace can serve many sessions and tell them apart.
+	// and with the context of the call that does. The Trace that it returns receives all other
+	// events of this session instead of this one; nil stays with this one. So one Trace can
+	// serve many sessions and tell them apart.
 	Session func(ctx context.Context, s *SessionTrace) *Trace
 
 	// Spawn: the CLI was started, or could not be.
@@ -42,12 +42,12 @@ type Trace struct {
 	// FirstToken: the first piece of the first answer of a turn was read. Without
 	// [Options.IncludePartialMessages] a piece is a whole block.
 	FirstToken func(FirstTokenTrace)
-	// APIRequest: the CLI asks the API; told with IncludePartialMessages alone.
+	// APIRequest: the CLI asks the API; reported with IncludePartialMessages only.
 	APIRequest func(APIRequestTrace)
 	// APIRetry: the API has failed, and will be asked again.
 	APIRetry func(APIRetryTrace)
-	// Generation: an answer of the model is complete. Where the stream does not
-	// tell its end it is told when the next one begins.
+	// Generation: an answer of the model is complete. Where the stream does not show its end it
+	// is reported when the next one begins.
 	Generation func(GenerationTrace)
 	// ToolBegin and ToolEnd: the model calls a tool, and the tool has given its
 	// result. Each call that begins ends, if only with its turn or task.
@@ -81,10 +81,11 @@ type Trace struct {
 	Exit func(ExitTrace)
 }
 
-// Period is from when to when something took place.
+// Period is the time from the start of an operation to its end, as this process observed them.
 type Period struct{ Begin, End time.Time }
 
-// Duration is how long it took.
+// Duration returns the length of the period. Both times have been read from the clock of this
+// process.
 func (p Period) Duration() time.Duration { return p.End.Sub(p.Begin) }
 
 // SessionTrace is a session that begins. Env, which [Trace].Session may set, is
@@ -106,7 +107,8 @@ type SpawnTrace struct {
 	Err      error
 }
 
-// HandshakeTrace is the end of the handshake.
+// HandshakeTrace describes the end of the handshake: how long it took, the version of the CLI,
+// and the error if it failed.
 type HandshakeTrace struct {
 	At       time.Time
 	Duration time.Duration // since the CLI was started
@@ -114,14 +116,16 @@ type HandshakeTrace struct {
 	Err      error
 }
 
-// FirstMessageTrace is the arrival of the first message.
+// FirstMessageTrace describes the arrival of the first message of a session, with its kind and
+// the time since the start.
 type FirstMessageTrace struct {
 	At       time.Time
 	Duration time.Duration // since the CLI was started
 	Kind     string        // see [message.Kind]
 }
 
-// PromptTrace is a prompt on its way to the CLI.
+// PromptTrace describes a prompt that is being sent to the CLI, or that was dropped before its
+// turn began.
 type PromptTrace struct {
 	At   time.Time
 	ID   string       // the prompt's uuid, "" if it has none
@@ -132,12 +136,13 @@ type PromptTrace struct {
 	Context context.Context
 }
 
-// TurnBeginTrace is the begin of a turn.
+// TurnBeginTrace describes the start of a turn, which answers one or more prompts or was begun
+// by the CLI itself.
 type TurnBeginTrace struct {
 	At        time.Time
 	ID        string // of its first prompt, "" if that has none
 	SessionID string
-	Model     string // "" if the CLI has not told
+	Model     string // "" if the CLI has not reported it
 	// Prompts are what the turn is for; none in a turn that the CLI has begun by
 	// itself.
 	Prompts []PromptTrace
@@ -145,7 +150,8 @@ type TurnBeginTrace struct {
 	Waited time.Duration
 }
 
-// TurnEndTrace is the end of a turn.
+// TurnEndTrace describes the end of a turn, with its prompts and its result, or the error where
+// there is no result.
 type TurnEndTrace struct {
 	Period
 	ID string
@@ -161,7 +167,8 @@ type TurnEndTrace struct {
 	Err        error
 }
 
-// FirstTokenTrace is the begin of the first answer of a turn.
+// FirstTokenTrace describes the start of the first answer of a turn, and the time since the
+// turn and its prompt.
 type FirstTokenTrace struct {
 	At          time.Time
 	TurnID      string
@@ -169,10 +176,12 @@ type FirstTokenTrace struct {
 	SincePrompt time.Duration // 0 for a turn without a prompt
 }
 
-// APIRequestTrace is a request to the API.
+// APIRequestTrace marks the moment at which the CLI asks the API. It is reported with
+// [Options.IncludePartialMessages] only.
 type APIRequestTrace struct{ At time.Time }
 
-// APIRetryTrace is a request to the API that failed.
+// APIRetryTrace describes a request to the API that failed and that the CLI will make again
+// after a delay.
 type APIRetryTrace struct {
 	At    time.Time
 	Retry *message.APIRetry
@@ -209,7 +218,8 @@ type ToolBeginTrace struct {
 	Input           message.JSON
 }
 
-// ToolEndTrace is the end of a call.
+// ToolEndTrace describes the end of a tool call with its result, which is nil if the call was
+// given up.
 type ToolEndTrace struct {
 	Period
 	ToolUseID       string
@@ -220,13 +230,15 @@ type ToolEndTrace struct {
 	Meta            *message.ToolResultMeta // nil if there is none
 }
 
-// TaskBeginTrace is the begin of a task.
+// TaskBeginTrace describes the start of a task, mostly a subagent or a command that runs in the
+// background.
 type TaskBeginTrace struct {
 	At   time.Time
 	Task *message.TaskStarted
 }
 
-// TaskEndTrace is the end of a task.
+// TaskEndTrace describes the end of a task: how it started, how long it took, its status and
+// what it used.
 type TaskEndTrace struct {
 	Period
 	Task   *message.TaskStarted // how it began
@@ -235,7 +247,8 @@ type TaskEndTrace struct {
 	Error  string
 }
 
-// PermissionTrace is a question that a callback has answered.
+// PermissionTrace describes a permission request, an elicitation or a dialog that a callback of
+// this process has answered.
 type PermissionTrace struct {
 	Period
 	Kind      string // can_use_tool, elicitation, request_user_dialog
@@ -246,7 +259,8 @@ type PermissionTrace struct {
 	Err       error
 }
 
-// HookTrace is the call of a hook.
+// HookTrace describes the call of a hook of this process: its event, the tool if there is one,
+// and its error.
 type HookTrace struct {
 	Period
 	Event     hook.Event
@@ -255,7 +269,8 @@ type HookTrace struct {
 	Err       error
 }
 
-// MCPCallTrace is the call of a tool of this process.
+// MCPCallTrace describes the call of an MCP tool that this process serves. IsError is the
+// tool's failure, Err that of the call.
 type MCPCallTrace struct {
 	Period
 	Server    string
@@ -265,32 +280,37 @@ type MCPCallTrace struct {
 	Err       error  // the call has
 }
 
-// ControlTrace is a control request to the CLI.
+// ControlTrace describes a control request that this process sent to the CLI, from its sending
+// to its answer.
 type ControlTrace struct {
 	Period
 	Subtype string
 	Err     error
 }
 
-// StderrTrace is a line of stderr.
+// StderrTrace is one line that the CLI wrote to stderr, without the newline, and the time at
+// which it was read.
 type StderrTrace struct {
 	At   time.Time
 	Line string
 }
 
-// StallTrace is a wait that was too long.
+// StallTrace describes a wait that exceeded its deadline. Err is the error that the waiting
+// calls return as well.
 type StallTrace struct {
 	At  time.Time
 	Err *StalledError
 }
 
-// BufferedTrace is a reader that is too slow.
+// BufferedTrace reports that messages are taken too slowly, with the number of bytes that are
+// waiting in memory.
 type BufferedTrace struct {
 	At    time.Time
 	Bytes int64
 }
 
-// ForeignWriteTrace is a session's file that has grown by somebody else.
+// ForeignWriteTrace reports that another process has written to the session's file while this
+// process was using the session.
 type ForeignWriteTrace struct {
 	At        time.Time
 	SessionID string
@@ -299,7 +319,8 @@ type ForeignWriteTrace struct {
 	Bytes     int64
 }
 
-// ExitTrace is the end of a CLI.
+// ExitTrace describes the end of a CLI: how long it ran, and the error that the session ended
+// with, if any.
 type ExitTrace struct {
 	At       time.Time
 	Duration time.Duration // since the CLI was started

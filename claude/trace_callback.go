@@ -34,10 +34,10 @@ func (t *tracer) describe(req control.Request) func(p Period, answer string, err
 	return nil
 }
 
-// errNoReturn is told of a callback that panicked or ended its goroutine.
+// errNoReturn is reported for a callback that panicked or ended its goroutine.
 var errNoReturn = errors.New("claude: the callback did not return")
 
-// traced is answer, told to Trace.
+// traced is answer, reported to Trace.
 func (r *responder) traced(ctx context.Context, req control.Request, answer callback) (text []byte, err error) {
 	told := r.trace.callback(req)
 	err = errNoReturn
@@ -45,8 +45,8 @@ func (r *responder) traced(ctx context.Context, req control.Request, answer call
 	return answer(ctx, req)
 }
 
-// What cannot be decoded in the following is not told: the request was JSON, and
-// the answer is ours.
+// What cannot be decoded in the following is left out: the request was JSON, and the answer is
+// ours.
 
 func permissionTrace(req control.Request, p Period, answer string, err error) PermissionTrace {
 	var body struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/control"
 )
 
-// traceLog notes what a Trace is told of a stream, and what is wrong with it.
+// traceLog notes what a Trace receives of a stream, and what is wrong with it.
 type traceLog struct {
 	t      *testing.T
 	told   []string

@@ -25,7 +25,7 @@ type traceStream struct {
 
 type openTurn struct {
 	TurnBeginTrace
-	token bool // the first one was told
+	token bool // the first one was reported
 }
 
 // traceTalk is a conversation: the main one, or a subagent's.
@@ -143,8 +143,8 @@ func (v *traceTalk) begin(m *message.APIMessage, call string, at time.Time) {
 	v.answer = &GenerationTrace{Period: Period{v.since, at}, ID: m.ID, Model: m.Model, ParentToolUseID: call, Usage: m.Usage, Partial: true}
 }
 
-// learnUsage takes the usage at the end of an answer, which may leave out what
-// was told at its begin.
+// learnUsage takes the usage at the end of an answer, which may leave out what was reported at
+// its start.
 func (g *GenerationTrace) learnUsage(u *message.Usage) {
 	if u == nil {
 		return
@@ -225,8 +225,7 @@ func (s *traceStream) firstToken(call string, at time.Time) {
 	event(s.t.FirstToken, first)
 }
 
-// used notes the results of tools. What the model says next, it says behind
-// them.
+// used notes the results of tools. What the model says next comes after them.
 func (s *traceStream) used(m *message.User, at time.Time) {
 	s.talk(m.ParentToolUseID, at).since = at
 	for _, b := range m.Message.Content.Blocks() {

@@ -7,13 +7,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// openTask is a task whose end was not told to Trace.
+// openTask is a task whose end was not reported to Trace.
 type openTask struct {
 	TaskBeginTrace
 	end *TaskEndTrace // it has ended; more of it may be said
 }
 
-// task notes the begin and the end of tasks.
+// task notes the start and the end of tasks.
 func (s *traceStream) task(m message.Message, at time.Time) {
 	switch m := m.(type) {
 	case *message.TaskStarted:
@@ -26,7 +26,7 @@ func (s *traceStream) task(m message.Message, at time.Time) {
 		event(s.t.TaskBegin, begin)
 	case *message.TaskUpdated:
 		if t := s.findTask(m.TaskID); t != nil && m.Patch.Status.Ended() {
-			// Mostly a notification follows, which says how much it has used.
+			// Mostly a notification follows, which has the usage.
 			t.end = &TaskEndTrace{Period: Period{End: at}, Status: m.Patch.Status, Error: m.Patch.Error}
 		}
 	case *message.TaskNotification:

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// tracing is a Trace that notes what it is told.
+// tracing is a Trace that notes what it receives.
 func tracing(told *[]string, do func()) *claude.Trace {
 	note := func(s string) {
 		*told = append(*told, s)

@@ -26,8 +26,8 @@ func (s *traceStream) take(ids []string) (taken []PromptTrace) {
 	return taken
 }
 
-// next are the prompts of a turn that begins. A CLI that names nobody answers in
-// order; one that does and names nobody has begun the turn by itself.
+// next are the prompts of a turn that begins. A CLI that names no prompts answers in order; one
+// that does and names none has begun the turn by itself.
 func (s *traceStream) next(ids []string) []PromptTrace {
 	if len(ids) > 0 {
 		s.named = true

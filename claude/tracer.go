@@ -17,7 +17,7 @@ import (
 type tracer struct {
 	t      Trace
 	begun  time.Time
-	stream *traceStream // nil if nobody wants to know what is in the stream
+	stream *traceStream // nil if no function needs what is in the stream
 	token  bool         // the reader's: the answer's first piece was passed on
 
 	mu     sync.Mutex
@@ -165,7 +165,7 @@ func (t *tracer) prompt(ctx context.Context, line []byte) {
 }
 
 // Nearly all of a stream are pieces of answers, of which the first is of
-// interest; they are told by how their lines begin.
+// interest; they are recognized by how their lines begin.
 const (
 	pieceHead = `{"type":"stream_event","event":{"type":"content_block_`
 	startHead = `{"type":"stream_event","event":{"type":"message_start"`

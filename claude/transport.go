@@ -223,15 +223,14 @@ type processConn struct {
 
 	reading atomic.Bool
 	ended   chan struct{} // closed when the last line has been read
-	// exitTime is from the end of the output to the exit, 0 is no bound.
+	// exitTime is from the end of the output to the exit; 0 means no bound.
 	exitTime time.Duration
 
 	once    sync.Once
 	cleanup func() // called once, when the process is gone
 }
 
-// tailTime bounds how long Close leaves the output of a process that has ended
-// to whoever is reading it.
+// tailTime bounds how long Close leaves the output of a process that has ended to its reader.
 const tailTime = time.Second
 
 func newProcessConn(sup *proc.Supervisor, l *launch, cleanup func()) *processConn {
@@ -308,8 +307,8 @@ func (c *processConn) pid() int { return c.sup.PID() }
 func (c *processConn) stderr() string { return c.sup.Stderr() }
 
 func (c *processConn) CloseWrite() error {
-	// Lines whose writing has begun go out first. Nobody waits for ever: a line
-	// has its deadline, and Close ends the process.
+	// Lines whose writing has begun go out first. No call waits for ever: a line has its
+	// deadline, and Close ends the process.
 	return c.writer.CloseAfterWrites(context.Background())
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ErrCancelled: a prompt was taken back before it ran.
+// ErrCancelled is returned for a prompt that was withdrawn, by an interrupt or by its id,
+// before its turn began.
 var ErrCancelled = errors.New("claude: the prompt was cancelled")
 
 // Turn is one prompt and what comes of it. A turn that the CLI merges with
@@ -25,7 +26,7 @@ type Turn struct {
 	err    error
 	ended  chan struct{} // closed when result or err is set
 	left   chan struct{} // closed when the CLI is through with it
-	waited atomic.Bool   // somebody waits for the end alone
+	waited atomic.Bool   // a caller waits for the end alone
 }
 
 func newTurn(c *Client, id string, freed func()) *Turn {
@@ -34,8 +35,8 @@ func newTurn(c *Client, id string, freed func()) *Turn {
 
 // State is where the prompt stands: "" until the CLI has said something of it,
 // then queued, started, completed or cancelled, or a state that this package
-// does not know. A prompt that an interrupt has put back is queued again. What
-// came of a turn is told by [Turn.Wait].
+// does not know. A prompt that an interrupt has put back is queued again. [Turn.Wait] returns
+// the outcome of a turn.
 func (t *Turn) State() (state message.CommandState) {
 	t.c.r.update(func(*routerState) { state = t.state })
 	return state
@@ -119,7 +120,7 @@ func (t *Turn) over() bool {
 // client can be used on.
 func (t *Turn) Wait(ctx context.Context) (*message.Result, error) {
 	t.waited.Store(true)
-	t.c.s.freed() // a reader that waited for somebody to take the messages goes on
+	t.c.s.freed() // a reader that waited until messages were taken goes on
 	select {
 	case <-t.ended:
 		return t.result, t.err

@@ -318,7 +318,7 @@ func TestBreakingOutOfTurnMessagesOnlyStopsLooking(t *testing.T) {
 	})
 }
 
-// cancelTurn cancels a turn that has begun or not and tells what came of it.
+// cancelTurn cancels a turn that has begun or not and returns its outcome.
 func cancelTurn(t *testing.T, begun bool, bodies map[string]string) (kinds []string, wait, cancel error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,10 +8,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Phase is what a client is doing.
+// Phase is what a client is doing at the moment, derived from the messages of the CLI and from
+// open requests.
 type Phase string
 
-// The phases.
+// The phases of a client. A session begins with PhaseStarting and ends with PhaseEnded; the
+// others follow each other in any order.
 const (
 	PhaseStarting   Phase = "starting"   // the handshake has not ended
 	PhaseIdle       Phase = "idle"       // see [Client.WaitIdle]
@@ -25,7 +27,8 @@ const (
 	PhaseEnded      Phase = "ended"
 )
 
-// View is what a client is doing at one moment.
+// View is a snapshot of what a client is doing at one moment. It does not change afterwards;
+// [Client.View] returns a new one.
 type View struct {
 	Phase     Phase
 	SessionID string
@@ -111,7 +114,7 @@ func openCallbacks(open []control.Open) (list []OpenCallback) {
 				Event string `json:"hook_event_name"`
 			} `json:"input"`
 		}
-		_ = jsonwire.Unmarshal(o.Body, &body) // what cannot be read is not told
+		_ = jsonwire.Unmarshal(o.Body, &body) // what cannot be read is left out
 		c.ToolUseID = body.ToolUseID
 		for _, s := range []string{body.ToolName, body.Input.Event, body.ServerName, body.MCPServerName, body.DialogKind} {
 			if c.Subject == "" {

@@ -18,7 +18,7 @@ func ExamplePrewarm() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer warm.Close() // ends it if nobody has used it
+	defer warm.Close() // ends it if it was not used
 
 	result, err := warm.Run(ctx, "hi")
 	if err != nil {

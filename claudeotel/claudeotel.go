@@ -41,18 +41,22 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Scope is the name of this package's tracer and meter.
+// Scope is the name of the tracer and the meter of this package, by which a backend can select
+// its spans.
 const Scope = "github.com/seed7221b0f9/parley/claudeotel"
 
-// Option changes what [Trace] does.
+// Option changes what the function [Trace] does. Without options it uses the global providers
+// of OpenTelemetry.
 type Option func(*bridge)
 
-// WithTracerProvider takes tracers from p; the default is the global one.
+// WithTracerProvider returns an option that takes tracers from p. The default is the global
+// provider of OpenTelemetry.
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return func(b *bridge) { b.tracers = p }
 }
 
-// WithMeterProvider takes meters from p; the default is the global one.
+// WithMeterProvider returns an option that takes meters from p. The default is the global
+// provider of OpenTelemetry.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return func(b *bridge) { b.meters = p }
 }
@@ -69,7 +73,8 @@ func WithContent(edit func(text string) string) Option {
 	}
 }
 
-// WithAttributes puts further attributes on the span of each session.
+// WithAttributes returns an option that puts further attributes on the span of each session. It
+// adds to earlier ones.
 func WithAttributes(attrs ...attribute.KeyValue) Option {
 	return func(b *bridge) { b.attrs = append(b.attrs, attrs...) }
 }

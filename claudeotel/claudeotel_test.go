@@ -129,8 +129,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// claudeotel.TestSessions: one Trace serves sessions side by side; each CLI is told of its
-// own span, whatever the caller has inherited.
+// claudeotel.TestSessions: one Trace serves sessions side by side; each CLI gets its own span,
+// whatever the caller has inherited.
 func TestSessions(t *testing.T) {
 	t.Setenv("TRACEPARENT", "00-00000000000000000000000000000001-0000000000000001-01")
 	t.Setenv("TRACESTATE", "stale=1")
@@ -261,7 +261,7 @@ func TestPromptIsLinked(t *testing.T) {
 	}
 }
 
-// claudeotel.TestNobodyListens: without an SDK nothing is told to the CLI, and what the
+// claudeotel.TestNobodyListens: without an SDK nothing is passed to the CLI, and what the
 // caller has inherited stays.
 func TestNobodyListens(t *testing.T) {
 	const inherited = "00-00000000000000000000000000000001-0000000000000001-01"

@@ -39,7 +39,7 @@ func (c *collector) options() []claudeotel.Option {
 	return []claudeotel.Option{claudeotel.WithTracerProvider(c.tracers), claudeotel.WithMeterProvider(c.meters)}
 }
 
-// spans are what was exported, in the order of their begin.
+// spans are what was exported, in the order of their start.
 func (c *collector) spans() []sdktrace.ReadOnlySpan {
 	spans := c.exporter.GetSpans().Snapshots()
 	slices.SortStableFunc(spans, func(a, b sdktrace.ReadOnlySpan) int { return a.StartTime().Compare(b.StartTime()) })

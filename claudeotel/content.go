@@ -58,7 +58,7 @@ func promptsText(prompts []claude.PromptTrace) string {
 				Content message.JSON `json:"content"`
 			} `json:"message"`
 		}
-		_ = p.Line.Decode(&line) // what is no prompt has no text
+		_ = p.Line.Decode(&line) // what is not a prompt has no text
 		texts = append(texts, contentText(line.Message.Content))
 	}
 	return strings.Join(texts, "\n")

@@ -87,7 +87,7 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// claudeotel.TestLiveContext: the CLI's own spans, where it is told to export them, are below
+// claudeotel.TestLiveContext: the CLI's own spans, where it is set to export them, are below
 // the session's.
 func TestLiveContext(t *testing.T) {
 	c := newCollector(t)

@@ -78,7 +78,7 @@ func (b *bridge) end(o open, at time.Time, kind, text string) {
 	o.span.End(trace.WithTimestamp(at))
 }
 
-// whole is a span that is known from its begin to its end.
+// whole is a span that is known from its start to its end.
 func (b *bridge) whole(ctx context.Context, name string, p claude.Period, err error, attrs []attribute.KeyValue, opts ...trace.SpanStartOption) {
 	b.end(b.begin(ctx, name, p.Begin, attrs, opts...), p.End, failure(err), errorText(err))
 }

@@ -94,8 +94,7 @@ func (s *session) turnDuration(e claude.TurnEndTrace, kind string) {
 	s.bridge.turn.Record(s.turn.ctx, e.Duration().Seconds(), metric.WithAttributes(semconv.GenAIAgentName(s.agent)), failed(kind))
 }
 
-// generated is a span of its own for each answer: they are told when they are
-// complete.
+// generated is a span of its own for each answer: they are reported when they are complete.
 func (s *session) generated(e claude.GenerationTrace) {
 	attrs := []attribute.KeyValue{semconv.GenAIOperationNameChat, semconv.GenAIProviderNameAnthropic, semconv.GenAIRequestModel(e.Model), semconv.GenAIResponseModel(e.Model)}
 	attrs = add(attrs, semconv.GenAIResponseIDKey, e.ID)
@@ -116,8 +115,8 @@ func (s *session) generated(e claude.GenerationTrace) {
 }
 
 // usage are the tokens of an answer. Those that are read from the cache and
-// written to it count as input. Output tokens are left out where the stream
-// tells only how many there were at the begin.
+// written to it count as input. Output tokens are left out where the stream has only the number
+// at the start.
 func usage(e claude.GenerationTrace) []attribute.KeyValue {
 	u := e.Usage
 	if u == nil || e.Err != "" {

@@ -39,23 +39,25 @@ type admissionWait struct {
 	err      error // set before admitted is closed
 }
 
-// AdmissionWaiting is somebody who waits for an [Admission].
+// AdmissionWaiting is a caller that waits for places of an [Admission], with its tenant and
+// since when.
 type AdmissionWaiting struct {
 	Tenant string
 	Weight int64
 	Since  time.Time
 }
 
-// AdmissionState is an [Admission] at one moment.
+// AdmissionState is a snapshot of an [Admission]: its places, those that are held, and who
+// waits.
 type AdmissionState struct {
 	Capacity int64
 	Held     int64
-	// Waiting are those who wait, in the order in which they will be admitted if
-	// nobody else comes.
+	// Waiting are those who wait, in the order in which they will be admitted if no others
+	// arrive.
 	Waiting []AdmissionWaiting
 }
 
-// NewAdmission makes an Admission with so many places, at least one.
+// NewAdmission returns an Admission with this number of places. Fewer than one count as one.
 func NewAdmission(places int64) *Admission {
 	return &Admission{capacity: max(places, 1), tenants: map[string]*admissionQueue{}, ahead: map[string]int64{}}
 }
@@ -84,7 +86,8 @@ func (a *Admission) Acquire(ctx context.Context, tenant string, weight int64) (r
 	return a.releaser(weight), nil
 }
 
-// TryAcquire takes places if they are free and nobody waits.
+// TryAcquire takes places if they are free and no other caller waits for them. It never waits
+// itself.
 func (a *Admission) TryAcquire(weight int64) (release func(), ok bool) {
 	weight = min(max(weight, 1), a.capacity)
 	a.update(func() {
@@ -116,7 +119,7 @@ func (a *Admission) Close() {
 	})
 }
 
-// State is what there is now.
+// State returns a snapshot of the places and of the callers that wait, in their order.
 func (a *Admission) State() (st AdmissionState) {
 	a.update(func() {
 		st.Capacity, st.Held = a.capacity, a.held
@@ -132,7 +135,7 @@ func (a *Admission) State() (st AdmissionState) {
 	return st
 }
 
-// update changes the state; whoever has his places then is admitted.
+// update changes the state; each caller whose places are then free is admitted.
 func (a *Admission) update(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,8 +206,7 @@ func (a *Admission) drop(w *admissionWait) (found bool) {
 	return true
 }
 
-// leave takes somebody out who does not wait any longer; false if he has been
-// admitted.
+// leave removes a caller that does not wait any longer; false if he has been admitted.
 func (a *Admission) leave(w *admissionWait) (left bool) {
 	a.update(func() { left = a.drop(w) })
 	return left

@@ -21,7 +21,7 @@ func ExamplePool() {
 	defer pool.Close() // waits for everything
 
 	opts := claudetest.FakeCLI("hello")
-	opts.Tenant = "acme" // whose processes nobody else gets
+	opts.Tenant = "acme" // whose processes no other tenant gets
 	if err := pool.Warm(ctx, opts); err != nil {
 		log.Fatal(err)
 	}

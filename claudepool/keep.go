@@ -66,7 +66,7 @@ func (p *Pool) keep() {
 	}
 }
 
-// forget clears the shelves that nobody has asked for.
+// forget clears the shelves that were not asked for.
 func (p *Pool) forget() {
 	var spares []*spare
 	p.update(func() {

@@ -24,9 +24,9 @@ var lateBinding = map[string]string{
 
 // poolKey is what a process started with these options is bound to: each field
 // of the options, the environment that it inherits and the directory that it
-// starts in. Two that have the same key can stand in for each other. Functions
-// and objects that are no plain data count by their identity: another closure is
-// another key. The key is a hash, and tells nothing of the secrets in it.
+// starts in. Two that have the same key can stand in for each other. Functions and objects that
+// are not plain data count by their identity: another closure is another key. The key is a hash
+// and reveals nothing of the secrets in it.
 func poolKey(o *claude.Options) string {
 	f := fingerprint{h: sha256.New()}
 	v := reflect.ValueOf(o).Elem()
@@ -74,8 +74,8 @@ func (f fingerprint) value(v reflect.Value) {
 	}
 }
 
-// dynamic writes what is in an interface. Behind a pointer there is somebody's
-// object, except for prompts, which are data.
+// dynamic writes what is in an interface. A pointer refers to an object of the caller, except
+// for prompts, which are data.
 func (f fingerprint) dynamic(v reflect.Value) {
 	if v.IsNil() {
 		f.text("nil")
@@ -155,8 +155,8 @@ func plain(t reflect.Type) bool {
 }
 
 // funcIdentity is the address of a closure, nil for a nil function. reflect
-// itself gives that of the code, which all closures of one place share. One that
-// cannot be told gets an identity that no other has.
+// itself gives that of the code, which all closures of one place share. One that cannot be
+// identified gets an identity that no other has.
 func funcIdentity(v reflect.Value) unsafe.Pointer {
 	if v.IsNil() {
 		return nil

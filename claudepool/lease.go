@@ -20,10 +20,11 @@ type Recycle struct {
 	Age    time.Duration // since it was started or taken
 }
 
-// RecycleReason is why the CLI of a conversation was replaced.
+// RecycleReason is the reason for which the CLI of a conversation was replaced by another one
+// that resumes it.
 type RecycleReason string
 
-// The reasons.
+// The reasons for which a CLI is replaced: a limit of the options was reached, or it had ended.
 const (
 	RecycleMemory RecycleReason = "memory"
 	RecycleTurns  RecycleReason = "turns"
@@ -116,7 +117,7 @@ func (p *Pool) pick(opts *claude.Options) (s *spare) {
 			p.unshelve(s)
 		}
 		if named(opts) && len(sh.spares)+sh.starting == 0 {
-			delete(p.shelves, poolKey(opts)) // nobody will ask for it again
+			delete(p.shelves, poolKey(opts)) // it will not be asked for again
 		}
 		p.refill(sh)
 	})
@@ -160,8 +161,8 @@ func (s *spare) connect(ctx context.Context, opts *claude.Options) (*claude.Clie
 	return c, nil
 }
 
-// Query sends a prompt and yields the messages of its turn, as [Client.Query]
-// does.
+// Query sends a prompt and yields the messages of its turn, as [claude.Client.Query] does, and
+// replaces the CLI before it if necessary.
 func (l *Lease) Query(ctx context.Context, prompt string) iter.Seq2[claude.Message, error] {
 	var used atomic.Bool
 	return func(yield func(message.Message, error) bool) {
@@ -178,7 +179,8 @@ func (l *Lease) Query(ctx context.Context, prompt string) iter.Seq2[claude.Messa
 	}
 }
 
-// Send sends a prompt, as [Client.Send] does.
+// Send sends a prompt and returns its turn, as [claude.Client.Send] does, and replaces the CLI
+// before it if necessary.
 func (l *Lease) Send(ctx context.Context, in message.UserInput) (*claude.Turn, error) {
 	select {
 	case l.sending <- struct{}{}:
@@ -209,7 +211,8 @@ func (l *Lease) Client() *claude.Client {
 	return l.client
 }
 
-// Warm reports whether the conversation began with a CLI that was ready.
+// Warm reports whether the conversation began with a CLI that was ready, so that it did not
+// wait for a start.
 func (l *Lease) Warm() bool { return l.warm }
 
 // Close ends the conversation and its CLI, as [Client.Close] does, and gives its
@@ -243,7 +246,7 @@ func (l *Lease) due(ctx context.Context) RecycleReason {
 	if c.View().Phase == claude.PhaseEnded {
 		return RecycleEnded
 	}
-	// What nobody has talked to has no session to resume.
+	// A CLI that got no prompt has no session to resume.
 	if why := l.pool.opts.Recycle.due(c, turns, age); why != "" && turns > 0 && c.WaitSettled(ctx) {
 		return why
 	}

@@ -35,19 +35,18 @@ type Pool struct {
 	stats   Stats
 }
 
-// Options say how a [Pool] keeps its CLIs. The zero value starts nothing
-// ahead and bounds nothing.
+// Options configures how a [Pool] keeps its CLIs. The zero value starts nothing ahead and
+// bounds nothing.
 type Options struct {
 	// Min is how many CLIs are kept ready for options that have been asked for,
 	// with Pool.Warm or by a conversation. Options that name a session are used
 	// once and nothing is kept ready for them.
 	Min int
-	// Max bounds all CLIs, ready ones and those in use; 0 is no bound. A
-	// conversation that finds no place takes that of a ready one of another kind,
-	// or waits; tenants take turns.
+	// Max bounds all CLIs, ready ones and those in use; 0 means no bound. A conversation that
+	// finds no place takes that of a ready one of another kind, or waits; tenants take turns.
 	Max int
-	// IdleTime is how long options stay in the pool that nobody asks for, with
-	// what is ready for them: 5 min.
+	// IdleTime is how long options stay in the pool that are not asked for, with what is ready
+	// for them: 5 min.
 	IdleTime time.Duration
 	// CheckEvery is how often ready CLIs are asked whether they are well, 30 s;
 	// CheckTimeout is for the answer, 5 s. One that does not answer is replaced.
@@ -63,7 +62,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Stats count what a [Pool] has and has done.
+// Stats counts what a [Pool] has at the moment and what it has done since it was made.
 type Stats struct {
 	Ready    int // CLIs that wait for a conversation
 	Starting int // that are being started ahead
@@ -73,7 +72,7 @@ type Stats struct {
 	Hits      int64 // conversations that found a CLI ready
 	Misses    int64 // that had to start one
 	Lost      int64 // ready ones that died or did not answer
-	Discarded int64 // ready ones that made room or that nobody asked for
+	Discarded int64 // ready ones that made room or were not asked for
 	Recycled  int64 // CLIs that were replaced between turns
 }
 
@@ -101,7 +100,8 @@ type spare struct {
 	left    chan struct{} // closed when it is on its shelf no longer
 }
 
-// New makes a pool. Nothing is started before somebody asks for it.
+// New returns a pool with these options. It starts no CLI before the first conversation is
+// asked for.
 func New(opts Options) *Pool {
 	opts.IdleTime = deadline.Or(opts.IdleTime, defaultPoolIdle)
 	opts.CheckEvery = deadline.Or(opts.CheckEvery, defaultPoolCheck)
@@ -156,7 +156,8 @@ func (p *Pool) Warm(ctx context.Context, opts *claude.Options) error {
 	return p.start(ctx, sh, release)
 }
 
-// Stats are the counts of this moment.
+// Stats returns the counts of the pool at this moment. It does not wait for CLIs that are
+// starting.
 func (p *Pool) Stats() (st Stats) {
 	waiting := len(p.places.State().Waiting)
 	p.update(func() {
@@ -170,9 +171,9 @@ func (p *Pool) Stats() (st Stats) {
 	return st
 }
 
-// Close ends everything: what is ready, what is being started, conversations
-// under way, and whoever waits for a place, who gets [claude.ErrClosed]. It returns when
-// all of it is gone, and may be called many times.
+// Close ends everything: what is ready, what is being started, conversations under way, and the
+// callers that wait for a place, which get [claude.ErrClosed]. It returns when all of it is
+// gone, and may be called many times.
 func (p *Pool) Close() error {
 	var spares []*spare
 	var leases []*Lease
@@ -234,8 +235,8 @@ func (p *Pool) ask(opts *claude.Options) *shelf {
 // named reports whether options are for one session alone.
 func named(o *claude.Options) bool { return o.SessionID != "" || o.Resume != "" || o.Continue }
 
-// refill starts what is missing on a shelf, as far as there are places that
-// nobody waits for; it runs inside update.
+// refill starts what is missing on a shelf, as far as there are places without a waiting
+// caller; it runs inside update.
 func (p *Pool) refill(sh *shelf) {
 	if p.closed || named(sh.opts) {
 		return
@@ -263,7 +264,7 @@ func (p *Pool) start(ctx context.Context, sh *shelf, release func()) error {
 		return err
 	}
 	s := &spare{warm: w, opts: sh.opts, since: time.Now(), release: release, left: make(chan struct{})}
-	wanted := len(p.places.State().Waiting) > 0 // its place, by somebody
+	wanted := len(p.places.State().Waiting) > 0 // its place, by a caller
 	var closed bool
 	p.update(func() {
 		sh.starting--

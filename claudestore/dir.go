@@ -43,7 +43,8 @@ type readFile struct {
 // maxReadFiles bounds how many transcripts' uuids are kept.
 const maxReadFiles = 256
 
-// NewDir makes the directory where it is missing.
+// NewDir returns the store in a directory, which is created for this user only if it does not
+// exist.
 func NewDir(root string) (*Dir, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -66,8 +67,7 @@ func (d *Dir) transcript(key claude.SessionKey) string {
 	return filepath.Join(d.session(key, ""), filepath.FromSlash(key.Subpath)+".jsonl")
 }
 
-// locked runs f while nobody else, of this process or another, changes the
-// session.
+// locked runs f while no other caller, of this process or another, changes the session.
 func (d *Dir) locked(key claude.SessionKey, f func() error) error {
 	if err := Check(key); err != nil {
 		return err
@@ -110,7 +110,8 @@ func (d *Dir) noLinks(key claude.SessionKey) error {
 	return nil
 }
 
-// Append adds entries behind those that are there.
+// Append adds entries after those that are there. Entries with a uuid that the transcript has
+// already are left out.
 func (d *Dir) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	if len(entries) == 0 {
 		return nil
@@ -219,7 +220,8 @@ func whole(r io.Reader) (entries []json.RawMessage, end int64, err error) {
 	return entries, int64(len(text)), nil
 }
 
-// FindSession returns the projects that have a session.
+// FindSession returns the projects that have a main transcript of the session, none if there is
+// no such session.
 func (d *Dir) FindSession(_ context.Context, sessionID string) (projects []string, err error) {
 	if err := Check(claude.SessionKey{ProjectKey: "any", SessionID: sessionID}); err != nil {
 		return nil, err
@@ -237,7 +239,8 @@ func (d *Dir) FindSession(_ context.Context, sessionID string) (projects []strin
 	return projects, nil
 }
 
-// Load returns all entries of a transcript, nil if there is none.
+// Load returns all entries of a transcript in their order, or nil if the store has no such
+// transcript.
 func (d *Dir) Load(_ context.Context, key claude.SessionKey) ([]json.RawMessage, error) {
 	if err := Check(key); err != nil {
 		return nil, err
@@ -254,7 +257,8 @@ func (d *Dir) Load(_ context.Context, key claude.SessionKey) ([]json.RawMessage,
 	return entries, err
 }
 
-// ListSessions returns the sessions of a project.
+// ListSessions returns the sessions of a project that have a main transcript, in the order of
+// their names.
 func (d *Dir) ListSessions(_ context.Context, projectKey string) ([]claude.StoredSession, error) {
 	if err := Check(claude.SessionKey{ProjectKey: projectKey, SessionID: "any"}); err != nil {
 		return nil, err
@@ -281,7 +285,8 @@ func (d *Dir) ListSessions(_ context.Context, projectKey string) ([]claude.Store
 	return list, nil
 }
 
-// ListSubkeys returns the subpaths of a session, sorted.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
+// among them.
 func (d *Dir) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string, error) {
 	key.Subpath = ""
 	if err := Check(key); err != nil {
@@ -304,7 +309,8 @@ func (d *Dir) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string, e
 	return list, err
 }
 
-// Delete removes a transcript, that of a session with its subagents'.
+// Delete removes a transcript. Deleting the main transcript of a session removes those of its
+// subagents as well.
 func (d *Dir) Delete(_ context.Context, key claude.SessionKey) error {
 	return d.locked(key, func() error {
 		d.forget(key) // an inode may be used again

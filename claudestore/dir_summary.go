@@ -81,7 +81,8 @@ func replace(path string, text []byte) error {
 	return err
 }
 
-// ListSummaries returns the summaries of a project's sessions.
+// ListSummaries returns the summaries of all sessions of a project, which are kept beside their
+// transcripts.
 func (d *Dir) ListSummaries(ctx context.Context, projectKey string) ([]claude.StoredSummary, error) {
 	sessions, err := d.ListSessions(ctx, projectKey)
 	if err != nil {
@@ -102,7 +103,8 @@ func (d *Dir) ListSummaries(ctx context.Context, projectKey string) ([]claude.St
 	return list, nil
 }
 
-// Claim makes the caller the writer of a session.
+// Claim makes the caller the only writer of a session. An earlier writer fails with
+// [claude.ErrFenced] from then on.
 func (d *Dir) Claim(_ context.Context, key claude.SessionKey) (claude.SessionStore, error) {
 	key.Subpath = ""
 	w := &dirWriter{Dir: d, key: sessionOf(key)}

@@ -46,7 +46,7 @@ func ExampleMemory() {
 	// Output: 1 <nil>
 }
 
-// Whoever claims a session last is its writer.
+// The process that claims a session last is its writer.
 func ExampleMemory_Claim() {
 	store := claudestore.NewMemory()
 	ctx := context.Background()

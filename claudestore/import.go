@@ -24,7 +24,8 @@ const (
 	batchBytes   = 1 << 20
 )
 
-// ImportOptions say where [ImportSession] finds a session. Nil is the defaults.
+// ImportOptions configures where [ImportSession] finds a session. A nil pointer stands for the
+// defaults of the CLI.
 type ImportOptions struct {
 	// ConfigDir is the CLI's configuration directory; "" is that of this process.
 	ConfigDir string
@@ -32,8 +33,8 @@ type ImportOptions struct {
 	Dir string
 	// MainOnly leaves the subagents' transcripts out.
 	MainOnly bool
-	// Skipped is told of each line that is no JSON, which is not imported. Empty
-	// lines are not counted.
+	// Skipped is called for each line that is not JSON, which is not imported. Empty lines are
+	// not counted.
 	Skipped func(file string, line int)
 }
 
@@ -145,8 +146,7 @@ func (im *importer) append(ctx context.Context, key claude.SessionKey, batch []j
 	return im.store.Append(ctx, key, batch)
 }
 
-// subagents appends the transcripts below a session, each with its metadata
-// behind it.
+// subagents appends the transcripts below a session, each with its metadata after it.
 func (im *importer) subagents(ctx context.Context, session string, key claude.SessionKey) error {
 	root := filepath.Join(session, "subagents")
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -59,7 +59,7 @@ func TestImportSession(t *testing.T) {
 	for _, b := range store["-some-where/1111/"] {
 		sizes = append(sizes, len(b))
 	}
-	// Line 1202 is no JSON, the last one torn off.
+	// Line 1202 is not JSON, the last one torn off.
 	if fmt.Sprint(sizes) != "[500 500 202 1]" || fmt.Sprint(skipped) != "[1202 1205]" {
 		t.Errorf("batches of %v, skipped %v", sizes, skipped)
 	}

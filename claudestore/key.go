@@ -21,12 +21,12 @@ func Check(key claude.SessionKey) error {
 		return p == "" || p == "." || p == ".." || strings.ContainsAny(p, "/\\:\x00") || !filepath.IsLocal(p)
 	}
 	if slices.ContainsFunc(parts, bad) {
-		return fmt.Errorf("claudestore: %q is no key of a transcript", strings.Join(parts, "/"))
+		return fmt.Errorf("claudestore: %q is not the key of a transcript", strings.Join(parts, "/"))
 	}
 	return nil
 }
 
-// UUID is the uuid of an entry, "" if it has none.
+// UUID returns the uuid of an entry, or "" if it has none or is not a JSON object.
 func UUID(entry json.RawMessage) string {
 	var e struct {
 		UUID json.RawMessage `json:"uuid"`

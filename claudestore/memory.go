@@ -35,10 +35,11 @@ type memoryTranscript struct {
 	uuids   map[string]bool
 }
 
-// NewMemory makes an empty store.
+// NewMemory returns an empty store in memory. It is lost with the process, so it serves tests.
 func NewMemory() *Memory { return &Memory{} }
 
-// Append adds entries behind those that are there.
+// Append adds entries after those that are there. Entries with a uuid that the transcript has
+// already are left out.
 func (m *Memory) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,7 +95,8 @@ func (m *Memory) now() time.Time {
 	return now
 }
 
-// Load returns all entries of a transcript, nil if there is none.
+// Load returns all entries of a transcript in their order, or nil if the store has no such
+// transcript.
 func (m *Memory) Load(_ context.Context, key claude.SessionKey) ([]json.RawMessage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,7 +111,8 @@ func (m *Memory) Load(_ context.Context, key claude.SessionKey) ([]json.RawMessa
 	return out, nil
 }
 
-// ListSessions returns the sessions of a project.
+// ListSessions returns the sessions of a project that have a main transcript, in no particular
+// order.
 func (m *Memory) ListSessions(_ context.Context, projectKey string) ([]claude.StoredSession, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +125,8 @@ func (m *Memory) ListSessions(_ context.Context, projectKey string) ([]claude.St
 	return list, nil
 }
 
-// FindSession returns the projects that have a session.
+// FindSession returns the projects that have a main transcript of the session, none if there is
+// no such session.
 func (m *Memory) FindSession(_ context.Context, sessionID string) (projects []string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +138,8 @@ func (m *Memory) FindSession(_ context.Context, sessionID string) (projects []st
 	return projects, nil
 }
 
-// ListSummaries returns the summaries of a project's sessions.
+// ListSummaries returns the summaries of all sessions of a project, as copies, in no particular
+// order.
 func (m *Memory) ListSummaries(_ context.Context, projectKey string) ([]claude.StoredSummary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,7 +154,8 @@ func (m *Memory) ListSummaries(_ context.Context, projectKey string) ([]claude.S
 	return list, nil
 }
 
-// ListSubkeys returns the subpaths of a session, sorted.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
+// among them.
 func (m *Memory) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -165,7 +171,8 @@ func (m *Memory) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string
 	return list, nil
 }
 
-// Delete removes a transcript, that of a session with its subagents'.
+// Delete removes a transcript. Deleting the main transcript of a session removes those of its
+// subagents as well.
 func (m *Memory) Delete(_ context.Context, key claude.SessionKey) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -181,7 +188,8 @@ func (m *Memory) Delete(_ context.Context, key claude.SessionKey) error {
 	return nil
 }
 
-// Claim makes the caller the writer of a session.
+// Claim makes the caller the only writer of a session. An earlier writer fails with
+// [claude.ErrFenced] from then on.
 func (m *Memory) Claim(_ context.Context, key claude.SessionKey) (claude.SessionStore, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// SummaryData is the content of [claude.StoredSummary.Data], as far as it is known.
+// SummaryData is the content of [claude.StoredSummary.Data], as far as this package knows it.
+// Unknown members are kept.
 type SummaryData struct {
 	IsSidechain       bool   `json:"isSidechain,omitempty"`
 	CreatedAt         int64  `json:"createdAt,omitempty"` // milliseconds since 1970
@@ -29,8 +30,8 @@ type SummaryData struct {
 
 // FoldSummary is prev, the summary of a session or nil, with what entries of its
 // main transcript add to it. A zero modTime keeps that of prev. It changes
-// nothing that it is given. Entries that are no JSON objects add nothing, and
-// members of Data that this package does not know stay.
+// nothing that it is given. Entries that are not JSON objects add nothing, and members of Data
+// that this package does not know stay.
 func FoldSummary(prev *claude.StoredSummary, key claude.SessionKey, entries []json.RawMessage, modTime time.Time) (claude.StoredSummary, error) {
 	out := claude.StoredSummary{SessionID: key.SessionID, ModTime: modTime}
 	data := map[string]any{}

@@ -34,12 +34,14 @@ type Builder struct {
 	total    message.Usage
 }
 
-// NewBuilder is a builder of a session with a fixed id.
+// NewBuilder returns a builder of messages for a session with a fixed id, so that its output is
+// always the same.
 func NewBuilder() *Builder {
 	return &Builder{SessionID: "7ab1e5e5-0000-4000-8000-000000000001", Model: fakeModel, CWD: "/home/dev/project"}
 }
 
-// UUID is the next uuid of the session.
+// UUID returns the next uuid of the session. The uuids depend only on the session's id and
+// their number.
 func (b *Builder) UUID() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,7 +52,8 @@ func (b *Builder) UUID() string {
 	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", uint32(sum>>32), uint16(sum>>16), sum>>4&0xfff, sum&0xfff, b.uuids)
 }
 
-// ToolUseID is the id of the next tool use: toolu_0001, toolu_0002, …
+// ToolUseID returns the id of the next tool use of the session: toolu_0001, toolu_0002, and so
+// on.
 func (b *Builder) ToolUseID() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,34 +119,38 @@ func (b *Builder) part(api message.APIMessage, block message.ContentBlock) *mess
 	return m
 }
 
-// AssistantText is an answer of one text.
+// AssistantText returns an answer of the model that consists of a single text block.
 func (b *Builder) AssistantText(text string) *message.Assistant {
 	return b.part(b.answer(), &message.Text{Text: text})
 }
 
-// AssistantThinking is an answer that so far is thinking alone.
+// AssistantThinking returns the part of an answer that holds the model's thinking, with a
+// made-up signature.
 func (b *Builder) AssistantThinking(text string) *message.Assistant {
 	return b.part(b.answer(), &message.Thinking{Thinking: text, Signature: "c2lnbmF0dXJl"})
 }
 
-// AssistantToolUse is an answer that calls a tool; see [Builder.ToolUseID].
+// AssistantToolUse returns an answer that calls a tool with this input. [Builder.ToolUseID]
+// makes the id.
 func (b *Builder) AssistantToolUse(id, name string, input any) *message.Assistant {
 	return b.part(b.answer(), &message.ToolUse{ID: id, Name: name, Input: message.JSON(mustEncode(input))})
 }
 
-// AssistantError is the text of an API error in place of an answer.
+// AssistantError returns an answer that is the text of an API error, as the CLI writes it in
+// place of one.
 func (b *Builder) AssistantError(kind message.AssistantError, text string) *message.Assistant {
 	m := b.AssistantText(text)
 	m.Message.Model, m.Error, m.IsAPIErrorMessage = "<synthetic>", kind, true
 	return m
 }
 
-// UserToolResult is what a tool gave.
+// UserToolResult returns the message with the result of a tool call that succeeded, as a text.
 func (b *Builder) UserToolResult(toolUseID, text string) *message.User {
 	return b.toolResult(&message.ToolResult{ToolUseID: toolUseID, Content: message.TextContent(text)})
 }
 
-// UserToolError is a tool that failed.
+// UserToolError returns the message with the result of a tool call that failed, with the text
+// of the error.
 func (b *Builder) UserToolError(toolUseID, text string) *message.User {
 	return b.toolResult(&message.ToolResult{ToolUseID: toolUseID, Content: message.TextContent(text), IsError: true})
 }
@@ -154,7 +161,7 @@ func (b *Builder) toolResult(block *message.ToolResult) *message.User {
 	return m
 }
 
-// UserText is a text in the user's role that the CLI has put in.
+// UserText returns a text in the user's role that the CLI itself has put into the conversation.
 func (b *Builder) UserText(text string) *message.User {
 	return b.user(&message.Text{Text: text})
 }

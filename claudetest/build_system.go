@@ -47,7 +47,8 @@ func fakeInfo() claude.ServerInfo {
 
 func (b *Builder) system() message.System { return message.System{Header: b.head()} }
 
-// Init opens a turn.
+// Init returns the system/init message that opens a turn, with a model, tools and commands like
+// those of the real CLI.
 func (b *Builder) Init() *message.Init {
 	_, prompts := b.promptUUIDs()
 	return &message.Init{
@@ -60,17 +61,20 @@ func (b *Builder) Init() *message.Init {
 	}
 }
 
-// State tells the SDK, and only it, what the session does.
+// State returns the message with which the CLI reports to an SDK, and only to an SDK, what the
+// session does.
 func (b *Builder) State(s message.SessionState) *message.SessionStateChanged {
 	return &message.SessionStateChanged{System: b.system(), State: s, SDKHostOnly: true}
 }
 
-// Lifecycle follows a prompt through the queue.
+// Lifecycle returns a message about the state of a prompt, which its uuid names, in the CLI's
+// queue.
 func (b *Builder) Lifecycle(uuid string, s message.CommandState) *message.CommandLifecycle {
 	return &message.CommandLifecycle{Header: b.head(), CommandUUID: uuid, State: s}
 }
 
-// Status says what the CLI does: "requesting", "compacting".
+// Status returns a message about what the CLI is doing at the moment, such as "requesting" or
+// "compacting".
 func (b *Builder) Status(status string) *message.Status {
 	return &message.Status{System: b.system(), Status: status}
 }
@@ -88,7 +92,8 @@ func (b *Builder) Result(text string) *message.Result {
 	return m
 }
 
-// ResultFailed ends a turn that failed.
+// ResultFailed returns the result of a turn that failed, with a subtype and the texts of its
+// errors.
 func (b *Builder) ResultFailed(subtype message.ResultSubtype, errors ...string) *message.Result {
 	m := b.result()
 	m.Subtype, m.IsError, m.Errors = subtype, true, errors
@@ -120,43 +125,47 @@ func (b *Builder) result() *message.Result {
 	return m
 }
 
-// TaskStarted says that a task has begun. The type is local_bash or local_agent.
+// TaskStarted returns the message that reports the start of a task. The type is local_bash or
+// local_agent.
 func (b *Builder) TaskStarted(id, taskType, description, toolUseID string) *message.TaskStarted {
 	return &message.TaskStarted{
 		System: b.system(), TaskID: id, TaskType: taskType, Description: description, ToolUseID: toolUseID,
 	}
 }
 
-// TaskProgress says how far a task is.
+// TaskProgress returns a message that reports what a task is doing and what it has used so far.
 func (b *Builder) TaskProgress(id, description string, usage message.TaskUsage) *message.TaskProgress {
 	return &message.TaskProgress{System: b.system(), TaskID: id, Description: description, Usage: usage}
 }
 
-// TaskUpdated changes the state of a task.
+// TaskUpdated returns a message that changes the status of a task and leaves the rest as it is.
 func (b *Builder) TaskUpdated(id string, status message.TaskStatus) *message.TaskUpdated {
 	return &message.TaskUpdated{System: b.system(), TaskID: id, Patch: message.TaskPatch{Status: status}}
 }
 
-// TaskNotification says that a task has ended.
+// TaskNotification returns the message that reports the end of a task with a summary and an
+// output file.
 func (b *Builder) TaskNotification(id string, status message.TaskStatus, summary string) *message.TaskNotification {
 	return &message.TaskNotification{
 		System: b.system(), TaskID: id, Status: status, Summary: summary, OutputFile: "/tmp/tasks/" + id + ".output",
 	}
 }
 
-// BackgroundTasks is the whole set of background tasks that live.
+// BackgroundTasks returns the message with the complete list of the background tasks that are
+// running.
 func (b *Builder) BackgroundTasks(tasks ...message.BackgroundTask) *message.BackgroundTasksChanged {
 	return &message.BackgroundTasksChanged{System: b.system(), Tasks: append([]message.BackgroundTask{}, tasks...)}
 }
 
-// APIRetry says that an API call is tried again.
+// APIRetry returns a message that reports that a request to the API failed and is made again.
 func (b *Builder) APIRetry(attempt, status int64, kind message.AssistantError) *message.APIRetry {
 	return &message.APIRetry{
 		System: b.system(), Attempt: attempt, MaxRetries: 10, RetryDelayMS: 500, ErrorStatus: status, Error: kind,
 	}
 }
 
-// CompactBoundary stands where the conversation was compacted.
+// CompactBoundary returns the message that marks the place at which the conversation was
+// compacted.
 func (b *Builder) CompactBoundary(trigger string, preTokens int64) *message.CompactBoundary {
 	return &message.CompactBoundary{
 		System: b.system(), CompactMetadata: message.CompactMetadata{Trigger: trigger, PreTokens: preTokens},

@@ -72,8 +72,8 @@ func ExampleInProcess() {
 	// exit 3 out of memory
 }
 
-// A control request of the program under test is answered by a function; one that
-// nobody knows is refused as the real CLI does.
+// A control request of the program under test is answered by a function; an unknown one is
+// refused as the real CLI does.
 func ExampleCLI_OnControl() {
 	program := func(cli *claudetest.CLI) int {
 		cli.OnControl("rewind_files", func(req claudetest.ControlRequest) (any, error) {

@@ -53,7 +53,8 @@ type replySlot struct {
 	used  int
 }
 
-// APIRequest is a request that a [FakeAPI] got. It is read-only.
+// APIRequest is a request that a [FakeAPI] received, with credentials redacted. It must not be
+// changed.
 type APIRequest struct {
 	Method string
 	Path   string // with the query
@@ -126,10 +127,12 @@ func replySlots(replies []Reply) []replySlot {
 	return slots
 }
 
-// URL is the API's base URL, the value for ANTHROPIC_BASE_URL.
+// URL returns the base URL of the API on the loopback interface, the value for
+// ANTHROPIC_BASE_URL.
 func (a *FakeAPI) URL() string { return a.url }
 
-// Requests is everything asked so far, in the order of arrival.
+// Requests returns all requests that the API has received so far, in the order of their
+// arrival.
 func (a *FakeAPI) Requests() []APIRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()

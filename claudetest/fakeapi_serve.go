@@ -105,8 +105,8 @@ func (a *FakeAPI) note(req *http.Request, body []byte, side bool, reply int) {
 	a.changed = make(chan struct{})
 }
 
-// redact is a copy of the header without the values of credentials: requests are
-// printed by failing tests, and somebody will point a real key at this API.
+// redact is a copy of the header without the values of credentials: requests are printed by
+// failing tests, and a real key may be sent to this API by mistake.
 func redact(header http.Header) http.Header {
 	header = header.Clone()
 	for _, name := range []string{"X-Api-Key", "Authorization", "Proxy-Authorization", "Cookie"} {

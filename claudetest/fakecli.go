@@ -15,14 +15,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// FakeVersion is the version that a fake CLI claims to be.
+// FakeVersion is the version that a fake CLI reports, which is that of a real CLI it behaves
+// like.
 const FakeVersion = "2.1.325"
 
 // CLI is a program's own side of the protocol: standard input, output and error
 // of the CLI that it plays. Until something is asked of the input, nothing is
-// read. From the first call of Handshake, Prompt or StartRequest on everything
-// is, behind the program's back: control requests are answered as
-// [CLI.OnControl] says, answers reach those who wait for them, prompts queue.
+// read. From the first call of Handshake, Prompt or StartRequest on everything is, in the
+// background: control requests are answered as [CLI.OnControl] says, answers reach those who
+// wait for them, prompts queue.
 //
 // All methods may be called from any goroutine.
 type CLI struct {
@@ -56,7 +57,7 @@ type CLI struct {
 	requests int
 	model    string
 	mode     message.PermissionMode
-	running  bool // the state that was told last
+	running  bool // the state that was reported last
 }
 
 func newCLI(args, env []string, in io.Reader, out, stderr io.Writer) *CLI {
@@ -91,7 +92,7 @@ func (c *CLI) session() string {
 // wait waits until nothing is read any more.
 func (c *CLI) wait() { c.pumped.Wait() }
 
-// Args are the arguments that the CLI was started with, without its own name.
+// Args returns the arguments that the CLI was started with, without the name of the program.
 func (c *CLI) Args() []string { return slices.Clone(c.args) }
 
 // Flag is the value of the flag --name in the arguments, in the form --name=value
@@ -122,11 +123,11 @@ func (c *CLI) Env(name string) string {
 	return ""
 }
 
-var errPumping = errors.New("claudetest: the input is being read behind; see CLI")
+var errPumping = errors.New("claudetest: the input is being read in the background; see CLI")
 
-// ReadLine returns the next line of the input as it is, io.EOF behind the last.
-// It is for programs that do everything themselves, and an error once
-// Handshake, Prompt or StartRequest was called. One goroutine may use it.
+// ReadLine returns the next line of the input as it is, io.EOF after the last. It is for
+// programs that do everything themselves, and an error once Handshake, Prompt or StartRequest
+// was called. One goroutine may use it.
 func (c *CLI) ReadLine() (json.RawMessage, error) {
 	c.mu.Lock()
 	pumping := c.pumping
@@ -149,7 +150,8 @@ func (c *CLI) Handshake() (ControlRequest, error) {
 	return req, nil
 }
 
-// AwaitInitialize is Handshake without the answer.
+// AwaitInitialize waits for the initialize request and returns it, like Handshake, but does not
+// answer it.
 func (c *CLI) AwaitInitialize() (ControlRequest, error) {
 	c.pump()
 	select {
@@ -182,14 +184,15 @@ func (c *CLI) Prompt() (*message.User, error) {
 	return c.current, nil
 }
 
-// Queued are the prompts that have come and were not taken.
+// Queued returns the prompts that have arrived and that the program has not taken yet, in their
+// order.
 func (c *CLI) Queued() []*message.User {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.prompts)
 }
 
-// InputEnd is closed when the input has ended.
+// InputEnd returns a channel that is closed when the input of the CLI has ended.
 func (c *CLI) InputEnd() <-chan struct{} {
 	c.pump()
 	return c.ended
@@ -223,12 +226,12 @@ func (c *CLI) pump() {
 	})
 }
 
-// take takes one line where it belongs. The real CLI does not survive a line
-// that is no message either.
+// take takes one line where it belongs. The real CLI does not survive a line that is not a
+// message either.
 func (c *CLI) take(line string) error {
 	m, err := message.Decode([]byte(line))
 	if err != nil {
-		return fmt.Errorf("claudetest: the fake CLI was sent a line that is no message: %w", err)
+		return fmt.Errorf("claudetest: the fake CLI was sent a line that is not a message: %w", err)
 	}
 	switch m := m.(type) {
 	case *message.User:

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ControlRequest is a control request that the fake CLI was sent.
+// ControlRequest is a control request that the fake CLI received, with its id, its subtype and
+// its whole content.
 type ControlRequest struct {
 	ID      string
 	Subtype string
@@ -24,7 +25,7 @@ type ControlRequest struct {
 // *[claude.ControlError]; [ErrNoAnswer] is none at all.
 type ControlHandler func(req ControlRequest) (answer any, err error)
 
-// ErrNoAnswer is what a [ControlHandler] returns when [CLI.Respond] is to answer,
+// ErrNoAnswer is returned by a [ControlHandler] when [CLI.Respond] is to answer,
 // later, twice or never.
 var ErrNoAnswer = errors.New("claudetest: no answer")
 
@@ -156,7 +157,8 @@ func (c *CLI) Respond(id string, answer any, err error) {
 	c.Emit(map[string]any{"type": "control_response", "response": response})
 }
 
-// Pending is a control request of the fake CLI's own.
+// Pending is a control request that the fake CLI itself has sent and for whose response it
+// waits.
 type Pending struct {
 	ID string
 
@@ -202,16 +204,17 @@ func (c *CLI) newPending() *Pending {
 	return p
 }
 
-// Wait waits for the response.
+// Wait waits for the response and returns it, or the error with which the other side answered.
 func (p *Pending) Wait() (json.RawMessage, error) {
 	<-p.done
 	return p.response, p.err
 }
 
-// Done is closed when the response has come.
+// Done returns a channel that is closed when the response to the request has arrived.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
-// Cancel takes the request back. A response may still come.
+// Cancel withdraws the request with a control_cancel_request. A response may still arrive
+// afterwards.
 func (p *Pending) Cancel() {
 	p.c.Emit(map[string]any{"type": "control_cancel_request", "request_id": p.ID})
 }

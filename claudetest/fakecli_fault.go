@@ -14,7 +14,8 @@ import (
 // an exit code is the program's return: 1 and 3 for errors, 143 for the CLI's own
 // answer to SIGTERM. What needs signals is in [CLI.Kill] and [CLI.IgnoreTerm].
 
-// SlowStart is a program that does nothing for a while and then runs next.
+// SlowStart returns a program that does nothing for a while and then runs next, like a CLI on a
+// slow machine.
 func SlowStart(d time.Duration, next Program) Program {
 	return func(cli *CLI) int {
 		time.Sleep(d)
@@ -41,14 +42,16 @@ func DieAtOnce(code int, why string) Program {
 	}
 }
 
-// Hang never returns, whatever becomes of the input.
+// Hang never returns, whatever happens to the input. Only a signal or the end of the process
+// ends it.
 func (c *CLI) Hang() {
 	// A timer, because a process in which nothing can ever happen panics.
 	for range time.Tick(time.Hour) {
 	}
 }
 
-// NumberedText is the text of the n-th message of [CLI.EmitNumbered].
+// NumberedText returns the text of the n-th message of [CLI.EmitNumbered], counted from 0, for
+// comparison.
 func NumberedText(n int) string { return fmt.Sprintf("message %d", n) }
 
 // EmitNumbered writes the messages number from to to-1, each of its own
@@ -59,7 +62,7 @@ func (c *CLI) EmitNumbered(from, to int) {
 	head, rest, _ := bytes.Cut(c.encode(m), []byte(m.UUID))
 	middle, tail, _ := bytes.Cut(rest, []byte("TEXT"))
 	if bytes.Contains(head, []byte("TEXT")) {
-		panic("claudetest: the uuid of a message comes behind its content")
+		panic("claudetest: the uuid of a message comes after its content")
 	}
 	var b bytes.Buffer
 	for n := from; n < to; n++ {
@@ -114,8 +117,8 @@ func (c *CLI) EmitSplit(line any, n int) {
 	}
 }
 
-// Junk are lines that are no messages and have been seen on the standard output
-// of CLIs. None of them is blank.
+// Junk are lines that are not messages and have been seen on the standard output of CLIs. None
+// of them is blank.
 func Junk() []string {
 	return []string{
 		"npm warn config production Use `--omit=dev` instead.",
@@ -154,7 +157,7 @@ func (c *CLI) AnswerReversed(subtype string, n int, twice bool, answer ControlHa
 // holdProgram is the program that a Grandchild runs.
 const holdProgram = "claudetest.hold"
 
-// holdTime bounds the life of a grandchild that nobody ends.
+// holdTime bounds the life of a grandchild that is not ended.
 const holdTime = time.Minute
 
 func hold() {

@@ -11,7 +11,7 @@ import (
 // Emit writes lines, all of them in one write: a [message.Message], of a
 // [Builder] or built by hand, with uuid and session_id filled in where they are
 // missing; a string, []byte or [json.RawMessage] as it is; anything else as
-// encoding/json encodes it. Nobody reading is no error: the real CLI goes on too.
+// encoding/json encodes it. A closed output is not an error: the real CLI goes on too.
 func (c *CLI) Emit(lines ...any) {
 	var b bytes.Buffer
 	for _, line := range lines {
@@ -57,14 +57,15 @@ func (c *CLI) encode(m message.Message) []byte {
 	return line
 }
 
-// EmitRaw writes bytes as they are, in one write.
+// EmitRaw writes bytes to the standard output as they are, in one write, without a newline of
+// its own.
 func (c *CLI) EmitRaw(data []byte) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	_, _ = c.out.Write(data)
 }
 
-// Stderr writes to standard error, as [fmt.Fprintf] does.
+// Stderr writes a formatted text to the standard error of the fake CLI, as [fmt.Fprintf] does.
 func (c *CLI) Stderr(format string, args ...any) { fmt.Fprintf(c.err, format, args...) }
 
 // Turn plays a whole turn for the prompt that was taken last, with text as the
@@ -112,8 +113,8 @@ func (c *CLI) BeginTurn() {
 	}
 }
 
-// EndTurn writes the result and what comes behind it. Idle is told when no
-// further prompt waits.
+// EndTurn writes the result and what comes after it. The state idle is reported when no further
+// prompt waits.
 func (c *CLI) EndTurn(result *message.Result) {
 	lines := []any{result}
 	if p := c.prompt(); p != nil && p.UUID != "" {
@@ -125,7 +126,8 @@ func (c *CLI) EndTurn(result *message.Result) {
 	}
 }
 
-// EndInterrupted ends a turn that was interrupted.
+// EndInterrupted ends a turn that was interrupted, with the messages that the real CLI writes
+// then.
 func (c *CLI) EndInterrupted() {
 	c.Emit(c.UserText("[Request interrupted by user]"))
 	result := c.ResultFailed(message.ResultDuringExecution, "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=null")

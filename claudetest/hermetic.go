@@ -85,8 +85,7 @@ func hermeticPath() string {
 // HermeticOptions are options with which the real CLI runs in the environment of
 // [HermeticEnv], in a new directory below dir that [IsolateProject] was called for,
 // and in nothing else. CLIPath is that of [FindCLI]; it is empty where there is no
-// CLI, which the start then reports. Whoever sets another Dir calls IsolateProject
-// for it.
+// CLI, which the start then reports. A test that sets another Dir calls IsolateProject for it.
 func HermeticOptions(dir, baseURL string) (*claude.Options, error) {
 	environ, err := HermeticEnv(dir, baseURL)
 	if err != nil {

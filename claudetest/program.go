@@ -46,7 +46,7 @@ func RunProgram(programs map[string]Program) {
 	if !fake {
 		return
 	}
-	// What the program starts is no fake.
+	// What the program starts is not a fake.
 	os.Unsetenv(programVariable)
 	if name == holdProgram {
 		hold()

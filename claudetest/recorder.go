@@ -14,14 +14,15 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// Entry is one line of a recording.
+// Entry is one line of a recording: the time, the direction, and the line that was sent or
+// received.
 type Entry struct {
 	// MS is the time since the connection was opened, in milliseconds.
 	MS float64 `json:"t_ms"`
 	// Dir is "in" for what the CLI was sent, "out" for what it wrote, "proc" for
 	// the rest.
 	Dir string `json:"dir"`
-	// Line is the line, Text the line where it is no JSON.
+	// Line is the line, Text the line where it is not JSON.
 	Line json.RawMessage `json:"line,omitempty"`
 	Text string          `json:"text,omitempty"`
 	// Event is set where there is no line: "start", "eof" at the end of the
@@ -62,8 +63,8 @@ type Recorder struct {
 	n    int
 }
 
-// NewRecorder records all connections of a transport to one writer, one after
-// another.
+// NewRecorder returns a transport that records all connections of another one to a single
+// writer, one after another.
 func NewRecorder(next claude.Transport, w io.Writer) *Recorder {
 	r := &Recorder{next: next}
 	r.open = func() (io.WriteCloser, error) { return nopCloser{w}, nil }
@@ -92,7 +93,8 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// Err is why a recording could not be written, nil if all could.
+// Err returns the first error that kept a recording from being written, or nil if there was
+// none.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +109,8 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
-// Connect opens a connection of the transport and records it.
+// Connect opens a connection of the recorded transport and records everything that is sent and
+// received over it.
 func (r *Recorder) Connect(ctx context.Context) (claude.Conn, error) {
 	r.once.Do(func() {
 		if r.Redactor == nil {

@@ -30,7 +30,7 @@ func parsePartial(e Entry) (p partial, ok bool) {
 	return p, json.Unmarshal(e.Line, &p) == nil && p.Type == "stream_event"
 }
 
-// blockOpen reports whether entries have to wait behind e; mu is held.
+// blockOpen reports whether entries have to wait after e; mu is held.
 func (c *recorderConn) blockOpen(e Entry) bool {
 	if c.size > maxHeld || e.Event == "exit" {
 		return false
@@ -38,8 +38,8 @@ func (c *recorderConn) blockOpen(e Entry) bool {
 	if p, ok := parsePartial(e); ok {
 		return p.Event.Type == "content_block_delta"
 	}
-	// Something else in the middle of a block: what was held stays held, but not
-	// behind the end of a turn that was broken off.
+	// Something else in the middle of a block: what was held stays held, but not after the end
+	// of a turn that was broken off.
 	return len(c.held) > 1 && !strings.Contains(string(e.Line), `"type":"result"`)
 }
 

@@ -25,9 +25,9 @@ import (
 // the place of the recorded ones. Time plays no part.
 //
 // A program that sends something earlier than the recorded one did gets the
-// answer when its turn comes. One that sends it later, because it first waits for
-// a message that was recorded behind it, waits for ever; answers to its control
-// requests it need not wait for.
+// answer when its turn comes. One that sends it later, because it first waits for a message
+// that was recorded after it, waits for ever; answers to its control requests it need not wait
+// for.
 type Replayer struct {
 	// Lenient takes what the program sends by its kind alone. A control request
 	// that is not in the recording is refused, other lines are ignored, and what
@@ -44,7 +44,8 @@ type Replayer struct {
 	err        error
 }
 
-// ReplayError is a program that does not do what the recorded one did.
+// ReplayError is returned when a program does not do what the recorded one did: it sends
+// something else, or nothing.
 type ReplayError struct {
 	What string
 	Got  json.RawMessage // what the program sent; nil if it did not
@@ -72,10 +73,10 @@ func NewReplayer(r io.Reader) (*Replayer, error) {
 	return &Replayer{recordings: recordings, again: len(recordings) == 1}, nil
 }
 
-// NewDirReplayer reads the recordings of a [NewDirRecorder]. Each connection
-// plays the next.
+// NewDirReplayer returns a transport that plays the recordings of a [NewDirRecorder]. Each
+// connection plays the next one.
 func NewDirReplayer(dir string) (*Replayer, error) {
-	names, err := fs.Glob(os.DirFS(dir), "*.jsonl") // the directory's own name is no pattern
+	names, err := fs.Glob(os.DirFS(dir), "*.jsonl") // the directory's own name is not a pattern
 	if err != nil {
 		return nil, fmt.Errorf("claudetest: recordings in %s: %w", dir, err)
 	}
@@ -131,7 +132,8 @@ func readRecordings(r io.Reader) (recordings [][]Entry, err error) {
 	return recordings, nil
 }
 
-// Err is the first *[ReplayError] of all connections, nil if there is none.
+// Err returns the first *[ReplayError] of all connections, or nil if the program did what was
+// recorded.
 func (r *Replayer) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +148,8 @@ func (r *Replayer) fail(err error) {
 	}
 }
 
-// Connect plays the next recording.
+// Connect returns a connection that plays the next recording. It fails when there are no
+// further recordings.
 func (r *Replayer) Connect(context.Context) (claude.Conn, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -70,7 +70,7 @@ type sentLine struct {
 }
 
 func parseSent(line json.RawMessage) (l sentLine) {
-	_ = json.Unmarshal(line, &l) // what is no object is of no kind
+	_ = json.Unmarshal(line, &l) // what is not an object has no kind
 	return l
 }
 

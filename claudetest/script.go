@@ -83,13 +83,16 @@ type Reply struct {
 	Match *Match `json:"match,omitempty"`
 }
 
-// Hold says where a [Reply] waits for the client to hang up.
+// Hold is the place at which a [Reply] stops and waits for the client to hang up, to test
+// interruptions.
 type Hold string
 
 const (
-	// HoldBefore waits before anything is answered, also before headers.
+	// HoldBefore waits before anything is answered, even before the headers, like an API that
+	// is overloaded.
 	HoldBefore Hold = "before"
-	// HoldMid waits in the stream, after [Reply].HoldAfter events.
+	// HoldMid waits in the middle of the stream, after as many events as [Reply].HoldAfter
+	// says.
 	HoldMid Hold = "mid"
 )
 
@@ -114,13 +117,14 @@ type Block struct {
 	Chunks []string `json:"chunks,omitempty"`
 }
 
-// TextRepeat is a long text, told briefly: S written N times.
+// TextRepeat is a long text in a short form: the string S is written N times in a row.
 type TextRepeat struct {
 	S string `json:"s"`
 	N int    `json:"n"`
 }
 
-// ToolCall is a tool_use block of a [Reply].
+// ToolCall is a tool_use block of a [Reply]: the name of the tool, its input, and its id if it
+// matters.
 type ToolCall struct {
 	Name string `json:"name"`
 	// Input is the tool's input; nil is an empty object.
@@ -133,7 +137,7 @@ type ToolCall struct {
 	RawInput *string `json:"raw_input,omitempty"`
 }
 
-// APIError is an HTTP error answer.
+// APIError is an answer of the API that is an HTTP error: its status, its body and its headers.
 type APIError struct {
 	Status int `json:"status"`
 	// Body is sent as JSON, or as plain text if it is a JSON string; nil is an
@@ -178,7 +182,8 @@ func ParseScript(data []byte) (Script, error) {
 	return s, nil
 }
 
-// ReadScript reads a script from a file, as [ParseScript] does.
+// ReadScript reads a script from a file and checks it, as [ParseScript] does. Errors name the
+// file.
 func ReadScript(path string) (Script, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// Replies is the script of these replies.
+// Replies returns a script that consists of these replies, which are given in their order.
 func Replies(replies ...Reply) Script { return Script{Replies: replies} }
 
-// Say is a reply with one text.
+// Say returns a reply that consists of a single text, which is streamed as the real API does.
 func Say(text string) Reply { return Reply{Blocks: []Block{Text(text)}} }
 
-// Use is a reply with one tool call; see [ToolUse].
+// Use returns a reply that calls one tool with this input; see [ToolUse] for what it may be.
 func Use(tool string, input any) Reply { return Reply{Blocks: []Block{ToolUse(tool, input)}} }
 
 // Fail is a reply with an HTTP error in the API's own form, for example
@@ -22,22 +22,23 @@ func Fail(status int, kind, message string) Reply {
 	return Reply{Error: &APIError{Status: status, Body: errorBody(kind, message)}}
 }
 
-// Times is the reply n times.
+// Times returns the reply for n requests in a row. Without it a reply is given once.
 func (r Reply) Times(n int) Reply {
 	r.Repeat = n
 	return r
 }
 
-// When is the reply for requests that match.
+// When returns the reply for requests that match m only. Other requests pass it over.
 func (r Reply) When(m Match) Reply {
 	r.Match = &m
 	return r
 }
 
-// Text is a text block.
+// Text returns a text block for a [Reply]. [Block.Chunked] changes how it is streamed.
 func Text(text string) Block { return Block{Text: &text} }
 
-// Thinking is a thinking block with a made-up signature.
+// Thinking returns a thinking block for a [Reply], with a made-up signature that only a fake
+// API accepts.
 func Thinking(text string) Block { return Block{Thinking: &text, Signature: "c2lnbmF0dXJl"} }
 
 // ToolUse is a call of a tool with input, which is anything that encodes to a
@@ -54,7 +55,7 @@ func ToolUse(name string, input any) Block {
 // that encodes to a JSON object. It panics if block cannot be encoded.
 func Raw(block any) Block { return Block{Raw: mustEncode(block)} }
 
-// Chunked is the block streamed in deltas of n code points.
+// Chunked returns the block in the form that is streamed in deltas of n code points each.
 func (b Block) Chunked(n int) Block {
 	b.Chunk = n
 	return b

@@ -26,7 +26,7 @@ func (r Reply) check() error {
 		return fmt.Errorf("hold is %q, not before or mid", r.Hold)
 	}
 	if r.SSEError != nil && !isObject(r.SSEError) {
-		return errors.New("sse_error is no object")
+		return errors.New("sse_error is not an object")
 	}
 	if _, err := encode(r.Usage); err != nil {
 		return fmt.Errorf("usage: %w", err)
@@ -89,7 +89,7 @@ func (b Block) check() error {
 	case b.TextRepeat != nil && b.TextRepeat.N < 0:
 		return fmt.Errorf("text_repeat: n is %d", b.TextRepeat.N)
 	case b.Raw != nil && !isObject(b.Raw):
-		return errors.New("raw is no object")
+		return errors.New("raw is not an object")
 	}
 	return b.ToolUse.check()
 }
@@ -101,7 +101,7 @@ func (c *ToolCall) check() error {
 	case c.Name == "":
 		return errors.New("tool_use: no name")
 	case c.Input != nil && !isObject(c.Input):
-		return errors.New("tool_use: input is no object (raw_input may be anything)")
+		return errors.New("tool_use: input is not an object (raw_input may be anything)")
 	}
 	return nil
 }

@@ -84,10 +84,10 @@ func TestParseScriptErrors(t *testing.T) {
 		{"negative chunk", `{"replies":[{"blocks":[{"text":"a","chunk":-1}]}]}`, "chunk is -1"},
 		{"negative repeat of text", `{"replies":[{"blocks":[{"text_repeat":{"s":"a","n":-1}}]}]}`, "n is -1"},
 		{"status", `{"replies":[{"error":{"body":{}}}]}`, "status is 0"},
-		{"raw", `{"replies":[{"blocks":[{"raw":7}]}]}`, "raw is no object"},
-		{"input", `{"replies":[{"blocks":[{"tool_use":{"name":"Bash","input":[]}}]}]}`, "input is no object"},
+		{"raw", `{"replies":[{"blocks":[{"raw":7}]}]}`, "raw is not an object"},
+		{"input", `{"replies":[{"blocks":[{"tool_use":{"name":"Bash","input":[]}}]}]}`, "input is not an object"},
 		{"tool name", `{"replies":[{"blocks":[{"tool_use":{"input":{}}}]}]}`, "no name"},
-		{"sse_error", `{"replies":[{"sse_error":"x"}]}`, "sse_error is no object"},
+		{"sse_error", `{"replies":[{"sse_error":"x"}]}`, "sse_error is not an object"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := claudetest.ParseScript([]byte(tc.script))

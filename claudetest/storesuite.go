@@ -241,7 +241,7 @@ func (s *storeSuite) deleteOne() {
 	if got := s.load(storeMain); got != nil {
 		s.Errorf("a deleted session has %q", got)
 	}
-	s.append(storeMain, storeEntry(1)) // what was deleted is no duplicate
+	s.append(storeMain, storeEntry(1)) // what was deleted is not a duplicate
 	s.want(storeMain, storeEntry(1))
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// FullStore is a store with every optional interface but summaries.
+// FullStore is a session store with every optional interface except for summaries, as the
+// alternating tests need it.
 type FullStore interface {
 	claude.SessionStore
 	claude.SessionLister

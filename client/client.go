@@ -25,7 +25,8 @@ import (
 	"github.com/seed7221b0f9/parley/rpc"
 )
 
-// Defaults of [Options].
+// The values that [Options] has by default: the first and the longest pause between attempts,
+// and the silence allowed.
 const (
 	DefaultRetry    = 500 * time.Millisecond
 	DefaultMaxRetry = 10 * time.Second
@@ -33,7 +34,7 @@ const (
 	maxAnswer       = 256 << 20
 )
 
-// Options configures a client. URL and Token are required.
+// Options configures a client of a server. URL and Token are required, the rest has defaults.
 type Options struct {
 	// URL is the server's address, such as http://127.0.0.1:7717. A fragment #token=… is
 	// taken as the token, so that the address a server prints can be given as it is.
@@ -58,7 +59,8 @@ type Client struct {
 	base *url.URL
 }
 
-// New returns a client. It makes no connection.
+// New returns a client for the server of the options. It makes no connection before the first
+// call.
 func New(opts Options) (*Client, error) {
 	u, err := url.Parse(opts.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -82,7 +84,8 @@ func New(opts Options) (*Client, error) {
 	return &Client{opts: opts, base: u}, nil
 }
 
-// Error is a refusal of the server.
+// Error is returned when the server refuses a request. Its reason is a word that programs can
+// compare.
 type Error struct {
 	Status int // of the HTTP answer; 0 on a WebSocket
 	rpc.ErrorObject

@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/rpc"
 )
 
-// Event is what [Client.Follow] yields: a message, or where a connection began.
+// Event is what [Client.Follow] yields: a message of the session, or the place at which a
+// connection began.
 type Event struct {
 	// Attached is set when a connection has begun. With a snapshot in it, what came before
 	// is replaced by the snapshot; without one, the messages go on where they were.

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Kinds of approvals.
+// The kinds of an [Approval]. The kind decides which of its fields are set, and which decisions
+// make sense.
 const (
 	ApproveCommand     = "command"     // a command may run
 	ApproveFileChange  = "fileChange"  // a patch may be applied
@@ -16,7 +17,8 @@ const (
 	ApproveMCPTool     = "mcpTool"     // a tool of an MCP server may run
 )
 
-// Approval is something that the agent may do only if it is allowed.
+// Approval is an action that the agent may take only if the client allows it: a command, a
+// patch, or more permissions.
 type Approval struct {
 	// Kind is one of the constants above.
 	Kind string
@@ -44,7 +46,8 @@ type Approval struct {
 	Amendment []string
 }
 
-// Decision answers an [Approval]. The zero value declines. Decisions can be compared.
+// Decision answers an [Approval]. The zero value declines. Decisions can be compared with == to
+// the variables of this package.
 type Decision struct {
 	kind        string
 	amendment   item.JSON
@@ -54,16 +57,18 @@ type Decision struct {
 
 // Decisions without a parameter.
 var (
-	// Accept allows it once.
+	// Accept allows the action of an [Approval] once. The agent asks again before the next one.
 	Accept = Decision{kind: "accept"}
 	// AcceptForSession allows the same again while the server runs: the same command, the
 	// same file, the same tool.
 	AcceptForSession = Decision{kind: "acceptForSession"}
 	// AcceptAlways allows a tool of an MCP server from now on. For other kinds it declines.
 	AcceptAlways = Decision{kind: "always"}
-	// Decline refuses it, and the agent goes on.
+	// Decline refuses the action of an [Approval]. The agent learns of it and goes on with the
+	// turn.
 	Decline = Decision{}
-	// Cancel refuses it and interrupts the turn.
+	// Cancel refuses the action of an [Approval] and interrupts the turn, so that the agent
+	// does nothing else.
 	Cancel = Decision{kind: "cancel"}
 )
 

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Model is an entry of the server's catalogue.
+// Model is an entry of the server's catalogue of models, with the reasoning efforts that it
+// supports.
 type Model struct {
 	ID                        string         `json:"id"`
 	Model                     string         `json:"model"`
@@ -21,7 +22,8 @@ type Model struct {
 	InputModalities           []string       `json:"inputModalities"`
 }
 
-// EffortOption is a reasoning effort that a model supports.
+// EffortOption is a reasoning effort that a model supports, with a description that is meant
+// for people.
 type EffortOption struct {
 	ReasoningEffort string `json:"reasoningEffort"`
 	Description     string `json:"description"`
@@ -87,7 +89,8 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	return list, nil
 }
 
-// Models returns the server's catalogue of models, with hidden ones if asked for.
+// Models returns the server's catalogue of models, including those that are hidden from users
+// if hidden is set.
 func (c *Client) Models(ctx context.Context, hidden bool) ([]Model, error) {
 	p := map[string]any{}
 	if hidden {
@@ -96,12 +99,14 @@ func (c *Client) Models(ctx context.Context, hidden bool) ([]Model, error) {
 	return collect(pages[Model](ctx, c, "model/list", p))
 }
 
-// MCPServers returns the MCP servers with their tools.
+// MCPServers returns the MCP servers of the configuration with their tools and the state of
+// their login.
 func (c *Client) MCPServers(ctx context.Context) ([]MCPServer, error) {
 	return collect(pages[MCPServer](ctx, c, "mcpServerStatus/list", nil))
 }
 
-// ReloadMCPServers makes the server read the configuration of MCP servers again.
+// ReloadMCPServers makes the server read the configuration of its MCP servers from disk again
+// and apply it.
 func (c *Client) ReloadMCPServers(ctx context.Context) error {
 	return c.Call(ctx, "config/mcpServer/reload", nil, nil)
 }
@@ -138,7 +143,8 @@ func (c *Client) Threads(ctx context.Context, opts ListOptions) iter.Seq2[item.T
 	return pages[item.Thread](ctx, c, "thread/list", p)
 }
 
-// ReadThread reads a stored thread without loading it.
+// ReadThread reads a stored thread, with its turns if turns is set, without loading it into the
+// server.
 func (c *Client) ReadThread(ctx context.Context, id string, turns bool) (*item.Thread, error) {
 	var out struct {
 		Thread item.Thread `json:"thread"`
@@ -147,17 +153,20 @@ func (c *Client) ReadThread(ctx context.Context, id string, turns bool) (*item.T
 	return &out.Thread, err
 }
 
-// ArchiveThread moves a thread to the archive.
+// ArchiveThread moves a thread to the archive, so that lists leave it out.
+// [Client.UnarchiveThread] brings it back.
 func (c *Client) ArchiveThread(ctx context.Context, id string) error {
 	return c.Call(ctx, "thread/archive", map[string]string{"threadId": id}, nil)
 }
 
-// UnarchiveThread takes a thread out of the archive.
+// UnarchiveThread takes a thread out of the archive again, into which [Client.ArchiveThread]
+// has moved it.
 func (c *Client) UnarchiveThread(ctx context.Context, id string) error {
 	return c.Call(ctx, "thread/unarchive", map[string]string{"threadId": id}, nil)
 }
 
-// DeleteThread deletes a thread for good.
+// DeleteThread deletes a stored thread for good. It cannot be brought back, unlike one in the
+// archive.
 func (c *Client) DeleteThread(ctx context.Context, id string) error {
 	return c.Call(ctx, "thread/delete", map[string]string{"threadId": id}, nil)
 }
@@ -176,7 +185,8 @@ func (c *Client) Config(ctx context.Context, cwd string) (json.RawMessage, error
 	return out.Config.Bytes(), err
 }
 
-// WriteConfig sets one key of the user's config.toml, replacing what is there.
+// WriteConfig sets one key of the user's config.toml, which can be a path with dots, and
+// replaces its value.
 func (c *Client) WriteConfig(ctx context.Context, key string, value any) error {
 	return c.Call(ctx, "config/value/write", map[string]any{"keyPath": key, "value": value, "mergeStrategy": "replace"}, nil)
 }

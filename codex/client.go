@@ -16,7 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Client is a running server. Its methods may be called from any goroutine.
+// Client is a connection to a running codex app-server. Its methods may be called from any
+// goroutine.
 type Client struct {
 	opts *Options
 	conn *jsonrpc.Conn
@@ -36,7 +37,7 @@ type Client struct {
 	err    error // set before ended is closed
 }
 
-// Info is what the server says about itself.
+// Info is what the server reports about itself and its machine when the connection begins.
 type Info struct {
 	UserAgent      string `json:"userAgent"`
 	CodexHome      string `json:"codexHome"`
@@ -45,7 +46,7 @@ type Info struct {
 }
 
 // Connect starts a server and greets it. ctx bounds the starting only. A nil opts means the
-// defaults. Whoever gets a Client must call its Close.
+// defaults. The caller must call the Close of the Client.
 func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	o := opts.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.HandshakeTimeout)
@@ -172,10 +173,11 @@ func (c *Client) handshake(ctx context.Context) error {
 	return c.conn.Notify(ctx, "initialized", nil)
 }
 
-// Info returns what the server said about itself.
+// Info returns what the server reported about itself when the connection began. It does not ask
+// again.
 func (c *Client) Info() Info { return c.info }
 
-// PID returns the id of the server's process, 0 if it is unknown.
+// PID returns the process id of the server, or 0 if the spawner did not report one.
 func (c *Client) PID() int { return c.sup.PID() }
 
 // Call makes any request. params may be nil; out, if it is not nil, gets the result as
@@ -318,7 +320,8 @@ func (c *Client) exitError() *ExitError {
 	return &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err, OutOfMemory: exit.OutOfMemory}
 }
 
-// Done is closed when the server has ended, whether by Close or by itself.
+// Done returns a channel that is closed when the server has ended, whether by Close or by
+// itself.
 func (c *Client) Done() <-chan struct{} { return c.ended }
 
 // Wait waits for the end of the server. It returns [ErrClosed] after Close, an *[ExitError]
@@ -334,7 +337,7 @@ func (c *Client) Wait(ctx context.Context) error {
 
 // Close ends the server and everything it has started, and waits for it. Turns that run
 // are interrupted and can be resumed. It is bounded by Options.CloseGrace for each step,
-// may be called many times, and returns an error only if something is left behind.
+// may be called many times, and returns an error only if something is left running.
 func (c *Client) Close() error {
 	c.closing.Do(func() {
 		c.mu.Lock()

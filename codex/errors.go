@@ -11,34 +11,42 @@ import (
 
 // States that a caller may want to tell apart, for [errors.Is].
 var (
-	// ErrNotFound is returned when there is no codex program. The error is also
-	// exec.ErrNotFound.
+	// ErrNotFound is returned when there is no codex program where it was looked for. The error
+	// also matches exec.ErrNotFound.
 	ErrNotFound = errors.New("codex: program not found")
-	// ErrClosed is returned after the client was closed by its user.
+	// ErrClosed is returned by calls on a client that its user has closed, and by calls that
+	// Close interrupted.
 	ErrClosed = errors.New("codex: closed")
-	// ErrUsed is yielded when an iterator is ranged over a second time.
+	// ErrUsed is returned, as the only element, when an iterator of this package is ranged over
+	// a second time.
 	ErrUsed = errors.New("codex: used twice")
-	// ErrInterrupted is returned for a turn that was interrupted.
+	// ErrInterrupted is returned for a turn that was interrupted, by the client or by another
+	// one, before it ended.
 	ErrInterrupted = errors.New("codex: the turn was interrupted")
-	// ErrUnsupported is returned for a method that this server does not know.
+	// ErrUnsupported is returned when the server does not know a method, mostly because it is
+	// too old.
 	ErrUnsupported = errors.New("codex: not supported by this server")
-	// ErrExperimental is returned for what needs Options.Experimental.
+	// ErrExperimental is returned when the server offers a method or a field only with
+	// Options.Experimental.
 	ErrExperimental = errors.New("codex: needs the experimental API")
-	// ErrNoThread is returned for a thread that does not exist or is not loaded.
+	// ErrNoThread is returned when a thread does not exist, or when it is not loaded in the
+	// server.
 	ErrNoThread = errors.New("codex: no such thread")
-	// ErrNoTurn is returned when no turn runs that could be interrupted or steered.
+	// ErrNoTurn is returned when no turn is running that could be interrupted or steered.
 	ErrNoTurn = errors.New("codex: no active turn")
-	// ErrBusy is returned for a thread that another process writes to.
+	// ErrBusy is returned when another process is writing to the thread, so that this one must
+	// not.
 	ErrBusy = errors.New("codex: the thread has another writer")
-	// ErrInvalid is returned for params that the server does not accept.
+	// ErrInvalid is returned when the server does not accept the parameters of a request. The
+	// message names the reason.
 	ErrInvalid = errors.New("codex: invalid request")
-	// ErrOverflow is yielded when a turn's notifications were not read until they took
-	// more than Options.MaxBuffered.
+	// ErrOverflow is returned, as the last element, when a turn's notifications were not read
+	// until they took more than Options.MaxBuffered.
 	ErrOverflow = errors.New("codex: too many notifications were left unread")
 )
 
-// NotFoundError says where the program was looked for. It is [ErrNotFound] and
-// [exec.ErrNotFound].
+// NotFoundError is returned when there is no codex program. Tried lists the places where it was
+// looked for. It matches [ErrNotFound] and [exec.ErrNotFound].
 type NotFoundError struct {
 	Tried []string
 }
@@ -47,12 +55,14 @@ func (e *NotFoundError) Error() string {
 	return "codex: program not found (tried " + strings.Join(e.Tried, ", ") + "): install it with `npm install -g @openai/codex`, or set Options.Path"
 }
 
-// Is makes the error equal to the two sentinels.
+// Is reports whether target is [ErrNotFound] or [exec.ErrNotFound], so that [errors.Is] finds
+// both of them in this error.
 func (e *NotFoundError) Is(target error) bool {
 	return target == ErrNotFound || target == exec.ErrNotFound
 }
 
-// SpawnError says why the server could not be started.
+// SpawnError is returned when the server could not be started, for example because the
+// directory does not exist.
 type SpawnError struct {
 	Path, Dir string
 	Err       error
@@ -60,18 +70,22 @@ type SpawnError struct {
 
 func (e *SpawnError) Error() string { return "codex: starting the server: " + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the error of the attempt to start the process, often an [fs.PathError] or an
+// [exec.Error].
 func (e *SpawnError) Unwrap() error { return e.Err }
 
-// HandshakeError says why the server did not answer initialize.
+// HandshakeError is returned when the server did not answer initialize, or answered it with an
+// error.
 type HandshakeError struct{ Err error }
 
 func (e *HandshakeError) Error() string { return "codex: connecting: " + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the reason why the server did not become ready, such as an *[ExitError] or a
+// deadline.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// ExitError says how the server ended when Close had not ended it.
+// ExitError is returned when the server ended without Close, by itself or by a signal. It has
+// the end of stderr.
 type ExitError struct {
 	Code        int    // -1 when a signal ended it
 	Signal      string // "SIGKILL"; empty if none
@@ -99,7 +113,8 @@ func (e *ExitError) Error() string {
 	return what
 }
 
-// Unwrap returns what kept the end from being observed, mostly nil.
+// Unwrap returns the error that kept the end of the process from being observed. It is nil in
+// most cases.
 func (e *ExitError) Unwrap() error { return e.Err }
 
 // RPCError is the server's refusal of a request. Nearly all of them have the code -32600,
@@ -143,7 +158,8 @@ func (e *RPCError) unknownMethod() bool {
 	return e.Code == -32601 || strings.Contains(e.Message, "unknown variant `"+e.Method+"`")
 }
 
-// Is makes the error equal to the sentinel that its text means.
+// Is reports whether target is the sentinel that the server's error stands for, by its code or
+// its text.
 func (e *RPCError) Is(target error) bool {
 	if e.unknownMethod() {
 		return target == ErrUnsupported

@@ -474,7 +474,7 @@ func TestLive_killAndResume(t *testing.T) {
 	})
 }
 
-// A command that outlives its turn is seen by whoever listens to the thread.
+// A command that outlives its turn is seen by a listener of the thread.
 func TestLive_background(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, func(w *world) { w.decide(codex.Accept) })

@@ -28,7 +28,7 @@ type boxState struct {
 
 func newMailbox(max int) *mailbox { return &mailbox{max: max, changed: make(chan struct{})} }
 
-// update changes the state and wakes whoever waits. It returns what to wait on for the
+// update changes the state and wakes the readers that wait. It returns what to wait on for the
 // next change.
 func (m *mailbox) update(f func(s *boxState)) <-chan struct{} {
 	m.mu.Lock()
@@ -102,7 +102,7 @@ func (m *mailbox) attach() (ok bool) {
 	return ok
 }
 
-// abandon says that nobody will read, unless a reader has come.
+// abandon marks the mailbox as one without a reader, unless a reader has come.
 func (m *mailbox) abandon() {
 	m.update(func(s *boxState) {
 		if !s.attached {

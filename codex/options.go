@@ -87,7 +87,8 @@ type Options struct {
 	MaxBuffered int
 }
 
-// Spawner runs the server's process, here or elsewhere.
+// Spawner runs the server's process, here or elsewhere: in a container, over ssh, or as another
+// user.
 type Spawner = spawn.Spawner
 
 func (o *Options) withDefaults() *Options {
@@ -149,7 +150,8 @@ func tomlValue(v any) (string, error) {
 	return "", fmt.Errorf("a %T cannot be given on the command line", v)
 }
 
-// Program returns the path of the codex that [Connect] would run, or a *[NotFoundError].
+// Program returns the path of the codex program that [Connect] would run with these options, or
+// a *[NotFoundError].
 func (o *Options) Program() (string, error) { return o.withDefaults().find() }
 
 // find returns the program's path.

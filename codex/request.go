@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// Elicitation answers a question of an MCP server. The zero value declines.
+// Elicitation answers a question of an MCP server to the user. The zero value declines to
+// answer.
 type Elicitation struct {
 	// Action is "accept", "decline" or "cancel".
 	Action string

@@ -6,7 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Result is what a turn did.
+// Result is the outcome of a turn: its status, the agent's last message, its items and what it
+// used.
 type Result struct {
 	ThreadID string
 	TurnID   string

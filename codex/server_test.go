@@ -52,7 +52,7 @@ func start(t *testing.T, c *codex.Client) *codex.Thread {
 	return th
 }
 
-// Lines that are no messages, unknown ones and very long ones disturb nothing.
+// Lines that are not messages, unknown ones and very long ones disturb nothing.
 func TestServer_odd(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
@@ -156,7 +156,7 @@ func TestServer_silent(t *testing.T) {
 	}
 }
 
-// A server that ends during the handshake: the error says how.
+// A server that ends during the handshake: the error has the reason.
 func TestServer_diesEarly(t *testing.T) {
 	s := &codextest.Server{Handle: func(n *codextest.Session, c *item.Call) (any, error, bool) {
 		n.Exit(3)

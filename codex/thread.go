@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// ThreadOptions configures a thread. The zero value uses the server's configuration.
+// ThreadOptions configures a thread when it is opened. The zero value uses the configuration of
+// the server.
 type ThreadOptions struct {
 	// CWD is the working directory of the agent.
 	CWD string
@@ -134,7 +135,8 @@ func (r *routes) adopt(t *Thread) []delivery {
 	return r.release(s)
 }
 
-// StartThread starts a new conversation.
+// StartThread starts a new conversation with these options. The context bounds the request, not
+// the life of the thread.
 func (c *Client) StartThread(ctx context.Context, opts *ThreadOptions) (*Thread, error) {
 	return c.openThread(ctx, "thread/start", opts.params(map[string]any{}), opts)
 }
@@ -155,19 +157,22 @@ func (c *Client) ForkThread(ctx context.Context, id, lastTurnID string, opts *Th
 	return c.openThread(ctx, "thread/fork", opts.params(p), opts)
 }
 
-// ID returns the thread's id.
+// ID returns the thread's id, with which it can be resumed later and by other processes.
 func (t *Thread) ID() string { return t.id }
 
-// Info returns what the server answered when the thread was opened.
+// Info returns what the server answered when the thread was opened. It does not change with the
+// thread.
 func (t *Thread) Info() ThreadInfo { return t.info }
 
-// Usage returns the tokens that the thread has used, as the server last said.
+// Usage returns the tokens that the thread has used so far, according to the last notification
+// about them.
 func (t *Thread) Usage() (u item.TokenUsage) {
 	t.client.update(func(r *routes) { u = r.threads[t.id].track.usage })
 	return u
 }
 
-// Status returns what the thread is doing, as the server last said.
+// Status returns what the thread is doing at the moment, according to the last notification
+// about it.
 func (t *Thread) Status() (s item.Status) {
 	t.client.update(func(r *routes) { s = r.threads[t.id].track.status })
 	return s
@@ -211,7 +216,7 @@ func (t *Thread) Notifications(ctx context.Context) iter.Seq2[item.Notification,
 	return c.read(ctx, box, func(r *routes) { unsubscribe(&r.threads[t.id].subs, box) })
 }
 
-// Prompt is what a turn begins with.
+// Prompt is the input that a turn begins with, and settings that hold from this turn on.
 type Prompt struct {
 	// Input are the parts of the prompt.
 	Input []item.Input
@@ -227,7 +232,8 @@ type Prompt struct {
 	Extra map[string]any
 }
 
-// Text is a prompt of text.
+// Text returns a prompt that consists of a single text. Prompts with images are made from
+// [Prompt] directly.
 func Text(s string) *Prompt { return &Prompt{Input: []item.Input{&item.Text{Text: s}}} }
 
 func (p *Prompt) params(threadID string) map[string]any {
@@ -514,12 +520,14 @@ func (t *Thread) Revert(ctx context.Context, beforeTurnID string) (*item.Thread,
 	return &out.Thread, err
 }
 
-// Fork starts a conversation that begins like this one; see [Client.ForkThread].
+// Fork starts a new conversation that begins like this one, up to a turn; see
+// [Client.ForkThread].
 func (t *Thread) Fork(ctx context.Context, lastTurnID string, opts *ThreadOptions) (*Thread, error) {
 	return t.client.ForkThread(ctx, t.id, lastTurnID, opts)
 }
 
-// SetName gives the thread a name.
+// SetName gives the thread a name, which lists of threads show. It replaces the name that it
+// had.
 func (t *Thread) SetName(ctx context.Context, name string) error {
 	return t.client.Call(ctx, "thread/name/set", map[string]string{"threadId": t.id, "name": name}, nil)
 }

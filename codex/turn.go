@@ -18,7 +18,7 @@ type turnCore struct {
 	awaited bool // asked for, and not started yet
 	over    bool
 	boxes   []*mailbox
-	early   []item.Notification // of a turn that is not our own, for whoever joins
+	early   []item.Notification // of a turn that is not our own, for callers that join
 	result  *Result
 
 	done chan struct{}
@@ -156,7 +156,7 @@ func (t *Turn) Wait(ctx context.Context) (*Result, error) {
 
 // Interrupt stops the turn, or takes its prompt out of the queue. It returns when the
 // server has accepted that; the end of the turn follows. Commands that run in the
-// background go on. A turn that has ended is no error.
+// background go on. A turn that has ended is not an error.
 func (t *Turn) Interrupt(ctx context.Context) error {
 	if t.thread.withdraw(t) {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// API is a scripted Responses API. Its methods may be called from any goroutine.
+// API is a Responses API that answers from a script, on the loopback interface. Its methods may
+// be called from any goroutine.
 type API struct {
 	tb  testing.TB
 	srv *httptest.Server
@@ -23,7 +24,7 @@ type API struct {
 	closing  chan struct{}
 }
 
-// APIRequest is a request that the API got.
+// APIRequest is a request that the [API] received, with its headers and its body as they came.
 type APIRequest struct {
 	Path string
 	// Body is the JSON of the request. Its member input is the conversation.
@@ -64,10 +65,12 @@ func NewAPI(tb testing.TB) *API {
 	return a
 }
 
-// URL is the base address for the configuration of a model provider.
+// URL returns the base address of the API, which belongs into the configuration of a model
+// provider.
 func (a *API) URL() string { return a.srv.URL + "/v1" }
 
-// Reply adds replies for requests in their order.
+// Reply adds replies for requests of any kind, in their order. See [API.ReplyTo] for which
+// script answers.
 func (a *API) Reply(replies ...Reply) { a.ReplyTo("", replies...) }
 
 // ReplyTo adds replies for requests whose last prompt contains a text. Of the scripts that
@@ -95,7 +98,8 @@ func (a *API) add(to *script, replies []Reply) {
 	a.scripts = append(a.scripts, to)
 }
 
-// Requests returns the requests so far.
+// Requests returns the requests that the API has received so far, in the order of their
+// arrival.
 func (a *API) Requests() []*APIRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()

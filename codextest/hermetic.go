@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex"
 )
 
-// Home is a place in which the real program runs apart from everything else.
+// Home is a set of directories in which the real codex program runs apart from the user's own
+// configuration.
 type Home struct {
 	// Root holds all of it. Codex is CODEX_HOME, Project a trusted directory to work in.
 	Root, Codex, Project string
@@ -23,7 +24,7 @@ type Home struct {
 // config.toml and may be empty.
 func NewHome(tb testing.TB, api *API, config string) *Home {
 	tb.Helper()
-	// The program is told real paths by the system, so links are resolved before.
+	// The program gets real paths from the system, so links are resolved before.
 	root, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
 		tb.Fatal(err)

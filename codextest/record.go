@@ -36,7 +36,8 @@ type Recorder struct {
 	lines []Line
 }
 
-// Spawn starts a process and records it.
+// Spawn starts a process with the next spawner and records what is written to it and what it
+// writes.
 func (r *Recorder) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	next := r.Next
 	if next == nil {
@@ -57,7 +58,7 @@ func (r *Recorder) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process,
 	}, nil
 }
 
-// Lines returns what was said so far, in its order.
+// Lines returns what was written so far in both directions, in its order, as a copy.
 func (r *Recorder) Lines() []Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -25,7 +25,8 @@ type Replay struct {
 	err error
 }
 
-// NewReplay plays lines, which must be in their order.
+// NewReplay returns a spawner that plays these lines to each client. The lines must be in their
+// recorded order.
 func NewReplay(lines []Line) *Replay { return &Replay{lines: lines} }
 
 // Err is why the last run ended before the recording did; nil if it did not.
@@ -35,7 +36,8 @@ func (r *Replay) Err() error {
 	return r.err
 }
 
-// Spawn starts a run.
+// Spawn starts a run that plays the recorded lines from the start, without a process of the
+// system.
 func (r *Replay) Spawn(context.Context, spawn.Command) (spawn.Process, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

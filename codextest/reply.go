@@ -33,10 +33,11 @@ type Event struct {
 
 var replies atomic.Int64
 
-// Usage are the tokens that a reply reports.
+// Usage is the number of tokens, by kind, that a reply of the scripted [API] reports for
+// itself.
 type Usage struct{ Input, Cached, Output, Reasoning int }
 
-// Stream is a reply with the given events between its begin and its end, and the tokens
+// Stream returns a reply with the given events between its start and its end, and the tokens
 // that it reports.
 func Stream(u Usage, events ...Event) Reply {
 	id := fmt.Sprintf("resp_%d", replies.Add(1))
@@ -54,10 +55,10 @@ func Stream(u Usage, events ...Event) Reply {
 // defaultUsage is what replies report that do not say.
 var defaultUsage = Usage{Input: 100, Output: 20}
 
-// Say is a reply with one message, in a delta for each part.
+// Say returns a reply with one message of the agent, streamed with a delta for each part.
 func Say(parts ...string) Reply { return Stream(defaultUsage, Message(parts...)...) }
 
-// Calls is a reply with tool calls.
+// Calls returns a reply with tool calls, which [Call] and [Command] make, and no message.
 func Calls(calls ...[]Event) Reply {
 	var events []Event
 	for _, c := range calls {
@@ -66,13 +67,15 @@ func Calls(calls ...[]Event) Reply {
 	return Stream(defaultUsage, events...)
 }
 
-// Fail is a reply with an error.
+// Fail returns a reply that is an HTTP error with this status and message, in the form of the
+// API.
 func Fail(status int, message string) Reply {
 	body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": "scripted"}})
 	return Reply{Status: status, Body: string(body)}
 }
 
-// Message are the events of a message of the agent.
+// Message returns the events of a message of the agent, with a delta for each part, for use
+// with [Stream].
 func Message(parts ...string) []Event {
 	id := fmt.Sprintf("msg_%d", replies.Add(1))
 	events := []Event{itemEvent("response.output_item.added", map[string]any{"type": "message", "role": "assistant", "id": id, "content": []any{}})}
@@ -85,7 +88,8 @@ func Message(parts ...string) []Event {
 	}))
 }
 
-// Reason are the events of reasoning with the given parts of its summary.
+// Reason returns the events of reasoning with the given parts of its summary, for use with
+// [Stream].
 func Reason(summary ...string) []Event {
 	id := fmt.Sprintf("rs_%d", replies.Add(1))
 	events := []Event{itemEvent("response.output_item.added", map[string]any{"type": "reasoning", "id": id, "summary": []any{}})}
@@ -117,7 +121,8 @@ func Call(callID, namespace, name string, args any) []Event {
 	return []Event{itemEvent("response.output_item.done", item)}
 }
 
-// Command are the events of a command that runs in the sandbox.
+// Command returns the events of a call that runs a command in the sandbox, for use with
+// [Calls].
 func Command(callID, cmd string) []Event {
 	return Call(callID, "", "exec_command", map[string]any{"cmd": cmd})
 }

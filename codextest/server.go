@@ -26,11 +26,12 @@ type Server struct {
 	sessions []*Session
 }
 
-// Session is one run of a Server.
+// Session is one run of a [Server], from the spawning of its process to the exit, with a client
+// of its own.
 type Session struct {
 	server *Server
 	conn   *jsonrpc.Conn
-	out    io.WriteCloser // of the server, for lines that are no messages
+	out    io.WriteCloser // of the server, for lines that are not messages
 
 	mu     sync.Mutex
 	nextID int
@@ -42,7 +43,8 @@ type Session struct {
 	status spawn.ExitStatus
 }
 
-// ServerTurn is a turn that a script plays.
+// ServerTurn is a turn that a script of the [Server] plays: its ids, its prompt, and methods to
+// report what happens.
 type ServerTurn struct {
 	*Session
 	ThreadID, TurnID string
@@ -54,7 +56,7 @@ type ServerTurn struct {
 	ended bool
 }
 
-// Spawn starts a run of the server.
+// Spawn starts a run of the server, without a process of the system. Each run is a [Session].
 func (s *Server) Spawn(context.Context, spawn.Command) (spawn.Process, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -74,7 +76,7 @@ func (s *Server) Spawn(context.Context, spawn.Command) (spawn.Process, error) {
 	return &serverProcess{session: n, stdin: inW, stdout: outR}, nil
 }
 
-// Sessions returns the runs of the server so far.
+// Sessions returns the runs of the server so far, in the order in which they were started.
 func (s *Server) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +99,7 @@ func (s *Session) note(m *jsonrpc.Message) *item.Call {
 	return c
 }
 
-// Calls returns what the client asked and said so far.
+// Calls returns the requests and notifications that the client has sent so far, in their order.
 func (s *Session) Calls() []*item.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +188,7 @@ func (t *ServerTurn) state(status string, failure any) map[string]any {
 	return map[string]any{"id": t.TurnID, "items": []any{}, "status": status, "error": failure}
 }
 
-// End ends the turn; later calls do nothing.
+// End ends the turn with a status and, if it failed, the error. Later calls do nothing.
 func (t *ServerTurn) End(status string, failure any) {
 	t.mu.Lock()
 	ended := t.ended
@@ -198,7 +200,8 @@ func (t *ServerTurn) End(status string, failure any) {
 	}
 }
 
-// About sends a notification about the turn: fields, with its ids added.
+// About sends a notification with these fields and the ids of the thread and the turn added to
+// them.
 func (t *ServerTurn) About(method string, fields map[string]any) {
 	p := map[string]any{"threadId": t.ThreadID, "turnId": t.TurnID}
 	for k, v := range fields {
@@ -207,7 +210,7 @@ func (t *ServerTurn) About(method string, fields map[string]any) {
 	t.Notify(method, p)
 }
 
-// Say sends a whole message of the agent.
+// Say sends a whole message of the agent: the start of its item, one delta, and its end.
 func (t *ServerTurn) Say(text string) {
 	id := t.id("msg")
 	t.About("item/started", map[string]any{"item": &item.AgentMessage{ItemHead: item.ItemHead{ID: id}}, "startedAtMs": 1})
@@ -215,23 +218,24 @@ func (t *ServerTurn) Say(text string) {
 	t.About("item/completed", map[string]any{"item": &item.AgentMessage{ItemHead: item.ItemHead{ID: id}, Text: text}, "completedAtMs": 1})
 }
 
-// Notify sends a notification. A client that is gone is no error.
+// Notify sends a notification to the client. It is not an error if the client is gone.
 func (s *Session) Notify(method string, params any) {
 	_ = s.conn.Notify(context.Background(), method, params)
 }
 
-// Ask sends a request and waits for the client's answer.
+// Ask sends a request to the client and waits for its answer, or for the end of the context.
 func (s *Session) Ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	return s.conn.Call(ctx, method, params)
 }
 
-// Line writes a line as it is, between others. It may be anything.
+// Line writes a line as it is, between the others. It may be anything, including text that is
+// not JSON.
 func (s *Session) Line(line string) { _, _ = io.WriteString(s.out, line+"\n") }
 
-// Exit ends the server as a process would end.
+// Exit ends the server with an exit code, as a process that ends by itself would.
 func (s *Session) Exit(code int) { s.end(spawn.ExitStatus{Code: code}) }
 
-// Kill ends the server as a signal would, such as "SIGKILL".
+// Kill ends the server as a signal would, which is given by its name, such as "SIGKILL".
 func (s *Session) Kill(signal string) { s.end(spawn.ExitStatus{Code: -1, Signal: signal}) }
 
 func (s *Session) end(status spawn.ExitStatus) {

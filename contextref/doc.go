@@ -10,17 +10,16 @@
 //
 //	What the user typed…
 //
-// The second line holds a space behind the mark. [Build] makes such a message,
-// [Parse] takes it apart again: the text, the kinds and every field that stands on
-// a line come back as they were. Fields that do not stand on a line travel beside
-// the message in its member contexts, which is [References]; [Join] puts the two
-// together.
+// The second line holds a space after the mark. [Build] makes such a message, [Parse] takes it
+// apart again: the text, the kinds and every field that stands on a line come back as they
+// were. Fields that do not stand on a line travel beside the message in its member contexts,
+// which is [References]; [Join] puts the two together.
 //
 // A message has at most one block, at its start. The one text that does not come
-// back is a text without references that itself begins with a block: it cannot be
-// told from a message with references.
+// back is a text without references that itself begins with a block: it cannot be distinguished
+// from a message with references.
 //
 // Labels are Chinese or English. Everything in this package is a pure function and
-// may be used from several goroutines; a Reference is not to be changed while
-// somebody reads it.
+// may be used from several goroutines; a Reference must not be changed while another goroutine
+// reads it.
 package contextref

@@ -2,10 +2,11 @@ package contextref
 
 import "strconv"
 
-// Language is the language of the labels in a block.
+// Language is the language of the labels in a block. Readers understand all languages,
+// whichever was written.
 type Language int
 
-// The languages. The zero value is Chinese, in which the format was made.
+// The languages of the labels. The zero value is Chinese, in which the format was made first.
 const (
 	Chinese Language = iota
 	English
@@ -75,7 +76,7 @@ const (
 	iconWorkspace = "🏠"
 	iconImage     = "🖼"
 
-	warning = "⚠️" // behind the output of a terminal that holds an error
+	warning = "⚠️" // after the output of a terminal that holds an error
 )
 
 // variation asks for the coloured form of the character before it. Some programs

@@ -65,7 +65,7 @@ func parseLine(s, header string) Reference {
 }
 
 // parseIn reads a line and holds it against the line that is made of what was
-// read: whatever the reading took too lightly is no line.
+// read: whatever the reading took too lightly is not a line.
 func parseIn(s string, l *labels) Reference {
 	icon, rest, _ := strings.Cut(s, " ")
 	read := readers[strings.ReplaceAll(icon, variation, "")]
@@ -91,7 +91,7 @@ func canonical(s string) string {
 	return strings.ReplaceAll(s, variation, "")
 }
 
-// readers read what follows an icon; nil is what is no line of the kind.
+// readers read what follows an icon; nil means that it is not a line of the kind.
 var readers map[string]func(s string, l *labels) Reference
 
 // The table is made here because some of its functions use it.
@@ -169,7 +169,7 @@ func readImage(s string, _ *labels) Reference {
 	return &Image{Name: name, Size: trimBrackets(rest)}
 }
 
-// cutQuoted cuts `name` off the start of s and the space behind it.
+// cutQuoted cuts `name` off the start of s and the space after it.
 func cutQuoted(s string) (name, rest string) {
 	name, rest, _ = strings.Cut(strings.TrimPrefix(s, "`"), "`")
 	return name, strings.TrimPrefix(rest, " ")

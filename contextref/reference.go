@@ -6,7 +6,8 @@ import "encoding/json"
 // in contexts.
 type Kind string
 
-// The kinds. A kind that is none of these is kept by [Unknown].
+// The kinds of references that have a type here. A reference of any other kind is kept as an
+// [Unknown].
 const (
 	KindFile      Kind = "FileReference"
 	KindWeb       Kind = "WebReference"
@@ -32,7 +33,8 @@ type Reference interface {
 	line(l *labels) (string, error)
 }
 
-// Beside is what every reference has beside its line: it is in contexts only.
+// Beside is what every reference has beside its line of text. It is part of the contexts only,
+// not of the line.
 type Beside struct {
 	DisplayType string                     `json:"displayType,omitempty"` // how a front end shows it: TAG
 	Extra       map[string]json.RawMessage `json:"-"`                     // members that the type has no field for
@@ -40,27 +42,30 @@ type Beside struct {
 
 func (b *Beside) beside() *Beside { return b }
 
-// File refers to a file.
+// File is a reference to a file. Its path stands on the line; the full path is in the contexts
+// only.
 type File struct {
 	Path     string `json:"path"` // stands on the line; no back quote, no line break
 	FullPath string `json:"fullPath,omitempty"`
 	Beside
 }
 
-// Kind is KindFile.
+// Kind returns [KindFile], which the contexts have as the member type of a reference to a file.
 func (*File) Kind() Kind { return KindFile }
 
-// Web refers to a page.
+// Web is a reference to a page of the web. Its address stands on the line, with the title after
+// it.
 type Web struct {
 	URL   string `json:"url"`             // stands on the line; no white space
 	Title string `json:"title,omitempty"` // stands on the line if it is not empty
 	Beside
 }
 
-// Kind is KindWeb.
+// Kind returns [KindWeb], which the contexts have as the member type of a reference to a page.
 func (*Web) Kind() Kind { return KindWeb }
 
-// Folder refers to a directory.
+// Folder is a reference to a directory. The number of its files stands on the line if it is
+// known.
 type Folder struct {
 	Path      string `json:"path"`                // stands on the line; no back quote, no line break
 	FileCount *int   `json:"fileCount,omitempty"` // stands on the line if it is known
@@ -68,22 +73,26 @@ type Folder struct {
 	Beside
 }
 
-// Kind is KindFolder.
+// Kind returns [KindFolder], which the contexts have as the member type of a reference to a
+// directory.
 func (*Folder) Kind() Kind { return KindFolder }
 
-// Symbol refers to a name in a program.
+// Symbol is a reference to a name in a program, such as a function, with its type and its
+// place.
 type Symbol struct {
 	Name       string `json:"name"`                 // stands on the line; no back quote
 	SymbolType string `json:"symbolType,omitempty"` // FUNCTION, CLASS, …; stands on the line if it is not empty; no closing bracket
 	File       string `json:"file,omitempty"`       // stands on the line if it is not empty
-	Line       int    `json:"line,omitempty"`       // stands on the line behind File if it is not 0
+	Line       int    `json:"line,omitempty"`       // stands on the line after File if it is not 0
 	Beside
 }
 
-// Kind is KindSymbol.
+// Kind returns [KindSymbol], which the contexts have as the member type of a reference to a
+// symbol.
 func (*Symbol) Kind() Kind { return KindSymbol }
 
-// Terminal refers to the output of a terminal.
+// Terminal is a reference to the output of a terminal. The line has the number of its lines,
+// not the text.
 type Terminal struct {
 	Lines   int    `json:"lines"`             // stands on the line
 	IsError bool   `json:"isError,omitempty"` // stands on the line as a warning sign
@@ -91,10 +100,12 @@ type Terminal struct {
 	Beside
 }
 
-// Kind is KindTerminal.
+// Kind returns [KindTerminal], which the contexts have as the member type of a reference to a
+// terminal.
 func (*Terminal) Kind() Kind { return KindTerminal }
 
-// Problems refers to what a compiler or linter found.
+// Problems is a reference to what a compiler or linter found. The line has their number and
+// their severity.
 type Problems struct {
 	Count    int             `json:"count"`              // stands on the line
 	Severity string          `json:"severity,omitempty"` // ERROR, WARNING, …; stands on the line if it is not empty; no closing bracket
@@ -102,35 +113,42 @@ type Problems struct {
 	Beside
 }
 
-// Kind is KindProblems.
+// Kind returns [KindProblems], which the contexts have as the member type of a reference to
+// problems.
 func (*Problems) Kind() Kind { return KindProblems }
 
-// Git refers to something that Git shows.
+// Git is a reference to something that git shows, such as a diff or a commit, whose type stands
+// on the line.
 type Git struct {
 	GitType string `json:"gitType"` // DIFF, COMMIT, …; stands on the line
 	Content string `json:"content,omitempty"`
 	Beside
 }
 
-// Kind is KindGit.
+// Kind returns [KindGit], which the contexts have as the member type of a reference to git.
 func (*Git) Kind() Kind { return KindGit }
 
-// Selection refers to what is selected in the editor.
+// Selection is a reference to what is selected in the editor. The selected text is in the
+// contexts only.
 type Selection struct {
 	Content string `json:"content,omitempty"`
 	Beside
 }
 
-// Kind is KindSelection.
+// Kind returns [KindSelection], which the contexts have as the member type of a reference to a
+// selection.
 func (*Selection) Kind() Kind { return KindSelection }
 
-// Workspace refers to the whole workspace.
+// Workspace is a reference to the whole workspace of the editor. It has nothing but its kind on
+// the line.
 type Workspace struct{ Beside }
 
-// Kind is KindWorkspace.
+// Kind returns [KindWorkspace], which the contexts have as the member type of a reference to
+// the workspace.
 func (*Workspace) Kind() Kind { return KindWorkspace }
 
-// Image refers to a picture.
+// Image is a reference to a picture. Its name and its size, if that is known, stand on the
+// line.
 type Image struct {
 	Name     string `json:"name"`           // stands on the line; no back quote, no line break
 	Size     string `json:"size,omitempty"` // stands on the line if it is not empty, as 12KB; see [ImageSize]
@@ -138,7 +156,8 @@ type Image struct {
 	Beside
 }
 
-// Kind is KindImage.
+// Kind returns [KindImage], which the contexts have as the member type of a reference to a
+// picture.
 func (*Image) Kind() Kind { return KindImage }
 
 // Unknown is a reference of a kind that this package does not know: a line of a
@@ -150,5 +169,6 @@ type Unknown struct {
 	Beside
 }
 
-// Kind is the member type of contexts, "" for a line of a block.
+// Kind returns the member type that the reference has in the contexts, or "" for a line of a
+// block.
 func (u *Unknown) Kind() Kind { return u.Type }

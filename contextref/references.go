@@ -26,7 +26,8 @@ var makers = map[Kind]func() Reference{
 	KindImage:     func() Reference { return &Image{} },
 }
 
-// MarshalJSON writes the references in their order, the type first.
+// MarshalJSON writes the references as an array of objects in their order, each with its type
+// as the first member.
 func (refs References) MarshalJSON() ([]byte, error) {
 	out := []byte{'['}
 	for i, r := range refs {
@@ -91,8 +92,8 @@ func appendMembers(out, object []byte) []byte {
 	return out
 }
 
-// UnmarshalJSON reads an array of objects. An element that is no object is an
-// error; a member of another type than its field is kept in Extra.
+// UnmarshalJSON reads an array of objects. An element that is not an object is an error; a
+// member of another type than its field is kept in Extra.
 func (refs *References) UnmarshalJSON(data []byte) error {
 	var objects []map[string]json.RawMessage
 	if err := json.Unmarshal(data, &objects); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// logState is what the store remembers of a log that it wrote to. It belongs to whoever
-// holds the turn.
+// logState is what the store remembers of a log that it wrote to. It belongs to the goroutine
+// that holds the turn.
 type logState struct {
 	turn  chan struct{} // holds the right to write
 	known bool          // whether tip is what the server had after our last write

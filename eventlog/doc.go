@@ -15,7 +15,7 @@
 //
 // Readers see strictly increasing (Seq, Sub). [Log.Read] yields what was stored when it was
 // called and ends; [Log.Follow] goes on with what is stored later, and yields every durable
-// event after its cursor exactly once, whoever wrote it and whatever happens to the
+// event after its cursor exactly once, whichever process wrote it and whatever happens to the
 // connection. Deltas are best effort: one may be missing, none is repeated or out of order.
 // Different logs have no common order.
 //

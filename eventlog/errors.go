@@ -9,9 +9,11 @@ var (
 	// ErrConflict is returned by Append when the log's last event is not the expected one. Nothing
 	// was written. It is wrapped by a [*ConflictError], which has the number of the last event.
 	ErrConflict = errors.New("eventlog: the log has another last event than expected")
-	// ErrNotFound is returned when a session has no log, no snapshot, or no lease.
+	// ErrNotFound is returned when a session has no log, no snapshot, or no lease, depending on
+	// the call.
 	ErrNotFound = errors.New("eventlog: not found")
-	// ErrTrimmed is returned by readers whose cursor is before the oldest stored event.
+	// ErrTrimmed is returned by readers whose cursor is before the oldest stored event, so that
+	// events are missing.
 	ErrTrimmed = errors.New("eventlog: the events after the cursor were trimmed")
 	// ErrEpoch is returned by readers whose cursor does not belong to the log as it is now: the log
 	// was created again, restored, or has lost events.
@@ -20,7 +22,8 @@ var (
 	// reserve free. Nothing was written, unless other programs filled the disk to its end during the
 	// call: then a repeated Append may find its events stored, and get ErrConflict.
 	ErrFull = errors.New("eventlog: the store is full")
-	// ErrTooLarge is returned by writers for data over Options.MaxAppend. Nothing was written.
+	// ErrTooLarge is returned by writers for data that is larger than Options.MaxAppend.
+	// Nothing was written.
 	ErrTooLarge = errors.New("eventlog: the data is too large")
 	// ErrFormat is returned for a store, record or backup of a newer format than this package reads.
 	ErrFormat = errors.New("eventlog: the format is newer than this program")
@@ -33,6 +36,7 @@ var (
 	// ErrSession is returned for the name of a session that is not 1 to 128 letters, digits, '-' or '_'.
 	ErrSession = errors.New("eventlog: not a valid session name")
 	// ErrNoSnapshot is returned by Trim when no snapshot covers the events to be trimmed.
+	// Nothing was trimmed.
 	ErrNoSnapshot = errors.New("eventlog: no snapshot covers the events to trim")
 	// ErrLeaseHeld is returned by Acquire while another owner holds the lease. It is wrapped by a
 	// [*LeaseHeldError].
@@ -45,28 +49,32 @@ var (
 	ErrClosed = errors.New("eventlog: the store is closed")
 )
 
-// ConflictError is an ErrConflict with the numbers that differ.
+// ConflictError is returned when the log has another last event than the writer expected. It
+// matches [ErrConflict].
 type ConflictError struct {
 	Session  string
 	Expected uint64 // what the writer expected
 	Last     uint64 // the log's last event; 0 for an empty log
 }
 
-// Error names the session and both numbers.
+// Error returns a message that names the session, the last event of its log, and the one that
+// was expected.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("eventlog: the last event of %s is %d, not %d as expected", e.Session, e.Last, e.Expected)
 }
 
-// Unwrap returns ErrConflict.
+// Unwrap returns [ErrConflict], so that [errors.Is] recognizes the error without its numbers.
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
-// LockedError is an ErrLocked with the owner of the directory.
+// LockedError is returned when another process has the data directory open, and names it. It
+// matches [ErrLocked].
 type LockedError struct {
 	Dir string
 	PID int // of the process that has the directory; 0 if it is not known
 }
 
-// Error names the directory and the process.
+// Error returns a message that names the directory and, if it is known, the process that has
+// it.
 func (e *LockedError) Error() string {
 	if e.PID == 0 {
 		return fmt.Sprintf("eventlog: the data directory %s is in use by another process", e.Dir)
@@ -74,25 +82,27 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("eventlog: the data directory %s is in use by process %d", e.Dir, e.PID)
 }
 
-// Unwrap returns ErrLocked.
+// Unwrap returns [ErrLocked], so that [errors.Is] recognizes the error without the process.
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// DamageError is an ErrDamaged with the events that are missing.
+// DamageError is returned when events of a log are missing, and names them. It matches
+// [ErrDamaged].
 type DamageError struct{ Damage }
 
-// Error names the session and the missing events.
+// Error returns a message that names the session, the missing events, and why they are missing.
 func (e *DamageError) Error() string { return "eventlog: " + e.String() }
 
-// Unwrap returns ErrDamaged.
+// Unwrap returns [ErrDamaged], so that [errors.Is] recognizes the error without the events.
 func (e *DamageError) Unwrap() error { return ErrDamaged }
 
-// LeaseHeldError is an ErrLeaseHeld with the present owner.
+// LeaseHeldError is returned when another owner holds the lease of a session, and names it. It
+// matches [ErrLeaseHeld].
 type LeaseHeldError struct{ Session, Owner string }
 
-// Error names the session and the owner.
+// Error returns a message that names the session and the owner that holds its lease.
 func (e *LeaseHeldError) Error() string {
 	return fmt.Sprintf("eventlog: %s holds the lease of %s", e.Owner, e.Session)
 }
 
-// Unwrap returns ErrLeaseHeld.
+// Unwrap returns [ErrLeaseHeld], so that [errors.Is] recognizes the error without the owner.
 func (e *LeaseHeldError) Unwrap() error { return ErrLeaseHeld }

@@ -20,7 +20,7 @@ type Cursor struct {
 	Seq, Sub uint64
 }
 
-// String returns the cursor as epoch:seq.sub.
+// String returns the cursor in the form epoch:seq.sub, for logs and for messages to people.
 func (c Cursor) String() string { return fmt.Sprintf("%s:%d.%d", c.Epoch, c.Seq, c.Sub) }
 
 // Snapshot is the state of a session after an event, as the writer of the log made it.
@@ -30,7 +30,8 @@ type Snapshot struct {
 	Data   []byte
 }
 
-// SessionInfo describes a log.
+// SessionInfo describes the log of a session: its first and last event, the time of the last,
+// and its size.
 type SessionInfo struct {
 	Session     string
 	First, Last uint64    // the oldest and newest stored events
@@ -46,7 +47,8 @@ type Damage struct {
 	Reason   string
 }
 
-// String says which events are lost, and why.
+// String returns a text for people that names the session, the events that are lost, and the
+// reason.
 func (d Damage) String() string {
 	if d.To == 0 {
 		return fmt.Sprintf("session %s has lost its events from %d on: %s", d.Session, d.From, d.Reason)
@@ -54,7 +56,8 @@ func (d Damage) String() string {
 	return fmt.Sprintf("session %s has lost its events %d to %d: %s", d.Session, d.From, d.To, d.Reason)
 }
 
-// Usage says how much of a store is used.
+// Usage reports how much of a store's space is used, and warns before writers fail with
+// ErrFull.
 type Usage struct {
 	Bytes, Quota int64  // of logs and snapshots
 	Free         int64  // bytes of the disk that writers may still use; -1 for a cluster

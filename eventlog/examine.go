@@ -11,7 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Health is what [Examine] finds.
+// Health is what [Examine] finds out about a data directory or a cluster, without opening a
+// store.
 type Health struct {
 	Owner   int    // of a data directory: the process that has it open, 0 for none
 	Free    int64  // of a data directory: the bytes that can still be written to its disk

@@ -80,8 +80,8 @@ func (f *feed) take(ctx context.Context) (message, error) {
 	}
 }
 
-// get asks for one message, which is cheaper than a consumer for the few messages that most readers
-// are behind. Where there is none, or the request fails, the feed goes on with a consumer.
+// get asks for one message, which is cheaper than a consumer for the few messages that most
+// readers lack. Where there is none, or the request fails, the feed goes on with a consumer.
 func (f *feed) get(ctx context.Context) (message, bool) {
 	msg, err := f.stream.GetMsg(ctx, max(1, f.next), jetstream.WithGetMsgSubject(f.subject))
 	if err != nil {

@@ -79,7 +79,7 @@ func (s *Store) leaseHeld(ctx context.Context, session string) (bool, error) {
 // for AppendDelta.
 func (l *Lease) Epoch() uint64 { return l.epoch }
 
-// Session returns the name of the session that the lease is for.
+// Session returns the name of the session that the lease is for, as it was acquired.
 func (l *Lease) Session() string { return l.session }
 
 // Renew starts the lease's time again. The error is ErrLeaseLost once another owner may have it; after any
@@ -148,7 +148,8 @@ func (l *Lease) Keep(ctx context.Context) error {
 	}
 }
 
-// Release gives the lease back. Releasing a lost lease is not an error.
+// Release gives the lease back, so that others can acquire it at once. Releasing a lost lease
+// is not an error.
 func (l *Lease) Release(ctx context.Context) error {
 	ctx, end, err := l.store.beginWrite(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ type Log struct {
 	session string
 }
 
-// Session returns the name of the log's session.
+// Session returns the name of the session that the log belongs to, as it was opened.
 func (l *Log) Session() string { return l.session }
 
 // Last returns the place after the newest durable event. The error is ErrNotFound for a log without events.

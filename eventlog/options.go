@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Defaults of [Options].
+// The values that [Options] has by default, for the fields that are zero. Sizes are in bytes.
 const (
 	DefaultQuota        = 10 << 30
 	DefaultReserve      = 256 << 20

@@ -8,7 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Snapshot returns the newest snapshot. The error is ErrNotFound where the log has none.
+// Snapshot returns the newest snapshot of the log. The error is ErrNotFound where the log has
+// none.
 func (l *Log) Snapshot(ctx context.Context) (Snapshot, error) {
 	ctx, end, err := l.begin(ctx)
 	if err != nil {

@@ -227,7 +227,8 @@ func joinContexts(ctx, other context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel(context.Canceled) }
 }
 
-// Sessions lists all logs, ordered by name.
+// Sessions returns the logs of all sessions in the store, with their first and last events,
+// ordered by name.
 func (s *Store) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	ctx, end, err := s.begin(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func streamConfigs(o *Options) []jetstream.StreamConfig {
 		Replicas: o.Replicas,
 		Discard:  jetstream.DiscardNew,
 		MaxBytes: o.Quota,
-		// A direct read may be answered by a replica that is behind.
+		// A direct read may be answered by a replica that is not up to date.
 		AllowDirect: o.Replicas == 1,
 		// The expected sequence replaces the server's window of message ids.
 		Duplicates: 100 * time.Millisecond,

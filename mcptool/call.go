@@ -6,7 +6,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Call is a call of a tool that runs in this process.
+// Call describes the call of a tool that runs in this process: its id, its name, and the client
+// that calls.
 type Call struct {
 	// ToolUseID is the id of the model's tool_use block.
 	ToolUseID string

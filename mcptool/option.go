@@ -2,7 +2,8 @@ package mcptool
 
 import "github.com/modelcontextprotocol/go-sdk/mcp"
 
-// Option says more about a tool than [NewTool] can know.
+// Option adds to the description of a tool what [NewTool] cannot infer from the type of its
+// function.
 type Option func(*mcp.Tool)
 
 // Annotations gives the hints of a tool: whether it only reads, destroys, may
@@ -11,7 +12,8 @@ func Annotations(a mcp.ToolAnnotations) Option {
 	return func(t *mcp.Tool) { t.Annotations = &a }
 }
 
-// Title is the name of a tool for people.
+// Title returns an option that sets the name of the tool as people see it. The model sees the
+// other one.
 func Title(title string) Option {
 	return func(t *mcp.Tool) { t.Title = title }
 }
@@ -22,7 +24,8 @@ func InputSchema(schema any) Option {
 	return func(t *mcp.Tool) { t.InputSchema = schema }
 }
 
-// Meta adds a member to the tool's _meta.
+// Meta returns an option that adds a member to the tool's _meta, which clients of MCP interpret
+// as they like.
 func Meta(key string, value any) Option {
 	return func(t *mcp.Tool) {
 		if t.Meta == nil {
@@ -32,19 +35,22 @@ func Meta(key string, value any) Option {
 	}
 }
 
-// MetaAlwaysLoad is the member of _meta that AlwaysLoad sets.
+// MetaAlwaysLoad is the member of a tool's _meta that [AlwaysLoad] sets and that the CLI looks
+// for.
 const MetaAlwaysLoad = "anthropic/alwaysLoad"
 
 // AlwaysLoad puts the tool into the prompt from the first turn on, where the
 // CLI would otherwise let the model search for it.
 func AlwaysLoad() Option { return Meta(MetaAlwaysLoad, true) }
 
-// SearchHint helps the model to find a tool that is not loaded.
+// SearchHint returns an option with words by which the model finds a tool that is loaded on
+// demand.
 func SearchHint(hint string) Option { return Meta("anthropic/searchHint", hint) }
 
 // MaxResultSize is the number of characters up to which a result is given to
 // the model as it is. The CLI puts longer ones into a file.
 func MaxResultSize(chars int) Option { return Meta("anthropic/maxResultSizeChars", chars) }
 
-// EndTurn ends the turn behind a call of the tool.
+// EndTurn returns an option that ends the turn after a call of the tool, without a further
+// answer of the model.
 func EndTurn() Option { return Meta("claude/endTurn", true) }

@@ -24,8 +24,8 @@ type Tool struct {
 // know it as mcp__server__name.
 func (t Tool) Name() string { return t.def.Name }
 
-// AddTo adds the tool to a server, in place of one with the same name. Clients
-// that are connected are told.
+// AddTo adds the tool to a server, in place of one with the same name. Clients that are
+// connected are notified.
 func (t Tool) AddTo(s *mcp.Server) { s.AddTool(t.def, t.call) }
 
 // Definition is what a client is shown of the tool: its name, its description and the schema of
@@ -124,7 +124,7 @@ func newToolInput[In any](def *mcp.Tool) (*toolInput, error) {
 		def.InputSchema = schema
 	}
 	if schema == nil || schema.Type != "object" {
-		return nil, fmt.Errorf("the input is no object")
+		return nil, fmt.Errorf("the input is not an object")
 	}
 	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {
@@ -175,7 +175,8 @@ func hasDefaults(s *jsonschema.Schema) bool {
 	return false
 }
 
-// Result is the result for what a tool returned.
+// Result returns the MCP result for a value that a tool returned: a text, content blocks, or
+// the JSON of anything else.
 func Result(out any) *mcp.CallToolResult {
 	switch v := out.(type) {
 	case nil:

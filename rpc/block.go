@@ -16,13 +16,15 @@ type ContentBlock interface {
 	block()
 }
 
-// TextBlock is text.
+// TextBlock is a block of text in a message of the model or of the user. Citations are in
+// Extra.
 type TextBlock struct {
 	Text  string `json:"text"`
 	Extra Extra  `json:"-"` // citations, …
 }
 
-// ThinkingBlock is what the model thought.
+// ThinkingBlock is a block of the model's thoughts, or of a summary of them. Signature proves
+// them to the API.
 type ThinkingBlock struct {
 	Thinking  string `json:"thinking"`
 	Signature string `json:"signature,omitempty"`
@@ -46,7 +48,8 @@ type ToolUseBlock struct {
 	Extra     Extra   `json:"-"`
 }
 
-// ToolResultBlock is what a tool gave back.
+// ToolResultBlock is the result of a tool call, in a user message. Truncated is set if the
+// content was cut.
 type ToolResultBlock struct {
 	ToolUseID string  `json:"tool_use_id"`
 	Content   ui.JSON `json:"content,omitempty"` // a string or blocks
@@ -63,7 +66,8 @@ type OtherBlock struct {
 	Extra     Extra  `json:"-"`
 }
 
-// UnknownBlock is a block of any other type.
+// UnknownBlock is a block of a type that this package does not know. Data is the block as it
+// was.
 type UnknownBlock struct {
 	OriginalType string  `json:"originalType"`
 	Data         ui.JSON `json:"data"`

@@ -9,10 +9,12 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// CapabilityOutputDelta is the capability of clients that want tool_progress.
+// CapabilityOutputDelta is the capability of clients that want the output of running tools, in
+// tool_progress messages.
 const CapabilityOutputDelta = "output_delta"
 
-// Converter makes messages from the events of one session. It is for one goroutine.
+// Converter makes messages from the events of one session and numbers them. It is not safe for
+// concurrent use.
 type Converter struct {
 	stream      string // evt-<8 hex>-
 	n           uint64
@@ -33,7 +35,8 @@ func NewConverter(stream string, n uint64, capabilities ...string) *Converter {
 	return c
 }
 
-// Last is the number of the last stream event, to go on from elsewhere.
+// Last returns the number of the last stream event, from which another Converter of the session
+// can continue.
 func (c *Converter) Last() uint64 { return c.n }
 
 // Messages returns the messages of an event: one mostly, two where an answer ends,
@@ -66,7 +69,7 @@ func (c *Converter) Messages(ev ui.Event) []Message {
 		c.start(&ev.Header, ev.Index, blockOr(ev.Block, ev.BlockType, &UnknownBlock{OriginalType: ev.BlockType}))
 	case *ui.BlockStop:
 		c.event(&ev.Header, &ContentBlockStopEvent{Index: ev.Index, Incomplete: ev.Incomplete})
-	case *ui.MessageDelta: // told again with the end
+	case *ui.MessageDelta: // repeated at the end
 	case *ui.MessageComplete:
 		c.messageComplete(ev)
 	case *ui.UnknownStream:

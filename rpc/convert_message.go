@@ -7,8 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// wholeMessage is the message of an event that is no part of a stream, nil if there
-// is none.
+// wholeMessage is the message of an event that is not part of a stream, nil if there is none.
 func wholeMessage(ev ui.Event) Message {
 	switch ev := ev.(type) {
 	case *ui.AssistantMessage:

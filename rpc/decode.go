@@ -22,9 +22,8 @@ const maxDepth = 2 * ui.MaxDepth
 
 var errDeep = fmt.Errorf("rpc: the message nests deeper than %d levels", maxDepth)
 
-// Decode reads one message. A message, event, delta or block of a type that is not
-// known is no error. The error says what is no JSON, or which member has another JSON
-// type than it must.
+// Decode reads one message. A message, event, delta or block of a type that is not known is not
+// an error. The error names what is not JSON, or the member that has the wrong JSON type.
 func Decode(data []byte) (Message, error) {
 	if bytes.HasPrefix(data, []byte(deltaUUIDHead)) {
 		if m, ok := decodeDeltaFrame(string(data)); ok {
@@ -124,7 +123,7 @@ func typeOf(data []byte) (string, error) {
 		return "", errNoObject
 	}
 	var typ string
-	_ = json.Unmarshal(members["type"], &typ) // any other type is no known one
+	_ = json.Unmarshal(members["type"], &typ) // any other type is unknown
 	return typ, nil
 }
 

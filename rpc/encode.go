@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Encode returns the JSON of a message, in one line.
+// Encode returns the JSON of a message in one line, without a newline at its end. [Append]
+// avoids the allocation.
 func Encode(m Message) ([]byte, error) { return Append(nil, m) }
 
 // Append appends the JSON of a message. Streamed deltas, nearly all messages of a

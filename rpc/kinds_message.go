@@ -34,242 +34,242 @@ var messageTypes = map[string]func() Message{
 	"unknown":             func() Message { return new(UnknownMessage) },
 }
 
-// Type is user.
+// Type returns "user", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*UserMessage) Type() string { return "user" }
 
 func (*UserMessage) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (u *UserMessage) MarshalJSON() ([]byte, error) { return marshal(u, u.Extra) }
 
-// Type is assistant.
+// Type returns "assistant", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*AssistantMessage) Type() string { return "assistant" }
 
 func (*AssistantMessage) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (a *AssistantMessage) MarshalJSON() ([]byte, error) { return marshal(a, a.Extra) }
 
-// Type is result.
+// Type returns "result", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*ResultMessage) Type() string { return "result" }
 
 func (*ResultMessage) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (r *ResultMessage) MarshalJSON() ([]byte, error) { return marshal(r, r.Extra) }
 
-// Type is stream_event.
+// Type returns "stream_event", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*StreamEvent) Type() string { return "stream_event" }
 
 func (*StreamEvent) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (s *StreamEvent) MarshalJSON() ([]byte, error) { return marshal(s, s.Extra) }
 
-// Type is error.
+// Type returns "error", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*ErrorMessage) Type() string { return "error" }
 
 func (*ErrorMessage) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (e *ErrorMessage) MarshalJSON() ([]byte, error) { return marshal(e, e.Extra) }
 
-// Type is system_init.
+// Type returns "system_init", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*SystemInit) Type() string { return "system_init" }
 
 func (*SystemInit) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (s *SystemInit) MarshalJSON() ([]byte, error) { return marshal(s, s.Extra) }
 
-// Type is status_system.
+// Type returns "status_system", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*StatusSystem) Type() string { return "status_system" }
 
 func (*StatusSystem) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (s *StatusSystem) MarshalJSON() ([]byte, error) { return marshal(s, s.Extra) }
 
-// Type is compact_boundary.
+// Type returns "compact_boundary", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*CompactBoundary) Type() string { return "compact_boundary" }
 
 func (*CompactBoundary) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (c *CompactBoundary) MarshalJSON() ([]byte, error) { return marshal(c, c.Extra) }
 
-// Type is tool_progress.
+// Type returns "tool_progress", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*ToolProgress) Type() string { return "tool_progress" }
 
 func (*ToolProgress) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *ToolProgress) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is task_started.
+// Type returns "task_started", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*TaskStarted) Type() string { return "task_started" }
 
 func (*TaskStarted) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *TaskStarted) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is task_progress.
+// Type returns "task_progress", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*TaskProgress) Type() string { return "task_progress" }
 
 func (*TaskProgress) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *TaskProgress) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is task_updated.
+// Type returns "task_updated", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*TaskUpdated) Type() string { return "task_updated" }
 
 func (*TaskUpdated) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *TaskUpdated) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is task_notification.
+// Type returns "task_notification", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*TaskNotification) Type() string { return "task_notification" }
 
 func (*TaskNotification) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *TaskNotification) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is rate_limit.
+// Type returns "rate_limit", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*RateLimit) Type() string { return "rate_limit" }
 
 func (*RateLimit) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (r *RateLimit) MarshalJSON() ([]byte, error) { return marshal(r, r.Extra) }
 
-// Type is permission_request.
+// Type returns "permission_request", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*PermissionRequest) Type() string { return "permission_request" }
 
 func (*PermissionRequest) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (p *PermissionRequest) MarshalJSON() ([]byte, error) { return marshal(p, p.Extra) }
 
-// Type is permission_resolved.
+// Type returns "permission_resolved", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*PermissionResolved) Type() string { return "permission_resolved" }
 
 func (*PermissionResolved) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (p *PermissionResolved) MarshalJSON() ([]byte, error) { return marshal(p, p.Extra) }
 
-// Type is question_request.
+// Type returns "question_request", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*QuestionRequest) Type() string { return "question_request" }
 
 func (*QuestionRequest) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (q *QuestionRequest) MarshalJSON() ([]byte, error) { return marshal(q, q.Extra) }
 
-// Type is question_resolved.
+// Type returns "question_resolved", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*QuestionResolved) Type() string { return "question_resolved" }
 
 func (*QuestionResolved) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (q *QuestionResolved) MarshalJSON() ([]byte, error) { return marshal(q, q.Extra) }
 
-// Type is queue_changed.
+// Type returns "queue_changed", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*QueueChanged) Type() string { return "queue_changed" }
 
 func (*QueueChanged) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (q *QueueChanged) MarshalJSON() ([]byte, error) { return marshal(q, q.Extra) }
 
-// Type is session_state.
+// Type returns "session_state", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*SessionState) Type() string { return "session_state" }
 
 func (*SessionState) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (s *SessionState) MarshalJSON() ([]byte, error) { return marshal(s, s.Extra) }
 
-// Type is unknown.
+// Type returns "unknown", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*UnknownMessage) Type() string { return "unknown" }
 
 func (*UnknownMessage) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (u *UnknownMessage) MarshalJSON() ([]byte, error) { return marshal(u, u.Extra) }
 
-// Type is turn_start.
+// Type returns "turn_start", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*TurnStart) Type() string { return "turn_start" }
 
 func (*TurnStart) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *TurnStart) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is plan.
+// Type returns "plan", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*Plan) Type() string { return "plan" }
 
 func (*Plan) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (p *Plan) MarshalJSON() ([]byte, error) { return marshal(p, p.Extra) }
 
-// Type is turn_diff.
+// Type returns "turn_diff", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*TurnDiff) Type() string { return "turn_diff" }
 
 func (*TurnDiff) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *TurnDiff) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is usage.
+// Type returns "usage", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*Usage) Type() string { return "usage" }
 
 func (*Usage) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (u *Usage) MarshalJSON() ([]byte, error) { return marshal(u, u.Extra) }
 
-// Type is notice.
+// Type returns "notice", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*Notice) Type() string { return "notice" }
 
 func (*Notice) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (n *Notice) MarshalJSON() ([]byte, error) { return marshal(n, n.Extra) }
 
-// Type is retry.
+// Type returns "retry", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*Retry) Type() string { return "retry" }
 
 func (*Retry) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (r *Retry) MarshalJSON() ([]byte, error) { return marshal(r, r.Extra) }
 
-// Type is hook.
+// Type returns "hook", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*Hook) Type() string { return "hook" }
 
 func (*Hook) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (h *Hook) MarshalJSON() ([]byte, error) { return marshal(h, h.Extra) }
 
-// Type is session_info.
+// Type returns "session_info", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*SessionInfo) Type() string { return "session_info" }
 
 func (*SessionInfo) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (s *SessionInfo) MarshalJSON() ([]byte, error) { return marshal(s, s.Extra) }
 
-// Type is truncate.
+// Type returns "truncate", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*Truncate) Type() string { return "truncate" }
 
 func (*Truncate) message() {}
 
-// MarshalJSON writes the message.
+// MarshalJSON writes the message as a JSON object: its type, its fields, and then the members of Extra.
 func (t *Truncate) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }

@@ -11,60 +11,60 @@ var eventTypes = map[string]func() Event{
 	"unknown":             func() Event { return new(UnknownEvent) },
 }
 
-// Type is message_start.
+// Type returns "message_start", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*MessageStartEvent) Type() string { return "message_start" }
 
 func (*MessageStartEvent) event() {}
 
-// MarshalJSON writes the event.
+// MarshalJSON writes the event as a JSON object: its type, its fields, and then the members of Extra.
 func (m *MessageStartEvent) MarshalJSON() ([]byte, error) { return marshal(m, m.Extra) }
 
-// Type is content_block_start.
+// Type returns "content_block_start", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*ContentBlockStartEvent) Type() string { return "content_block_start" }
 
 func (*ContentBlockStartEvent) event() {}
 
-// MarshalJSON writes the event.
+// MarshalJSON writes the event as a JSON object: its type, its fields, and then the members of Extra.
 func (c *ContentBlockStartEvent) MarshalJSON() ([]byte, error) { return marshal(c, c.Extra) }
 
-// Type is content_block_delta.
+// Type returns "content_block_delta", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*ContentBlockDeltaEvent) Type() string { return "content_block_delta" }
 
 func (*ContentBlockDeltaEvent) event() {}
 
-// MarshalJSON writes the event.
+// MarshalJSON writes the event as a JSON object: its type, its fields, and then the members of Extra.
 func (c *ContentBlockDeltaEvent) MarshalJSON() ([]byte, error) { return marshal(c, c.Extra) }
 
-// Type is content_block_stop.
+// Type returns "content_block_stop", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*ContentBlockStopEvent) Type() string { return "content_block_stop" }
 
 func (*ContentBlockStopEvent) event() {}
 
-// MarshalJSON writes the event.
+// MarshalJSON writes the event as a JSON object: its type, its fields, and then the members of Extra.
 func (c *ContentBlockStopEvent) MarshalJSON() ([]byte, error) { return marshal(c, c.Extra) }
 
-// Type is message_delta.
+// Type returns "message_delta", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*MessageDeltaEvent) Type() string { return "message_delta" }
 
 func (*MessageDeltaEvent) event() {}
 
-// MarshalJSON writes the event.
+// MarshalJSON writes the event as a JSON object: its type, its fields, and then the members of Extra.
 func (m *MessageDeltaEvent) MarshalJSON() ([]byte, error) { return marshal(m, m.Extra) }
 
-// Type is message_stop.
+// Type returns "message_stop", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*MessageStopEvent) Type() string { return "message_stop" }
 
 func (*MessageStopEvent) event() {}
 
-// MarshalJSON writes the event.
+// MarshalJSON writes the event as a JSON object: its type, its fields, and then the members of Extra.
 func (m *MessageStopEvent) MarshalJSON() ([]byte, error) { return marshal(m, m.Extra) }
 
-// Type is unknown.
+// Type returns "unknown", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*UnknownEvent) Type() string { return "unknown" }
 
 func (*UnknownEvent) event() {}
 
-// MarshalJSON writes the event.
+// MarshalJSON writes the event as a JSON object: its type, its fields, and then the members of Extra.
 func (u *UnknownEvent) MarshalJSON() ([]byte, error) { return marshal(u, u.Extra) }
 
 // deltaTypes is the decode table of deltas.
@@ -77,50 +77,50 @@ var deltaTypes = map[string]func() Delta{
 	"unknown":          func() Delta { return new(UnknownDelta) },
 }
 
-// Type is text_delta.
+// Type returns "text_delta", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*TextDelta) Type() string { return "text_delta" }
 
 func (*TextDelta) delta() {}
 
-// MarshalJSON writes the delta.
+// MarshalJSON writes the delta as a JSON object: its type, its fields, and then the members of Extra.
 func (t *TextDelta) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is thinking_delta.
+// Type returns "thinking_delta", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*ThinkingDelta) Type() string { return "thinking_delta" }
 
 func (*ThinkingDelta) delta() {}
 
-// MarshalJSON writes the delta.
+// MarshalJSON writes the delta as a JSON object: its type, its fields, and then the members of Extra.
 func (t *ThinkingDelta) MarshalJSON() ([]byte, error) { return marshal(t, t.Extra) }
 
-// Type is input_json_delta.
+// Type returns "input_json_delta", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*InputJSONDelta) Type() string { return "input_json_delta" }
 
 func (*InputJSONDelta) delta() {}
 
-// MarshalJSON writes the delta.
+// MarshalJSON writes the delta as a JSON object: its type, its fields, and then the members of Extra.
 func (i *InputJSONDelta) MarshalJSON() ([]byte, error) { return marshal(i, i.Extra) }
 
-// Type is signature_delta.
+// Type returns "signature_delta", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*SignatureDelta) Type() string { return "signature_delta" }
 
 func (*SignatureDelta) delta() {}
 
-// MarshalJSON writes the delta.
+// MarshalJSON writes the delta as a JSON object: its type, its fields, and then the members of Extra.
 func (s *SignatureDelta) MarshalJSON() ([]byte, error) { return marshal(s, s.Extra) }
 
-// Type is citations_delta.
+// Type returns "citations_delta", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*CitationsDelta) Type() string { return "citations_delta" }
 
 func (*CitationsDelta) delta() {}
 
-// MarshalJSON writes the delta.
+// MarshalJSON writes the delta as a JSON object: its type, its fields, and then the members of Extra.
 func (c *CitationsDelta) MarshalJSON() ([]byte, error) { return marshal(c, c.Extra) }
 
-// Type is unknown.
+// Type returns "unknown", the name of this type on the wire, which MarshalJSON writes as its first member.
 func (*UnknownDelta) Type() string { return "unknown" }
 
 func (*UnknownDelta) delta() {}
 
-// MarshalJSON writes the delta.
+// MarshalJSON writes the delta as a JSON object: its type, its fields, and then the members of Extra.
 func (u *UnknownDelta) MarshalJSON() ([]byte, error) { return marshal(u, u.Extra) }

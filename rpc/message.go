@@ -39,7 +39,8 @@ type UserMessage struct {
 	Extra           Extra   `json:"-"`
 }
 
-// Content is the content of a message.
+// Content is the content of a message: its blocks and, for one of the model, the model and the
+// usage.
 type Content struct {
 	Content    []ContentBlock `json:"content"`
 	Model      string         `json:"model,omitempty"`
@@ -91,7 +92,8 @@ type ResultMessage struct {
 	Extra             Extra    `json:"-"`
 }
 
-// ErrorMessage is a failure of the stream itself.
+// ErrorMessage is a failure of the stream itself. A turn that failed is a [ResultMessage] with
+// an error instead.
 type ErrorMessage struct {
 	Message         string `json:"message"`
 	ParentToolUseID string `json:"parent_tool_use_id,omitempty"`

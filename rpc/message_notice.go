@@ -31,7 +31,8 @@ type Retry struct {
 	Extra           Extra  `json:"-"`
 }
 
-// Hook says how a hook runs. What else the provider says of it is in Extra.
+// Hook reports the start, the progress or the end of a hook that the agent runs. What else the
+// provider says of it is in Extra.
 type Hook struct {
 	HookID          string `json:"hook_id"`
 	Name            string `json:"name,omitempty"`

@@ -23,7 +23,8 @@ type PermissionRequest struct {
 	Extra                 Extra           `json:"-"`
 }
 
-// PermissionResolved ends a permission request and says who answered.
+// PermissionResolved ends a permission request. It carries the decision, the time for which it
+// holds, and who answered.
 type PermissionResolved struct {
 	RequestID string `json:"request_id"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
@@ -55,7 +56,8 @@ type QuestionRequest struct {
 	Extra           Extra         `json:"-"`
 }
 
-// QuestionResolved ends a question and says who answered.
+// QuestionResolved ends a question. It carries what was done with it, the answers, and who gave
+// them.
 type QuestionResolved struct {
 	RequestID string  `json:"request_id"`
 	ToolUseID string  `json:"tool_use_id,omitempty"`

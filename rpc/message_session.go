@@ -34,7 +34,8 @@ type StatusSystem struct {
 	Extra          Extra  `json:"-"`
 }
 
-// CompactBoundary stands where the conversation was compacted.
+// CompactBoundary marks the place at which the conversation was compacted. What came before is
+// now a summary.
 type CompactBoundary struct {
 	SessionID       string  `json:"session_id,omitempty"`
 	CompactMetadata ui.JSON `json:"compact_metadata"` // trigger, pre_tokens, …
@@ -58,7 +59,8 @@ type ToolProgress struct {
 	Extra              Extra   `json:"-"`
 }
 
-// TaskStarted says that a task has begun.
+// TaskStarted reports that a task has begun: a subagent, or a command that runs in the
+// background.
 type TaskStarted struct {
 	TaskID         string `json:"task_id"`
 	TaskType       string `json:"task_type,omitempty"`
@@ -72,7 +74,7 @@ type TaskStarted struct {
 	Extra          Extra  `json:"-"`
 }
 
-// TaskProgress says how far a task is.
+// TaskProgress reports what a task is doing at the moment and what it has used so far.
 type TaskProgress struct {
 	TaskID       string  `json:"task_id"`
 	Description  string  `json:"description,omitempty"`
@@ -84,7 +86,8 @@ type TaskProgress struct {
 	Extra        Extra   `json:"-"`
 }
 
-// TaskUpdated changes a task. Members that are absent have not changed.
+// TaskUpdated changes members of a task. Those that are absent have not changed since the last
+// message about it.
 type TaskUpdated struct {
 	TaskID         string `json:"task_id"`
 	Status         string `json:"status,omitempty"`
@@ -96,7 +99,8 @@ type TaskUpdated struct {
 	Extra          Extra  `json:"-"`
 }
 
-// TaskNotification says that a task has ended.
+// TaskNotification reports that a task has ended, with its status, a summary, and the file with
+// its output.
 type TaskNotification struct {
 	TaskID     string  `json:"task_id"`
 	Status     string  `json:"status,omitempty"`
@@ -108,7 +112,8 @@ type TaskNotification struct {
 	Extra      Extra   `json:"-"`
 }
 
-// RateLimit says where the account stands with a limit.
+// RateLimit reports the state of one of the account's limits. The information is the provider's
+// own and is not decoded.
 type RateLimit struct {
 	RateLimitInfo ui.JSON `json:"rate_limit_info"`
 	SessionID     string  `json:"session_id,omitempty"`
@@ -116,7 +121,8 @@ type RateLimit struct {
 	Extra         Extra   `json:"-"`
 }
 
-// QueueChanged is the whole queue of inputs that wait, in their order.
+// QueueChanged is the whole queue of the inputs that wait, in their order. It replaces any
+// earlier one.
 type QueueChanged struct {
 	Items     []ui.QueueItem `json:"items"`
 	SessionID string         `json:"session_id,omitempty"`
@@ -124,7 +130,8 @@ type QueueChanged struct {
 	Extra     Extra          `json:"-"`
 }
 
-// SessionState says what the session does now.
+// SessionState reports what the session is doing now, such as idle or running. The set of
+// states is open.
 type SessionState struct {
 	State     string `json:"state"`
 	SessionID string `json:"session_id,omitempty"`

@@ -2,7 +2,8 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// TurnStart begins a turn, however it began.
+// TurnStart begins a turn, for a prompt or by the agent itself. A [ResultMessage] ends the
+// turn.
 type TurnStart struct {
 	TurnID    string `json:"turn_id"`
 	By        string `json:"by"` // user, queue, task, agent
@@ -13,7 +14,8 @@ type TurnStart struct {
 	Extra     Extra  `json:"-"`
 }
 
-// Plan is what the agent means to do, the whole of it each time.
+// Plan is the agent's current plan. Each message carries the whole plan and replaces the one
+// before it.
 type Plan struct {
 	Entries         []ui.PlanEntry `json:"entries"`
 	Explanation     string         `json:"explanation,omitempty"`

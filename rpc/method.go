@@ -2,13 +2,15 @@ package rpc
 
 import "reflect"
 
-// Method is a method of the service: JSON-RPC 2.0 on WebSocket, and POST /v1/<name>.
+// Method is a method of the service with the types of its parameters and result. It is called
+// with JSON-RPC 2.0 on a WebSocket, or with POST /v1/<name>.
 type Method struct {
 	Name           string
 	Params, Result reflect.Type
 }
 
-// Methods are all methods of the service.
+// Methods lists all methods of the service. The server, the clients and the documents are made
+// from this one list.
 var Methods = []Method{
 	method[HelloParams, HelloResult]("hello"),
 	method[ConnectParams, ConnectResult]("session.connect"),
@@ -114,7 +116,8 @@ type Union struct {
 	Variants  map[string]reflect.Type
 }
 
-// Unions are the unions of this package.
+// Unions returns the unions of this package with their variants, from which schemas and
+// TypeScript types are generated.
 func Unions() []Union {
 	blocks := union(blockTypes)
 	for name := range otherBlocks {

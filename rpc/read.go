@@ -11,7 +11,8 @@ type Reader struct {
 	current map[string]string // the message that is streamed, by parent tool use
 }
 
-// Events returns the events of a message.
+// Events returns the events that a message stands for, none for one that says nothing by
+// itself.
 func (r *Reader) Events(m Message) []ui.Event {
 	switch m := m.(type) {
 	case *StreamEvent:

@@ -45,7 +45,7 @@ func userEvents(m *UserMessage) []ui.Event {
 	return events
 }
 
-// eventOf is the event of a message that is no part of a stream.
+// eventOf is the event of a message that is not part of a stream.
 func eventOf(m Message) ui.Event {
 	switch m := m.(type) {
 	case *AssistantMessage:

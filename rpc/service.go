@@ -23,10 +23,12 @@ type Cursor struct {
 	Sub   uint64 `json:"sub,omitempty"`
 }
 
-// Reason says why a request failed. The set is open.
+// Reason is the reason for which a request failed, in a word that programs can compare. The set
+// is open.
 type Reason string
 
-// The reasons that are known.
+// The reasons that are known. Newer servers may send others, so a switch over them needs a
+// default.
 const (
 	NotConnected   Reason = "not_connected"
 	SessionExpired Reason = "session_expired"
@@ -44,24 +46,28 @@ const (
 	BudgetExceeded Reason = "budget_exceeded"
 )
 
-// ErrorObject is the error of a JSON-RPC answer.
+// ErrorObject is the error of a JSON-RPC answer: a number, a message for people, and the
+// [Reason].
 type ErrorObject struct {
 	Code    int       `json:"code"`
 	Message string    `json:"message"`
 	Data    ErrorData `json:"data"`
 }
 
-// ErrorData says why in a word that programs can read.
+// ErrorData carries the reason of an error in a word that programs can compare, beside the
+// message for people.
 type ErrorData struct {
 	Reason Reason `json:"reason"`
 	// Hunks are those that are now where the one was that a request has named.
 	Hunks []WorkspaceHunk `json:"hunks,omitempty"`
 }
 
-// Empty is the parameters or the result of a method that has none.
+// Empty is the parameters of a method that takes none, or the result of one that returns
+// nothing.
 type Empty struct{}
 
-// SessionRef names a session.
+// SessionRef names a session by its id. It is the parameters of all methods that need nothing
+// else.
 type SessionRef struct {
 	SessionID string `json:"session_id"`
 }
@@ -79,26 +85,29 @@ type Idempotency struct {
 	Key string `json:"idempotency_key,omitempty"`
 }
 
-// HelloParams begin a connection.
+// HelloParams begin a connection: who the client is, what it can do, and the sessions that it
+// goes on with.
 type HelloParams struct {
 	Client       ClientInfo     `json:"client"`
 	Capabilities []string       `json:"capabilities,omitempty"`
 	Resume       []ResumeCursor `json:"resume,omitempty"`
 }
 
-// ClientInfo names a client.
+// ClientInfo is the name and the version of a client, as it gives them when the connection
+// begins.
 type ClientInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 }
 
-// ResumeCursor is where a client wants to go on in a session.
+// ResumeCursor is the place in a session from which a client wants to go on, which it got from
+// an earlier connection.
 type ResumeCursor struct {
 	SessionID string `json:"session_id"`
 	Cursor    Cursor `json:"cursor"`
 }
 
-// HelloResult is what the server says of itself.
+// HelloResult is the server's answer to hello: its name and version, and what it can do.
 type HelloResult struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version"`

@@ -2,36 +2,40 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// MCPStatusResult is the CLI's answer about its MCP servers.
+// MCPStatusResult lists the MCP servers of a session with their status, each as the agent
+// describes it.
 type MCPStatusResult struct {
 	Servers []ui.JSON `json:"servers"`
 }
 
-// MCPServerParams name an MCP server of a session.
+// MCPServerParams name an MCP server of a session, for the methods that need nothing else.
 type MCPServerParams struct {
 	SessionID  string `json:"session_id"`
 	ServerName string `json:"server_name"`
 }
 
-// MCPToggleParams turn an MCP server on or off.
+// MCPToggleParams turn an MCP server of a session on or off, as Enabled has it, while the
+// session goes on.
 type MCPToggleParams struct {
 	SessionID  string `json:"session_id"`
 	ServerName string `json:"server_name"`
 	Enabled    bool   `json:"enabled"`
 }
 
-// MCPToolsParams ask for the tools of one MCP server, or of all.
+// MCPToolsParams ask for the tools of one MCP server of a session, or of all if no server is
+// named.
 type MCPToolsParams struct {
 	SessionID  string `json:"session_id"`
 	ServerName string `json:"server_name,omitempty"`
 }
 
-// MCPToolsResult are tools.
+// MCPToolsResult lists tools of MCP servers. Each tool names the server that it belongs to.
 type MCPToolsResult struct {
 	Tools []MCPTool `json:"tools"`
 }
 
-// MCPTool is a tool of an MCP server.
+// MCPTool is a tool of an MCP server of the session: its name, its description, and the schema
+// of its input.
 type MCPTool struct {
 	ServerName  string  `json:"server_name"`
 	Name        string  `json:"name"`
@@ -39,18 +43,21 @@ type MCPTool struct {
 	InputSchema ui.JSON `json:"input_schema,omitempty"`
 }
 
-// NamesResult are models, commands or agents, as the CLI describes them.
+// NamesResult lists models, commands or agents that a session can use, each as the agent itself
+// describes it.
 type NamesResult struct {
 	Items []ui.JSON `json:"items"`
 }
 
-// TaskParams name a task.
+// TaskParams name a background task of a session by its id, as the messages about tasks have
+// it.
 type TaskParams struct {
 	SessionID string `json:"session_id"`
 	TaskID    string `json:"task_id"`
 }
 
-// TaskOutputParams ask for a piece of a task's output.
+// TaskOutputParams ask for a piece of a task's output, from an offset on and up to a limit, in
+// bytes.
 type TaskOutputParams struct {
 	SessionID string `json:"session_id"`
 	TaskID    string `json:"task_id"`
@@ -58,26 +65,30 @@ type TaskOutputParams struct {
 	Limit     int64  `json:"limit,omitempty"`
 }
 
-// TaskOutputResult is a piece of a task's output.
+// TaskOutputResult is a piece of a task's output, with the offset of the next one. EOF is set
+// at the end.
 type TaskOutputResult struct {
 	Output string `json:"output"`
 	Offset int64  `json:"offset"` // of the next piece
 	EOF    bool   `json:"eof"`
 }
 
-// UsageContextResult is how full the context window is, as the CLI says.
+// UsageContextResult reports how full the context window of a session is, in the form that the
+// agent has for it.
 type UsageContextResult struct {
 	Usage ui.JSON `json:"usage"`
 }
 
-// UsageSessionResult is what a session has used.
+// UsageSessionResult is what a session has used so far: its cost, its turns, and its tokens by
+// model.
 type UsageSessionResult struct {
 	CostUSD    *float64 `json:"cost_usd,omitempty"` // absent where it is not known
 	Turns      int64    `json:"turns"`
 	ModelUsage ui.JSON  `json:"model_usage,omitempty"`
 }
 
-// UsageSummaryParams ask what was used in a time.
+// UsageSummaryParams ask what was used in a period, in all projects or one, grouped by day,
+// model or project.
 type UsageSummaryParams struct {
 	Project string `json:"project,omitempty"`
 	Since   string `json:"since,omitempty"`
@@ -85,12 +96,13 @@ type UsageSummaryParams struct {
 	GroupBy string `json:"group_by,omitempty"` // day, model, project
 }
 
-// UsageSummaryResult is what was used, in groups.
+// UsageSummaryResult is what was used in a period, with a row for each of the groups that were
+// asked for.
 type UsageSummaryResult struct {
 	Rows []UsageRow `json:"rows"`
 }
 
-// UsageRow is what one group has used.
+// UsageRow is what one group has used: tokens by kind, and the cost where the prices are known.
 type UsageRow struct {
 	Group                    string   `json:"group"`
 	CostUSD                  *float64 `json:"cost_usd,omitempty"` // absent where it is not known

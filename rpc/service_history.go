@@ -2,7 +2,7 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// HistoryListParams ask for sessions on disk.
+// HistoryListParams ask for sessions on disk, by provider, project or text, a page at a time.
 type HistoryListParams struct {
 	Provider string `json:"provider,omitempty"`
 	Project  string `json:"project,omitempty"`
@@ -11,13 +11,15 @@ type HistoryListParams struct {
 	Limit    int64  `json:"limit,omitempty"`
 }
 
-// HistoryListResult is a page of sessions on disk.
+// HistoryListResult is a page of sessions on disk, and the cursor of the next page, which is
+// empty on the last.
 type HistoryListResult struct {
 	Sessions []HistoryInfo `json:"sessions"`
 	Cursor   string        `json:"cursor,omitempty"` // of the next page; empty on the last
 }
 
-// HistoryInfo is a session on disk.
+// HistoryInfo describes a session on disk: whose it is, its title, its directory, and when it
+// was changed.
 type HistoryInfo struct {
 	Provider     string `json:"provider,omitempty"`
 	SessionID    string `json:"session_id"`
@@ -34,7 +36,8 @@ type HistoryInfo struct {
 	Live         string `json:"live,omitempty"` // where it is open now: terminal
 }
 
-// HistoryRef names a session on disk.
+// HistoryRef names a session on disk by its id. It is the parameters of methods that need
+// nothing else.
 type HistoryRef struct {
 	Session string `json:"session"`
 }
@@ -49,13 +52,15 @@ type HistoryLoadParams struct {
 	Leaf    string `json:"leaf,omitempty"` // of another branch than the last
 }
 
-// HistoryLoadResult is a page of a session on disk.
+// HistoryLoadResult is a page of a session on disk in the form of a conversation. HasMore is
+// set if there is more.
 type HistoryLoadResult struct {
 	Conversation ui.JSON `json:"conversation"` // a ui.Conversation
 	HasMore      bool    `json:"has_more"`
 }
 
-// HistoryMetadataResult is what is known of a session on disk.
+// HistoryMetadataResult is what is known about a session on disk, including its branches and
+// the versions of its prompts.
 type HistoryMetadataResult struct {
 	Info     HistoryInfo `json:"info"`
 	Messages int64       `json:"messages"`
@@ -65,7 +70,8 @@ type HistoryMetadataResult struct {
 	Versions []HistoryVersion `json:"versions,omitempty"`
 }
 
-// HistoryVersion is a prompt of which there are several.
+// HistoryVersion is one of several prompts at the same place of a session, with the end of what
+// followed it.
 type HistoryVersion struct {
 	UUID   string `json:"uuid"`
 	Parent string `json:"parent"` // the message before it; empty at the beginning
@@ -73,32 +79,35 @@ type HistoryVersion struct {
 	TS     string `json:"ts,omitempty"`
 }
 
-// HistoryRenameParams give a session a title.
+// HistoryRenameParams give a session on disk a title, which takes the place of the one that it
+// had.
 type HistoryRenameParams struct {
 	Session string `json:"session"`
 	Title   string `json:"title"`
 }
 
-// HistoryTagParams give a session a tag; an empty one takes it away.
+// HistoryTagParams give a session on disk a tag. An empty tag removes the one that it had.
 type HistoryTagParams struct {
 	Session string `json:"session"`
 	Tag     string `json:"tag"`
 }
 
-// HistoryExportParams ask for a session in another format.
+// HistoryExportParams ask for a session on disk in another format: Markdown, JSON or HTML.
 type HistoryExportParams struct {
 	Session string `json:"session"`
 	Format  string `json:"format"` // markdown, json, html
 }
 
-// HistoryExportResult is a session in another format.
+// HistoryExportResult is a session in another format, with a name for the file and its media
+// type.
 type HistoryExportResult struct {
 	Name      string `json:"name"`
 	MediaType string `json:"media_type"`
 	Text      string `json:"text"`
 }
 
-// HistorySearchParams look for a text in sessions on disk.
+// HistorySearchParams look for a text in the sessions on disk, in all projects or one, a page
+// at a time.
 type HistorySearchParams struct {
 	Query   string `json:"query"`
 	Project string `json:"project,omitempty"`
@@ -106,13 +115,15 @@ type HistorySearchParams struct {
 	Limit   int64  `json:"limit,omitempty"`
 }
 
-// HistorySearchResult is a page of places.
+// HistorySearchResult is a page of the places at which a text was found, and the cursor of the
+// next page.
 type HistorySearchResult struct {
 	Hits   []HistoryHit `json:"hits"`
 	Cursor string       `json:"cursor,omitempty"`
 }
 
-// HistoryHit is a place where a text was found.
+// HistoryHit is a place at which a text was found: the session, the message, and an excerpt
+// around it.
 type HistoryHit struct {
 	Session string `json:"session"`
 	UUID    string `json:"uuid"`

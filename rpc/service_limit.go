@@ -22,28 +22,30 @@ type BudgetListParams struct {
 	SessionID string `json:"session_id,omitempty"`
 }
 
-// BudgetListResult is the budgets with what is spent of them.
+// BudgetListResult lists the budgets of the server, each with what has been spent of it so far.
 type BudgetListResult struct {
 	Budgets []Budget `json:"budgets"`
 }
 
-// BudgetSetParams add a budget, or change the one with its id.
+// BudgetSetParams add a budget to those of the server, or change the one that has the same id.
 type BudgetSetParams struct {
 	Idempotency
 	Budget Budget `json:"budget"`
 }
 
-// BudgetSetResult is the budget as it is now.
+// BudgetSetResult is the budget as it is after the change, with the id that the server gave it.
 type BudgetSetResult struct {
 	Budget Budget `json:"budget"`
 }
 
-// BudgetRef names a budget.
+// BudgetRef names a budget by its id, as the list of budgets has it, for the methods that need
+// nothing else.
 type BudgetRef struct {
 	ID string `json:"id"`
 }
 
-// IsolationResult is what the agent of a session can reach, as it was checked.
+// IsolationResult lists what the agent of a session can reach, and the checks by which that was
+// found out.
 type IsolationResult struct {
 	Read       []string         `json:"read"`
 	Write      []string         `json:"write"`
@@ -54,20 +56,23 @@ type IsolationResult struct {
 	Checks     []IsolationCheck `json:"checks"`
 }
 
-// IsolationCheck is one thing that was tried.
+// IsolationCheck is one thing that was tried to find out what the agent can reach, and its
+// outcome.
 type IsolationCheck struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// PushKeyResult is the key that a browser subscribes with.
+// PushKeyResult is the public key with which a browser subscribes to push messages, if the
+// server sends them.
 type PushKeyResult struct {
 	Enabled   bool   `json:"enabled"`
 	PublicKey string `json:"public_key,omitempty"`
 }
 
-// PushSubscribeParams register a browser's push subscription.
+// PushSubscribeParams register a browser's push subscription, for all events or for some of
+// them.
 type PushSubscribeParams struct {
 	Endpoint string   `json:"endpoint"`
 	P256DH   string   `json:"p256dh"`
@@ -75,7 +80,8 @@ type PushSubscribeParams struct {
 	Events   []string `json:"events,omitempty"`
 }
 
-// PushUnsubscribeParams take a subscription away.
+// PushUnsubscribeParams remove a browser's push subscription, which its endpoint names. No
+// further messages are sent to it.
 type PushUnsubscribeParams struct {
 	Endpoint string `json:"endpoint"`
 }

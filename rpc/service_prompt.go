@@ -2,48 +2,54 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// QueueListResult are the inputs that wait.
+// QueueListResult lists the inputs of a session that wait for their turn, in the order in which
+// they will run.
 type QueueListResult struct {
 	Items []ui.QueueItem `json:"items"`
 }
 
-// QueueEditParams change an input that waits.
+// QueueEditParams replace the content of an input that waits. An input that already runs cannot
+// be changed.
 type QueueEditParams struct {
 	SessionID string  `json:"session_id"`
 	ID        string  `json:"id"`
 	Content   ui.JSON `json:"content"`
 }
 
-// QueueItemParams name an input that waits.
+// QueueItemParams name an input that waits, by its id in the queue of the session.
 type QueueItemParams struct {
 	SessionID string `json:"session_id"`
 	ID        string `json:"id"`
 }
 
-// QueueReorderParams give the order of all inputs that wait.
+// QueueReorderParams give the new order of the inputs that wait. The list has to name all of
+// them.
 type QueueReorderParams struct {
 	SessionID string   `json:"session_id"`
 	IDs       []string `json:"ids"`
 }
 
-// PermissionListParams ask for the requests that wait, of one session or of all.
+// PermissionListParams ask for the requests that wait for an answer, of one session or of all.
 type PermissionListParams struct {
 	SessionID string `json:"session_id,omitempty"`
 }
 
-// PermissionListResult are the requests that wait.
+// PermissionListResult lists the requests that wait for an answer: permissions and questions,
+// with their sessions.
 type PermissionListResult struct {
 	Prompts []PendingPrompt `json:"prompts"`
 }
 
-// PendingPrompt is a request that waits, with its session.
+// PendingPrompt is a request that waits for an answer, with its session and the time at which
+// it was made.
 type PendingPrompt struct {
 	SessionID string    `json:"session_id"`
 	AskedAt   string    `json:"asked_at,omitempty"`
 	Prompt    ui.Prompt `json:"prompt"`
 }
 
-// PermissionRespondParams answer a permission request. The first answer counts.
+// PermissionRespondParams answer a permission request. If several clients answer, the first
+// answer counts.
 type PermissionRespondParams struct {
 	Idempotency
 	SessionID          string  `json:"session_id"`
@@ -58,7 +64,8 @@ type PermissionRespondParams struct {
 	Interrupt          bool    `json:"interrupt,omitempty"`
 }
 
-// QuestionRespondParams answer a question. The first answer counts.
+// QuestionRespondParams answer a question, decline it or cancel it. If several clients answer,
+// the first answer counts.
 type QuestionRespondParams struct {
 	Idempotency
 	SessionID string  `json:"session_id"`
@@ -67,7 +74,7 @@ type QuestionRespondParams struct {
 	Answers   ui.JSON `json:"answers,omitempty"`
 }
 
-// RespondResult says whose answer counted.
+// RespondResult reports whether this answer was the one that counted, and if not, whose was.
 type RespondResult struct {
 	Accepted bool   `json:"accepted"`
 	By       string `json:"by,omitempty"`

@@ -2,7 +2,8 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// ConnectParams start an agent, or resume one.
+// ConnectParams start an agent in a new session, or resume one. Members that are absent have
+// the server's defaults.
 type ConnectParams struct {
 	Idempotency
 	Provider                        string            `json:"provider,omitempty"`
@@ -38,7 +39,8 @@ type ConnectParams struct {
 	Metadata                        map[string]string `json:"metadata,omitempty"`
 }
 
-// ConnectResult is a session that is there.
+// ConnectResult describes a session that is connected: its id, its agent, its model, and what
+// it can do.
 type ConnectResult struct {
 	SessionID    string       `json:"session_id"`
 	Provider     string       `json:"provider"`
@@ -48,7 +50,7 @@ type ConnectResult struct {
 	Capabilities Capabilities `json:"capabilities"`
 }
 
-// Capabilities are what a session can do.
+// Capabilities lists what a session can do, so that clients offer only what its agent supports.
 type Capabilities struct {
 	CanInterrupt             bool     `json:"can_interrupt"`
 	CanSwitchModel           bool     `json:"can_switch_model"`
@@ -64,7 +66,7 @@ type Capabilities struct {
 	SupportedEfforts         []string `json:"supported_efforts,omitempty"` // of session.setEffort; a model may have fewer
 }
 
-// QueryParams send a text.
+// QueryParams send a text to a session as a prompt. It waits in the queue while a turn runs.
 type QueryParams struct {
 	Idempotency
 	SessionID string    `json:"session_id"`
@@ -73,7 +75,8 @@ type QueryParams struct {
 	Priority  string    `json:"priority,omitempty"`
 }
 
-// QueryWithContentParams send blocks.
+// QueryWithContentParams send content blocks to a session as a prompt, images for example, in
+// the form of the API.
 type QueryWithContentParams struct {
 	Idempotency
 	SessionID string    `json:"session_id"`
@@ -98,7 +101,8 @@ type AttachResult struct {
 	Snapshot ui.JSON `json:"snapshot,omitempty"` // a ui.Conversation
 }
 
-// ListParams ask for sessions.
+// ListParams ask for the sessions of the server, by project, state or provider. Empty members
+// select all.
 type ListParams struct {
 	Project  string `json:"project,omitempty"`
 	State    string `json:"state,omitempty"`
@@ -106,12 +110,14 @@ type ListParams struct {
 	Archived bool   `json:"archived,omitempty"` // those that are put away, instead of the others
 }
 
-// ListResult are sessions.
+// ListResult lists the sessions of the server that were asked for, each with its title, its
+// state and its model.
 type ListResult struct {
 	Sessions []SessionSummary `json:"sessions"`
 }
 
-// SessionSummary is a session of the server.
+// SessionSummary describes a session of the server as a list shows it: title, state, model and
+// more.
 type SessionSummary struct {
 	SessionID      string `json:"session_id"`
 	Title          string `json:"title,omitempty"`
@@ -137,36 +143,40 @@ type SessionSummary struct {
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
 }
 
-// StatusResult says what became of a session.
+// StatusResult reports the status of a session after a method that changed it and that has no
+// other result.
 type StatusResult struct {
 	Status string `json:"status"`
 }
 
-// InterruptResult says what an interrupt dropped.
+// InterruptResult lists the inputs that an interrupt dropped and those that will still run.
 type InterruptResult struct {
 	Status      string   `json:"status"`
 	Dropped     []string `json:"dropped"`
 	StillQueued []string `json:"still_queued"`
 }
 
-// SetModelParams change the model of a running session; empty is the default.
+// SetModelParams change the model of a running session. An empty model is the default one of
+// its agent.
 type SetModelParams struct {
 	SessionID string `json:"session_id"`
 	Model     string `json:"model,omitempty"`
 }
 
-// SetModelResult is the model from now on.
+// SetModelResult is the model that the session uses from now on, as its agent names it.
 type SetModelResult struct {
 	Model string `json:"model,omitempty"`
 }
 
-// SetPermissionModeParams change the permission mode.
+// SetPermissionModeParams change the permission mode of a running session. Which modes there
+// are depends on the agent.
 type SetPermissionModeParams struct {
 	SessionID string `json:"session_id"`
 	Mode      string `json:"mode"`
 }
 
-// SetPermissionModeResult is the mode from now on.
+// SetPermissionModeResult is the permission mode that the session is in from now on, as its
+// agent names it.
 type SetPermissionModeResult struct {
 	Mode string `json:"mode"`
 }
@@ -178,27 +188,31 @@ type SetMaxThinkingTokensParams struct {
 	MaxThinkingTokens *int64 `json:"max_thinking_tokens,omitempty"`
 }
 
-// SetEffortParams change how hard the model tries; empty is the agent's own choice.
+// SetEffortParams change how hard the model of a running session tries. Empty leaves it to the
+// agent.
 type SetEffortParams struct {
 	SessionID string `json:"session_id"`
 	Effort    string `json:"effort,omitempty"`
 }
 
-// ForkParams make a session that begins as another one did.
+// ForkParams create a session that begins with the messages of another one, all of them or
+// those up to At.
 type ForkParams struct {
 	SessionID string            `json:"session_id"`
 	At        string            `json:"at,omitempty"`       // the uuid of its last message
 	Metadata  map[string]string `json:"metadata,omitempty"` // of the new session, in place of the other's
 }
 
-// RewindParams take files back to where they were at a prompt.
+// RewindParams restore the files of a session to their state at a prompt. A dry run only
+// reports.
 type RewindParams struct {
 	SessionID     string `json:"session_id"`
 	UserMessageID string `json:"user_message_id"`
 	DryRun        bool   `json:"dry_run,omitempty"`
 }
 
-// RewindResult says what was taken back.
+// RewindResult reports which files were restored, or on a dry run would be, and how many lines
+// that changes.
 type RewindResult struct {
 	CanRewind    bool     `json:"can_rewind"`
 	FilesChanged []string `json:"files_changed,omitempty"`
@@ -207,13 +221,15 @@ type RewindResult struct {
 	Error        string   `json:"error,omitempty"`
 }
 
-// GetHistoryResult is the conversation so far.
+// GetHistoryResult is the conversation of a session so far, and the cursor from which to follow
+// it.
 type GetHistoryResult struct {
 	Cursor       Cursor  `json:"cursor"`
 	Conversation ui.JSON `json:"conversation"` // a ui.Conversation
 }
 
-// SessionRenameParams give a session a title; an empty one makes it the default again.
+// SessionRenameParams give a session a title. An empty one brings back the title that it has by
+// default.
 type SessionRenameParams struct {
 	SessionID string `json:"session_id"`
 	Title     string `json:"title"`
@@ -226,7 +242,8 @@ type SessionDeleteParams struct {
 	AgentFiles bool   `json:"agent_files,omitempty"`
 }
 
-// HandBackResult is how a session goes on in a terminal.
+// HandBackResult is the command with which a session goes on in a terminal, and the directory
+// to run it in.
 type HandBackResult struct {
 	Command string `json:"command"` // such as claude --resume ID
 	CWD     string `json:"cwd,omitempty"`

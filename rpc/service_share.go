@@ -2,14 +2,16 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// ShareCreateParams ask for a link that lets its holder watch one session.
+// ShareCreateParams ask for a link that lets its holder watch one session, for a limited time
+// if one is given.
 type ShareCreateParams struct {
 	SessionID string `json:"session_id"`
 	Name      string `json:"name,omitempty"`
 	ExpiresIn int64  `json:"expires_in_s,omitempty"`
 }
 
-// ShareCreateResult is a link, shown once.
+// ShareCreateResult is a new link to a session, with its address and its token, which are shown
+// only this once.
 type ShareCreateResult struct {
 	ID        string `json:"id"`
 	URL       string `json:"url"`
@@ -17,17 +19,20 @@ type ShareCreateResult struct {
 	ExpiresAt string `json:"expires_at,omitempty"`
 }
 
-// ShareRevokeParams take a link back.
+// ShareRevokeParams revoke a link to a session by its id. Clients that use it lose their
+// access.
 type ShareRevokeParams struct {
 	ID string `json:"id"`
 }
 
-// TokensListResult is the tokens and links that are valid, without their secrets.
+// TokensListResult lists the tokens and links that are valid at the moment, without their
+// secrets.
 type TokensListResult struct {
 	Tokens []TokenInfo `json:"tokens"`
 }
 
-// TokenInfo is a token without its secret.
+// TokenInfo describes a token or a link without its secret: its role, its expiry, and the
+// session it is limited to.
 type TokenInfo struct {
 	ID        string `json:"id"`
 	Name      string `json:"name,omitempty"`
@@ -39,7 +44,7 @@ type TokenInfo struct {
 	Tenant    string `json:"tenant,omitempty"`
 }
 
-// AuditListParams ask for rows of the audit log, the newest first.
+// AuditListParams ask for rows of the audit log, the newest first, by session, person or time.
 type AuditListParams struct {
 	SessionID string `json:"session_id,omitempty"`
 	By        string `json:"by,omitempty"`
@@ -49,13 +54,15 @@ type AuditListParams struct {
 	Limit     int64  `json:"limit,omitempty"`
 }
 
-// AuditListResult is a page of the audit log.
+// AuditListResult is a page of the audit log, the newest rows first, and the cursor of the next
+// page.
 type AuditListResult struct {
 	Rows   []AuditRow `json:"rows"`
 	Cursor string     `json:"cursor,omitempty"` // of the next page; empty on the last
 }
 
-// AuditRow is one decision: who did what, and how it came out.
+// AuditRow is one row of the audit log: who did what, in which role and session, and how it
+// came out.
 type AuditRow struct {
 	TS        string  `json:"ts"` // RFC 3339
 	By        string  `json:"by"`
@@ -68,12 +75,14 @@ type AuditRow struct {
 	Detail    ui.JSON `json:"detail,omitempty"`
 }
 
-// WebhooksListResult is the webhooks.
+// WebhooksListResult lists the webhooks of the server, each with the events for which it is
+// called.
 type WebhooksListResult struct {
 	Webhooks []Webhook `json:"webhooks"`
 }
 
-// Webhook is an address that is called when something happens.
+// Webhook is an address that the server calls when one of the given events happens, in one
+// session or in any.
 type Webhook struct {
 	ID        string   `json:"id,omitempty"`
 	URL       string   `json:"url"`
@@ -91,30 +100,35 @@ type WebhooksSetParams struct {
 	Secret  string  `json:"secret,omitempty"`
 }
 
-// WebhooksSetResult is the webhook as it is now.
+// WebhooksSetResult is the webhook as it is after the change. A secret that the server made is
+// shown once.
 type WebhooksSetResult struct {
 	Webhook Webhook `json:"webhook"`
 	Secret  string  `json:"secret,omitempty"` // where the server made one, shown once
 }
 
-// WebhookRef names a webhook.
+// WebhookRef names a webhook by its id, as the list of webhooks has it, for the methods that
+// need nothing else.
 type WebhookRef struct {
 	ID string `json:"id"`
 }
 
-// WebhooksTestResult says how the receiver took a call that was made for a test.
+// WebhooksTestResult is the outcome of a call that was made to test a webhook: the status of
+// its answer, or the error.
 type WebhooksTestResult struct {
 	Status     int64  `json:"status,omitempty"` // of its HTTP answer
 	DurationMS int64  `json:"duration_ms"`
 	Error      string `json:"error,omitempty"`
 }
 
-// ProvidersListResult is the agents that the server can start.
+// ProvidersListResult lists the kinds of agents that the server knows, including those that are
+// not available.
 type ProvidersListResult struct {
 	Providers []ProviderInfo `json:"providers"`
 }
 
-// ProviderInfo is a kind of agent.
+// ProviderInfo describes a kind of agent: its name, its version, whether it can be started, and
+// what it can do.
 type ProviderInfo struct {
 	Name         string       `json:"name"` // claude, codex, sim, acp:NAME
 	DisplayName  string       `json:"display_name,omitempty"`

@@ -19,8 +19,8 @@ type StreamEvent struct {
 	Extra           Extra            `json:"-"`
 }
 
-// AbandonedBlocks stands on a message_stop: the block of this index and those behind
-// it are void, a retry takes their place.
+// AbandonedBlocks stands on a message_stop: the block of this index and those after it are
+// void, a retry takes their place.
 type AbandonedBlocks struct {
 	APIMessageID   string `json:"api_message_id"`
 	FromBlockIndex int64  `json:"from_block_index"`
@@ -36,7 +36,8 @@ type Event interface {
 	event()
 }
 
-// MessageStartEvent begins an answer.
+// MessageStartEvent begins an answer that is streamed. Its message has an id and a model, but
+// no content yet.
 type MessageStartEvent struct {
 	Message StreamMessage `json:"message"`
 	Extra   Extra         `json:"-"`
@@ -51,14 +52,16 @@ type StreamMessage struct {
 	Extra   Extra          `json:"-"`
 }
 
-// ContentBlockStartEvent begins a block.
+// ContentBlockStartEvent begins a block of an answer. Deltas with the same index add to it
+// until its stop.
 type ContentBlockStartEvent struct {
 	Index        int64        `json:"index"`
 	ContentBlock ContentBlock `json:"content_block"`
 	Extra        Extra        `json:"-"`
 }
 
-// ContentBlockDeltaEvent adds to a block.
+// ContentBlockDeltaEvent adds a piece to the block of its index, which a
+// [ContentBlockStartEvent] has begun.
 type ContentBlockDeltaEvent struct {
 	Index int64 `json:"index"`
 	Delta Delta `json:"delta"`
@@ -88,7 +91,8 @@ type MessageStopEvent struct {
 	Extra      Extra `json:"-"`
 }
 
-// UnknownEvent is an event of any other type.
+// UnknownEvent is a stream event of a type that this package does not know. Data is the event
+// as it was.
 type UnknownEvent struct {
 	OriginalType string  `json:"originalType"`
 	Data         ui.JSON `json:"data"`
@@ -105,37 +109,42 @@ type Delta interface {
 	delta()
 }
 
-// TextDelta adds to a text block. It is never the output of a tool.
+// TextDelta adds a piece to a text block. It is never the output of a tool, which comes in
+// tool_progress.
 type TextDelta struct {
 	Text  string `json:"text"`
 	Extra Extra  `json:"-"`
 }
 
-// ThinkingDelta adds to a thinking block.
+// ThinkingDelta adds a piece to a thinking block, while the answer that it is part of is being
+// streamed.
 type ThinkingDelta struct {
 	Thinking string `json:"thinking"`
 	Extra    Extra  `json:"-"`
 }
 
-// InputJSONDelta adds to the text of a tool's input. It is never output.
+// InputJSONDelta adds to the text of a tool's input, which is JSON only when whole. It is never
+// output.
 type InputJSONDelta struct {
 	PartialJSON string `json:"partial_json"`
 	Extra       Extra  `json:"-"`
 }
 
-// SignatureDelta adds to the signature of a thinking block.
+// SignatureDelta adds to the signature of a thinking block, by which the API recognizes the
+// model's own thoughts.
 type SignatureDelta struct {
 	Signature string `json:"signature"`
 	Extra     Extra  `json:"-"`
 }
 
-// CitationsDelta adds a citation to a text block.
+// CitationsDelta adds one citation to a text block, in the form that the API has for it.
 type CitationsDelta struct {
 	Citation ui.JSON `json:"citation"`
 	Extra    Extra   `json:"-"`
 }
 
-// UnknownDelta is a delta of any other type.
+// UnknownDelta is a delta of a type that this package does not know. Data is the delta as it
+// was.
 type UnknownDelta struct {
 	OriginalType string  `json:"originalType"`
 	Data         ui.JSON `json:"data"`

@@ -14,8 +14,8 @@ import (
 const (
 	viewerBatch = 256
 	pageEvents  = 512
-	// resyncAfter is how many durable messages a viewer may be behind before a snapshot
-	// is cheaper for everyone.
+	// resyncAfter is how many durable messages a viewer may lack before a snapshot is cheaper
+	// for everyone.
 	resyncAfter = 20_000
 )
 

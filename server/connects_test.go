@@ -17,8 +17,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// TestConnects_memory connects, drops and leaves behind dead peers many times: the server's
-// memory, goroutines and places do not grow. PARLEY_SOAK=1 makes it 10,000.
+// TestConnects_memory connects, drops and leaves dead peers many times: the server's memory,
+// goroutines and places do not grow. PARLEY_SOAK=1 makes it 10,000.
 func TestConnects_memory(t *testing.T) {
 	connects := 200
 	if os.Getenv("PARLEY_SOAK") != "" {

@@ -220,8 +220,8 @@ func (s *seen) fresh(ev ui.Event) bool {
 	return s.began
 }
 
-// note notes a line and reports whether it is new. What a line gave is told apart, because a
-// turn and its prompt have the same.
+// note notes a line and reports whether it is new. The events of a line are distinguished,
+// because a turn and its prompt have the same.
 func (s *seen) note(uuid, what string) bool {
 	if s.lines[uuid] || uuid == "" || s.lines[what+" "+uuid] {
 		return false
@@ -256,7 +256,7 @@ func (s *Server) lives(ctx context.Context, p agent.Provider) map[string]agent.L
 	if now := time.Now(); now.Sub(s.liveAt[p.Name()]) >= liveInterval {
 		found, err := lister.LiveSessions(ctx)
 		if err != nil {
-			s.logger.Warn("what is open in terminals cannot be told", "provider", p.Name(), "err", err)
+			s.logger.Warn("cannot find out what is open in terminals", "provider", p.Name(), "err", err)
 			return nil
 		}
 		s.liveAt[p.Name()], s.liveFound[p.Name()] = now, found

@@ -119,7 +119,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // a client that is gone is no fault
+	_, _ = w.Write(append(data, '\n')) // a client that is gone is not a fault
 }
 
 // identify returns the caller of a request; who is unknown gets 401.

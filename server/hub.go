@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/rpc"
 )
 
-// The bounds of what a hub keeps in memory for its viewers. Who is further behind reads
-// the log.
+// The bounds of what a hub keeps in memory for its viewers. A viewer that lacks more reads the
+// log.
 const (
 	ringItems = 2048
 	ringBytes = 4 << 20
@@ -158,8 +158,8 @@ func (h *hub) watching() int {
 	return h.viewers
 }
 
-// joined joins deltas that follow each other in one block, so that a viewer that fell
-// behind gets fewer and longer ones.
+// joined joins deltas that follow each other in one block, so that a slow viewer gets fewer and
+// longer ones.
 func joined(items []item) []item {
 	out := items[:0:0]
 	for _, it := range items {

@@ -136,7 +136,7 @@ func rewind(s *Server, ctx context.Context, _ *caller, p rpc.RewindParams) (rpc.
 	return result, err
 }
 
-// handBack ends the agent and says how a person goes on in a terminal.
+// handBack ends the agent and returns the command with which a person goes on in a terminal.
 func handBack(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.HandBackResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {

@@ -31,7 +31,7 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.Web
 	return result, nil
 }
 
-// webhooksSet adds a webhook, or changes the one with its id. What it was told of stays.
+// webhooksSet adds a webhook, or changes the one with its id. What was delivered to it stays.
 func webhooksSet(s *Server, _ context.Context, _ *caller, p rpc.WebhooksSetParams) (rpc.WebhooksSetResult, error) {
 	w := p.Webhook
 	if err := s.hooks.client.CheckURL(w.URL); err != nil {

@@ -21,7 +21,7 @@ type metric struct {
 	buckets          []float64 // of a histogram
 }
 
-// The families that grow as the server works. Those that say how it is now are in gauges.
+// The families that grow as the server works. Those of the current state are in gauges.
 var (
 	turnsTotal      = metric{"parley_turns_total", "Turns that have ended, by provider and outcome.", "counter", nil}
 	turnSeconds     = metric{"parley_turn_duration_seconds", "How long turns took, by provider.", "histogram", []float64{1, 5, 15, 60, 300, 900, 3600}}
@@ -198,7 +198,7 @@ func sample(b *strings.Builder, name, key string, v float64) {
 	b.WriteString(name + " " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
 }
 
-// MetricsHandler serves the metrics in the Prometheus text format to whoever asks: it is for
+// MetricsHandler serves the metrics in the Prometheus text format to anyone who asks: it is for
 // a listener that only the monitoring reaches. The server's own handler wants a token.
 func (s *Server) MetricsHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeMetrics(w) })
@@ -223,5 +223,5 @@ func (s *Server) writeMetrics(w http.ResponseWriter) {
 	s.writeGauges(&b)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(b.String())) // a client that is gone is no fault
+	_, _ = w.Write([]byte(b.String())) // a client that is gone is not a fault
 }

@@ -30,7 +30,7 @@ func openAPI(w http.ResponseWriter, _ *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // a client that is gone is no fault
+	_, _ = w.Write(data) // a client that is gone is not a fault
 	return nil
 }
 

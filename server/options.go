@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// Defaults of [Options].
+// The values that [Options] has by default, for the fields that are zero. Sizes are in bytes.
 const (
 	DefaultMaxAgents      = 8
 	DefaultMaxSessions    = 10_000

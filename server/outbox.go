@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// outboxLogName is the log of the events that someone is told of.
+// outboxLogName is the log of the events that are sent to webhooks.
 const outboxLogName = "outbox"
 
 // outbox is the log of events for webhooks. Each is in it once, after the message of its
@@ -31,7 +31,8 @@ func openOutbox(ctx context.Context, log sessionLog) (*outbox, error) {
 	return o, o.catchUp(ctx)
 }
 
-// catchUp reads what is in the log and not known yet. The lock is held, or nobody else has it.
+// catchUp reads what is in the log and not known yet. The lock is held, or no other goroutine
+// has it.
 func (o *outbox) catchUp(ctx context.Context) error {
 	for ev, err := range o.log.Read(ctx, eventlog.Cursor{Seq: o.seq}) {
 		if isMissing(err) {

@@ -46,7 +46,7 @@ type facts struct {
 	Uncommented []string  `json:"uncommented,omitempty"` // comments that are gone
 }
 
-// thinking holds the budget, so that a default can be told from no change.
+// thinking holds the budget, so that a default can be distinguished from no change.
 type thinking struct {
 	Tokens *int64 `json:"tokens"`
 }

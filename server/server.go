@@ -19,7 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// Server holds sessions and serves them. Its methods may be called from any goroutine.
+// Server holds sessions, runs their agents and serves them to clients. Its methods may be
+// called from any goroutine.
 type Server struct {
 	opts       Options
 	store      store
@@ -266,7 +267,8 @@ func (s *Server) updated(id, agentID string, summary rpc.SessionSummary) {
 	}
 }
 
-// Ready returns nil while the server can take work, and why it cannot otherwise.
+// Ready returns nil while the server can take work, and an error with the reason while it
+// cannot.
 func (s *Server) Ready(ctx context.Context) error {
 	if err := s.working(); err != nil {
 		return err

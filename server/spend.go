@@ -52,8 +52,8 @@ func (t *tally) take() []agent.Used {
 type spending struct {
 	metered      bool                    // the agent tells what each answer used
 	turn         turnUsage               // of an agent that tells only what turns use
-	told         map[string]budget.Level // what viewers were told, by limit and period
-	unpriced     bool                    // they were told that a price is missing
+	told         map[string]budget.Level // what was reported to viewers, by limit and period
+	unpriced     bool                    // it was reported that a price is missing
 	interrupting bool
 	handed       string // the limits that the agent was started with
 }

@@ -2,10 +2,12 @@ package server
 
 import "fmt"
 
-// State is what a session does now.
+// State is what a session is doing now, as lists of sessions show it and clients are notified
+// of it.
 type State string
 
-// The states of a session.
+// The states of a session. Which of them can follow each other is tested by a table of
+// transitions.
 const (
 	Starting       State = "starting"        // its agent is being started or waits for a place
 	Idle           State = "idle"            // it waits for input; its agent may be evicted

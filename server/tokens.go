@@ -73,7 +73,8 @@ func openTokens(path string) (*tokens, error) {
 	return t, nil
 }
 
-// TokenFile is what [ReadTokens] finds.
+// TokenFile is what [ReadTokens] finds: the file, its permissions, and the number of valid and
+// expired tokens.
 type TokenFile struct {
 	Path           string // of the file; empty where there is none
 	Mode           fs.FileMode

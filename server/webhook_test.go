@@ -208,8 +208,8 @@ func TestWebhook_down(t *testing.T) {
 	}
 }
 
-// TestWebhook_crash checks that an event whose session was written and whose outbox was not
-// is told after the next start.
+// TestWebhook_crash checks that an event whose session was written and whose outbox was not is
+// sent after the next start.
 func TestWebhook_crash(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)

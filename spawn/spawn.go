@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// Command says what to run. A Spawner must not change it.
+// Command describes the process to run: program, arguments, directory and environment. A
+// Spawner must not change it.
 type Command struct {
 	// Path is the program: absolute, or relative to the working directory of this process (not to Dir).
 	// It is not searched for in PATH.
@@ -25,7 +26,7 @@ type Command struct {
 	Files []string
 }
 
-// ExitStatus says how a process ended.
+// ExitStatus is the way in which a process ended: with an exit code, or by a signal.
 type ExitStatus struct {
 	// Code is the exit code, or -1 when a signal ended the process or the code is not known.
 	Code int
@@ -51,20 +52,21 @@ type Process interface {
 	// Terminate asks the process to end: SIGTERM to its whole group, or nothing where there is no such
 	// thing. It does not wait.
 	Terminate() error
-	// Kill ends the process and everything it started, now. It does not wait. Killing a process that is
-	// gone is no error.
+	// Kill ends the process and everything it started, now. It does not wait. Killing a process
+	// that is gone is not an error.
 	Kill() error
 	// Wait returns when the process has ended and its id has been given back. The Supervisor calls it
 	// exactly once. It must not depend on anybody reading stdout or stderr, and leaves both readable. Its
-	// error means that the status is not known; a non-zero exit is no error.
+	// error means that the status is not known; a non-zero exit is not an error.
 	Wait() (ExitStatus, error)
 }
 
-// Spawner starts processes. It is used from several goroutines at once.
+// Spawner starts processes, on this machine or elsewhere. Its method must be safe for
+// concurrent use.
 type Spawner interface {
 	// Spawn starts cmd. ctx bounds the starting only: the process outlives it.
 	Spawn(ctx context.Context, cmd Command) (Process, error)
 }
 
-// Func is a function as a [Spawner].
+// Func is a function that serves as a [Spawner], for spawners that need no state of their own.
 type Func func(ctx context.Context, cmd Command) (Process, error)

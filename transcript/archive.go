@@ -23,13 +23,15 @@ type Archive struct {
 	files fileSystem
 }
 
-// OpenArchive is the archive in a directory, which need not exist yet.
+// OpenArchive returns the archive in a directory, which need not exist yet. Nothing is read or
+// written before it is used.
 func OpenArchive(dir string) *Archive { return &Archive{dir: dir, files: osFiles{dir}} }
 
-// Path is the directory of the archive.
+// Path returns the directory of the archive, in the form in which [OpenArchive] got it.
 func (a *Archive) Path() string { return a.dir }
 
-// ArchivedFile is a file in an archive.
+// ArchivedFile is a file in an archive with all its versions, from the one that was saved first
+// to the last.
 type ArchivedFile struct {
 	Path     string // below projects, with slashes: key/session.jsonl, key/session/…
 	Versions []*FileVersion
@@ -45,7 +47,8 @@ type FileVersion struct {
 	SavedAt  time.Time `json:"savedAt"`
 }
 
-// Latest is the version that was saved last.
+// Latest returns the version that was saved last, which is the one that [Archive.Restore]
+// writes.
 func (f *ArchivedFile) Latest() *FileVersion { return f.Versions[len(f.Versions)-1] }
 
 // SessionID is the session that the file belongs to, "" if it belongs to none.
@@ -67,15 +70,16 @@ func (f *ArchivedFile) IsTranscript() bool {
 	return f.SessionID() != "" && strings.Count(f.Path, "/") == 1
 }
 
-// SaveOptions say how a configuration directory is saved. nil stands for the zero
-// value.
+// SaveOptions configures how a configuration directory is saved. A nil pointer stands for the
+// zero value.
 type SaveOptions struct {
-	// Progress, if set, is told of every file that was looked at, in order, from
-	// the goroutine that saves.
+	// Progress, if set, is called for every file that was looked at, in order, by the goroutine
+	// that saves.
 	Progress func(done, total int)
 }
 
-// SaveReport is what [Archive.Save] did.
+// SaveReport reports what [Archive.Save] did: the files that it looked at, what it wrote, and
+// what it could not read.
 type SaveReport struct {
 	Files    int           `json:"files"`    // that were looked at
 	Changed  int           `json:"changed"`  // of those, new or changed since the last save

@@ -115,7 +115,7 @@ func (a *Archive) Files() ([]*ArchivedFile, error) {
 }
 
 // Verify reads all of the archive and checks every file of every version. It
-// returns what is damaged; progress, if not nil, is told of every file.
+// returns what is damaged; progress, if not nil, is called for every file.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int)) (damaged []error, err error) {
 	files, err := a.Files()
 	if err != nil {

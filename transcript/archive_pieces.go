@@ -151,7 +151,8 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("transcript: %s is damaged: %v", e.Path, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the reason why the archive is known to be damaged, such as a checksum that
+// does not match.
 func (e *DamageError) Unwrap() error { return e.Err }
 
 var errWrongSum = errors.New("its content has another SHA-256 than its name")
@@ -159,7 +160,7 @@ var errWrongSum = errors.New("its content has another SHA-256 than its name")
 // piece reads a piece and checks it.
 func (a *Archive) piece(sum string) ([]byte, error) {
 	if len(sum) != 2*sha256.Size {
-		return nil, &DamageError{a.dir, fmt.Errorf("%q is no name of a piece", sum)}
+		return nil, &DamageError{a.dir, fmt.Errorf("%q is not the name of a piece", sum)}
 	}
 	path := a.piecePath(sum)
 	content, err := unpackFile(path, pieceSize)

@@ -16,7 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// RestoreOptions say what is restored. nil stands for the zero value.
+// RestoreOptions selects what is restored, and how. A nil pointer stands for the zero value,
+// which restores everything.
 type RestoreOptions struct {
 	// Sessions are the ids of the sessions that are restored; none is everything.
 	Sessions []string
@@ -25,11 +26,12 @@ type RestoreOptions struct {
 	KeepTimes bool
 	// DryRun only says what would be done.
 	DryRun bool
-	// Progress, if set, is told of every file.
+	// Progress, if set, is called for every file.
 	Progress func(done, total int)
 }
 
-// RestoreReport is what [Archive.Restore] did. Paths are below projects.
+// RestoreReport reports what [Archive.Restore] did, or would do, with each file. Paths are
+// below the directory projects.
 type RestoreReport struct {
 	Restored []string `json:"restored"`
 	Same     []string `json:"same"`    // were there already, or a longer form of them

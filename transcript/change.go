@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// ChangeOptions say where a session is looked for and what may be changed. nil
+// ChangeOptions configures where a session is looked for and what may be changed. A nil pointer
 // stands for the zero value.
 type ChangeOptions struct {
 	// Dir is the directory of the session, as in [Filter]. "" looks everywhere.
@@ -89,7 +89,8 @@ func (d *Dir) Archive(ctx context.Context, id string, opts *ChangeOptions) error
 	return d.setArchived(ctx, id, true, opts)
 }
 
-// Unarchive takes the mark of [Dir.Archive] off.
+// Unarchive takes the mark of [Dir.Archive] off again. It writes the mark's file even if the
+// session was not archived.
 func (d *Dir) Unarchive(ctx context.Context, id string, opts *ChangeOptions) error {
 	return d.setArchived(ctx, id, false, opts)
 }
@@ -127,9 +128,9 @@ func encode(v any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
-// appendRecord appends a line to a session's file, in one write: whoever else
-// appends at that moment, the lines stay whole. A torn last line is ended first,
-// so that the new one does not become part of it.
+// appendRecord appends a line to a session's file, in one write: even if another process
+// appends at that moment, the lines stay whole. A torn last line is ended first, so that the
+// new one does not become part of it.
 func (d *Dir) appendRecord(s *Session, record any) error {
 	line, err := encode(record)
 	if err != nil {
@@ -172,8 +173,8 @@ func endsTorn(path string) (bool, error) {
 	return last[0] != '\n', nil
 }
 
-// replace puts a file with this text at path, at once: whoever looks finds the old
-// file or the new one, whole.
+// replace puts a file with this text at path, at once: a reader finds the old file or the new
+// one, whole.
 func replace(files fileSystem, path string, text []byte) error {
 	return replaceFrom(files, path, bytes.NewReader(text))
 }
@@ -190,8 +191,7 @@ func replaceFrom(files fileSystem, path string, text io.WriterTo) error {
 	return nil
 }
 
-// writeTemp writes a new file, safe on the disk, whose name nobody takes for
-// anything.
+// writeTemp writes a new file, safe on the disk, whose name has no meaning to other programs.
 func writeTemp(files fileSystem, dir string, text io.WriterTo) (path string, err error) {
 	f, err := files.CreateTemp(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// titles and tags that somebody might think of.
+// titles and tags that a user might think of.
 var words = []string{
 	"plain", "  trimmed  ", `"quoted" \ and <tag> & more`, "日本語のタイトル", "👩‍👩‍👧 family", "ｆｕｌｌｗｉｄｔｈ ①",
 	"e\u0301 combined", "zero\u200bwidth\u200djoin", "private\ue000use", "right\u202eto left", "line\nfeed",
@@ -150,7 +150,7 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 }
 
 // transcript.TestLiveSession changes no session that a running process has open, unless it is
-// told to.
+// allowed to.
 func TestLiveSession(t *testing.T) {
 	dir, id := newSession(t)
 	notes := filepath.Join(dir.Path(), "sessions")

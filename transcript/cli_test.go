@@ -69,8 +69,7 @@ func TestCLIGoesOn(t *testing.T) {
 	}
 }
 
-// checkGoneOn checks that the model was told what was said before, and that the
-// session has it all.
+// checkGoneOn checks that the model got what was said before, and that the session has it all.
 func checkGoneOn(t *testing.T, api *claudetest.FakeAPI, dir *transcript.Dir, id string) {
 	t.Helper()
 	requests := api.Requests()

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ConversationOptions say what of a conversation is wanted.
+// ConversationOptions selects what a conversation contains. A nil pointer and the zero value
+// leave the CLI's own notes out.
 type ConversationOptions struct {
 	// System keeps the CLI's own notes: the boundary of a compaction, the output
 	// of a slash command, an error of the API.
@@ -83,8 +84,8 @@ func (m *threadMessage) visible(system bool) bool {
 	return !m.link.IsSidechain && m.link.TeamName == ""
 }
 
-// isOutside reports whether somebody outside of the session spoke: such a message
-// is shown although the CLI marks it as its own.
+// isOutside reports whether a text comes from outside of the session: such a message is shown
+// although the CLI marks it as its own.
 func isOutside(origin message.JSON) bool {
 	switch lastString(string(origin), "kind") {
 	case "channel", "observer", "observer-activity", "slack-ping", "voice-call", "peer":

@@ -181,7 +181,7 @@ func (c *corpusCase) checkSubagents(file string, s *transcript.Session) {
 	}
 	var want []string
 	c.decode(file, &want)
-	slices.Sort(want) // the official SDK gives the order of the directory, which is nobody's
+	slices.Sort(want) // the official SDK gives the order of the directory, which is arbitrary
 	var got []string
 	for _, a := range agents {
 		got = append(got, a.ID)

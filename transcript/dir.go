@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// ErrNoSession means that there is no session with that id, or none where it was
-// looked for. A file without a byte is no session.
+// ErrNoSession is returned when there is no session with that id, or none where it was looked
+// for. An empty file is not a session.
 var ErrNoSession = errors.New("transcript: no such session")
 
 // Dir is the view of a configuration directory, in which the CLI keeps its
@@ -35,7 +35,8 @@ func Open(configDir string) *Dir {
 	return &Dir{config: configDir, files: osFiles{configDir}}
 }
 
-// Path is the configuration directory.
+// Path returns the configuration directory of the CLI whose sessions these are, as [Open]
+// determined it.
 func (d *Dir) Path() string { return d.config }
 
 func (d *Dir) projects() string { return claudedir.Projects(d.config) }

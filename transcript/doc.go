@@ -18,7 +18,7 @@
 //   - A bad line hides nothing else. It is a [*LineError], and the reading goes
 //     on. Lines have no limit of length.
 //   - Reading changes nothing, and nothing is changed in place. What exists is
-//     appended to, one line in one write, or replaced by a rename; whoever kills a
+//     appended to, one line in one write, or replaced by a rename; killing a
 //     writer leaves every file as it was or as it should be.
 //   - The answers are those of the official SDK (listSessions, getSessionInfo,
 //     getSessionMessages, listSubagents, getSubagentMessages), which the tests ask

@@ -11,13 +11,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// Fault is a kind of damage to a session.
+// Fault is a kind of damage to a session. Its text is stable, for programs that compare or
+// store it.
 type Fault string
 
-// The faults that [Session.Doctor] knows.
+// The faults that [Session.Doctor] finds. Each finding has one of them, and [Session.Repair]
+// can repair most of them.
 const (
 	TornTail         Fault = "torn-tail"          // the file ends in the middle of a line, or without a line feed
-	BadLine          Fault = "bad-line"           // a line that is no JSON object
+	BadLine          Fault = "bad-line"           // a line that is not a JSON object
 	MissingParent    Fault = "missing-parent"     // an entry follows one that is not there
 	ParentCycle      Fault = "parent-cycle"       // entries follow each other in a circle
 	DuplicateUUID    Fault = "duplicate-uuid"     // two entries have one uuid
@@ -27,7 +29,8 @@ const (
 	OversizedLine    Fault = "oversized-line"     // a line longer than [DoctorOptions].MaxLine
 )
 
-// Severity is what a finding means for the session.
+// Severity is what a finding means for the session: whether it can be shown and resumed in
+// spite of it.
 type Severity string
 
 // The severities, the worst first.
@@ -38,7 +41,8 @@ const (
 	// BreaksDisplay: the session can be resumed, but something that was said is not
 	// shown, or a program that reads it stumbles.
 	BreaksDisplay Severity = "breaks-display"
-	// Harmless: nothing that is shown or resumed is touched.
+	// Harmless means that nothing is affected that is shown to users or that a resumed session
+	// depends on.
 	Harmless Severity = "harmless"
 )
 
@@ -46,14 +50,15 @@ const (
 // the largest size that the API takes, twice, as the CLI writes it, is below it.
 const DefaultMaxLine = 16 << 20
 
-// DoctorOptions say what counts as a fault.
+// DoctorOptions configures what counts as a fault. The zero value calls lines oversized from
+// [DefaultMaxLine] on.
 type DoctorOptions struct {
 	// MaxLine is the length in bytes from which a line is oversized; 0 is
 	// [DefaultMaxLine].
 	MaxLine int
 }
 
-// Finding is something wrong with a session.
+// Finding is one fault of a session: where it is, how severe it is, and a text for people.
 type Finding struct {
 	Fault    Fault    `json:"fault"`
 	Severity Severity `json:"severity"`
@@ -66,17 +71,17 @@ type Finding struct {
 	toolUse string // the id that an orphan is about
 }
 
-// String is the finding as one line.
+// String returns the finding as one line for people: the path and the line, the fault, its
+// severity, and details.
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s (%s): %s", f.Path, f.Line, f.Fault, f.Severity, f.Detail)
 }
 
 // Doctor looks for damage in a session and in its subagents. It changes nothing;
 // [Session.Repair] makes a copy without the damage. Findings are in the order of
-// the lines, those of subagents behind those of the session; a session in order
-// has none. nil stands for the zero options. The files are read whole, into memory, one
-// at a time. In a session that is being written to,
-// a tool that still runs is a tool without a result.
+// the lines, those of subagents after those of the session; a session in order has none. nil
+// stands for the zero options. The files are read whole, into memory, one at a time. In a
+// session that is being written to, a tool that still runs is a tool without a result.
 func (s *Session) Doctor(ctx context.Context, opts *DoctorOptions) ([]*Finding, error) {
 	w := newWork(ctx)
 	x, err := examineFile(s.Path, newExamination(w, opts))

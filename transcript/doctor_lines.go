@@ -2,8 +2,7 @@ package transcript
 
 import "strings"
 
-// badLines finds lines that are no entries or too long, and a file that ends in a
-// line.
+// badLines finds lines that are not entries or are too long, and a file that ends in a line.
 func (x *examination) badLines() {
 	for i, l := range x.lines {
 		if x.work.over() {

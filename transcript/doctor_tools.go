@@ -28,7 +28,7 @@ func (x *examination) toolUses() {
 			return
 		}
 		if x.agent && n.index == last {
-			continue // the agent was stopped here; nobody goes on with it
+			continue // the agent was stopped here; the conversation does not go on with it
 		}
 		for _, id := range n.toolUses() {
 			if x.onChain[n] && !onChain[id] || !anywhere[id] {

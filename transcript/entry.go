@@ -21,8 +21,7 @@ import (
 //   - a line of a type that this package does not know is an *[UnknownEntry].
 //
 // An entry is read-only and may be used from any goroutine. Its strings are parts
-// of its line; whoever keeps one for long keeps the line in memory and may clone
-// it.
+// of its line; a program that keeps one for long keeps the line in memory and may clone it.
 type Entry interface {
 	// Kind is the line's type: user, custom-title, …
 	Kind() string
@@ -73,7 +72,8 @@ func memberOf(object, name string) (text string) {
 	return text
 }
 
-// ParseEntry parses one line. The error is a [*LineError].
+// ParseEntry parses one line of a transcript. The error is a [*LineError] for a line that is
+// not an entry.
 func ParseEntry(line string) (Entry, error) {
 	e, err := parseEntry(line, Position{Size: len(line)})
 	if err != nil {
@@ -140,7 +140,8 @@ type UnknownEntry struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// Link is what the entries of the tree share.
+// Link holds what the entries of the tree share: their ids, their parents, and where and when
+// they were written.
 type Link struct {
 	source
 	UUID       string `json:"uuid"`
@@ -164,7 +165,7 @@ type Link struct {
 	ForkedFrom        *ForkedFrom `json:"forkedFrom"`
 }
 
-// ForkedFrom says of which entry a line of a forked session is the copy.
+// ForkedFrom names the session and the entry that a line of a forked session was copied from.
 type ForkedFrom struct {
 	SessionID   string `json:"sessionId"`
 	MessageUUID string `json:"messageUuid"`

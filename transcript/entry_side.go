@@ -2,7 +2,8 @@ package transcript
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// Side is what the records beside the tree share. Most have no time.
+// Side holds what the records beside the tree share. Most of them have no time, and none has a
+// parent.
 type Side struct {
 	source
 	SessionID string `json:"sessionId"`
@@ -39,7 +40,8 @@ type SummaryEntry struct {
 	LeafUUID string `json:"leafUuid"`
 }
 
-// QueueOperationEntry says that a prompt was put into the queue or taken out.
+// QueueOperationEntry records that a prompt was put into the queue, taken out to be run, or
+// removed from it.
 type QueueOperationEntry struct {
 	Side
 	Operation   string       `json:"operation"` // enqueue, dequeue, remove, …
@@ -49,7 +51,8 @@ type QueueOperationEntry struct {
 	DeliveryID  string       `json:"deliveryId"`
 }
 
-// LastPromptEntry is the last prompt so far, for lists of sessions.
+// LastPromptEntry records the last prompt so far, so that a list of sessions can show it
+// without reading everything.
 type LastPromptEntry struct {
 	Side
 	LastPrompt string `json:"lastPrompt"`
@@ -70,55 +73,61 @@ type CostStateEntry struct {
 	HasUnknownModelCost bool                          `json:"hasUnknownModelCost"`
 }
 
-// CustomTitleEntry is a title that somebody gave the session; see [Dir.Rename].
+// CustomTitleEntry is a title that a user or a program gave the session; see [Dir.Rename].
 type CustomTitleEntry struct {
 	Side
 	CustomTitle string `json:"customTitle"`
 }
 
-// AITitleEntry is a title that the model gave the session.
+// AITitleEntry is a title that the model gave the session, as opposed to a [CustomTitleEntry],
+// which a user chose.
 type AITitleEntry struct {
 	Side
 	AITitle string `json:"aiTitle"`
 }
 
-// AgentNameEntry is the name of the session's agent.
+// AgentNameEntry records the name of the agent that the session's main conversation runs as.
 type AgentNameEntry struct {
 	Side
 	AgentName string `json:"agentName"`
 }
 
-// TagEntry is the session's tag, "" to take it off; see [Dir.Tag].
+// TagEntry records the session's tag, or with an empty one that the tag was removed; see
+// [Dir.Tag].
 type TagEntry struct {
 	Side
 	Tag string `json:"tag"`
 }
 
-// ModeEntry is the mode that the session is in.
+// ModeEntry records the mode that the session is in from this place of the file on.
 type ModeEntry struct {
 	Side
 	Mode string `json:"mode"`
 }
 
-// RelocatedEntry says that the session's directory has changed.
+// RelocatedEntry records that the working directory of the session has changed, and names the
+// new one.
 type RelocatedEntry struct {
 	Side
 	RelocatedCWD string `json:"relocatedCwd"`
 }
 
-// ContinuedInEntry says that another session took over.
+// ContinuedInEntry records that another session continues this one, and names that session by
+// its id.
 type ContinuedInEntry struct {
 	Side
 	ContinuedInSessionID string `json:"continuedInSessionId"`
 }
 
-// ToolsUsedEntry names the tools that were used so far.
+// ToolsUsedEntry lists the names of the tools that the session has used up to this place of the
+// file.
 type ToolsUsedEntry struct {
 	Side
 	Tools []string `json:"tools"`
 }
 
-// ContentReplacementEntry says what stands for content that was taken out.
+// ContentReplacementEntry records what stands in place of content that was taken out of the
+// context, undecoded.
 type ContentReplacementEntry struct {
 	Side
 	Replacements message.JSON `json:"replacements"`

@@ -30,7 +30,8 @@ type UserEntry struct {
 	IsVisibleInTranscriptOnly bool `json:"isVisibleInTranscriptOnly"`
 }
 
-// Text is the text of the message.
+// Text returns the text of the message: the string itself, or its text blocks joined without a
+// separator.
 func (e *UserEntry) Text() string { return e.Message.Content.String() }
 
 // AssistantEntry is one block of an answer. The CLI writes a line a block; the
@@ -59,10 +60,11 @@ type AssistantEntry struct {
 	AttributionSkill string `json:"attributionSkill"`
 }
 
-// Text is the text of the line's text blocks.
+// Text returns the text of the line's text blocks. An answer has a line for each of its blocks.
 func (e *AssistantEntry) Text() string { return e.Message.Content.String() }
 
-// APIMessage is the API's side of an assistant line.
+// APIMessage is the part of an assistant line that comes from the API: model, content, stop
+// reason and usage.
 type APIMessage struct {
 	ID         string          `json:"id"`
 	Role       string          `json:"role"`
@@ -84,7 +86,8 @@ func (m *APIMessage) Usage() *message.Usage {
 	return u
 }
 
-// SystemEntry is a note of the CLI: compact_boundary, local_command, api_error, …
+// SystemEntry is a note of the CLI itself. Its subtype names the kind: compact_boundary,
+// local_command, api_error and others.
 type SystemEntry struct {
 	Link
 	Subtype         string           `json:"subtype"`
@@ -97,10 +100,12 @@ type SystemEntry struct {
 	Origin          message.JSON     `json:"origin"`
 }
 
-// Text is the text of the note.
+// Text returns the text of the note, which is meant for people. It is empty for notes that only
+// have data.
 func (e *SystemEntry) Text() string { return e.Content.String() }
 
-// CompactMetadata says what a compaction did.
+// CompactMetadata describes a compaction: what triggered it, the tokens before and after it,
+// and what it kept.
 type CompactMetadata struct {
 	Trigger           string             `json:"trigger"` // auto, manual
 	PreTokens         int64              `json:"preTokens"`
@@ -134,12 +139,14 @@ type AttachmentEntry struct {
 	RenderedRole string       `json:"renderedRole"`
 }
 
-// AttachmentType is the attachment's type: environment, file, queued_command, …
+// AttachmentType returns the type of the attachment, such as environment, file or
+// queued_command, or "" if it has none.
 func (e *AttachmentEntry) AttachmentType() string {
 	return jsonwire.NewDecoder(string(e.Attachment)).Peek("type")
 }
 
-// ProgressEntry is a report from a tool at work, which older CLIs kept.
+// ProgressEntry is a report from a tool that was running. Only older CLIs kept these reports in
+// the transcript.
 type ProgressEntry struct {
 	Link
 	Data            message.JSON `json:"data"`

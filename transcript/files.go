@@ -23,7 +23,8 @@ type TranscriptFile struct {
 	ModTime    time.Time
 }
 
-// Entries are the lines of the file; see [Session.Entries].
+// Entries returns an iterator over the lines of the file, with errors as [Session.Entries] has
+// them.
 func (f *TranscriptFile) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return fileEntries(ctx, f.Path)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// FollowOptions say how a session is followed. nil stands for the zero value.
+// FollowOptions configures how a session is followed. A nil pointer stands for the zero value,
+// which begins at the start.
 type FollowOptions struct {
 	// New leaves out what is there already.
 	New bool
@@ -27,8 +28,8 @@ type FollowOptions struct {
 // defaultInterval is short for a person and long for a machine.
 const defaultInterval = 250 * time.Millisecond
 
-// ErrTruncated means that a session's file is shorter than it was, or another file:
-// somebody replaced it while it was followed.
+// ErrTruncated is returned when a session's file is shorter than it was, or another file: it
+// was replaced while it was followed.
 var ErrTruncated = errors.New("transcript: the file was replaced while it was followed")
 
 // Follow yields the entries of the session and then those that are appended to it,
@@ -105,8 +106,7 @@ func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, erro
 	}
 }
 
-// readOn yields the whole lines behind the offset; false if the range was broken
-// off.
+// readOn yields the whole lines after the offset; false if the range was broken off.
 func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, error) bool) (bool, error) {
 	r := newLineReader(contextReader{ctx, io.NewSectionReader(file, f.offset, 1<<62)}, f.offset)
 	r.number = f.number

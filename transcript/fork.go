@@ -10,21 +10,22 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// ForkOptions say what a fork is to be. nil stands for the zero value.
+// ForkOptions configures what a fork contains and how it is called. A nil pointer stands for
+// the zero value.
 type ForkOptions struct {
 	// Dir is the directory of the session, as in [Filter]. "" looks everywhere.
 	Dir string
 	// UpTo, if set, is the uuid of the last message that the fork has. With the
 	// boundary of a compaction the fork has what was before it.
 	UpTo string
-	// Title is the fork's title. "" is the session's with (fork) behind it.
+	// Title is the fork's title. "" is the session's title followed by (fork).
 	Title string
 }
 
 // Fork copies a session, or its beginning, into a new one beside it, as the
 // official SDK does: every entry gets a new uuid and says what it is the copy of;
-// sidechains, subagents and file history stay behind. The session itself is only
-// read and may be live.
+// sidechains, subagents and file history are not copied. The session itself is only read and
+// may be live.
 func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session, error) {
 	if opts == nil {
 		opts = &ForkOptions{}

@@ -16,8 +16,8 @@ func cutAt(w *work, tree []Entry, uuid string) ([]Entry, error) {
 	return withoutBranches(w, cut), nil
 }
 
-// indexOfMessage is where a message is in the file. It is first looked for in the
-// conversation and behind it, then everywhere; the uuid of a queued prompt will do.
+// indexOfMessage is where a message is in the file. It is first looked for in the conversation
+// and after it, then everywhere; the uuid of a queued prompt will do.
 func indexOfMessage(w *work, tree []Entry, uuid string) int {
 	first := map[string]int{}
 	for i, e := range tree {
@@ -145,7 +145,7 @@ func lastIndex(list []Entry, is func(Entry) bool) int {
 }
 
 // withoutPreserved takes the preserved messages off the compaction whose summary
-// is the end: they would come behind it.
+// is the end: they would come after it.
 func withoutPreserved(list []Entry, end string) []Entry {
 	out := slices.Clone(list)
 	for i, e := range out {
@@ -164,7 +164,7 @@ func withoutPreserved(list []Entry, end string) []Entry {
 	return out
 }
 
-// plainEntry is an entry without what marks it as somebody else's.
+// plainEntry is an entry without what marks it as part of another session.
 func plainEntry(e Entry) Entry {
 	l := LinkOf(e)
 	if l.TeamName == "" && !l.IsSidechain {

@@ -21,9 +21,9 @@ const sidecarLimit = 1 << 20
 // a regular file is an error: a pipe would hold the list up.
 func openRegular(path string) (*os.File, error) { return regular.OpenNoFollow(path) }
 
-// ErrLinked means that a change would have gone through a symbolic link below the
-// configuration directory, the archive or the cache: it could end anywhere. Links are
-// followed for reading only.
+// ErrLinked is returned when a change would have gone through a symbolic link below the
+// configuration directory, the archive or the cache: it could end anywhere. Links are followed
+// for reading only.
 var ErrLinked = errors.New("transcript: a symbolic link is not followed for writing")
 
 // fileSystem is everything that this package does to files other than read them.

@@ -49,7 +49,7 @@ func newGraph(w *work, entries []Entry) *graph {
 	return g
 }
 
-// relink moves the messages that compactions preserved behind their summaries.
+// relink moves the messages that compactions preserved after their summaries.
 func (g *graph) relink() {
 	if !slices.ContainsFunc(g.nodes, func(n *node) bool { return len(boundaryUUIDs(n.entry)) > 0 }) {
 		return

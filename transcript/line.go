@@ -11,15 +11,16 @@ import (
 // keptOfBad is how much of a bad line its error holds.
 const keptOfBad = 4 << 10
 
-// Position is where a line is in its file.
+// Position is the place of a line in its file: its number, the offset of its first byte, and
+// its length.
 type Position struct {
 	Line   int   // counted from 1; 0 where the file was not read from its start
 	Offset int64 // of the line's first byte
 	Size   int   // of the line in bytes, without its line feed
 }
 
-// LineError is a line that is no entry: no JSON, JSON that is no object, or a last
-// line that was never finished. It is the one error after which a reading goes
+// LineError is returned for a line that is not an entry: it is not JSON, it is not an object,
+// or it is a last line that was never finished. It is the one error after which a reading goes
 // on.
 type LineError struct {
 	Path string // the file, "" if the text was not read from one
@@ -37,7 +38,7 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("transcript: %s:%d (offset %d): %s: %v", e.Path, e.Line, e.Offset, what, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the reason why the line is not an entry, such as a syntax error of its JSON.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // errNoObject is the cause of a line that is JSON but no object.
@@ -129,7 +130,7 @@ func (r *lineReader) take(n int, torn bool) rawLine {
 	return l
 }
 
-// fill reads more behind what is there; false at the end of the source.
+// fill reads more after what is there; false at the end of the source.
 func (r *lineReader) fill() bool {
 	if r.err != nil {
 		return false
@@ -155,8 +156,8 @@ func (r *lineReader) fill() bool {
 	return false
 }
 
-// trimLine cuts what is no text from both ends of a line. A hole that a crash
-// left in a file reads as zero bytes; they count as white space, as for the CLI.
+// trimLine cuts what is not text from both ends of a line. A hole that a crash left in a file
+// reads as zero bytes; they count as white space, as for the CLI.
 func trimLine(b []byte) []byte {
 	for len(b) > 0 && b[0] <= ' ' {
 		b = b[1:]

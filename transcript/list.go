@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// Filter says which sessions are wanted. The zero value wants all.
+// Filter selects sessions by their directory, their origin, their age and more. The zero value
+// selects all of them.
 type Filter struct {
 	// Dir is a directory: the sessions that were begun there, and in the other
 	// worktrees of its git repository. "" is everywhere.

@@ -101,7 +101,7 @@ func TestListOlderKeys(t *testing.T) {
 	path := strings.Repeat("/long", 60)
 	older := claude.ProjectKey(path)[:200] + "-older1"
 	putPrompt(t, filepath.Join(o.config, "projects", older), pathID(1), path)
-	putPrompt(t, filepath.Join(o.config, "projects", older[:200]+"-older2"), pathID(2), path+"/another") // of somebody else
+	putPrompt(t, filepath.Join(o.config, "projects", older[:200]+"-older2"), pathID(2), path+"/another") // of another user
 	want := o.ids(map[string]any{"dir": path})
 	if diff := cmp.Diff(want, ids(t, dir, transcript.Filter{Dir: path})); diff != "" || len(want) != 1 {
 		t.Errorf("an older key (-official +ours):\n%s", diff)
@@ -137,7 +137,7 @@ func git(t *testing.T, dir string, args ...string) {
 }
 
 // transcript.TestListLeavesOut holds what lists leave out against the official SDK: sessions
-// that go on elsewhere, that programs began, that are no sessions.
+// that go on elsewhere, that programs began, that are not sessions.
 func TestListLeavesOut(t *testing.T) {
 	o := startOfficial(t)
 	dir := transcript.Open(o.config)

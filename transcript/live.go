@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// ErrLive means that a process has the session open, and that nobody said that it
-// may be changed nevertheless. The error is a [*LiveError].
+// ErrLive is returned when a process has the session open and the options do not allow to
+// change it nevertheless. The error is a [*LiveError].
 var ErrLive = errors.New("transcript: the session is live")
 
 // Live is a process that has a session open, as the CLI itself notes it.
@@ -22,7 +22,8 @@ type Live struct {
 	Since  time.Time
 }
 
-// LiveError says which process has a session open.
+// LiveError is returned when a process has the session open, and names that process. It matches
+// [ErrLive].
 type LiveError struct {
 	SessionID string
 	Live
@@ -32,7 +33,8 @@ func (e *LiveError) Error() string {
 	return fmt.Sprintf("transcript: session %s is live: process %d has it open since %s", e.SessionID, e.PID, e.Since.Format(time.DateTime))
 }
 
-// Is reports whether target is [ErrLive].
+// Is reports whether target is [ErrLive], which callers can test for if they do not need the
+// process.
 func (e *LiveError) Is(target error) bool { return target == ErrLive }
 
 // Live tells whether a CLI of this machine has the session open. CLIs that are too
@@ -42,7 +44,8 @@ func (d *Dir) Live(id string) (Live, bool) {
 	return live, ok
 }
 
-// LiveSessions returns the sessions that CLIs of this machine have open, by their id.
+// LiveSessions returns the sessions that CLIs of this machine have open at the moment, by their
+// ids.
 func (d *Dir) LiveSessions() map[string]Live {
 	return d.live(func(string) bool { return true })
 }

@@ -26,6 +26,6 @@ func running(pid int, start string) bool {
 	// The name of the program, in brackets, can hold anything.
 	_, rest, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
 	fields := strings.Fields(rest)
-	const startField = 19 // counted from the state, which is the first behind the name
+	const startField = 19 // counted from the state, which is the first after the name
 	return len(fields) <= startField || fields[0] != "Z" && fields[startField] == start
 }

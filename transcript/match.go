@@ -83,7 +83,7 @@ func (m *matcher) setForms() {
 	}
 }
 
-// hexCode is what stands in an escape behind \u, of a pair in the first one.
+// hexCode is what stands in an escape after \u, of a pair in the first one.
 func hexCode(r rune) string {
 	if r > 0xffff {
 		r = 0xd800 + (r-0x10000)>>10
@@ -162,7 +162,7 @@ func (m *matcher) indexRun(b []byte, c byte) int {
 }
 
 // indexEscapedPlain is the place of a letter or digit that is escaped although it
-// need not be: nobody writes so, but it is JSON.
+// need not be: it is unusual, but it is JSON.
 func indexEscapedPlain(b []byte) int {
 	pattern := []byte(`\u00`)
 	for from := 0; ; {

@@ -47,10 +47,12 @@ func (m *Message) Content() message.Content {
 	return body.Content
 }
 
-// Text is the text of the message's text blocks.
+// Text returns the text of the message's text blocks, joined without a separator. Other blocks
+// are left out.
 func (m *Message) Text() string { return m.Content().String() }
 
-// MessageID is the API's id of an assistant message, "" for others.
+// MessageID returns the API's id of an assistant message, which its lines share, or "" for
+// other messages.
 func (m *Message) MessageID() string {
 	if e, ok := m.Entry.(*AssistantEntry); ok {
 		return e.Message.ID
@@ -108,7 +110,8 @@ type Joined struct {
 	Lines    []*Message // all of them, in order
 }
 
-// Blocks are the content blocks of all lines.
+// Blocks returns the content blocks of all lines of the message, in order. A plain string
+// counts as a text block.
 func (j *Joined) Blocks() []message.ContentBlock {
 	var blocks []message.ContentBlock
 	for _, m := range j.Lines {

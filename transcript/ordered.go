@@ -27,7 +27,7 @@ func ordered[T, R any](ctx context.Context, items []T, f func(T) R) iter.Seq[R] 
 		defer cancel()
 
 		// A ring of places for results; a place is free again when its result was
-		// taken, so nobody runs further ahead than the ring is long.
+		// taken, so no worker runs further ahead than the ring is long.
 		const ahead = 16
 		ring := make([]chan R, workers*ahead)
 		for i := range ring {

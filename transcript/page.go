@@ -14,14 +14,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// Cursor is a place in a session between two pages. Cursors are for whoever made
-// them: two ends have a name, the others come from a [Page].
+// Cursor is a place in a session between two pages. Cursors are opaque: the two ends have a
+// name, the others come from a [Page].
 type Cursor string
 
 const (
-	// PageEnd is the end of the conversation: the page has the last messages.
+	// PageEnd is the cursor of the end of a conversation: the page has its last messages, and
+	// More goes towards the start.
 	PageEnd Cursor = ""
-	// PageStart is the start of the file: the page has the first messages.
+	// PageStart is the cursor of the start of the file: the page has the first messages, and
+	// More goes on from there.
 	PageStart Cursor = "start"
 )
 
@@ -30,17 +32,19 @@ const (
 	afterCursor  = "after:"  // an offset in the file
 )
 
-// defaultPage is how many messages a page has if nobody says.
+// defaultPage is how many messages a page has by default.
 const defaultPage = 100
 
-// PageQuery says which page is wanted. The zero value wants the last messages.
+// PageQuery selects the page of a conversation that is wanted. The zero value selects the last
+// 100 messages.
 type PageQuery struct {
 	From   Cursor
 	Limit  int  // how many messages at most, 0 is 100
 	System bool // with the CLI's own notes, as in [ConversationOptions]
 }
 
-// Page is some messages of a session, in order.
+// Page is a part of the messages of a session, in their order, and the cursor of the page after
+// it.
 type Page struct {
 	Messages []*Message
 	// More is where the next page in the same direction is, "" if this was the
@@ -50,8 +54,8 @@ type Page struct {
 	BytesRead int64
 }
 
-// ErrNoMessage means that a cursor or an option names a message that the session
-// does not have, or has no more: it may have been rewound or compacted since.
+// ErrNoMessage is returned when a cursor or an option names a message that the session does not
+// have, or has no more: it may have been rewound or compacted since.
 var ErrNoMessage = errors.New("transcript: no such message")
 
 // Page reads some messages and no more of the file than it takes.
@@ -80,7 +84,7 @@ func (s *Session) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	}
 	before, ok := strings.CutPrefix(string(q.From), beforeCursor)
 	if !ok && q.From != PageEnd {
-		return nil, fmt.Errorf("transcript: %q is no cursor", q.From)
+		return nil, fmt.Errorf("transcript: %q is not a cursor", q.From)
 	}
 	w := &window{work: newWork(ctx), src: f, low: stat.Size()}
 	return w.page(before, q)

@@ -52,7 +52,7 @@ func (g *graph) withParallel(chain []*node) []*node {
 	}
 	p.collect()
 
-	missing := map[*node][]*node{} // behind which line of the chain
+	missing := map[*node][]*node{} // after which line of the chain
 	seen := map[string]bool{}
 	for _, n := range chain {
 		id := n.messageID()

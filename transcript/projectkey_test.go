@@ -83,7 +83,7 @@ func TestProjectKeyAsOfficial(t *testing.T) {
 	if long < paths/10 {
 		t.Errorf("only %d of %d paths are long", long, paths)
 	}
-	// A few questions ahead, so that nobody waits for anybody.
+	// A few questions ahead, so that neither side waits for the other.
 	sent := 0
 	for i, path := range generated {
 		for ; sent < min(paths, i+20); sent++ {

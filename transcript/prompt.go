@@ -70,8 +70,8 @@ func (p *part) attachmentPrompt() string {
 	return ""
 }
 
-// promptOf is what a person asked in an entry, shortened; ok is false if nobody
-// asked anything. The name of a slash command is put into command if that is empty.
+// promptOf is what a person asked in an entry, shortened; ok is false if there was no prompt.
+// The name of a slash command is put into command if that is empty.
 func promptOf(e Entry, command *string) (prompt string, ok bool) {
 	u, isUser := e.(*UserEntry)
 	if !isUser || u.IsMeta || u.IsCompactSummary {

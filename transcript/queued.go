@@ -97,9 +97,8 @@ func (d *delivered) inThread(nodes []*node) map[int]bool {
 	return known
 }
 
-// trailing are the queued prompts behind the last message: nobody has answered
-// them, and the conversation goes on with them. Those that lead to another branch
-// belong there.
+// trailing are the queued prompts after the last message: they have no answer, and the
+// conversation goes on with them. Those that lead to another branch belong there.
 func (g *graph) trailing(chain []*node, leaf *node) []*node {
 	children := map[string][]*node{}
 	in := map[*node]bool{}

@@ -11,17 +11,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// RepairOptions say how a session is repaired. nil stands for the zero value.
+// RepairOptions configures how a session is repaired, and what counts as a fault. A nil pointer
+// stands for the zero value.
 type RepairOptions struct {
 	DoctorOptions
 	// DryRun only says what would be changed and writes nothing.
 	DryRun bool
-	// Title is the title of the repaired session. "" is the session's with
-	// (repaired) behind it.
+	// Title is the title of the repaired session. "" is the session's title followed by
+	// (repaired).
 	Title string
 }
 
-// Repair is what [Session.Repair] did.
+// Repair reports what [Session.Repair] did: the faults that it found, its changes, and the
+// repaired copy.
 type Repair struct {
 	Findings []*Finding // what was wrong
 	Changes  []*Change  // what was done about it
@@ -29,7 +31,8 @@ type Repair struct {
 	Session  *Session   // the repaired session; nil if nothing was wrong, or in a dry run
 }
 
-// Change is one difference between a session and its repaired copy.
+// Change is one difference between a session and its repaired copy: a line that was removed,
+// changed or added, and why.
 type Change struct {
 	Fault  Fault  `json:"fault"`
 	Path   string `json:"path"`             // of the file that was repaired
@@ -40,14 +43,15 @@ type Change struct {
 	After  string `json:"after,omitempty"`  // the line; "" if it was removed
 }
 
-// MemberChange is a member of a line that a [Change] made different.
+// MemberChange is a member of a line that differs between a session and its repaired copy, with
+// both of its values.
 type MemberChange struct {
 	Name          string
 	Before, After string // texts of JSON, "" where the line has no such member
 }
 
-// Members are the members in which the line before and the line after differ. It
-// is empty for a line that is no JSON object.
+// Members are the members in which the line before and the line after differ. It is empty for a
+// line that is not a JSON object.
 func (c *Change) Members() (list []MemberChange) {
 	before, after := parseObject(c.Before), parseObject(c.After)
 	for _, name := range before.names {
@@ -66,7 +70,7 @@ func (c *Change) Members() (list []MemberChange) {
 // Repair copies a session into a new one beside it, without the damage that
 // [Session.Doctor] finds, its subagents with it:
 //
-//   - lines that are no entries are left out; a record that was glued to one is
+//   - lines that are not entries are left out; a record that was glued to one is
 //     kept;
 //   - entries that lost their parent, or are in a circle, follow the entry before
 //     them;
@@ -200,7 +204,7 @@ func (r *repair) copyFile(ctx context.Context, from, to string) error {
 }
 
 // copySide copies what else is beside the session: notes about subagents, output of
-// tools, the title. The mark of the archive stays behind.
+// tools, the title. The mark of the archive is not copied.
 func (r *repair) copySide(ctx context.Context, to string) error {
 	return filepath.WalkDir(r.from.sideDir(), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

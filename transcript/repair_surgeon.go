@@ -270,8 +270,8 @@ func (p *surgeon) unpreserve(fault Fault, l *operated) {
 	p.change(fault, l, o.text(), "it preserved a line that was removed")
 }
 
-// text is the repaired file, as the file of another session. Its file history stays
-// behind: the files that it names belong to the session.
+// text is the repaired file, as the file of another session. Its file history is not copied:
+// the files that it names belong to the session.
 func (p *surgeon) text(session, id string) string {
 	var b strings.Builder
 	for _, l := range p.lines {

@@ -123,7 +123,7 @@ func (p *surgeon) addResults(_ *examination, patients []patient) {
 	}
 }
 
-// addResult puts a result behind a call.
+// addResult puts a result after a call.
 func (p *surgeon) addResult(l *operated, call *object, f *Finding) *operated {
 	link := LinkOf(l.entry)
 	block := parseObject(`{"type":"tool_result"}`)

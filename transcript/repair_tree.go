@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// dropBad takes a line out that is no entry. If a whole line was glued to it, that
-// one stays.
+// dropBad takes a line out that is not an entry. If a whole line was glued to it, that one
+// stays.
 func (p *surgeon) dropBad(l *operated, f *Finding) {
 	if l.entry != nil { // all that is missing is the line feed
 		l.torn = false
@@ -35,7 +35,7 @@ func gluedLine(text string) string {
 			if i <= 0 {
 				break
 			}
-			// Inside of a line such a text stands behind one of these.
+			// Inside of a line such a text stands after one of these.
 			if bytes.IndexByte([]byte(`:,[\"`), b[i-1]) < 0 {
 				tried++
 				if _, ok := checkObject(text[i:]); ok {
@@ -48,14 +48,14 @@ func gluedLine(text string) string {
 	return ""
 }
 
-// renameAll gives entries a uuid of their own, line by line. What comes behind such an
-// entry and follows the uuid that it had means this one: the latest before it.
+// renameAll gives entries a uuid of their own, line by line. What comes after such an entry and
+// follows the uuid that it had means this one: the latest before it.
 func (p *surgeon) renameAll(_ *examination, patients []patient) {
 	sick := make(map[*operated]*Finding, len(patients))
 	for _, one := range patients {
 		sick[one.line] = one.finding
 	}
-	fresh := map[string]string{} // new uuids by those that entries behind still name
+	fresh := map[string]string{} // new uuids by those that later entries still name
 	seen := map[string]bool{}    // texts of the lines before
 	for _, l := range p.lines {
 		link := linkOrNil(l.entry)

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// DefaultCleanupDays is how long the CLI keeps sessions if nobody says otherwise.
+// DefaultCleanupDays is the number of days that the CLI keeps sessions if its setting
+// cleanupPeriodDays is not set.
 const DefaultCleanupDays = 30
 
 // Retention is how long the CLI keeps sessions. It deletes older ones when it is

@@ -241,7 +241,7 @@ func (p *part) firstMember(member string) string {
 }
 
 // recordMember is the string member of a line, if the line has that type; kind ""
-// is any. valid is false for a line that is no JSON.
+// is any. valid is false for a line that is not JSON.
 func recordMember(line []byte, kind, member string) (value string, ok, valid bool) {
 	text := string(line)
 	if !jsonwire.Valid(text) {

@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// Query says what is looked for, and where.
+// Query is what [Dir.Search] looks for: a text, in which sessions, in whose words, and how many
+// hits at most.
 type Query struct {
 	// Text is what has to be there, as it stands. It must not be empty.
 	Text string
@@ -53,10 +54,10 @@ type Hit struct {
 	Resume string
 }
 
-// Search looks through the text of sessions, the one that changed last first, each
-// in the order of its file, subagents behind. Case does not count unless asked for,
-// and it makes no difference how a character is written in the file. Hits are found
-// while they are ranged over. An error is the last element.
+// Search looks through the text of sessions, the one that changed last first, each in the order
+// of its file, subagents last. Case does not count unless asked for, and it makes no difference
+// how a character is written in the file. Hits are found while they are ranged over. An error
+// is the last element.
 func (d *Dir) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	return func(yield func(*Hit, error) bool) {
 		if q.Text == "" {
@@ -312,8 +313,7 @@ func oneLine(s string) string {
 	return b.String()
 }
 
-// toolNames are the names of the tools that a file's tool uses call, read when
-// somebody asks.
+// toolNames are the names of the tools that a file's tool uses call, read on demand.
 type toolNames struct {
 	work  *work
 	path  string

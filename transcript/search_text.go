@@ -7,10 +7,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Role says in whose words something was found.
+// Role is the kind of text in which a search found something: whose words they are, or a title.
 type Role string
 
-// The roles that texts of a session have.
+// The roles that the texts of a session have. A [Query] can be limited to some of them.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant" // what the model said and thought

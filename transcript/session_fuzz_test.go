@@ -36,7 +36,7 @@ func FuzzSession(f *testing.F) {
 		s := d.sessionAt(path)
 		for _, name := range []string{"list", "conversation", "tree", "page", "page from the start", "search", "doctor", "repair"} {
 			var steps int64
-			_ = readers[name](context.WithValue(t.Context(), stepCounter{}, &steps), s) // an empty file is no session
+			_ = readers[name](context.WithValue(t.Context(), stepCounter{}, &steps), s) // an empty file is not a session
 			if limit := 200*int64(len(text)) + 2000; steps > limit {
 				t.Errorf("%s takes %d steps for %d bytes", name, steps, len(text))
 			}
@@ -49,7 +49,7 @@ func FuzzSession(f *testing.F) {
 			}
 		}
 		if len(tree) > 0 {
-			_, _ = cutAt(w, tree, LinkOf(tree[int(which)%len(tree)]).UUID) // it may be no message
+			_, _ = cutAt(w, tree, LinkOf(tree[int(which)%len(tree)]).UUID) // it may not be a message
 		}
 	})
 }

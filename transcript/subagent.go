@@ -73,7 +73,8 @@ func newSubagent(id, path string) *Subagent {
 	return a
 }
 
-// Entries are the lines of the subagent's file; see [Session.Entries].
+// Entries returns an iterator over the lines of the subagent's own file, with errors as
+// [Session.Entries] has them.
 func (a *Subagent) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return fileEntries(ctx, a.Path)
 }

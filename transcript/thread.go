@@ -12,7 +12,7 @@ import (
 type thread struct {
 	work      *work
 	nodes     []*node
-	trailing  map[*node]bool // behind the last message
+	trailing  map[*node]bool // after the last message
 	delivered *delivered     // nil in a subagent
 	keepMeta  bool           // of a subagent everything is shown
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// DeleteOptions say how a session is deleted. nil stands for the zero value.
+// DeleteOptions configures how a session is deleted. A nil pointer stands for the zero value,
+// which moves it to the trash.
 type DeleteOptions struct {
 	ChangeOptions
 	// Permanently deletes the files, as the official SDK does. Without it they go
@@ -23,7 +24,8 @@ type DeleteOptions struct {
 	Permanently bool
 }
 
-// Trashed is a deleted session that can be had back.
+// Trashed is a deleted session in the trash. [Dir.Restore] puts it back into the project that
+// held it.
 type Trashed struct {
 	SessionID  string    `json:"sessionId"`
 	ProjectKey string    `json:"projectKey"` // the directory that held it
@@ -74,8 +76,8 @@ func (d *Dir) moveToTrash(s *Session) error {
 	if err := replace(d.files, filepath.Join(t.dir, trashNote), note); err != nil {
 		return err
 	}
-	// The file first: from then on the session is gone. A directory that was left
-	// behind is where Restore would put it.
+	// The file first: from then on the session is gone. A directory that still exists is where
+	// Restore would put it.
 	for _, path := range []string{s.Path, s.sideDir()} {
 		err := d.files.Rename(path, filepath.Join(t.dir, filepath.Base(path)))
 		if err != nil && !(path == s.sideDir() && errors.Is(err, fs.ErrNotExist)) {
@@ -85,7 +87,7 @@ func (d *Dir) moveToTrash(s *Session) error {
 	return nil
 }
 
-// Trash lists the deleted sessions that can be had back, the last one first.
+// Trash lists the deleted sessions that can be restored, the one that was deleted last first.
 func (d *Dir) Trash() ([]*Trashed, error) {
 	list, err := os.ReadDir(d.trash())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +154,8 @@ func (d *Dir) Restore(id string) error {
 	return nil
 }
 
-// EmptyTrash deletes for good what was deleted before a time.
+// EmptyTrash deletes the sessions in the trash that were deleted before a given time. They
+// cannot be restored any more.
 func (d *Dir) EmptyTrash(before time.Time) error {
 	list, err := d.Trash()
 	if err != nil {

@@ -18,7 +18,7 @@ type Tree struct {
 	// Subagents are the trees of subagents that no entry here is known to have
 	// started. The others are at the node that did.
 	Subagents []*AgentTree
-	// Bad are the lines that are no entries.
+	// Bad are the lines that are not entries.
 	Bad []*LineError
 
 	byID  map[string]*Node
@@ -42,13 +42,14 @@ type Node struct {
 	Subagents []*AgentTree
 }
 
-// AgentTree is the tree of a subagent.
+// AgentTree is the tree of entries of one subagent, which has a file of its own beside the
+// session's.
 type AgentTree struct {
 	*Subagent
 	*Tree
 }
 
-// Node is the entry with a uuid, nil if there is none.
+// Node returns the node of the entry with this uuid, or nil if the tree has no such entry.
 func (t *Tree) Node(uuid string) *Node { return t.byID[uuid] }
 
 // Tree reads the session and its subagents whole, nested as they were started. A

@@ -31,7 +31,7 @@ func newWork(ctx context.Context) *work {
 }
 
 // over takes a step, and reports whether the context has ended; err then says why.
-// Whoever sees it returns what there is so far, and the caller at the top the error.
+// A function that sees it returns what there is so far, and the caller at the top the error.
 func (w *work) over() bool {
 	w.steps++
 	if w.total != nil {

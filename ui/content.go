@@ -38,12 +38,14 @@ func ContentOf(block JSON) Content {
 	return c
 }
 
-// TextContent returns a text as a block.
+// TextContent returns a text as a content block of type text, with the JSON that the API would
+// have for it.
 func TextContent(s string) Content {
 	return Content{Type: "text", Text: s, Raw: `{"type":"text","text":` + Quote(s) + `}`}
 }
 
-// IsTool reports whether a block of this type calls a tool.
+// IsTool reports whether a block of this type calls a tool: of the agent, of the API, or of an
+// MCP server.
 func IsTool(blockType string) bool {
 	return blockType == "tool_use" || blockType == "server_tool_use" || blockType == "mcp_tool_use"
 }

@@ -42,7 +42,8 @@ type Conversation struct {
 	index *index
 }
 
-// Init is what a session has. A list that is nil was never given.
+// Init is what a session has: its tools, servers, commands, agents and skills. A list that is
+// nil was never given.
 type Init struct {
 	APIKeySource  string      `json:"apiKeySource,omitempty"`
 	Tools         []string    `json:"tools,omitzero"`
@@ -54,14 +55,16 @@ type Init struct {
 	CLIVersion    string      `json:"cliVersion,omitempty"` // of the agent's program
 }
 
-// Thread is the main conversation or that of one subagent.
+// Thread is the main conversation, or that of one subagent, which ParentToolUseID then names by
+// its tool use.
 type Thread struct {
 	ParentToolUseID string     `json:"parentToolUseId"` // the tool use that the subagent answers; empty for the main thread
 	Plan            *PlanState `json:"plan,omitempty"`  // what the agent means to do
 	Items           []*Item    `json:"items"`
 }
 
-// The kinds of an [Item]. The set is open for readers of its JSON.
+// The kinds of an [Item]. The set is open for readers of its JSON, who should show an unknown
+// kind as such.
 const (
 	ItemMessage    = "message"
 	ItemCompaction = "compaction"
@@ -71,7 +74,8 @@ const (
 	ItemUnknown    = "unknown"
 )
 
-// Item is one thing in a thread. Kind tells which member is set.
+// Item is one thing in a thread, such as a message or a result. Kind decides which of its
+// members is set.
 type Item struct {
 	Kind       string       `json:"kind"`
 	TurnID     string       `json:"turnId,omitempty"` // the turn that it came in
@@ -83,17 +87,19 @@ type Item struct {
 	Unknown    *UnknownItem `json:"unknown,omitempty"`
 }
 
-// State is how far a message or a block is.
+// State is how far a message or a block has come: it is growing, it is whole, or it was cut.
 type State string
 
-// The states of messages and blocks.
+// The states of messages and blocks. A block is complete after it has streamed, or incomplete
+// if the stream was cut.
 const (
 	Streaming  State = "streaming"
 	Complete   State = "complete"
 	Incomplete State = "incomplete" // the stream was cut, and the whole never came
 )
 
-// Message is a message of the model or of the user's side.
+// Message is one message of a thread, by the model or from the user's side, with its blocks by
+// index.
 type Message struct {
 	Role        string   `json:"role"`           // assistant, user
 	ID          string   `json:"id,omitempty"`   // the API's, of an assistant's message
@@ -115,7 +121,8 @@ type Message struct {
 	Phase       string   `json:"phase,omitempty"` // commentary, final_answer
 }
 
-// Block is one block of a message.
+// Block is one block of a message: a text, a thought, a tool call, or anything else that its
+// type names.
 type Block struct {
 	Index     int64     `json:"index"` // the API's
 	Type      string    `json:"type"`
@@ -131,7 +138,8 @@ type Block struct {
 	Deltas    []JSON    `json:"deltas,omitempty"` // of a type that is not known, until the block is whole
 }
 
-// The states of a tool call.
+// The states of a tool call. A call is in progress until its result arrives, which is a success
+// or a failure.
 const (
 	ToolInProgress = "in_progress"
 	ToolSuccess    = "success"
@@ -157,14 +165,16 @@ type ToolCall struct {
 	Decision      *Decision `json:"decision,omitempty"`
 }
 
-// Progress is the last sign of life of a tool.
+// Progress is the last sign of life of a running tool: the seconds it has taken, and its output
+// so far.
 type Progress struct {
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 	TaskID         string  `json:"taskId,omitempty"`
 	Output         Text    `json:"output,omitzero"`
 }
 
-// Decision is how a person's answer about a tool came out.
+// Decision is a person's decision about a tool call: allowed or denied, for how long, and by
+// whom.
 type Decision struct {
 	Behavior string `json:"behavior"`
 	Scope    string `json:"scope,omitempty"` // how long it holds
@@ -172,7 +182,8 @@ type Decision struct {
 	By       string `json:"by,omitempty"`
 }
 
-// ToolResult is the result of a tool whose call has not been seen.
+// ToolResult is the result of a tool whose call the conversation has not seen, so that it is an
+// item of its own.
 type ToolResult struct {
 	Truncated     bool   `json:"truncated,omitempty"`
 	ToolUseID     string `json:"toolUseId"`
@@ -182,7 +193,8 @@ type ToolResult struct {
 	ToolUseResult JSON   `json:"toolUseResult,omitempty"`
 }
 
-// Compaction marks where the conversation was compacted.
+// Compaction marks the place at which the conversation was compacted, with the reason and the
+// tokens before it.
 type Compaction struct {
 	UUID      string   `json:"uuid,omitempty"`
 	Trigger   string   `json:"trigger,omitempty"`
@@ -190,7 +202,8 @@ type Compaction struct {
 	Metadata  JSON     `json:"metadata,omitempty"`
 }
 
-// Result marks the end of a turn.
+// Result marks the end of a turn. IsError alone decides whether the turn failed; Subtype names
+// the reason.
 type Result struct {
 	UUID             string   `json:"uuid,omitempty"`
 	Subtype          string   `json:"subtype"`
@@ -205,7 +218,8 @@ type Result struct {
 	Denials          JSON     `json:"permissionDenials,omitempty"`
 }
 
-// Failure is an error of the stream itself.
+// Failure is an error of the stream itself, as opposed to a turn that failed, which is a
+// [Result].
 type Failure struct {
 	Message string `json:"message"`
 }
@@ -218,7 +232,8 @@ type UnknownItem struct {
 	Data         JSON   `json:"data,omitempty"`
 }
 
-// Task is a subagent or a command in the background.
+// Task is a subagent or a command that runs in the background, with its state and what it has
+// used.
 type Task struct {
 	ID             string `json:"id"`
 	Type           string `json:"type,omitempty"`
@@ -235,7 +250,8 @@ type Task struct {
 	Usage          JSON   `json:"usage,omitempty"`
 }
 
-// The types of a [Prompt].
+// The types of a [Prompt]: a request for permission, and a question that the agent or an MCP
+// server asks.
 const (
 	PromptPermission = "permission"
 	PromptQuestion   = "question"

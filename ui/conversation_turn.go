@@ -1,6 +1,7 @@
 package ui
 
-// Turn is one turn of the session.
+// Turn is one turn of the session: who began it, whether it is done, and the files that it
+// changed.
 type Turn struct {
 	ID       string       `json:"id"`
 	By       string       `json:"by,omitempty"` // user, queue, task, agent
@@ -9,13 +10,15 @@ type Turn struct {
 	Changes  []FileChange `json:"changes,omitempty"` // files, in the order of the changes
 }
 
-// AnswerRef is where a text of the main thread stands.
+// AnswerRef is the place of a text in the main thread: the message by its id, and the index of
+// the block.
 type AnswerRef struct {
 	MessageID string `json:"messageId"`
 	Index     int64  `json:"index"`
 }
 
-// PlanState is what the agent means to do, as last said.
+// PlanState is the agent's current plan, as it was last given. A new plan replaces it as a
+// whole.
 type PlanState struct {
 	Entries     []PlanEntry `json:"entries"`
 	Explanation string      `json:"explanation,omitempty"`
@@ -49,7 +52,8 @@ type RetryState struct {
 	Status      *int64 `json:"status,omitempty"`
 }
 
-// HookRun is one run of a hook.
+// HookRun is one run of a hook: the event that called it, its state, and its outcome when it
+// has finished.
 type HookRun struct {
 	ID        string `json:"id"`
 	Name      string `json:"name,omitempty"`
@@ -63,7 +67,8 @@ type HookRun struct {
 	ToolUseID string `json:"toolUseId,omitempty"`
 }
 
-// NoticeRow is a notice beside the conversation.
+// NoticeRow is a notice beside the conversation, meant for people, with its severity and the
+// turn that it came in.
 type NoticeRow struct {
 	Severity  string `json:"severity"`
 	Text      string `json:"text"`

@@ -1,5 +1,5 @@
-// Package ui has the events of an agent's session and their fold to what a screen
-// shows, whoever the agent is.
+// Package ui has the events of an agent's session and their fold to what a screen shows,
+// whichever agent it is.
 //
 // An [Event] is one thing that happened. Packages below this one make events from what
 // a provider says, such as ui/claudeui from Claude's messages. A [Conversation] is the

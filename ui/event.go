@@ -4,7 +4,7 @@ package ui
 // what this package does not know is an *[Unknown], an *[UnknownStream], a
 // *[BlockStart] or a *[BlockDelta] with its JSON. An event is read-only and may be
 // read by several goroutines. Its strings can be parts of the line that it was made
-// from: whoever keeps one for long clones it.
+// from: a program that keeps one for long should clone it.
 type Event interface {
 	// Head returns what every event has in common.
 	Head() *Header
@@ -12,7 +12,8 @@ type Event interface {
 	event()
 }
 
-// Header is what events have in common. Members that do not apply are empty.
+// Header holds what events have in common: the provider, the session, and the message and
+// subagent that they belong to. Members that do not apply are empty.
 type Header struct {
 	Provider        string // who the agent is: claude, codex, sim, acp:NAME
 	ParentToolUseID string // the tool use whose subagent this belongs to; empty on the main thread
@@ -21,19 +22,22 @@ type Header struct {
 	UUID            string // of the line that the event was made from
 }
 
-// Head returns the head itself.
+// Head returns the header itself. It gives all events, which embed a Header, the method of the
+// interface [Event].
 func (h *Header) Head() *Header { return h }
 
 func (h *Header) event() {}
 
-// MessageStart begins an answer that is streamed.
+// MessageStart begins an answer that is streamed. Its blocks follow, each with a start, deltas
+// and a stop.
 type MessageStart struct {
 	Header
 	Model   string
 	Message JSON // the API's message without its content; absent where the start was missed
 }
 
-// TextStart begins a text block.
+// TextStart begins a text block of an answer. Text is what the block starts with, which is
+// mostly empty.
 type TextStart struct {
 	Header
 	Index int64
@@ -41,7 +45,8 @@ type TextStart struct {
 	Block JSON
 }
 
-// ThinkingStart begins a thinking block.
+// ThinkingStart begins a thinking block of an answer. With Summary it is a summary of the
+// reasoning only.
 type ThinkingStart struct {
 	Header
 	Index    int64
@@ -50,7 +55,8 @@ type ThinkingStart struct {
 	Block    JSON
 }
 
-// ToolStart begins the call of a tool. Its input follows.
+// ToolStart begins the call of a tool. Its input follows in deltas, and its result in a
+// [ToolComplete].
 type ToolStart struct {
 	Header
 	Index     int64
@@ -71,14 +77,15 @@ type BlockStart struct {
 	Block     JSON // the whole block
 }
 
-// TextDelta adds to a text block.
+// TextDelta adds a piece to the text block of its index, which a [TextStart] has begun before.
 type TextDelta struct {
 	Header
 	Index int64
 	Text  string
 }
 
-// ThinkingDelta adds to a thinking block.
+// ThinkingDelta adds a piece to the thinking block of its index, which a [ThinkingStart] has
+// begun.
 type ThinkingDelta struct {
 	Header
 	Index    int64
@@ -112,7 +119,8 @@ type BlockDelta struct {
 	Delta     JSON // the whole delta
 }
 
-// BlockStop ends a block. Each start has exactly one.
+// BlockStop ends the block of its index. Each start of a block has exactly one stop, even if
+// the stream was cut.
 type BlockStop struct {
 	Header
 	Index      int64

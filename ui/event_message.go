@@ -17,7 +17,8 @@ type AssistantMessage struct {
 	AgentID    string
 }
 
-// IndexedBlock is a block with the API's index of it.
+// IndexedBlock is a content block together with its index in the message, as the API counts it
+// from 0.
 type IndexedBlock struct {
 	Index int64
 	Block Content
@@ -66,7 +67,8 @@ type ToolProgress struct {
 	Data           JSON // the whole message
 }
 
-// ToolComplete is the result of a tool.
+// ToolComplete is the result of a tool call, which ends it. Truncated is set if the content was
+// cut.
 type ToolComplete struct {
 	Header
 	ToolUseID     string
@@ -77,7 +79,8 @@ type ToolComplete struct {
 	Timestamp     string
 }
 
-// ResultMessage ends a turn. Whether it failed is IsError and only IsError.
+// ResultMessage ends a turn. IsError alone decides whether the turn failed; Subtype and Errors
+// give the reason.
 type ResultMessage struct {
 	Header
 	Subtype          string

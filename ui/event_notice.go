@@ -1,6 +1,7 @@
 package ui
 
-// The severities of a [Notice].
+// The severities of a [Notice], from a remark that can be ignored to an error that the user
+// should see.
 const (
 	NoticeInfo    = "info"
 	NoticeWarning = "warning"
@@ -18,7 +19,8 @@ type Notice struct {
 	Data      JSON   // the whole message
 }
 
-// Retry says that a request to the model failed and is sent again.
+// Retry reports that a request to the model failed and is sent again after a delay, and why it
+// failed.
 type Retry struct {
 	Header
 	Attempt     int64
@@ -29,14 +31,16 @@ type Retry struct {
 	Data        JSON   // the whole message
 }
 
-// The states of a [Hook].
+// The states of a [Hook]. A run starts once, may show signs of life, and finishes with an
+// outcome.
 const (
 	HookStarted  = "started"
 	HookRunning  = "running" // a sign of life, with output
 	HookFinished = "finished"
 )
 
-// Hook says how a hook runs.
+// Hook reports the start, the progress or the end of a hook that the provider runs beside the
+// conversation.
 type Hook struct {
 	Header
 	HookID    string

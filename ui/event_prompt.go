@@ -1,28 +1,30 @@
 package ui
 
-// The kinds of a [PermissionRequest].
+// The kinds of a [PermissionRequest], which decide what a person is shown and what the answer
+// has to contain.
 const (
 	PermissionTool    = "tool"    // may this tool run?
 	PermissionPlan    = "plan"    // is this plan approved?
 	PermissionProfile = "profile" // which of these permissions are granted, for how long?
 )
 
-// The kinds of a [QuestionRequest].
+// The kinds of a [QuestionRequest]: one that the model asks, and one that an MCP server asks.
 const (
 	QuestionAsk         = "ask_user_question" // the model asks
 	QuestionElicitation = "elicitation"       // an MCP server asks
 )
 
-// How a [PermissionRequest] can end. The set is open.
+// The ways in which a [PermissionRequest] can end. The set is open: providers may have others.
 const (
 	ResolvedAllow     = "allow"
 	ResolvedDeny      = "deny"
 	ResolvedCancelled = "cancelled" // the agent took it back
 	ResolvedExpired   = "expired"   // the agent that asked is gone
-	ResolvedUnknown   = "unknown"   // it was answered elsewhere, the provider does not say how
+	ResolvedUnknown   = "unknown"   // it was answered elsewhere, and the answer is not known
 )
 
-// How long an answer to a [PermissionRequest] holds. The set is open.
+// The times for which an answer to a [PermissionRequest] can hold. The set is open: providers
+// may have others.
 const (
 	ScopeOnce    = "once"
 	ScopeTurn    = "turn"
@@ -50,7 +52,8 @@ type PermissionRequest struct {
 	Data        JSON // the whole request, as the provider sent it
 }
 
-// The kinds of a [Suggestion]. The set is open.
+// The kinds of a [Suggestion]. The set is open: providers may have others, which can be passed
+// back unread.
 const (
 	SuggestRules       = "rules"
 	SuggestMode        = "mode"
@@ -71,10 +74,12 @@ type Suggestion struct {
 	Update      JSON     `json:"update,omitempty"`      // what goes back to the agent when it is taken
 }
 
-// IsRule reports whether the suggestion adds rules and nothing else.
+// IsRule reports whether the suggestion adds permission rules and nothing else, so that it can
+// be shown as rules.
 func (s *Suggestion) IsRule() bool { return s.Kind == SuggestRules }
 
-// Choice is an answer that the provider offers for a request.
+// Choice is one of the answers that the provider offers for a request. Data goes back to the
+// agent unchanged.
 type Choice struct {
 	ID       string `json:"id"`
 	Label    string `json:"label"`
@@ -83,7 +88,8 @@ type Choice struct {
 	Data     JSON   `json:"data,omitempty"`  // what goes back to the agent when it is taken
 }
 
-// PermissionResolved ends a permission request.
+// PermissionResolved ends a permission request: how it came out, for how long, and who
+// answered.
 type PermissionResolved struct {
 	Header
 	RequestID string
@@ -94,8 +100,8 @@ type PermissionResolved struct {
 	By        string // who answered
 }
 
-// QuestionRequest asks a person something. It waits until a *[QuestionResolved] with
-// its request id.
+// QuestionRequest asks a person something. It remains open until a *[QuestionResolved] with the
+// same request id arrives.
 type QuestionRequest struct {
 	Header
 	Kind          string // QuestionAsk, QuestionElicitation
@@ -111,7 +117,8 @@ type QuestionRequest struct {
 	Data          JSON // the whole request, as the provider sent it
 }
 
-// Question is one question of the model.
+// Question is one question of the model with the options to choose from. Some allow a free text
+// as well.
 type Question struct {
 	ID          string           `json:"id,omitempty"` // answers are by id where there is one, else by the question
 	Header      string           `json:"header,omitempty"`
@@ -123,14 +130,16 @@ type Question struct {
 	Data        JSON             `json:"data,omitempty"`     // the whole question, as the provider sent it
 }
 
-// QuestionOption is an answer to choose.
+// QuestionOption is an answer that a person can choose: a short label, an explanation, and
+// perhaps a preview.
 type QuestionOption struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 	Preview     string `json:"preview,omitempty"`
 }
 
-// QuestionResolved ends a question.
+// QuestionResolved ends a question: it was answered, declined or cancelled, or it has expired.
+// Answers are those that were given.
 type QuestionResolved struct {
 	Header
 	RequestID string

@@ -19,7 +19,8 @@ type SystemInit struct {
 	Data           JSON   // the whole message
 }
 
-// MCPServer is an MCP server and how it is.
+// MCPServer is an MCP server of the session with the status of its connection and, if that
+// failed, the error.
 type MCPServer struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -34,7 +35,8 @@ type Status struct {
 	Data           JSON
 }
 
-// CompactBoundary stands where the conversation was compacted.
+// CompactBoundary marks the place at which the conversation was compacted. What came before is
+// now a summary.
 type CompactBoundary struct {
 	Header
 	Trigger   string // manual, auto; empty where it is not known
@@ -42,7 +44,8 @@ type CompactBoundary struct {
 	Metadata  JSON   // all that the provider says of it
 }
 
-// TaskStarted says that a task has begun: a subagent, a command in the background.
+// TaskStarted reports that a task has begun: a subagent, or a command that runs in the
+// background.
 type TaskStarted struct {
 	Header
 	TaskID         string
@@ -55,7 +58,7 @@ type TaskStarted struct {
 	Data           JSON
 }
 
-// TaskProgress says how far a task is.
+// TaskProgress reports what a task is doing at the moment and what it has used so far.
 type TaskProgress struct {
 	Header
 	TaskID       string
@@ -66,7 +69,8 @@ type TaskProgress struct {
 	Data         JSON
 }
 
-// TaskUpdated changes a task. Members that are empty have not changed.
+// TaskUpdated changes members of a task. Those that are empty have not changed since the last
+// event about it.
 type TaskUpdated struct {
 	Header
 	TaskID         string
@@ -77,7 +81,8 @@ type TaskUpdated struct {
 	Data           JSON
 }
 
-// TaskNotification says that a task has ended.
+// TaskNotification reports that a task has ended, with its status, a summary, and the file with
+// its output.
 type TaskNotification struct {
 	Header
 	TaskID     string
@@ -88,7 +93,8 @@ type TaskNotification struct {
 	Data       JSON
 }
 
-// RateLimit says where the account stands with a limit.
+// RateLimit reports the state of one of the account's limits. Info is what the provider says of
+// it, undecoded.
 type RateLimit struct {
 	Header
 	Info JSON
@@ -101,13 +107,15 @@ type SessionState struct {
 	State string
 }
 
-// QueueChanged is the whole queue of inputs that wait, in their order.
+// QueueChanged is the whole queue of the inputs that wait, in their order. It replaces any
+// earlier one.
 type QueueChanged struct {
 	Header
 	Items []QueueItem
 }
 
-// QueueItem is an input that waits.
+// QueueItem is an input that waits for its turn. Status is set if it also waits for a person to
+// release it.
 type QueueItem struct {
 	ID       string `json:"id"`
 	Content  JSON   `json:"content,omitempty"` // a string or blocks

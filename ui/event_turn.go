@@ -1,6 +1,7 @@
 package ui
 
-// Who can have begun a turn. The set is open.
+// The parties that can begin a turn. The set is open: providers may have others, which are
+// shown as they are.
 const (
 	ByUser  = "user"  // a prompt that was sent while the agent was idle
 	ByQueue = "queue" // a prompt that waited for the turn before
@@ -8,7 +9,8 @@ const (
 	ByAgent = "agent" // the agent itself: a goal, a schedule, a compaction
 )
 
-// TurnStart begins a turn, however it began. A [ResultMessage] ends it.
+// TurnStart begins a turn, for a prompt or by the agent itself. A [ResultMessage] ends the
+// turn.
 type TurnStart struct {
 	Header
 	TurnID   string // unique in the session
@@ -16,7 +18,8 @@ type TurnStart struct {
 	PromptID string // the uuid of the prompt that began it; empty where none did
 }
 
-// The states of a [PlanEntry]. The set is open.
+// The states of a [PlanEntry]. The set is open: providers may have others, which are shown as
+// they are.
 const (
 	PlanPending    = "pending"
 	PlanInProgress = "in_progress"
@@ -34,7 +37,8 @@ type Plan struct {
 	Omitted     int64  // entries that are not shown because there are too many, the oldest
 }
 
-// PlanEntry is one step of a plan.
+// PlanEntry is one step of the agent's plan: what it is, its state, and perhaps a priority and
+// an owner.
 type PlanEntry struct {
 	ID         string   `json:"id,omitempty"`
 	Content    string   `json:"content"`
@@ -45,7 +49,8 @@ type PlanEntry struct {
 	BlockedBy  []string `json:"blockedBy,omitempty"` // ids of entries that come first
 }
 
-// The kinds of a [FileChange]. The set is open.
+// The kinds of a [FileChange]. The set is open: providers may have others, which are shown as
+// they are.
 const (
 	ChangeAdd    = "add"
 	ChangeUpdate = "update"

@@ -163,7 +163,8 @@ func (m *Message) at(index int64) (int, bool) {
 	return slices.BinarySearchFunc(m.Blocks, index, func(b *Block, index int64) int { return cmp.Compare(b.Index, index) })
 }
 
-// Block returns the block of an index, nil if there is none.
+// Block returns the block with this index in the message, or nil if the message has no such
+// block yet.
 func (m *Message) Block(index int64) *Block {
 	if i, ok := m.at(index); ok {
 		return m.Blocks[i]

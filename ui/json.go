@@ -17,7 +17,8 @@ type JSON string
 // errAbsent is the error of decoding a value that was absent.
 var errAbsent = errors.New("ui: there is no value to decode")
 
-// MaxDepth is how deep the JSON of an event nests at most.
+// MaxDepth is how deep the JSON of an event nests at most. Deeper values are carried as
+// strings; see [NewJSON].
 const MaxDepth = 1000
 
 // NewJSON returns a text as JSON that is safe to put into other JSON. A text that is
@@ -36,7 +37,8 @@ func NewJSON(text string) JSON {
 	return Quote(text)
 }
 
-// Deeper reports whether a JSON text nests deeper than a number of levels.
+// Deeper reports whether a JSON text nests deeper than a number of levels. It counts brackets
+// and does not check the text.
 func Deeper(text string, levels int) bool {
 	if len(text) <= 2*levels {
 		return false // each level needs two brackets
@@ -61,7 +63,7 @@ func Deeper(text string, levels int) bool {
 	return false
 }
 
-// Present returns a text as [NewJSON] does, with null taken for absent.
+// Present returns a text as [NewJSON] does, but treats the text null like an absent value.
 func Present(text string) JSON {
 	if text == "null" {
 		return ""
@@ -69,7 +71,7 @@ func Present(text string) JSON {
 	return NewJSON(text)
 }
 
-// Quote returns a string as a JSON string.
+// Quote returns a string as the text of a JSON string, with <, > and & left as they are.
 func Quote(s string) JSON { return JSON(jsonwire.AppendString(nil, s)) }
 
 // Encoded returns v as JSON without escapes for HTML. A value that cannot be encoded
@@ -103,7 +105,8 @@ func (j JSON) Value() any {
 	return v
 }
 
-// MarshalJSON returns the text, null for a value that was absent.
+// MarshalJSON writes the text as it is, or null for a value that was absent. The text is not
+// checked here.
 func (j JSON) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
@@ -111,7 +114,7 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return []byte(j), nil
 }
 
-// UnmarshalJSON keeps a copy of the text.
+// UnmarshalJSON keeps a copy of the text. It does not decode it, which callers do on demand.
 func (j *JSON) UnmarshalJSON(text []byte) error {
 	*j = JSON(text)
 	return nil
@@ -148,13 +151,15 @@ func (j JSON) Elements() []JSON {
 	return all
 }
 
-// Text returns the value of a JSON string, "" for anything else.
+// Text returns the value of a JSON string, or "" for any other value and for one that was
+// absent.
 func (j JSON) Text() string {
 	s, _ := jsonwire.NewDecoder(string(j)).String()
 	return s
 }
 
-// Number returns a member that is a number, 0 for anything else.
+// Number returns the member with this name if it is a number, or 0 if it is anything else or
+// absent.
 func (j JSON) Number(key string) float64 {
 	member, _ := j.Member(key)
 	f, _ := jsonwire.NewDecoder(string(member)).Float()

@@ -6,7 +6,7 @@ import (
 )
 
 // Settle puts all lists in order. [Conversation.MarshalJSON] and [Conversation.Thread]
-// do it by themselves; whoever reads the lists of a conversation that may be large calls
+// do it by themselves; a program that reads the lists of a conversation that may be large calls
 // it first. It costs nothing where they are in order.
 func (c *Conversation) Settle() {
 	c.ready()

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// MarshalJSON writes the state, from which [Conversation.UnmarshalJSON] and the
-// TypeScript client can go on.
+// MarshalJSON writes the whole state as JSON, from which [Conversation.UnmarshalJSON] and the
+// TypeScript client can continue.
 func (c *Conversation) MarshalJSON() ([]byte, error) {
 	c.Settle()
 	type plain Conversation
@@ -19,7 +19,8 @@ func (c *Conversation) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// UnmarshalJSON reads a state.
+// UnmarshalJSON replaces the conversation by a state that MarshalJSON has written, ready for
+// further events.
 func (c *Conversation) UnmarshalJSON(data []byte) error {
 	type plain Conversation
 	var p plain

@@ -50,7 +50,8 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
-// UpperSnake gives WEB_FETCH for WebFetch, LSP for LSP, MCP_TOOL for MCPTool.
+// UpperSnake returns a name in capital letters with underscores between its words: WEB_FETCH
+// for WebFetch, LSP for LSP, MCP_TOOL for MCPTool.
 func UpperSnake(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

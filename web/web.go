@@ -96,7 +96,7 @@ func (handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(data) // a client that is gone is no fault
+	_, _ = w.Write(data) // a client that is gone is not a fault
 }
 
 // accepts reports whether a client takes an encoding.

@@ -35,8 +35,8 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 	}}
 }
 
-// TestSuite runs the acceptance suite for providers over the protocol, with the scripted
-// agent behind acp.Serve.
+// TestSuite runs the acceptance suite for providers over the protocol, with the scripted agent
+// served by acp.Serve.
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 		return agenttest.Subject{

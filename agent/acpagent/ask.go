@@ -119,7 +119,8 @@ func (s *Session) resolve(id string, a *ask, behavior, scope, action string, con
 	s.out.Changed.Broadcast()
 }
 
-// Answer answers an open request.
+// Answer answers an open request of the agent, which its id names, with the type that its kind
+// needs.
 func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Answer) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -31,7 +31,7 @@ type Provider struct {
 	Command []string
 	// As is the provider's name after "acp:"; empty is the base name of the program.
 	As string
-	// Version is what the agent is told of this program.
+	// Version is what this program reports to the agent about itself.
 	Version string
 	// Spawner runs the program; nil runs it on this machine.
 	Spawner spawn.Spawner
@@ -44,7 +44,7 @@ type Provider struct {
 
 var _ agent.Resumer = (*Provider)(nil)
 
-// Name returns acp: and the agent's name.
+// Name returns acp: followed by the agent's name, which is As or the name of its program.
 func (p *Provider) Name() string {
 	name := p.As
 	if name == "" && len(p.Command) > 0 {
@@ -53,7 +53,8 @@ func (p *Provider) Name() string {
 	return "acp:" + name
 }
 
-// Open starts an agent with a new session. The agent chooses its id.
+// Open starts an agent with a new session, whose id the agent chooses. The context bounds the
+// start only.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	s, err := p.connect(ctx, opts)
 	if err != nil {

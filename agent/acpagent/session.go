@@ -225,14 +225,15 @@ func (s *Session) watch() {
 	s.out.Changed.Broadcast()
 }
 
-// ID returns the agent's id of the session.
+// ID returns the id that the agent has given the session, with which it can be resumed.
 func (s *Session) ID() string {
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()
 	return s.id
 }
 
-// Events yields the events of the session, once.
+// Events returns an iterator over the events of the session. It can be used once; a second use
+// is an error.
 func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 // alive is agent.ErrClosed after the end of the agent.
@@ -245,7 +246,7 @@ func (s *Session) alive() error {
 	return nil
 }
 
-// Send queues a prompt; the agent gets it when the turns before have ended.
+// Send queues a prompt. The agent gets it when the turns before it have ended.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.alive(); err != nil {
 		return err
@@ -271,7 +272,7 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	}
 }
 
-// Interrupt cancels the turn that runs. Prompts that wait run after it.
+// Interrupt cancels the turn that is running. Prompts that wait in the queue run after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.alive(); err != nil {
 		return agent.Interrupted{}, err
@@ -296,14 +297,15 @@ func (s *Session) begun(ctx context.Context) {
 	}
 }
 
-// Modes are the agent's modes.
+// Modes returns the names of the modes that the agent offers for this session, as a copy.
 func (s *Session) Modes() []string {
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()
 	return slices.Clone(s.modes)
 }
 
-// SetMode changes the mode.
+// SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
+// [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if err := s.alive(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// History returns the sessions in Dir.
+// History returns access to the sessions whose files are in Dir. Without Dir there are none.
 func (p *Provider) History() agent.History { return history{p} }
 
 type history struct{ p *Provider }

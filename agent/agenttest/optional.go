@@ -33,7 +33,8 @@ var (
 	_ agent.Titler          = (*Session)(nil)
 )
 
-// Fork copies the session.
+// Fork copies the session's file, up to a message or as a whole. Sessions without a file cannot
+// be forked.
 func (s *Session) Fork(_ context.Context, at string) (string, error) {
 	if s.provider.Dir == "" {
 		return "", fmt.Errorf("%w: sessions without a file cannot be forked", agent.ErrUnsupported)
@@ -41,7 +42,8 @@ func (s *Session) Fork(_ context.Context, at string) (string, error) {
 	return s.provider.fork(s.id, at)
 }
 
-// Rewind takes back one file that the agent pretends to have changed.
+// Rewind reports one file, which the agent pretends to have changed, for any prompt of the
+// session. It changes nothing.
 func (s *Session) Rewind(_ context.Context, uuid string, _ bool) (agent.Rewound, error) {
 	lines, err := s.provider.read(s.id)
 	if err != nil {
@@ -53,10 +55,11 @@ func (s *Session) Rewind(_ context.Context, uuid string, _ bool) (agent.Rewound,
 	return agent.Rewound{CanRewind: true, FilesChanged: []string{filepath.Join(s.opts.Dir, "file.txt")}, Insertions: 1}, nil
 }
 
-// Background moves nothing, because no tool of the agent takes long.
+// Background moves nothing and returns false, because no tool of the scripted agent takes long.
 func (s *Session) Background(context.Context) (bool, error) { return false, nil }
 
-// StopTask stops a task.
+// StopTask marks a task of the scripted agent as ended. Tasks that it does not have are
+// [agent.ErrNotFound].
 func (s *Session) StopTask(_ context.Context, taskID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +75,7 @@ func (s *Session) StopTask(_ context.Context, taskID string) error {
 	return nil
 }
 
-// TaskOutput returns the output of a task.
+// TaskOutput returns a piece of the fixed output that each task of the scripted agent has.
 func (s *Session) TaskOutput(_ context.Context, taskID string, offset, limit int64) (agent.TaskOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,12 +94,13 @@ func (s *Session) TaskOutput(_ context.Context, taskID string, offset, limit int
 	return agent.TaskOutput{Text: output[offset:end], Next: end, EOF: !running && end == int64(len(output))}, nil
 }
 
-// ContextUsage returns figures that do not change.
+// ContextUsage returns figures that never change, in the form that the Claude CLI has for them.
 func (s *Session) ContextUsage(context.Context) (json.RawMessage, error) {
 	return json.RawMessage(`{"totalTokens":1000,"maxTokens":200000}`), nil
 }
 
-// MCPStatus describes one server.
+// MCPStatus returns the description of the only server of the scripted agent, which is always
+// connected.
 func (s *Session) MCPStatus(context.Context) ([]json.RawMessage, error) {
 	return []json.RawMessage{json.RawMessage(`{"name":"demo","status":"connected"}`)}, nil
 }
@@ -108,13 +112,13 @@ func mcpServer(name string) error {
 	return nil
 }
 
-// MCPReconnect connects the server anew.
+// MCPReconnect accepts the name of the only server and does nothing. Other names are an error.
 func (s *Session) MCPReconnect(_ context.Context, server string) error { return mcpServer(server) }
 
-// MCPToggle turns the server on or off.
+// MCPToggle accepts the name of the only server and does nothing. Other names are an error.
 func (s *Session) MCPToggle(_ context.Context, server string, _ bool) error { return mcpServer(server) }
 
-// MCPTools returns one tool.
+// MCPTools returns the only tool of the only server, which the scripted agent never calls.
 func (s *Session) MCPTools(_ context.Context, server string) ([]agent.MCPTool, error) {
 	if server != "" {
 		if err := mcpServer(server); err != nil {
@@ -124,17 +128,19 @@ func (s *Session) MCPTools(_ context.Context, server string) ([]agent.MCPTool, e
 	return []agent.MCPTool{{Server: "demo", Name: "echo", Description: "says it again", InputSchema: json.RawMessage(`{"type":"object"}`)}}, nil
 }
 
-// Models returns the models.
+// Models returns the two models that the scripted agent claims to have, the first of which is
+// the default.
 func (s *Session) Models(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "sim-1", Description: "the default"}, {Name: "sim-2"}}, nil
 }
 
-// Commands returns the commands.
+// Commands returns the only command that the scripted agent claims to have, which is compact.
 func (s *Session) Commands(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "compact"}}, nil
 }
 
-// Agents returns the subagents.
+// Agents returns the only subagent that the scripted agent claims to have, which is
+// general-purpose.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "general-purpose"}}, nil
 }
@@ -147,7 +153,8 @@ func (s *Session) Title(_ context.Context, prompt string) (string, error) {
 	return "On " + prompt, nil
 }
 
-// Usage returns one row for each session on disk.
+// Usage returns one row for each session on disk, with tokens and a cost that are always the
+// same.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
 	sessions, _, err := p.History().List(ctx, agent.HistoryQuery{Project: q.Project})
 	if err != nil {

@@ -38,7 +38,7 @@ type Provider struct {
 	opened   int
 }
 
-// Name returns the provider's name.
+// Name returns the name that the provider was given, or "sim" if it was given none.
 func (p *Provider) Name() string {
 	if p.ProviderName == "" {
 		return "sim"
@@ -74,7 +74,7 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.start(ctx, id, opts)
 }
 
-// Resume continues a session whose file is in Dir.
+// Resume continues a session whose file is in Dir, or a copy of it if opts.Fork is set.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	if _, err := p.read(id); err != nil {
 		return nil, err
@@ -117,21 +117,22 @@ func (p *Provider) start(ctx context.Context, id string, opts agent.Options) (ag
 	return s, nil
 }
 
-// Running returns the number of sessions that have not ended.
+// Running returns the number of sessions that have not ended, so that tests can look for leaks.
 func (p *Provider) Running() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sessions)
 }
 
-// Opened returns how many sessions were opened or resumed so far.
+// Opened returns how many sessions were opened or resumed so far, including those that have
+// ended.
 func (p *Provider) Opened() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.opened
 }
 
-// Session returns a running session by its id, nil if there is none.
+// Session returns a running session by its id, or nil if no session with that id is running.
 func (p *Provider) Session(id string) *Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +145,8 @@ func (p *Provider) ended(id string) {
 	delete(p.sessions, id)
 }
 
-// Delivered looks for a prompt in the session's file.
+// Delivered looks for a prompt in the session's file. Without a file it is not known whether it
+// arrived.
 func (p *Provider) Delivered(_ context.Context, sessionID, uuid string) (agent.Delivery, error) {
 	lines, err := p.read(sessionID)
 	if errors.Is(err, agent.ErrNotFound) {

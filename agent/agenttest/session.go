@@ -19,7 +19,8 @@ const eventBuffer = 256
 // errDied is why a session that was killed ended.
 var errDied = errors.New("agenttest: the agent died")
 
-// Session is a session of the scripted provider.
+// Session is a session of the scripted provider. Its reactions depend on the text of the prompt
+// only.
 type Session struct {
 	provider *Provider
 	id       string
@@ -68,10 +69,11 @@ func newSession(p *Provider, id string, opts agent.Options) *Session {
 	return s
 }
 
-// ID returns the session's id.
+// ID returns the session's id, which the options gave it or which the provider made up.
 func (s *Session) ID() string { return s.id }
 
-// Events yields the session's events.
+// Events returns an iterator over the session's events. It can be used once; a second use is an
+// error.
 func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
 	return func(yield func(ui.Event, error) bool) {
 		s.mu.Lock()
@@ -102,7 +104,8 @@ func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
 	}
 }
 
-// Send gives the agent an input.
+// Send gives the agent an input, which is either a text or content blocks. It waits while a
+// turn runs.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -145,7 +148,8 @@ func textOf(in agent.Input) string {
 	return text
 }
 
-// Interrupt stops the running turn. Inputs that are queued still run.
+// Interrupt stops the turn that is running, if there is one. Inputs that are queued still run
+// after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := ctx.Err(); err != nil {
 		return agent.Interrupted{}, err
@@ -166,7 +170,8 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return result, nil
 }
 
-// Answer answers an open request.
+// Answer answers an open request of the agent, which its id names, with the type that its kind
+// needs.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -207,14 +212,14 @@ func fits(ask ui.Event, a agent.Answer) bool {
 	return false
 }
 
-// Close ends the agent.
+// Close ends the agent and returns when its goroutine is gone. Its events end without an error.
 func (s *Session) Close() error {
 	s.end(nil)
 	<-s.done
 	return nil
 }
 
-// Kill ends the agent as a crash does: its events end with an error.
+// Kill ends the agent as a crash does: its events end with an error, and its file stays.
 func (s *Session) Kill() {
 	s.end(errDied)
 	<-s.done
@@ -230,7 +235,8 @@ func (s *Session) end(err error) {
 	close(s.stop)
 }
 
-// SetModel changes the model.
+// SetModel changes the model that the agent reports and returns it. Only "no-such-model" is
+// refused, for tests.
 func (s *Session) SetModel(_ context.Context, model string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,7 +252,8 @@ func (s *Session) SetModel(_ context.Context, model string) (string, error) {
 	return model, nil
 }
 
-// Modes returns the permission modes.
+// Modes returns the permission modes that the session accepts, bypassPermissions only if the
+// options allow it.
 func (s *Session) Modes() []string {
 	modes := []string{"default", "acceptEdits", "plan"}
 	if s.opts.AllowBypass {
@@ -255,7 +262,8 @@ func (s *Session) Modes() []string {
 	return modes
 }
 
-// SetMode changes the permission mode.
+// SetMode changes the permission mode. A mode that [Session.Modes] does not return is
+// [agent.ErrInvalid].
 func (s *Session) SetMode(_ context.Context, mode string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,10 +277,12 @@ func (s *Session) SetMode(_ context.Context, mode string) error {
 	return nil
 }
 
-// Efforts are the efforts that the agent knows.
+// Efforts returns the efforts that the scripted agent accepts, which change nothing about its
+// answers.
 func (s *Session) Efforts() []string { return []string{"low", "high"} }
 
-// SetEffort changes how hard the agent tries.
+// SetEffort changes how hard the agent claims to try. Unknown efforts are [agent.ErrInvalid];
+// empty is the default.
 func (s *Session) SetEffort(_ context.Context, effort string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -286,7 +296,8 @@ func (s *Session) SetEffort(_ context.Context, effort string) error {
 	return nil
 }
 
-// SetThinking changes how much the agent thinks.
+// SetThinking notes the number of tokens that the agent may think with, which changes nothing
+// else.
 func (s *Session) SetThinking(_ context.Context, tokens *int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

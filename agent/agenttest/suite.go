@@ -22,7 +22,8 @@ type Subject struct {
 	Timeout time.Duration
 }
 
-// Prompts are inputs for a scripted agent, each with a fixed reaction.
+// Prompts holds the inputs with which the suite makes an agent react in a certain way, one for
+// each reaction.
 type Prompts struct {
 	Say      string // the agent answers with a text, in more than one delta where it streams
 	Tool     string // it asks for permission to use a tool

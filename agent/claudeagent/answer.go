@@ -75,7 +75,8 @@ func (s *Session) withdraw(match func(*request) bool) {
 	}
 }
 
-// Answer answers an open request.
+// Answer answers an open request of the CLI, which its id names, with the type that its kind
+// needs.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 // logoutWait bounds Logout where its context does not.
 const logoutWait = time.Minute
 
-// Logout runs the CLI's own logout, within a minute.
+// Logout runs the CLI's own logout command, which may take a minute at most, and forgets the
+// login.
 func (p *Provider) Logout(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, logoutWait)
 	defer cancel()

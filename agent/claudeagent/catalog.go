@@ -9,17 +9,17 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// Models returns the models that the session can use.
+// Models returns the models that the session can use, as the CLI listed them when it started.
 func (s *Session) Models(context.Context) ([]agent.Entry, error) {
 	return models(s.client.ServerInfo()), s.ended()
 }
 
-// Commands returns the slash commands of the session.
+// Commands returns the slash commands of the session, as the CLI listed them when it started.
 func (s *Session) Commands(context.Context) ([]agent.Entry, error) {
 	return commands(s.client.ServerInfo()), s.ended()
 }
 
-// Agents returns the subagents of the session.
+// Agents returns the subagents of the session, as the CLI listed them when it started.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
 	return agents(s.client.ServerInfo()), s.ended()
 }
@@ -31,13 +31,15 @@ func (p *Provider) Models(ctx context.Context) ([]agent.Entry, error) {
 	return models(info), err
 }
 
-// Commands returns the slash commands of a new session; see [Provider.Models].
+// Commands returns the slash commands that a new session would have; see [Provider.Models] for
+// how they are found.
 func (p *Provider) Commands(ctx context.Context) ([]agent.Entry, error) {
 	info, err := p.info(ctx)
 	return commands(info), err
 }
 
-// Agents returns the subagents of a new session; see [Provider.Models].
+// Agents returns the subagents that a new session would have; see [Provider.Models] for how
+// they are found.
 func (p *Provider) Agents(ctx context.Context) ([]agent.Entry, error) {
 	info, err := p.info(ctx)
 	return agents(info), err

@@ -44,7 +44,8 @@ func (s *Session) Modes() []string {
 	return list
 }
 
-// SetMode changes the permission mode.
+// SetMode changes the permission mode of the session. A mode that [Session.Modes] does not
+// return is [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if err := s.ended(); err != nil {
 		return err
@@ -67,7 +68,7 @@ func (s *Session) SetThinking(ctx context.Context, tokens *int64) error {
 	return s.failed(s.client.SetMaxThinkingTokens(ctx, n))
 }
 
-// Efforts are the efforts that the CLI knows.
+// Efforts returns the efforts that the CLI knows. A model may support only some of them.
 func (s *Session) Efforts() []string { return efforts() }
 
 func efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
@@ -125,7 +126,8 @@ func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.R
 	return agent.Rewound{CanRewind: r.CanRewind, FilesChanged: r.FilesChanged, Insertions: r.Insertions, Deletions: r.Deletions, Error: r.Error}, nil
 }
 
-// Background moves everything that runs in the foreground to the background.
+// Background moves all tools that run in the foreground to the background, and reports whether
+// there were any.
 func (s *Session) Background(ctx context.Context) (bool, error) {
 	if err := s.ended(); err != nil {
 		return false, err
@@ -149,7 +151,7 @@ func (s *Session) task(id string) (*claude.Task, error) {
 	return nil, fmt.Errorf("%w: task %q", agent.ErrNotFound, id)
 }
 
-// StopTask stops a task. One that has ended is not an error.
+// StopTask stops a background task of the session. It is not an error if the task has ended.
 func (s *Session) StopTask(ctx context.Context, taskID string) error {
 	if _, err := s.task(taskID); err != nil {
 		return err
@@ -188,7 +190,7 @@ func piece(out *claude.TaskOutput, ended bool, offset, limit int64) agent.TaskOu
 	return agent.TaskOutput{Text: note + text, Next: next, EOF: ended && next == total}
 }
 
-// ContextUsage returns the CLI's estimate of what fills the context.
+// ContextUsage returns the CLI's quick estimate of what fills the context window, as JSON.
 func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 	if err := s.ended(); err != nil {
 		return nil, err
@@ -200,7 +202,8 @@ func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 	return usage.Raw().Bytes(), nil
 }
 
-// Title asks a small model for a title. The session does not get it.
+// Title asks a small model for a title after the prompt. It is returned only, not given to the
+// session.
 func (s *Session) Title(ctx context.Context, prompt string) (string, error) {
 	if err := s.ended(); err != nil {
 		return "", err
@@ -245,7 +248,8 @@ func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// MCPReconnect connects a server anew.
+// MCPReconnect connects an MCP server of the session again. The server has to be named and to
+// exist.
 func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	if _, err := s.servers(ctx, server); err != nil || server == "" {
 		return cmp.Or(err, fmt.Errorf("%w: no server is named", agent.ErrInvalid))
@@ -253,7 +257,8 @@ func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	return s.failed(s.client.ReconnectMCPServer(ctx, server))
 }
 
-// MCPToggle turns a server on or off.
+// MCPToggle turns an MCP server of the session on or off. The server has to be named and to
+// exist.
 func (s *Session) MCPToggle(ctx context.Context, server string, enabled bool) error {
 	if _, err := s.servers(ctx, server); err != nil || server == "" {
 		return cmp.Or(err, fmt.Errorf("%w: no server is named", agent.ErrInvalid))

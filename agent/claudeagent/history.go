@@ -21,7 +21,8 @@ import (
 // defaultPage is how many rows a list has where no limit is given.
 const defaultPage = 100
 
-// History gives access to the sessions below the CLI's configuration directory.
+// History returns access to the sessions on disk below the CLI's configuration directory,
+// including those that other programs have written.
 func (p *Provider) History() agent.History { return history{p, p.dir()} }
 
 type history struct {
@@ -285,7 +286,7 @@ func (h history) Export(ctx context.Context, id, format string) (agent.HistoryEx
 	return agent.HistoryExport{Name: id + f.Extension(), MediaType: mediaTypes[f], Text: out.String()}, nil
 }
 
-// Usage adds up the tokens of past sessions, at list prices.
+// Usage adds up the tokens of past sessions by day, model or project, at list prices.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
 	by := usage.By(or(q.GroupBy, string(usage.ByDay)))
 	if !slices.Contains([]usage.By{usage.ByDay, usage.ByModel, usage.ByProject}, by) {

@@ -21,7 +21,8 @@ func (p *Provider) Live(_ context.Context, sessionID string) (*agent.Live, error
 	return &agent.Live{PID: live.PID, Since: live.Since, Entry: "cli"}, nil
 }
 
-// LiveSessions returns the sessions that processes have open which are not of this provider.
+// LiveSessions returns the sessions that are open in processes which this provider has not
+// started, by their ids.
 func (p *Provider) LiveSessions(context.Context) (map[string]agent.Live, error) {
 	all := map[string]agent.Live{}
 	for id, live := range p.dir().LiveSessions() {
@@ -75,7 +76,8 @@ func (p *Provider) owns(pid int) bool {
 	return false
 }
 
-// ResumeCommand is the command line that continues the session in a terminal.
+// ResumeCommand returns the command line with which a person continues the session in a
+// terminal.
 func (p *Provider) ResumeCommand(sessionID string) []string {
 	return []string{"claude", "--resume", sessionID}
 }

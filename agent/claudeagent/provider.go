@@ -51,7 +51,7 @@ var (
 	_ agent.Authenticator = (*Provider)(nil)
 )
 
-// Name returns "claude", or the name that the provider was given.
+// Name returns "claude", or the name that the provider was given in its field As.
 func (p *Provider) Name() string {
 	if p.As != "" {
 		return p.As
@@ -127,8 +127,8 @@ func loggedOut(a claude.AccountInfo) bool {
 	return a.TokenSource == "none" && a.APIKeySource == "" && a.APIProvider == "firstParty"
 }
 
-// Sweep ends the CLIs that a server which is gone has left behind, and notes those of this
-// one from then on.
+// Sweep ends the CLIs that a server which is gone has left running, and notes those of this one
+// from then on.
 func (p *Provider) Sweep(context.Context) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -162,13 +162,15 @@ func (s *Session) wait(ctx context.Context, most time.Duration, ok func() bool) 
 	return ok()
 }
 
-// ID returns the session's id, which changes when the conversation is cleared.
+// ID returns the session's id as the CLI last reported it. It changes when the conversation is
+// cleared.
 func (s *Session) ID() string { return or(s.client.SessionID(), s.id) }
 
-// PID returns the id of the CLI's process, 0 if it is unknown.
+// PID returns the process id of the CLI, as the CLI itself reported it, or 0 if it is unknown.
 func (s *Session) PID() int { return int(s.client.ServerInfo().PID) }
 
-// Events yields the events of the session, once.
+// Events returns an iterator over the events of the session. It can be used once; a second use
+// is an error.
 func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 // ended is agent.ErrClosed after the end of the CLI.
@@ -195,7 +197,8 @@ func (s *Session) failed(err error) error {
 	return translate(err)
 }
 
-// Send gives the CLI a prompt, which waits there while a turn runs.
+// Send gives the CLI a prompt. It returns when the prompt is written; the CLI queues it while a
+// turn runs.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	p, err := prompt(in)
 	if err != nil {
@@ -269,7 +272,7 @@ func block(raw json.RawMessage) (message.InputBlock, error) {
 	return nil, fmt.Errorf("%w: %.80s is not a block of a prompt", agent.ErrInvalid, raw)
 }
 
-// Interrupt stops the turn that runs. Prompts that wait run after it.
+// Interrupt stops the turn that is running. Prompts that wait in the queue run after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	s.out.Mu.Lock()
 	if s.closed || s.out.Over {
@@ -295,7 +298,7 @@ func (s *Session) interruptible() bool {
 	return len(s.begun) == 0
 }
 
-// Close ends the CLI and returns when its processes are gone.
+// Close ends the CLI and returns when its processes are gone. It may be called many times.
 func (s *Session) Close() error {
 	s.out.Mu.Lock()
 	s.closed = true

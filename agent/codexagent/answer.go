@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui/codexui"
 )
 
-// Answer answers an open request.
+// Answer answers an open request of the server, which its id names, with the type that its kind
+// needs.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (s *Session) ask(ctx context.Context, q *item.UserInputRequest) (map[string
 		if json.Unmarshal(raw, &text) == nil {
 			list = []string{text}
 		} else {
-			_ = json.Unmarshal(raw, &list) // another type is no answer
+			_ = json.Unmarshal(raw, &list) // another type is not an answer
 		}
 		if list != nil {
 			out[one.ID] = list

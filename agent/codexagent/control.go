@@ -25,10 +25,12 @@ func (s *Session) SetModel(_ context.Context, model string) (string, error) {
 	return model, nil
 }
 
-// Modes returns the permission modes.
+// Modes returns the permission modes of the session, bypassPermissions only if the options
+// allow it.
 func (s *Session) Modes() []string { return modes(s.opts.AllowBypass) }
 
-// SetMode changes the permission mode from the next prompt on.
+// SetMode changes the permission mode from the next prompt on. A turn that is running keeps its
+// mode.
 func (s *Session) SetMode(_ context.Context, mode string) error {
 	if err := s.ended(); err != nil {
 		return err
@@ -45,10 +47,12 @@ func (s *Session) SetMode(_ context.Context, mode string) error {
 // efforts are the reasoning efforts that Codex knows; a model may know only some.
 var efforts = []string{"minimal", "low", "medium", "high", "xhigh"}
 
-// Efforts returns the reasoning efforts.
+// Efforts returns the reasoning efforts that Codex knows. A model may support only some of
+// them.
 func (s *Session) Efforts() []string { return efforts }
 
-// SetEffort changes the reasoning effort from the next prompt on.
+// SetEffort changes the reasoning effort from the next prompt on. A turn that is running keeps
+// its effort.
 func (s *Session) SetEffort(_ context.Context, effort string) error {
 	if err := s.ended(); err != nil {
 		return err
@@ -85,7 +89,7 @@ func (s *Session) SetThinking(_ context.Context, tokens *int64) error {
 	return nil
 }
 
-// Models returns the server's catalogue.
+// Models returns the server's catalogue of models, without those that are hidden from users.
 func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) {
 	models, err := s.client.Models(ctx, false)
 	if err != nil {
@@ -102,10 +106,10 @@ func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) {
 	return list, nil
 }
 
-// Commands returns none: Codex has no commands that a prompt could call.
+// Commands returns an empty list, because Codex has no commands that a prompt could call.
 func (s *Session) Commands(context.Context) ([]agent.Entry, error) { return nil, s.ended() }
 
-// Agents returns none: Codex does not list its subagents.
+// Agents returns an empty list, because Codex does not list the subagents that it can start.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) { return nil, s.ended() }
 
 // server returns an MCP server by its name.
@@ -121,7 +125,8 @@ func (s *Session) server(ctx context.Context, name string) (*codex.MCPServer, er
 	return &servers[i], nil
 }
 
-// MCPStatus returns the server's description of each MCP server.
+// MCPStatus returns what the server says about each of its MCP servers, as one JSON object for
+// each.
 func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 	servers, err := s.client.MCPServers(ctx)
 	if err != nil {
@@ -138,8 +143,8 @@ func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// MCPReconnect makes the server read its configuration again, which connects all servers
-// anew.
+// MCPReconnect makes the server read its configuration again, which connects all MCP servers
+// again, not only the named one.
 func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	if _, err := s.server(ctx, server); err != nil {
 		return err
@@ -147,7 +152,8 @@ func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	return translate(s.client.ReloadMCPServers(ctx))
 }
 
-// MCPToggle is agent.ErrUnsupported: a server is turned off in the configuration.
+// MCPToggle always fails with agent.ErrUnsupported: a server can be turned off only in the
+// configuration.
 func (s *Session) MCPToggle(ctx context.Context, server string, _ bool) error {
 	if _, err := s.server(ctx, server); err != nil {
 		return err
@@ -155,7 +161,7 @@ func (s *Session) MCPToggle(ctx context.Context, server string, _ bool) error {
 	return fmt.Errorf("%w: turning an MCP server on or off", agent.ErrUnsupported)
 }
 
-// MCPTools returns the tools of one server, or of all.
+// MCPTools returns the tools of one MCP server, or those of all servers if none is named.
 func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool, error) {
 	servers, err := s.client.MCPServers(ctx)
 	if err != nil {

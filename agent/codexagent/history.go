@@ -150,7 +150,7 @@ func limit(turns []item.Turn, start, end int, page agent.HistoryPage) (int, int)
 
 func unsupported(what string) error { return fmt.Errorf("%w: %s", agent.ErrUnsupported, what) }
 
-// Usage adds up the tokens of past requests. The files know no cost.
+// Usage adds up the tokens of past requests by day, model or project. The files have no cost.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
 	home, err := p.home()
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			continue // a file that is no rollout
+			continue // a file that is not a rollout
 		}
 		if q.Project != "" && r.CWD != q.Project || !q.Since.IsZero() && r.Time.Before(q.Since) || !q.Until.IsZero() && r.Time.After(q.Until) {
 			continue

@@ -15,7 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui/codexui"
 )
 
-// Provider starts Codex sessions. Its fields are set before use and not changed.
+// Provider starts Codex sessions, each with a server of its own. Its fields are set before use
+// and not changed.
 type Provider struct {
 	// Options are the options of the servers, without callbacks, which belong to the
 	// sessions. A session's environment replaces theirs.
@@ -29,7 +30,8 @@ var (
 	_ agent.Witness       = (*Provider)(nil)
 )
 
-// Name returns "codex".
+// Name returns "codex", which is the name of the provider in events and in the messages of a
+// server.
 func (p *Provider) Name() string { return codexui.Provider }
 
 // Open starts a server with a new thread. The thread's id is Codex's own: one that the
@@ -132,7 +134,8 @@ func (p *Provider) home() (string, error) {
 	return "", fmt.Errorf("%w: the environment names no home directory", agent.ErrNotFound)
 }
 
-// Delivered looks for a prompt in the thread's files.
+// Delivered looks for a prompt, by its uuid, in the files of the thread, which Codex writes as
+// it goes.
 func (p *Provider) Delivered(ctx context.Context, sessionID, uuid string) (agent.Delivery, error) {
 	home, err := p.home()
 	if err != nil {

@@ -85,8 +85,8 @@ func (s *Session) run() {
 	}()
 }
 
-// observe makes events of what client and server say. When the reader is far behind, the
-// server waits.
+// observe makes events of what client and server say. When the reader is too slow, the server
+// waits.
 func (s *Session) observe(l item.Line, client bool) {
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()
@@ -119,13 +119,15 @@ func (s *Session) put(events []ui.Event) {
 	s.out.Changed.Broadcast()
 }
 
-// ID returns the thread's id.
+// ID returns the thread's id, with which the session can be resumed and which its files have in
+// their names.
 func (s *Session) ID() string { return s.thread.ID() }
 
-// PID returns the id of the server's process, 0 if it is unknown.
+// PID returns the process id of the session's server, or 0 if the spawner did not report one.
 func (s *Session) PID() int { return s.client.PID() }
 
-// Events yields the events of the session, once.
+// Events returns an iterator over the events of the session. It can be used once; a second use
+// is an error.
 func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 // ended is agent.ErrClosed after the end of the server.
@@ -138,7 +140,7 @@ func (s *Session) ended() error {
 	return nil
 }
 
-// Send gives the thread a prompt, which waits while a turn runs.
+// Send gives the thread a prompt, which waits in this process while a turn is running.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.ended(); err != nil {
 		return err
@@ -227,7 +229,8 @@ func prompt(in agent.Input) (*codex.Prompt, error) {
 	return p, nil
 }
 
-// Interrupt stops the turn that runs. Prompts that wait are sent after it.
+// Interrupt stops the turn that is running. Prompts that wait are sent after it. Without a turn
+// it does nothing.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.ended(); err != nil {
 		return agent.Interrupted{}, err
@@ -250,7 +253,8 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return out, nil
 }
 
-// Close ends the server.
+// Close ends the server of the session and returns when it is gone. It may be called many
+// times.
 func (s *Session) Close() error {
 	s.out.Mu.Lock()
 	s.closed = true

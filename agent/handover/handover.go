@@ -27,7 +27,8 @@ const (
 	defaultAsk    = "Go on with the work where the conversation ended. If it is not clear what is next, say where things stand and ask."
 )
 
-// Handover is a conversation as a prompt.
+// Handover is a conversation in the form of a prompt, with which an agent of another kind can
+// continue it.
 type Handover struct {
 	Prompt   string
 	Entries  int    // of the conversation: messages, tool calls, notes

@@ -18,7 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Provider opens sessions at a server. Its methods may be called from any goroutine.
+// Provider opens sessions at a Parley server through a client. Its methods may be called from
+// any goroutine.
 type Provider struct {
 	Client *client.Client
 }
@@ -28,10 +29,12 @@ var (
 	_ agent.HistoryKeeper = (*Provider)(nil)
 )
 
-// Name returns "server": events have the name of the agent at the server.
+// Name returns "server". The events of its sessions have the name of the agent that runs at the
+// server.
 func (p *Provider) Name() string { return "server" }
 
-// Open makes a new session at the server.
+// Open creates a new session at the server with these options. It lives on when the client is
+// gone.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	partial := opts.Partial
 	params := rpc.ConnectParams{
@@ -108,7 +111,7 @@ func translate(err error) error {
 	return err
 }
 
-// History gives access to the sessions of the server.
+// History returns access to the sessions that the server has and that it finds on its disk.
 func (p *Provider) History() agent.History { return history{p} }
 
 // history reads sessions of the server. It changes none.

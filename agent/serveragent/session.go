@@ -18,7 +18,8 @@ import (
 // maxEvents is how many events wait for the reader before the server does.
 const maxEvents = 10_000
 
-// Session looks at a session of a server.
+// Session is a view of a session of a server. Several clients can have a view of the same
+// session.
 type Session struct {
 	p     *Provider
 	id    string
@@ -113,10 +114,11 @@ func (s *Session) put(events []ui.Event) {
 	s.out.Changed.Broadcast()
 }
 
-// ID returns the server's id of the session.
+// ID returns the id that the session has at the server, under which other clients find it as
+// well.
 func (s *Session) ID() string { return s.id }
 
-// Events yields what happens from then on, once.
+// Events returns an iterator over what happens from its start on. It can be used once.
 func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] { return s.out.Events(ctx) }
 
 func (s *Session) alive() error {
@@ -128,7 +130,7 @@ func (s *Session) alive() error {
 	return nil
 }
 
-// Send gives the server an input.
+// Send gives the server an input for the session, which the server queues while a turn runs.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.alive(); err != nil {
 		return err
@@ -161,7 +163,8 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	return err
 }
 
-// Interrupt stops the turn that runs.
+// Interrupt stops the turn that is running at the server, and reports which inputs were
+// dropped.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.alive(); err != nil {
 		return agent.Interrupted{}, err
@@ -171,7 +174,8 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{Dropped: r.Dropped, StillQueued: r.StillQueued}, err
 }
 
-// Answer answers an open request, unless someone else was faster.
+// Answer answers an open request of the session, unless the answer of another client came
+// first.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
 	if err := s.alive(); err != nil {
 		return err
@@ -223,7 +227,8 @@ func (s *Session) Modes() []string { return slices.Clone(s.modes) }
 // the default. Later changes are events.
 func (s *Session) Mode() string { return s.mode }
 
-// SetMode changes the permission mode at the server.
+// SetMode changes the permission mode of the session at the server, for all clients that look
+// at it.
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if err := s.alive(); err != nil {
 		return err
@@ -231,7 +236,8 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 	return s.p.call(ctx, "session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: s.id, Mode: mode}, nil)
 }
 
-// Close stops looking. The session lives on at the server.
+// Close ends this view and returns when its goroutine is gone. The session lives on at the
+// server.
 func (s *Session) Close() error {
 	s.out.Mu.Lock()
 	s.closed = true

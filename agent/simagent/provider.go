@@ -27,10 +27,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
 
-// Name is the provider's name.
+// Name is the name of the provider in events, in the messages of a server and on the command
+// line.
 const Name = "sim"
 
-// Note says what this agent is, in one line for a person.
+// Note is a sentence that tells a person what this agent is: a simulation without a model.
 const Note = sim.Disclosure
 
 // Provider starts sessions of the simulated agent. Its fields are set before use and not
@@ -53,10 +54,11 @@ var (
 	_ agent.Simulator = (*Provider)(nil)
 )
 
-// Name returns "sim".
+// Name returns "sim", which is the name of the provider in events and in the messages of a
+// server.
 func (p *Provider) Name() string { return Name }
 
-// Simulated returns true.
+// Simulated returns true: the sessions of this provider follow a script and have no model.
 func (p *Provider) Simulated() bool { return true }
 
 // claude is the provider of the CLI that is simulated.
@@ -108,7 +110,8 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 	return p.Open(ctx, opts)
 }
 
-// Delivered looks for a prompt in the session's file.
+// Delivered looks for a prompt, by its uuid, in the session's file, which notes each prompt it
+// took.
 func (p *Provider) Delivered(_ context.Context, sessionID, uuid string) (agent.Delivery, error) {
 	prompts, err := p.prompts(sessionID)
 	if err != nil && !errors.Is(err, agent.ErrNotFound) {
@@ -120,15 +123,17 @@ func (p *Provider) Delivered(_ context.Context, sessionID, uuid string) (agent.D
 	return agent.DeliveryUnknown, nil
 }
 
-// Models returns the one model that there is not.
+// Models returns the one model that the simulated agent claims to have. No model exists.
 func (p *Provider) Models(ctx context.Context) ([]agent.Entry, error) { return p.claude().Models(ctx) }
 
-// Commands returns the slash commands.
+// Commands returns the slash commands that the simulated agent lists, as the real CLI lists its
+// own.
 func (p *Provider) Commands(ctx context.Context) ([]agent.Entry, error) {
 	return p.claude().Commands(ctx)
 }
 
-// Agents returns none: there are no subagents.
+// Agents returns an empty list, because the simulated agent has no subagents that could be
+// started.
 func (p *Provider) Agents(ctx context.Context) ([]agent.Entry, error) { return p.claude().Agents(ctx) }
 
 var validID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)

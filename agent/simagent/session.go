@@ -23,7 +23,8 @@ var (
 	_ agent.Catalog         = (*Session)(nil)
 )
 
-// Send gives the agent a prompt and notes its uuid.
+// Send gives the simulated agent a prompt and notes its uuid in the session's file for
+// [Provider.Delivered].
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.inner.Send(ctx, in); err != nil {
 		return err
@@ -31,27 +32,31 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	return s.p.note(s.ID(), in.UUID)
 }
 
-// SetModel changes the name that the agent gives its model.
+// SetModel changes the name that the agent gives its model, and returns it. It has no other
+// effect.
 func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
 	return s.inner.SetModel(ctx, model)
 }
 
-// Modes returns the permission modes of the session.
+// Modes returns the permission modes of the session, as its simulated CLI has them.
 func (s *Session) Modes() []string { return s.inner.Modes() }
 
-// SetMode changes the permission mode, which the agent shows and does not go by.
+// SetMode changes the permission mode. The simulated agent shows the mode but does not act on
+// it.
 func (s *Session) SetMode(ctx context.Context, mode string) error { return s.inner.SetMode(ctx, mode) }
 
-// ContextUsage returns what the agent claims to have in its context.
+// ContextUsage returns what the simulated agent claims to have in its context, as JSON.
 func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 	return s.inner.ContextUsage(ctx)
 }
 
-// Models returns the models.
+// Models returns the one model that the simulated agent claims to have. No model exists.
 func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) { return s.inner.Models(ctx) }
 
-// Commands returns the slash commands.
+// Commands returns the slash commands that the simulated agent lists, as the real CLI lists its
+// own.
 func (s *Session) Commands(ctx context.Context) ([]agent.Entry, error) { return s.inner.Commands(ctx) }
 
-// Agents returns none.
+// Agents returns an empty list, because the simulated agent has no subagents that could be
+// started.
 func (s *Session) Agents(ctx context.Context) ([]agent.Entry, error) { return s.inner.Agents(ctx) }

@@ -21,7 +21,7 @@ type timed struct {
 }
 
 // first times the three in turn. Each begins as often as the others, so that what one leaves
-// behind falls on all.
+// over falls on all.
 func first(ctx context.Context, cli string, calls int) (*timed, error) {
 	t := &timed{}
 	kinds := []struct {
@@ -84,8 +84,8 @@ func queryTime(ctx context.Context, cli string) (ms float64, err error) {
 	return ms, nil
 }
 
-// bareTime is from the start of the program to the first line behind its answer to
-// initialize, with a pipe and nothing else: what no SDK can be faster than.
+// bareTime is from the start of the program to the first line after its answer to initialize,
+// with a pipe and nothing else: what no SDK can be faster than.
 func bareTime(cli string) (ms float64, err error) {
 	cmd := exec.Command(cli)
 	in, err := cmd.StdinPipe()

@@ -24,7 +24,7 @@ type idled struct {
 const connecting = 8
 
 func idle(ctx context.Context, cli string, n int) (*idled, error) {
-	// One client before the count: what is made once for all is no client's.
+	// One client before the count: what is made once for all belongs to no client.
 	warm, err := claude.Connect(ctx, &claude.Options{CLIPath: cli})
 	if err != nil {
 		return nil, err

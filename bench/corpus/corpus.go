@@ -23,7 +23,8 @@ import (
 	"time"
 )
 
-// Spec says what a corpus holds.
+// Spec describes what a corpus holds. The same Spec always makes the same corpus, byte for
+// byte.
 type Spec struct {
 	Seed      uint64 // another seed is another corpus
 	Sessions  int
@@ -47,12 +48,14 @@ func (s Spec) Scale(by float64) Spec {
 	return s
 }
 
-// Tokens are the tokens of answers, each answer counted once.
+// Tokens counts the tokens of answers by kind, each answer counted once however many lines
+// repeat it.
 type Tokens struct {
 	Input, Output, CacheRead, CacheWrite5m, CacheWrite1h int64
 }
 
-// Total is the sum of all kinds.
+// Total returns the sum of all kinds of tokens, which is what a report over the corpus must
+// find.
 func (t Tokens) Total() int64 {
 	return t.Input + t.Output + t.CacheRead + t.CacheWrite5m + t.CacheWrite1h
 }
@@ -65,7 +68,8 @@ func (t *Tokens) add(u Tokens) {
 	t.CacheWrite1h += u.CacheWrite1h
 }
 
-// Manifest is what is in a corpus, counted while it was written.
+// Manifest is what is in a corpus, counted while it was written, for comparison with what a
+// reader finds.
 type Manifest struct {
 	Spec     Spec
 	Files    int

@@ -20,7 +20,7 @@ func (s *session) put(line []byte, tree bool) {
 	if s.err != nil || s.repeats && !tree {
 		return
 	}
-	if s.repeats && s.newUUIDs { // behind what decides about the rest of the session
+	if s.repeats && s.newUUIDs { // after what decides about the rest of the session
 		line = fmt.Appendf(line[:len(line)-2], `,"forkedFrom":{"sessionId":"%s","messageUuid":"%s"}}`+"\n", s.origin, s.parent)
 	}
 	s.manifest.Lines++

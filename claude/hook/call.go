@@ -16,7 +16,7 @@ type Invocation struct {
 	CallID   string
 	Input    message.JSON
 	Start    func(f func())            // in a goroutine that the session waits for
-	Panicked func(v any, stack []byte) // is told of a panic
+	Panicked func(v any, stack []byte) // is called with a panic
 }
 
 func (m Matcher[In, Out]) call(ctx context.Context, i int, c *Invocation) ([]byte, error) {
@@ -93,7 +93,8 @@ func (m Matcher[In, Out]) encode(event Event, out *Out) ([]byte, error) {
 	return Encode(event, o)
 }
 
-// Check reports what the CLI would throw away an output for.
+// Check returns an error for an output that the CLI would throw away as a whole, such as one
+// with an unknown decision.
 func Check(out AnyOutput) error {
 	err := oneOf("Decision", out.common().Decision, DecisionApprove, DecisionBlock)
 	if special, ok := out.(interface{ check() error }); ok {

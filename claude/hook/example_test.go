@@ -86,7 +86,7 @@ func ExamplePreToolUseOutput() {
 	// {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo would run: rm -rf build"}}}
 }
 
-// A hook that fails refuses what it was asked about, unless it is told not to.
+// A hook that fails refuses what it was asked about, unless OnFailure is set.
 func ExampleRefuse() {
 	broken := func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		return nil, errors.New("no policy")

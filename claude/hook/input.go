@@ -5,8 +5,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Input is what every hook is told, embedded in the input of each event. It
-// is read-only; its strings hold the CLI's line in memory.
+// Input is what every hook receives, embedded in the input of each event. It is read-only; its
+// strings hold the CLI's line in memory.
 type Input struct {
 	SessionID      string `json:"session_id"`
 	TranscriptPath string `json:"transcript_path"`
@@ -25,12 +25,14 @@ type Input struct {
 	raw    message.JSON
 }
 
-// Effort is how hard the model thinks in this turn.
+// Effort is how hard the model thinks in the turn of the event: low, medium, high, xhigh or
+// max.
 type Effort struct {
 	Level string `json:"level"` // low, medium, high, xhigh, max
 }
 
-// Raw is the whole input, with the members that this package does not know.
+// Raw returns the whole input as the CLI sent it, including the members that this package does
+// not know.
 func (h *Input) Raw() message.JSON { return h.raw }
 
 // CallID is the tool_use_id that the CLI sends beside the input: the id of the
@@ -40,9 +42,10 @@ func (h *Input) CallID() string { return h.callID }
 
 func (h *Input) received(callID string, raw message.JSON) { h.callID, h.raw = callID, raw }
 
-// DecodeInput decodes the input of an event into in, which embeds Input.
+// DecodeInput decodes the input of an event into in, which embeds Input. Text that is not an
+// object leaves the fields empty.
 func DecodeInput(in any, callID string, text message.JSON) {
-	// Input that is no object leaves the fields empty; Raw still has it.
+	// Input that is not an object leaves the fields empty; Raw still has it.
 	_ = jsonwire.Unmarshal(string(text), in)
 	if h, ok := in.(interface{ received(string, message.JSON) }); ok {
 		h.received(callID, text)

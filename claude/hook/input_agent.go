@@ -2,7 +2,8 @@ package hook
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// StopInput says that the turn is about to end.
+// StopInput is the input of a Stop hook. The turn is about to end, and the hook can keep it
+// going.
 type StopInput struct {
 	Input
 	StopInfo
@@ -33,7 +34,8 @@ type BackgroundTaskSummary struct {
 	Name        string `json:"name,omitempty"`       // of a workflow
 }
 
-// SessionCronSummary is something that will wake the session.
+// SessionCronSummary is a scheduled prompt that will wake the session, once or again and again,
+// as the schedule says.
 type SessionCronSummary struct {
 	ID        string `json:"id"`
 	Schedule  string `json:"schedule"`
@@ -41,7 +43,8 @@ type SessionCronSummary struct {
 	Prompt    string `json:"prompt"`
 }
 
-// StopFailureInput says that the turn ended with an error of the API.
+// StopFailureInput is the input of a StopFailure hook. The turn has ended with an error of the
+// API.
 type StopFailureInput struct {
 	Input
 	Error                message.AssistantError `json:"error"`
@@ -49,24 +52,28 @@ type StopFailureInput struct {
 	LastAssistantMessage string                 `json:"last_assistant_message,omitempty"`
 }
 
-// SubagentStartInput says that a subagent starts: AgentID and AgentType.
+// SubagentStartInput is the input of a SubagentStart hook. The embedded AgentID and AgentType
+// name the subagent that starts.
 type SubagentStartInput struct{ Input }
 
-// SubagentStopInput says that a subagent, AgentID, is about to end.
+// SubagentStopInput is the input of a SubagentStop hook. The subagent that AgentID names is
+// about to end.
 type SubagentStopInput struct {
 	Input
 	StopInfo
 	AgentTranscriptPath string `json:"agent_transcript_path"`
 }
 
-// TeammateIdleInput says that an agent of a team has nothing to do.
+// TeammateIdleInput is the input of a TeammateIdle hook. An agent of a team has nothing to do
+// at the moment.
 type TeammateIdleInput struct {
 	Input
 	TeammateName string `json:"teammate_name"`
 	TeamName     string `json:"team_name"`
 }
 
-// TaskCreatedInput is an entry that is new in the list of tasks.
+// TaskCreatedInput is the input of a TaskCreated hook. It describes an entry that is new in the
+// list of tasks.
 type TaskCreatedInput struct {
 	Input
 	Task
@@ -78,7 +85,8 @@ type TaskCompletedInput struct {
 	Task
 }
 
-// Task is an entry of the list of tasks.
+// Task is an entry of the agent's list of tasks, with the teammate and the team if it belongs
+// to one.
 type Task struct {
 	TaskID          string `json:"task_id"`
 	TaskSubject     string `json:"task_subject"`

@@ -2,10 +2,11 @@ package hook
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// PromptSource says who wrote a prompt. The set is open.
+// PromptSource says who wrote a prompt. The set is open: a newer CLI
+// may send values that have no constant here.
 type PromptSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	PromptFromUser     PromptSource = "user" // typed in the CLI's own interface
 	PromptFromSDK      PromptSource = "sdk"
@@ -15,7 +16,8 @@ const (
 	PromptFromPoll     PromptSource = "poll_event"
 )
 
-// UserPromptSubmitInput is about a prompt that the model has not seen.
+// UserPromptSubmitInput is the input of a UserPromptSubmit hook: a prompt that the model has
+// not seen yet.
 type UserPromptSubmitInput struct {
 	Input
 	Prompt       string       `json:"prompt"`
@@ -23,16 +25,18 @@ type UserPromptSubmitInput struct {
 	SessionTitle string       `json:"session_title,omitempty"`
 }
 
-// ExpansionType says what a prompt is made from. The set is open.
+// ExpansionType says what a prompt is made from. The set is open: a newer CLI
+// may send values that have no constant here.
 type ExpansionType string
 
-// The kinds that are known.
+// The kinds that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ExpansionSlashCommand ExpansionType = "slash_command"
 	ExpansionMCPPrompt    ExpansionType = "mcp_prompt"
 )
 
-// UserPromptExpansionInput is about a command that becomes a prompt.
+// UserPromptExpansionInput is the input of a UserPromptExpansion hook: a command, and the
+// prompt that it becomes.
 type UserPromptExpansionInput struct {
 	Input
 	ExpansionType ExpansionType `json:"expansion_type"`
@@ -42,7 +46,8 @@ type UserPromptExpansionInput struct {
 	Prompt        string        `json:"prompt"`
 }
 
-// NotificationInput is a note that the CLI would show its user.
+// NotificationInput is the input of a Notification hook: a note that the CLI would show to its
+// user.
 type NotificationInput struct {
 	Input
 	Message          string `json:"message"`
@@ -50,7 +55,8 @@ type NotificationInput struct {
 	NotificationType string `json:"notification_type"`
 }
 
-// MessageDisplayInput has lines of an answer as they are completed.
+// MessageDisplayInput is the input of a MessageDisplay hook: lines of an answer, in pieces, as
+// they are completed.
 type MessageDisplayInput struct {
 	Input
 	TurnID    string `json:"turn_id"`
@@ -60,7 +66,8 @@ type MessageDisplayInput struct {
 	Delta     string `json:"delta"`
 }
 
-// ElicitationInput is a question of an MCP server that nobody was asked yet.
+// ElicitationInput is the input of an Elicitation hook: a question of an MCP server that has
+// not been put to the user yet.
 type ElicitationInput struct {
 	Input
 	MCPServerName   string                  `json:"mcp_server_name"`
@@ -71,8 +78,8 @@ type ElicitationInput struct {
 	RequestedSchema message.JSON            `json:"requested_schema,omitempty"`
 }
 
-// ElicitationResultInput is the answer to such a question, before the server
-// gets it.
+// ElicitationResultInput is the input of an ElicitationResult hook: the answer to a question,
+// before the MCP server gets it.
 type ElicitationResultInput struct {
 	Input
 	MCPServerName string                    `json:"mcp_server_name"`

@@ -1,9 +1,10 @@
 package hook
 
-// SessionStartSource says how a session started. The set is open.
+// SessionStartSource is the way in which a session started. The set is open: a newer CLI may
+// send values that have no constant here.
 type SessionStartSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	SessionStartup SessionStartSource = "startup"
 	SessionResume  SessionStartSource = "resume"
@@ -14,7 +15,7 @@ const (
 
 // SessionStartInput says that a session begins. The CLI calls hooks of this
 // package for it on /clear and when it compacts, not when its process starts.
-// The fields behind SessionTitle are for sessions that are resumed or forked.
+// The fields after SessionTitle are for sessions that are resumed or forked.
 type SessionStartInput struct {
 	Input
 	Source                   SessionStartSource `json:"source"`
@@ -26,10 +27,11 @@ type SessionStartInput struct {
 	EstimatedCacheWriteUSD   *float64           `json:"estimated_cache_write_usd,omitempty"`
 }
 
-// ExitReason says why a session ends. The set is open.
+// ExitReason says why a session ends. The set is open: a newer CLI
+// may send values that have no constant here.
 type ExitReason string
 
-// The reasons that are known.
+// The reasons that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ExitClear           ExitReason = "clear"
 	ExitResume          ExitReason = "resume"
@@ -45,16 +47,18 @@ type SessionEndInput struct {
 	Reason ExitReason `json:"reason"`
 }
 
-// SetupTrigger says why the CLI sets itself up. The set is open.
+// SetupTrigger says why the CLI sets itself up. The set is open: a newer CLI
+// may send values that have no constant here.
 type SetupTrigger string
 
-// The triggers that are known.
+// The triggers that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	SetupInit        SetupTrigger = "init"
 	SetupMaintenance SetupTrigger = "maintenance"
 )
 
-// SetupInput says that the CLI sets a project up.
+// SetupInput is the input of a Setup hook. The CLI sets up a project, for the first time or for
+// maintenance.
 type SetupInput struct {
 	Input
 	Trigger SetupTrigger `json:"trigger"`
@@ -64,30 +68,33 @@ type SetupInput struct {
 // open.
 type CompactTrigger string
 
-// The triggers that are known.
+// The triggers that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	CompactManual CompactTrigger = "manual"
 	CompactAuto   CompactTrigger = "auto"
 )
 
-// PreCompactInput says that the conversation is about to be compacted.
+// PreCompactInput is the input of a PreCompact hook. The conversation is about to be compacted,
+// automatically or on request.
 type PreCompactInput struct {
 	Input
 	Trigger            CompactTrigger `json:"trigger"`
 	CustomInstructions *string        `json:"custom_instructions"` // nil: none
 }
 
-// PostCompactInput has the summary that replaces the conversation.
+// PostCompactInput is the input of a PostCompact hook, with the summary that replaces the
+// conversation up to there.
 type PostCompactInput struct {
 	Input
 	Trigger        CompactTrigger `json:"trigger"`
 	CompactSummary string         `json:"compact_summary"`
 }
 
-// ModelSwitchSource says who changes the model. The set is open.
+// ModelSwitchSource says who changes the model. The set is open: a newer CLI
+// may send values that have no constant here.
 type ModelSwitchSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	SwitchByCommand ModelSwitchSource = "command"
 	SwitchByPicker  ModelSwitchSource = "picker"
@@ -96,7 +103,8 @@ const (
 	SwitchByResume  ModelSwitchSource = "resume" // PostModelSwitch only
 )
 
-// ModelSwitch is a change of the model and what it costs.
+// ModelSwitch describes a change of the model: from which to which, who asked for it, and what
+// it costs.
 type ModelSwitch struct {
 	FromModel      string            `json:"from_model"`
 	ToModel        string            `json:"to_model"`
@@ -112,13 +120,15 @@ type ModelSwitch struct {
 	Pricing                string  `json:"pricing"` // configured, catalog, default
 }
 
-// PreModelSwitchInput is a change of the model that has not happened.
+// PreModelSwitchInput is the input of a PreModelSwitch hook: a change of the model that the
+// hook can still refuse.
 type PreModelSwitchInput struct {
 	Input
 	ModelSwitch
 }
 
-// PostModelSwitchInput is a change of the model that has happened.
+// PostModelSwitchInput is the input of a PostModelSwitch hook: a change of the model that has
+// happened.
 type PostModelSwitchInput struct {
 	Input
 	ModelSwitch

@@ -2,24 +2,27 @@ package hook
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// ToolCall is the tool call that an event is about.
+// ToolCall is the tool call that an event is about. It is embedded in the inputs of all tool
+// events.
 type ToolCall struct {
 	ToolName  string                 `json:"tool_name"`
 	ToolInput message.JSON           `json:"tool_input"`
 	MCPServer *message.MCPProvenance `json:"mcp_server,omitempty"` // set for a tool of an MCP server
 }
 
-// Call returns the tool's name and its input, for tool.Decode.
+// Call returns the name of the tool and its input, undecoded, in the form in which tool.Decode
+// takes them.
 func (c *ToolCall) Call() (name string, input message.JSON) { return c.ToolName, c.ToolInput }
 
-// PreToolUseInput is about a tool call that has not run.
+// PreToolUseInput is the input of a PreToolUse hook: a tool call that has not run yet.
 type PreToolUseInput struct {
 	Input
 	ToolCall
 	ToolUseID string `json:"tool_use_id"`
 }
 
-// PostToolUseInput is about a tool call that ran well.
+// PostToolUseInput is the input of a PostToolUse hook: a tool call that succeeded, with its
+// result.
 type PostToolUseInput struct {
 	Input
 	ToolCall
@@ -28,7 +31,8 @@ type PostToolUseInput struct {
 	DurationMS   *float64     `json:"duration_ms,omitempty"` // without the time of prompts and hooks
 }
 
-// PostToolUseFailureInput is about a tool call that failed.
+// PostToolUseFailureInput is the input of a PostToolUseFailure hook: a tool call that failed or
+// was interrupted, with its error.
 type PostToolUseFailureInput struct {
 	Input
 	ToolCall
@@ -54,7 +58,8 @@ type PostToolBatchToolCall struct {
 	ToolResponse message.JSON `json:"tool_response,omitempty"`
 }
 
-// Call returns the tool's name and its input, for tool.Decode.
+// Call returns the name of the tool and its input, undecoded, in the form in which tool.Decode
+// takes them.
 func (c *PostToolBatchToolCall) Call() (name string, input message.JSON) {
 	return c.ToolName, c.ToolInput
 }
@@ -70,7 +75,8 @@ type PermissionRequestInput struct {
 	PermissionSuggestions []message.PermissionUpdate `json:"permission_suggestions,omitempty"`
 }
 
-// PermissionDeniedInput is about a tool call that was denied.
+// PermissionDeniedInput is the input of a PermissionDenied hook: a tool call that was denied,
+// with the reason.
 type PermissionDeniedInput struct {
 	Input
 	ToolCall

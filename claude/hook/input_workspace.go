@@ -1,9 +1,10 @@
 package hook
 
-// ConfigSource says which configuration has changed. The set is open.
+// ConfigSource says which configuration has changed. The set is open: a newer CLI
+// may send values that have no constant here.
 type ConfigSource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ConfigUserSettings    ConfigSource = "user_settings"
 	ConfigProjectSettings ConfigSource = "project_settings"
@@ -12,17 +13,19 @@ const (
 	ConfigSkills          ConfigSource = "skills"
 )
 
-// ConfigChangeInput says that configuration has changed on disk.
+// ConfigChangeInput is the input of a ConfigChange hook. A file of the configuration has
+// changed on disk.
 type ConfigChangeInput struct {
 	Input
 	Source   ConfigSource `json:"source"`
 	FilePath string       `json:"file_path,omitempty"`
 }
 
-// MemoryType says whose a file of instructions is. The set is open.
+// MemoryType says whose a file of instructions is. The set is open: a newer CLI
+// may send values that have no constant here.
 type MemoryType string
 
-// The types that are known.
+// The types that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	MemoryUser    MemoryType = "User"
 	MemoryProject MemoryType = "Project"
@@ -30,10 +33,11 @@ const (
 	MemoryManaged MemoryType = "Managed"
 )
 
-// LoadReason says why a file of instructions was read. The set is open.
+// LoadReason says why a file of instructions was read. The set is open: a newer CLI
+// may send values that have no constant here.
 type LoadReason string
 
-// The reasons that are known.
+// The reasons that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	LoadSessionStart    LoadReason = "session_start"
 	LoadNestedTraversal LoadReason = "nested_traversal"
@@ -42,7 +46,8 @@ const (
 	LoadCompact         LoadReason = "compact"
 )
 
-// InstructionsLoadedInput says that a file of instructions was read.
+// InstructionsLoadedInput is the input of an InstructionsLoaded hook. The CLI has read a file
+// of instructions, for the given reason.
 type InstructionsLoadedInput struct {
 	Input
 	FilePath        string     `json:"file_path"`
@@ -53,17 +58,19 @@ type InstructionsLoadedInput struct {
 	ParentFilePath  string     `json:"parent_file_path,omitempty"`  // what includes it
 }
 
-// CwdChangedInput says that the working directory is another one.
+// CwdChangedInput is the input of a CwdChanged hook, with the working directory before and
+// after the change.
 type CwdChangedInput struct {
 	Input
 	OldCWD string `json:"old_cwd"`
 	NewCWD string `json:"new_cwd"`
 }
 
-// FileEvent says what happened to a file. The set is open.
+// FileEvent says what happened to a file. The set is open: a newer CLI
+// may send values that have no constant here.
 type FileEvent string
 
-// The events that are known.
+// The events that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	FileChange FileEvent = "change"
 	FileAdd    FileEvent = "add"
@@ -78,31 +85,33 @@ type FileChangedInput struct {
 	Event    FileEvent `json:"event"`
 }
 
-// DirectorySource says how a directory was added. The set is open.
+// DirectorySource is the way in which a directory was added. The set is open: a newer CLI may
+// send values that have no constant here.
 type DirectorySource string
 
-// The sources that are known.
+// The sources that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	DirectoryBySlashCommand DirectorySource = "slash_command"
 	DirectoryByRepoRoot     DirectorySource = "register_repo_root" // the control request
 )
 
-// DirectoryAddedInput says that a directory may be used beside the working
-// directory.
+// DirectoryAddedInput is the input of a DirectoryAdded hook. Tools may now use a directory
+// beside the working directory.
 type DirectoryAddedInput struct {
 	Input
 	Directory string          `json:"directory"`
 	Source    DirectorySource `json:"source"`
 }
 
-// WorktreeCreateInput asks for a worktree; the hook makes it in place of the
-// CLI.
+// WorktreeCreateInput is the input of a WorktreeCreate hook, which creates the worktree of this
+// name in place of the CLI.
 type WorktreeCreateInput struct {
 	Input
 	Name string `json:"name"`
 }
 
-// WorktreeRemoveInput asks for the end of a worktree that a hook made.
+// WorktreeRemoveInput is the input of a WorktreeRemove hook, which removes a worktree that a
+// hook has made.
 type WorktreeRemoveInput struct {
 	Input
 	WorktreePath string `json:"worktree_path"`

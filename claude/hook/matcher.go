@@ -16,19 +16,21 @@ import (
 // What an error or a panic does is said at [OnFailure].
 type Func[In, Out any] func(ctx context.Context, in *In) (*Out, error)
 
-// Matcher has hooks and says when they are called.
+// Matcher is a list of hooks of one event, with a pattern that selects when they are called and
+// their time limit.
 type Matcher[In, Out any] struct {
 	// Matcher is a pattern for what the event is about: tools' names for tool
 	// events, the kind or the source for most others. "" matches everything.
 	Matcher string
 	Hooks   []Func[In, Out]
-	// Timeout is how long the CLI waits for each hook; 0 is the CLI's default. A
-	// CLI that waits longer is told 5 s later that the hook has failed.
+	// Timeout is how long the CLI waits for each hook; 0 is the CLI's default. If the CLI waits
+	// longer, the hook is reported to it as failed 5 s later.
 	Timeout   time.Duration
 	OnFailure OnFailure
 }
 
-// On is a list of one matcher, as the fields of [Hooks] take it.
+// On returns a list of one matcher with these hooks, in the form that the fields of [Hooks]
+// take.
 func On[In, Out any](matcher string, hooks ...Func[In, Out]) []Matcher[In, Out] {
 	return []Matcher[In, Out]{{Matcher: matcher, Hooks: hooks}}
 }
@@ -39,8 +41,8 @@ func On[In, Out any](matcher string, hooks ...Func[In, Out]) []Matcher[In, Out] 
 //
 // The zero value refuses where the event can be refused: a failing hook of
 // PreToolUse or claude.PermissionRequest denies the call, of UserPromptSubmit blocks
-// the prompt, of PreModelSwitch denies the change, of Elicitation declines. On
-// the other events the CLI is told of the error, warns and goes on.
+// the prompt, of PreModelSwitch denies the change, of Elicitation declines. On the other events
+// the error is reported to the CLI, which warns and goes on.
 type OnFailure string
 
 // What can be done about a failure.
@@ -63,7 +65,8 @@ type anyMatcher interface {
 	call(ctx context.Context, i int, c *Invocation) ([]byte, error)
 }
 
-// Registration is a matcher in initialize.
+// Registration is a matcher in the form that the initialize request has, with callback ids in
+// place of functions.
 type Registration struct {
 	Matcher         string    `json:"matcher,omitempty"`
 	HookCallbackIDs []string  `json:"hookCallbackIds"`

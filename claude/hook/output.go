@@ -31,16 +31,17 @@ type Output struct {
 	// TerminalSequence is written to the CLI's terminal, if it is a notification
 	// or a title.
 	TerminalSequence string
-	// Async lets the CLI go on without an answer, AsyncTimeout bounds what is done
-	// behind. An output with Async says nothing else.
+	// Async lets the CLI go on without an answer, AsyncTimeout bounds what is done in the
+	// background. An output with Async says nothing else.
 	Async        bool
 	AsyncTimeout time.Duration
 }
 
-// Decision is a decision in a hook's output.
+// Decision is the general decision in a hook's output, for events that have no decision of
+// their own.
 type Decision string
 
-// The decisions that the CLI knows.
+// The decisions that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	DecisionApprove Decision = "approve"
 	DecisionBlock   Decision = "block"
@@ -68,7 +69,7 @@ type syncOutput struct {
 	HookSpecificOutput message.JSON `json:"hookSpecificOutput,omitempty"`
 }
 
-// asyncOutput is the output of a hook that goes on behind.
+// asyncOutput is the output of a hook that goes on in the background.
 type asyncOutput struct {
 	Async        bool   `json:"async"`
 	AsyncTimeout *int64 `json:"asyncTimeout,omitempty"` // milliseconds

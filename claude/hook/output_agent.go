@@ -7,34 +7,40 @@ type StopOutput struct {
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// StopFailureOutput answers a turn that failed.
+// StopFailureOutput is the output of a StopFailure hook. It has no members of its own: the turn
+// has failed already.
 type StopFailureOutput struct {
 	Output `json:"-"`
 }
 
-// SubagentStartOutput adds to what a subagent is told.
+// SubagentStartOutput is the output of a SubagentStart hook. AdditionalContext is added to what
+// the subagent reads at its start.
 type SubagentStartOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// SubagentStopOutput can keep a subagent going, as [StopOutput] does.
+// SubagentStopOutput is the output of a SubagentStop hook. It can keep the subagent going, as
+// [StopOutput] does for a turn.
 type SubagentStopOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// TeammateIdleOutput answers an agent without work.
+// TeammateIdleOutput is the output of a TeammateIdle hook. It has no members beyond those of
+// [Output].
 type TeammateIdleOutput struct {
 	Output `json:"-"`
 }
 
-// TaskCreatedOutput answers a new task.
+// TaskCreatedOutput is the output of a TaskCreated hook. It has no members beyond those of
+// [Output].
 type TaskCreatedOutput struct {
 	Output `json:"-"`
 }
 
-// TaskCompletedOutput answers a completed task.
+// TaskCompletedOutput is the output of a TaskCompleted hook. It has no members beyond those of
+// [Output].
 type TaskCompletedOutput struct {
 	Output `json:"-"`
 }

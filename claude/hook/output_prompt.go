@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// UserPromptSubmitOutput adds to a prompt; Output.Decision [DecisionBlock]
-// refuses it.
+// UserPromptSubmitOutput is the output of a UserPromptSubmit hook. It can add context to the
+// prompt; Output.Decision [DecisionBlock] refuses it.
 type UserPromptSubmitOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
@@ -21,21 +21,23 @@ func (*UserPromptSubmitOutput) refuse(reason string) AnyOutput {
 	return &UserPromptSubmitOutput{Output: Output{Decision: DecisionBlock, Reason: reason}}
 }
 
-// UserPromptExpansionOutput adds to a prompt that a command has become;
-// Output.Decision [DecisionBlock] refuses it.
+// UserPromptExpansionOutput is the output of a UserPromptExpansion hook. It can add context to
+// the prompt; Output.Decision [DecisionBlock] refuses it.
 type UserPromptExpansionOutput struct {
 	Output                 `json:"-"`
 	AdditionalContext      string `json:"additionalContext,omitempty"`
 	SuppressOriginalPrompt bool   `json:"suppressOriginalPrompt,omitempty"`
 }
 
-// NotificationOutput answers a notification.
+// NotificationOutput is the output of a Notification hook. AdditionalContext is for the model;
+// the note itself cannot be changed.
 type NotificationOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// MessageDisplayOutput replaces what is shown of an answer, not the answer.
+// MessageDisplayOutput is the output of a MessageDisplay hook. It replaces what is shown of an
+// answer, not the answer itself.
 type MessageDisplayOutput struct {
 	Output         `json:"-"`
 	DisplayContent *string `json:"displayContent,omitempty"` // nil: the lines as they are

@@ -1,6 +1,7 @@
 package hook
 
-// SessionStartOutput says what a session begins with.
+// SessionStartOutput is the output of a SessionStart hook: context, a first prompt, a title and
+// files to watch for the session.
 type SessionStartOutput struct {
 	Output             `json:"-"`
 	AdditionalContext  string   `json:"additionalContext,omitempty"`
@@ -10,23 +11,27 @@ type SessionStartOutput struct {
 	ReloadSkills       bool     `json:"reloadSkills,omitempty"` // look for skills again
 }
 
-// SessionEndOutput answers the end of a session.
+// SessionEndOutput is the output of a SessionEnd hook. It has no members beyond those of
+// [Output].
 type SessionEndOutput struct {
 	Output `json:"-"`
 }
 
-// SetupOutput adds to a setup.
+// SetupOutput is the output of a Setup hook. AdditionalContext is added to what the model
+// reads.
 type SetupOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// PreCompactOutput answers the start of compacting.
+// PreCompactOutput is the output of a PreCompact hook. It has no members beyond those of
+// [Output].
 type PreCompactOutput struct {
 	Output `json:"-"`
 }
 
-// PostCompactOutput answers the end of compacting.
+// PostCompactOutput is the output of a PostCompact hook. It has no members beyond those of
+// [Output].
 type PostCompactOutput struct {
 	Output `json:"-"`
 }
@@ -47,7 +52,8 @@ func (o *PreModelSwitchOutput) check() error {
 	return oneOf("PermissionDecision", o.PermissionDecision, DecisionAllow, DecisionDeny, DecisionAsk)
 }
 
-// PostModelSwitchOutput adds to the next request, which the new model gets.
+// PostModelSwitchOutput is the output of a PostModelSwitch hook. AdditionalContext goes to the
+// new model with the next request.
 type PostModelSwitchOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`

@@ -11,7 +11,8 @@ import (
 // the model.
 type PermissionDecision string
 
-// The decisions that the CLI knows.
+// The decisions about a tool call that the CLI knows. Without one, the rules and the permission
+// mode decide.
 const (
 	DecisionAllow PermissionDecision = "allow" // it runs without asking
 	DecisionDeny  PermissionDecision = "deny"
@@ -19,7 +20,8 @@ const (
 	DecisionDefer PermissionDecision = "defer" // the run stops; its result has the call
 )
 
-// PreToolUseOutput decides about a tool call.
+// PreToolUseOutput is the output of a PreToolUse hook. It can decide about the call, change its
+// input and add context.
 type PreToolUseOutput struct {
 	Output                   `json:"-"`
 	PermissionDecision       PermissionDecision `json:"permissionDecision,omitempty"`
@@ -39,7 +41,8 @@ func (o *PreToolUseOutput) check() error {
 		oneOf("PermissionDecision", o.PermissionDecision, DecisionAllow, DecisionDeny, DecisionAsk, DecisionDefer))
 }
 
-// PostToolUseOutput adds to the result of a call, or replaces it.
+// PostToolUseOutput is the output of a PostToolUse hook. It can add context to the result of
+// the call or replace it.
 type PostToolUseOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
@@ -52,13 +55,15 @@ type PostToolUseOutput struct {
 	UpdatedMCPToolOutput any `json:"updatedMCPToolOutput,omitempty"`
 }
 
-// PostToolUseFailureOutput adds to the error of a call.
+// PostToolUseFailureOutput is the output of a PostToolUseFailure hook. AdditionalContext is
+// added to the error that the model reads.
 type PostToolUseFailureOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// PostToolBatchOutput adds to the results of a step.
+// PostToolBatchOutput is the output of a PostToolBatch hook. AdditionalContext is added to the
+// results of the step.
 type PostToolBatchOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
@@ -75,7 +80,8 @@ func (*PermissionRequestOutput) refuse(reason string) AnyOutput {
 	return &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionDeny, Message: reason}}
 }
 
-// PermissionRequestDecision is the answer to a request for permission.
+// PermissionRequestDecision answers a request for permission in place of the user: it allows
+// the call, perhaps changed, or denies it.
 type PermissionRequestDecision struct {
 	Behavior PermissionDecision // DecisionAllow or DecisionDeny
 	// UpdatedInput replaces the call's whole input when it is allowed. It must
@@ -87,7 +93,8 @@ type PermissionRequestDecision struct {
 	Interrupt bool
 }
 
-// MarshalJSON writes the members that belong to the behaviour.
+// MarshalJSON writes only the members that belong to the behavior: those of an allowed call, or
+// those of a denied one.
 func (d *PermissionRequestDecision) MarshalJSON() ([]byte, error) {
 	if d == nil {
 		return []byte("null"), nil
@@ -122,7 +129,8 @@ func (o *PermissionRequestOutput) check() error {
 	return errors.Join(objectOnly("Decision.UpdatedInput", d.UpdatedInput), oneOf("Decision.Behavior", d.Behavior, DecisionAllow, DecisionDeny))
 }
 
-// PermissionDeniedOutput can have a denied call tried again.
+// PermissionDeniedOutput is the output of a PermissionDenied hook. With Retry the model is
+// asked to try the call again.
 type PermissionDeniedOutput struct {
 	Output `json:"-"`
 	Retry  bool `json:"retry,omitempty"`

@@ -1,41 +1,46 @@
 package hook
 
-// ConfigChangeOutput answers a change of configuration.
+// ConfigChangeOutput is the output of a ConfigChange hook. It has no members beyond those of
+// [Output].
 type ConfigChangeOutput struct {
 	Output `json:"-"`
 }
 
-// InstructionsLoadedOutput answers the reading of instructions.
+// InstructionsLoadedOutput is the output of an InstructionsLoaded hook. It has no members
+// beyond those of [Output].
 type InstructionsLoadedOutput struct {
 	Output `json:"-"`
 }
 
-// CwdChangedOutput names files to watch. The CLI takes them from command hooks
-// alone, and tells callbacks of this event only where settings have a hook for it
-// or for FileChanged as well.
+// CwdChangedOutput names files to watch. The CLI takes them from command hooks only, and calls
+// callbacks for this event only where settings have a hook for it or for FileChanged as well.
 type CwdChangedOutput struct {
 	Output     `json:"-"`
 	WatchPaths []string `json:"watchPaths,omitzero"` // nil keeps them, empty watches none
 }
 
-// FileChangedOutput names files to watch, with the limits of [CwdChangedOutput].
+// FileChangedOutput is the output of a FileChanged hook. It names the files to watch, with the
+// limits of [CwdChangedOutput].
 type FileChangedOutput struct {
 	Output     `json:"-"`
 	WatchPaths []string `json:"watchPaths,omitzero"` // nil keeps them, empty watches none
 }
 
-// DirectoryAddedOutput answers the adding of a directory.
+// DirectoryAddedOutput is the output of a DirectoryAdded hook. It has no members beyond those
+// of [Output].
 type DirectoryAddedOutput struct {
 	Output `json:"-"`
 }
 
-// WorktreeCreateOutput has the worktree that the hook has made.
+// WorktreeCreateOutput is the output of a WorktreeCreate hook: the absolute path of the
+// worktree that the hook has created.
 type WorktreeCreateOutput struct {
 	Output       `json:"-"`
 	WorktreePath string `json:"worktreePath,omitempty"` // absolute
 }
 
-// WorktreeRemoveOutput answers the end of a worktree.
+// WorktreeRemoveOutput is the output of a WorktreeRemove hook. It has no members beyond those
+// of [Output].
 type WorktreeRemoveOutput struct {
 	Output `json:"-"`
 }

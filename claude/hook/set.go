@@ -77,7 +77,8 @@ func (h *Hooks) all(yield func(Event, anyMatcher) bool) {
 	}
 }
 
-// clone is a copy that the caller's changes do not reach.
+// Clone returns a copy that later changes of the caller do not reach. The functions themselves
+// are shared.
 func (h *Hooks) Clone() *Hooks {
 	if h == nil {
 		return nil
@@ -101,14 +102,15 @@ func (h *Hooks) Clone() *Hooks {
 	return &c
 }
 
-// check refuses hooks that cannot work.
+// Check returns an error for hooks that cannot work: a nil function, a negative timeout, or a
+// known event in Other.
 func (h *Hooks) Check() error {
 	if h == nil {
 		return nil
 	}
 	for event := range h.Other {
 		if _, known := reflect.TypeFor[Hooks]().FieldByName(event); known || event == "" {
-			return fmt.Errorf("claude: Hooks.Other: %q has a field of its own or is no event", event)
+			return fmt.Errorf("claude: Hooks.Other: %q has a field of its own or is not an event", event)
 		}
 	}
 	for event, m := range h.all {
@@ -128,7 +130,7 @@ var (
 // open; [Hooks.Other] takes the events that have no constant.
 type Event string
 
-// The events that are known.
+// The events that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	PreToolUse          Event = "PreToolUse"
 	PostToolUse         Event = "PostToolUse"
@@ -167,72 +169,106 @@ const (
 
 // The types of the hooks, one for each event.
 type (
-	// PreToolUseFunc is called before a tool runs.
+	// PreToolUseFunc is called before a tool runs. It can allow, deny or defer the call, and
+	// change its input.
 	PreToolUseFunc = Func[PreToolUseInput, PreToolUseOutput]
-	// PostToolUseFunc is called after a tool ran well.
+	// PostToolUseFunc is called after a tool succeeded. It can add context to the result, or
+	// replace it.
 	PostToolUseFunc = Func[PostToolUseInput, PostToolUseOutput]
-	// PostToolUseFailureFunc is called after a tool failed.
+	// PostToolUseFailureFunc is called after a tool failed or was interrupted. It can add
+	// context to the error.
 	PostToolUseFailureFunc = Func[PostToolUseFailureInput, PostToolUseFailureOutput]
-	// PostToolBatchFunc is called after all tools of a step.
+	// PostToolBatchFunc is called after all tools of a step have ended. It can add context to
+	// their results.
 	PostToolBatchFunc = Func[PostToolBatchInput, PostToolBatchOutput]
-	// NotificationFunc is called with a note for the user.
+	// NotificationFunc is called with a note that the CLI would show to its user, such as a
+	// request for permission.
 	NotificationFunc = Func[NotificationInput, NotificationOutput]
-	// UserPromptSubmitFunc is called before the model sees a prompt.
+	// UserPromptSubmitFunc is called before the model sees a prompt. It can refuse the prompt
+	// or add context to it.
 	UserPromptSubmitFunc = Func[UserPromptSubmitInput, UserPromptSubmitOutput]
-	// UserPromptExpansionFunc is called when a command becomes a prompt.
+	// UserPromptExpansionFunc is called when a command becomes a prompt. It can refuse the
+	// prompt or add context to it.
 	UserPromptExpansionFunc = Func[UserPromptExpansionInput, UserPromptExpansionOutput]
-	// SessionStartFunc is called when a session begins.
+	// SessionStartFunc is called when a session begins, is resumed or was compacted. It can add
+	// context and a first prompt.
 	SessionStartFunc = Func[SessionStartInput, SessionStartOutput]
-	// SessionEndFunc is called when a session ends.
+	// SessionEndFunc is called when a session ends, with the reason for its end. It can no
+	// longer change the session.
 	SessionEndFunc = Func[SessionEndInput, SessionEndOutput]
-	// StopFunc is called before a turn ends.
+	// StopFunc is called before a turn ends. It can keep the turn going and give the model the
+	// reason.
 	StopFunc = Func[StopInput, StopOutput]
-	// StopFailureFunc is called after an error of the API ended a turn.
+	// StopFailureFunc is called after an error of the API ended a turn, in place of a
+	// [StopFunc].
 	StopFailureFunc = Func[StopFailureInput, StopFailureOutput]
-	// SubagentStartFunc is called when a subagent starts.
+	// SubagentStartFunc is called when a subagent starts. It can add context to what the
+	// subagent reads at its start.
 	SubagentStartFunc = Func[SubagentStartInput, SubagentStartOutput]
-	// SubagentStopFunc is called before a subagent ends.
+	// SubagentStopFunc is called before a subagent ends. It can keep the subagent going, as a
+	// [StopFunc] does a turn.
 	SubagentStopFunc = Func[SubagentStopInput, SubagentStopOutput]
-	// PreCompactFunc is called before the conversation is compacted.
+	// PreCompactFunc is called before the conversation is compacted, whether a user asked for
+	// it or the context is full.
 	PreCompactFunc = Func[PreCompactInput, PreCompactOutput]
-	// PostCompactFunc is called after the conversation was compacted.
+	// PostCompactFunc is called after the conversation was compacted, with the summary that
+	// takes the place of what came before.
 	PostCompactFunc = Func[PostCompactInput, PostCompactOutput]
-	// PreModelSwitchFunc is called before the model changes.
+	// PreModelSwitchFunc is called before the model of the session changes. It can refuse the
+	// change and give the reason.
 	PreModelSwitchFunc = Func[PreModelSwitchInput, PreModelSwitchOutput]
-	// PostModelSwitchFunc is called after the model changed.
+	// PostModelSwitchFunc is called after the model of the session changed. It can add context
+	// to the next request.
 	PostModelSwitchFunc = Func[PostModelSwitchInput, PostModelSwitchOutput]
-	// PermissionRequestFunc is called when permission is asked for.
+	// PermissionRequestFunc is called when the CLI would ask for permission. It can answer in
+	// place of the user.
 	PermissionRequestFunc = Func[PermissionRequestInput, PermissionRequestOutput]
-	// PermissionDeniedFunc is called after a call was denied.
+	// PermissionDeniedFunc is called after a tool call was denied. It can let the model try the
+	// call again.
 	PermissionDeniedFunc = Func[PermissionDeniedInput, PermissionDeniedOutput]
-	// SetupFunc is called when a project is set up.
+	// SetupFunc is called when the CLI sets up a project, for the first time or for
+	// maintenance.
 	SetupFunc = Func[SetupInput, SetupOutput]
-	// TeammateIdleFunc is called when an agent of a team has nothing to do.
+	// TeammateIdleFunc is called when an agent of a team has nothing to do, with the names of
+	// both.
 	TeammateIdleFunc = Func[TeammateIdleInput, TeammateIdleOutput]
-	// TaskCreatedFunc is called when a task is put on the list.
+	// TaskCreatedFunc is called when a task is added to the agent's list, with its subject and
+	// its description.
 	TaskCreatedFunc = Func[TaskCreatedInput, TaskCreatedOutput]
-	// TaskCompletedFunc is called when a task of the list is done.
+	// TaskCompletedFunc is called when a task of the agent's list is done, with its subject and
+	// its description.
 	TaskCompletedFunc = Func[TaskCompletedInput, TaskCompletedOutput]
-	// ElicitationFunc is called when an MCP server asks something.
+	// ElicitationFunc is called when an MCP server asks the user something. It can answer in
+	// place of the user.
 	ElicitationFunc = Func[ElicitationInput, ElicitationOutput]
-	// ElicitationResultFunc is called before an MCP server gets its answer.
+	// ElicitationResultFunc is called before an MCP server gets the user's answer. It can
+	// change the answer.
 	ElicitationResultFunc = Func[ElicitationResultInput, ElicitationResultOutput]
-	// ConfigChangeFunc is called when configuration changed on disk.
+	// ConfigChangeFunc is called when a file of the configuration, or a skill, has changed on
+	// disk during the session.
 	ConfigChangeFunc = Func[ConfigChangeInput, ConfigChangeOutput]
-	// WorktreeCreateFunc is called to make a worktree.
+	// WorktreeCreateFunc is called to create a worktree in place of the CLI, which would use
+	// git.
 	WorktreeCreateFunc = Func[WorktreeCreateInput, WorktreeCreateOutput]
-	// WorktreeRemoveFunc is called to remove a worktree.
+	// WorktreeRemoveFunc is called to remove a worktree that a [WorktreeCreateFunc] has
+	// created, when the CLI no longer needs it.
 	WorktreeRemoveFunc = Func[WorktreeRemoveInput, WorktreeRemoveOutput]
-	// InstructionsLoadedFunc is called when a file of instructions was read.
+	// InstructionsLoadedFunc is called when the CLI has read a file of instructions, with the
+	// reason for which it was read.
 	InstructionsLoadedFunc = Func[InstructionsLoadedInput, InstructionsLoadedOutput]
-	// CwdChangedFunc is called when the working directory changed.
+	// CwdChangedFunc is called when the working directory of the session has changed. It can
+	// name files to watch.
 	CwdChangedFunc = Func[CwdChangedInput, CwdChangedOutput]
-	// FileChangedFunc is called when a watched file changed.
+	// FileChangedFunc is called when a file that is being watched was changed, added or
+	// removed.
 	FileChangedFunc = Func[FileChangedInput, FileChangedOutput]
-	// DirectoryAddedFunc is called when a directory was added.
+	// DirectoryAddedFunc is called when a directory was added to those that tools may use
+	// beside the working directory.
 	DirectoryAddedFunc = Func[DirectoryAddedInput, DirectoryAddedOutput]
-	// MessageDisplayFunc is called with lines of an answer as they are shown.
+	// MessageDisplayFunc is called with lines of an answer as they are shown. It can replace
+	// what is shown.
 	MessageDisplayFunc = Func[MessageDisplayInput, MessageDisplayOutput]
-	// OtherFunc is called for an event that this package has no type for.
+	// OtherFunc is called for an event that this package has no type for, which [Hooks.Other]
+	// names.
 	OtherFunc = Func[OtherInput, OtherOutput]
 )

@@ -39,7 +39,8 @@ func NewTable(hooks *Hooks) Table {
 	return t
 }
 
-// Any reports whether the CLI may call a hook.
+// Any reports whether there is at least one hook that the CLI may call, so that initialize has
+// to name it.
 func (t *Table) Any() bool { return t.Events != nil }
 
 // Call calls the hook with an id and returns the answer for the CLI. Found is false where no hook

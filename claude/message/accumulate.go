@@ -126,7 +126,8 @@ func (a *Accumulator) Block(parentToolUseID string, index int64) (block ContentB
 	return nil, false
 }
 
-// PartialInput is the text of a tool's input as far as it has come.
+// PartialInput returns the text of a tool's input as far as it has arrived. It is not valid
+// JSON before the block ends.
 func (a *Accumulator) PartialInput(parentToolUseID string, index int64) string {
 	if p := a.answers[parentToolUseID]; p != nil && p.blocks[index] != nil {
 		return p.blocks[index].text.String()
@@ -134,7 +135,8 @@ func (a *Accumulator) PartialInput(parentToolUseID string, index int64) string {
 	return ""
 }
 
-// Done reports whether the answer of a parent has ended.
+// Done reports whether the answer with this parent has ended. The parent is "" for the main
+// conversation.
 func (a *Accumulator) Done(parentToolUseID string) bool {
 	p := a.answers[parentToolUseID]
 	return p != nil && p.ended
@@ -159,8 +161,8 @@ func (b *partialBlock) block() ContentBlock {
 	return b.start // whole from its start
 }
 
-// input is a tool's input once it is whole. Text that is no JSON takes the form
-// that the CLI gives it [invalid-tool-input].
+// input is a tool's input once it is whole. Text that is not JSON takes the form that the CLI
+// gives it [invalid-tool-input].
 func (b *partialBlock) input(start JSON) JSON {
 	text := b.text.String()
 	switch {

@@ -34,10 +34,12 @@ type Assistant struct {
 	LocalCommandRun               *LocalCommandRun `json:"local_command_run,omitempty"`
 }
 
-// Text is the text of the message's text blocks, one after another.
+// Text returns the text of the message's text blocks, joined without a separator. It is empty
+// for a message of tool calls.
 func (m *Assistant) Text() string { return TextOf(m.Message.Content) }
 
-// APIMessage is a message of the Messages API.
+// APIMessage is an answer in the form of the Messages API, as far as it has arrived: its model,
+// its blocks and its usage.
 type APIMessage struct {
 	ID                   string         `json:"id"`
 	Type                 string         `json:"type"`
@@ -54,10 +56,11 @@ type APIMessage struct {
 	InputTransformations JSON           `json:"input_transformations,omitempty"`
 }
 
-// AssistantError says why an answer is an error text. The set is open.
+// AssistantError is the reason why an answer is an error text and not one of the model. The set
+// is open.
 type AssistantError string
 
-// The errors that are known.
+// The errors that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ErrorAuthenticationFailed AssistantError = "authentication_failed"
 	ErrorOAuthOrgNotAllowed   AssistantError = "oauth_org_not_allowed"
@@ -74,7 +77,8 @@ const (
 	ErrorCloudCredential      AssistantError = "cloud_credential_error"
 )
 
-// ToolUseMeta gives the names of a tool as people should see them.
+// ToolUseMeta gives the names of a tool and its server as people should see them, for one tool
+// call of the message.
 type ToolUseMeta struct {
 	ID                string `json:"id"`
 	ToolName          string `json:"tool_name,omitempty"`
@@ -82,13 +86,15 @@ type ToolUseMeta struct {
 	ServerDisplayName string `json:"server_display_name,omitempty"`
 }
 
-// LocalCommandRun is a slash command that the CLI ran by itself.
+// LocalCommandRun is a slash command with its arguments that the CLI ran by itself, without
+// asking the model.
 type LocalCommandRun struct {
 	Command string `json:"command"`
 	Args    string `json:"args"`
 }
 
-// ContextSummary is how full the context window is, as /context shows it.
+// ContextSummary reports how full the context window is, in total and by category, as the
+// command /context shows it.
 type ContextSummary struct {
 	Model        string            `json:"model"`
 	TotalTokens  int64             `json:"total_tokens"`
@@ -102,13 +108,15 @@ type ContextSummary struct {
 	Skills       []ContextPart     `json:"skills,omitempty"`
 }
 
-// ContextOverLimit says by how much a limit is passed.
+// ContextOverLimit reports by how many tokens the context exceeds the hard limit or the window
+// at which it is compacted.
 type ContextOverLimit struct {
 	TokensOver int64  `json:"tokens_over"`
 	Kind       string `json:"kind"` // hard_limit, compaction_window
 }
 
-// ContextCategory is one kind of content in the context window.
+// ContextCategory is one kind of content in the context window, such as the system prompt, and
+// its size in tokens.
 type ContextCategory struct {
 	ID     string `json:"id,omitempty"`
 	Name   string `json:"name"`
@@ -130,13 +138,15 @@ type ContextPart struct {
 	Tokens     int64  `json:"tokens"`
 }
 
-// UsageReport is what /usage shows.
+// UsageReport holds what the command /usage shows: the usage of the session and, undecoded, the
+// rate limits of the account.
 type UsageReport struct {
 	Session    SessionUsage `json:"session"`
 	RateLimits JSON         `json:"rate_limits,omitempty"`
 }
 
-// SessionUsage is what a session has used up.
+// SessionUsage is what a session has used so far: its cost, the time it took, the lines it
+// changed, and tokens by model.
 type SessionUsage struct {
 	TotalCostUSD       float64               `json:"total_cost_usd"`
 	TotalAPIDurationMS int64                 `json:"total_api_duration_ms"`

@@ -30,7 +30,8 @@ func (b *blockText) Raw() json.RawMessage { return JSON(b.text).Bytes() }
 
 func (b *blockText) block() *blockText { return b }
 
-// Text is text.
+// Text is a block of text, in an answer or in a prompt. Citations name the sources of an
+// answer.
 type Text struct {
 	blockText
 	Text      string     `json:"text"`
@@ -58,21 +59,23 @@ type Citation struct {
 	SearchIndex     *int64 `json:"search_result_index,omitempty"`
 }
 
-// Thinking is what the model thought. Signature proves it to the API.
+// Thinking is a block of the model's thoughts. Signature proves to the API that they are the
+// model's own.
 type Thinking struct {
 	blockText
 	Thinking  string `json:"thinking"`
 	Signature string `json:"signature,omitempty"`
 }
 
-// RedactedThinking is thinking that the API keeps to itself.
+// RedactedThinking is a block of thinking that the API has encrypted. Data has to be sent back
+// to it unchanged.
 type RedactedThinking struct {
 	blockText
 	Data string `json:"data"`
 }
 
-// ToolUse is a call of a tool. Input is the tool's own shape; input that
-// was no JSON at all arrives as {"__unparsedToolInput":{"raw":…}}.
+// ToolUse is a call of a tool. Input is the tool's own shape; input that was not JSON at all
+// arrives as {"__unparsedToolInput":{"raw":…}}.
 type ToolUse struct {
 	blockText
 	ID          string `json:"id"`
@@ -82,10 +85,12 @@ type ToolUse struct {
 	ToolsetName string `json:"toolset_name,omitempty"`
 }
 
-// Call returns the tool's name and its input, for tool.Decode.
+// Call returns the name of the tool and its input, undecoded, in the form in which tool.Decode
+// takes them.
 func (b *ToolUse) Call() (name string, input JSON) { return b.Name, b.Input }
 
-// ToolResult is what a tool gave back to the model.
+// ToolResult is the result of a tool call as the model reads it. IsError is set for a call that
+// failed.
 type ToolResult struct {
 	blockText
 	ToolUseID string  `json:"tool_use_id"`
@@ -93,7 +98,8 @@ type ToolResult struct {
 	IsError   bool    `json:"is_error,omitempty"`
 }
 
-// ServerToolUse is a call of a tool that runs on the API's side.
+// ServerToolUse is a call of a tool that the API runs itself, such as web_search. Its result is
+// a [ServerToolResult].
 type ServerToolUse struct {
 	blockText
 	ID     string `json:"id"`
@@ -115,7 +121,8 @@ type ServerToolResult struct {
 	Caller    JSON   `json:"caller,omitempty"`
 }
 
-// MCPToolUse is a call of an MCP tool that the API makes itself.
+// MCPToolUse is a call of an MCP tool that the API itself makes, without the CLI. Its result is
+// an [MCPToolResult].
 type MCPToolUse struct {
 	blockText
 	ID         string `json:"id"`
@@ -124,7 +131,8 @@ type MCPToolUse struct {
 	Input      JSON   `json:"input"`
 }
 
-// MCPToolResult is the result of an MCP tool that the API called itself.
+// MCPToolResult is the result of an [MCPToolUse], a call that the API made itself. IsError is
+// set for one that failed.
 type MCPToolResult struct {
 	blockText
 	ToolUseID string  `json:"tool_use_id"`
@@ -132,13 +140,15 @@ type MCPToolResult struct {
 	IsError   bool    `json:"is_error,omitempty"`
 }
 
-// ContainerUpload names a file that was put into the API's container.
+// ContainerUpload names a file that was uploaded to the container in which the API executes
+// code, by its id.
 type ContainerUpload struct {
 	blockText
 	FileID string `json:"file_id"`
 }
 
-// Compaction is the API's summary of what it has dropped.
+// Compaction is the API's own summary of the part of a conversation that it has dropped from
+// the context.
 type Compaction struct {
 	blockText
 	Content          string `json:"content,omitempty"`
@@ -147,7 +157,8 @@ type Compaction struct {
 	ToolChanges      JSON   `json:"tool_changes,omitempty"`
 }
 
-// Fallback says that another model took over.
+// Fallback marks the place in an answer from which another model answers. From and To name the
+// two models.
 type Fallback struct {
 	blockText
 	From    JSON `json:"from,omitempty"`
@@ -155,7 +166,8 @@ type Fallback struct {
 	Trigger JSON `json:"trigger,omitempty"`
 }
 
-// Source is where an image or a document comes from.
+// Source is where the data of an image or a document comes from. Type decides which of the
+// other members are set.
 type Source struct {
 	Type      string `json:"type"` // base64, url, file, text, content
 	MediaType string `json:"media_type,omitempty"`
@@ -165,14 +177,16 @@ type Source struct {
 	Content   JSON   `json:"content,omitempty"`
 }
 
-// Image is an image.
+// Image is an image in a prompt or in the result of a tool, given by its data, an address or a
+// file id.
 type Image struct {
 	blockText
 	Source       Source `json:"source"`
 	CacheControl JSON   `json:"cache_control,omitempty"`
 }
 
-// Document is a document: a PDF, plain text, or blocks.
+// Document is a document in a prompt or in the result of a tool: a PDF, plain text, or content
+// blocks.
 type Document struct {
 	blockText
 	Source       Source `json:"source"`
@@ -182,7 +196,8 @@ type Document struct {
 	CacheControl JSON   `json:"cache_control,omitempty"`
 }
 
-// SearchResult is a search result that was given to the model.
+// SearchResult is a search result that was given to the model as content, with its source, so
+// that answers can cite it.
 type SearchResult struct {
 	blockText
 	Source    string         `json:"source"`

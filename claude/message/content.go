@@ -7,25 +7,28 @@ import (
 )
 
 // Content is a content that the wire gives either as a string or as blocks. It
-// can be large, what a tool read for example, and is decoded when asked for. The
-// zero value is no content.
+// can be large, what a tool read for example, and is decoded when asked for. The zero value
+// means that there is no content.
 type Content struct {
 	raw    JSON
 	text   string         // of a content that was built
 	blocks []ContentBlock // of a content that was built
 }
 
-// TextContent is a content of one string.
+// TextContent returns a content that is a single string, as the wire has it for most prompts
+// and results.
 func TextContent(s string) Content { return Content{text: s} }
 
-// BlockContent is a content of blocks.
+// BlockContent returns a content that consists of these blocks. Without blocks it is an empty
+// list, not the zero Content.
 func BlockContent(blocks ...ContentBlock) Content {
 	return Content{blocks: append([]ContentBlock{}, blocks...)}
 }
 
 var _ = jsonwire.Register(func(d *jsonwire.Decoder) Content { return Content{raw: JSON(d.Text())} })
 
-// IsText reports whether the content is a string and not blocks.
+// IsText reports whether the content is a string and not a list of blocks. It is false for the
+// zero value.
 func (c Content) IsText() bool {
 	if c.raw == "" {
 		return c.blocks == nil && c.text != ""
@@ -57,10 +60,12 @@ func (c Content) String() string {
 	return TextOf(c.Blocks())
 }
 
-// IsZero reports whether there is no content.
+// IsZero reports whether there is no content at all, as opposed to an empty list of blocks. It
+// serves the option omitzero.
 func (c Content) IsZero() bool { return c.raw == "" && c.text == "" && c.blocks == nil }
 
-// MarshalJSON writes the content as it was read, or as it was built.
+// MarshalJSON writes the content byte for byte as it was read, or encodes it if it was built by
+// the program.
 func (c Content) MarshalJSON() ([]byte, error) {
 	switch {
 	case c.raw != "":
@@ -85,7 +90,8 @@ func (c *Content) UnmarshalJSON(text []byte) error {
 
 var errNoContent = errors.New("message: content is neither a string nor an array of blocks")
 
-// TextOf returns the texts of all text blocks, one after another.
+// TextOf returns the texts of all text blocks, joined without a separator. Blocks of other
+// types are left out.
 func TextOf(blocks []ContentBlock) string {
 	var only string
 	var all []byte

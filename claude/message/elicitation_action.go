@@ -4,17 +4,18 @@ package message
 // open.
 type ElicitationAction string
 
-// The answers that are known.
+// The answers that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ElicitationAccept  ElicitationAction = "accept"
 	ElicitationDecline ElicitationAction = "decline" // the user said no
 	ElicitationCancel  ElicitationAction = "cancel"  // the user said nothing
 )
 
-// ElicitationMode says how a question of an MCP server is put. The set is open.
+// ElicitationMode is the way in which an MCP server asks the user. The set is open: a newer CLI
+// may send values that have no constant here.
 type ElicitationMode string
 
-// The modes that are known.
+// The modes that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ElicitationForm ElicitationMode = "form" // the answer has the fields of a schema
 	ElicitationURL  ElicitationMode = "url"  // the user is sent to an address

@@ -13,7 +13,8 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("claude: decoding a line: %v: %q", e.Err, line)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the reason why the line could not be decoded, mostly a syntax error with its
+// position in the line.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
 func (e *ResultError) Error() string {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// UserInput is one prompt.
+// UserInput is one prompt: its content blocks, an id, and how the CLI queues and treats it. The
+// zero value has no content.
 type UserInput struct {
 	Content []InputBlock
 	// UUID names the prompt; the CLI names it in what belongs to it. A [claude.Client]

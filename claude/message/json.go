@@ -7,9 +7,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// JSON is the text of one JSON value that is decoded when somebody asks: a
-// tool's input, a tool's result, a member whose shape is anybody's. It is part
-// of its message's line and holds it in memory; [strings.Clone] frees it.
+// JSON is the text of one JSON value that is decoded on demand: a tool's input, a tool's
+// result, a member whose shape is anybody's. It is part of its message's line and holds it in
+// memory; [strings.Clone] frees it.
 //
 // The zero value means that the member was absent; null is the text "null".
 type JSON string
@@ -38,7 +38,8 @@ func (j JSON) Value() any {
 	return v
 }
 
-// Bytes returns a copy of the text, nil for a value that was absent.
+// Bytes returns a copy of the text for use with package json, or nil for a value that was
+// absent.
 func (j JSON) Bytes() json.RawMessage {
 	if j == "" {
 		return nil
@@ -46,7 +47,8 @@ func (j JSON) Bytes() json.RawMessage {
 	return json.RawMessage(j)
 }
 
-// MarshalJSON returns the text, null for a value that was absent.
+// MarshalJSON writes the text as it is, or null for a value that was absent. The text is not
+// checked here.
 func (j JSON) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
@@ -54,7 +56,8 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return []byte(j), nil
 }
 
-// UnmarshalJSON keeps a copy of the text.
+// UnmarshalJSON keeps a copy of the text. It does not decode it, which [JSON.Decode] does on
+// demand.
 func (j *JSON) UnmarshalJSON(text []byte) error {
 	*j = JSON(text)
 	return nil

@@ -70,7 +70,8 @@ var partKinds = func() map[reflect.Type]string {
 
 var errNoBlock = errors.New("claude: an UnknownBlock without its JSON")
 
-// MarshalJSON writes the block as it was read, or JSON.
+// MarshalJSON writes the block byte for byte as it was read, or the text in JSON if the block
+// was built.
 func (b *UnknownBlock) MarshalJSON() ([]byte, error) {
 	if b.text == "" && b.JSON == "" {
 		return nil, errNoBlock
@@ -78,8 +79,10 @@ func (b *UnknownBlock) MarshalJSON() ([]byte, error) {
 	return []byte(cmp.Or(b.text, string(b.JSON))), nil
 }
 
-// MarshalJSON writes the event as it was read.
+// MarshalJSON writes the event byte for byte as it was read, including the members that this
+// package does not know.
 func (e *UnknownEvent) MarshalJSON() ([]byte, error) { return JSON(e.text).MarshalJSON() }
 
-// MarshalJSON writes the delta as it was read.
+// MarshalJSON writes the delta byte for byte as it was read, including the members that this
+// package does not know.
 func (d *UnknownDelta) MarshalJSON() ([]byte, error) { return JSON(d.text).MarshalJSON() }

@@ -15,8 +15,8 @@ var errNoObject = errors.New("not a JSON object")
 // or *[BadLine], so a type switch needs a default and nothing else.
 //
 // A decoded message is read-only and may be read by several goroutines. Its
-// strings are parts of its line: whoever keeps one of them for longer than the
-// message clones it, with [strings.Clone].
+// strings are parts of its line: a program that keeps one of them for longer than the message
+// should clone it, with [strings.Clone].
 type Message interface {
 	// Head returns what every message has in common.
 	Head() *Header
@@ -36,10 +36,12 @@ type Header struct {
 	line string
 }
 
-// Head returns the header itself.
+// Head returns the header itself. It gives all messages, which embed a Header, the method of
+// the interface [Message].
 func (h *Header) Head() *Header { return h }
 
-// Raw returns a copy of the line, byte for byte.
+// Raw returns a copy of the line that the message was decoded from, byte for byte, or nil for a
+// message that was built.
 func (h *Header) Raw() json.RawMessage {
 	if h.line == "" {
 		return nil
@@ -56,7 +58,8 @@ type Unknown struct {
 	Type string `json:"type"`
 }
 
-// Decode decodes the line into what dst points to.
+// Decode decodes the line of the message into what dst points to, by the rules of
+// [json.Unmarshal].
 func (m *Unknown) Decode(dst any) error { return JSON(m.line).Decode(dst) }
 
 // Error is a line {"type":"error"}. No CLI of today writes it; it is the
@@ -66,8 +69,8 @@ type Error struct {
 	Error JSON `json:"error,omitempty"` // mostly a string
 }
 
-// BadLine is a line that is no JSON object, or one longer than
-// [Options.MaxLine]. The stream goes on behind it.
+// BadLine is a line that is not a JSON object, or one longer than claude.Options.MaxLine. The
+// stream continues after it.
 type BadLine struct {
 	Header // Raw returns at most the first 4 KiB
 	Size   int
@@ -85,8 +88,8 @@ func NewBadLine(text string, size int, err error) *BadLine {
 }
 
 // Decode decodes one line of the CLI's output. The error is a
-// *[DecodeError]: the line is no JSON object. Unknown types, subtypes, members
-// and values are no errors.
+// *[DecodeError]: the line is not a JSON object. Unknown types, subtypes, members and values
+// are not errors.
 func Decode(line []byte) (Message, error) {
 	m := DecodeLine(string(line))
 	if bad, ok := m.(*BadLine); ok {

@@ -1,6 +1,7 @@
 package message
 
-// ToolProgress is a sign of life from a tool that is running.
+// ToolProgress is a sign of life from a tool that is still running, with the seconds since the
+// call began.
 type ToolProgress struct {
 	Header
 	ToolUseID          string         `json:"tool_use_id"`
@@ -13,7 +14,7 @@ type ToolProgress struct {
 	SubagentRetry      *SubagentRetry `json:"subagent_retry,omitempty"`
 }
 
-// SubagentRetry is an API call of a subagent that is tried again.
+// SubagentRetry is an API call of a subagent that failed and that is tried again after a delay.
 type SubagentRetry struct {
 	AgentID       string  `json:"agent_id"`
 	Attempt       int64   `json:"attempt"`
@@ -23,14 +24,16 @@ type SubagentRetry struct {
 	ErrorCategory string  `json:"error_category"`
 }
 
-// ToolUseSummary sums up several tool calls in one sentence.
+// ToolUseSummary sums up several tool calls in one sentence for people. PrecedingToolUseIDs are
+// the calls that it is about.
 type ToolUseSummary struct {
 	Header
 	Summary             string   `json:"summary"`
 	PrecedingToolUseIDs []string `json:"preceding_tool_use_ids"`
 }
 
-// AuthStatus tells how a login goes.
+// AuthStatus reports the progress of a login that the CLI performs: whether it is still under
+// way, its output, and its error.
 type AuthStatus struct {
 	Header
 	IsAuthenticating bool     `json:"isAuthenticating"`
@@ -38,13 +41,15 @@ type AuthStatus struct {
 	Error            string   `json:"error,omitempty"`
 }
 
-// RateLimitEvent says where the account stands with its limits.
+// RateLimitEvent reports the state of the account's rate limits. The CLI sends it when the
+// state changes.
 type RateLimitEvent struct {
 	Header
 	RateLimitInfo RateLimitInfo `json:"rate_limit_info"`
 }
 
-// RateLimitInfo is one limit. Its members are spelled as on the wire.
+// RateLimitInfo is the state of one rate limit and of the paid usage beyond it. Times are in
+// seconds since 1970.
 type RateLimitInfo struct {
 	Status                          string  `json:"status"`                  // allowed, allowed_warning, rejected
 	ResetsAt                        float64 `json:"resetsAt,omitempty"`      // seconds since 1970
@@ -63,7 +68,8 @@ type RateLimitInfo struct {
 	HasChargeableSavedPaymentMethod bool    `json:"hasChargeableSavedPaymentMethod,omitempty"`
 }
 
-// PromptSuggestion proposes what to say next. It comes after the result.
+// PromptSuggestion proposes what the user could say next. It comes after the result, and only
+// with claude.Options.PromptSuggestions.
 type PromptSuggestion struct {
 	Header
 	Suggestion string `json:"suggestion"`
@@ -79,13 +85,15 @@ type ConversationReset struct {
 	Timestamp         string `json:"timestamp,omitempty"`
 }
 
-// ActiveGoal has the goal that the session works for, nil for none.
+// ActiveGoal reports the goal that the session works for from now on. Value is nil when there
+// is none any more.
 type ActiveGoal struct {
 	Header
 	Value *Goal `json:"value"`
 }
 
-// Goal is a goal.
+// Goal is a condition that the session works to meet, and how many iterations it has tried so
+// far.
 type Goal struct {
 	Condition     string  `json:"condition"`
 	Iterations    int64   `json:"iterations"`
@@ -94,10 +102,11 @@ type Goal struct {
 	LastReason    string  `json:"last_reason,omitempty"`
 }
 
-// CommandState is where a prompt stands in the CLI's queue. The set is open.
+// CommandState is where a prompt stands in the CLI's queue. The set is open: a newer CLI
+// may send values that have no constant here.
 type CommandState string
 
-// The states that are known.
+// The states that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	CommandQueued    CommandState = "queued"
 	CommandStarted   CommandState = "started"
@@ -113,11 +122,12 @@ type CommandLifecycle struct {
 	State       CommandState `json:"state"`
 }
 
-// AutocompactState tells of automatic compaction. Its members are not
-// documented: see Raw.
+// AutocompactState is about automatic compaction. Its members are not documented, so it has no
+// fields; Raw returns the line.
 type AutocompactState struct{ Header }
 
-// KeepAlive means nothing; it keeps the stream alive.
+// KeepAlive carries no information except, during the start, a mark of progress. It shows that
+// the CLI is alive.
 type KeepAlive struct {
 	Header
 	StartupMark string `json:"startup_mark,omitempty"`
@@ -146,7 +156,8 @@ type ControlResponse struct {
 	Response ControlResponseBody `json:"response"`
 }
 
-// ControlResponseBody is the answer to a control request.
+// ControlResponseBody is the answer to a control request: a value or an error, and the id of
+// the request.
 type ControlResponseBody struct {
 	Subtype   string `json:"subtype"` // success, error
 	RequestID string `json:"request_id"`

@@ -31,10 +31,12 @@ type PermissionUpdate struct {
 	raw JSON
 }
 
-// PermissionUpdateType is a kind of update. The set is open.
+// PermissionUpdateType is a kind of update. The set is open: a newer CLI
+// may send values that have no constant here.
 type PermissionUpdateType string
 
-// The kinds of updates.
+// The kinds of updates that are known. Each uses those fields of [PermissionUpdate] that its
+// name says.
 const (
 	UpdateAddRules          PermissionUpdateType = "addRules"
 	UpdateReplaceRules      PermissionUpdateType = "replaceRules"
@@ -44,10 +46,12 @@ const (
 	UpdateRemoveDirectories PermissionUpdateType = "removeDirectories"
 )
 
-// PermissionDestination is where an update is kept. The set is open.
+// PermissionDestination is where an update is kept. The set is open: a newer CLI
+// may send values that have no constant here.
 type PermissionDestination string
 
-// The destinations. Those of settings outlive the session.
+// The destinations that are known. An update in one of the settings outlives the session; the
+// last two end with it.
 const (
 	DestinationUserSettings    PermissionDestination = "userSettings"
 	DestinationProjectSettings PermissionDestination = "projectSettings"
@@ -56,23 +60,27 @@ const (
 	DestinationCLIArg          PermissionDestination = "cliArg"
 )
 
-// PermissionBehavior is what a rule does. The set is open.
+// PermissionBehavior is what a rule does. The set is open: a newer CLI
+// may send values that have no constant here.
 type PermissionBehavior string
 
-// The behaviors of rules.
+// The behaviors of rules: the tool runs without asking, it does not run, or permission is asked
+// for.
 const (
 	BehaviorAllow PermissionBehavior = "allow"
 	BehaviorDeny  PermissionBehavior = "deny"
 	BehaviorAsk   PermissionBehavior = "ask"
 )
 
-// PermissionRule is a rule: a tool, or those calls of it that RuleContent fits.
+// PermissionRule is a permission rule: a tool, or only those calls of it that match RuleContent
+// if that is set.
 type PermissionRule struct {
 	ToolName    string `json:"toolName"`
 	RuleContent string `json:"ruleContent,omitempty"`
 }
 
-// String is the rule as settings have it, such as Bash(git log:*).
+// String returns the rule in the form that settings have, such as Bash(git log:*), or only the
+// tool's name.
 func (r PermissionRule) String() string {
 	if r.RuleContent == "" {
 		return r.ToolName
@@ -104,7 +112,8 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) PermissionUpdate {
 	return PermissionUpdate{f.Type, f.Rules, f.Behavior, f.Mode, f.Directories, f.Destination, JSON(d.Since(start))}
 })
 
-// UnmarshalJSON decodes by the rules for messages.
+// UnmarshalJSON decodes an update by the rules for messages: unknown members and values are
+// kept and are not errors.
 func (u *PermissionUpdate) UnmarshalJSON(text []byte) error {
 	return jsonwire.Unmarshal(string(text), u)
 }

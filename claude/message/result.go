@@ -2,8 +2,8 @@ package message
 
 import "strings"
 
-// ResultError is a turn that failed, as an error. What is known of it is in
-// Result.
+// ResultError is returned for a turn that failed. Result holds what is known about it, such as
+// the subtype.
 type ResultError struct{ Result *Result }
 
 // Result ends a turn. Whether it failed is IsError and only IsError: a
@@ -78,10 +78,11 @@ type ResultTimings struct {
 	FirstRequestCacheCreationInputTokens *int64 `json:"first_request_cache_creation_input_tokens,omitempty"`
 }
 
-// ResultSubtype is how a turn ended. The set is open.
+// ResultSubtype is how a turn ended. The set is open: a newer CLI
+// may send values that have no constant here.
 type ResultSubtype string
 
-// The subtypes that are known.
+// The subtypes that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ResultSuccess                  ResultSubtype = "success"
 	ResultDuringExecution          ResultSubtype = "error_during_execution"
@@ -108,21 +109,24 @@ const (
 	TerminalHookStopped      TerminalReason = "hook_stopped"
 )
 
-// PermissionDenial is a tool call that was not allowed.
+// PermissionDenial is a tool call of the turn that was not allowed to run, by a rule, a
+// callback or the mode.
 type PermissionDenial struct {
 	ToolName  string `json:"tool_name"`
 	ToolUseID string `json:"tool_use_id"`
 	ToolInput JSON   `json:"tool_input"`
 }
 
-// DeferredToolUse is the tool call on which a hook's "defer" stopped the turn.
+// DeferredToolUse is the tool call on which the turn stopped because a hook answered it with
+// the decision "defer".
 type DeferredToolUse struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Input JSON   `json:"input"`
 }
 
-// InvalidConfigFile names the file that kept the CLI from starting.
+// InvalidConfigFile names the configuration file that kept the CLI from starting, and the
+// backup of it if there is one.
 type InvalidConfigFile struct {
 	Path           string `json:"path"`
 	IsGlobal       bool   `json:"is_global"`
@@ -130,7 +134,8 @@ type InvalidConfigFile struct {
 	BackupPath     string `json:"backup_path,omitempty"`
 }
 
-// SubagentStats counts the subagents of a turn.
+// SubagentStats counts the subagents of a turn: those that were requested, refused, started and
+// ended before they were done.
 type SubagentStats struct {
 	Requested           SubagentsRequested `json:"requested"`
 	Refused             SubagentsRefused   `json:"refused"`
@@ -144,21 +149,24 @@ type SubagentStats struct {
 	ByType              map[string]int64   `json:"by_type,omitempty"`
 }
 
-// SubagentsRequested counts by how the agent was to run.
+// SubagentsRequested counts the requested subagents by where they were to run: in the
+// background, in the foreground, or unsaid.
 type SubagentsRequested struct {
 	Background int64 `json:"background"`
 	Foreground int64 `json:"foreground"`
 	Unset      int64 `json:"unset"`
 }
 
-// SubagentsRefused counts by why the agent was not started.
+// SubagentsRefused counts the subagents that were not started, by the limit that kept them from
+// it.
 type SubagentsRefused struct {
 	Budget           int64 `json:"budget"`
 	ConcurrencyLimit int64 `json:"concurrency_limit"`
 	DepthLimit       int64 `json:"depth_limit"`
 }
 
-// SubagentsKilled counts by who ended the agent.
+// SubagentsKilled counts the subagents that were ended before they were done, by who ended
+// them.
 type SubagentsKilled struct {
 	Parent int64 `json:"parent"`
 	System int64 `json:"system"`
@@ -173,7 +181,8 @@ func (m *Result) Text() string {
 	return m.Result
 }
 
-// Err is nil for a turn that went well and a *[ResultError] otherwise.
+// Err returns nil for a turn that went well and a *[ResultError] that holds the result for one
+// that failed.
 func (m *Result) Err() error {
 	if !m.IsError {
 		return nil

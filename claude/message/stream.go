@@ -19,13 +19,15 @@ type StreamEvent struct {
 	OwedRows         JSON             `json:"owed_rows,omitempty"`
 }
 
-// AbandonedBlocks says which blocks of a broken answer will not be finished.
+// AbandonedBlocks names the blocks of a broken answer that will not be finished: those from an
+// index on.
 type AbandonedBlocks struct {
 	APIMessageID   string `json:"api_message_id"`
 	FromBlockIndex int64  `json:"from_block_index"`
 }
 
-// TextDelta is the text that the event adds, "" if it adds none.
+// TextDelta returns the text that the event adds to an answer, or "" for an event that adds
+// none.
 func (m *StreamEvent) TextDelta() string {
 	if e, ok := m.Event.(*ContentBlockDelta); ok {
 		if d, ok := e.Delta.(*TextDelta); ok {
@@ -52,34 +54,38 @@ func (e *eventText) Raw() json.RawMessage { return JSON(e.text).Bytes() }
 
 func (e *eventText) event() *eventText { return e }
 
-// MessageStart begins an answer; its message has no content yet.
+// MessageStart is the event that begins an answer. Its message has an id and a model, but no
+// content yet.
 type MessageStart struct {
 	eventText
 	Message APIMessage `json:"message"`
 }
 
-// ContentBlockStart begins a block.
+// ContentBlockStart is the event that begins a block of an answer. Deltas for the same index
+// add to it.
 type ContentBlockStart struct {
 	eventText
 	Index        int64        `json:"index"`
 	ContentBlock ContentBlock `json:"content_block"`
 }
 
-// ContentBlockDelta adds to a block.
+// ContentBlockDelta is the event that adds a piece to the block of its index, which a
+// [ContentBlockStart] has begun.
 type ContentBlockDelta struct {
 	eventText
 	Index int64 `json:"index"`
 	Delta Delta `json:"delta"`
 }
 
-// ContentBlockStop ends a block. The finished block's *[Assistant]
-// comes before it.
+// ContentBlockStop is the event that ends a block. The *[Assistant] message with the finished
+// block comes before it.
 type ContentBlockStop struct {
 	eventText
 	Index int64 `json:"index"`
 }
 
-// MessageDelta has what is known only at the end of an answer.
+// MessageDelta is the event with what is known only at the end of an answer: the stop reason
+// and the usage.
 type MessageDelta struct {
 	eventText
 	Delta                MessageDeltaFields `json:"delta"`
@@ -88,7 +94,8 @@ type MessageDelta struct {
 	InputTransformations JSON               `json:"input_transformations,omitempty"`
 }
 
-// MessageDeltaFields is how an answer ended.
+// MessageDeltaFields holds the reason why an answer ended, and the stop sequence if it was one
+// of those.
 type MessageDeltaFields struct {
 	StopReason   string `json:"stop_reason,omitempty"`
 	StopSequence string `json:"stop_sequence,omitempty"`
@@ -96,19 +103,23 @@ type MessageDeltaFields struct {
 	Container    JSON   `json:"container,omitempty"`
 }
 
-// MessageStop ends an answer.
+// MessageStop is the event that ends an answer. It has no content; the [MessageDelta] before it
+// has the details.
 type MessageStop struct{ eventText }
 
-// Ping keeps a stream alive.
+// Ping is an event without content that the API sends to keep a stream alive while nothing else
+// happens.
 type Ping struct{ eventText }
 
-// StreamError is an error in the middle of a stream.
+// StreamError is an error of the API in the middle of a stream. The answer that it interrupts
+// is not finished.
 type StreamError struct {
 	eventText
 	Error APIError `json:"error"`
 }
 
-// APIError is an error of the API.
+// APIError is an error in the form of the Messages API: a type such as overloaded_error, and a
+// message for people.
 type APIError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
@@ -138,20 +149,23 @@ func (d *deltaText) Raw() json.RawMessage { return JSON(d.text).Bytes() }
 
 func (d *deltaText) delta() *deltaText { return d }
 
-// TextDelta adds to a [Text].
+// TextDelta is a piece of text that is added to a [Text] block while an answer is being
+// streamed.
 type TextDelta struct {
 	deltaText
 	Text string `json:"text"`
 }
 
-// ThinkingDelta adds to a [Thinking].
+// ThinkingDelta is a piece of text that is added to a [Thinking] block. EstimatedTokens may be
+// all that it has.
 type ThinkingDelta struct {
 	deltaText
 	Thinking        string `json:"thinking"`
 	EstimatedTokens int64  `json:"estimated_tokens,omitempty"`
 }
 
-// SignatureDelta adds to the signature of a [Thinking].
+// SignatureDelta is the signature of a [Thinking] block, or a piece of it, which comes after
+// the thoughts.
 type SignatureDelta struct {
 	deltaText
 	Signature string `json:"signature"`
@@ -164,13 +178,15 @@ type InputJSONDelta struct {
 	PartialJSON string `json:"partial_json"`
 }
 
-// CitationsDelta adds a citation to a [Text].
+// CitationsDelta is one citation that is added to a [Text] block while an answer is being
+// streamed.
 type CitationsDelta struct {
 	deltaText
 	Citation Citation `json:"citation"`
 }
 
-// CompactionDelta adds to a [Compaction].
+// CompactionDelta is a piece of text that is added to a [Compaction] block while an answer is
+// being streamed.
 type CompactionDelta struct {
 	deltaText
 	Content          string `json:"content,omitempty"`

@@ -51,8 +51,7 @@ func decodeTextDelta(line string) *StreamEvent {
 	return &all.message
 }
 
-// rest decodes the members behind the event; false if there is one that this
-// path does not know.
+// rest decodes the members after the event; false if there is one that this path does not know.
 func (m *StreamEvent) rest(d *jsonwire.Decoder) bool {
 	if before := *d; !m.quickRest(d) {
 		*d = before

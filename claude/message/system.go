@@ -8,7 +8,8 @@ type System struct {
 	Subtype string `json:"subtype"`
 }
 
-// Data is the whole line as a map.
+// Data returns all members of the line as a map, for subtypes and members that have no field.
+// It decodes at each call.
 func (m *System) Data() map[string]any {
 	data, _ := JSON(m.line).Value().(map[string]any)
 	return data
@@ -54,14 +55,16 @@ type Init struct {
 	UltrathinkTypedRaises   bool              `json:"ultrathink_typed_raises,omitempty"`
 }
 
-// InitMCPServer is an MCP server as it stood when the turn began.
+// InitMCPServer is an MCP server of the session with the status that it had when the turn
+// began.
 type InitMCPServer struct {
 	Name   string `json:"name"`
 	Status string `json:"status"` // connected, failed, needs-auth, pending, disabled
 	Source string `json:"source,omitempty"`
 }
 
-// InitPlugin is a plugin that was loaded.
+// InitPlugin is a plugin that the session has loaded: its name, its version, and where it comes
+// from.
 type InitPlugin struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`
@@ -69,7 +72,8 @@ type InitPlugin struct {
 	Source  string `json:"source,omitempty"`
 }
 
-// PluginError is a plugin that could not be loaded.
+// PluginError is a plugin that the session could not load, with the type of the error and a
+// message for people.
 type PluginError struct {
 	Plugin      string `json:"plugin"`
 	Type        string `json:"type"`
@@ -82,7 +86,7 @@ type PluginError struct {
 // open.
 type PermissionMode string
 
-// The modes that are known.
+// The modes that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ModeDefault           PermissionMode = "default"           // ask
 	ModeAcceptEdits       PermissionMode = "acceptEdits"       // edits run, the rest asks
@@ -104,14 +108,16 @@ type Status struct {
 	UserMessageUUIDs   []string       `json:"user_message_uuids,omitempty"`
 }
 
-// CompactBoundary stands where the conversation was compacted.
+// CompactBoundary marks the place at which the conversation was compacted: what came before is
+// replaced by a summary.
 type CompactBoundary struct {
 	System
 	CompactMetadata   CompactMetadata `json:"compact_metadata"`
 	LogicalParentUUID string          `json:"logical_parent_uuid,omitempty"`
 }
 
-// CompactMetadata says what a compaction did.
+// CompactMetadata describes a compaction: why it happened, the tokens before and after it, and
+// the messages that were kept.
 type CompactMetadata struct {
 	Trigger                 string             `json:"trigger"` // manual, auto
 	PreTokens               int64              `json:"pre_tokens"`
@@ -122,21 +128,24 @@ type CompactMetadata struct {
 	PreservedMessages       *PreservedMessages `json:"preserved_messages,omitempty"`
 }
 
-// PreservedSegment is a run of messages that a compaction kept.
+// PreservedSegment is a run of messages that a compaction kept, from the head to the tail, by
+// their uuids.
 type PreservedSegment struct {
 	HeadUUID   string `json:"head_uuid"`
 	AnchorUUID string `json:"anchor_uuid"`
 	TailUUID   string `json:"tail_uuid"`
 }
 
-// PreservedMessages are the messages that a compaction kept.
+// PreservedMessages lists the messages that a compaction kept, by their uuids, and the message
+// that they follow.
 type PreservedMessages struct {
 	AnchorUUID string   `json:"anchor_uuid"`
 	UUIDs      []string `json:"uuids"`
 	AllUUIDs   []string `json:"all_uuids,omitempty"`
 }
 
-// APIRetry says that an API call failed and is tried again.
+// APIRetry reports that a request to the API failed and will be made again after a delay, and
+// why it failed.
 type APIRetry struct {
 	System
 	Attempt      int64          `json:"attempt"`
@@ -147,13 +156,15 @@ type APIRetry struct {
 	NoResponse   *NoResponse    `json:"no_response,omitempty"`
 }
 
-// NoResponse says how long an answer was waited for.
+// NoResponse holds the time that the CLI waited for an answer of the API, and the time until it
+// tries again.
 type NoResponse struct {
 	WaitedMS    float64 `json:"waited_ms"`
 	RetryWaitMS float64 `json:"retry_wait_ms"`
 }
 
-// ControlRequestProgress tells of a control request that takes its time.
+// ControlRequestProgress reports that the CLI is still at work on a control request, or makes a
+// request to the API again for it.
 type ControlRequestProgress struct {
 	System
 	RequestID    string  `json:"request_id"`
@@ -181,7 +192,8 @@ type ModelRefusalFallback struct {
 	Content                string   `json:"content"`
 }
 
-// ModelRefusalNoFallback says that a model refused and none answers.
+// ModelRefusalNoFallback reports that the model refused to answer and that no other model
+// answers in its place.
 type ModelRefusalNoFallback struct {
 	System
 	OriginalModel          string `json:"original_model"`
@@ -192,7 +204,8 @@ type ModelRefusalNoFallback struct {
 	Content                string `json:"content"`
 }
 
-// ModelFallback says that another model answers from here on.
+// ModelFallback reports that another model answers from here on, and what caused it. Content is
+// a text for people.
 type ModelFallback struct {
 	System
 	Trigger       string `json:"trigger"`
@@ -201,8 +214,8 @@ type ModelFallback struct {
 	Content       string `json:"content"`
 }
 
-// LocalCommandOutput is the output of a slash command that the CLI ran
-// by itself.
+// LocalCommandOutput is the output of a slash command that the CLI ran by itself, without
+// asking the model.
 type LocalCommandOutput struct {
 	System
 	Content string `json:"content"`
@@ -228,7 +241,8 @@ type HookProgress struct {
 	Stderr    string `json:"stderr"`
 }
 
-// HookResponse is how a command hook ended.
+// HookResponse reports the end of a command hook: its output, its exit code, and whether it
+// succeeded.
 type HookResponse struct {
 	System
 	HookID    string `json:"hook_id"`

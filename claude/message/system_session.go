@@ -1,6 +1,7 @@
 package message
 
-// SlashCommand is a command that a prompt can begin with.
+// SlashCommand is a command that a prompt can begin with, after a slash, with its description
+// and its arguments.
 type SlashCommand struct {
 	Name         string   `json:"name"`
 	Description  string   `json:"description"`
@@ -9,10 +10,11 @@ type SlashCommand struct {
 	Builtin      bool     `json:"builtin,omitempty"`
 }
 
-// SessionState is what a session is doing. The set is open.
+// SessionState is what a session is doing. The set is open: a newer CLI
+// may send values that have no constant here.
 type SessionState string
 
-// The states that are known.
+// The states that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	StateIdle           SessionState = "idle"
 	StateRunning        SessionState = "running"
@@ -27,13 +29,15 @@ type SessionStateChanged struct {
 	SDKHostOnly bool         `json:"sdk_host_only,omitempty"`
 }
 
-// SessionTitleChanged has the session's new title.
+// SessionTitleChanged reports the session's new title, whether a user, a program or the CLI
+// itself has set it.
 type SessionTitleChanged struct {
 	System
 	Title string `json:"title"`
 }
 
-// ThinkingTokens is a running estimate of what is being thought.
+// ThinkingTokens is a running estimate of the tokens that the model is thinking, in total and
+// since the last estimate.
 type ThinkingTokens struct {
 	System
 	EstimatedTokens      int64  `json:"estimated_tokens"`
@@ -41,19 +45,22 @@ type ThinkingTokens struct {
 	UserMessageUUID      string `json:"user_message_uuid,omitempty"`
 }
 
-// WorkerShuttingDown announces the end of the process.
+// WorkerShuttingDown announces that the CLI's process is about to end, with the reason that the
+// CLI gives for it.
 type WorkerShuttingDown struct {
 	System
 	Reason string `json:"reason"`
 }
 
-// CommandsChanged has the new list of slash commands.
+// CommandsChanged has the new list of slash commands. It replaces the list that the session had
+// before.
 type CommandsChanged struct {
 	System
 	Commands []SlashCommand `json:"commands"`
 }
 
-// Notification is a note for the user interface.
+// Notification is a short note that a user interface should show for a while, with its priority
+// and duration.
 type Notification struct {
 	System
 	Key       string `json:"key"`
@@ -63,7 +70,8 @@ type Notification struct {
 	TimeoutMS int64  `json:"timeout_ms,omitempty"`
 }
 
-// Informational is a note in the flow of the conversation.
+// Informational is a note from the CLI that belongs to the flow of the conversation, with a
+// level such as warning.
 type Informational struct {
 	System
 	Content             string               `json:"content"`
@@ -74,14 +82,16 @@ type Informational struct {
 	PromptSubmitOutcome *PromptSubmitOutcome `json:"prompt_submit_outcome,omitempty"`
 }
 
-// PromptSubmitOutcome says what a hook did to a prompt.
+// PromptSubmitOutcome reports what a UserPromptSubmit hook did to a prompt, and whether the
+// prompt was kept.
 type PromptSubmitOutcome struct {
 	Kind       string `json:"kind"`
 	PromptKept bool   `json:"prompt_kept"`
 	Reason     string `json:"reason,omitempty"`
 }
 
-// PluginInstall tells how the installing of plugins goes.
+// PluginInstall reports the progress of installing plugins. Name and Error are set where it is
+// about a single plugin.
 type PluginInstall struct {
 	System
 	Status string `json:"status"` // started, installed, failed, completed
@@ -101,14 +111,16 @@ type PermissionDenied struct {
 	Message            string `json:"message"`
 }
 
-// ElicitationComplete says that a question of an MCP server is answered.
+// ElicitationComplete reports that a question of an MCP server, which the user answered at an
+// address, is done.
 type ElicitationComplete struct {
 	System
 	MCPServerName string `json:"mcp_server_name"`
 	ElicitationID string `json:"elicitation_id"`
 }
 
-// FilesPersisted lists files that were stored.
+// FilesPersisted lists the files that the CLI has stored, those that it could not store, and
+// when.
 type FilesPersisted struct {
 	System
 	Files       []PersistedFile `json:"files"`
@@ -116,43 +128,48 @@ type FilesPersisted struct {
 	ProcessedAt string          `json:"processed_at"`
 }
 
-// PersistedFile is a file that was stored, or was not.
+// PersistedFile is a file that was stored, with its id, or that could not be stored, with the
+// error.
 type PersistedFile struct {
 	Filename string `json:"filename"`
 	FileID   string `json:"file_id,omitempty"`
 	Error    string `json:"error,omitempty"`
 }
 
-// MemoryRecall lists memories that were brought in.
+// MemoryRecall lists the memories that the CLI brought into the context, as they are or in a
+// synthesis.
 type MemoryRecall struct {
 	System
 	Mode     string   `json:"mode"` // select, synthesize
 	Memories []Memory `json:"memories"`
 }
 
-// Memory is one memory.
+// Memory is one memory that was brought into the context: its file, whose it is, and perhaps
+// its content.
 type Memory struct {
 	Path    string `json:"path"`
 	Scope   string `json:"scope"` // personal, team, organization
 	Content string `json:"content,omitempty"`
 }
 
-// MirrorError says that a session store did not take a batch. No CLI
-// writes it; SDKs do.
+// MirrorError reports that a session store did not take a batch of entries. It is written by
+// SDKs, not by the CLI.
 type MirrorError struct {
 	System
 	Error string    `json:"error"`
 	Key   MirrorKey `json:"key"`
 }
 
-// MirrorKey names a transcript in a session store.
+// MirrorKey identifies a transcript in a session store, in the same three parts as
+// claude.SessionKey.
 type MirrorKey struct {
 	ProjectKey string `json:"projectKey"`
 	SessionID  string `json:"sessionId"`
 	Subpath    string `json:"subpath,omitempty"`
 }
 
-// SessionWritesLost comes at the end when the disk was full.
+// SessionWritesLost is sent at the end when the disk was full, and lists what the CLI could not
+// write.
 type SessionWritesLost struct {
 	System
 	ErrorCode            string   `json:"error_code"` // ENOSPC, EDQUOT

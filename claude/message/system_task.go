@@ -4,7 +4,7 @@ package message
 // "killed" in a [TaskPatch] and "stopped" in a [TaskNotification].
 type TaskStatus string
 
-// The states that are known.
+// The states that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	TaskPending   TaskStatus = "pending"
 	TaskRunning   TaskStatus = "running"
@@ -15,7 +15,8 @@ const (
 	TaskStopped   TaskStatus = "stopped"
 )
 
-// Ended reports whether a task in this state is over.
+// Ended reports whether a task in this state is over: completed, failed, killed or stopped.
+// Unknown states are not over.
 func (s TaskStatus) Ended() bool {
 	switch s {
 	case TaskCompleted, TaskFailed, TaskKilled, TaskStopped:
@@ -43,7 +44,7 @@ type TaskStarted struct {
 	Ambient        bool   `json:"ambient,omitempty"`
 }
 
-// TaskProgress says how far a task is.
+// TaskProgress reports what a task is doing at the moment and what it has used so far.
 type TaskProgress struct {
 	System
 	TaskID       string    `json:"task_id"`
@@ -56,14 +57,16 @@ type TaskProgress struct {
 	Summary      string    `json:"summary,omitempty"`
 }
 
-// TaskUsage is what a task has used.
+// TaskUsage is what a task has used so far: tokens in total, the number of tool calls, and the
+// time in milliseconds.
 type TaskUsage struct {
 	TotalTokens int64 `json:"total_tokens"`
 	ToolUses    int64 `json:"tool_uses"`
 	DurationMS  int64 `json:"duration_ms"`
 }
 
-// TaskUpdated changes a task. The end of a task may be told here alone.
+// TaskUpdated reports members of a task that have changed. It may be the only message about the
+// end of a task.
 type TaskUpdated struct {
 	System
 	TaskID string    `json:"task_id"`
@@ -71,7 +74,8 @@ type TaskUpdated struct {
 	Patch  TaskPatch `json:"patch"`
 }
 
-// TaskPatch has the members of a task that have changed.
+// TaskPatch holds the members of a task that have changed. Those that are not set are as they
+// were.
 type TaskPatch struct {
 	Status         TaskStatus `json:"status,omitempty"`
 	Description    string     `json:"description,omitempty"`
@@ -81,7 +85,8 @@ type TaskPatch struct {
 	IsBackgrounded *bool      `json:"is_backgrounded,omitempty"`
 }
 
-// TaskNotification says that a task has ended.
+// TaskNotification reports that a task has ended, with its status, a summary for the model, and
+// the file with its output.
 type TaskNotification struct {
 	System
 	TaskID         string         `json:"task_id"`
@@ -97,7 +102,8 @@ type TaskNotification struct {
 	Ambient        bool           `json:"ambient,omitempty"`
 }
 
-// ResourceLink names a resource of an MCP server.
+// ResourceLink names a resource of an MCP server by its URI, with its title, its type and its
+// size.
 type ResourceLink struct {
 	URI         string `json:"uri"`
 	Name        string `json:"name"`
@@ -108,13 +114,15 @@ type ResourceLink struct {
 	Annotations JSON   `json:"annotations,omitempty"`
 }
 
-// BackgroundTasksChanged is the whole set of background tasks that live.
+// BackgroundTasksChanged is the complete list of the background tasks that are running. It
+// replaces any earlier list.
 type BackgroundTasksChanged struct {
 	System
 	Tasks []BackgroundTask `json:"tasks"`
 }
 
-// BackgroundTask is a task in the background.
+// BackgroundTask is one entry of [BackgroundTasksChanged]: a subagent or a command that runs
+// while the conversation goes on.
 type BackgroundTask struct {
 	TaskID       string `json:"task_id"`
 	TaskType     string `json:"task_type"`

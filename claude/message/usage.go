@@ -1,6 +1,7 @@
 package message
 
-// Usage is the API's count of tokens.
+// Usage counts the tokens of one answer, as the API reports them. Members that an answer does
+// not have are zero or nil.
 type Usage struct {
 	InputTokens              int64                `json:"input_tokens"`
 	OutputTokens             int64                `json:"output_tokens"`
@@ -16,24 +17,28 @@ type Usage struct {
 	FallbackCredit           JSON                 `json:"fallback_credit,omitempty"`
 }
 
-// CacheCreation splits cache writes by how long they live.
+// CacheCreation splits the tokens that were written to the prompt cache by how long they stay
+// there: an hour or five minutes.
 type CacheCreation struct {
 	Ephemeral1hInputTokens int64 `json:"ephemeral_1h_input_tokens"`
 	Ephemeral5mInputTokens int64 `json:"ephemeral_5m_input_tokens"`
 }
 
-// OutputTokensDetails splits output tokens.
+// OutputTokensDetails splits the output tokens. ThinkingTokens are those that the model used
+// for thinking; they are billed as output.
 type OutputTokensDetails struct {
 	ThinkingTokens int64 `json:"thinking_tokens"`
 }
 
-// ServerToolUsage counts calls of tools on the API's side.
+// ServerToolUsage counts the calls of tools that ran on the API's side during one answer, by
+// the tool.
 type ServerToolUsage struct {
 	WebSearchRequests int64 `json:"web_search_requests"`
 	WebFetchRequests  int64 `json:"web_fetch_requests"`
 }
 
-// UsageIteration is the usage of one step inside one request.
+// UsageIteration is the usage of one step inside a single request, where the API made several,
+// such as a compaction.
 type UsageIteration struct {
 	Type                     string         `json:"type"` // message, compaction, …
 	Model                    string         `json:"model,omitempty"`

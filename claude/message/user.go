@@ -27,41 +27,45 @@ type User struct {
 	InlinePastes    []string `json:"inline_pastes,omitempty"`
 }
 
-// UserContent is the API's side of a user message.
+// UserContent is the part of a user message that goes to the API: the role and the content.
 type UserContent struct {
 	Role    string  `json:"role"`
 	Content Content `json:"content"`
 }
 
-// Text is the text of the message.
+// Text returns the text of the message: the string itself, or its text blocks joined without a
+// separator.
 func (m *User) Text() string { return m.Message.Content.String() }
 
-// ToolResultMeta says how it was decided that a tool may run.
+// ToolResultMeta reports how it was decided whether a tool may run. NonExecutionKind is set if
+// it did not.
 type ToolResultMeta struct {
 	ID                 string              `json:"id"`
 	PermissionDecision *PermissionDecision `json:"permission_decision,omitempty"`
 	NonExecutionKind   string              `json:"non_execution_kind,omitempty"` // set: the tool did not run, and why
 }
 
-// PermissionDecision is one decision about a tool.
+// PermissionDecision is a decision about one tool call: what was decided, by which source, and
+// for which kind of reason.
 type PermissionDecision struct {
 	Decision   string `json:"decision"`
 	Source     string `json:"source"`
 	ReasonType string `json:"reason_type,omitempty"`
 }
 
-// Priority says when a queued prompt is taken. The set is open.
+// Priority says when a queued prompt is taken. The set is open: a newer CLI
+// may send values that have no constant here.
 type Priority string
 
-// The priorities that are known.
+// The priorities that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	PriorityNow   Priority = "now"
 	PriorityNext  Priority = "next"
 	PriorityLater Priority = "later"
 )
 
-// Origin says whose turn it is. Kind tells which members are set; nil means
-// that nobody is named, as for prompts sent through this package.
+// Origin says whose turn it is. Kind tells which members are set; nil means that the origin is
+// not named, as for prompts sent through this package.
 type Origin struct {
 	Kind            string `json:"kind"` // human, channel, peer, task-notification, coordinator, observer, auto-continuation, …
 	Server          string `json:"server,omitempty"`

@@ -38,7 +38,7 @@ type AgentResult struct {
 	WorktreePath       string                 `json:"worktreePath,omitempty"`       // completed
 	WorktreeBranch     string                 `json:"worktreeBranch,omitempty"`     // completed
 	HarnessNoteCount   *int64                 `json:"harnessNoteCount,omitempty"`   // completed: blocks of Content before the agent's own
-	HarnessTailCount   *int64                 `json:"harnessTailCount,omitempty"`   // completed: blocks of Content behind the agent's own
+	HarnessTailCount   *int64                 `json:"harnessTailCount,omitempty"`   // completed: blocks of Content after the agent's own
 	HarnessSectionHash string                 `json:"harnessSectionHash,omitempty"` // completed
 
 	IsAsync           bool   `json:"isAsync,omitempty"`           // async_launched
@@ -53,7 +53,8 @@ type AgentResult struct {
 // around it.
 func (r *AgentResult) Text() string { return message.TextOf(r.Content) }
 
-// AgentToolStats counts what an agent did.
+// AgentToolStats counts what an agent did with its tools: how often it read, searched and
+// edited, and the lines it changed.
 type AgentToolStats struct {
 	ReadCount      int64  `json:"readCount"`
 	SearchCount    int64  `json:"searchCount"`
@@ -65,8 +66,8 @@ type AgentToolStats struct {
 	FrameCount     *int64 `json:"frameCount,omitempty"`
 }
 
-// ListAgentsInput is the input of ListAgents: the other agents that can be
-// written to.
+// ListAgentsInput is the input of ListAgents, which returns the other agents that this one can
+// write to.
 type ListAgentsInput struct {
 	Channel string `json:"channel,omitempty"`
 	Q       string `json:"q,omitempty"`
@@ -84,7 +85,8 @@ type WorkflowInput struct {
 	ResumeFromRunID string       `json:"resumeFromRunId,omitempty"`
 }
 
-// WorkflowResult is the result of Workflow: the task that runs it.
+// WorkflowResult is the result of Workflow, which starts a task: its id, and where the task
+// runs.
 type WorkflowResult struct {
 	Status        string `json:"status"` // async_launched, remote_launched
 	TaskID        string `json:"taskId"`
@@ -99,13 +101,14 @@ type WorkflowResult struct {
 	Error         string `json:"error,omitempty"`
 }
 
-// ReportFindingsInput is the input of ReportFindings: what a review found.
+// ReportFindingsInput is the input of ReportFindings: what a review found, and the effort at
+// which it was made.
 type ReportFindingsInput struct {
 	Level    string    `json:"level,omitempty"` // low, medium, high, xhigh, max
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one thing that a review found.
+// Finding is one problem that a review found: where it is, what it is, and how it fails.
 type Finding struct {
 	File            string `json:"file"`
 	Line            *int64 `json:"line,omitempty"`
@@ -117,7 +120,8 @@ type Finding struct {
 	Outcome         string `json:"outcome,omitempty"` // fixed, skipped, no_change_needed
 }
 
-// ReportFindingsResult is the result of ReportFindings.
+// ReportFindingsResult is the result of ReportFindings: the number of findings that were taken,
+// and the findings themselves.
 type ReportFindingsResult struct {
 	Count    int64     `json:"count"`
 	Level    string    `json:"level,omitempty"`

@@ -86,7 +86,8 @@ type ArtifactResult struct {
 	Pin *ArtifactPin `json:"pin,omitempty"`
 }
 
-// ArtifactStored is what the store holds of an artifact.
+// ArtifactStored describes what the store holds of an artifact: the contract that it follows
+// and its capabilities.
 type ArtifactStored struct {
 	Contract          string       `json:"contract"`
 	PreferredContract string       `json:"preferredContract,omitempty"`
@@ -95,7 +96,8 @@ type ArtifactStored struct {
 	Read              string       `json:"read,omitempty"`
 }
 
-// ListedArtifact is an artifact in a list.
+// ListedArtifact is one artifact in a list: its title and address, and whether it is the user's
+// own.
 type ListedArtifact struct {
 	Title                   string `json:"title"`
 	URL                     string `json:"url"`
@@ -108,7 +110,8 @@ type ListedArtifact struct {
 	Pinned                  *bool  `json:"pinned,omitempty"`
 }
 
-// ArtifactContent is an artifact that was fetched.
+// ArtifactContent is an artifact that was fetched over HTTP: its address, the status of the
+// answer, and the result.
 type ArtifactContent struct {
 	URL        string `json:"url"`
 	Bytes      int64  `json:"bytes"`
@@ -119,7 +122,8 @@ type ArtifactContent struct {
 	Title      string `json:"title,omitempty"`
 }
 
-// ArtifactWatch says whether an artifact is watched from now on.
+// ArtifactWatch reports whether an artifact is being watched from now on, and if not, the
+// reason.
 type ArtifactWatch struct {
 	URL               string   `json:"url"`
 	Watching          bool     `json:"watching"`
@@ -138,14 +142,15 @@ type ArtifactWatch struct {
 	Events            []string `json:"events,omitempty"`
 }
 
-// ArtifactUnwatch says that an artifact is no longer watched.
+// ArtifactUnwatch reports that an artifact is not watched any more, and whether it had been
+// watched before.
 type ArtifactUnwatch struct {
 	URL         string `json:"url"`
 	WasWatching bool   `json:"was_watching"`
 }
 
-// WatchedArtifact is an artifact that is watched. Rail tells which members are
-// set.
+// WatchedArtifact is an artifact that is being watched. Rail is the way in which, and decides
+// which members are set.
 type WatchedArtifact struct {
 	URL            string       `json:"url"`
 	Rail           string       `json:"rail,omitempty"` // durable_wake, live_stopped; "": live
@@ -162,7 +167,7 @@ type WatchedArtifact struct {
 	StopKind       string       `json:"stop_kind,omitempty"`
 }
 
-// ArtifactArm is an attempt to watch an artifact.
+// ArtifactArm is an attempt to watch an artifact: its state, and how often it failed so far.
 type ArtifactArm struct {
 	URL           string   `json:"url"`
 	Rail          string   `json:"rail,omitempty"`
@@ -178,7 +183,8 @@ type ArtifactArm struct {
 	At            *int64   `json:"at,omitempty"`
 }
 
-// ArtifactURL names an artifact.
+// ArtifactURL names an artifact by its address. It is the result where an action has nothing
+// else to report.
 type ArtifactURL struct {
 	URL string `json:"url"`
 }
@@ -200,7 +206,8 @@ type ArtifactAsset struct {
 	Foreign       bool   `json:"foreign,omitempty"`
 }
 
-// ArtifactUploads is what became of several files.
+// ArtifactUploads reports, for each of several files that were uploaded beside an artifact,
+// what became of it.
 type ArtifactUploads struct {
 	URL     string           `json:"url"`
 	Results []ArtifactUpload `json:"results"`
@@ -222,7 +229,8 @@ type ArtifactUpload struct {
 	MayBeStored bool   `json:"may_be_stored,omitempty"`
 }
 
-// ArtifactAssetList is the files beside an artifact.
+// ArtifactAssetList lists the files beside an artifact, a page at a time, and the space that
+// they take.
 type ArtifactAssetList struct {
 	URL           string             `json:"url"`
 	Assets        []ArtifactAsset    `json:"assets"`
@@ -232,7 +240,8 @@ type ArtifactAssetList struct {
 	OutsideWriter bool               `json:"outside_writer,omitempty"`
 }
 
-// ArtifactAssetUsage says how much room the files take.
+// ArtifactAssetUsage is the number and the size of the files beside an artifact, and the limits
+// for both.
 type ArtifactAssetUsage struct {
 	Files    int64 `json:"files"`
 	Bytes    int64 `json:"bytes"`
@@ -240,13 +249,15 @@ type ArtifactAssetUsage struct {
 	MaxBytes int64 `json:"max_bytes"`
 }
 
-// ArtifactAssetGone says whether a file was deleted.
+// ArtifactAssetGone reports whether a file beside an artifact was deleted, with the id of the
+// file.
 type ArtifactAssetGone struct {
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
 }
 
-// ArtifactPin says whether an artifact is pinned.
+// ArtifactPin reports whether an artifact is pinned after an action that pins it or takes the
+// pin away.
 type ArtifactPin struct {
 	Action string `json:"action"` // pin, unpin
 	URL    string `json:"url"`

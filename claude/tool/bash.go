@@ -2,7 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// BashInput is the input of Bash: a command for the shell.
+// BashInput is the input of Bash: a command for the shell, its time limit, and whether it runs
+// in the background.
 type BashInput struct {
 	Command                   string `json:"command"`
 	Timeout                   *int64 `json:"timeout,omitempty"` // in milliseconds
@@ -45,25 +46,27 @@ type GitOperation struct {
 	PR     *GitPullRequest `json:"pr,omitempty"`
 }
 
-// GitCommit is a commit that was made.
+// GitCommit is a commit that a command has made, with its hash and the branch if it is known.
 type GitCommit struct {
 	SHA    string `json:"sha"`
 	Kind   string `json:"kind"` // committed, amended, cherry-picked
 	Branch string `json:"branch,omitempty"`
 }
 
-// GitPush is a branch that was pushed.
+// GitPush is a push that a command has made. Branch is the name of the branch that was pushed.
 type GitPush struct {
 	Branch string `json:"branch"`
 }
 
-// GitBranch is a branch that another was merged with or put on.
+// GitBranch is a branch that a command has merged into the current one, or rebased the current
+// one onto.
 type GitBranch struct {
 	Ref    string `json:"ref"`
 	Action string `json:"action"` // merged, rebased
 }
 
-// GitPullRequest is a pull request that something was done with.
+// GitPullRequest is a pull request that a command has created or changed, with what was done to
+// it.
 type GitPullRequest struct {
 	Number int64  `json:"number"`
 	URL    string `json:"url,omitempty"`
@@ -79,13 +82,15 @@ type MonitorInput struct {
 	WS          *MonitorSocket `json:"ws,omitempty"` // instead of Command
 }
 
-// MonitorSocket is a WebSocket to watch.
+// MonitorSocket is a WebSocket that Monitor watches: its address, and the subprotocols that are
+// offered to the server.
 type MonitorSocket struct {
 	URL       string   `json:"url"`
 	Protocols []string `json:"protocols,omitempty"`
 }
 
-// MonitorResult is the result of Monitor: the task that watches.
+// MonitorResult is the result of Monitor: the id of the background task that watches, and its
+// time limit.
 type MonitorResult struct {
 	TaskID     string `json:"taskId"`
 	TimeoutMS  int64  `json:"timeoutMs"`

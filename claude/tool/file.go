@@ -2,7 +2,7 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// ReadInput is the input of Read.
+// ReadInput is the input of Read: the path of a file, and the lines or pages of it to read.
 type ReadInput struct {
 	FilePath   string `json:"file_path"`
 	Offset     *int64 `json:"offset,omitempty"` // the first line
@@ -11,7 +11,8 @@ type ReadInput struct {
 	AllowLarge bool   `json:"allow_large,omitempty"`
 }
 
-// ReadResult is the result of Read. Type tells which members of File are set.
+// ReadResult is the result of Read. Type is the kind of file, and decides which members of File
+// are set.
 type ReadResult struct {
 	Type         string        `json:"type"` // text, image, notebook, pdf, parts
 	File         ReadFile      `json:"file"`
@@ -20,7 +21,8 @@ type ReadResult struct {
 	Pages        []ReadPage    `json:"pages,omitempty"`        // parts
 }
 
-// ReadFile is the file that was read.
+// ReadFile is the file that was read. The comment of each member names the types of file that
+// have it.
 type ReadFile struct {
 	FilePath            string           `json:"filePath,omitempty"`            // all but image
 	Content             string           `json:"content,omitempty"`             // text
@@ -37,7 +39,8 @@ type ReadFile struct {
 	OutputDir           string           `json:"outputDir,omitempty"`           // parts
 }
 
-// ImageDimensions is the size of an image before and after it was made fit.
+// ImageDimensions is the size of an image in pixels, before and after it was scaled for the
+// model.
 type ImageDimensions struct {
 	OriginalWidth  int64 `json:"originalWidth,omitempty"`
 	OriginalHeight int64 `json:"originalHeight,omitempty"`
@@ -45,14 +48,15 @@ type ImageDimensions struct {
 	DisplayHeight  int64 `json:"displayHeight,omitempty"`
 }
 
-// ReadPage is one page of a document that was read as images.
+// ReadPage is one page of a document that was read as images, or the error of that page.
 type ReadPage struct {
 	Base64    string `json:"base64"`
 	MediaType string `json:"mediaType"`
 	Error     string `json:"error,omitempty"`
 }
 
-// ArtifactRead says that what was read is a published artifact.
+// ArtifactRead is set when the file that was read is a published artifact, and names it and its
+// version.
 type ArtifactRead struct {
 	Slug   string `json:"slug"`
 	Ver    string `json:"ver,omitempty"`
@@ -67,29 +71,32 @@ type EditInput struct {
 	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
-// EditResult is the result of Edit.
+// EditResult is the result of Edit: the replacement, the content before it, and the patch that
+// it makes.
 type EditResult struct {
 	FilePath        string      `json:"filePath"`
 	OldString       string      `json:"oldString"`
 	NewString       string      `json:"newString"`
 	OriginalFile    *string     `json:"originalFile"` // the content before; nil: not known
 	StructuredPatch []PatchHunk `json:"structuredPatch"`
-	UserModified    bool        `json:"userModified"` // somebody changed the edit before they allowed it
+	UserModified    bool        `json:"userModified"` // the user changed the edit before allowing it
 	ReplaceAll      bool        `json:"replaceAll"`
 	GitDiff         *GitDiff    `json:"gitDiff,omitempty"`
 	Staged          bool        `json:"staged,omitempty"`
 }
 
-// PatchHunk is one hunk of a unified diff.
+// PatchHunk is one hunk of a unified diff: where it starts in the old and the new file, and its
+// lines.
 type PatchHunk struct {
 	OldStart int64    `json:"oldStart"`
 	OldLines int64    `json:"oldLines"`
 	NewStart int64    `json:"newStart"`
 	NewLines int64    `json:"newLines"`
-	Lines    []string `json:"lines"` // each behind ' ', '-' or '+'
+	Lines    []string `json:"lines"` // each after ' ', '-' or '+'
 }
 
-// GitDiff is what a change to a file looks like in its repository.
+// GitDiff is the change to a file as git shows it: its status, the lines it adds and removes,
+// and the patch.
 type GitDiff struct {
 	Filename   string `json:"filename"`
 	Status     string `json:"status"` // modified, added
@@ -100,13 +107,15 @@ type GitDiff struct {
 	Repository string `json:"repository,omitempty"`
 }
 
-// WriteInput is the input of Write: a whole file.
+// WriteInput is the input of Write, which creates a file or replaces its whole content. The
+// path is absolute.
 type WriteInput struct {
 	FilePath string `json:"file_path"`
 	Content  string `json:"content"`
 }
 
-// WriteResult is the result of Write.
+// WriteResult is the result of Write: the new content, the content before it, and the patch
+// between them.
 type WriteResult struct {
 	Type            string      `json:"type"` // create, update
 	FilePath        string      `json:"filePath"`
@@ -118,7 +127,8 @@ type WriteResult struct {
 	Staged          bool        `json:"staged,omitempty"`
 }
 
-// NotebookEditInput is the input of NotebookEdit: a cell of a Jupyter notebook.
+// NotebookEditInput is the input of NotebookEdit, which replaces, inserts or deletes a cell of
+// a Jupyter notebook.
 type NotebookEditInput struct {
 	NotebookPath string `json:"notebook_path"`
 	CellID       string `json:"cell_id,omitempty"` // for insert: the cell before
@@ -127,7 +137,8 @@ type NotebookEditInput struct {
 	EditMode     string `json:"edit_mode,omitempty"` // replace, insert, delete
 }
 
-// NotebookEditResult is the result of NotebookEdit.
+// NotebookEditResult is the result of NotebookEdit: the cell that was changed, and the notebook
+// before and after.
 type NotebookEditResult struct {
 	NewSource    string  `json:"new_source"`
 	OldSource    *string `json:"old_source,omitempty"`

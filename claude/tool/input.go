@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// toolInputs is the decode table of inputs, by canonical name. Tools whose
-// input nobody has written down are not in it.
+// toolInputs is the decode table of inputs, by canonical name. Tools whose input is not
+// documented are not in it.
 var toolInputs = map[string]func() any{
 	Agent:                    func() any { return new(AgentInput) },
 	Artifact:                 func() any { return new(ArtifactInput) },
@@ -61,16 +61,15 @@ var toolInputs = map[string]func() any{
 
 // UnknownInput is the input of a tool that this package has no type for: a
 // tool of an MCP server, StructuredOutput (whose shape is the caller's own
-// schema), a newer CLI's tool; or an input that is no object.
+// schema), a newer CLI's tool; or an input that is not an object.
 type UnknownInput struct {
 	Name  string
 	Input message.JSON
 }
 
-// UnparsedInput is an input that was no JSON at all: the model wrote
-// something else, or was cut off. The tool does not run; its result says so.
-// [Decode] returns it as a value, [DecodeAs] as the
-// error.
+// UnparsedInput is an input that was not JSON at all: the model wrote something else, or was
+// cut off. The tool does not run; its result says so. [Decode] returns it as a value,
+// [DecodeAs] as the error.
 type UnparsedInput struct {
 	Name string // of the tool
 	Text string // what the model wrote; the CLI may have shortened it
@@ -83,8 +82,8 @@ func (u *UnparsedInput) Error() string {
 
 // Decode decodes the input of the call into a pointer to the tool's own
 // type: *[BashInput] for Bash, *[EditInput] for Edit, and so on; a legacy name
-// counts as the one of today. For any other tool it is an *[UnknownInput],
-// for an input that was no JSON an *[UnparsedInput].
+// counts as the one of today. For any other tool it is an *[UnknownInput], for an input that
+// was not JSON an *[UnparsedInput].
 //
 // As everywhere on the wire, members that are unknown are passed over and one of
 // another type than its field leaves the field zero; the call has all of them.
@@ -128,7 +127,7 @@ func DecodeInput(name string, input message.JSON) (any, error) {
 // DecodeAs decodes the input of a call into a T, as [json.Unmarshal] does:
 // unlike [Decode] it fails on a member of the wrong type. The
 // tool's name is not looked at, so T may be a type of the caller for a tool of
-// an MCP server. An input that was no JSON is the error *[UnparsedInput].
+// an MCP server. An input that was not JSON is the error *[UnparsedInput].
 func DecodeAs[T any](c Call) (*T, error) {
 	name, input := c.Call()
 	if input == "" {
@@ -144,8 +143,8 @@ func DecodeAs[T any](c Call) (*T, error) {
 	return v, nil
 }
 
-// unparsedKey is the only member of an input that stands for one that was no
-// JSON; see the recording invalid-tool-input.
+// unparsedKey is the only member of an input that stands for one that was not JSON; see the
+// recording invalid-tool-input.
 const unparsedKey = "__unparsedToolInput"
 
 // unparsedInput is what such an input says, nil for any other. The search keeps

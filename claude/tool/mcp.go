@@ -12,15 +12,18 @@ type MCPResult struct {
 	ResourceLinks     []message.ResourceLink `json:"resourceLinks,omitempty"`
 }
 
-// ListMCPResourcesInput is the input of ListMcpResourcesTool.
+// ListMCPResourcesInput is the input of ListMcpResourcesTool: the server whose resources are
+// listed, or all of them.
 type ListMCPResourcesInput struct {
 	Server string `json:"server,omitempty"` // "": all of them
 }
 
-// ListMCPResourcesResult is the result of ListMcpResourcesTool, an array.
+// ListMCPResourcesResult is the result of ListMcpResourcesTool, which is an array of the
+// resources of one server or of all.
 type ListMCPResourcesResult []ListedResource
 
-// ListedResource is a resource of an MCP server.
+// ListedResource is a resource of an MCP server as it is listed, with its address and type but
+// without contents.
 type ListedResource struct {
 	URI         string `json:"uri"`
 	Name        string `json:"name"`
@@ -29,13 +32,15 @@ type ListedResource struct {
 	Server      string `json:"server,omitempty"` // not inside a directory
 }
 
-// ReadMCPResourceInput is the input of ReadMcpResourceTool.
+// ReadMCPResourceInput is the input of ReadMcpResourceTool: the server, and the address of the
+// resource to read from it.
 type ReadMCPResourceInput struct {
 	Server string `json:"server"`
 	URI    string `json:"uri"`
 }
 
-// ReadMCPResourceResult is the result of ReadMcpResourceTool.
+// ReadMCPResourceResult is the result of ReadMcpResourceTool: the contents of the resource in
+// one or more parts, or the error.
 type ReadMCPResourceResult struct {
 	Contents []ResourceContents `json:"contents"`
 	Error    string             `json:"error,omitempty"`
@@ -50,27 +55,32 @@ type ResourceContents struct {
 	BlobSavedTo string `json:"blobSavedTo,omitempty"`
 }
 
-// ReadMCPResourceDirInput is the input of ReadMcpResourceDirTool.
+// ReadMCPResourceDirInput is the input of ReadMcpResourceDirTool: the server, and the address
+// of the directory to list.
 type ReadMCPResourceDirInput struct {
 	Server string `json:"server"`
 	URI    string `json:"uri"`
 }
 
-// ReadMCPResourceDirResult is the result of ReadMcpResourceDirTool.
+// ReadMCPResourceDirResult is the result of ReadMcpResourceDirTool: the resources in the
+// directory, or the error.
 type ReadMCPResourceDirResult struct {
 	Resources []ListedResource `json:"resources"`
 	Error     string           `json:"error,omitempty"`
 }
 
-// RefreshMCPToolsInput is the input of RefreshMcpTools.
+// RefreshMCPToolsInput is the input of RefreshMcpTools: the server to ask for its tools again,
+// or all of them.
 type RefreshMCPToolsInput struct {
 	Server string `json:"server,omitempty"` // "": all of them
 }
 
-// RefreshMCPToolsResult is the result of RefreshMcpTools, an array.
+// RefreshMCPToolsResult is the result of RefreshMcpTools, which is an array with an entry for
+// each server that was asked.
 type RefreshMCPToolsResult []RefreshedServer
 
-// RefreshedServer is an MCP server that was asked for its tools again.
+// RefreshedServer is an MCP server that was asked for its tools again, with the tools that were
+// added and removed.
 type RefreshedServer struct {
 	Server    string   `json:"server"`
 	Status    string   `json:"status"` // refreshed, error, not_connected

@@ -1,7 +1,7 @@
 package tool
 
 // AskUserQuestionInput is the input of AskUserQuestion: one to four questions.
-// Whoever answers for the user gives it back with Answers.
+// A program that answers for the user returns it with Answers.
 type AskUserQuestionInput struct {
 	Questions   []Question                    `json:"questions"`
 	Answers     map[string]string             `json:"answers,omitempty"`     // by the text of the question
@@ -9,7 +9,8 @@ type AskUserQuestionInput struct {
 	Metadata    *QuestionMetadata             `json:"metadata,omitempty"`
 }
 
-// Question is a question with the answers to choose from.
+// Question is a question to the user with the options to choose from. With MultiSelect the user
+// may choose several.
 type Question struct {
 	Question    string           `json:"question"`
 	Header      string           `json:"header"` // a word or two
@@ -17,38 +18,43 @@ type Question struct {
 	MultiSelect bool             `json:"multiSelect"`
 }
 
-// QuestionOption is an answer to choose.
+// QuestionOption is one answer that the user may choose: a short label, an explanation, and
+// perhaps a preview.
 type QuestionOption struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
 	Preview     string `json:"preview,omitempty"`
 }
 
-// QuestionAnnotation is what a user added to an answer.
+// QuestionAnnotation is what a user added to an answer, or the reason why there is none.
 type QuestionAnnotation struct {
 	Preview    string `json:"preview,omitempty"`
 	Notes      string `json:"notes,omitempty"`
 	Unanswered string `json:"unanswered,omitempty"` // skipped, replied_in_chat, dismissed
 }
 
-// QuestionMetadata says what made the agent ask.
+// QuestionMetadata records what made the agent ask. Source is a name that the CLI chooses, and
+// may be empty.
 type QuestionMetadata struct {
 	Source string `json:"source,omitempty"`
 }
 
-// AskUserQuestionResult is the result of AskUserQuestion.
+// AskUserQuestionResult is the result of AskUserQuestion: the questions with the user's
+// answers, by the text of the question.
 type AskUserQuestionResult struct {
 	Questions    []Question                    `json:"questions"`
 	Answers      map[string]string             `json:"answers"` // by the text of the question
 	Response     string                        `json:"response,omitempty"`
 	Annotations  map[string]QuestionAnnotation `json:"annotations,omitempty"`
-	AFKTimeoutMS int64                         `json:"afkTimeoutMs,omitempty"` // set: nobody answered for so long
+	AFKTimeoutMS int64                         `json:"afkTimeoutMs,omitempty"` // set: there was no answer for this time
 }
 
-// EnterPlanModeInput is the input of EnterPlanMode, which takes nothing.
+// EnterPlanModeInput is the input of EnterPlanMode, which takes no arguments. The session plans
+// without changing anything from then on.
 type EnterPlanModeInput struct{}
 
-// EnterPlanModeResult is the result of EnterPlanMode.
+// EnterPlanModeResult is the result of EnterPlanMode: a text that tells the model what to do in
+// plan mode.
 type EnterPlanModeResult struct {
 	Message string `json:"message"`
 }
@@ -62,13 +68,15 @@ type ExitPlanModeInput struct {
 	PlanFilePath   string          `json:"planFilePath,omitempty"`
 }
 
-// AllowedPrompt is something that a plan needs leave for, in words.
+// AllowedPrompt is an action that a plan needs permission for, described in words rather than
+// as a command.
 type AllowedPrompt struct {
 	Tool   string `json:"tool"` // Bash
 	Prompt string `json:"prompt"`
 }
 
-// ExitPlanModeResult is the result of ExitPlanMode.
+// ExitPlanModeResult is the result of ExitPlanMode: the plan as it was approved, and the file
+// that it is in.
 type ExitPlanModeResult struct {
 	Plan                   *string `json:"plan"` // nil: there was none
 	IsAgent                bool    `json:"isAgent"`
@@ -86,20 +94,23 @@ type EnterWorktreeInput struct {
 	Path string `json:"path,omitempty"`
 }
 
-// EnterWorktreeResult is the result of EnterWorktree.
+// EnterWorktreeResult is the result of EnterWorktree: the worktree and the branch that the
+// session works in from then on.
 type EnterWorktreeResult struct {
 	WorktreePath   string `json:"worktreePath"`
 	WorktreeBranch string `json:"worktreeBranch,omitempty"`
 	Message        string `json:"message"`
 }
 
-// ExitWorktreeInput is the input of ExitWorktree.
+// ExitWorktreeInput is the input of ExitWorktree: whether to keep or remove the worktree, and
+// its changes with it.
 type ExitWorktreeInput struct {
 	Action         string `json:"action"` // keep, remove
 	DiscardChanges bool   `json:"discard_changes,omitempty"`
 }
 
-// ExitWorktreeResult is the result of ExitWorktree.
+// ExitWorktreeResult is the result of ExitWorktree: what became of the worktree, and the
+// directory that the session returns to.
 type ExitWorktreeResult struct {
 	Action           string `json:"action"` // keep, remove
 	OriginalCwd      string `json:"originalCwd"`
@@ -111,24 +122,28 @@ type ExitWorktreeResult struct {
 	Message          string `json:"message"`
 }
 
-// ProposeGoalInput is the input of ProposeGoal: when the work is done.
+// ProposeGoalInput is the input of ProposeGoal: the condition under which the work is done, and
+// whether the user is asked.
 type ProposeGoalInput struct {
 	Condition string `json:"condition"`
 	AskUser   *bool  `json:"ask_user,omitempty"`
 }
 
-// ProposeGoalResult is the result of ProposeGoal.
+// ProposeGoalResult is the result of ProposeGoal. It repeats the condition and whether the user
+// is asked about it.
 type ProposeGoalResult struct {
 	Condition string `json:"condition"`
 	AskUser   bool   `json:"askUser"`
 }
 
-// ProposeSkillsInput is the input of propose_skills.
+// ProposeSkillsInput is the input of propose_skills: new skills, or changes to existing ones,
+// that the agent proposes.
 type ProposeSkillsInput struct {
 	Proposals []SkillProposal `json:"proposals"`
 }
 
-// SkillProposal is a skill to add, or a change to one.
+// SkillProposal is a skill that the agent proposes to add, or a change to an existing one, with
+// its evidence.
 type SkillProposal struct {
 	Name        string      `json:"name"`
 	Kind        string      `json:"kind"` // new, improvement
@@ -139,13 +154,14 @@ type SkillProposal struct {
 	SkillMD     string      `json:"skillMd,omitempty"`
 }
 
-// SkillEdit is a string of a skill and what takes its place.
+// SkillEdit is one replacement in the text of a skill: the string to replace and the new one.
 type SkillEdit struct {
 	OldString string `json:"old_string"`
 	NewString string `json:"new_string"`
 }
 
-// ProposeSkillsResult is the result of propose_skills.
+// ProposeSkillsResult is the result of propose_skills. It holds only the number of the
+// proposals that were made.
 type ProposeSkillsResult struct {
 	ProposalCount int64 `json:"proposalCount"`
 }

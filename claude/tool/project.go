@@ -2,7 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// ProjectsInput is the input of Projects. Method tells which members are set.
+// ProjectsInput is the input of Projects. Method is what to do, and decides which of the other
+// members are set.
 type ProjectsInput struct {
 	Method        string  `json:"method"` // project_info, project_read, project_search, project_write, project_delete, project_memory_list, project_memory_read
 	Path          string  `json:"path,omitempty"`
@@ -46,7 +47,8 @@ type ProjectsResult struct {
 	Deleted       bool   `json:"deleted,omitempty"`         // delete
 }
 
-// ProjectFile is a file of a project, or of its memory.
+// ProjectFile is a file of a project, or of its memory. The comment of a member names the
+// method that has it.
 type ProjectFile struct {
 	Path      string `json:"path"`
 	FileKind  string `json:"file_kind,omitempty"`  // project_info
@@ -56,19 +58,22 @@ type ProjectFile struct {
 	Truncated bool   `json:"truncated,omitempty"`  // project_memory_list
 }
 
-// ProjectSyncSource is a place that a project takes its files from.
+// ProjectSyncSource is a place from which a project takes its files. Config depends on Type and
+// is kept undecoded.
 type ProjectSyncSource struct {
 	Type   string       `json:"type"`
 	Config message.JSON `json:"config"`
 }
 
-// ProjectKnowledge says how full a project is.
+// ProjectKnowledge reports how much of its space a project uses: the size of its knowledge and
+// the limit.
 type ProjectKnowledge struct {
 	KnowledgeSize    int64 `json:"knowledge_size"`
 	MaxKnowledgeSize int64 `json:"max_knowledge_size"`
 }
 
-// ProjectHit is something that a search in a project found.
+// ProjectHit is a passage that a search in a project found: the document, the text, and the
+// page if it has one.
 type ProjectHit struct {
 	Name          string `json:"name,omitempty"`
 	DocUUID       string `json:"doc_uuid,omitempty"`
@@ -77,13 +82,15 @@ type ProjectHit struct {
 	Page          *int64 `json:"page,omitempty"`
 }
 
-// ClaudeDesignInput is the input of ClaudeDesign.
+// ClaudeDesignInput is the input of ClaudeDesign: the name of an operation, and its arguments
+// as an undecoded object.
 type ClaudeDesignInput struct {
 	Operation string       `json:"operation"`
 	Arguments message.JSON `json:"arguments"` // an object
 }
 
-// ClaudeDesignResult is the result of ClaudeDesign.
+// ClaudeDesignResult is the result of ClaudeDesign: the content that the operation returned,
+// and whether it is an error.
 type ClaudeDesignResult struct {
 	Operation string                 `json:"operation"`
 	Content   []message.ContentBlock `json:"content"`

@@ -8,13 +8,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ErrNoResult is what decoding the result of a message without
-// tool_use_result gives: it is not about a tool, or it comes from a subagent,
-// whose messages carry only the block for the model.
+// ErrNoResult is returned when a message without tool_use_result is decoded: it is not about a
+// tool, or it comes from a subagent, whose messages carry only the block for the model.
 var ErrNoResult = errors.New("claude: the message has no tool_use_result")
 
 // toolResults is the decode table of results that are objects, by canonical
-// name. Tools whose result nobody has written down are not in it.
+// name. Tools whose result is not documented are not in it.
 var toolResults = map[string]func() any{
 	Agent:                    func() any { return new(AgentResult) },
 	Artifact:                 func() any { return new(ArtifactResult) },
@@ -73,10 +72,12 @@ type ErrorResult struct{ Text string }
 // StructuredOutput and of some MCP tools.
 type TextResult struct{ Text string }
 
-// ContentResult is a result of blocks, as tools of MCP servers give it.
+// ContentResult is a result that consists of content blocks, as the tools of MCP servers return
+// it.
 type ContentResult struct{ Blocks []message.ContentBlock }
 
-// UnknownResult is a result that this package has no type for.
+// UnknownResult is a result that this package has no type for: of a tool that is not
+// documented, or newer.
 type UnknownResult struct {
 	Name string // of the tool
 	JSON message.JSON
@@ -186,5 +187,6 @@ func isBlockList(list message.JSON) bool {
 	return true
 }
 
-// Text is the text blocks one after another.
+// Text returns the texts of all text blocks, joined without a separator. Other blocks are left
+// out.
 func (r *ContentResult) Text() string { return message.TextOf(r.Blocks) }

@@ -2,7 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// CronCreateInput is the input of CronCreate: a prompt for later.
+// CronCreateInput is the input of CronCreate: a prompt, and the times at which the session runs
+// it.
 type CronCreateInput struct {
 	Cron      string `json:"cron"` // five fields, local time
 	Prompt    string `json:"prompt"`
@@ -10,7 +11,8 @@ type CronCreateInput struct {
 	Durable   bool   `json:"durable,omitempty"`   // outlives the process
 }
 
-// CronCreateResult is the result of CronCreate.
+// CronCreateResult is the result of CronCreate: the id of the job, its schedule in words, and
+// its next time.
 type CronCreateResult struct {
 	ID            string `json:"id"`
 	HumanSchedule string `json:"humanSchedule"`
@@ -19,26 +21,31 @@ type CronCreateResult struct {
 	NextFireAt    int64  `json:"nextFireAt,omitempty"` // milliseconds since 1970
 }
 
-// CronDeleteInput is the input of CronDelete.
+// CronDeleteInput is the input of CronDelete: the id of the scheduled prompt to delete, as
+// CronCreate returned it.
 type CronDeleteInput struct {
 	ID string `json:"id"`
 }
 
-// CronDeleteResult is the result of CronDelete.
+// CronDeleteResult is the result of CronDelete: the id of the job, and whether a loop ended
+// with it.
 type CronDeleteResult struct {
 	ID              string `json:"id"`
 	EndedLoopWakeup bool   `json:"endedLoopWakeup,omitempty"`
 }
 
-// CronListInput is the input of CronList, which takes nothing.
+// CronListInput is the input of CronList, which takes no arguments and lists all scheduled
+// prompts of the session.
 type CronListInput struct{}
 
-// CronListResult is the result of CronList.
+// CronListResult is the result of CronList: the scheduled prompts that the session has at the
+// moment.
 type CronListResult struct {
 	Jobs []CronJob `json:"jobs"`
 }
 
-// CronJob is a prompt for later.
+// CronJob is a scheduled prompt: its schedule as a cron expression and in words, and whether it
+// recurs.
 type CronJob struct {
 	ID            string `json:"id"`
 	Cron          string `json:"cron"`
@@ -49,8 +56,8 @@ type CronJob struct {
 	NextFireAt    int64  `json:"nextFireAt,omitempty"` // milliseconds since 1970
 }
 
-// ScheduleWakeupInput is the input of ScheduleWakeup: when the agent goes on by
-// itself.
+// ScheduleWakeupInput is the input of ScheduleWakeup: after what time, and with which prompt,
+// the agent goes on by itself.
 type ScheduleWakeupInput struct {
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 	Reason       string   `json:"reason,omitempty"`
@@ -59,7 +66,8 @@ type ScheduleWakeupInput struct {
 	Noop         *bool    `json:"noop,omitempty"` // true: nothing had changed this time
 }
 
-// ScheduleWakeupResult is the result of ScheduleWakeup.
+// ScheduleWakeupResult is the result of ScheduleWakeup: the time of the wakeup, and whether the
+// delay was limited.
 type ScheduleWakeupResult struct {
 	ScheduledFor        int64   `json:"scheduledFor"` // milliseconds since 1970
 	ClampedDelaySeconds float64 `json:"clampedDelaySeconds"`
@@ -68,8 +76,8 @@ type ScheduleWakeupResult struct {
 	CancelledWakeups    *int64  `json:"cancelledWakeups,omitempty"`
 }
 
-// RemoteTriggerInput is the input of RemoteTrigger: agents in the cloud that
-// start by themselves.
+// RemoteTriggerInput is the input of RemoteTrigger, which manages agents in the cloud that are
+// started by a schedule or a webhook.
 type RemoteTriggerInput struct {
 	Action    string       `json:"action"` // list, get, create, update, run, create_webhook_trigger, list_runs, get_run_log
 	TriggerID string       `json:"trigger_id,omitempty"`
@@ -78,20 +86,23 @@ type RemoteTriggerInput struct {
 	Body      message.JSON `json:"body,omitempty"` // an object
 }
 
-// RemoteTriggerResult is the result of RemoteTrigger.
+// RemoteTriggerResult is the result of RemoteTrigger: the HTTP status of the request, and the
+// text of the answer.
 type RemoteTriggerResult struct {
 	Status  int64  `json:"status"` // of HTTP
 	JSON    string `json:"json"`   // the answer's text
 	Summary string `json:"summary,omitempty"`
 }
 
-// PushNotificationInput is the input of PushNotification.
+// PushNotificationInput is the input of PushNotification: the text of a notification that is
+// sent to the user's devices.
 type PushNotificationInput struct {
 	Message string `json:"message"`
 	Status  string `json:"status,omitempty"` // proactive
 }
 
-// PushNotificationResult is the result of PushNotification.
+// PushNotificationResult is the result of PushNotification: where the notification was sent, or
+// the reason why it was not.
 type PushNotificationResult struct {
 	Message        string `json:"message"`
 	PushSent       *bool  `json:"pushSent,omitempty"`
@@ -100,17 +111,20 @@ type PushNotificationResult struct {
 	SentAt         string `json:"sentAt,omitempty"`
 }
 
-// ReadNotificationsInput is the input of ReadNotifications, which takes nothing.
+// ReadNotificationsInput is the input of ReadNotifications, which takes no arguments and
+// returns what waits for the agent.
 type ReadNotificationsInput struct{}
 
-// ReadNotificationsResult is the result of ReadNotifications.
+// ReadNotificationsResult is the result of ReadNotifications: some of the notifications that
+// waited, and how many remain.
 type ReadNotificationsResult struct {
 	Notifications []QueuedNotification `json:"notifications"`
 	Remaining     int64                `json:"remaining"`
 	ReadAt        string               `json:"read_at,omitempty"`
 }
 
-// QueuedNotification is a notification that waited for the agent.
+// QueuedNotification is a notification that waited for the agent: where it comes from, its
+// text, and its times.
 type QueuedNotification struct {
 	NotificationID string `json:"notification_id"`
 	Origin         string `json:"origin"`
@@ -119,7 +133,8 @@ type QueuedNotification struct {
 	ArrivedAt      string `json:"arrived_at,omitempty"`
 }
 
-// SendFeedbackInput is the input of SendFeedback.
+// SendFeedbackInput is the input of SendFeedback: a bug, an idea or a missing capability that
+// the agent reports.
 type SendFeedbackInput struct {
 	Type         string `json:"type"` // bug, idea, missing_capability
 	Title        string `json:"title"`
@@ -129,28 +144,32 @@ type SendFeedbackInput struct {
 	TaskCategory string `json:"task_category,omitempty"`
 }
 
-// SendFeedbackResult is the result of SendFeedback.
+// SendFeedbackResult is the result of SendFeedback: whether the feedback was taken, and a
+// message about it.
 type SendFeedbackResult struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
 }
 
-// ShowOnboardingRolePickerInput is the input of ShowOnboardingRolePicker, which
-// takes nothing.
+// ShowOnboardingRolePickerInput is the input of ShowOnboardingRolePicker, which takes no
+// arguments and asks users for their role.
 type ShowOnboardingRolePickerInput struct{}
 
-// ShowOnboardingRolePickerResult is the result of ShowOnboardingRolePicker.
+// ShowOnboardingRolePickerResult is the result of ShowOnboardingRolePicker: the role that the
+// user chose, or that the picker was dismissed.
 type ShowOnboardingRolePickerResult struct {
 	Role      string `json:"role,omitempty"`
 	Dismissed bool   `json:"dismissed,omitempty"`
 }
 
-// OfferChromeSetupInput is the input of OfferChromeSetup.
+// OfferChromeSetupInput is the input of OfferChromeSetup: the reason why the agent offers to
+// connect the user's browser.
 type OfferChromeSetupInput struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// OfferChromeSetupResult is the result of OfferChromeSetup.
+// OfferChromeSetupResult is the result of OfferChromeSetup: whether the browser was connected,
+// or the user declined for now.
 type OfferChromeSetupResult struct {
 	Outcome string `json:"outcome"` // connected, not_now, no_attempt_yet
 }

@@ -1,12 +1,14 @@
 package tool
 
-// GlobInput is the input of Glob: a pattern of file names.
+// GlobInput is the input of Glob: a pattern for file names, and the directory below which to
+// look.
 type GlobInput struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty"`
 }
 
-// GlobResult is the result of Glob.
+// GlobResult is the result of Glob: the files that match, up to a limit, and how many there
+// are.
 type GlobResult struct {
 	DurationMS      int64    `json:"durationMs"`
 	NumFiles        int64    `json:"numFiles"`
@@ -17,7 +19,8 @@ type GlobResult struct {
 	TimedOut        bool     `json:"timedOut,omitempty"`
 }
 
-// GrepInput is the input of Grep: a pattern to look for inside files.
+// GrepInput is the input of Grep: a regular expression, the files to search, and the form of
+// the output.
 type GrepInput struct {
 	Pattern     string `json:"pattern"`
 	Path        string `json:"path,omitempty"`
@@ -36,7 +39,8 @@ type GrepInput struct {
 	Multiline   bool   `json:"multiline,omitempty"`
 }
 
-// GrepResult is the result of Grep. Mode tells which members are set.
+// GrepResult is the result of Grep. Mode is the form of the output, and decides which members
+// are set.
 type GrepResult struct {
 	Mode          string   `json:"mode,omitempty"` // content, files_with_matches, count
 	NumFiles      int64    `json:"numFiles"`       // 0 in mode content
@@ -51,14 +55,14 @@ type GrepResult struct {
 	TimedOut      bool     `json:"timedOut,omitempty"`
 }
 
-// ToolSearchInput is the input of ToolSearch: tools that the model was not told
-// of at the start.
+// ToolSearchInput is the input of ToolSearch: tools that the model was not shown at the start.
 type ToolSearchInput struct {
 	Query      string `json:"query"`
 	MaxResults *int64 `json:"max_results,omitempty"`
 }
 
-// SkillInput is the input of Skill.
+// SkillInput is the input of Skill: the name of the skill that the agent uses, and its
+// arguments.
 type SkillInput struct {
 	Skill string `json:"skill"`
 	Args  string `json:"args,omitempty"`

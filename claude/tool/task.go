@@ -9,7 +9,8 @@ type TaskStopInput struct {
 	ShellID string `json:"shell_id,omitempty"` // the older name of TaskID
 }
 
-// TaskStopResult is the result of TaskStop.
+// TaskStopResult is the result of TaskStop: the task that was stopped, and the command that it
+// ran.
 type TaskStopResult struct {
 	Message  string `json:"message"`
 	TaskID   string `json:"task_id"`
@@ -23,14 +24,15 @@ type TodoWriteInput struct {
 	Todos []Todo `json:"todos"`
 }
 
-// Todo is one entry of the list of TodoWrite.
+// Todo is one entry of the list that TodoWrite replaces. ActiveForm is its text while it is in
+// progress.
 type Todo struct {
 	Content    string `json:"content"`
 	Status     string `json:"status"` // pending, in_progress, completed
 	ActiveForm string `json:"activeForm"`
 }
 
-// TodoWriteResult is the result of TodoWrite.
+// TodoWriteResult is the result of TodoWrite: the whole list as it was before and as it is now.
 type TodoWriteResult struct {
 	OldTodos []Todo `json:"oldTodos"`
 	NewTodos []Todo `json:"newTodos"`
@@ -46,7 +48,8 @@ type TaskCreateInput struct {
 	Metadata    map[string]message.JSON `json:"metadata,omitempty"`
 }
 
-// TaskCreateResult is the result of TaskCreate.
+// TaskCreateResult is the result of TaskCreate: the new task of the list with the id that it
+// got.
 type TaskCreateResult struct {
 	Task ListedTask `json:"task"`
 }
@@ -62,17 +65,19 @@ type ListedTask struct {
 	BlockedBy   []string `json:"blockedBy,omitzero"`    // TaskGet, TaskList
 }
 
-// TaskGetInput is the input of TaskGet.
+// TaskGetInput is the input of TaskGet: the id of the task in the list to return.
 type TaskGetInput struct {
 	TaskID string `json:"taskId"`
 }
 
-// TaskGetResult is the result of TaskGet.
+// TaskGetResult is the result of TaskGet: the task with all its members, or nil if there is
+// none.
 type TaskGetResult struct {
 	Task *ListedTask `json:"task"` // nil: there is none
 }
 
-// TaskUpdateInput is the input of TaskUpdate. What is absent stays as it is.
+// TaskUpdateInput is the input of TaskUpdate. Members that are absent leave the task as it is
+// in that respect.
 type TaskUpdateInput struct {
 	TaskID       string                  `json:"taskId"`
 	Subject      *string                 `json:"subject,omitempty"`
@@ -85,7 +90,8 @@ type TaskUpdateInput struct {
 	Metadata     map[string]message.JSON `json:"metadata,omitempty"` // null deletes a key
 }
 
-// TaskUpdateResult is the result of TaskUpdate.
+// TaskUpdateResult is the result of TaskUpdate: which fields have changed, or the error if the
+// task could not be updated.
 type TaskUpdateResult struct {
 	Success       bool              `json:"success"`
 	TaskID        string            `json:"taskId"`
@@ -94,16 +100,18 @@ type TaskUpdateResult struct {
 	StatusChange  *TaskStatusChange `json:"statusChange,omitempty"`
 }
 
-// TaskStatusChange is how the status of a task changed.
+// TaskStatusChange is a change in the status of a task: the status before, and the one after.
 type TaskStatusChange struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// TaskListInput is the input of TaskList, which takes nothing.
+// TaskListInput is the input of TaskList, which takes no arguments and returns all tasks of the
+// list.
 type TaskListInput struct{}
 
-// TaskListResult is the result of TaskList.
+// TaskListResult is the result of TaskList: the tasks of the list with their subjects, their
+// status and their owners.
 type TaskListResult struct {
 	Tasks []ListedTask `json:"tasks"`
 }

@@ -7,14 +7,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// WebFetchInput is the input of WebFetch: a page, and what to make of it.
+// WebFetchInput is the input of WebFetch: the address of a page, and a prompt that says what to
+// extract from it.
 type WebFetchInput struct {
 	URL    string `json:"url"`
 	Prompt string `json:"prompt"`
 	Offset int64  `json:"offset,omitempty"` // in characters
 }
 
-// WebFetchResult is the result of WebFetch.
+// WebFetchResult is the result of WebFetch: the HTTP status of the page, and the answer to the
+// prompt about it.
 type WebFetchResult struct {
 	Bytes        int64         `json:"bytes"`
 	Code         int64         `json:"code"` // the status of HTTP
@@ -25,14 +27,16 @@ type WebFetchResult struct {
 	ArtifactRead *ArtifactRead `json:"artifactRead,omitempty"`
 }
 
-// WebSearchInput is the input of WebSearch.
+// WebSearchInput is the input of WebSearch: the query, and the domains to which the results are
+// limited or not.
 type WebSearchInput struct {
 	Query          string   `json:"query"`
 	AllowedDomains []string `json:"allowed_domains,omitempty"`
 	BlockedDomains []string `json:"blocked_domains,omitempty"`
 }
 
-// WebSearchResult is the result of WebSearch.
+// WebSearchResult is the result of WebSearch: the searches that were made with their hits, and
+// texts in between.
 type WebSearchResult struct {
 	Query           string           `json:"query"`
 	Results         []WebSearchEntry `json:"results"`
@@ -50,7 +54,8 @@ type WebSearchEntry struct {
 	raw message.JSON
 }
 
-// WebSearchHit is a page that a search found.
+// WebSearchHit is a page that a search found: its title and its address, and a snippet where
+// hooks see it.
 type WebSearchHit struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`
@@ -72,13 +77,15 @@ func decodeWebSearchEntry(d *jsonwire.Decoder) WebSearchEntry {
 	return e
 }
 
-// IsText reports whether the entry is a text and not a search.
+// IsText reports whether the entry is a text that the model wrote and not a search with its
+// hits.
 func (e *WebSearchEntry) IsText() bool { return e.ToolUseID == "" && e.Content == nil }
 
 // Raw returns a copy of the entry's text, nil for an entry that was built.
 func (e *WebSearchEntry) Raw() json.RawMessage { return e.raw.Bytes() }
 
-// MarshalJSON writes the entry as it was read, or as it was built.
+// MarshalJSON writes the entry byte for byte as it was read, or encodes it if it was built by
+// the program.
 func (e WebSearchEntry) MarshalJSON() ([]byte, error) {
 	switch {
 	case e.raw != "":
@@ -90,7 +97,8 @@ func (e WebSearchEntry) MarshalJSON() ([]byte, error) {
 	return jsonwire.Marshal(plain(e))
 }
 
-// UnmarshalJSON takes a string for a text and an object for a search.
+// UnmarshalJSON decodes a string as a text and an object as a search. Members without a field
+// stay in Raw.
 func (e *WebSearchEntry) UnmarshalJSON(text []byte) error {
 	return jsonwire.Unmarshal(string(text), e)
 }

@@ -52,7 +52,7 @@ func Open(ctx context.Context, db DB, prefix string) (*Store, error) {
 	s := &Store{db: db, sql: strings.NewReplacer("$sessions", name("sessions"), "$entries", name("entries"),
 		"$uuids", name("entries_uuid"), "$claims", name("claims"))}
 	err := s.transaction(ctx, func(tx pgx.Tx) error {
-		// IF NOT EXISTS alone fails for whoever comes second of two at once.
+		// IF NOT EXISTS alone fails for the second of two processes at once.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "claudestore/"+prefix); err != nil {
 			return err
 		}
@@ -76,7 +76,8 @@ func (s *Store) transaction(ctx context.Context, f func(tx pgx.Tx) error) error 
 	return nil
 }
 
-// Append adds entries behind those that are there.
+// Append adds entries after those that are there, in one transaction. Entries that the
+// transcript has already are left out.
 func (s *Store) Append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	return s.append(ctx, key, entries, nil)
 }
@@ -156,7 +157,8 @@ func (s *Store) summarize(ctx context.Context, tx pgx.Tx, key claude.SessionKey,
 	return err
 }
 
-// Load returns all entries of a transcript, nil if there is none.
+// Load returns all entries of a transcript in their order, or nil if the store has no such
+// transcript.
 func (s *Store) Load(ctx context.Context, key claude.SessionKey) ([]json.RawMessage, error) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (json.RawMessage, error) {
 		var text string
@@ -181,7 +183,8 @@ func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql st
 	return list, nil
 }
 
-// ListSessions returns the sessions of a project.
+// ListSessions returns the sessions of a project that have a main transcript, in no particular
+// order.
 func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.StoredSession, error) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (e claude.StoredSession, err error) {
 		err = row.Scan(&e.SessionID, &e.ModTime)
@@ -189,12 +192,13 @@ func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.S
 	}, `SELECT session, mtime FROM $sessions WHERE project = $1 AND mtime IS NOT NULL`, projectKey)
 }
 
-// FindSession returns the projects that have a session.
+// FindSession returns the projects that have a main transcript of the session, none if there is
+// no such session.
 func (s *Store) FindSession(ctx context.Context, sessionID string) ([]string, error) {
 	return collect(ctx, s, pgx.RowTo[string], `SELECT project FROM $sessions WHERE session = $1 AND mtime IS NOT NULL`, sessionID)
 }
 
-// ListSummaries returns the summaries of a project's sessions.
+// ListSummaries returns the summaries of all sessions of a project that have a main transcript.
 func (s *Store) ListSummaries(ctx context.Context, projectKey string) ([]claude.StoredSummary, error) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (e claude.StoredSummary, err error) {
 		var data string
@@ -204,13 +208,15 @@ func (s *Store) ListSummaries(ctx context.Context, projectKey string) ([]claude.
 	}, `SELECT session, mtime, summary::text FROM $sessions WHERE project = $1 AND mtime IS NOT NULL`, projectKey)
 }
 
-// ListSubkeys returns the subpaths of a session, sorted.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
+// among them.
 func (s *Store) ListSubkeys(ctx context.Context, key claude.SessionKey) ([]string, error) {
 	return collect(ctx, s, pgx.RowTo[string],
 		`SELECT DISTINCT subpath FROM $entries WHERE project = $1 AND session = $2 AND subpath <> '' ORDER BY 1`, key.ProjectKey, key.SessionID)
 }
 
-// Delete removes a transcript, that of a session with its subagents'.
+// Delete removes a transcript. Deleting the main transcript of a session removes those of its
+// subagents as well.
 func (s *Store) Delete(ctx context.Context, key claude.SessionKey) error {
 	return s.transaction(ctx, func(tx pgx.Tx) error {
 		if key.Subpath != "" {
@@ -218,7 +224,7 @@ func (s *Store) Delete(ctx context.Context, key claude.SessionKey) error {
 				key.ProjectKey, key.SessionID, key.Subpath)
 			return err
 		}
-		// The session first: whoever appends meanwhile waits for it.
+		// The session first: a writer that appends meanwhile waits for it.
 		for _, table := range []string{"$sessions", "$entries"} {
 			if _, err := tx.Exec(ctx, s.sql.Replace(`DELETE FROM `+table+` WHERE project = $1 AND session = $2`), key.ProjectKey, key.SessionID); err != nil {
 				return err
@@ -228,8 +234,7 @@ func (s *Store) Delete(ctx context.Context, key claude.SessionKey) error {
 	})
 }
 
-// Claim makes the caller the writer of a session. Of a session that is deleted
-// nobody is the writer.
+// Claim makes the caller the writer of a session. A session that is deleted has no writer.
 func (s *Store) Claim(ctx context.Context, key claude.SessionKey) (claude.SessionStore, error) {
 	key.Subpath = ""
 	if err := claudestore.Check(key); err != nil {

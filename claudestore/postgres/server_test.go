@@ -28,9 +28,8 @@ func program(name string) string {
 	return ""
 }
 
-// startServer runs a PostgreSQL server of its own, on a socket in a directory
-// that nobody else knows, and returns a pool on it. Without one installed the
-// test is skipped; with CI=true it fails.
+// startServer runs a PostgreSQL server of its own, on a socket in a directory of its own, and
+// returns a pool on it. Without one installed the test is skipped; with CI=true it fails.
 func startServer(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	initdb, server := program("initdb"), program("postgres")

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claudestore"
 )
 
-// tail is the end of a transcript as a writer knows it. Others may have written
-// behind it: then the next name is found taken.
+// tail is the end of a transcript as a writer knows it. Others may have written after it: then
+// the next name is found taken.
 type tail struct {
 	mu    sync.Mutex // one append at a time
 	known bool
@@ -43,7 +43,8 @@ func (s *Store) tail(key claude.SessionKey) *tail {
 	return t
 }
 
-// Append adds entries behind those that are there.
+// Append adds entries after those that are there, as one object of the bucket. It tries another
+// number when that one is taken.
 func (s *Store) Append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	body, err := lines(key, entries)
 	if err != nil || len(body) == 0 {
@@ -67,8 +68,8 @@ func lines(key claude.SessionKey, entries []json.RawMessage) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// add writes an object behind all others and returns its number. look is shown
-// what others have written meanwhile.
+// add writes an object after all others and returns its number. look is shown what others have
+// written meanwhile.
 func (s *Store) add(ctx context.Context, key claude.SessionKey, t *tail, body []byte, look func(other []byte) error) (uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,7 +125,8 @@ func (s *Store) find(ctx context.Context, key claude.SessionKey, t *tail) error 
 	return nil
 }
 
-// Claim makes the caller the writer of a session.
+// Claim makes the caller the only writer of a session. An earlier writer fails with
+// [claude.ErrFenced] from then on.
 func (s *Store) Claim(ctx context.Context, key claude.SessionKey) (claude.SessionStore, error) {
 	key.Subpath = ""
 	if err := claudestore.Check(key); err != nil {
@@ -137,8 +139,8 @@ func (s *Store) Claim(ctx context.Context, key claude.SessionKey) (claude.Sessio
 	return &writer{Store: s, key: key, main: tail{known: true, next: n + 1}}, nil
 }
 
-// writer is a store whose appends to one session are fenced: it looks at
-// everything that others write to the main transcript behind its claim.
+// writer is a store whose appends to one session are fenced: it looks at everything that others
+// write to the main transcript after its claim.
 type writer struct {
 	*Store
 	key  claude.SessionKey

@@ -18,7 +18,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Config says which bucket a store is in, and who opens it.
+// Config configures which bucket a store is in, the prefix of its names, and the credentials
+// with which it is opened.
 type Config struct {
 	Bucket string // is there already
 	Prefix string // of all names of the store, without a slash at its end
@@ -47,7 +48,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("claudestore/s3: %d %s: %s", e.Status, e.Code, e.Message)
 }
 
-// Unwrap gives the SDK's error.
+// Unwrap returns the error of the AWS SDK, so that [errors.As] finds its types.
 func (e *Error) Unwrap() error { return e.Err }
 
 var (

@@ -37,7 +37,8 @@ import (
 	"github.com/seed7221b0f9/parley/claudestore"
 )
 
-// Store is a session store. It may be used by many goroutines.
+// Store is a session store in a bucket of S3 or a compatible service. It is safe for concurrent
+// use.
 type Store struct {
 	b *bucket
 
@@ -86,8 +87,7 @@ func (s *Store) part(key claude.SessionKey, n uint64) string {
 	return fmt.Sprintf("%s%012d", s.parts(key), n)
 }
 
-// partNumber is the number of an object's name, behind the names of its
-// transcript.
+// partNumber is the number in an object's name, after the names of its transcript.
 func partNumber(rest string) (uint64, bool) {
 	n, err := strconv.ParseUint(rest, 10, 64)
 	return n, err == nil && len(rest) == 12
@@ -103,7 +103,8 @@ func (s *Store) listParts(ctx context.Context, key claude.SessionKey) ([]object,
 	}), err
 }
 
-// Load returns all entries of a transcript, nil if there is none.
+// Load returns all entries of a transcript in their order, or nil if the store has no such
+// transcript.
 func (s *Store) Load(ctx context.Context, key claude.SessionKey) ([]json.RawMessage, error) {
 	if err := claudestore.Check(key); err != nil {
 		return nil, err
@@ -158,7 +159,8 @@ func each(n int, f func(i int) error) error {
 	return nil
 }
 
-// FindSession returns the projects that have a session. It lists the whole store.
+// FindSession returns the projects that have a main transcript of the session. It lists the
+// whole store, which can take long.
 func (s *Store) FindSession(ctx context.Context, sessionID string) (projects []string, err error) {
 	prefix := ""
 	if s.b.cfg.Prefix != "" {
@@ -178,7 +180,8 @@ func (s *Store) FindSession(ctx context.Context, sessionID string) (projects []s
 	return projects, nil
 }
 
-// ListSessions returns the sessions of a project.
+// ListSessions returns the sessions of a project that have a main transcript. It lists all
+// objects of the project.
 func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.StoredSession, error) {
 	prefix := s.project(projectKey)
 	all, err := s.b.list(ctx, prefix)
@@ -203,7 +206,8 @@ func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.S
 	return list, nil
 }
 
-// ListSubkeys returns the subpaths of a session, sorted.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
+// among them.
 func (s *Store) ListSubkeys(ctx context.Context, key claude.SessionKey) ([]string, error) {
 	prefix := s.session(key) + "sub/"
 	all, err := s.b.list(ctx, prefix)
@@ -221,7 +225,8 @@ func (s *Store) ListSubkeys(ctx context.Context, key claude.SessionKey) ([]strin
 	return slices.Compact(list), nil
 }
 
-// Delete removes a transcript, that of a session with its subagents'.
+// Delete removes a transcript. Deleting the main transcript of a session removes those of its
+// subagents as well.
 func (s *Store) Delete(ctx context.Context, key claude.SessionKey) error {
 	if err := claudestore.Check(key); err != nil {
 		return err

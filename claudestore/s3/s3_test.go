@@ -115,7 +115,7 @@ func TestLostAnswers(t *testing.T) {
 				return
 			}
 			switch calls.Add(1) % 3 {
-			case 1: // done, but nobody is told
+			case 1: // done, but without an answer
 				next.ServeHTTP(httptest.NewRecorder(), r)
 				panic(http.ErrAbortHandler)
 			case 2:

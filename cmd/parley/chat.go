@@ -89,8 +89,7 @@ func (f *runFlags) newPrinter(con *console) *printer {
 type chatUI interface {
 	// start begins to read what is typed.
 	start()
-	// hold is called before something may change that the ui shows, changed
-	// behind it.
+	// hold is called before something may change that the ui shows, changed after it.
 	hold()
 	changed()
 	// stop leaves the terminal as it was.
@@ -126,7 +125,7 @@ type chatLoop struct {
 	interrupts  int
 	lastCtrlC   time.Time
 	lastSession string
-	first       string   // a prompt that nobody typed: a conversation that is handed over
+	first       string   // a prompt that was not typed: a conversation that is handed over
 	held        []string // prompts of a program that wait until nothing runs
 }
 
@@ -403,7 +402,7 @@ func (c *chatLoop) verdict(err error) (int, error) {
 	return v.code, nil
 }
 
-// farewell says how to go on with the conversation.
+// farewell prints the command with which the conversation goes on.
 func (c *chatLoop) farewell() {
 	c.con.mu.Lock()
 	defer c.con.mu.Unlock()

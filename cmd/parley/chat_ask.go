@@ -17,7 +17,7 @@ type chatAsk struct {
 	show func()
 	// answer takes a line.
 	answer func(text string) reply
-	// nobody is told that there will be no answer.
+	// it is not reported that there will be no answer.
 	nobody func()
 }
 
@@ -116,7 +116,7 @@ func (c *chatLoop) reply(text string) bool {
 	return true
 }
 
-// unanswered says no to everything that is asked: nobody is there to say more.
+// unanswered says no to everything that is asked: there is no user to say more.
 func (c *chatLoop) unanswered() {
 	for c.asking() {
 		c.asks[0].nobody()
@@ -124,7 +124,7 @@ func (c *chatLoop) unanswered() {
 	}
 }
 
-// person reports whether somebody types.
+// person reports whether a user types.
 func (c *chatLoop) person() bool {
 	u, ok := c.ui.(*lineUI)
 	return !ok || u.prompt

@@ -20,7 +20,7 @@ func (c *chatLoop) watchSignals() (stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		signal.Notify(caught, syscall.SIGHUP)
 	}
-	signal.Notify(pipe, syscall.SIGPIPE) // else writing for nobody kills the program
+	signal.Notify(pipe, syscall.SIGPIPE) // else writing without a reader kills the program
 	c.work.Go(func() {
 		for sig := range caught {
 			c.take(sig)
@@ -53,8 +53,8 @@ func (c *chatLoop) take(sig os.Signal) {
 	}
 }
 
-// ctrlC interrupts the turn, or ends the conversation: twice in a short time, or at
-// once where nobody types who could be asked once more.
+// ctrlC interrupts the turn, or ends the conversation: twice in a short time, or at once where
+// no user types who could be asked once more.
 func (c *chatLoop) ctrlC(empty bool) {
 	again := time.Since(c.lastCtrlC) < twice
 	c.lastCtrlC = time.Now()

@@ -30,8 +30,8 @@ func newLineUI(c *chatLoop, in *os.File) *lineUI {
 }
 
 func (u *lineUI) start() {
-	// Nobody can wait for this one: a read from a terminal or a pipe ends when
-	// something comes.
+	// This one cannot be waited for: a read from a terminal or a pipe ends when something
+	// comes.
 	go func() {
 		for range u.next {
 			text, err := readPromptLines(u.in)

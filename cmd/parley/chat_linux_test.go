@@ -23,7 +23,7 @@ type person struct {
 	screen *os.File
 	seen   *watcher
 	cmd    *exec.Cmd
-	read   chan struct{} // closed when nobody has the terminal open any more
+	read   chan struct{} // closed when no process has the terminal open any more
 	from   int           // what was seen before is not waited for
 	dir    string
 }
@@ -60,7 +60,7 @@ func sitDown(t *testing.T, apiURL string, env []string, args ...string) *person 
 	return p
 }
 
-// sees waits until a text appears behind what was waited for before.
+// sees waits until a text appears after what was waited for before.
 func (p *person) sees(texts ...string) {
 	p.t.Helper()
 	for _, text := range texts {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// nobodyMessage is what the agent is told when there is nobody to be asked.
+// nobodyMessage is what the agent reads when there is no user to ask.
 const nobodyMessage = "Denied: nobody is there to be asked."
 
 // permit asks whether a tool may run.

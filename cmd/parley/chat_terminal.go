@@ -80,8 +80,7 @@ func historyPath() string {
 
 func (t *terminalUI) start() {
 	t.c.note("/help lists the commands, Ctrl-D ends.")
-	// Nobody can wait for this one: a read from a terminal ends when somebody
-	// types.
+	// This one cannot be waited for: a read from a terminal ends when a user types.
 	go func() {
 		buf := make([]byte, 4096)
 		for {

@@ -347,7 +347,7 @@ func questionAnswer(q *ui.QuestionRequest, text string) agent.Answer {
 	return &agent.QuestionAnswer{Answers: raw, Declined: err != nil}
 }
 
-// farewell says how to go on with the conversation.
+// farewell prints the command with which the conversation goes on.
 func (c *codexChat) farewell() {
 	c.out.end()
 	if c.last != nil {

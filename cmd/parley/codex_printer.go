@@ -104,7 +104,7 @@ func (p *eventPrinter) called(id, name string, input ui.JSON, parent string) {
 	p.call(id, name, message.JSON(input), parent)
 }
 
-// deny notes that a call was not allowed, for the line that says how it ended.
+// deny notes that a call was not allowed, for the line about its end.
 func (p *eventPrinter) deny(ev *ui.PermissionResolved) {
 	for _, c := range p.calls {
 		if c.id == ev.ToolUseID {

@@ -113,7 +113,7 @@ func (r *codexRun) run(ctx context.Context, s agent.Session, prompt string) (err
 	return nil
 }
 
-// refuse answers what the agent asks: there is nobody who could.
+// refuse answers what the agent asks: there is no user who could.
 func (r *codexRun) refuse(ctx context.Context, s agent.Session, ev ui.Event) error {
 	var err error
 	switch ev := ev.(type) {

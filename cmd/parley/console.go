@@ -7,8 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
 )
 
-// console is the two outputs of the program. Its lock is held by whoever
-// writes to either.
+// console is the two outputs of the program. Its lock is held while either is written to.
 type console struct {
 	mu  sync.Mutex
 	out *pen

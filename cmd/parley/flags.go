@@ -80,7 +80,7 @@ func (f *runFlags) registerChat(cmd *cobra.Command) {
 	f.complete(cmd)
 }
 
-// complete says how values are completed and which flags exclude each other.
+// complete sets the completion of values and which flags exclude each other.
 func (f *runFlags) complete(cmd *cobra.Command) {
 	for name, values := range enums {
 		if cmd.Flags().Lookup(name) == nil {
@@ -107,7 +107,7 @@ func (f *runFlags) registerAgent(cmd *cobra.Command) {
 	fs.StringVar(&o.FallbackModel, "fallback-model", "", "the `model` that answers when the first cannot")
 	fs.StringVar(&o.Effort, "effort", "", "how hard the model tries: low, medium, high, xhigh, max")
 	fs.StringVar(&f.systemPrompt, "system-prompt", "", "`text` in the place of Claude Code's system prompt")
-	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "`text` behind Claude Code's system prompt")
+	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "`text` to add to Claude Code's system prompt")
 	fs.StringVar(&f.mode, "permission-mode", "", "what may run without asking: default, acceptEdits, plan, dontAsk, auto, bypassPermissions")
 	fs.StringArrayVar(&o.AllowedTools, "allowed-tools", nil, "`rules` for tools that run without asking, such as \"Read,Bash(git log:*)\" (repeatable)")
 	fs.StringArrayVar(&o.DisallowedTools, "disallowed-tools", nil, "`rules` for tools that do not run (repeatable)")
@@ -124,7 +124,7 @@ func (f *runFlags) registerSession(cmd *cobra.Command) {
 	fs.StringVarP(&o.Resume, "resume", "r", "", "go on with the session of this `id` or title")
 	fs.BoolVarP(&o.Continue, "continue", "c", false, "go on with the newest session of the working directory")
 	fs.BoolVar(&o.ForkSession, "fork-session", false, "with --resume or --continue: go on in a new session")
-	fs.StringVar(&f.continued, "continue-from", "", "begin a new session that is told of the conversation in this `session`, of any agent")
+	fs.StringVar(&f.continued, "continue-from", "", "begin a new session that knows the conversation in this `session`, of any agent")
 	fs.StringVar(&o.SessionID, "session-id", "", "the new session's id, a `UUID`")
 	fs.StringVar(&o.Settings, "settings", "", "settings: a `file` or JSON")
 	fs.StringVar(&f.sources, "setting-sources", "", "which settings are read, a comma-separated `list` of user, project, local; \"\" is none")

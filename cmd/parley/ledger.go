@@ -168,7 +168,7 @@ func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v
 
 // progress shows how far the reading is, on a terminal, when it takes long.
 type progress struct {
-	to    *pen // nil where there is nobody to show it to
+	to    *pen // nil where there is no terminal to show it on
 	now   func() time.Time
 	start time.Time
 	last  time.Time

@@ -47,7 +47,7 @@ func (f *whose) choose() error {
 }
 
 // codex is where Codex keeps its sessions; "" if they are not asked for, or if there are none
-// and nobody asked for them alone.
+// and they were not asked for alone.
 func (f *whose) codex() (string, error) {
 	if f.agent == agentClaude {
 		return "", nil

@@ -36,8 +36,8 @@ func ledgerNow(l *usage.Ledger) time.Time {
 	return last.Add(time.Minute)
 }
 
-// The reports on terminals of several widths, line by line as they were when
-// somebody looked at them last.
+// The reports on terminals of several widths, line by line as they were when they were last
+// checked by eye.
 func TestLedgerTables(t *testing.T) {
 	l := corpusLedger(t)
 	var all strings.Builder

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main})
 }
 
-// tidyTests are tests that leave nothing behind: no goroutine, no child.
+// tidyTests are tests that leave nothing running: no goroutine, no child.
 type tidyTests struct{ m *testing.M }
 
 // Run runs the tests, and then looks for what is left.

@@ -39,7 +39,7 @@ func (p *printer) notice(m message.Message) {
 	case *message.SessionWritesLost:
 		p.note("the disk is full (" + m.ErrorCode + "), lost: " + strings.Join(m.Lost, ", "))
 	case *message.BadLine:
-		p.note(fmt.Sprintf("a line that is no message, %d bytes: %s", m.Size, shorten(oneLine(string(m.Raw())), 60)))
+		p.note(fmt.Sprintf("a line that is not a message, %d bytes: %s", m.Size, shorten(oneLine(string(m.Raw())), 60)))
 	case *message.Error:
 		p.note("error: " + string(m.Error))
 	case *message.Unknown:

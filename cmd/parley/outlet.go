@@ -12,8 +12,8 @@ import (
 )
 
 // outlet is the only way to standard output and standard error: no other file
-// names them. What is written to a terminal is cleaned here, whoever wrote it and
-// wherever its text came from. Elsewhere it is passed on as it is.
+// names them. What is written to a terminal is cleaned here, wherever its text came from.
+// Elsewhere it is passed on as it is.
 type outlet struct {
 	w   io.Writer
 	f   *os.File // nil in tests

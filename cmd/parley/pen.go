@@ -9,7 +9,7 @@ type pen struct {
 	outlet *outlet
 	tty    bool
 	color  bool
-	width  int // columns of the terminal; 0 is no limit
+	width  int // columns of the terminal; 0 means no limit
 	cur    *cursor
 	err    error // the first error of writing; nothing is written after it
 }

@@ -27,7 +27,7 @@ type printer struct {
 	apiError string   // of an answer that is an error's text, until the result
 	calls    []*toolCall
 	tasks    map[string]string // description by id, of tasks in the background
-	unknown  map[string]bool   // what was told to be unknown
+	unknown  map[string]bool   // what was reported as unknown
 	cwd      string
 	totals   totals
 }
@@ -232,7 +232,7 @@ func (p *printer) failed(m *message.Result) {
 	text := m.Text()
 	switch {
 	case m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools:
-		p.con.err.line(p.con.err.paint(yellow, "interrupted")) // who did it knows, and it is no error
+		p.con.err.line(p.con.err.paint(yellow, "interrupted")) // the user did it, and it is not an error
 		return
 	case text == "" && p.apiError != "":
 		text = p.apiError

@@ -190,7 +190,7 @@ func TestPrinter(t *testing.T) {
 func TestPrinterBadLine(t *testing.T) {
 	s := newScreen(false)
 	s.play([]message.Message{&message.BadLine{Size: 3}})
-	if got := s.err.String(); !strings.HasPrefix(got, "! a line that is no message, 3 bytes") {
+	if got := s.err.String(); !strings.HasPrefix(got, "! a line that is not a message, 3 bytes") {
 		t.Errorf("got %q", got)
 	}
 }

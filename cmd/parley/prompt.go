@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// patience is how long standard input may be silent before that is told.
+// patience is how long standard input may be silent before that is reported.
 const patience = 3 * time.Second
 
 // readPrompt puts the prompt together from the arguments and standard input.
@@ -39,8 +39,8 @@ func join(prompt, input string) string {
 	return prompt + "\n\n" + input
 }
 
-// isPiped reports whether somebody has put something on standard input; a
-// device, such as a terminal or the null device, is nobody.
+// isPiped reports whether standard input is a pipe or a file; a device, such as a terminal or
+// the null device, does not count.
 func isPiped(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == 0

@@ -40,7 +40,7 @@ func TestReadPrompt(t *testing.T) {
 	}
 }
 
-// A device is nobody's input: with a prompt it is not read.
+// A device is not an input: with a prompt it is not read.
 func TestReadPromptDevice(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {

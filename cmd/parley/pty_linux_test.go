@@ -81,7 +81,7 @@ func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, type
 			}
 			typed = ""
 		}
-		if err != nil { // EIO when nobody has the terminal open any more
+		if err != nil { // EIO when no process has the terminal open any more
 			break
 		}
 	}

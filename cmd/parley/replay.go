@@ -152,8 +152,8 @@ func (p *replayed) pause(d time.Duration) {
 }
 
 // nameless is a line without the recorded prompts that it names, which are not
-// those of now: a CLI that names nobody is answered in order. ok is false for a
-// line that is about nothing else.
+// those of now: a CLI that names no prompts is answered in order. ok is false for a line that
+// is about nothing else.
 func nameless(line string) (text string, ok bool) {
 	if !strings.Contains(line, `"user_message_uuid`) && !strings.Contains(line, `"command_lifecycle"`) {
 		return line, true

@@ -61,7 +61,7 @@ func arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// meant is a suggestion for a word that is no command.
+// meant is a suggestion for a word that is not a command.
 func meant(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, c := range cmd.Commands() {

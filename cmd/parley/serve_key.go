@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// keyVariable holds an API key for agents. It is no flag: arguments are for everyone to see.
+// keyVariable holds an API key for agents. It is not a flag: arguments are for everyone to see.
 const keyVariable = "PARLEY_API_KEY"
 
 // maxKeyFile bounds the file of a key.

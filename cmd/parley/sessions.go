@@ -95,7 +95,7 @@ type sessionWork struct {
 	codexHome string
 	whose     string
 	json      bool
-	fail      bool // what was asked for is not well; the output says how
+	fail      bool // what was asked for is not well; the output has the details
 	any       bool // a paragraph was written
 }
 

@@ -99,7 +99,7 @@ func newSessionsFork(code *int) *cobra.Command {
 		args: arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&opts.UpTo, "at", "", "end with the message of this `uuid` (parley sessions tree --json shows them)")
-			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's with (fork) behind it)")
+			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (fork))")
 		},
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.session(args[0])

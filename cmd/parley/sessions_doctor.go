@@ -147,7 +147,7 @@ func newSessionsRepair(code *int) *cobra.Command {
 		args: arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&opts.DryRun, "dry-run", "n", false, "only show what would be changed")
-			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's with (repaired) behind it)")
+			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (repaired))")
 			registerMaxLine(cmd, &opts.DoctorOptions)
 		},
 		run: func(w *sessionWork, args []string) error {

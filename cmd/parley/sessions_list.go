@@ -61,7 +61,7 @@ func moment(flag, text string, daysLater int) (time.Time, error) {
 	return time.Time{}, usagef("--%s %s: it is a date such as 2026-01-31, or a time ago such as 7d or 12h", flag, text)
 }
 
-// listed is how many sessions a list on a terminal has if nobody says.
+// listed is how many sessions a list on a terminal has by default.
 const listed = 30
 
 func newSessionsList(code *int) *cobra.Command {

@@ -19,7 +19,7 @@ func homeDir() string {
 	return dir
 }
 
-// showFlags say how much of a conversation is shown.
+// showFlags select how much of a conversation is shown.
 type showFlags struct {
 	last     int
 	system   bool

@@ -49,7 +49,7 @@ type wireTree struct {
 }
 
 // wireNode is an entry; nodes that only follow each other are siblings in a list,
-// so that a long conversation is no deep nest.
+// so that a long conversation is not deeply nested.
 type wireNode struct {
 	UUID      string      `json:"uuid"`
 	Parent    string      `json:"parent,omitempty"`

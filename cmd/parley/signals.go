@@ -32,8 +32,8 @@ func watchSignals(ctx context.Context, end func(error), note func(string)) *sign
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		signal.Notify(s.caught, syscall.SIGHUP)
 	}
-	// With this, writing to a pipe that nobody reads is an error and does not
-	// kill the program; ignoring the signal would be passed on to the CLI.
+	// With this, writing to a pipe without a reader is an error and does not kill the program;
+	// ignoring the signal would be passed on to the CLI.
 	signal.Notify(s.pipe, syscall.SIGPIPE)
 	s.work.Go(func() {
 		for sig := range s.caught {
@@ -50,8 +50,7 @@ func (s *signals) stop() {
 	s.work.Wait()
 }
 
-// turn says how the turn that is under way is interrupted; nil says that none
-// is.
+// turn sets the function that interrupts the turn under way; nil means that none is.
 func (s *signals) turn(interrupt func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

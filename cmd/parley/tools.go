@@ -51,8 +51,8 @@ func (p *printer) shows(id string) bool {
 	return slices.ContainsFunc(p.calls, func(c *toolCall) bool { return c.id == id })
 }
 
-// outcome shows what became of a call: behind it where it is the last thing on
-// the terminal, else on a line that names it.
+// outcome shows what became of a call: after it where it is the last thing on the terminal,
+// else on a line that names it.
 func (p *printer) outcome(id string, failed bool, text string) {
 	i := slices.IndexFunc(p.calls, func(c *toolCall) bool { return c.id == id })
 	if i < 0 {
@@ -86,7 +86,7 @@ func (p *printer) outcome(id string, failed bool, text string) {
 	}
 }
 
-// room is how many columns an outcome may take behind so many others.
+// room is how many columns an outcome may take after so many others.
 func (p *pen) room(used int) int {
 	if p.width == 0 {
 		return plainWidth

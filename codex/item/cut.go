@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Reasons why an item was cut off.
+// The reasons why an item was cut off before it was complete. See [ItemCut], which carries one
+// of them.
 const (
 	CutTurnEnded = "turnEnded" // the turn ended, interrupted or not, and the item was open
 	CutRetry     = "retry"     // the server asks the model again, and starts a new item
@@ -13,7 +14,7 @@ const (
 )
 
 // ItemCut says that an item will not be completed. The server never sends it: an item that
-// is cut off just stays open. Whoever follows a thread makes one, so that each item that
+// is cut off just stays open. A program that follows a thread makes one, so that each item that
 // was started ends. Item is the item as far as it came, with the text of its deltas.
 //
 // A command that was cut off may run on. Should it be completed after all, its
@@ -64,13 +65,14 @@ type Partial struct {
 	content []*strings.Builder
 }
 
-// NewPartial returns the item of an [ItemStarted], to which deltas can be added.
+// NewPartial returns a partial item that begins as an [ItemStarted] has it, and to which deltas
+// can be added.
 func NewPartial(i Item) *Partial { return &Partial{item: i} }
 
 // maxParts guards against an index that would need as much memory as it is large.
 const maxParts = 10_000
 
-// Add adds a delta. Notifications that are no deltas of this item change nothing.
+// Add adds a delta to the item. Notifications that are not deltas of this item change nothing.
 func (p *Partial) Add(n Notification) {
 	switch n := n.(type) {
 	case *AgentMessageDelta:
@@ -102,10 +104,11 @@ func addPart(parts *[]*strings.Builder, index int64, delta string) {
 	(*parts)[index].WriteString(delta)
 }
 
-// Text returns the joined deltas of a message, a plan or a command.
+// Text returns the deltas so far, joined, of a message, a plan or the output of a command.
 func (p *Partial) Text() string { return p.text.String() }
 
-// Started returns the item as it was started.
+// Started returns the item as it was when it started, without any of the deltas that were
+// added.
 func (p *Partial) Started() Item { return p.item }
 
 // Item returns the item with what its deltas have added. It is built, not decoded, where

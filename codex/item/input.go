@@ -24,7 +24,7 @@ func (t *inputText) Raw() json.RawMessage { return JSON(t.text).Bytes() }
 
 func (t *inputText) input() *inputText { return t }
 
-// Text is text. TextElements marks spans of it for a user interface.
+// Text is a text in the input of a turn. TextElements marks spans of it for a user interface.
 type Text struct {
 	inputText
 	Text         string `json:"text"`
@@ -39,33 +39,35 @@ type Image struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// LocalImage is an image file on the server's machine.
+// LocalImage is an image in the input of a turn, given by the path of a file on the server's
+// machine.
 type LocalImage struct {
 	inputText
 	Path   string `json:"path"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Audio is a sound by its address.
+// Audio is a sound in the input of a turn, given by its address, which can be a data URL.
 type Audio struct {
 	inputText
 	URL string `json:"url"`
 }
 
-// LocalAudio is a sound file on the server's machine.
+// LocalAudio is a sound in the input of a turn, given by the path of a file on the server's
+// machine.
 type LocalAudio struct {
 	inputText
 	Path string `json:"path"`
 }
 
-// Skill names a skill that the agent shall use.
+// Skill names a skill, by its name and path, that the agent is to use in the turn.
 type Skill struct {
 	inputText
 	Name string `json:"name"`
 	Path string `json:"path"`
 }
 
-// Mention names something that the prompt is about, such as a file.
+// Mention names something that the prompt is about, such as a file or an app, by its path.
 type Mention struct {
 	inputText
 	Name string `json:"name"`
@@ -112,49 +114,50 @@ func decodeInput(d *jsonwire.Decoder) Input {
 	return i
 }
 
-// MarshalJSON returns the part's text, or its fields if it was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
 func (i *Text) MarshalJSON() ([]byte, error) {
 	type plain Text
 	return encodePart(i.text, "text", (*plain)(i))
 }
 
-// MarshalJSON returns the part's text, or its fields if it was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
 func (i *Image) MarshalJSON() ([]byte, error) {
 	type plain Image
 	return encodePart(i.text, "image", (*plain)(i))
 }
 
-// MarshalJSON returns the part's text, or its fields if it was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
 func (i *LocalImage) MarshalJSON() ([]byte, error) {
 	type plain LocalImage
 	return encodePart(i.text, "localImage", (*plain)(i))
 }
 
-// MarshalJSON returns the part's text, or its fields if it was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
 func (i *Audio) MarshalJSON() ([]byte, error) {
 	type plain Audio
 	return encodePart(i.text, "audio", (*plain)(i))
 }
 
-// MarshalJSON returns the part's text, or its fields if it was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
 func (i *LocalAudio) MarshalJSON() ([]byte, error) {
 	type plain LocalAudio
 	return encodePart(i.text, "localAudio", (*plain)(i))
 }
 
-// MarshalJSON returns the part's text, or its fields if it was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
 func (i *Skill) MarshalJSON() ([]byte, error) {
 	type plain Skill
 	return encodePart(i.text, "skill", (*plain)(i))
 }
 
-// MarshalJSON returns the part's text, or its fields if it was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
 func (i *Mention) MarshalJSON() ([]byte, error) {
 	type plain Mention
 	return encodePart(i.text, "mention", (*plain)(i))
 }
 
-// MarshalJSON returns the part's text.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or the JSON of
+// one that was built.
 func (i *UnknownInput) MarshalJSON() ([]byte, error) {
 	if i.text != "" {
 		return []byte(i.text), nil

@@ -30,7 +30,8 @@ type ItemHead struct {
 	text string
 }
 
-// Head returns h.
+// Head returns h itself. It gives all items, which embed an ItemHead, the method of the
+// interface [Item].
 func (h *ItemHead) Head() *ItemHead { return h }
 
 // Raw returns a copy of the item's text, nil for an item that was built.
@@ -78,7 +79,8 @@ func names[T any](table map[string]func() T) map[reflect.Type]string {
 
 var itemNames = names(itemTypes)
 
-// Kind returns the wire's name of an item's type, such as "commandExecution".
+// Kind returns the name that an item's type has on the wire, such as "commandExecution", also
+// for unknown items.
 func Kind(i Item) string {
 	if u, ok := i.(*UnknownItem); ok {
 		return u.Type

@@ -8,19 +8,22 @@ type UserMessage struct {
 	Content  []Input `json:"content"`
 }
 
-// HookPrompt is text that hooks added to the conversation.
+// HookPrompt is an item with text that hooks added to the conversation, in one fragment for
+// each run.
 type HookPrompt struct {
 	ItemHead
 	Fragments []HookFragment `json:"fragments"`
 }
 
-// HookFragment is the text of one hook's run.
+// HookFragment is the text that one run of a hook added to the conversation, with the id of the
+// run.
 type HookFragment struct {
 	HookRunID string `json:"hookRunId"`
 	Text      string `json:"text"`
 }
 
-// Phases of an agent's message.
+// The phases of an agent's message: a remark while it works, a part of its answer, or the
+// answer itself.
 const (
 	PhaseCommentary    = "commentary"
 	PhasePartialAnswer = "partial_answer"
@@ -37,7 +40,8 @@ type AgentMessage struct {
 	Questions      JSON   `json:"questions,omitempty"`
 }
 
-// FunctionCallOutput is a tool's output that the client put into the conversation.
+// FunctionCallOutput is an item with the output of a tool that the client put into the
+// conversation itself.
 type FunctionCallOutput struct {
 	ItemHead
 	Name      string `json:"name"`
@@ -45,7 +49,7 @@ type FunctionCallOutput struct {
 	Output    JSON   `json:"output"`
 }
 
-// Plan is a plan that the agent proposes in plan mode, as text.
+// Plan is an item with a plan that the agent proposes in plan mode, as Markdown text.
 type Plan struct {
 	ItemHead
 	Text string `json:"text"`
@@ -59,76 +63,79 @@ type Reasoning struct {
 	Content []string `json:"content"`
 }
 
-// EnteredReviewMode says that a review began. Review is what is being reviewed.
+// EnteredReviewMode is an item that marks the start of a review. Review is what is being
+// reviewed.
 type EnteredReviewMode struct {
 	ItemHead
 	Review string `json:"review"`
 }
 
-// ExitedReviewMode says that a review ended. Review is its text.
+// ExitedReviewMode is an item that marks the end of a review. Review is the text of its
+// findings.
 type ExitedReviewMode struct {
 	ItemHead
 	Review string `json:"review"`
 }
 
-// ContextCompaction says that older parts of the conversation were replaced by a summary.
+// ContextCompaction is an item that marks where older parts of the conversation were replaced
+// by a summary.
 type ContextCompaction struct{ ItemHead }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *UserMessage) MarshalJSON() ([]byte, error) {
 	type plain UserMessage
 	return encodePart(i.text, "userMessage", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *HookPrompt) MarshalJSON() ([]byte, error) {
 	type plain HookPrompt
 	return encodePart(i.text, "hookPrompt", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *AgentMessage) MarshalJSON() ([]byte, error) {
 	type plain AgentMessage
 	return encodePart(i.text, "agentMessage", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *FunctionCallOutput) MarshalJSON() ([]byte, error) {
 	type plain FunctionCallOutput
 	return encodePart(i.text, "functionCallOutput", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan
 	return encodePart(i.text, "plan", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *Reasoning) MarshalJSON() ([]byte, error) {
 	type plain Reasoning
 	return encodePart(i.text, "reasoning", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *EnteredReviewMode) MarshalJSON() ([]byte, error) {
 	type plain EnteredReviewMode
 	return encodePart(i.text, "enteredReviewMode", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *ExitedReviewMode) MarshalJSON() ([]byte, error) {
 	type plain ExitedReviewMode
 	return encodePart(i.text, "exitedReviewMode", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *ContextCompaction) MarshalJSON() ([]byte, error) {
 	type plain ContextCompaction
 	return encodePart(i.text, "contextCompaction", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *UnknownItem) MarshalJSON() ([]byte, error) {
 	if i.text != "" {
 		return []byte(i.text), nil

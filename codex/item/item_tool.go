@@ -40,7 +40,8 @@ type CommandAction struct {
 	Query   string `json:"query,omitempty"`
 }
 
-// FileChange is a patch.
+// FileChange is an item for a patch: the changes to files, and whether they were applied or
+// refused.
 type FileChange struct {
 	ItemHead
 	Changes []Change `json:"changes"`
@@ -61,7 +62,8 @@ type ChangeKind struct {
 	MovePath string `json:"move_path,omitempty"`
 }
 
-// MCPToolCall is a call of a tool of an MCP server.
+// MCPToolCall is an item for a call of a tool of an MCP server, with its arguments and its
+// result.
 type MCPToolCall struct {
 	ItemHead
 	Server            string     `json:"server"`
@@ -86,12 +88,13 @@ type MCPResult struct {
 	Meta              JSON   `json:"_meta,omitempty"`
 }
 
-// MCPError is why a call of an MCP tool failed.
+// MCPError is the error of a call of an MCP tool that failed, as a message for people.
 type MCPError struct {
 	Message string `json:"message"`
 }
 
-// DynamicToolCall is a call of a tool that the client itself serves.
+// DynamicToolCall is an item for a call of a tool that the client itself serves, with its
+// arguments and result.
 type DynamicToolCall struct {
 	ItemHead
 	Namespace    string        `json:"namespace,omitempty"`
@@ -134,7 +137,8 @@ type AgentState struct {
 	Message string `json:"message,omitempty"`
 }
 
-// SubAgentActivity says that a subagent began, was messaged or ended.
+// SubAgentActivity is an item that reports that a subagent began, received a message or ended,
+// and names its thread.
 type SubAgentActivity struct {
 	ItemHead
 	Kind            string `json:"kind"`
@@ -144,7 +148,7 @@ type SubAgentActivity struct {
 	ReasoningEffort string `json:"reasoningEffort,omitempty"`
 }
 
-// WebSearch is a search that the provider runs.
+// WebSearch is an item for a search in the web that the provider of the model runs itself.
 type WebSearch struct {
 	ItemHead
 	Query   string        `json:"query"`
@@ -152,7 +156,8 @@ type WebSearch struct {
 	Results []JSON        `json:"results,omitempty"`
 }
 
-// SearchAction is what a web search did: search, openPage, findInPage or other.
+// SearchAction is what a web search did. Type is search, openPage, findInPage or other, and
+// decides what else is set.
 type SearchAction struct {
 	Type    string   `json:"type"`
 	Query   string   `json:"query,omitempty"`
@@ -161,13 +166,14 @@ type SearchAction struct {
 	Pattern string   `json:"pattern,omitempty"`
 }
 
-// ImageView is an image file that the agent looked at.
+// ImageView is an item for an image file on the server's machine that the agent looked at.
 type ImageView struct {
 	ItemHead
 	Path string `json:"path"`
 }
 
-// Sleep is a pause that the agent made.
+// Sleep is an item for a pause that the agent made on purpose, with its duration in
+// milliseconds.
 type Sleep struct {
 	ItemHead
 	DurationMs int64 `json:"durationMs"`
@@ -188,61 +194,61 @@ type ImageGeneration struct {
 	TransparentBackground *bool  `json:"transparentBackground,omitempty"`
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *CommandExecution) MarshalJSON() ([]byte, error) {
 	type plain CommandExecution
 	return encodePart(i.text, "commandExecution", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *FileChange) MarshalJSON() ([]byte, error) {
 	type plain FileChange
 	return encodePart(i.text, "fileChange", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *MCPToolCall) MarshalJSON() ([]byte, error) {
 	type plain MCPToolCall
 	return encodePart(i.text, "mcpToolCall", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *DynamicToolCall) MarshalJSON() ([]byte, error) {
 	type plain DynamicToolCall
 	return encodePart(i.text, "dynamicToolCall", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *CollabAgentToolCall) MarshalJSON() ([]byte, error) {
 	type plain CollabAgentToolCall
 	return encodePart(i.text, "collabAgentToolCall", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *SubAgentActivity) MarshalJSON() ([]byte, error) {
 	type plain SubAgentActivity
 	return encodePart(i.text, "subAgentActivity", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *WebSearch) MarshalJSON() ([]byte, error) {
 	type plain WebSearch
 	return encodePart(i.text, "webSearch", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *ImageView) MarshalJSON() ([]byte, error) {
 	type plain ImageView
 	return encodePart(i.text, "imageView", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *Sleep) MarshalJSON() ([]byte, error) {
 	type plain Sleep
 	return encodePart(i.text, "sleep", (*plain)(i))
 }
 
-// MarshalJSON returns the item's text, or its fields if it was built.
+// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *ImageGeneration) MarshalJSON() ([]byte, error) {
 	type plain ImageGeneration
 	return encodePart(i.text, "imageGeneration", (*plain)(i))

@@ -26,10 +26,12 @@ func (j JSON) Decode(dst any) error {
 	return json.Unmarshal([]byte(j), dst)
 }
 
-// IsNull reports whether the value is null or was absent.
+// IsNull reports whether the value is null or was absent, which the server mostly means the
+// same by.
 func (j JSON) IsNull() bool { return j == "" || j == "null" }
 
-// Bytes returns a copy of the text, nil for a value that was absent.
+// Bytes returns a copy of the text for use with package json, or nil for a value that was
+// absent.
 func (j JSON) Bytes() json.RawMessage {
 	if j == "" {
 		return nil
@@ -37,7 +39,8 @@ func (j JSON) Bytes() json.RawMessage {
 	return json.RawMessage(j)
 }
 
-// MarshalJSON returns the text, null for a value that was absent.
+// MarshalJSON writes the text as it is, or null for a value that was absent. The text is not
+// checked here.
 func (j JSON) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
@@ -45,7 +48,7 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return []byte(j), nil
 }
 
-// UnmarshalJSON keeps a copy of the text.
+// UnmarshalJSON keeps a copy of the text. It does not decode it, which callers do on demand.
 func (j *JSON) UnmarshalJSON(text []byte) error {
 	*j = JSON(text)
 	return nil

@@ -16,7 +16,8 @@ type DecodeError struct {
 
 func (e *DecodeError) Error() string { return fmt.Sprintf("item: decoding %.80q: %v", e.Text, e.Err) }
 
-// Unwrap returns Err.
+// Unwrap returns the reason why the line could not be decoded, mostly a syntax error of its
+// JSON.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
 var (

@@ -30,13 +30,15 @@ type Note struct {
 	line string
 }
 
-// Head returns n.
+// Head returns n itself. It gives all notifications, which embed a Note, the method of the
+// interface [Notification].
 func (n *Note) Head() *Note { return n }
 
 // Raw returns a copy of the whole line, nil for a notification that was built.
 func (n *Note) Raw() json.RawMessage { return JSON(n.line).Bytes() }
 
-// Size returns the length of the line, 0 for a notification that was built.
+// Size returns the length in bytes of the line that was decoded, or 0 for a notification that
+// was built.
 func (n *Note) Size() int { return len(n.line) }
 
 func (*Note) notification() {}
@@ -112,7 +114,8 @@ var notificationTypes = map[string]func() Notification{
 
 var notificationNames = names(notificationTypes)
 
-// Method returns the wire's name of a notification, such as "turn/started".
+// Method returns the name that a notification has on the wire, such as "turn/started", also for
+// unknown ones.
 func Method(n Notification) string {
 	switch n := n.(type) {
 	case *UnknownNotification:
@@ -123,10 +126,12 @@ func Method(n Notification) string {
 	return notificationNames[reflect.TypeOf(n)]
 }
 
-// Methods returns the names of all notifications that this package knows, in no order.
+// Methods returns the names of all notifications that this package has types for, in no
+// particular order.
 func Methods() []string { return keys(notificationTypes) }
 
-// ThreadOf returns the id of the thread that a notification concerns, empty if none.
+// ThreadOf returns the id of the thread that a notification is about, or "" if it is about
+// none.
 func ThreadOf(n Notification) string {
 	if n, ok := n.(*ThreadStarted); ok {
 		return n.Thread.ID
@@ -134,7 +139,7 @@ func ThreadOf(n Notification) string {
 	return n.Head().ThreadID
 }
 
-// TurnOf returns the id of the turn that a notification concerns, empty if none.
+// TurnOf returns the id of the turn that a notification is about, or "" if it is about none.
 func TurnOf(n Notification) string {
 	switch n := n.(type) {
 	case *TurnStarted:
@@ -178,7 +183,7 @@ func EncodeNotification(n Notification) ([]byte, error) {
 	return append(append(append(line, `,"params":`...), b...), '}'), nil
 }
 
-// ItemOf returns the id of the item that a notification concerns, empty if none.
+// ItemOf returns the id of the item that a notification is about, or "" if it is about none.
 func ItemOf(n Notification) string {
 	switch n := n.(type) {
 	case *ItemStarted:

@@ -1,6 +1,6 @@
 package item
 
-// ItemStarted says that an item has begun.
+// ItemStarted reports that an item has begun, with what is known of it then. Deltas may follow.
 type ItemStarted struct {
 	Note
 	Item        Item  `json:"item"`
@@ -15,21 +15,24 @@ type ItemCompleted struct {
 	CompletedAtMs int64 `json:"completedAtMs"`
 }
 
-// AgentMessageDelta is more of an agent's message.
+// AgentMessageDelta is the next piece of the text of an agent's message, which the item with
+// this id holds.
 type AgentMessageDelta struct {
 	Note
 	ItemID string `json:"itemId"`
 	Delta  string `json:"delta"`
 }
 
-// PlanDelta is more of a proposed plan.
+// PlanDelta is the next piece of the text of a plan that the agent proposes, of the item with
+// this id.
 type PlanDelta struct {
 	Note
 	ItemID string `json:"itemId"`
 	Delta  string `json:"delta"`
 }
 
-// ReasoningSummaryDelta is more of one part of a summary of reasoning.
+// ReasoningSummaryDelta is the next piece of one part of a summary of the reasoning, by the
+// index of the part.
 type ReasoningSummaryDelta struct {
 	Note
 	ItemID       string `json:"itemId"`
@@ -37,14 +40,16 @@ type ReasoningSummaryDelta struct {
 	SummaryIndex int64  `json:"summaryIndex"`
 }
 
-// ReasoningSummaryPartAdded says that a new part of the summary begins.
+// ReasoningSummaryPartAdded reports that a new part of the summary of the reasoning begins,
+// with its index.
 type ReasoningSummaryPartAdded struct {
 	Note
 	ItemID       string `json:"itemId"`
 	SummaryIndex int64  `json:"summaryIndex"`
 }
 
-// ReasoningTextDelta is more of one part of the reasoning itself.
+// ReasoningTextDelta is the next piece of one part of the reasoning itself, by the index of the
+// part.
 type ReasoningTextDelta struct {
 	Note
 	ItemID       string `json:"itemId"`
@@ -60,7 +65,8 @@ type CommandOutputDelta struct {
 	Delta  string `json:"delta"`
 }
 
-// TerminalInteraction is input that the agent sent to a running command.
+// TerminalInteraction is input that the agent sent to the standard input of a command that is
+// running.
 type TerminalInteraction struct {
 	Note
 	ItemID    string `json:"itemId"`
@@ -68,7 +74,8 @@ type TerminalInteraction struct {
 	Stdin     string `json:"stdin"`
 }
 
-// FileChangeOutputDelta is output of applying a patch.
+// FileChangeOutputDelta is the next piece of the output of applying a patch, of the item with
+// this id.
 type FileChangeOutputDelta struct {
 	Note
 	ItemID string `json:"itemId"`
@@ -83,7 +90,8 @@ type FileChangePatchUpdated struct {
 	Changes []Change `json:"changes"`
 }
 
-// MCPToolCallProgress is what an MCP server says about a call that runs.
+// MCPToolCallProgress is a message of an MCP server about a call that is still running, meant
+// for people.
 type MCPToolCallProgress struct {
 	Note
 	ItemID  string `json:"itemId"`
@@ -97,7 +105,8 @@ type RequestResolved struct {
 	RequestID JSON `json:"requestId"`
 }
 
-// AutoReviewStarted says that a reviewing agent looks at an approval.
+// AutoReviewStarted reports that a reviewing agent has begun to examine an action that needs
+// approval.
 type AutoReviewStarted struct {
 	Note
 	ReviewID     string `json:"reviewId"`
@@ -107,7 +116,8 @@ type AutoReviewStarted struct {
 	StartedAtMs  int64  `json:"startedAtMs"`
 }
 
-// AutoReviewCompleted says what a reviewing agent decided.
+// AutoReviewCompleted reports what a reviewing agent decided about an action that needs
+// approval, and the source of it.
 type AutoReviewCompleted struct {
 	Note
 	ReviewID       string `json:"reviewId"`
@@ -119,7 +129,8 @@ type AutoReviewCompleted struct {
 	CompletedAtMs  int64  `json:"completedAtMs"`
 }
 
-// StrictReviewRequired says that approvals of the turn are reviewed strictly from now on.
+// StrictReviewRequired reports that the approvals of the turn are reviewed more strictly from
+// now on.
 type StrictReviewRequired struct {
 	Note
 	StartedAtMs int64 `json:"startedAtMs"`

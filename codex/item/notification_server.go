@@ -1,25 +1,29 @@
 package item
 
-// Warning is a warning of the server.
+// Warning is a warning of the server that users should see, as a message about the thread or in
+// general.
 type Warning struct {
 	Note
 	Message string `json:"message"`
 }
 
-// GuardianWarning is a warning of the reviewing agent.
+// GuardianWarning is a warning of the agent that reviews approvals, as a message that users
+// should see.
 type GuardianWarning struct {
 	Note
 	Message string `json:"message"`
 }
 
-// DeprecationNotice says that something in use will go away.
+// DeprecationNotice reports that something in use will be removed, with details where the
+// server gives them.
 type DeprecationNotice struct {
 	Note
 	Summary string `json:"summary"`
 	Details string `json:"details,omitempty"`
 }
 
-// ConfigWarning says that something is wrong with the configuration or the machine.
+// ConfigWarning reports that something is wrong with the configuration or the machine, and the
+// file if there is one.
 type ConfigWarning struct {
 	Note
 	Summary string `json:"summary"`
@@ -28,7 +32,7 @@ type ConfigWarning struct {
 	Range   JSON   `json:"range,omitempty"`
 }
 
-// MCPServerStatusUpdated says how the start of an MCP server goes: starting, ready,
+// MCPServerStatusUpdated reports the progress of the start of an MCP server: starting, ready,
 // failed or cancelled.
 type MCPServerStatusUpdated struct {
 	Note
@@ -38,7 +42,8 @@ type MCPServerStatusUpdated struct {
 	FailureReason JSON   `json:"failureReason,omitempty"`
 }
 
-// MCPOAuthLoginCompleted is the end of a login with an MCP server.
+// MCPOAuthLoginCompleted reports the end of a login with an MCP server, and the error if it
+// failed.
 type MCPOAuthLoginCompleted struct {
 	Note
 	Name    string `json:"name"`
@@ -47,14 +52,16 @@ type MCPOAuthLoginCompleted struct {
 	LoginID string `json:"loginId,omitempty"`
 }
 
-// AccountUpdated says that another account is in use, or none.
+// AccountUpdated reports that the server uses another account from now on, or none, and the
+// plan of it.
 type AccountUpdated struct {
 	Note
 	AuthMode string `json:"authMode,omitempty"`
 	PlanType string `json:"planType,omitempty"`
 }
 
-// AccountLoginCompleted is the end of a login.
+// AccountLoginCompleted reports the end of a login with the provider, and the error if it
+// failed.
 type AccountLoginCompleted struct {
 	Note
 	Success bool   `json:"success"`
@@ -62,17 +69,19 @@ type AccountLoginCompleted struct {
 	LoginID string `json:"loginId,omitempty"`
 }
 
-// RateLimitsUpdated says how much of the limits is used up. The shape of RateLimits
-// differs by provider and plan.
+// RateLimitsUpdated reports how much of the limits is used up. The shape of RateLimits differs
+// by provider and plan.
 type RateLimitsUpdated struct {
 	Note
 	RateLimits JSON `json:"rateLimits"`
 }
 
-// SkillsChanged says that skills were added, changed or removed.
+// SkillsChanged reports that skills were added, changed or removed. It does not list them; ask
+// the server.
 type SkillsChanged struct{ Note }
 
-// RemoteControlStatusChanged says whether the server can be driven from elsewhere.
+// RemoteControlStatusChanged reports whether the server can be controlled from elsewhere, and
+// under which name.
 type RemoteControlStatusChanged struct {
 	Note
 	Status         string `json:"status"`

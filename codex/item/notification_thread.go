@@ -1,74 +1,86 @@
 package item
 
-// ThreadStarted says that a thread exists: one that was started, forked or resumed.
+// ThreadStarted reports that a thread was started, forked or resumed, with what the server
+// knows about it.
 type ThreadStarted struct {
 	Note
 	Thread Thread `json:"thread"`
 }
 
-// ThreadStatusChanged says what a thread does now.
+// ThreadStatusChanged reports what a thread is doing from now on: idle, active, or not loaded
+// any more.
 type ThreadStatusChanged struct {
 	Note
 	Status Status `json:"status"`
 }
 
-// ThreadReadStateChanged says how far a thread has been read.
+// ThreadReadStateChanged reports which part of a thread has been read. ReadState is the
+// server's object, undecoded.
 type ThreadReadStateChanged struct {
 	Note
 	ReadState JSON `json:"readState"`
 }
 
-// ThreadArchived says that a thread was archived.
+// ThreadArchived reports that a thread was moved to the archive, by this client or by another
+// one.
 type ThreadArchived struct{ Note }
 
-// ThreadUnarchived says that a thread came back from the archive.
+// ThreadUnarchived reports that a thread was taken out of the archive, by this client or by
+// another one.
 type ThreadUnarchived struct{ Note }
 
-// ThreadDeleted says that a thread was deleted for good.
+// ThreadDeleted reports that a thread was deleted for good, by this client or by another one.
 type ThreadDeleted struct{ Note }
 
-// ThreadClosed says that the server has unloaded a thread.
+// ThreadClosed reports that the server has unloaded a thread. It has to be resumed before its
+// next turn.
 type ThreadClosed struct{ Note }
 
 // ThreadReverted says that turns were taken out of a thread. It does not name them: the
 // client that asked knows, others read the thread again.
 type ThreadReverted struct{ Note }
 
-// ThreadNameUpdated says that a thread has another name, or none.
+// ThreadNameUpdated reports that a thread has another name from now on, or none if it is empty.
 type ThreadNameUpdated struct {
 	Note
 	ThreadName string `json:"threadName,omitempty"`
 }
 
-// ThreadGoalUpdated says that a thread has a goal, or that its goal changed.
+// ThreadGoalUpdated reports that a thread has got a goal, or that the goal or its state has
+// changed.
 type ThreadGoalUpdated struct {
 	Note
 	Goal Goal `json:"goal"`
 }
 
-// ThreadGoalCleared says that a thread has no goal any more.
+// ThreadGoalCleared reports that a thread has no goal any more. A [ThreadGoalUpdated] reports a
+// new one.
 type ThreadGoalCleared struct{ Note }
 
-// ThreadQueueChanged says that the server's queue of prompts changed. It has no contents.
+// ThreadQueueChanged reports that the server's queue of prompts for a thread has changed. It
+// does not have the contents.
 type ThreadQueueChanged struct{ Note }
 
-// ThreadSettingsUpdated says what the next turns of a thread run with.
+// ThreadSettingsUpdated reports the settings with which the next turns of a thread run, such as
+// the model.
 type ThreadSettingsUpdated struct {
 	Note
 	ThreadSettings Settings `json:"threadSettings"`
 }
 
-// ThreadTokenUsageUpdated counts tokens. It comes once for each request to the model.
+// ThreadTokenUsageUpdated reports the tokens that a thread has used. It comes once for each
+// request to the model.
 type ThreadTokenUsageUpdated struct {
 	Note
 	TokenUsage TokenUsage `json:"tokenUsage"`
 }
 
-// ThreadCompacted says that a thread was compacted. Newer servers send the item
-// contextCompaction instead.
+// ThreadCompacted reports that a thread was compacted. Newer servers send the item
+// contextCompaction instead of it.
 type ThreadCompacted struct{ Note }
 
-// ThreadAttachmentUpdated says that an attachment of a thread changed.
+// ThreadAttachmentUpdated reports that an attachment of a thread was added or has changed, and
+// names it.
 type ThreadAttachmentUpdated struct {
 	Note
 	AttachmentID   string `json:"attachmentId"`
@@ -77,7 +89,8 @@ type ThreadAttachmentUpdated struct {
 	Operation      string `json:"operation"`
 }
 
-// ThreadProjectUpdated says that a thread belongs to another project, or to none.
+// ThreadProjectUpdated reports that a thread belongs to another project from now on, or to
+// none.
 type ThreadProjectUpdated struct {
 	Note
 	ProjectID string `json:"projectId"`

@@ -1,6 +1,6 @@
 package item
 
-// TurnStarted says that a turn runs, also one that no client asked for.
+// TurnStarted reports that a turn has begun, including one that this client did not ask for.
 type TurnStarted struct {
 	Note
 	Turn Turn `json:"turn"`
@@ -13,20 +13,22 @@ type TurnCompleted struct {
 	Turn Turn `json:"turn"`
 }
 
-// TurnDiffUpdated is the diff of everything that the turn has changed so far.
+// TurnDiffUpdated is the unified diff of everything that the turn has changed so far. It
+// replaces earlier ones.
 type TurnDiffUpdated struct {
 	Note
 	Diff string `json:"diff"`
 }
 
-// TurnPlanUpdated is the plan that the agent follows in a turn.
+// TurnPlanUpdated is the plan that the agent follows in a turn, with the state of each step.
 type TurnPlanUpdated struct {
 	Note
 	Explanation string     `json:"explanation,omitempty"`
 	Plan        []PlanStep `json:"plan"`
 }
 
-// TurnModerationMetadata is what the provider's moderation said.
+// TurnModerationMetadata is what the moderation of the provider reported about a turn, in its
+// own undecoded form.
 type TurnModerationMetadata struct {
 	Note
 	Metadata JSON `json:"metadata"`
@@ -40,19 +42,22 @@ type ErrorNotice struct {
 	WillRetry bool      `json:"willRetry"`
 }
 
-// HookStarted says that a hook runs.
+// HookStarted reports that a hook has started to run. The [HookCompleted] with the same id ends
+// the run.
 type HookStarted struct {
 	Note
 	Run HookRun `json:"run"`
 }
 
-// HookCompleted says how a hook ended, and whether it blocked something.
+// HookCompleted reports the end of a run of a hook: its outcome, its output, and whether it
+// blocked something.
 type HookCompleted struct {
 	Note
 	Run HookRun `json:"run"`
 }
 
-// ModelRerouted says that another model answers.
+// ModelRerouted reports that another model than the one that was asked answers, and the reason
+// for it.
 type ModelRerouted struct {
 	Note
 	FromModel string `json:"fromModel"`
@@ -60,13 +65,15 @@ type ModelRerouted struct {
 	Reason    JSON   `json:"reason"`
 }
 
-// ModelVerification says what the provider verified about the user.
+// ModelVerification reports what the provider has verified about the user for this turn,
+// undecoded.
 type ModelVerification struct {
 	Note
 	Verifications []JSON `json:"verifications"`
 }
 
-// ModelSafetyBuffering says that the provider holds the answer back for a check.
+// ModelSafetyBuffering reports that the provider holds the answer back while it checks it, and
+// for what reasons.
 type ModelSafetyBuffering struct {
 	Note
 	Model           string   `json:"model"`
@@ -76,14 +83,15 @@ type ModelSafetyBuffering struct {
 	ShowBufferingUI bool     `json:"showBufferingUi"`
 }
 
-// AuthRecoveryStarted says that the server renews its login with the provider.
+// AuthRecoveryStarted reports that the server has begun to renew its login with the provider.
 type AuthRecoveryStarted struct {
 	Note
 	Provider string `json:"provider"`
 	Message  string `json:"message"`
 }
 
-// AuthRecoveryCompleted says that the login with the provider was renewed.
+// AuthRecoveryCompleted reports that the login with the provider was renewed, so that requests
+// can go on.
 type AuthRecoveryCompleted struct {
 	Note
 	Provider string `json:"provider"`

@@ -20,7 +20,7 @@ type Request interface {
 	request()
 }
 
-// Ask is what every request has. ID is the JSON of the request's id.
+// Ask holds what all requests of the server have in common. ID is the JSON of the request's id.
 type Ask struct {
 	ID          JSON   `json:"-"`
 	ThreadID    string `json:"threadId,omitempty"`
@@ -31,7 +31,8 @@ type Ask struct {
 	line string
 }
 
-// Head returns a.
+// Head returns a itself. It gives all requests, which embed an Ask, the method of the interface
+// [Request].
 func (a *Ask) Head() *Ask { return a }
 
 // Raw returns a copy of the whole line, nil for a request that was built.
@@ -58,7 +59,8 @@ type CommandApproval struct {
 	EnvironmentID                   string             `json:"environmentId,omitempty"`
 }
 
-// NetworkAmendment is a rule for a host that the server proposes: allow or deny.
+// NetworkAmendment is a rule for a host that the server proposes to remember: to allow or to
+// deny it.
 type NetworkAmendment struct {
 	Host   string `json:"host"`
 	Action string `json:"action"`
@@ -82,7 +84,8 @@ type PermissionsApproval struct {
 	EnvironmentID string `json:"environmentId,omitempty"`
 }
 
-// UserInputRequest asks the user questions. Without IsBlocking the agent goes on meanwhile.
+// UserInputRequest asks the user questions. Unless IsBlocking is set, the agent goes on without
+// waiting for the answers.
 type UserInputRequest struct {
 	Ask
 	Questions        []Question `json:"questions"`
@@ -101,7 +104,7 @@ type Question struct {
 	IsSecret bool     `json:"isSecret,omitempty"`
 }
 
-// Option is an answer to choose.
+// Option is one of the answers that a user can choose: a short label, and an explanation of it.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
@@ -145,10 +148,11 @@ func (r *ElicitationRequest) Approval() (ApprovalMeta, bool) {
 	if r.Meta.IsNull() || DecodeValue(r.Meta, &m) != nil || DecodeValue(r.Meta, &kind) != nil {
 		return m, false
 	}
-	return m, !kind.Value.IsNull() // also of a type that is not known: it is no question
+	return m, !kind.Value.IsNull() // also of a type that is not known: it is not a question
 }
 
-// ToolCallRequest asks the client to run a tool that it gave to thread/start.
+// ToolCallRequest asks the client to run a tool that the client named when it started the
+// thread.
 type ToolCallRequest struct {
 	Ask
 	CallID    string `json:"callId"`
@@ -157,20 +161,24 @@ type ToolCallRequest struct {
 	Arguments JSON   `json:"arguments"`
 }
 
-// AuthTokensRefresh asks the client for new tokens of a login that the client holds.
+// AuthTokensRefresh asks the client for new tokens, where the login is held by the client and
+// not by the server.
 type AuthTokensRefresh struct {
 	Ask
 	Reason            string `json:"reason"`
 	PreviousAccountID string `json:"previousAccountId,omitempty"`
 }
 
-// AttestationGenerate asks the client for an attestation.
+// AttestationGenerate asks the client for an attestation. It has no members besides those of
+// [Ask].
 type AttestationGenerate struct{ Ask }
 
-// CurrentTimeRead asks the client for the time.
+// CurrentTimeRead asks the client for the current time. It has no members besides those of
+// [Ask].
 type CurrentTimeRead struct{ Ask }
 
-// ApplyPatchApproval is the older form of FileChangeApproval.
+// ApplyPatchApproval asks for approval of a patch in the form of older servers; newer ones send
+// a FileChangeApproval.
 type ApplyPatchApproval struct {
 	Ask
 	ConversationID string `json:"conversationId"`
@@ -180,7 +188,8 @@ type ApplyPatchApproval struct {
 	GrantRoot      string `json:"grantRoot,omitempty"`
 }
 
-// ExecCommandApproval is the older form of CommandApproval.
+// ExecCommandApproval asks for approval of a command in the form of older servers; newer ones
+// send a CommandApproval.
 type ExecCommandApproval struct {
 	Ask
 	ConversationID string   `json:"conversationId"`
@@ -217,7 +226,8 @@ var requestTypes = map[string]func() Request{
 
 var requestNames = names(requestTypes)
 
-// RequestMethod returns the wire's name of a request, such as "item/tool/call".
+// RequestMethod returns the name that a request has on the wire, such as "item/tool/call", also
+// for unknown ones.
 func RequestMethod(r Request) string {
 	if u, ok := r.(*UnknownRequest); ok {
 		return u.Method
@@ -225,7 +235,8 @@ func RequestMethod(r Request) string {
 	return requestNames[reflect.TypeOf(r)]
 }
 
-// RequestMethods returns the names of all requests that this package knows, in no order.
+// RequestMethods returns the names of all requests that this package has types for, in no
+// particular order.
 func RequestMethods() []string { return keys(requestTypes) }
 
 // newRequest decodes a request from the parts of its line.

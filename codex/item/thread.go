@@ -2,7 +2,8 @@ package item
 
 import "github.com/seed7221b0f9/parley/internal/jsonwire"
 
-// Thread is a conversation as the server describes it. Times are Unix seconds.
+// Thread is a conversation as the server describes it, with its turns where they were asked
+// for. Times are Unix seconds.
 type Thread struct {
 	ID                   string   `json:"id"`
 	SessionID            string   `json:"sessionId,omitempty"`
@@ -32,14 +33,15 @@ type Thread struct {
 	Turns                []Turn   `json:"turns"`
 }
 
-// GitInfo is the state of the repository when the thread was created.
+// GitInfo is the state of the git repository in the thread's directory at the time when the
+// thread was created.
 type GitInfo struct {
 	Branch    string `json:"branch,omitempty"`
 	SHA       string `json:"sha,omitempty"`
 	OriginURL string `json:"originUrl,omitempty"`
 }
 
-// Values of Status.Type, and of its flags.
+// The values of Status.Type, and of the flags that a thread of the type active can have.
 const (
 	ThreadNotLoaded    = "notLoaded"
 	ThreadIdle         = "idle"
@@ -49,7 +51,8 @@ const (
 	WaitingOnUserInput = "waitingOnUserInput"
 )
 
-// Status is what a thread is doing. ActiveFlags is set for the type active.
+// Status is what a thread is doing. ActiveFlags is set for the type active, and names what it
+// waits for.
 type Status struct {
 	Type        string   `json:"type"`
 	ActiveFlags []string `json:"activeFlags,omitempty"`
@@ -70,7 +73,7 @@ type Turn struct {
 	DurationMs  *int64     `json:"durationMs,omitempty"`
 }
 
-// TurnError is why a turn failed.
+// TurnError is the reason why a turn failed: a message for people, and the class of the error.
 type TurnError struct {
 	Message           string    `json:"message"`
 	CodexErrorInfo    ErrorInfo `json:"codexErrorInfo,omitzero"`
@@ -89,7 +92,8 @@ type ErrorInfo struct {
 	text string
 }
 
-// Classes of errors that callers tell apart. There are more, and newer ones.
+// The classes of errors that callers tell apart most. There are more, and newer servers may add
+// others.
 const (
 	ErrorContextWindowExceeded         = "contextWindowExceeded"
 	ErrorUsageLimitExceeded            = "usageLimitExceeded"
@@ -135,7 +139,7 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) ErrorInfo {
 	return info
 })
 
-// IsZero reports whether the server gave no class.
+// IsZero reports whether the server gave no class for the error. It serves the option omitzero.
 func (e ErrorInfo) IsZero() bool { return e.Kind == "" && e.text == "" }
 
 // Raw returns the text of the class as it came, or as it would be sent.
@@ -153,7 +157,8 @@ func (e ErrorInfo) Raw() JSON {
 	return ValueOf(e.Kind)
 }
 
-// MarshalJSON returns Raw.
+// MarshalJSON returns the class in the form in which the server sent it, which is what Raw
+// returns.
 func (e ErrorInfo) MarshalJSON() ([]byte, error) { return []byte(e.Raw()), nil }
 
 // TokenUsage is how many tokens a thread has used: in all, and with the last request to
@@ -164,7 +169,8 @@ type TokenUsage struct {
 	ModelContextWindow *int64     `json:"modelContextWindow,omitempty"`
 }
 
-// TokenCount counts tokens. InputTokens includes the cached ones.
+// TokenCount counts the tokens of one request or of a thread, by kind. InputTokens includes the
+// cached ones.
 type TokenCount struct {
 	TotalTokens           int64 `json:"totalTokens"`
 	InputTokens           int64 `json:"inputTokens"`
@@ -186,7 +192,8 @@ type Goal struct {
 	UpdatedAt       int64  `json:"updatedAt"`
 }
 
-// Settings is what a thread's next turn runs with.
+// Settings is what the next turn of a thread runs with: its directory, its model, its effort
+// and its permissions.
 type Settings struct {
 	CWD               string `json:"cwd"`
 	Model             string `json:"model"`
@@ -200,13 +207,15 @@ type Settings struct {
 	CollaborationMode JSON   `json:"collaborationMode,omitempty"`
 }
 
-// PlanStep is a step of a turn's plan. Status is pending, inProgress or completed.
+// PlanStep is one step of the plan that the agent follows. Status is pending, inProgress or
+// completed.
 type PlanStep struct {
 	Step   string `json:"step"`
 	Status string `json:"status"`
 }
 
-// HookRun is one run of a hook that the configuration names.
+// HookRun is one run of a hook that the configuration names: its event, its state and its
+// output.
 type HookRun struct {
 	ID            string       `json:"id"`
 	EventName     string       `json:"eventName"`
@@ -224,7 +233,7 @@ type HookRun struct {
 	Entries       []HookOutput `json:"entries"`
 }
 
-// HookOutput is something that a hook said.
+// HookOutput is one piece of what a hook returned, such as a warning, with the kind of it.
 type HookOutput struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Conversation is a whole thread.
+// Conversation is a whole thread as its files have it: the turns with all of their items.
 type Conversation struct {
 	*Session
 	// Turns are the turns in their order, with all of their items. A turn that has no end
@@ -26,7 +26,8 @@ type Conversation struct {
 	Skipped  int
 }
 
-// LineError is a line that was passed over, and why.
+// LineError is a line of a rollout file that was passed over because it could not be decoded,
+// with the reason.
 type LineError struct {
 	Path string
 	Line int // from 1
@@ -35,7 +36,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("rollout: %s:%d: %v", e.Path, e.Line, e.Err) }
 
-// Unwrap returns the cause.
+// Unwrap returns the reason why the line was passed over, such as a syntax error of its JSON.
 func (e *LineError) Unwrap() error { return e.Err }
 
 const (

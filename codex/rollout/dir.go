@@ -19,17 +19,18 @@ import (
 )
 
 var (
-	// ErrNoSession is returned for a thread that has no file.
+	// ErrNoSession is returned when the directory has no file of the thread that was asked for.
 	ErrNoSession = errors.New("rollout: no such session")
 	// ErrMissingBase is returned beside a conversation whose beginning is in a file that
 	// is not there.
 	ErrMissingBase = errors.New("rollout: the file with the beginning is missing")
 )
 
-// Dir is a CODEX_HOME.
+// Dir is a CODEX_HOME directory with the files of its threads. It is safe for concurrent use.
 type Dir struct{ path string }
 
-// Open returns the sessions below a CODEX_HOME. It looks at nothing yet.
+// Open returns the directory of threads below a CODEX_HOME. It reads nothing yet, so it does
+// not fail.
 func Open(codexHome string) *Dir { return &Dir{path: codexHome} }
 
 // DefaultHome returns the CODEX_HOME of an environment: the variable, or .codex in the home
@@ -45,7 +46,7 @@ func DefaultHome() (string, error) {
 	return filepath.Join(home, ".codex"), nil
 }
 
-// Session is a thread on disk.
+// Session is a thread on disk: its files, and what a list of threads shows about it.
 type Session struct {
 	ThreadID string
 	// Path is its current file; Files are all of them, the oldest first. A thread has more
@@ -95,7 +96,7 @@ type file struct {
 // an id of the file.
 var fileName = regexp.MustCompile(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(?:_[0-9a-zA-Z-]+)?\.jsonl(\.zst)?$`)
 
-// FileError is a file that was passed over, and why.
+// FileError is a file that was passed over because it could not be read, with the reason.
 type FileError struct {
 	Path string
 	Err  error
@@ -103,7 +104,7 @@ type FileError struct {
 
 func (e *FileError) Error() string { return "rollout: " + e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the reason why the file was passed over, often an [fs.PathError].
 func (e *FileError) Unwrap() error { return e.Err }
 
 // files finds the rollouts of all threads, or of one.

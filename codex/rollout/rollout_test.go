@@ -165,7 +165,7 @@ func compare(t *testing.T, r *codexrec.Recording, c *rollout.Conversation, w *sa
 // onlyOnWire are items that the files have in another form or not at all.
 func onlyOnWire(r *codexrec.Recording, s string) bool {
 	if r.Version != "0.144.6" {
-		// A command that was refused is there as what the model was told.
+		// A command that was refused is there as what the model read.
 		return (r.Name == "approval_cancel" || r.Name == "approval_error_answer") && strings.HasPrefix(s, "call_1 command ")
 	}
 	return strings.HasPrefix(s, "dynamic ") || r.Name == "review_inline" || strings.HasPrefix(s, "command ") && strings.HasSuffix(s, "nothing")

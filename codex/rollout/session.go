@@ -32,7 +32,7 @@ func newSession(files []file) (*Session, error) {
 			s.ModifiedAt = f.modified
 		}
 	}
-	// The first file has the begin, the last one the current state.
+	// The first file has the start, the last one the current state.
 	if err := s.readHead(files[0].path); err != nil {
 		return nil, &FileError{files[0].path, err}
 	}
@@ -68,7 +68,7 @@ func (s *Session) readHead(path string) error {
 	case !met:
 		return errNotRollout
 	}
-	return nil // what is wrong after the first line is for whoever reads all
+	return nil // what is wrong after the first line is reported by a full read
 }
 
 // headReader reads a file in small pieces, and no more than a bound once it has begun.

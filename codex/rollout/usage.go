@@ -29,7 +29,8 @@ type UsageRecord struct {
 // of ctx.
 func (d *Dir) Usage(ctx context.Context) iter.Seq2[UsageRecord, error] { return d.Meter().Next(ctx) }
 
-// Meter yields usage again and again, each request once. It is for one goroutine.
+// Meter yields the usage that is new since the last call, each request once. It is not safe for
+// concurrent use.
 type Meter struct {
 	dir   *Dir
 	seen  map[string]metered
@@ -44,7 +45,8 @@ type metered struct {
 	failed   bool
 }
 
-// Meter returns a meter of the directory. It has read nothing yet.
+// Meter returns a meter of the directory that has read nothing yet, so that its first call
+// yields everything.
 func (d *Dir) Meter() *Meter { return &Meter{dir: d, seen: map[string]metered{}} }
 
 // Bytes returns how much has been read so far, as the files have it on disk.
@@ -88,7 +90,7 @@ func (m *Meter) Next(ctx context.Context) iter.Seq2[UsageRecord, error] {
 }
 
 // note remembers a file and returns the records that are new. One that failed is read again
-// the next time, and its error told again.
+// the next time, and its error is reported again.
 func (m *Meter) note(f file, records []UsageRecord, failed bool) []UsageRecord {
 	old := m.seen[f.path]
 	m.seen[f.path] = metered{f.size, f.modified, max(len(records), old.records), failed}

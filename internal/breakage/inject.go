@@ -70,7 +70,7 @@ func has(l *line, block string) bool {
 	return l.Message != nil && slices.ContainsFunc(l.Message.blocks(), func(b map[string]any) bool { return b["type"] == block })
 }
 
-// main reports whether an entry is behind the last compaction.
+// main reports whether an entry is after the last compaction.
 func (s *Session) main(l *line) bool {
 	for _, c := range s.lines[s.index(l):] {
 		if c.entry != nil && c.Subtype == "compact_boundary" {

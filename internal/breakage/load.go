@@ -16,8 +16,7 @@ var members = func() map[string]bool {
 	return names
 }()
 
-// Load is a session that somebody else wrote, to be broken. The seed is the source
-// of chance.
+// Load is a session of another writer, to be broken. The seed is the source of chance.
 func Load(seed uint64, id, cwd string, file []byte) (*Session, error) {
 	s := &Session{ID: id, CWD: cwd, rng: rand.New(rand.NewPCG(seed, 0x10ad))}
 	for text := range strings.Lines(string(file)) {

@@ -17,7 +17,7 @@ type Session struct {
 	ID    string
 	CWD   string
 	lines []*line
-	tail  string // behind the last line
+	tail  string // after the last line
 	rng   *rand.Rand
 	clock time.Time
 	tools int
@@ -129,7 +129,7 @@ func (s *Session) record(format string, args ...any) {
 	s.lines = append(s.lines, &line{raw: fmt.Sprintf(format, args...)})
 }
 
-// add puts an entry behind a parent, nil for a root.
+// add puts an entry after a parent, nil for a root.
 func (s *Session) add(parent *line, e *entry) *line {
 	s.clock = s.clock.Add(time.Duration(1+s.rng.IntN(4000)) * time.Millisecond)
 	if parent != nil {

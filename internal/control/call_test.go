@@ -10,7 +10,7 @@ import (
 
 var errGone = errors.New("the CLI is gone")
 
-// bubble runs a test in a bubble and ends its Mux behind it.
+// bubble runs a test in a bubble and ends its Mux after it.
 func bubble(t *testing.T, handle Handler, f func(t *testing.T, p *peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

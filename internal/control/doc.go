@@ -2,9 +2,9 @@
 // CLI: requests in both directions, many at a time, answered in any order,
 // withdrawn from either side.
 //
-// It does no reading of its own. Whoever reads the connection hands over every
-// control line with [Mux.Deliver], which never blocks and never runs user code,
-// and says with [Mux.Fail] when there will be no more.
+// It does no reading of its own. The reader of the connection hands over every control line
+// with [Mux.Deliver], which never blocks and never runs user code, and says with [Mux.Fail]
+// when there will be no more.
 //
 // All state is in one struct that changes only inside update. An outgoing call
 // ends exactly once: with its answer, with its context, or with the cause that

@@ -160,7 +160,7 @@ func TestIDOfWithdrawnRequestIsUsedAgain(t *testing.T) {
 		p.takeBack("r1")
 		p.ask("r1", "x")
 		synctest.Wait()
-		close(first) // ends behind the second's start
+		close(first) // ends after the second's start
 		wantLines(t, p.written(), "")
 		close(second)
 		wantLines(t, p.written(), "r1", success+`,"response":2}}`)

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ErrNoAnswer is what a handler returns to leave a request without an answer,
-// because it is answered elsewhere or must not be.
+// ErrNoAnswer is returned by a handler to leave a request without an answer, because it is
+// answered elsewhere or must not be.
 var ErrNoAnswer = errors.New("control: no answer")
 
 // errWithdrawn is the cause of a handler's context when the CLI took its request back.
@@ -34,7 +34,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unsupported is the answer to a request that nobody here knows.
+// Unsupported is the answer to a request without a handler.
 func Unsupported(subtype string) *Error {
 	return &Error{Message: "Unsupported control request subtype: " + subtype, Code: "unsupported_request"}
 }
@@ -68,7 +68,7 @@ type state struct {
 	pending  map[string]*call     // ours, not yet answered
 	handling map[string]*incoming // the CLI's, not yet answered
 	replying int                  // answers that are being written
-	strays   int                  // answers that nobody waits for
+	strays   int                  // answers without a waiting caller
 	nextID   int
 	cause    error // set once: why there will be no more answers
 }
@@ -100,11 +100,11 @@ type Options struct {
 	// Handle answers the CLI's requests, each in a goroutine of its own; nil
 	// answers all of them with Unsupported.
 	Handle Handler
-	// OnPanic is told of a handler that panicked; the CLI gets an error answer.
+	// OnPanic is called for a handler that panicked; the CLI gets an error answer.
 	OnPanic func(req Request, value any, stack []byte)
 	// OnIdle is called when the last of the CLI's requests has been answered or
-	// taken back, from whichever goroutine has seen it, and must not block. It is
-	// not called behind Fail.
+	// taken back, from whichever goroutine has seen it, and must not block. It is not called
+	// after Fail.
 	OnIdle func()
 }
 
@@ -123,8 +123,8 @@ func (m *Mux) update(f func(s *state)) {
 }
 
 // Call sends a request, request being the JSON of its request object, and waits
-// for the answer. When ctx ends first the CLI is told that nobody waits any more
-// and the call ends with the cause of ctx. An error answer is an *Error.
+// for the answer. When ctx ends first, the request is cancelled at the CLI and the call ends
+// with the cause of ctx. An error answer is an *Error.
 func (m *Mux) Call(ctx context.Context, request []byte) (Answer, error) {
 	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
@@ -149,7 +149,7 @@ func (m *Mux) Call(ctx context.Context, request []byte) (Answer, error) {
 	}
 }
 
-// Started is a call that nobody waits for.
+// Started is a call without a waiting caller.
 type Started struct {
 	m  *Mux
 	id string
@@ -248,7 +248,7 @@ func (m *Mux) withdraw(ctx context.Context, id string) {
 		defer m.handlers.Done()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 		defer cancel()
-		// Nobody is left to hear of an error; the call itself has ended with one.
+		// No caller is left to receive an error; the call itself has ended with one.
 		_ = m.send(ctx, cancelLine(id))
 	}()
 }
@@ -274,8 +274,8 @@ func (m *Mux) Deliver(typ, line string) error {
 	return nil
 }
 
-// response is the answer in a control_response. It is decoded in one pass: an
-// answer can be long, and the first message waits behind the longest.
+// response is the answer in a control_response. It is decoded in one pass: an answer can be
+// long, and the first message waits for the longest.
 type response struct {
 	Subtype   string  `json:"subtype"`
 	RequestID string  `json:"request_id"`
@@ -298,8 +298,8 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) *response {
 // quickHead is how the CLI begins a good answer.
 const quickHead = `{"type":"control_response","response":{"subtype":"success","request_id":`
 
-// answered hands an answer to its call. A good one is decoded by whoever waits
-// for it, not by the reader: it can be long.
+// answered hands an answer to its call. A good one is decoded by the caller that waits for it,
+// not by the reader: it can be long.
 func (m *Mux) answered(line string) error {
 	d := jsonwire.NewDecoder(line)
 	if d.Literal(quickHead) {
@@ -421,13 +421,13 @@ func (m *Mux) reply(ctx context.Context, req Request, in *incoming, response []b
 		return
 	}
 	if !errors.Is(err, ErrNoAnswer) {
-		// The connection's end is told to everybody by Fail, not from here.
+		// Fail reports the connection's end to all callers, not this.
 		_ = m.send(context.WithoutCancel(ctx), responseLine(req.ID, response, err))
 	}
 	m.settle(func(s *state) { s.replying-- })
 }
 
-// settle makes a change behind which nothing may be left to answer, and tells.
+// settle applies f and calls idle when no request remains.
 func (m *Mux) settle(f func(s *state)) {
 	idle := false
 	m.update(func(s *state) {
@@ -531,7 +531,7 @@ func (m *Mux) Open() (list []Open) {
 	return list
 }
 
-// Strays counts answers that nobody was waiting for.
+// Strays counts answers without a waiting caller.
 func (m *Mux) Strays() (n int) {
 	m.update(func(s *state) { n = s.strays })
 	return n

@@ -14,7 +14,7 @@ func TestCheckSystem(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file, text string
 		system     string
-		want       string // "" is no fault
+		want       string // "" means no fault
 	}{
 		"nothing":        {"fine.go", "package m\nimport \"unsafe\"\nvar _ = unsafe.Sizeof(0)", "windows", ""},
 		"a type":         {"a_windows.go", "package m\nvar x int = \"\"", "windows", "a_windows.go:2"},

@@ -183,7 +183,7 @@ func TestPartialMessages(t *testing.T) {
 	}
 }
 
-// kill ends a CLI as nobody should.
+// kill ends a CLI without letting it write anything.
 func kill(pid int) error {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -287,7 +287,7 @@ func TestBreakInterrupts(t *testing.T) {
 	}
 }
 
-// blocker is a tool call that does not end by itself and tells when it runs.
+// blocker is a tool call that does not end by itself and reports when it runs.
 const blocker = "echo started > started.txt; tail -f /dev/null"
 
 func TestAbortInTool(t *testing.T) {

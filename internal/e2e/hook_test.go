@@ -177,7 +177,7 @@ func TestHookRefusesPromptAndModel(t *testing.T) {
 	w.wasTold("CONTEXT OF THE HOOK")
 }
 
-// wasTold fails unless the model was told a text.
+// wasTold fails unless the model was given a text.
 func (w *world) wasTold(text string) {
 	w.t.Helper()
 	if !slices.ContainsFunc(w.api.Requests(), func(r claudetest.APIRequest) bool { return strings.Contains(string(r.Body), text) }) {
@@ -218,7 +218,7 @@ func TestHookChangesInputAndOutput(t *testing.T) {
 }
 
 // e2e.TestHookDeclinesElicitation has a question of an MCP server refused by a hook:
-// nobody else is asked. What it would accept the CLI asks about nevertheless.
+// no other callback is asked. What it would accept the CLI asks about nevertheless.
 func TestHookDeclinesElicitation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -168,8 +168,8 @@ func kills(ev recording.TimelineEvent) bool {
 	return ev.Ev == "tee_sigkill" || ev.Ev == "signal" && ev.Sig == "killed"
 }
 
-// answersApart puts the answers to control requests behind all else, in an order of
-// their own. Everything else keeps its order.
+// answersApart puts the answers to control requests after all else, in an order of their own.
+// Everything else keeps its order.
 func answersApart(messages []any) []any {
 	var rest, answers []any
 	for _, m := range messages {
@@ -365,7 +365,7 @@ func withoutResultOrder(requests []any) []any {
 	return out
 }
 
-// withoutAttribution leaves out what the model is told about commits.
+// withoutAttribution leaves out what the model reads about commits.
 func withoutAttribution(requests []any) []any {
 	var out []any
 	for _, r := range requests {
@@ -459,7 +459,7 @@ func answersItself(call recording.Call) bool {
 		var v struct {
 			Behavior string `json:"behavior"`
 		}
-		_ = json.Unmarshal(a.Return, &v) // nothing is no answer either
+		_ = json.Unmarshal(a.Return, &v) // nothing is not an answer either
 		return a.NotCalled != nil || a.Subtype == "can_use_tool" && v.Behavior != "allow" && v.Behavior != "deny"
 	})
 }

@@ -56,7 +56,7 @@ type rawSpawner struct {
 	proc  *rawProcess
 }
 
-// rawProcess remembers its input, for what is no whole line.
+// rawProcess remembers its input, for what is not a whole line.
 type rawProcess struct {
 	spawn.Process
 	stdin io.WriteCloser

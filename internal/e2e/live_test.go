@@ -294,8 +294,8 @@ func underRepository(dir string) bool {
 	}
 }
 
-// copyTree copies files, with this run's directories in them; a directory that
-// does not exist is no error.
+// copyTree copies files, with this run's directories in them; a directory that does not exist
+// is not an error.
 func (l *live) copyTree(from, to string) error {
 	if _, err := os.Stat(from); err != nil {
 		return nil

@@ -131,8 +131,8 @@ func TestForeignWriter(t *testing.T) {
 	told := make(chan claude.ForeignWriteTrace, 1000)
 	_, c, again := lockWorld(t, &claude.Trace{ForeignWrite: func(tr claude.ForeignWriteTrace) { told <- tr }})
 	again.SessionLock = claude.LockOff
-	// What is written before the watch has settled is not told apart, and a busy
-	// machine may tell of one run in several pieces.
+	// What is written before the watch has settled is not distinguished, and a busy machine may
+	// report one run in several pieces.
 	entries := 0
 	for deadline := time.Now().Add(2 * time.Minute); entries < 2; {
 		if _, err := claude.Run(t.Context(), "From elsewhere.", &again); err != nil {

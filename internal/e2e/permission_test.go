@@ -70,7 +70,7 @@ func TestPermissionDecides(t *testing.T) {
 		name   string
 		answer func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error)
 		file   string // that exists afterwards
-		says   string // what the model is told
+		says   string // what the model reads
 	}{
 		{"allow", always(&claude.Allow{}, nil), "f1", `"is_error":false`},
 		{"allow another input", always(&claude.Allow{UpdatedInput: `{"command":"touch f2","description":"run it"}`}, nil), "f2", `"is_error":false`},
@@ -214,8 +214,7 @@ func TestPermissionPendingInterrupt(t *testing.T) {
 	}
 }
 
-// Whatever is allowed, a question reaches who can answer it, and an Allow is no
-// answer.
+// Whatever is allowed, a question reaches who can answer it, and an Allow is not an answer.
 func TestQuestionIsNeverAnsweredForTheUser(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(o *claude.Options){

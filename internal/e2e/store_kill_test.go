@@ -64,8 +64,8 @@ const (
 
 func killPrompt(i int) string { return fmt.Sprintf("prompt-%02d-xyzzy", i) }
 
-// A program that is killed at any point leaves in its store what it has told,
-// each entry once, and the real CLI goes on from there elsewhere.
+// A program that is killed at any point leaves in its store what it has reported, each entry
+// once, and the real CLI goes on from there elsewhere.
 func TestStoreKilledWriter(t *testing.T) {
 	t.Parallel()
 	for n := range killPoints {
@@ -114,7 +114,7 @@ func killOne(t *testing.T, n int) {
 	}
 }
 
-// killWriter starts a writer and kills it some time behind a turn.
+// killWriter starts a writer and kills it some time after a turn.
 func killWriter(t *testing.T, w storeWriter, turns int, wait time.Duration) (id string) {
 	t.Helper()
 	config, err := json.Marshal(w)

@@ -166,7 +166,7 @@ func TestWaitIdleWithABackgroundCommand(t *testing.T) {
 	}
 	idle := make(chan error, 1)
 	go func() { idle <- c.WaitIdle(t.Context()) }()
-	// An answer of the CLI comes behind whatever else it has to say.
+	// An answer of the CLI comes after whatever else it has to say.
 	if err := c.Control(t.Context(), "mcp_status", nil, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// VerifyMain runs a package's tests and fails them if they leave a goroutine or
-// a child process behind. It is the body of a TestMain.
+// VerifyMain runs a package's tests and fails them if they leave a goroutine or a child process
+// running. It is the body of a TestMain.
 func VerifyMain(m *testing.M) { os.Exit(Verify(m)) }
 
 // Verify is VerifyMain for a TestMain that has something to do before it exits with the

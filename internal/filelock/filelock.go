@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// ErrLocked: somebody else has the lock.
+// ErrLocked is returned when another process, or another open file of this one, has the lock.
 var ErrLocked = errors.New("filelock: locked")
 
 // File is a locked file. It may be read and written by its owner.
@@ -21,8 +21,8 @@ type File struct{ *os.File }
 // Lock makes the file where it is missing and waits for its lock.
 func Lock(path string) (*File, error) { return acquire(path, true) }
 
-// TryLock makes the file where it is missing, and fails with [ErrLocked] where
-// somebody else has its lock.
+// TryLock makes the file where it is missing, and fails with [ErrLocked] where its lock is
+// taken.
 func TryLock(path string) (*File, error) { return acquire(path, false) }
 
 func acquire(path string, wait bool) (*File, error) {
@@ -35,7 +35,7 @@ func acquire(path string, wait bool) (*File, error) {
 			f.Close()
 			return nil, err
 		}
-		// Whoever had the lock may have removed the file before giving it back.
+		// The last holder may have removed the file before giving the lock back.
 		if l := (&File{f}); l.Holds() {
 			if !wait && stolenLives(path) {
 				f.Close()
@@ -61,8 +61,8 @@ func stolenLives(path string) bool {
 	return errors.Is(lock(f, false), ErrLocked)
 }
 
-// Holds reports whether the file is still at its path: somebody who took the
-// lock away has put another one there.
+// Holds reports whether the file is still at its path: a process that took the lock away has
+// put another one there.
 func (f *File) Holds() bool {
 	mine, err := f.Stat()
 	if err != nil {
@@ -91,9 +91,9 @@ func (f *File) Remove() error {
 // Steal takes a lock away: its file is moved aside, and a new one locked in its
 // place. The old owner keeps its lock on the file that was moved, which Holds tells
 // it. The returned old one, nil if there was none, must be ended: with [Stolen.End]
-// when its owner has given up its lock, else with [Stolen.PutBack]. Until then nobody
-// else gets the lock, also if this process is killed meanwhile. The error is
-// [ErrLocked] while another steal is under way.
+// when its owner has given up its lock, else with [Stolen.PutBack]. Until then no other process
+// gets the lock, even if this one is killed meanwhile. The error is [ErrLocked] while another
+// steal is under way.
 func Steal(path string) (mine *File, old *Stolen, err error) {
 	if stolenLives(path) {
 		return nil, nil, ErrLocked

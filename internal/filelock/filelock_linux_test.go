@@ -24,8 +24,8 @@ func opened(t *testing.T, path string) (n int) {
 	return n
 }
 
-// Whoever waited for a lock whose file was removed meanwhile has a lock on a file
-// that nobody finds, and takes the one that is there.
+// A process that waited for a lock whose file was removed meanwhile has a lock on a file that
+// cannot be found, and takes the one that is there.
 func TestLockOfARemovedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	owner, err := filelock.TryLock(path)

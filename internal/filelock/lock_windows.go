@@ -12,8 +12,7 @@ var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 const (
 	failImmediately = 1
 	exclusive       = 2
-	// far is a place behind all content: these locks keep others from reading
-	// what they cover.
+	// far is a place after all content: these locks keep others from reading what they cover.
 	far = 1 << 30
 
 	errLockViolation = syscall.Errno(33)

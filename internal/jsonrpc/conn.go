@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// ErrClosed is what calls fail with after Close.
+// ErrClosed is returned by calls after Close.
 var ErrClosed = errors.New("jsonrpc: connection closed")
 
 // errCancelled is the cause of a handler's context when the peer took its request back.

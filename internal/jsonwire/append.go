@@ -26,7 +26,7 @@ func AppendString(dst []byte, s string) []byte {
 	}
 }
 
-// appendValid appends s with U+FFFD for each byte that is no UTF-8.
+// appendValid appends s with U+FFFD for each byte that is not UTF-8.
 func appendValid(dst []byte, s string) []byte {
 	for _, r := range s {
 		dst = utf8.AppendRune(dst, r)

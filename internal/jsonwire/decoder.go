@@ -103,7 +103,7 @@ func (d *Decoder) Into(dst any) {
 }
 
 // Text moves past the value ahead and returns its text, unread: only its end is
-// looked for. Whoever decodes it finds out whether it is JSON inside.
+// looked for. Decoding it later shows whether it is JSON inside.
 func (d *Decoder) Text() string {
 	start := d.Offset()
 	switch d.Kind() {
@@ -207,7 +207,7 @@ func (d *Decoder) Skip() {
 }
 
 // Peek returns the string member named key of the object ahead without moving,
-// the first if there are several, "" if there is none or it is no string.
+// the first if there are several, "" if there is none or it is not a string.
 func (d *Decoder) Peek(key string) string {
 	if s, ok := peekFirst(d.s[d.i:], key); ok {
 		return s
@@ -334,8 +334,8 @@ func (d *Decoder) enter() {
 	}
 }
 
-// more stands before the next element, behind a comma if it is not the first,
-// or moves past the closing bracket.
+// more stands before the next element, after a comma if it is not the first, or moves past the
+// closing bracket.
 func (d *Decoder) more(closing byte, begun *bool) bool {
 	if d.err != nil {
 		return false

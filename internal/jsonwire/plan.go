@@ -190,8 +190,8 @@ type field struct {
 	typ   reflect.Type
 	plan  atomic.Pointer[decodeFunc] // of typ; looked up at first use, since a type may contain itself
 
-	// next is the field that came behind this one the last time. Lines of one
-	// type have their members in one order, so the guess saves the look-up.
+	// next is the field that came after this one the last time. Lines of one type have their
+	// members in one order, so the guess saves the look-up.
 	next atomic.Pointer[field]
 }
 

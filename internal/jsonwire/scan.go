@@ -8,7 +8,7 @@ import (
 // maxDepth is how deep values may nest, the limit of encoding/json.
 const maxDepth = 10000
 
-// SyntaxError says where a text stops being JSON.
+// SyntaxError is returned for a text that is not JSON, with the place where it stops being so.
 type SyntaxError struct {
 	Offset int    // in bytes from the start of the text
 	What   string // what was wrong there
@@ -79,8 +79,8 @@ func (d *Decoder) scanString() span {
 func untilSpecial(s string) (n int, ascii bool) {
 	var seen uint64
 	rest := s
-	// Long strings make up most of a stream: 32 bytes a turn, where the first 8
-	// are no sign of many escapes, then 8, then 1.
+	// Long strings make up most of a stream: 32 bytes a turn, where the first 8 do not suggest
+	// many escapes, then 8, then 1.
 	for len(rest) >= 32 && special(load64(rest)) == 0 {
 		a, b, c, d := load64(rest), load64(rest[8:]), load64(rest[16:]), load64(rest[24:])
 		if special(a)|special(b)|special(c)|special(d) != 0 {

@@ -108,7 +108,8 @@ func TestCancelled(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("no error")
 	}
-	// It is reaped by whoever adopts it; until then it is a zombie, which has no command line.
+	// It is reaped by the process that adopts it; until then it is a zombie, which has no
+	// command line.
 	if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil && len(text) > 0 && syscall.Kill(pid, 0) == nil {
 		t.Errorf("process %d is left: %q", pid, text)
 	}

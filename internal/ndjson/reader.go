@@ -53,7 +53,7 @@ func NewReader(src io.Reader, maxLine int) *Reader {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
 	}
-	// The first line of a CLI is a long one, and somebody waits for what is behind it.
+	// The first line of a CLI is a long one, and a caller waits for what comes after it.
 	return &Reader{src: src, max: maxLine, full: true}
 }
 
@@ -147,8 +147,7 @@ func (r *Reader) finish(text string, size int, torn bool) Line {
 	return Line{Text: strings.TrimSuffix(text, "\r"), Size: size, Torn: torn}
 }
 
-// room makes room behind rest, in a larger buffer if need be; false if there is
-// none to be had.
+// room makes room after rest, in a larger buffer if need be; false if there is none to be had.
 func (r *Reader) room() bool {
 	if len(r.rest) == 0 {
 		// Nothing is kept: a burst gets a large buffer, and a reader that is about
@@ -173,7 +172,7 @@ func (r *Reader) room() bool {
 	return true
 }
 
-// fill reads once more, behind rest; false means that the source has ended.
+// fill reads once more, after rest; false means that the source has ended.
 func (r *Reader) fill() bool {
 	buf := r.buffer()[len(r.rest):]
 	for r.err == nil {

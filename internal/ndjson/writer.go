@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ErrClosed is what a write after Close, or behind a broken one, fails with.
+// ErrClosed is returned by a write after Close or after a broken write.
 var ErrClosed = errors.New("ndjson: writer closed")
 
 // Writer puts whole lines on a stream, one at a time. It is safe for use by
@@ -19,7 +19,7 @@ var ErrClosed = errors.New("ndjson: writer closed")
 type Writer struct {
 	dst     io.WriteCloser
 	timeout time.Duration
-	turn    chan struct{} // holds one token; whoever has it writes
+	turn    chan struct{} // holds one token; the goroutine that has it writes
 	closing chan struct{}
 	broken  error // guarded by turn
 
@@ -64,8 +64,8 @@ func (w *Writer) WriteLine(ctx context.Context, line []byte) error {
 	}
 }
 
-// start runs fn, which has the turn, unless the writer is closed, and gives the
-// turn back behind it.
+// start runs fn, which has the turn, unless the writer is closed, and gives the turn back after
+// it.
 func (w *Writer) start(fn func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,8 +111,8 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// CloseAfterWrites ends the stream behind the lines whose writing has begun.
-// It may be called many times.
+// CloseAfterWrites ends the stream after the lines whose writing has begun. It may be called
+// many times.
 func (w *Writer) CloseAfterWrites(ctx context.Context) error {
 	select {
 	case <-w.turn: // kept for ever: nothing is written any more

@@ -19,7 +19,7 @@ type NotFoundError struct {
 	Path string
 }
 
-// Error names everything tried and says how to install the CLI.
+// Error names everything tried and the command that installs the CLI.
 func (e *NotFoundError) Error() string {
 	const help = "install it with `npm install -g @anthropic-ai/claude-code`, or set the path option to the claude program"
 	if e.Path != "" {

@@ -63,7 +63,7 @@ func (c *child) reap() error {
 }
 
 // awaitExit waits until the child has exited, and leaves it unreaped. It returns false if there is
-// no such child: then somebody else has reaped it, and its id may belong to a stranger.
+// no such child: then it was reaped elsewhere, and its id may belong to a stranger.
 func (t tree) awaitExit() bool {
 	if t.exited == nil {
 		return waitid(t.group, 0) == nil

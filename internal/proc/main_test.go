@@ -104,7 +104,7 @@ func behaviour(name string, env ...string) spawn.Command {
 	return spawn.Command{Path: self, Env: env}
 }
 
-// start starts a child and leaves nothing of it behind, which it checks.
+// start starts a child and leaves nothing of it running, which it checks.
 func start(t *testing.T, cmd spawn.Command, opts Options) *Supervisor {
 	t.Helper()
 	s, err := Start(t.Context(), cmd, opts)
@@ -119,7 +119,7 @@ func start(t *testing.T, cmd spawn.Command, opts Options) *Supervisor {
 	return s
 }
 
-// census checks at the end of the test that it left nothing behind. It must be called first.
+// census checks at the end of the test that it left nothing running. It must be called first.
 func census(t *testing.T) {
 	t.Helper()
 	files, goroutines := openFiles(), goleak.IgnoreCurrent()

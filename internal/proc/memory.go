@@ -2,6 +2,6 @@ package proc
 
 import "errors"
 
-// ErrNoMemory means that the memory of a process cannot be read: it is not here, it has ended, or the system
-// does not tell.
+// ErrNoMemory is returned when the memory of a process cannot be read: it is not here, it has
+// ended, or the system does not tell.
 var ErrNoMemory = errors.New("the memory of the process cannot be read")

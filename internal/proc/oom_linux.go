@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// oomFile is where the system counts the processes that it has killed for want of memory, as near to this
-// process as it does: children are born into our control group.
+// oomFile is where the system counts the processes that its OOM killer has killed, as near to
+// this process as it does: children are born into our control group.
 var oomFile = sync.OnceValue(func() string {
 	groups, _ := os.ReadFile("/proc/self/cgroup")
 	return findOOMFile("/sys/fs/cgroup", string(groups), "/proc/vmstat")

@@ -13,6 +13,6 @@ import "github.com/seed7221b0f9/parley/spawn"
 // When the child exits, everything left in its group is killed. Kill also ends descendants that have left
 // the group (on Linux). When this process dies, however it dies, the child is killed on Linux and Windows;
 // on other systems it notices the end of its stdin. On Windows the job is attached right after the start:
-// what the child starts before that is not in it. Whoever spawns a process without a Supervisor must call
-// its Wait.
+// what the child starts before that is not in it. A caller that spawns a process without a
+// Supervisor must call its Wait.
 var Local spawn.Spawner = local{}

@@ -56,7 +56,7 @@ const (
 	childPrefix = "child-"
 )
 
-// staleTime is how old a part must be that nobody has come to lock.
+// staleTime is how old a part must be that has not been locked.
 const staleTime = time.Hour
 
 // OpenRegistry opens the registry in dir, which is created for this user only, and ends what programs that
@@ -168,12 +168,12 @@ func (r *Registry) Children() []Child {
 	return children
 }
 
-// ErrChildren is the error of closing a [Registry] whose processes have not ended.
+// ErrChildren is returned by closing a [Registry] whose processes have not ended.
 var ErrChildren = errors.New("processes of the registry have not ended")
 
-// Close ends what the processes have left behind, a descendant that has gone its own way, and removes this
-// program's part. While a process of the registry lives it does nothing and returns [ErrChildren]. It may be
-// called many times.
+// Close ends what the processes have left running, a descendant that has gone its own way, and
+// removes this program's part. While a process of the registry lives it does nothing and
+// returns [ErrChildren]. It may be called many times.
 func (r *Registry) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,7 +214,7 @@ func sweep(dir string) (swept []Child, err error) {
 func sweepPart(part, name string) ([]Child, error) {
 	lock, gone := takeLockOf(name, filepath.Join(part, lockName))
 	if !gone {
-		return nil, nil // its owner lives, or somebody else sweeps it
+		return nil, nil // its owner lives, or another process sweeps it
 	}
 	defer closeLock(lock)
 	ended, err := endOwned(name, readChildren(part))
@@ -248,7 +248,7 @@ func ownerRuns(owner string) bool {
 // readChildren are the records of a part. One that was being written when its program died tells nothing;
 // its process has the mark.
 func readChildren(part string) (children []Child) {
-	files, _ := fs.Glob(os.DirFS(part), childPrefix+"*.json") // the directory's own name is no pattern
+	files, _ := fs.Glob(os.DirFS(part), childPrefix+"*.json") // the directory's own name is not a pattern
 	for _, f := range files {
 		var c Child
 		if data, err := os.ReadFile(filepath.Join(part, f)); err == nil && json.Unmarshal(data, &c) == nil {

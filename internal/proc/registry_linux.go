@@ -30,7 +30,7 @@ func describe(pid int, path string) Child {
 const endTime = 5 * time.Second
 
 // endOwned kills every process that has the mark of an owner or is one of children. As in killTree all are
-// stopped first, pass by pass, so that none starts another behind.
+// stopped first, pass by pass, so that none starts another meanwhile.
 func endOwned(owner string, children []Child) ([]Child, error) {
 	var frozen []*os.Process
 	var ended []Child
@@ -49,7 +49,7 @@ func endOwned(owner string, children []Child) ([]Child, error) {
 		}
 	}
 	for _, p := range frozen {
-		_ = p.Kill() // one that is gone already is no matter
+		_ = p.Kill() // one that is gone already does not matter
 		_ = p.Release()
 	}
 	return ended, awaitEnd(ended)
@@ -63,7 +63,7 @@ func isOwned(e processEntry, owner string, children []Child) bool {
 	}
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(e.pid) + "/environ")
 	if err != nil {
-		return false // somebody else's
+		return false // of another user
 	}
 	mark := []byte(ownerVariable + "=" + owner)
 	for kv := range bytes.SplitSeq(environ, []byte{0}) {
@@ -79,7 +79,8 @@ func programOf(pid int) string {
 	return path
 }
 
-// awaitEnd waits until processes have ended. They are nobody's children here, so that only looking helps.
+// awaitEnd waits until processes have ended. They are not children of this process, so that
+// only looking helps.
 func awaitEnd(children []Child) error {
 	deadline := time.Now().Add(endTime)
 	for _, c := range children {

@@ -70,7 +70,8 @@ func TestRegistrySweeps(t *testing.T) {
 	}
 }
 
-// TestRegistrySparesStrangers: a record whose id belongs to another process by now kills nobody.
+// TestRegistrySparesStrangers: a record whose id belongs to another process by now kills no
+// process.
 func TestRegistrySparesStrangers(t *testing.T) {
 	census(t)
 	dir := t.TempDir()

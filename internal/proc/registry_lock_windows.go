@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// lockOwner creates the lock of an owner: a file that nobody can remove while it is open.
+// lockOwner creates the lock of an owner: a file that cannot be removed while it is open.
 func lockOwner(path string) (*os.File, error) { return os.Create(path) }
 
 // takeLock reports whether the owner of a lock is gone.

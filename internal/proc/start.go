@@ -15,10 +15,10 @@ type Options struct {
 	Spawner spawn.Spawner
 	// OnStderr is called with each line of stderr, without its newline and trailing white space; blank lines
 	// are left out. The calls come in order, from one goroutine. A panic is recovered and costs that line
-	// only. A slow callback does not hold up the process: at most 1 MiB of lines waits for it, then the oldest
-	// are dropped and one line says how many. A line over 64 KiB comes in parts. After the end of stderr
-	// the callback has DrainDelay for what is left; one that has not returned by then is left alone, and
-	// gets no further lines.
+	// only. A slow callback does not hold up the process: at most 1 MiB of lines waits for it,
+	// then the oldest are dropped and one line has their number. A line over 64 KiB comes in
+	// parts. After the end of stderr the callback has DrainDelay for what is left; one that has
+	// not returned by then is left alone, and gets no further lines.
 	OnStderr func(line string)
 	// StderrTail is how many bytes of the end of stderr are kept for Exit; 0 means 64 KiB.
 	StderrTail int
@@ -28,8 +28,8 @@ type Options struct {
 	TermGrace time.Duration
 	// KillGrace is how long Stop waits after SIGKILL; 0 means 5 s.
 	KillGrace time.Duration
-	// DrainDelay is how long after the exit an empty stdout or stderr that somebody else still holds open is
-	// waited for; 0 means 500 ms.
+	// DrainDelay is how long after the exit an empty stdout or stderr that another process
+	// still holds open is waited for; 0 means 500 ms.
 	DrainDelay time.Duration
 }
 
@@ -53,8 +53,8 @@ func setDefault[T int | time.Duration](v *T, def T) {
 
 // Start starts cmd and supervises it. ctx bounds the starting only; its end later does not touch the
 // process. If ctx has ended before, nothing is started; if it ends meanwhile, the process is killed and
-// reaped, and in both cases the error is that of ctx. Any other failure is a *[StartError]. Whoever gets a
-// Supervisor must call its Close.
+// reaped, and in both cases the error is that of ctx. Any other failure is a *[StartError]. The
+// caller must call the Close of the Supervisor.
 func Start(ctx context.Context, cmd spawn.Command, opts Options) (*Supervisor, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ const chatterLines = 50_000
 
 func chatter(lines int) spawn.Command { return behaviour("chatter", linesVar+"="+strconv.Itoa(lines)) }
 
-// TestChattyStderr: 50 MB nobody asked for do not hold up the child, and the tail is right.
+// TestChattyStderr: 50 MB that are not read do not hold up the child, and the tail is right.
 func TestChattyStderr(t *testing.T) {
 	census(t)
 	const chatterLines = 500_000 // 50 MB
@@ -37,7 +37,8 @@ func TestChattyStderr(t *testing.T) {
 	}
 }
 
-// TestSlowCallback: the child goes on, the oldest lines are dropped, and the callback is told how many.
+// TestSlowCallback: the child goes on, the oldest lines are dropped, and the callback gets
+// their number.
 func TestSlowCallback(t *testing.T) {
 	census(t)
 	release := make(chan struct{})

@@ -46,7 +46,7 @@ func (s *Supervisor) kill() error {
 	return s.proc.Kill()
 }
 
-// Close is Stop, and then gives back everything, also stdout with what nobody has read of it.
+// Close is Stop, and then gives back everything, also stdout with what has not been read of it.
 func (s *Supervisor) Close() error {
 	err := s.Stop()
 	s.stdout.Close()

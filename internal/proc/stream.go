@@ -20,8 +20,8 @@ const (
 // errWouldBlock is tryRead's answer when there is nothing to read now.
 var errWouldBlock = errors.New("nothing to read")
 
-// stream reads one output of a process to its real end: all the process has written, then io.EOF, even if
-// somebody else holds the other end open after the exit.
+// stream reads one output of a process to its real end: all the process has written, then
+// io.EOF, even if another process holds the other end open after the exit.
 type stream struct {
 	src      io.ReadCloser
 	file     *os.File     // src, if it can be read without waiting

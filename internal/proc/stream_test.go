@@ -14,7 +14,8 @@ import (
 
 const testDelay = 500 * time.Millisecond
 
-// held is a stream that somebody keeps open: first data, then nothing until it is closed.
+// held is a stream that another process keeps open: first data, then nothing until it is
+// closed.
 type held struct {
 	data   *bytes.Reader
 	closed chan struct{}
@@ -96,7 +97,7 @@ func TestStreamWithDeadline(t *testing.T) {
 	})
 }
 
-// TestStreamDataWithError: an error that comes with data is told after the data.
+// TestStreamDataWithError: an error that comes with data is returned after the data.
 func TestStreamDataWithError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, end := range []error{io.EOF, broken} {

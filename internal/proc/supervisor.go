@@ -9,10 +9,10 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// ErrRunning is the Err of an [Exit] asked for too early.
+// ErrRunning is returned as the Err of an [Exit] that was asked for too early.
 var ErrRunning = errors.New("the process has not ended yet")
 
-// Exit says how a supervised process ended.
+// Exit is the end of a supervised process.
 type Exit struct {
 	spawn.ExitStatus
 	// Stderr is the end of what the process wrote to stderr, at most Options.StderrTail bytes. If something
@@ -20,8 +20,8 @@ type Exit struct {
 	Stderr string
 	// Err is why the status is not known; nil when it is.
 	Err error
-	// Foreign is set when a SIGKILL ended the process that the Supervisor has not sent, OutOfMemory when the
-	// system was killing processes for want of memory meanwhile.
+	// Foreign is set when a SIGKILL ended the process that the Supervisor has not sent,
+	// OutOfMemory when the system's OOM killer was at work meanwhile.
 	Foreign, OutOfMemory bool
 }
 
@@ -59,14 +59,15 @@ func supervise(p spawn.Process, opts Options) *Supervisor {
 	return s
 }
 
-// watch waits for the exit and cleans up behind it.
+// watch waits for the exit and cleans up after it.
 func (s *Supervisor) watch() {
 	defer close(s.done)
 	status, err := s.proc.Wait()
 	s.stdout.processExited()
 	s.stderr.src.processExited()
 	close(s.exited)
-	// Nobody reads it any more, except perhaps a left-over process that would let writes block for ever.
+	// It has no reader any more, except perhaps a left-over process that would let writes block
+	// for ever.
 	within(s.opts.DrainDelay, s.stdin.Close)
 	s.exit = Exit{ExitStatus: status, Stderr: s.stderr.finish(), Err: err}
 	s.exit.Foreign = status.Signal == "SIGKILL" && !s.killed.Load()
@@ -78,9 +79,10 @@ func (s *Supervisor) watch() {
 func (s *Supervisor) Stdin() io.WriteCloser { return s.stdin }
 
 // Stdout returns the process's output, to be read from one goroutine at a time. Everything that the
-// process wrote can be read, however late, then comes io.EOF. If somebody else holds the stream open after
-// the exit, a Read that finds nothing waits until DrainDelay after the exit and then returns io.EOF. After
-// Close, Read fails with os.ErrClosed unless it had reached the end.
+// process wrote can be read, however late, then comes io.EOF. If another process holds the
+// stream open after the exit, a Read that finds nothing waits until DrainDelay after the exit
+// and then returns io.EOF. After Close, Read fails with os.ErrClosed unless it had reached the
+// end.
 func (s *Supervisor) Stdout() io.Reader { return s.stdout }
 
 // PID returns the process's id, 0 if unknown.

@@ -233,7 +233,7 @@ func TestStdin(t *testing.T) {
 	if !ok {
 		t.Fatal("stdin has no SetWriteDeadline")
 	}
-	// Nobody reads: the write stands still until Close ends it.
+	// There is no reader: the write stands still until Close ends it.
 	failed := make(chan struct{})
 	go func() {
 		defer close(failed)

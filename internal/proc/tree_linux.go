@@ -60,7 +60,8 @@ func newDescendants(root int, known map[int]bool, table []processEntry) []proces
 	var level, found []processEntry
 	for _, e := range table {
 		children[e.parent] = append(children[e.parent], e)
-		// A member whose parent has died is no descendant by now; its own children are still meant.
+		// A member whose parent has died is not a descendant by now; its own children are still
+		// meant.
 		if e.pid == root || e.group == root {
 			level = append(level, e)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestSessionsAreGone: Kill finds descendants that have left the group, also behind one another.
+// TestSessionsAreGone: Kill finds descendants that have left the group, also nested ones.
 func TestSessionsAreGone(t *testing.T) {
 	kill := map[string]func(*Supervisor) error{"Kill": (*Supervisor).Kill, "Close": (*Supervisor).Close}
 	for name, end := range kill {

@@ -22,7 +22,7 @@ func ParseVersion(output string) (string, bool) {
 }
 
 // Older reports whether version v comes before version min. Both are numbers with dots; what follows the
-// third is ignored. It is false if one of them is no version.
+// third is ignored. It is false if one of them is not a version.
 func Older(v, min string) bool {
 	a, okA := numbers(v)
 	b, okB := numbers(min)

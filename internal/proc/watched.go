@@ -20,7 +20,7 @@ func OnExit(next spawn.Spawner, after func()) spawn.Spawner {
 	})
 }
 
-// watched is a process whose end is told to somebody.
+// watched is a process whose end is reported.
 type watched struct {
 	spawn.Process
 	after func()

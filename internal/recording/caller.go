@@ -111,13 +111,13 @@ type StoreSpec struct {
 	Methods     []string `json:"methods"`
 }
 
-// AfterCall is a function of the SDK that was called behind the last call.
+// AfterCall is a function of the SDK that was called after the last call.
 type AfterCall struct {
 	Fn   string          `json:"fn"`
 	Args json.RawMessage `json:"args"`
 }
 
-// KilledSpec says how the CLI was killed from outside.
+// KilledSpec is the way in which the CLI was killed from outside.
 type KilledSpec struct {
 	Signal string `json:"signal"`
 	On     string `json:"on_first_stdout_line_containing"`
@@ -210,7 +210,7 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 		}
 		r.SDK = append(r.SDK, rec)
 	}
-	spawns, err := fs.Glob(os.DirFS(dir), "spawn*") // the directory's own name is no pattern
+	spawns, err := fs.Glob(os.DirFS(dir), "spawn*") // the directory's own name is not a pattern
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +337,7 @@ func (r *Recording) Records() []CallRecords {
 }
 
 // CallOutcomes are the recorded outcomes of control steps, by label in their
-// order; those of functions called behind the calls are among them.
+// order; those of functions called after the calls are among them.
 func (r *Recording) CallOutcomes() map[string][]SDKRecord {
 	out := map[string][]SDKRecord{}
 	for _, rec := range r.SDK {

@@ -24,7 +24,7 @@ type Answers struct {
 
 	mu      sync.Mutex
 	used    []bool
-	invoked func(n int)            // told which answer is being given, counted from 1
+	invoked func(n int)            // called with the number of the answer that is being given, from 1
 	extra   []string               // invocations that are not in the recording
 	servers map[string]*mcp.Server // those in this process, by key
 }
@@ -34,7 +34,7 @@ func NewAnswers(call *Call) *Answers {
 	return &Answers{call: call, used: make([]bool, len(call.Answers)), invoked: func(int) {}}
 }
 
-// tell makes f be told of each answer that is being given.
+// tell makes f be called for each answer that is being given.
 func (a *Answers) tell(f func(n int)) {
 	if a == nil {
 		return
@@ -51,8 +51,7 @@ func (a *Answers) Unexpected() []string {
 	return append([]string(nil), a.extra...)
 }
 
-// ErrNoSuchAnswer is what a callback fails with that the recording has no
-// invocation of.
+// ErrNoSuchAnswer is returned by a callback that the recording has no invocation of.
 var ErrNoSuchAnswer = errors.New("claudetest: the recording has no such callback")
 
 // give finds the next answer that is meant, waits as its callback did, and

@@ -61,7 +61,7 @@ func TestAnswersUnexpected(t *testing.T) {
 	}
 }
 
-// claudetest.TestAddTool: a tool that is added while the call runs is told of.
+// claudetest.TestAddTool: a tool that is added while the call runs is announced.
 func TestAddTool(t *testing.T) {
 	rec := wire(t, "mcp-text")
 	call := &rec.Caller.Calls[0]

@@ -18,7 +18,7 @@ func (a *Answers) canUseTool(ctx context.Context, req *claude.PermissionRequest)
 		return nil, err
 	}
 	if isNull(answer.Return) {
-		return nil, claude.ErrAnswerLater // and nobody ever does
+		return nil, claude.ErrAnswerLater // and it never is
 	}
 	return permissionResult(answer.Return)
 }

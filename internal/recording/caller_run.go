@@ -236,7 +236,7 @@ func (r *callRunner) do(i int) {
 	switch s.Do {
 	case "send":
 		if r.send != nil {
-			// What fails here is told by the end of the stream.
+			// What fails here is reported by the end of the stream.
 			_ = r.send(message.UserInput{Raw: s.Message})
 		}
 	case "end_input":
@@ -388,7 +388,7 @@ func messageTypes(m message.Message) (typ, event string) {
 			Type string `json:"type"`
 		} `json:"event"`
 	}
-	_ = json.Unmarshal(m.Raw(), &head) // a line that is no JSON has no type
+	_ = json.Unmarshal(m.Raw(), &head) // a line that is not JSON has no type
 	return head.Type, head.Event.Type
 }
 

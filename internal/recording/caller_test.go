@@ -277,7 +277,7 @@ func TestLookupCallID(t *testing.T) {
 	}
 }
 
-// claudetest.TestReadRecordingErrors: what is no recording says so.
+// claudetest.TestReadRecordingErrors: what is not a recording is an error.
 func TestReadRecordingErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := recording.ReadRecording(dir, nil); err == nil {

@@ -23,9 +23,9 @@ import (
 //
 // A control_response is held for its own request and carries the id that the SDK
 // gave it; every other line is held for the input that stands before it in the
-// recording. Lines behind an end of input that the caller made, by closing,
-// aborting or leaving, wait for the end of input; lines behind a signal wait for
-// the signal. The process ends as it did in the recording.
+// recording. Lines after an end of input that the caller made, by closing, aborting or leaving,
+// wait for the end of input; lines after a signal wait for the signal. The process ends as it
+// did in the recording.
 type Player struct {
 	proc *RecordedProcess
 	call *Call
@@ -49,8 +49,8 @@ type Player struct {
 	status  spawn.ExitStatus
 }
 
-// overtake is how long a line that is held may hold up an answer behind it. An
-// SDK may wait for the answer before it sends what the line waits for.
+// overtake is how long a line that is held may hold up an answer after it. An SDK may wait for
+// the answer before it sends what the line waits for.
 const overtake = time.Millisecond
 
 // NewPlayer makes a player of a recorded process. call is the caller's side, and
@@ -105,7 +105,7 @@ func (p *Player) Input() []string {
 	return append([]string(nil), p.input...)
 }
 
-// update changes the player and tells the one who plays.
+// update changes the player and wakes the goroutine that plays.
 func (p *Player) update(f func()) {
 	p.mu.Lock()
 	f()
@@ -386,7 +386,7 @@ func inputKey(line string) (key, id string) {
 			RequestID string `json:"request_id"`
 		} `json:"response"`
 	}
-	_ = json.Unmarshal([]byte(line), &v) // one that is no JSON has a key of its own
+	_ = json.Unmarshal([]byte(line), &v) // one that is not JSON has a key of its own
 	switch v.Type {
 	case "control_request":
 		return "request " + v.Request.Subtype, v.RequestID

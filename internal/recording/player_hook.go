@@ -17,7 +17,7 @@ func hookIDs(initialize string) map[string][]struct {
 			} `json:"hooks"`
 		} `json:"request"`
 	}
-	_ = json.Unmarshal([]byte(initialize), &v) // one that is no JSON has no hooks
+	_ = json.Unmarshal([]byte(initialize), &v) // one that is not JSON has no hooks
 	return v.Request.Hooks
 }
 

@@ -25,9 +25,8 @@ const (
 // Redactor takes secrets and personal data out of text: keys of APIs and clouds,
 // tokens, private keys, credentials in URLs and headers, whatever is assigned to
 // a name that says secret, password, token or key, e-mail addresses, and home
-// directories. It knows them by their shape, and some by the name before them; a
-// secret that looks like any word and has no such name it cannot know, unless it
-// is told.
+// directories. It knows them by their shape, and some by the name before them; it cannot know a
+// secret that looks like any word and has no such name, unless it was added.
 //
 // What it has redacted it leaves alone the next time. Its methods may be called
 // from any goroutine.
@@ -174,7 +173,7 @@ func redactHome(r *Redactor, s string) string {
 }
 
 // JSON redacts the strings in a JSON value and leaves every other byte as it is,
-// so that the outcome is JSON too. What is no JSON is redacted as text.
+// so that the outcome is JSON too. What is not JSON is redacted as text.
 func (r *Redactor) JSON(value []byte) []byte {
 	if !json.Valid(value) {
 		return []byte(r.Text(string(value)))

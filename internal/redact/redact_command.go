@@ -25,7 +25,7 @@ var (
 	element = regexp.MustCompile(`(?i)((?:<|\\+u003c)([\w.:-]+)(?:\s[^<>]*?)?(?:>|\\+u003e)\s*)([^<>]*?[^<>\s])(\s*(?:<|\\+u003c)\\*/)`)
 	// pairOfAttributes is a setting as configuration files of XML have it.
 	pairOfAttributes = regexp.MustCompile(`(?i)(\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["']\s+value=\\*["'])([^"'\\<>]+)`)
-	// webhook is a URL that says so; whoever knows it can use it.
+	// webhook is a URL that says so; anyone who knows it can use it.
 	webhook = regexp.MustCompile(`(?i)https?://[^\s"'<>\\\x60]*(?:hook|/bot\d+:)[^\s"'<>\\\x60]*`)
 )
 

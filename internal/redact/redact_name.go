@@ -62,8 +62,8 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// harmless reports whether a value is no secret although its name says so: the
-// name of a variable, of a type, or nothing.
+// harmless reports whether a value is not a secret although its name says so: the name of a
+// variable, of a type, or nothing.
 func harmless(value string) bool {
 	if strings.HasPrefix(value, "$") || value == Redacted {
 		return true
@@ -108,8 +108,8 @@ func redactAssignments(s string) string {
 
 var openingQuote = regexp.MustCompile("^\\\\*[\"'`]")
 
-// assigned splits what comes behind a name into what stands before the value,
-// the value, and the rest.
+// assigned splits what comes after a name into what stands before the value, the value, and the
+// rest.
 func assigned(name, s string) (before, value, after string) {
 	if quote := openingQuote.FindString(s); quote != "" {
 		s = s[len(quote):]

@@ -1,6 +1,6 @@
 // Package schema makes JSON Schema from Go types: structs become definitions that
-// refer to each other by name, sealed interfaces become unions told apart by a member
-// type. It is what the TypeScript types and the OpenAPI document are made from.
+// refer to each other by name, sealed interfaces become unions distinguished by a member type.
+// It is what the TypeScript types and the OpenAPI document are made from.
 package schema
 
 import (

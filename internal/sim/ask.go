@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// errNobody: there is nobody who could be asked.
-var errNobody = errors.New("there is nobody here who could be asked")
+// errNobody: there is no user who could be asked.
+var errNobody = errors.New("there is no user here who could be asked")
 
 // answer is what was answered to a request for permission.
 type answer struct {
@@ -19,8 +19,8 @@ type answer struct {
 	UpdatedInput message.JSON `json:"updatedInput"`
 }
 
-// ask asks whether a tool may run. Where nobody can be asked the error is
-// errNobody, and errInterrupted when the turn was interrupted meanwhile.
+// ask asks whether a tool may run. Where no user can be asked the error is errNobody, and
+// errInterrupted when the turn was interrupted meanwhile.
 func (t *turn) ask(id, tool string, input any, more map[string]any) (*answer, error) {
 	if name, _ := t.a.cli.Flag("permission-prompt-tool"); name != "stdio" {
 		return nil, errNobody
@@ -70,7 +70,7 @@ func (t *turn) permitted(id string, c call) error {
 		Type: message.UpdateAddRules, Rules: []message.PermissionRule{{ToolName: c.name}}, Behavior: message.BehaviorAllow, Destination: message.DestinationSession}}})
 	switch {
 	case errors.Is(err, errNobody):
-		return nil // parley run asks nobody, and the tour goes on
+		return nil // parley run asks no user, and the tour goes on
 	case err != nil:
 		return err
 	case a.Behavior != "allow":

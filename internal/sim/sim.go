@@ -1,7 +1,7 @@
 // Package sim is an agent without a model: a program that speaks the CLI's side
-// of the protocol and gives a tour of what an agent does, for whoever has no CLI
-// at hand. It asks nobody, costs nothing, and touches nothing but a directory of
-// its own that is gone when it ends.
+// of the protocol and gives a tour of what an agent does, for users without a CLI. It needs no
+// network, costs nothing, and touches nothing but a directory of its own that is gone when it
+// ends.
 package sim
 
 import (
@@ -47,7 +47,7 @@ type agent struct {
 	changed sync.Cond
 	queue   []*message.User
 	ended   bool // no more prompts
-	busy    bool // a turn runs, or the state was told to be running
+	busy    bool // a turn runs, or the state was reported as running
 	stop    context.CancelFunc
 	model   string
 	mode    message.PermissionMode
@@ -79,7 +79,7 @@ func Program(cli *claudetest.CLI) int {
 	cli.Info = a.info()
 	a.control()
 	if _, err := cli.Handshake(); err != nil {
-		return 0 // nobody wants anything
+		return 0 // there is nothing to do
 	}
 	var work sync.WaitGroup
 	work.Go(a.listen)

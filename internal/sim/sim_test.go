@@ -151,8 +151,8 @@ func send(t *testing.T, client *claude.Client, prompt string) *claude.Turn {
 	return turn
 }
 
-// Prompts queue behind one that runs, can be taken back, and run after an
-// interrupt, which ends a turn as in the recording interrupt-stream.
+// Prompts queue while one runs, can be taken back, and run after an interrupt, which ends a
+// turn as in the recording interrupt-stream.
 func TestQueueAndInterrupt(t *testing.T) {
 	client := connect(t, partial)
 	waiting := send(t, client, "wait")

@@ -127,8 +127,7 @@ func deltaOf(b message.ContentBlock, piece string) message.Delta {
 	return &message.TextDelta{Text: piece}
 }
 
-// pieces are the pieces in which a block comes: words, each with the white space
-// behind it.
+// pieces are the pieces in which a block comes: words, each with the white space after it.
 func pieces(b message.ContentBlock) []string {
 	text := ""
 	switch b := b.(type) {

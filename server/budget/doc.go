@@ -2,7 +2,7 @@
 //
 // A [Book] is a fold of rows: what one request to a model used, what an agent says that
 // its session has used in all, and limits that were set or taken away. It has no clock and
-// no I/O. Whoever keeps the rows on disk gets the same book after a restart.
+// no I/O. A program that keeps the rows on disk gets the same book after a restart.
 //
 // # Who pays
 //

@@ -28,7 +28,7 @@ type Standing struct {
 	Level  Level
 }
 
-// Key names the limit, the account and the period, so that each can be told once.
+// Key names the limit, the account and the period, so that each can be reported once.
 func (s Standing) Key() string {
 	return strings.Join([]string{s.Limit.ID, s.Target, s.Resets.Format(time.DateOnly)}, "\x00")
 }

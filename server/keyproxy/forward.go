@@ -145,7 +145,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // an agent that is gone is no fault
+	_, _ = w.Write(body) // an agent that is gone is not a fault
 }
 
 // withoutURL is an error without the address, whose query can be anything.

@@ -40,7 +40,7 @@ type Options struct {
 	MaxRequests int
 	// Timeout is how long the upstream may take until its answer begins.
 	Timeout time.Duration
-	// Logger is told what is refused, without secrets; nil discards it.
+	// Logger gets what is refused, without secrets; nil discards it.
 	Logger *slog.Logger
 }
 

@@ -79,8 +79,8 @@ func (c *Client) check(address string) error {
 	return nil
 }
 
-// CheckURL returns an error if calls cannot go to an address, as far as that can be told
-// without resolving its name.
+// CheckURL returns an error if calls cannot go to an address, as far as that is known without
+// resolving its name.
 func (c *Client) CheckURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(text) > 2048 {

@@ -15,20 +15,23 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// Format is a form in which a session is written.
+// Format is a form in which a session is written: for people, for browsers, or for programs.
 type Format string
 
-// The formats.
+// The formats in which [Write] can write a session. Their names are also those that the command
+// uses.
 const (
 	Markdown Format = "markdown"
 	HTML     Format = "html" // one file, nothing is loaded from elsewhere, no script
 	JSON     Format = "json" // an object: session, messages, subagents
 )
 
-// Formats are all formats.
+// Formats lists all formats, in the order in which they are shown to users. It must not be
+// changed.
 var Formats = []Format{Markdown, HTML, JSON}
 
-// Extension is what the name of a file in this format ends with.
+// Extension returns the ending of the names of files in this format, with the dot: .md, .html
+// or .json.
 func (f Format) Extension() string {
 	if f == Markdown {
 		return ".md"
@@ -36,7 +39,8 @@ func (f Format) Extension() string {
 	return "." + string(f)
 }
 
-// Options say what is exported. nil stands for the zero value.
+// Options configures what is exported. A nil pointer stands for the zero value, which exports
+// the whole conversation.
 type Options struct {
 	System      bool // also the CLI's own notes: compactions, slash commands, errors of the API
 	NoThinking  bool // without what the model thought

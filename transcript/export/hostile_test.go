@@ -130,7 +130,7 @@ func TestGrowth(t *testing.T) {
 }
 
 // export.TestAgentsOnce finds every subagent once, in the call that started it, or, where they
-// are nested too deep, behind.
+// are nested too deep, at the end.
 func TestAgentsOnce(t *testing.T) {
 	for _, name := range []string{"agents of one call", "agents in agents", "calls"} {
 		s := hostile[name](t, 40*8)

@@ -32,8 +32,8 @@ var page = sync.OnceValue(func() *template.Template {
 	}).Parse(pageText))
 })
 
-// picture is the address of an image that is in the document itself; "" for what is
-// no image that a browser shows.
+// picture is the address of an image that is in the document itself; "" for what is not an
+// image that a browser shows.
 func picture(p part) template.URL {
 	switch p.Text {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":

@@ -26,8 +26,8 @@ func openLink(w util.BufWriter, address string) {
 }
 
 // allowed reports whether a page may have a link to an address: a page on the web, a
-// mail, a place in the page itself. Everything else could run something, or open a file
-// of whoever reads the page.
+// mail, a place in the page itself. Everything else could run something, or open a file of the
+// reader of the page.
 func allowed(address string) bool {
 	if strings.HasPrefix(address, "#") {
 		return !strings.ContainsFunc(address, unseen)

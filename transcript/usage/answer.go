@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Answer is one answer of a model, as the ledger counts it.
+// Answer is one answer of a model as the ledger counts it, with its tokens, whatever number of
+// lines repeat it.
 type Answer struct {
-	Provider string // the agent: Claude, or as Add was told
+	Provider string // the agent: Claude, or the one that was passed to Add
 	Time     time.Time
 	Session  string // that it was written in first
 	Project  string // the directory of the session

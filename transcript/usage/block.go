@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// BlockLength is how long a block is: what subscriptions count their limits in.
+// BlockLength is the length of a block: the period in which subscriptions count the use of
+// their short limit.
 const BlockLength = 5 * time.Hour
 
 // Block is five hours of work. It begins at the full hour, in UTC, of its first
-// answer; the next block begins with the first answer behind its end, or behind a
-// pause of five hours.
+// answer; the next block begins with the first answer after its end, or after a pause of five
+// hours.
 type Block struct {
 	Start, End  time.Time
 	First, Last time.Time // of the answers
@@ -25,8 +26,8 @@ type Block struct {
 // Burn is how fast tokens were used, from the first answer of a block to the last.
 type Burn struct {
 	TokensPerMinute float64
-	// WithoutCache is the rate of input and output alone, which says more about how
-	// busy somebody was.
+	// WithoutCache is the rate of input and output alone, which is a better measure of how much
+	// work was done.
 	WithoutCache float64
 	CostPerHour  float64
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 )
 
-// cursor walks over one line of JSON without decoding what nobody asks for. Only
-// the structure is looked at: a line that a JSON decoder refuses may pass, one that
-// is cut off never does.
+// cursor walks over one line of JSON and decodes only what is asked for. Only the structure is
+// looked at: a line that a JSON decoder refuses may pass, one that is cut off never does.
 type cursor struct {
 	b      []byte
 	i      int
-	broken bool // the text ended or was no JSON; every method then stops at once
+	broken bool // the text ended or was not JSON; every method then stops at once
 }
 
 func (c *cursor) space() {

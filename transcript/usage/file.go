@@ -25,13 +25,13 @@ type file struct {
 	provider string // of answers that are in no transcript; the file is then none
 	size     int64
 	offset   int64 // everything before it has been read
-	passing  bool  // offset is inside of a line that nobody needs
+	passing  bool  // offset is inside of a line that is not needed
 	torn     bool  // the last line is cut off
 
 	born        int64 // the first time in it
 	cwd         string
 	bill        *bill // the last one
-	sinceBill   int   // lines of answers behind it
+	sinceBill   int   // lines of answers after it
 	compactions int
 }
 
@@ -122,7 +122,7 @@ func firstTime(b []byte) int64 {
 }
 
 // lines reads the whole lines of b, which begins at f.offset, and returns how much
-// of it they are. A line that nobody needs is passed without having to be whole.
+// of it they are. A line that is not needed is passed without having to be whole.
 func (r *reader) lines(f *file, b []byte) (used int) {
 	for used < len(b) {
 		rest := b[used:]
@@ -166,7 +166,7 @@ func (r *reader) tail(f *file, rest []byte) {
 	f.offset += int64(len(rest))
 }
 
-// whole reads a line. The offset is that of the line behind f.offset.
+// whole reads a line. The offset is that of the line after f.offset.
 func (r *reader) whole(f *file, line []byte, offset int64) {
 	e := &r.line
 	switch {

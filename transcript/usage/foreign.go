@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Claude is the provider of the answers that [Scan] finds.
+// Claude is the name of the provider whose answers [Scan] finds. Answers of other agents come
+// from [Ledger.Add].
 const Claude = "claude"
 
 // New returns an empty ledger without transcripts, for answers of other agents alone. Its
@@ -56,7 +57,8 @@ func (l *Ledger) providerOf(e *entry) string {
 	return Claude
 }
 
-// Providers are the agents that the ledger has answers of, in order.
+// Providers returns the names of the agents that the ledger has answers of, in alphabetical
+// order.
 func (l *Ledger) Providers() []string {
 	found := map[string]bool{}
 	for i := range l.entries.n {

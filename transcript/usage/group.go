@@ -45,7 +45,7 @@ func timeKey(by By, t time.Time, weekStart time.Weekday) string {
 	return t.Format(time.DateOnly)
 }
 
-// start is when the time of a key begins; zero for a key that is no time.
+// start is when the time of a key begins; zero for a key that is not a time.
 func start(by By, k string, v View) time.Time {
 	layout := ""
 	switch by {

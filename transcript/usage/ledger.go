@@ -31,13 +31,14 @@ type sharer struct {
 	session uint32
 }
 
-// Stats says what a ledger was made from.
+// Stats describes what a ledger was made from: files, bytes and lines, and the problems that
+// were met.
 type Stats struct {
 	Files    int
 	Bytes    int64
 	Answers  int   // each counted once
 	Lines    int64 // of answers: how often the same was written
-	BadLines int64 // that are no JSON or were cut off
+	BadLines int64 // that are not JSON or were cut off
 	Problems []error
 }
 
@@ -45,7 +46,8 @@ func newLedger(o Options) *Ledger {
 	return &Ledger{options: o, names: newNames(), byPath: map[string]*file{}, index: map[key]int32{}, copies: map[sharer]struct{}{}}
 }
 
-// Stats says what the ledger was made from, as of the last scan.
+// Stats returns what the ledger was made from, as of the last scan. The problems are part of
+// it.
 func (l *Ledger) Stats() Stats {
 	s := l.stats
 	s.Files = len(l.byPath)
@@ -94,8 +96,8 @@ func (l *Ledger) betterNumbers(a, b *entry) bool {
 }
 
 // firstPlace orders two lines of one answer by where it was written first: in the
-// main conversation, in a session that is no fork, in the file that was begun
-// first, at the first time.
+// main conversation, in a session that is not a fork, in the file that was begun first, at the
+// first time.
 func (l *Ledger) firstPlace(a, b *entry) bool {
 	for _, f := range []flags{sidechain, forked} {
 		if a.has(f) != b.has(f) {

@@ -99,8 +99,7 @@ type entryLine struct {
 	bill *bill
 }
 
-// parse reads a whole line. It reports false for one that is no JSON object, or cut
-// off.
+// parse reads a whole line. It reports false for one that is not a JSON object, or is cut off.
 func (e *entryLine) parse(line []byte) bool {
 	*e = entryLine{}
 	c := cursor{b: line}
@@ -224,7 +223,7 @@ func (e *entryLine) usage(c *cursor) {
 			c.skip()
 		}
 	}
-	// Whoever does not say for how long writes for five minutes.
+	// A writer that gives no time writes for five minutes.
 	if rest := written - e.used.CacheWrite(); rest > 0 {
 		e.used.CacheWrite5m += rest
 	}

@@ -24,7 +24,8 @@ type Rates struct {
 	WebSearch    float64 `json:"webSearch"`
 }
 
-// Price is what a model costs.
+// Price holds the rates of a model: the usual ones, and those of fast mode and of long prompts
+// where they differ.
 type Price struct {
 	Rates
 	// Fast are the rates of fast mode; nil where there are none, so that fast answers

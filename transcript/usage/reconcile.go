@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Why says where the difference between a session's bill and the ledger comes from.
+// Why is the reason for a difference between the bill of a session and the ledger, as far as it
+// is known.
 type Why string
 
-// Where a difference comes from. Several may hold at a time; the first that does is
-// told.
+// Where a difference comes from. Several may hold at a time; the first that does is reported.
 const (
-	// WhyEqual is no difference.
+	// WhyEqual means that the bill and the ledger agree, so that there is nothing to explain.
 	WhyEqual Why = "equal"
-	// WhyUnbilled are answers behind the last bill: the session goes on, or the CLI
-	// was killed before it wrote one.
-	WhyUnbilled Why = "answers behind the last bill"
+	// WhyUnbilled means that there are answers after the last bill: the session goes on, or the
+	// CLI was killed before it wrote one.
+	WhyUnbilled Why = "answers after the last bill"
 	// WhyBroken are answers that were stopped while they came: the transcript has what
 	// they had used by then, the bill has nothing.
 	WhyBroken Why = "answers broken off, not on the bill"
@@ -28,13 +28,17 @@ const (
 	// WhyInherited is what a fork's bill took over from the session that it was made
 	// of and has no lines of: the work of subagents.
 	WhyInherited Why = "taken over from the forked session"
-	// WhyUnpriced is a model that only one of the two has a price for.
+	// WhyUnpriced means that the bill and the ledger differ by a model that only one of them
+	// has a price for.
 	WhyUnpriced Why = "a model without a price"
-	// WhyPrices are equal tokens at different prices.
+	// WhyPrices means that both count the same tokens but at different prices, as after a
+	// change of prices.
 	WhyPrices Why = "other prices"
-	// WhyMissing are answers on the bill whose files are gone or cannot be read.
+	// WhyMissing means that the bill has answers which the ledger has not, because their files
+	// are gone or cannot be read.
 	WhyMissing Why = "on the bill, not in the transcript"
-	// WhyMore are answers that the bill does not have, for no known reason.
+	// WhyMore means that the ledger has answers that the bill does not have, for a reason that
+	// is not known.
 	WhyMore Why = "in the transcript, not on the bill"
 )
 
@@ -51,17 +55,20 @@ type Bill struct {
 	Why     Why
 }
 
-// Difference is what the bill has more than the ledger, in dollars.
+// Difference returns by how much the bill exceeds the ledger, in dollars. It is negative if the
+// ledger has more.
 func (b *Bill) Difference() float64 { return b.Billed.Cost - b.Ledger.Cost }
 
-// Reconciliation is all bills beside the ledger.
+// Reconciliation compares the bills of all sessions with the ledger, and counts the reasons for
+// their differences.
 type Reconciliation struct {
 	Bills    []Bill      // of all sessions that have one, the largest difference first
 	Without  int         // sessions that have none: old CLIs wrote none
 	ByReason map[Why]int // how many bills there are of each
 }
 
-// Different are the bills that are not equal.
+// Different returns the bills that do not agree with the ledger, in their order: the largest
+// difference first.
 func (r *Reconciliation) Different() []Bill {
 	return slices.DeleteFunc(slices.Clone(r.Bills), func(b Bill) bool { return b.Why == WhyEqual })
 }

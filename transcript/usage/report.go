@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// By says what a report adds up by.
+// By is what the rows of a report stand for: a period of time, a session, a project and so on.
 type By string
 
-// What a report may add up by.
+// The kinds of rows that a report may have. Periods begin in the time zone of the [View].
 const (
 	ByHour    By = "hour"
 	ByDay     By = "day"
@@ -30,8 +30,8 @@ type View struct {
 	Prices    *Prices        // nil is DefaultPrices
 	Location  *time.Location // of days, weeks and months; nil is time.Local
 	WeekStart time.Weekday   // the zero value is Sunday
-	Since     time.Time      // answers from then on; zero is no limit
-	Until     time.Time      // answers before then; zero is no limit
+	Since     time.Time      // answers from then on; zero means no limit
+	Until     time.Time      // answers before then; zero means no limit
 	Project   string         // answers of the project of this directory or name; "" is all
 	Session   string         // answers of this session; "" is all
 	Model     string         // answers of this model; "" is all
@@ -48,7 +48,8 @@ func (v View) withDefaults() View {
 	return v
 }
 
-// Sum is what a number of answers used and cost.
+// Sum is what a number of answers used and cost. Models without a price are listed, since the
+// cost leaves them out.
 type Sum struct {
 	Tokens
 	Answers  int
@@ -57,7 +58,8 @@ type Sum struct {
 	Missing  []string // the models without a price
 }
 
-// Row is one line of a report: the answers of one agent.
+// Row is one line of a report: the answers of one agent that share a key, added up and by
+// model.
 type Row struct {
 	Key         string    // what the report adds up by: 2026-01-31, a session's id, …
 	Provider    string    // the agent; "" of the total
@@ -69,16 +71,16 @@ type Row struct {
 	Sessions int
 }
 
-// ModelRow is the part of a model in a row.
+// ModelRow is the part of one model in a [Row]: its name, and what its answers used and cost.
 type ModelRow struct {
 	Model string
 	Sum
 }
 
-// Report is a ledger added up.
+// Report is a ledger added up: a row for each key and agent that has answers, and the total.
 type Report struct {
 	By    By
-	Rows  []Row // by time, or by cost where the rows are no times
+	Rows  []Row // by time, or by cost where the rows are not times
 	Total Row
 }
 
@@ -118,7 +120,8 @@ func (t *tally) add(e *entry, long bool) {
 	t.first, t.last = min(t.first, e.at), max(t.last, e.at)
 }
 
-// Report adds up the answers of a view.
+// Report adds up the answers that the view selects, by the given key. It does not change the
+// ledger.
 func (l *Ledger) Report(by By, v View) *Report {
 	v = v.withDefaults()
 	keep, long, name := l.filter(v), l.longPrompts(v.Prices), l.keys(by, v)

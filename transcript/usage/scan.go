@@ -15,10 +15,12 @@ import (
 	"sync/atomic"
 )
 
-// ErrNoSessions is a scan that found no directory with sessions.
+// ErrNoSessions is returned when a scan finds no directory with sessions, as opposed to
+// directories that are empty.
 var ErrNoSessions = errors.New("usage: no directory with sessions")
 
-// Options say what is scanned. The zero value is what the CLI would use.
+// Options configures what is scanned and how. The zero value scans the configuration
+// directories that the CLI would use.
 type Options struct {
 	// ConfigDirs are configuration directories of the CLI, each with a directory
 	// projects. None means [ConfigDirs].

@@ -47,7 +47,8 @@ func (c *Converter) Prompt(uuid string, blocks []ui.Content) []ui.Event {
 	return c.out
 }
 
-// Turn returns the events of the begin of a turn.
+// Turn returns the events for the start of a turn. Without the id of a prompt the turn gets a
+// number.
 func (c *Converter) Turn(prompt string) []ui.Event {
 	c.begin()
 	c.turns++
@@ -59,7 +60,8 @@ func (c *Converter) Turn(prompt string) []ui.Event {
 	return c.out
 }
 
-// Update returns the events of a session update.
+// Update returns the events of one session update of the agent. Updates of unknown kinds become
+// unknown events.
 func (c *Converter) Update(u *acp.SessionUpdate) []ui.Event {
 	c.begin()
 	if c.known == nil {

@@ -116,14 +116,15 @@ func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []ui.
 	return c.out
 }
 
-// Resolve returns the event of an answer to a request for permission.
+// Resolve returns the event for the answer to a request for permission, which ends the request
+// with this id.
 func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message string) []ui.Event {
 	c.begin()
 	c.emit(&ui.PermissionResolved{RequestID: requestID, ToolUseID: toolUseID, Behavior: behavior, Scope: scope, Message: message})
 	return c.out
 }
 
-// Elicit returns the event of a form or a link.
+// Elicit returns the event for a form or a link with which the agent asks the user something.
 func (c *Converter) Elicit(requestID string, r *acp.CreateElicitationRequest) []ui.Event {
 	c.begin()
 	ev := &ui.QuestionRequest{Kind: ui.QuestionElicitation, RequestID: requestID, Message: r.Message, Mode: r.Mode, Data: encoded(r)}
@@ -137,7 +138,8 @@ func (c *Converter) Elicit(requestID string, r *acp.CreateElicitationRequest) []
 	return c.out
 }
 
-// Answered returns the event of an answer to a form or a link.
+// Answered returns the event for the answer to a form or a link, which ends the request with
+// this id.
 func (c *Converter) Answered(requestID, action string, content ui.JSON) []ui.Event {
 	c.begin()
 	c.emit(&ui.QuestionResolved{RequestID: requestID, Action: action, Answers: content})
@@ -163,7 +165,7 @@ func (c *Converter) End(reason string, usage ui.JSON, failed string) []ui.Event 
 	return c.out
 }
 
-// Stop returns the events that end what is open when the agent has ended.
+// Stop returns the events that end the open message and its blocks when the agent has ended.
 func (c *Converter) Stop() []ui.Event {
 	c.begin()
 	c.endMessage()

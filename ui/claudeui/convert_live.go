@@ -306,7 +306,7 @@ type lineKeys struct {
 	seen map[string]int
 }
 
-// next returns the key of the next block of the line. A block that cannot be told from
+// next returns the key of the next block of the line. A block that cannot be distinguished from
 // others has none.
 func (l *lineKeys) next(content *ui.Content) wholeKey {
 	if ui.IsTool(content.Type) {

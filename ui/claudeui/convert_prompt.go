@@ -203,7 +203,7 @@ func texts(list ui.JSON) []string {
 	return all
 }
 
-// places says how long a change of permissions holds.
+// places is the time for which a change of permissions holds.
 var places = map[string]string{
 	"session": "for this session", "localSettings": "in this project, for you", "projectSettings": "in this project, for everyone",
 	"userSettings": "in all projects", "cliArg": "for this session",

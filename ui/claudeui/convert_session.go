@@ -39,7 +39,7 @@ func (c *Converter) init(h ui.Header, raw ui.JSON, m *message.Init) {
 	c.session.begun = true
 }
 
-// changed shows what is not as it was. What a session begins with is no change.
+// changed shows what is not as it was. What a session begins with is not a change.
 func (c *Converter) changed(h ui.Header, info *ui.SessionInfo) {
 	s, ev := &c.session, &ui.SessionInfo{Header: h}
 	update := func(known *string, now *string) *string {

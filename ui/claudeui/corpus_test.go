@@ -67,7 +67,7 @@ func stdoutFiles(tb testing.TB, dir string) []string {
 	return append([]string{filepath.Join(dir, "stdout.jsonl")}, more...)
 }
 
-// decode decodes lines as the SDK does: one that is no JSON object is no message.
+// decode decodes lines as the SDK does: one that is not a JSON object is not a message.
 func decode(lines []string) []message.Message {
 	var messages []message.Message
 	for _, line := range lines {

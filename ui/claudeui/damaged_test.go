@@ -39,7 +39,7 @@ func TestProperty_damaged(t *testing.T) {
 		checkPairs(t, run)
 		checkRoundTrip(t, run)
 		if sharesTools(run.conv) {
-			continue // which of two calls with one id a result is for nobody can know
+			continue // it cannot be known which of two calls with one id a result is for
 		}
 		name := fmt.Sprintf("session %d", seed)
 		cases = append(cases, nodefold.Case{Name: name, Messages: run.lines})

@@ -196,7 +196,7 @@ func TestFold_unknownInNode(t *testing.T) {
 	}
 }
 
-// Texts that are no message of today come out of the decoder as unknown.
+// Texts that are not messages of today come out of the decoder as unknown.
 func TestDecodeInNode(t *testing.T) {
 	c := nodefold.Case{Messages: []json.RawMessage{[]byte(`"{"`), []byte(`"7"`), []byte(`"{\"type\":\"newer\",\"x\":1}"`),
 		[]byte(`"{\"type\":\"toString\"}"`), []byte(`"{\"type\":\"session_state\",\"state\":\"idle\"}"`)}}
@@ -285,7 +285,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	for range claudeui.Events(messages(`{"type":"keep_alive"}`, `{"type":"x"}`), claude.Text("hi")) {
-		break // leaving early is no mistake
+		break // leaving early is not a mistake
 	}
 }
 

@@ -36,7 +36,7 @@ func FuzzFold(f *testing.F) {
 		checkRoundTrip(t, r)
 		state := canonical(t, r.conv)
 		if sharesTools(r.conv) {
-			return // which of two calls with one id a result is for nobody can know
+			return // it cannot be known which of two calls with one id a result is for
 		}
 		if got := foldCut(t, r.events, cut); canonicalText(t, got) != state {
 			t.Errorf("cut at %d (-whole +cut):\n%s", cut, diffJSON(t, state, got))

@@ -14,8 +14,8 @@ type genLine struct {
 }
 
 // generator makes sessions as the CLI writes them: several subagents at once, tools in
-// parallel, retries, interrupts, compaction, kinds that nobody knows. The same seed
-// gives the same session.
+// parallel, retries, interrupts, compaction, unknown kinds. The same seed gives the same
+// session.
 type generator struct {
 	r       *rand.Rand
 	actors  []*actor // each has its lines in order; those of several interleave
@@ -27,7 +27,7 @@ type generator struct {
 type actor struct {
 	parent string
 	lines  []genLine
-	after  map[int]*actor // actors that begin behind a line
+	after  map[int]*actor // actors that begin after a line
 	n      int            // counts messages: threads share their ids
 }
 
@@ -138,7 +138,7 @@ func (g *generator) result(a *actor, subtype string, isError bool) {
 		subtype, isError, g.id(), g.uuid(), g.id())
 }
 
-// answer is one answer of the model; depth says how deep subagents may go.
+// answer is one answer of the model; depth is how deep subagents may nest.
 func (g *generator) answer(a *actor, depth int) {
 	id := g.start(a)
 	var tools []string
@@ -226,7 +226,7 @@ func (g *generator) whole(a *actor, id string, index int, start, whole string, d
 	a.event(id, `"type":"content_block_start","index":%d,"content_block":%s`, index, start)
 	for i, d := range deltas {
 		if i == len(deltas)-1 && g.r.IntN(8) == 0 {
-			late = append(late, d) // behind the whole line, where it must add nothing
+			late = append(late, d) // after the whole line, where it must add nothing
 			continue
 		}
 		a.event(id, `"type":"content_block_delta","index":%d,"delta":%s`, index, d)

@@ -16,7 +16,7 @@ type blockKey struct {
 }
 
 // checkPairs checks that each start has its stop, that deltas stand between the two,
-// and that the end of a message comes behind those of its blocks, as two messages.
+// and that the end of a message comes after those of its blocks, as two messages.
 func checkPairs(t *testing.T, r *run) {
 	t.Helper()
 	messages, blocks := map[blockKey]bool{}, map[blockKey]bool{}

@@ -114,7 +114,7 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// An answer says how long it holds.
+// An answer has a time for which it holds.
 func TestAnswer_scope(t *testing.T) {
 	for response, want := range map[string]string{
 		`{"behavior":"allow"}`: "allow ",

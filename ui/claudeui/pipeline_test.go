@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/ui/claudeui"
 )
 
-// step is one thing that a converter is told: a line of the CLI, or one to it.
+// step is one thing that a converter is given: a line of the CLI, or one to it.
 type step struct {
 	in   bool
 	line string

@@ -121,7 +121,7 @@ func uniqueCases(cases []nodefold.Case) []nodefold.Case {
 	})
 }
 
-// foldCut folds events with the state encoded and decoded behind some of them.
+// foldCut folds events with the state encoded and decoded after some of them.
 func foldCut(t *testing.T, events []ui.Event, cut int) string {
 	t.Helper()
 	conv := &ui.Conversation{}

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Provider is the provider in the events.
+// Provider is the name of the provider in the events that this package makes, and in the
+// sessions of a server.
 const Provider = "codex"
 
 // Converter makes events from the lines of one thread and its subagents, in their order.
@@ -71,7 +72,8 @@ func (c *Converter) Server(l item.Line) []ui.Event {
 	return c.out
 }
 
-// Client returns the events of what the client said.
+// Client returns the events of a line that the client sent: a prompt, or the answer to a
+// request of the agent.
 func (c *Converter) Client(l item.Line) []ui.Event {
 	c.begin()
 	switch l := l.(type) {
@@ -285,7 +287,8 @@ func (c *Converter) started(call *item.Call, r *item.Response) {
 	}
 }
 
-// Turns returns the events of turns that were read back.
+// Turns returns the events of turns that were read back from a thread, as if they had just
+// happened.
 func (c *Converter) Turns(threadID string, turns []item.Turn) []ui.Event {
 	if c.ThreadID == "" {
 		c.ThreadID = threadID

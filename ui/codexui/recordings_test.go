@@ -59,7 +59,7 @@ func convert(t *testing.T, lines []codexrec.Line, thread string) *run {
 	return r
 }
 
-// roots returns the threads of a recording that are no subagents.
+// roots returns the threads of a recording that are not subagents.
 func roots(t *testing.T, lines []codexrec.Line) []string {
 	t.Helper()
 	var list []string

@@ -16,7 +16,8 @@ type ask struct {
 	secret     map[string]bool // questions whose answers are not to be shown
 }
 
-// RequestID is the id of a request in the events.
+// RequestID returns the id that a request of the agent has in the events, made from its id on
+// the wire.
 func RequestID(id item.JSON) string { return "codex-" + string(id) }
 
 // request gives a request of the server.

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// The kinds of an [Entry].
+// The kinds of an [Entry]: what a person or the model said, a thought, a tool call, or a note.
 const (
 	User      = "user"
 	Assistant = "assistant"
@@ -16,7 +16,7 @@ const (
 	Note      = "note" // a compaction, an error, something that is not known
 )
 
-// Entry is one thing that was said or done.
+// Entry is one thing that was said or done in a conversation, in the order of the conversation.
 type Entry struct {
 	Kind  string
 	Depth int    // 0 is the conversation itself, 1 a subagent of it, and so on
@@ -33,7 +33,7 @@ type Entry struct {
 const maxDepth = 20
 
 // Entries returns what was said and done, in order, a subagent's after the call that started
-// it. Texts are as they came: whoever shows them cleans them.
+// it. Texts are as they came: a program that shows them must clean them.
 func Entries(c *ui.Conversation) []Entry {
 	w := &walker{c: c, seen: map[string]bool{}}
 	w.thread("", 0)
@@ -72,7 +72,7 @@ func (w *walker) thread(parent string, depth int) {
 
 func (w *walker) add(e Entry) { w.list = append(w.list, e) }
 
-// result adds how a turn failed; one that did not has been told.
+// result adds the reason why a turn failed; the answer of one that did not is there already.
 func (w *walker) result(r *ui.Result, depth int) {
 	if r.IsError {
 		w.add(Entry{Kind: Note, Depth: depth, ID: r.UUID, Text: strings.Join(append([]string{"The turn ended: " + r.Subtype}, r.Errors...), "\n")})
@@ -142,7 +142,8 @@ func plain(j ui.JSON) string {
 	return strings.Join(parts, "\n")
 }
 
-// Options say what [Markdown] writes. The zero value is everything.
+// Options configures what [Markdown] writes. The zero value writes everything: thoughts, tools
+// with their whole output, and subagents.
 type Options struct {
 	NoThinking  bool
 	NoTools     bool
@@ -150,7 +151,8 @@ type Options struct {
 	Output      int // the most bytes of a tool's output; 0 is all
 }
 
-// Wants reports whether an entry is written.
+// Wants reports whether the options select an entry. Outputs that are too long are cut
+// elsewhere, not left out.
 func (o Options) Wants(e *Entry) bool {
 	return !(e.Kind == Thinking && o.NoThinking || e.Kind == Tool && o.NoTools || e.Depth > 0 && o.NoSubagents)
 }
@@ -183,7 +185,7 @@ func (e *Entry) Heading() string {
 	return strings.Repeat("#", min(2+e.Depth, 6)) + " Subagent"
 }
 
-// Markdown is the entry itself, with at most so many bytes of a tool's output; 0 is all.
+// Markdown is the entry itself, with at most output bytes of a tool's output; 0 is all.
 func (e *Entry) Markdown(output int) string {
 	switch e.Kind {
 	case Thinking:

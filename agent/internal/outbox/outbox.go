@@ -15,7 +15,7 @@ import (
 // state of the session too. [New] makes one.
 type Box struct {
 	Mu      sync.Mutex
-	Changed *sync.Cond // on Mu; to be told of every change
+	Changed *sync.Cond // on Mu; to be notified of every change
 	Queue   []ui.Event // the oldest first
 	Over    bool       // there will be no more
 	Err     error      // what the events end with; nil is a good end

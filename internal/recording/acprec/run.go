@@ -85,7 +85,7 @@ func (r *Runner) Run(ctx context.Context, name string, script Script) (*Result, 
 	return &Result{Timeline: run.timeline, Requests: run.api.Requests(), Stderr: run.stderr.String(), Dir: run.dir}, err
 }
 
-// Prepare makes the directories and the API of a run that is not begun. Whoever does not
+// Prepare makes the directories and the API of a run that is not begun. A caller that does not
 // run it closes it.
 func (r *Runner) Prepare(name string, script Script) (*Run, error) {
 	dir := filepath.Join(r.Dir, name)

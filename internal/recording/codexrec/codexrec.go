@@ -1,5 +1,5 @@
 // Package codexrec reads recordings of `codex app-server`: what client and server wrote in
-// a scenario, and the session files that it left behind. It is test support.
+// a scenario, and the session files that it wrote. It is test support.
 package codexrec
 
 import (

@@ -33,9 +33,8 @@ func Unsafe(r rune) bool {
 		r == lookOpen || r == lookClose
 }
 
-// A look stands in a text between these two, which are no characters, until Terminal
-// makes an escape sequence of it. So nothing that others wrote can be one: at worst
-// it has a colour.
+// A look stands in a text between these two, which are not characters, until Terminal makes an
+// escape sequence of it. So nothing that others wrote can be one: at worst it has a colour.
 const (
 	lookOpen  = '\uFDD0'
 	lookClose = '\uFDD1'

@@ -25,7 +25,7 @@ func (p Patient) binary(path string) Check {
 func describe(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
-		return "cannot be read, which is no harm"
+		return "cannot be read, which does no harm"
 	}
 	defer f.Close()
 	if line := shebang(f); line != "" {

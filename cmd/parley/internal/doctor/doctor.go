@@ -134,7 +134,7 @@ func judgeVersion(version string, err error) Check {
 }
 
 // credentialNames are variables that hold credentials, or say where they come
-// from. Their values are nobody's business.
+// from. Their values are private.
 var credentialNames = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
 	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",

@@ -77,8 +77,7 @@ func (b *Buffer) lineEnd() int {
 	return i
 }
 
-// step is the rune before (-1) or behind (1) the cursor with the marks that
-// belong to it.
+// step is the rune before (-1) or after (1) the cursor with the marks that belong to it.
 func (b *Buffer) step(by int) int {
 	i := b.pos + by
 	for i > 0 && i < len(b.text) && cell.RuneWidth(b.text[i]) == 0 {
@@ -159,8 +158,8 @@ func (b *Buffer) vertical(by int) bool {
 	return true
 }
 
-// Rows lays the text out in rows of so many columns behind a prompt of its own
-// for the first line and one for the others, and says where the cursor is.
+// Rows lays the text out in rows of so many columns, after one prompt for the first line and
+// another for the rest, and returns the place of the cursor.
 func (b *Buffer) Rows(first, rest string, columns int) (rows []string, row, column int) {
 	var cur strings.Builder
 	used := 0

@@ -84,7 +84,7 @@ func (r *renderer) plain(n ast.Node) string {
 	return strings.ReplaceAll(b.String(), "\n", " ")
 }
 
-// link is a text with its address behind it, where that says more.
+// link is a text with its address after it, where that adds something.
 func (r *renderer) link(text line, address, look string) line {
 	var shown strings.Builder
 	for _, g := range text {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
-// Style says how Markdown is rendered.
+// Style configures how Markdown is rendered.
 type Style struct {
 	// Columns is the width of the terminal; 0 is 80.
 	Columns int

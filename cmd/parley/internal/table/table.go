@@ -20,7 +20,7 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	Total   []string // a last row behind a line; nil for none
+	Total   []string // a last row below a line; nil for none
 }
 
 // Style paints parts of a table; nil functions leave them as they are.
@@ -28,8 +28,8 @@ type Style struct{ Title, Rule, Total func(string) string }
 
 const gap = "  "
 
-// Render lays the table out in so many columns; 0 is no limit. What cannot be made
-// to fit is cut off on the right. There is no space at the end of a line.
+// Render lays the table out in so many columns; 0 means no limit. What cannot be made to fit is
+// cut off on the right. There is no space at the end of a line.
 func (t *Table) Render(width int, style Style) []string {
 	shown, widths := t.fit(width)
 	lines := []string{paint(style.Title, t.line(shown, widths, t.titles()))}
