@@ -31,7 +31,7 @@ run: build ## serve sessions of agents, simulated ones where none is installed (
 
 build: ## build bin/parley
 	@scripts/preflight go
-	go build -trimpath -o bin/ ./cmd/parley
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/parley
 
 test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests with the race detector
 	@echo '== go test'

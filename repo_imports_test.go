@@ -53,6 +53,7 @@ var (
 var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/deadline"},
+	{pkg: "internal/footprint"},
 	{pkg: "internal/proc", own: []string{"spawn"}},
 	{pkg: "internal/jsonwire"},
 	{pkg: "internal/redact"},
@@ -89,9 +90,10 @@ var importRules = []importRule{
 
 	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
 	{
-		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact"}, belowUI...),
+		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact", "transcript/export/internal/lexers"}, belowUI...),
 		modules: []string{"github.com/alecthomas/chroma/v2", "github.com/yuin/goldmark"},
 	},
+	{pkg: "transcript/export/internal/lexers/...", modules: []string{"github.com/alecthomas/chroma/v2"}},
 	{pkg: "transcript/usage", own: append([]string{"transcript"}, belowUI...)},
 	{pkg: "codex/item", own: []string{"internal/jsonwire"}},
 	{pkg: "codex/rollout", own: []string{"codex/item", "internal/jsonwire", "internal/ndjson", "internal/regular"}, modules: []string{"github.com/klauspost/compress"}},
@@ -100,7 +102,7 @@ var importRules = []importRule{
 	{pkg: "agent/codexagent", own: []string{"agent", "agent/internal/outbox", "codex/...", "ui", "ui/codexui", "ui/prose", "internal/jsonwire", "internal/ndjson"}},
 	{pkg: "agent/claudeagent", own: []string{"agent", "agent/internal/outbox", "claude/...", "claudepool", "transcript/...", "ui", "ui/claudeui", "internal/..."}},
 	{pkg: "agent/simagent", own: []string{"agent", "agent/claudeagent", "claude/...", "claudetest", "spawn", "ui", "internal/sim"}},
-	{pkg: "acp", own: append([]string{"agent", "ui", "internal/jsonrpc"}, wire...)},
+	{pkg: "acp", own: append([]string{"agent", "ui", "internal/jsonrpc", "internal/regular"}, wire...)},
 	{pkg: "agent/acpagent", own: append([]string{"acp", "agent", "agent/internal/outbox", "ui", "ui/acpui", "spawn", "internal/jsonrpc", "internal/deadline"}, wire...)},
 	{pkg: "agent/serveragent", own: []string{"agent", "agent/internal/outbox", "client", "rpc", "ui"}},
 	{pkg: "ui/acpui", own: []string{"acp", "ui", "internal/jsonwire"}, noStd: impure},
@@ -120,9 +122,10 @@ var importRules = []importRule{
 	{pkg: "agent/agenttest", own: append([]string{"agent", "ui"}, belowUI...)},
 	{
 		pkg:     "server/...",
-		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "workspace", "contextref", "internal/schema"}, wire...),
+		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "workspace", "contextref", "webhook", "internal/schema"}, wire...),
 		modules: []string{"github.com/coder/websocket", "github.com/prometheus/client_golang", otel, jsonSchema},
 	},
+	{pkg: "webhook"},
 	{pkg: "client", own: append([]string{"rpc", "ui"}, wire...), modules: []string{"github.com/coder/websocket"}},
 
 	{pkg: "cmd/...", own: []string{"..."}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", otel, "github.com/yuin/goldmark", "golang.org/x/term"}},

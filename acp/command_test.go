@@ -44,6 +44,20 @@ func parley(tb testing.TB) string {
 	return built.path
 }
 
+// slots bounds how many agents with a CLI run at once.
+var slots = make(chan struct{}, 4)
+
+// begin waits for a slot, which the test has until its end.
+func begin(t *testing.T) {
+	t.Helper()
+	select {
+	case slots <- struct{}{}:
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
+	t.Cleanup(func() { <-slots })
+}
+
 // runner runs scripts against parley acp with the real CLI.
 func runner(tb testing.TB, args ...string) *acprec.Runner {
 	tb.Helper()

@@ -55,7 +55,11 @@ const (
 func (c *config) read(live agent.Session, o agent.Options) {
 	if m, ok := live.(agent.ModeSetter); ok {
 		c.modes = slices.Clone(m.Modes())
-		c.mode = cmp.Or(c.mode, o.Mode, defaultValue)
+		own := ""
+		if teller, ok := live.(interface{ Mode() string }); ok { // it goes on elsewhere and may be in any
+			own = teller.Mode()
+		}
+		c.mode = cmp.Or(c.mode, own, o.Mode, defaultValue)
 	}
 	_, c.tunes = live.(agent.Tuner)
 	if catalog, ok := live.(agent.Catalog); ok {

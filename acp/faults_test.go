@@ -30,9 +30,11 @@ const bashTouch = `{"blocks":[{"tool_use":{"name":"Bash","input":{"command":"tou
 // TestFaults has scripts for those faults of the reference adapter that no recording of the
 // corpus shows.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	r := runner(t)
 	fold := func(t *testing.T, name string, s acprec.Script) *acprec.View {
 		t.Helper()
+		begin(t)
 		result, err := r.Run(t.Context(), name, s)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, stderr(result))

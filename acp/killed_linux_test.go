@@ -37,6 +37,7 @@ HAPPENS
 // TestKilled lets an editor, a CLI and an agent die in mid turn. The runner fails if a
 // process is left; the session is loaded again with everything that was said.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	again := `{"do":"request","as":"i2","method":"initialize","params":{"protocolVersion":1}},`
 	tests := map[string]string{
 		"editor": `{"do":"restart"},` + again,
@@ -47,6 +48,7 @@ func TestKilled(t *testing.T) {
 	for name, happens := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			begin(t)
 			result, err := r.Run(t.Context(), "killed_"+name, heldScript(t, happens))
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stderr(result))

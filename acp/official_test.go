@@ -24,6 +24,7 @@ var official = map[string][]string{
 // TestOfficialClient drives parley acp with the official client library, which checks every
 // message by itself.
 func TestOfficialClient(t *testing.T) {
+	t.Parallel()
 	sdk := acpclient.Require(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -34,7 +35,6 @@ func TestOfficialClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := make(chan struct{}, 2)
 	for _, s := range all {
 		want, ok := official[s.Name]
 		if !ok {
@@ -42,8 +42,7 @@ func TestOfficialClient(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			limit <- struct{}{}
-			defer func() { <-limit }()
+			begin(t)
 			got := driveOfficial(t, r, &s, node, sdk)
 			if len(got.Complaints) > 0 || got.Code != 0 {
 				t.Errorf("the library complains: %v; the agent ended with %d", got.Complaints, got.Code)

@@ -12,6 +12,7 @@ import (
 // TestAgentOverTheProtocol runs the acceptance suite for providers with parley acp, a
 // process, as the agent that package acpagent drives.
 func TestAgentOverTheProtocol(t *testing.T) {
+	t.Parallel()
 	command := parley(t)
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 		home := t.TempDir()

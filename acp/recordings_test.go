@@ -16,17 +16,22 @@ import (
 // real CLI and a scripted API, and compares what a client would show with what it shows of
 // the reference adapter in the recording, under the rules of this package's table.
 func TestRecordings(t *testing.T) {
-	r := runner(t)
+	t.Parallel()
+	ahead := runner(t)
+	bare := *ahead
+	bare.Command = append(slices.Clone(ahead.Command), "--no-prewarm")
 	scenarios := acprec.All(t)
 	var mu sync.Mutex
 	used := map[string]int{}
 	t.Run("scenario", func(t *testing.T) {
-		limit := make(chan struct{}, 2)
 		for _, s := range scenarios {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
-				limit <- struct{}{}
-				defer func() { <-limit }()
+				begin(t)
+				r := ahead
+				if !opensPlain(&s.Script) {
+					r = &bare // a CLI that was started ahead would be of no use
+				}
 				result, err := r.Run(t.Context(), s.Name, s.Script)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, stderr(result))
@@ -37,6 +42,8 @@ func TestRecordings(t *testing.T) {
 					return
 				}
 				want, got := acprec.Fold(s.Timeline, acprec.Clean("")), acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
+				orderSubagents(want)
+				orderSubagents(got)
 				both := &comparison{script: &s.Script, want: want, got: got}
 				trimUnfinished(both)
 				names := applyRules(both)
@@ -62,6 +69,21 @@ func TestRecordings(t *testing.T) {
 			t.Errorf("no scenario uses the rule %q", rule.name)
 		}
 	}
+}
+
+// opensPlain reports whether a script begins with a session that can be opened ahead.
+func opensPlain(s *acprec.Script) bool {
+	for _, step := range s.Steps {
+		switch step.Method {
+		case "session/new":
+			var p map[string]json.RawMessage
+			err := json.Unmarshal(step.Params, &p)
+			return err == nil && len(p) == 2 && string(p["cwd"]) == `"${cwd}"` && string(p["mcpServers"]) == "[]"
+		case "session/load", "session/resume", "session/fork":
+			return false
+		}
+	}
+	return false
 }
 
 // partial reports whether a part of the scenarios was asked for, with -run.

@@ -157,12 +157,12 @@ func planGoesOn(c *comparison) bool {
 		for k := asked; k < len(s.Items); k++ {
 			if a := s.Items[k]; a.Type == "answer" && c.want.Outcomes[a.Outcome].End == "cancelled" {
 				c.want.Outcomes[a.Outcome].End, changed = "end_turn", true
-				for _, g := range c.got.Sessions[i].Items {
-					if g.Type == "say" && c.scripted(g.Text) {
-						s.Items = slices.Insert(s.Items, k, g)
-						k++
-					}
+				says := c.saidAfter(i, "ExitPlanMode")
+				if len(says) == 0 {
+					says = []*acprec.Item{{Type: "say", Text: "what the model says when it is to keep planning"}}
 				}
+				s.Items = slices.Insert(s.Items, k, says...)
+				k += len(says)
 			}
 		}
 	}
@@ -175,32 +175,75 @@ func planGoesOn(c *comparison) bool {
 	}) || changed
 }
 
+// saidAfter is what our agent says, by its script, after the last call of a tool.
+func (c *comparison) saidAfter(session int, tool string) (says []*acprec.Item) {
+	if session >= len(c.got.Sessions) {
+		return nil
+	}
+	for _, g := range c.got.Sessions[session].Items {
+		switch {
+		case g.Tool == tool:
+			says = nil
+		case g.Type == "say" && c.scripted(g.Text):
+			says = append(says, g)
+		}
+	}
+	return says
+}
+
 func killedCLI(c *comparison) bool {
-	changed := false
+	death, changed := -1, false
 	for i := range c.want.Outcomes {
 		died := i > 0 && strings.Contains(c.want.Outcomes[i-1].Detail, "exited unexpectedly")
 		if o := &c.want.Outcomes[i]; died && o.Method == "session/prompt" && o.End == "error -32002" {
-			o.End, changed = "end_turn", true
+			o.End, death, changed = "end_turn", i-1, true
 		}
 	}
 	if !changed {
 		return false
 	}
-	// What was said after the death is there, in the session and in its replay; the prompt
-	// that was killed is there if the CLI had time to write it.
 	for i, s := range c.want.Sessions {
-		back := false
-		for _, g := range c.got.Sessions[i].Items {
-			back = back || g.Type == "say" && c.scripted(g.Text)
-			if g.Type != "answer" && g.Type != "user" && !(g.Type == "say" && strings.Contains(string(c.script.API), g.Text)) {
-				return true // it differs and will be shown
-			}
-		}
-		if n := min(2, len(s.Items)); back && slices.EqualFunc(s.Items[:n], c.got.Sessions[i].Items[:n], func(a, b *acprec.Item) bool { return a.Type == b.Type && a.Text == b.Text }) {
+		if i < len(c.got.Sessions) && c.goesOn(s, c.got.Sessions[i], death) {
 			s.Items = c.got.Sessions[i].Items
 		}
 	}
 	return true
+}
+
+// goesOn reports whether a session of ours has everything that was recorded up to the death
+// of the CLI, and what the model said after it. In the replay the prompt that was killed may
+// be missing only if the client was told so.
+func (c *comparison) goesOn(want, got *acprec.Session, death int) bool {
+	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
+	end := slices.IndexFunc(want.Items, func(i *acprec.Item) bool { return i.Type == "answer" && i.Outcome == death })
+	if end >= 0 { // the session itself: the same up to the death, then texts of the model
+		same := len(got.Items) > end
+		for k := 0; same && k <= end; k++ {
+			a, b := want.Items[k], got.Items[k]
+			cut := k == end-1 && b.Text != "" && c.scripted(b.Text) // how much of it came before the death is chance
+			same = a.Type == b.Type && (a.Text == b.Text || cut) && a.Outcome == b.Outcome
+		}
+		said := 0
+		for _, g := range got.Items[min(end+1, len(got.Items)):] {
+			if g.Type == "say" && c.scripted(g.Text) {
+				said++
+			} else if g.Type != "answer" {
+				return false
+			}
+		}
+		return same && said > 0
+	}
+	rest := got.Items
+	for _, w := range want.Items { // its replay: what was recorded is there, in its order
+		k := slices.IndexFunc(rest, func(g *acprec.Item) bool { return g.Type == w.Type && g.Text == w.Text })
+		if k < 0 && !(w.Type == "user" && told) {
+			return false
+		}
+		rest = rest[k+1:]
+	}
+	return !slices.ContainsFunc(got.Items, func(g *acprec.Item) bool {
+		return g.Type != "answer" && g.Type != "user" && !(g.Type == "say" && c.scripted(g.Text))
+	})
 }
 
 func batch(c *comparison) bool {
@@ -221,22 +264,32 @@ func batch(c *comparison) bool {
 	return true
 }
 
-var modelWords = []string{"Async agent launched", "<tools-used-before-summary>", "Entered plan mode. You should", "running in background with ID"}
+var usedTools = regexp.MustCompile(`(?s)<tools-used-before-summary>.*?</tools-used-before-summary>`)
 
 func wordsForModel(c *comparison) bool {
 	return c.tools(func(w, g *acprec.Item) bool {
-		changed := false
-		for i, text := range w.Content {
-			if strings.Contains(text, "<tool_use_error>") {
-				w.Content[i] = strings.NewReplacer("<tool_use_error>Error: ", "", "<tool_use_error>", "", "</tool_use_error>", "").Replace(text)
-				changed = true
+		before := fmt.Sprint(w.Content)
+		var kept []string
+		for _, text := range w.Content {
+			text = strings.NewReplacer("<tool_use_error>Error: ", "", "<tool_use_error>", "", "</tool_use_error>", "").Replace(text)
+			if usedTools.MatchString(text) {
+				if text = strings.TrimSpace(usedTools.ReplaceAllString(text, "")); text == "" {
+					continue
+				}
 			}
-			if slices.ContainsFunc(modelWords, func(words string) bool { return strings.Contains(text, words) }) {
-				w.Content = g.Content // checkConduct has looked through it
-				return true
+			if strings.Contains(text, "Entered plan mode. You should") {
+				text, _, _ = strings.Cut(text, "\n\n") // instructions follow
 			}
+			if strings.Contains(text, "Async agent launched") || strings.Contains(text, "running in background with ID") {
+				// What the call was given in words, its prompt or its description, goes on standing there.
+				if text = "what the call is about"; len(g.Content) == 1 && c.scripted(g.Content[0]) {
+					text = g.Content[0]
+				}
+			}
+			kept = append(kept, text)
 		}
-		return changed
+		w.Content = kept
+		return fmt.Sprint(w.Content) != before
 	})
 }
 
@@ -265,7 +318,7 @@ func declined(c *comparison) bool {
 
 func background(c *comparison) bool {
 	late := false
-	for _, s := range c.want.Sessions {
+	for k, s := range c.want.Sessions {
 		n := len(s.Items)
 		last := -1
 		for i, item := range s.Items {
@@ -273,19 +326,19 @@ func background(c *comparison) bool {
 				last = i
 			}
 		}
-		if last >= 0 && last < n-1 && s.Items[n-1].Type == "say" && c.scripted(s.Items[n-1].Text) {
-			answer := s.Items[last]
-			s.Items = append(slices.Delete(s.Items, last, last+1), answer)
-			late = true
+		if last < 0 || last >= n-1 || s.Items[n-1].Type != "say" || !c.scripted(s.Items[n-1].Text) {
+			continue
+		}
+		answer := s.Items[last]
+		s.Items = append(slices.Delete(s.Items, last, last+1), answer)
+		late = true
+		if k >= len(c.got.Sessions) || !slices.ContainsFunc(c.got.Sessions[k].Items, func(g *acprec.Item) bool {
+			return g.Type == "tool" && g.Tool == "Bash" && slices.Contains(g.Statuses, "in_progress") && g.Status == "completed"
+		}) {
+			s.Items = append(s.Items, &acprec.Item{Type: "notice", Text: "no command was in progress and then completed"})
 		}
 	}
-	done := false
-	for _, s := range c.got.Sessions {
-		for _, g := range s.Items {
-			done = done || g.Type == "tool" && g.Tool == "Bash" && slices.Contains(g.Statuses, "in_progress") && g.Status == "completed"
-		}
-	}
-	return late && done
+	return late
 }
 
 func failedPlanTools(c *comparison) bool {
@@ -299,7 +352,10 @@ func failedPlanTools(c *comparison) bool {
 			if g.Type != "tool" || !plan || g.Status != "failed" || k > len(s.Items) {
 				continue
 			}
-			if g.Tool == "TodoWrite" && strings.Contains(strings.Join(g.Content, ""), "disabled for this session") {
+			if len(g.Content) != 1 || len(strings.Trim(g.Content[0], "`\n ")) == 0 || slices.ContainsFunc(s.Items, func(w *acprec.Item) bool { return w.ID == g.ID }) {
+				continue // it says nothing, or the adapter shows it too
+			}
+			if g.Tool == "TodoWrite" && strings.Contains(g.Content[0], "disabled for this session") {
 				s.Plan = nil // CLI 2.1.325 has this tool no more
 			}
 			s.Items, changed = slices.Insert(s.Items, k, g), true
@@ -325,9 +381,12 @@ func notices(c *comparison) bool {
 			if w.Type != "say" || !w.Meta || i >= len(c.got.Sessions) {
 				continue
 			}
+			if m := brokenServer.FindStringSubmatch(w.Text); m != nil {
+				w.Text, changed = "**Warning:** The MCP server "+m[1]+" failed to start: its tools are not available.", true
+				continue
+			}
 			for _, g := range c.got.Sessions[i].Items {
-				server := strings.Contains(w.Text, "MCP server") && strings.Contains(g.Text, "MCP server") && strings.Contains(g.Text, "failed to start")
-				if g.Type == "say" && strings.HasPrefix(g.ID, "notice-") && (server || plainNotice(g.Text) == plainNotice(w.Text)) {
+				if g.Type == "say" && strings.HasPrefix(g.ID, "notice-") && plainNotice(g.Text) == plainNotice(w.Text) {
 					w.Text, changed = g.Text, true
 				}
 			}
@@ -335,6 +394,8 @@ func notices(c *comparison) bool {
 	}
 	return changed
 }
+
+var brokenServer = regexp.MustCompile(`^\*\*MCP server ("[^"]*") failed to start:\*\*`)
 
 func droppedNotice(c *comparison) bool {
 	return c.filter(func(s *acprec.Session, i int) bool {
@@ -345,17 +406,41 @@ func droppedNotice(c *comparison) bool {
 func cliTexts(c *comparison) bool {
 	changed := false
 	for i, s := range c.want.Sessions {
-		for _, start := range []string{"## Context Usage", "Total cost:", "No MCP servers are configured."} {
-			for _, w := range s.Items {
-				for _, g := range c.got.Sessions[min(i, len(c.got.Sessions)-1)].Items {
-					if w.Type == "say" && g.Type == "say" && strings.HasPrefix(w.Text, start) && strings.HasPrefix(g.Text, start) && w.Text != g.Text {
-						w.Text, changed = g.Text, true
-					}
+		if i >= len(c.got.Sessions) {
+			break
+		}
+		for _, w := range s.Items {
+			if w.Type != "say" {
+				continue
+			}
+			for _, g := range c.got.Sessions[i].Items {
+				if g.Type == "say" && w.Text != g.Text && sameButNumbers(w.Text, g.Text) {
+					w.Text, changed = g.Text, true
 				}
+			}
+			if now, ok := otherTexts[w.Text]; ok {
+				w.Text, changed = now, true
 			}
 		}
 	}
 	return changed
+}
+
+// otherTexts are texts of the CLI that was recorded, with those of the one that is pinned.
+var otherTexts = map[string]string{
+	"No MCP servers are configured.": "No MCP servers are configured. Add one with `claude mcp add`.\nUsage: /mcp [reconnect|enable|disable [<server>|all]]. With no server name, applies to all.",
+}
+
+var number = regexp.MustCompile(`(?:\d+h )?(?:\d+m )?(?:< ?|~|\$)*\d[\d.,]*[kms]?%?`)
+
+// sameButNumbers compares the output of a command that counts.
+func sameButNumbers(a, b string) bool {
+	for _, start := range []string{"## Context Usage", "Total cost:"} {
+		if strings.HasPrefix(a, start) && strings.HasPrefix(b, start) {
+			return number.ReplaceAllString(strings.TrimSpace(a), "N") == number.ReplaceAllString(strings.TrimSpace(b), "N")
+		}
+	}
+	return false
 }
 
 func saidTwice(c *comparison) bool {
@@ -364,7 +449,7 @@ func saidTwice(c *comparison) bool {
 			return false
 		}
 		a, b := s.Items[i-1], s.Items[i]
-		return a.Type == b.Type && (b.Type == "say" && a.Text == b.Text && isUUID(b.ID) || b.Type == "compaction" && a.Status == b.Status)
+		return a.Type == b.Type && (b.Type == "say" && strings.TrimSpace(a.Text) == strings.TrimSpace(b.Text) && isUUID(b.ID) || b.Type == "compaction" && a.Status == b.Status)
 	})
 }
 
@@ -411,8 +496,8 @@ func lastLine(c *comparison) bool {
 	})
 }
 
-// subagents takes child sessions out of the recording, and the calls that stand for them
-// out of ours.
+// subagents puts the calls of a child session where they are in ours: after the call that
+// stands for the child, in the session that began it.
 func subagents(c *comparison) bool {
 	if len(c.want.Sessions) != len(c.got.Sessions)+1 {
 		return false
@@ -420,25 +505,61 @@ func subagents(c *comparison) bool {
 	child := slices.IndexFunc(c.want.Sessions, func(s *acprec.Session) bool {
 		return slices.ContainsFunc(s.Items, func(i *acprec.Item) bool { return i.Parent })
 	})
-	if child < 0 {
+	if child < 1 {
 		return false
 	}
-	c.want.Sessions = slices.Delete(c.want.Sessions, child, child+1)
-	for _, s := range c.got.Sessions {
-		s.Items = slices.DeleteFunc(s.Items, func(i *acprec.Item) bool { return i.Type == "tool" && (i.Tool == "Agent" || i.Parent) })
+	own := []*acprec.Item{{Type: "tool", Tool: "Agent", Title: "the call of the child", Kind: "think", Status: "completed"}}
+	at := 0
+	for k, g := range c.got.Sessions[child-1].Items {
+		if g.Type == "tool" && g.Tool == "Agent" && g.Status == "completed" && len(g.Content) == 1 && c.scripted(g.Content[0]) {
+			own[0], at = g, k
+		}
 	}
+	for _, i := range c.want.Sessions[child].Items {
+		if i.Type == "tool" {
+			for k, text := range i.Content {
+				i.Content[k] = emptyLast.ReplaceAllString(text, "\n```")
+			}
+			own = append(own, i)
+		}
+	}
+	parent := c.want.Sessions[child-1]
+	parent.Items = slices.Insert(parent.Items, min(at, len(parent.Items)), own...)
+	c.want.Sessions = slices.Delete(c.want.Sessions, child, child+1)
 	return true
 }
 
 func modeInStep(c *comparison) bool {
 	changed := false
-	for i, s := range c.want.Sessions {
-		always := slices.ContainsFunc(s.Items, func(x *acprec.Item) bool { return x.Type == "ask" && x.Picked == "allow_always" })
-		if always && i < len(c.got.Sessions) && len(s.Modes) == 0 && slices.Equal(c.got.Sessions[i].Modes, []string{"acceptEdits"}) {
+	for _, s := range c.want.Sessions {
+		always := slices.ContainsFunc(s.Items, func(x *acprec.Item) bool {
+			return x.Type == "ask" && x.Picked == "allow_always" && (x.Tool == "Edit" || x.Tool == "Write" || x.Tool == "MultiEdit")
+		})
+		if always && len(s.Modes) == 0 {
 			s.Modes, changed = []string{"acceptEdits"}, true
 		}
 	}
 	return changed
+}
+
+// orderSubagents puts the calls of subagents right after the call that began them, in both
+// views: a subagent in the background works while the others go on, in no order.
+func orderSubagents(v *acprec.View) {
+	for _, s := range v.Sessions {
+		first := slices.IndexFunc(s.Items, func(i *acprec.Item) bool { return i.Type == "tool" && i.Tool == "Agent" && !i.Parent })
+		if first < 0 {
+			continue
+		}
+		var theirs, others []*acprec.Item
+		for _, i := range s.Items[first+1:] {
+			if i.Parent {
+				theirs = append(theirs, i)
+			} else {
+				others = append(others, i)
+			}
+		}
+		s.Items = slices.Concat(s.Items[:first+1], theirs, others)
+	}
 }
 
 // trimUnfinished takes what follows the answer to the last prompt of version 2 out of our

@@ -24,6 +24,11 @@ type Options struct {
 	// PrewarmDir is the directory for which a session is opened at initialize, so that
 	// session/new for it answers at once; empty opens none.
 	PrewarmDir string
+	// ClientFiles brings the files that the agent's tools use in step with the buffers of a
+	// client that has fs/read_text_file and fs/write_text_file: unsaved text is saved before
+	// a tool uses a file, and the client writes what a tool has written. The provider must
+	// heed [agent.Options].Files; with any other, or such a client, the disk is all there is.
+	ClientFiles bool
 	// AuthMethods are the ways to log in that clients with terminals are offered.
 	AuthMethods []AuthMethod
 	// BackgroundWait is how long the answer to a prompt waits for commands in the
@@ -34,6 +39,11 @@ type Options struct {
 	// CancelWait is how long a turn that was cancelled may take to end before its agent
 	// is stopped; 0 means 30 seconds.
 	CancelWait time.Duration
+	// Rest is called when neither the client nor an agent has said anything for RestAfter,
+	// which is half a second unless set; a program can give back memory then. What comes
+	// meanwhile waits for it. nil does nothing.
+	Rest      func()
+	RestAfter time.Duration
 	// Logger gets what no client is told; nil discards it.
 	Logger *slog.Logger
 	// Sent sees every line that is about to be written. It must not block.
@@ -62,6 +72,8 @@ type server struct {
 	arrived  map[*jsonrpc.Message]*prompt // prompts whose handler has not begun
 	warm     *warm
 	closing  bool
+
+	quiet quiet
 }
 
 // Serve speaks the protocol with a client over r and w until the client closes its end or
@@ -75,13 +87,18 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &server{opts: opts, sessions: map[string]*session{}, arrived: map[*jsonrpc.Message]*prompt{}}
+	s.quiet.call, s.quiet.after = opts.Rest, opts.RestAfter
+	if s.quiet.after <= 0 {
+		s.quiet.after = defaultRestAfter
+	}
+	defer s.quiet.end()
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer s.stop()
 	ready := make(chan struct{})
 	s.conn = jsonrpc.New(r, w, jsonrpc.Options{
 		Handle:  func(ctx context.Context, m *jsonrpc.Message) (any, error) { <-ready; return s.handle(ctx, m) },
 		Notify:  func(ctx context.Context, m *jsonrpc.Message) { <-ready; s.notified(m) },
-		Observe: func(m *jsonrpc.Message) { <-ready; s.observe(m) },
+		Observe: func(m *jsonrpc.Message) { <-ready; s.quiet.stir(); s.observe(m) },
 		Stray: func(line string, _ *jsonrpc.Message, err error) {
 			opts.Logger.Warn("acp: a line that is not understood", "line", clip(line), "err", err)
 		},

@@ -34,6 +34,31 @@ const long = time.Minute
 // dial serves a provider to an editor with one session.
 func dial(t *testing.T, p agent.Provider, opts acp.Options) *editor {
 	t.Helper()
+	e := connectTo(t, p, opts)
+	e.open(t.TempDir())
+	return e
+}
+
+// open begins a session.
+func (e *editor) open(dir string) {
+	e.t.Helper()
+	var s struct{ SessionID string }
+	if err := json.Unmarshal(e.call("session/new", map[string]any{"cwd": dir, "mcpServers": []any{}}), &s); err != nil {
+		e.t.Fatal(err)
+	}
+	e.id = s.SessionID
+}
+
+// all is everything that the agent has told.
+func (e *editor) all() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.Join(e.updates, "\n")
+}
+
+// connectTo serves a provider to an editor.
+func connectTo(t *testing.T, p agent.Provider, opts acp.Options) *editor {
+	t.Helper()
 	fromClient, toAgent := io.Pipe()
 	fromAgent, toClient := io.Pipe()
 	opts.Provider, opts.Name, opts.Version = p, "test", "1"
@@ -75,11 +100,6 @@ func dial(t *testing.T, p agent.Provider, opts acp.Options) *editor {
 		}
 	})
 	e.call("initialize", map[string]any{"protocolVersion": 1})
-	var s struct{ SessionID string }
-	if err := json.Unmarshal(e.call("session/new", map[string]any{"cwd": t.TempDir(), "mcpServers": []any{}}), &s); err != nil {
-		t.Fatal(err)
-	}
-	e.id = s.SessionID
 	return e
 }
 
@@ -133,9 +153,7 @@ func (e *editor) seen(text string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
-		e.mu.Lock()
-		all := strings.Join(e.updates, "\n")
-		e.mu.Unlock()
+		all := e.all()
 		if strings.Contains(all, text) {
 			return
 		}
@@ -272,5 +290,25 @@ func TestPrewarmed(t *testing.T) {
 	e.call("session/new", map[string]any{"cwd": dir, "mcpServers": []any{}})
 	if n := p.Opened(); n != 3 {
 		t.Errorf("%d agents: one was given away twice", n)
+	}
+}
+
+// TestRest waits for the agent's rest after a turn, and again after the next.
+func TestRest(t *testing.T) {
+	rested := make(chan struct{}, 100)
+	e := dial(t, &agenttest.Provider{}, acp.Options{Rest: func() { rested <- struct{}{} }, RestAfter: time.Millisecond})
+	for range 2 {
+		if got := e.prompt("say one")(); got != "end_turn" {
+			t.Fatalf("the prompt ended with %s", got)
+		}
+		for len(rested) > 0 { // of before
+			<-rested
+		}
+		e.call("session/list", map[string]any{})
+		select {
+		case <-rested:
+		case <-time.After(long):
+			t.Fatal("the agent does not rest")
+		}
 	}
 }

@@ -3,27 +3,33 @@ package acp_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/acpagent"
+	"github.com/seed7221b0f9/parley/agent/serveragent"
+	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/e2e"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
 var serverAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+\S*#token=\S+`)
 
-// serveSim starts a server with the simulated agent and returns its address.
-func serveSim(t *testing.T, dir string, env []string) string {
+// serveAgent starts a server with an agent and returns its address.
+func serveAgent(t *testing.T, name, dir string, env []string) string {
 	t.Helper()
-	cmd := exec.Command(parley(t), "serve", "--agent", "sim", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--dir", dir)
+	cmd := exec.Command(parley(t), "serve", "--agent", name, "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--dir", dir)
 	cmd.Env = env
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -66,9 +72,11 @@ func serveSim(t *testing.T, dir string, env []string) string {
 // TestServer lets an editor use a session of a server. Another viewer sees the same, and the
 // session is there when the editor comes back.
 func TestServer(t *testing.T) {
+	t.Parallel()
+	begin(t)
 	env := []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "PARLEY_SIM_PACE=0", "GORACE=atexit_sleep_ms=0"}
 	dir := t.TempDir()
-	address := serveSim(t, dir, env)
+	address := serveAgent(t, "sim", dir, env)
 	editor := &acpagent.Provider{Command: []string{parley(t), "acp", "--server", address}}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*long)
 	defer cancel()
@@ -132,4 +140,86 @@ func turn(t *testing.T, ctx context.Context, s agent.Session, prompt string) (te
 	}
 	t.Fatal("the events ended before the turn")
 	return ""
+}
+
+// TestServerModes lets editors use a session of a server with the real CLI: what one sets,
+// another that resumes or loads the session is told, and a copy is a session of its own.
+func TestServerModes(t *testing.T) {
+	t.Parallel()
+	begin(t)
+	api := claudetest.StartFakeAPI(t, claudetest.Replies(claudetest.Say("Said by the model.").Times(20)))
+	opts, err := claudetest.HermeticOptions(t.TempDir(), api.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "claude") // the server looks for it in PATH
+	if err := os.Symlink(e2e.CLI(t), link); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"GORACE=atexit_sleep_ms=0"}
+	for k, v := range opts.Env {
+		if k == "PATH" {
+			v = filepath.Dir(link) + string(os.PathListSeparator) + v
+		}
+		env = append(env, k+"="+v)
+	}
+	address := serveAgent(t, "claude", opts.Dir, env)
+	connect := func() *editor {
+		c, err := client.New(client.Options{URL: address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return connectTo(t, &serveragent.Provider{Client: c}, acp.Options{})
+	}
+	first := connect()
+	first.open(opts.Dir)
+	if got := first.prompt("Remember the word heron.")(); got != "end_turn" {
+		t.Fatalf("the prompt ended with %s", got)
+	}
+	first.call("session/set_mode", map[string]any{"sessionId": first.id, "modeId": "plan"})
+	again := func(method, id string) *editor {
+		e := connect()
+		var a struct {
+			SessionID string
+			Modes     struct {
+				CurrentModeID  string
+				AvailableModes []struct{ ID string }
+			}
+		}
+		if err := json.Unmarshal(e.call(method, map[string]any{"sessionId": id, "cwd": opts.Dir, "mcpServers": []any{}}), &a); err != nil {
+			t.Fatal(err)
+		}
+		if a.Modes.CurrentModeID != "plan" || len(a.Modes.AvailableModes) < 3 {
+			t.Errorf("%s: the modes are %+v", method, a.Modes)
+		}
+		if e.id = id; a.SessionID != "" {
+			e.id = a.SessionID
+		}
+		return e
+	}
+	loaded := again("session/load", first.id)
+	for _, text := range []string{"user_message_chunk", "heron", "Said by the model."} {
+		loaded.seen(text)
+	}
+	if resumed := again("session/resume", first.id); strings.Contains(resumed.all(), "heron") {
+		t.Errorf("session/resume replays: %s", resumed.all())
+	}
+	loaded.call("session/set_mode", map[string]any{"sessionId": loaded.id, "modeId": "default"})
+	first.seen(`"currentModeId":"default"`) // the other editor is told
+	loaded.call("session/set_mode", map[string]any{"sessionId": loaded.id, "modeId": "plan"})
+	copied := again("session/fork", first.id)
+	if copied.id == first.id {
+		t.Fatal("the copy has the id of the session")
+	}
+	if got := copied.prompt("Only in the copy.")(); got != "end_turn" {
+		t.Errorf("the prompt in the copy ended with %s", got)
+	}
+	both := again("session/load", copied.id)
+	both.seen("heron")
+	both.seen("Only in the copy.")
+	original := again("session/load", first.id)
+	original.seen("Said by the model.")
+	if strings.Contains(original.all(), "Only in the copy.") {
+		t.Errorf("the session has what was said in the copy: %s", original.all())
+	}
 }

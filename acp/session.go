@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
@@ -26,6 +26,7 @@ type session struct {
 	queue   []*prompt // prompts that have no answer, the running one first
 	turnBy  string    // who began the turn that runs; empty between turns
 	turnOf  string    // the prompt of the turn that runs
+	owed    owed      // whether the agent will speak of a task that has ended
 	asks    map[string]context.CancelFunc
 	titled  bool // it has a title, or will not be given one
 	closed  bool
@@ -66,40 +67,44 @@ func (s *session) follow(live agent.Session) {
 		s.live = nil
 		s.agentID = live.ID()
 	}
-	closed, all := s.closed, s.queue
+	closed := s.closed
+	var all []*prompt // those that are given to the agent from now on notice it themselves
+	for _, p := range s.queue {
+		if p.accepted {
+			all = append(all, p)
+		}
+	}
 	for id, cancel := range s.asks {
 		cancel()
 		delete(s.asks, id)
 	}
-	s.turnBy, s.turnOf = "", ""
+	s.turnBy, s.turnOf, s.owed = "", "", owedNothing
 	s.mapper = &Mapper{Dir: s.opts.Dir, Features: s.mapper.Features, usage: s.mapper.usage, notices: s.mapper.notices}
 	s.mu.Unlock()
 	if err := live.Close(); err != nil && failed == nil {
 		failed = err
 	}
 	for _, p := range all {
-		if p.accepted && !closed {
-			p.finish(outcome{err: died(failed)})
-		} else if p.accepted {
+		if closed {
 			p.finish(outcome{reason: StopReasonCancelled})
+		} else {
+			p.orphaned(failed)
 		}
 	}
 }
 
-// died is the answer to a prompt whose agent has died.
-func died(cause error) error {
-	text := "the agent's process has ended"
-	if cause != nil {
-		text += ": " + cause.Error()
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text + ". The next prompt continues the session.", Data: object1("errorKind", "agent_exited")}
-}
-
 // event shows one event and acts on it.
 func (s *session) event(live agent.Session, ev ui.Event) {
+	s.srv.quiet.stir()
 	s.mu.Lock()
+	before, _ := s.mapper.Background()
 	updates := append([]SessionUpdate(nil), s.mapper.Event(ev)...)
+	after, _ := s.mapper.Background()
+	s.owed.event(ev, after < before)
 	updates = append(updates, s.config.event(ev, s.mapper.Features)...)
+	if len(s.queue) > 0 && s.queue[0].sent && slices.ContainsFunc(updates, isWork) {
+		s.queue[0].shown = true
+	}
 	s.mu.Unlock()
 	for _, u := range updates {
 		s.send(u)

@@ -42,6 +42,9 @@ func (s *server) options(r *request) (agent.Options, error) {
 			o.AppendSystemPrompt = text
 		}
 	}
+	if files := s.clientFiles(); files != nil {
+		o.Files = files
+	}
 	if err := claudeOptions(&o, r.meta, s.opts.Logger); err != nil {
 		return o, err
 	}
@@ -135,14 +138,16 @@ func (s *server) open(ctx context.Context, r *request) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.takeWarm(ctx, r, o)
+	ready, err := s.takeWarm(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if live == nil {
-		if live, err = s.opts.Provider.Open(ctx, o); err != nil {
-			return nil, err
-		}
+	if ready != nil {
+		return s.add(ready.live.ID(), ready.live, ready.opts)
+	}
+	live, err := s.opts.Provider.Open(ctx, o)
+	if err != nil {
+		return nil, err
 	}
 	return s.add(live.ID(), live, o)
 }
@@ -150,6 +155,9 @@ func (s *server) open(ctx context.Context, r *request) (*session, error) {
 // add makes a session known under an id.
 func (s *server) add(id string, live agent.Session, o agent.Options) (*session, error) {
 	one := newSession(s, id, o)
+	if files, ok := o.Files.(*clientFiles); ok {
+		files.bind(id)
+	}
 	s.mu.Lock()
 	closing := s.closing
 	if !closing {

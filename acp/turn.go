@@ -22,7 +22,7 @@ type outcome struct {
 	usage  *Usage
 }
 
-// prompt is a prompt that has no answer yet. The last four belong to its session.
+// prompt is a prompt that has no answer yet. What follows again belongs to its session.
 type prompt struct {
 	session *session
 	uuid    string
@@ -30,9 +30,12 @@ type prompt struct {
 	once    sync.Once
 	over    chan struct{} // closed when result is set
 	result  outcome
+	again   chan struct{} // gets one when it must be given to the agent again
 
 	sent      bool // the agent has it, or is being given it
 	accepted  bool // the agent has it
+	shown     bool // the agent has said or done something since
+	repeated  bool // it was given to the agent again
 	cancelled bool
 	held      *outcome // it is over but for work in the background
 	timer     *time.Timer
@@ -78,7 +81,7 @@ func (s *server) observe(m *jsonrpc.Message) {
 
 // enqueue puts a new prompt at the end of the queue.
 func (s *session) enqueue() *prompt {
-	p := &prompt{session: s, uuid: newUUID(), turn: make(chan struct{}), over: make(chan struct{})}
+	p := &prompt{session: s, uuid: newUUID(), turn: make(chan struct{}), over: make(chan struct{}), again: make(chan struct{}, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.queue = append(s.queue, p); len(s.queue) == 1 {
@@ -186,19 +189,23 @@ func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 	case <-ctx.Done():
 		return outcome{reason: StopReasonCancelled}
 	}
-	if err := p.send(ctx, input); err != nil {
-		if ctx.Err() != nil {
-			return outcome{reason: StopReasonCancelled}
+	for {
+		if err := p.send(ctx, input); err != nil {
+			if ctx.Err() != nil {
+				return outcome{reason: StopReasonCancelled}
+			}
+			return outcome{err: err}
 		}
-		return outcome{err: err}
+		select {
+		case <-p.over:
+			return p.result
+		case <-p.again:
+		case <-ctx.Done(): // the client took the request back
+			p.session.cancelPrompt(p)
+			<-p.over
+			return p.result
+		}
 	}
-	select {
-	case <-p.over:
-	case <-ctx.Done(): // the client took the request back
-		p.session.cancelPrompt(p)
-		<-p.over
-	}
-	return p.result
 }
 
 // send gives the prompt to the agent, once more if the agent is found dead.
@@ -245,7 +252,7 @@ func (p *prompt) taken(live agent.Session) {
 	case gone && closed:
 		p.finish(outcome{reason: StopReasonCancelled})
 	case gone:
-		p.finish(outcome{err: died(nil)})
+		p.orphaned(nil)
 	case cancelled: // while it was being given
 		s.srv.work.Go(func() { s.interrupt(p, live) })
 	}
@@ -299,8 +306,9 @@ func (s *session) ended(ev *ui.ResultMessage) {
 	if p.held == nil {
 		p.held = &o
 	}
+	more := s.owed != owedNothing
 	s.mu.Unlock()
-	s.settle(true)
+	s.settle(!more)
 }
 
 // settle answers the prompt whose turn is over when no work in the background is left

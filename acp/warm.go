@@ -11,6 +11,7 @@ import (
 type warm struct {
 	dir   string
 	ready chan struct{} // closed when live and err are set
+	opts  agent.Options
 	live  agent.Session
 	err   error
 	stop  context.CancelFunc
@@ -24,7 +25,7 @@ func (s *server) prewarm() {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	w := &warm{dir: filepath.Clean(r.cwd), ready: make(chan struct{}), stop: cancel}
+	w := &warm{dir: filepath.Clean(r.cwd), opts: o, ready: make(chan struct{}), stop: cancel}
 	s.mu.Lock()
 	if s.closing || s.warm != nil {
 		s.mu.Unlock()
@@ -43,7 +44,7 @@ func (s *server) prewarm() {
 
 // takeWarm returns the session that was opened ahead if it is what a request asks for. It
 // waits for one that is being opened: that is never slower than opening another.
-func (s *server) takeWarm(ctx context.Context, r *request, o agent.Options) (agent.Session, error) {
+func (s *server) takeWarm(ctx context.Context, r *request) (*warm, error) {
 	s.mu.Lock()
 	w := s.warm
 	fits := w != nil && filepath.Clean(r.cwd) == w.dir && len(r.servers) == 0 && len(r.directories) == 0 && !r.prompt.IsSet() && len(r.meta) == 0
@@ -63,7 +64,7 @@ func (s *server) takeWarm(ctx context.Context, r *request, o agent.Options) (age
 	if w.err != nil {
 		return nil, nil // opening it once more says why
 	}
-	return w.live, nil
+	return w, nil
 }
 
 // close ends the session that nobody has taken.

@@ -43,6 +43,10 @@ type Options struct {
 	Fork                  bool              // of Resume: continue in a copy with an id of its own
 	At                    string            // of Resume: the message after which the copy begins; empty is the end
 	ID                    string            // of Open: the session id to use; empty lets the agent choose
+	Files                 Files             // is called around the tools that use files; nil is the disk alone
+	// OnUsed is called with what each answer of the model used, from any goroutine. It must return
+	// at once. Providers without that knowledge never call it; nil is allowed.
+	OnUsed func(Used)
 }
 
 // Resumer is implemented by a provider whose sessions outlive their process.

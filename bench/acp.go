@@ -18,10 +18,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/e2e"
 )
 
-var acpRows = []string{"acp_initialize_ms", "acp_session_ms", "acp_warm_session_ms", "acp_connect_ms", "acp_first_update_ms", "acp_rss_bytes"}
+var acpRows = []string{"acp_initialize_ms", "acp_session_ms", "acp_warm_session_ms", "acp_connect_ms", "acp_first_update_ms", "acp_rss_bytes", "acp_turn_rss_bytes"}
 
 // acpWarm is how long after initialize a session is asked for that can be ready.
 const acpWarm = time.Second
+
+// acpRest is how long after a turn the resident memory of an agent that waits is read.
+const acpRest = 2 * time.Second
 
 // sessionTarget compares a cold session with a bare start of the CLI in the same run, which
 // the row beside it has.
@@ -128,13 +131,30 @@ func (b *bench) acpCold(ctx context.Context, name string, argv []string, dir str
 		return err
 	}
 	b.add("acp_first_update_ms", name, milliseconds(first.Sub(begun)))
+	busy, err := residentBytes(a.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, acpRest); err != nil {
+		return err
+	}
 	rss, err := residentBytes(a.cmd.Process.Pid)
 	if err != nil {
 		return err
 	}
+	b.add("acp_turn_rss_bytes", name, busy)
 	b.add("acp_rss_bytes", name, rss)
-	b.logf("  %-8s %.0f MB", name, rss/1e6)
+	b.logf("  %-8s %.1f MB at the end of the turn, %.1f MB at rest", name, busy/1e6, rss/1e6)
 	return a.close()
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // acpPrewarmed measures a session that is asked for a while after initialize.
@@ -147,10 +167,8 @@ func (b *bench) acpPrewarmed(ctx context.Context, name string, argv []string, di
 	if err := a.initialize(); err != nil {
 		return err
 	}
-	select {
-	case <-time.After(acpWarm):
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := pause(ctx, acpWarm); err != nil {
+		return err
 	}
 	begun := time.Now()
 	if _, err := a.newSession(dir); err != nil {

@@ -29,6 +29,7 @@ func (b *bench) build(ctx context.Context) error {
 	b.logf("building the firehose, the consumer and the command")
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", b.tmp+string(filepath.Separator), "./bench/firehose", "./bench/consumer", "./cmd/parley")
 	cmd.Dir = b.root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

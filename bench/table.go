@@ -74,6 +74,7 @@ var kinds = []kind{
 	{"acp_connect_ms", "ms", "less", "", nil, "adapter"},
 	{"acp_first_update_ms", "ms", "less", "≤ adapter", atLeast(1), "adapter"},
 	{"acp_rss_bytes", "B", "less", "≤ adapter/10", atLeast(10), "adapter"},
+	{"acp_turn_rss_bytes", "B", "less", "", nil, "adapter"},
 	{"eventlog_synced_per_s", "events/s", "more", "≥ 5000", atLeastFigure(5000), "fsync"},
 }
 

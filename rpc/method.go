@@ -81,7 +81,7 @@ var Methods = []Method{
 	method[SessionRef, UsageContextResult]("usage.context"),
 	method[SessionRef, UsageSessionResult]("usage.session"),
 	method[UsageSummaryParams, UsageSummaryResult]("usage.summary"),
-	method[Empty, BudgetListResult]("budget.list"),
+	method[BudgetListParams, BudgetListResult]("budget.list"),
 	method[BudgetSetParams, BudgetSetResult]("budget.set"),
 	method[BudgetRef, Empty]("budget.remove"),
 	method[Empty, SettingsResult]("settings.get"),

@@ -41,6 +41,7 @@ const (
 	Draining       Reason = "draining"
 	LimitReached   Reason = "limit_reached"
 	Unsupported    Reason = "unsupported"
+	BudgetExceeded Reason = "budget_exceeded"
 )
 
 // ErrorObject is the error of a JSON-RPC answer.

@@ -11,7 +11,15 @@ type Budget struct {
 	SpentUSD    *float64 `json:"spent_usd,omitempty"` // absent where the cost is not known
 	SpentTokens int64    `json:"spent_tokens,omitempty"`
 	ResetsAt    string   `json:"resets_at,omitempty"`
-	Action      string   `json:"action,omitempty"` // interrupt, refuse, notify
+	Action      string   `json:"action,omitempty"` // interrupt, refuse, notify; empty is interrupt
+	Level       string   `json:"level,omitempty"`  // ok, warning (from 80 % on), exceeded
+	Of          string   `json:"of,omitempty"`     // of a limit for each: who has used most of it
+}
+
+// BudgetListParams ask for all budgets, or for those that hold for a session, with what
+// counts for it.
+type BudgetListParams struct {
+	SessionID string `json:"session_id,omitempty"`
 }
 
 // BudgetListResult is the budgets with what is spent of them.

@@ -32,6 +32,7 @@ type ConnectParams struct {
 	MaxThinkingTokens               *int64            `json:"max_thinking_tokens,omitempty"`
 	MaxTurns                        int64             `json:"max_turns,omitempty"`
 	MaxBudgetUSD                    *float64          `json:"max_budget_usd,omitempty"`
+	WaitForRateLimit                bool              `json:"wait_for_rate_limit,omitempty"` // go on by itself when a rate limit is reset
 	MCPServers                      ui.JSON           `json:"mcp_servers,omitempty"`
 	Agents                          ui.JSON           `json:"agents,omitempty"`
 	Metadata                        map[string]string `json:"metadata,omitempty"`
@@ -127,6 +128,7 @@ type SessionSummary struct {
 	Queued         int64  `json:"queued"`
 	Prompts        int64  `json:"prompts"` // that wait for an answer
 	UpdatedAt      string `json:"updated_at,omitempty"`
+	LimitedUntil   string `json:"limited_until,omitempty"` // a rate limit is reached until then
 	// AgentSessionID is the agent's own id of the session: the one of history methods.
 	AgentSessionID string            `json:"agent_session_id,omitempty"`
 	Effort         string            `json:"effort,omitempty"`

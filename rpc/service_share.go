@@ -36,6 +36,7 @@ type TokenInfo struct {
 	CreatedAt string `json:"created_at,omitempty"`
 	ExpiresAt string `json:"expires_at,omitempty"`
 	UsedAt    string `json:"used_at,omitempty"`
+	Tenant    string `json:"tenant,omitempty"`
 }
 
 // AuditListParams ask for rows of the audit log, the newest first.

@@ -106,6 +106,7 @@ type TokensCreateParams struct {
 	Role      string `json:"role"` // viewer, operator, admin
 	Name      string `json:"name,omitempty"`
 	ExpiresIn int64  `json:"expires_in_s,omitempty"`
+	Tenant    string `json:"tenant,omitempty"` // whom budgets of tenants count it for
 }
 
 // TokensCreateResult is a token, shown once.

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/webhook"
 )
 
 // tickInterval is how often an actor looks at its clock.
@@ -58,6 +59,10 @@ type actor struct {
 	quiet        time.Time // since when nothing happened
 	stalled      stallStep
 	away         away
+	given        []string        // the environment that the agent was given
+	unnoted      []webhook.Event // in the log and not yet in the outbox
+	tally        *tally
+	spending     spending
 	titling      bool
 	changes      changes
 }
@@ -124,6 +129,10 @@ func (a *actor) loop() {
 			a.receive(p)
 		case <-ticker.C:
 			a.tick(time.Now())
+		case <-a.tally.ready:
+			a.countUsed()
+			_ = a.write() // kept and tried again by tick
+			a.sendNext()
 		case <-saving:
 			a.saveDeltas()
 		case <-showing:
@@ -239,12 +248,18 @@ func (a *actor) durable(ev ui.Event) {
 		}
 		return
 	}
-	if init, ok := ev.(*ui.SystemInit); ok {
-		f.Model, f.Mode = new(init.Model), init.PermissionMode
+	switch ev := ev.(type) {
+	case *ui.SystemInit:
+		f.Model, f.Mode = new(ev.Model), ev.PermissionMode
+	case *ui.RateLimit:
+		f.Limited = rateLimited(ev)
 	}
 	a.draft(draft{event: ev, facts: f})
-	if _, ok := ev.(*ui.ResultMessage); ok {
+	a.observeUsage(ev)
+	if r, ok := ev.(*ui.ResultMessage); ok {
+		a.srv.metrics.turn(a.core.Provider, r.IsError, time.Duration(r.DurationMS)*time.Millisecond)
 		a.draft(a.core.result()...)
+		a.draft(a.core.waitForReset(r, a.srv.opts.now(), newUUID())...)
 		a.titleSoon()
 		a.endTurn()
 	}

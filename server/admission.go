@@ -99,6 +99,13 @@ func (a *admission) leave(owner string, w *admitting) bool {
 	return false
 }
 
+// left returns how many places are free.
+func (a *admission) left() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.free
+}
+
 // waiting returns how many wait.
 func (a *admission) waiting() int {
 	a.mu.Lock()

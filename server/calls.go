@@ -51,6 +51,9 @@ func (s *Server) query(ctx context.Context, id, key string, content json.RawMess
 		if err := a.owned(); err != nil {
 			return err
 		}
+		if err := a.overBudget(); err != nil {
+			return err
+		}
 		in := input{ID: newUUID(), Content: content, Priority: priority, Status: inputQueued, By: by}
 		d, err := a.core.enqueue(in, key)
 		if err != nil {
@@ -113,6 +116,9 @@ func (s *Server) sendNow(ctx context.Context, p rpc.QueueItemParams) (rpc.Accept
 	var result rpc.Accepted
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		if err := a.owned(); err != nil {
+			return err
+		}
+		if err := a.overBudget(); err != nil {
 			return err
 		}
 		in, err := a.core.queued(p.ID)

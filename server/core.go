@@ -37,6 +37,7 @@ type core struct {
 	Began       string     `json:"began,omitempty"`        // the files before the first turn, as a tree of git
 	Marks       []mark     `json:"marks,omitempty"`
 	Comments    []comment  `json:"comments,omitempty"`
+	Limited     string     `json:"limited,omitempty"` // until when a rate limit holds
 }
 
 // draft is an event to be written, with the facts that go with it. The event of a change
@@ -140,6 +141,9 @@ func (c *core) applySettings(f *facts) {
 	}
 	if f.Away != nil {
 		c.Away = *f.Away
+	}
+	if f.Limited != nil {
+		c.Limited = *f.Limited
 	}
 }
 

@@ -81,7 +81,9 @@ func (s *Server) call(ctx context.Context, c *caller, method string, params []by
 	if !ok {
 		return nil, &Failure{methodNotFound, "there is no method " + method}
 	}
+	began := time.Now()
 	result, err := s.allowed(ctx, c, h, method, params)
+	s.metrics.request(method, err, time.Since(began))
 	if h.audited {
 		if auditErr := s.auditRow(c, method, params, err); auditErr != nil && err == nil {
 			// What was done cannot be undone, but it must not look as if it were on record.

@@ -20,10 +20,15 @@ var agentVariables = []string{
 // AgentEnv returns the part of an environment that agents get: an allow-list of what they
 // need to run and to reach their model, and the variables named in addition.
 func AgentEnv(environ, additional []string) []string {
+	return filterEnv(environ, slices.Concat(agentVariables, additional))
+}
+
+// filterEnv returns the variables that a list of names and prefixes allows.
+func filterEnv(environ, allowed []string) []string {
 	var env []string
 	for _, entry := range environ {
 		name, _, ok := strings.Cut(entry, "=")
-		if ok && slices.ContainsFunc(slices.Concat(agentVariables, additional), func(pattern string) bool {
+		if ok && slices.ContainsFunc(allowed, func(pattern string) bool {
 			prefix, star := strings.CutSuffix(pattern, "*")
 			return name == pattern || star && strings.HasPrefix(name, prefix)
 		}) {

@@ -27,7 +27,7 @@ func sessionHandlers() map[string]handler {
 		"session.continue":             handle(roleOperator, continueTurn),
 		"session.takeOver":             handle(roleOperator, takeOver),
 		"session.handBack":             handle(roleOperator, handBack),
-		"session.isolation":            later(),
+		"session.isolation":            handle(roleOperator, isolation).quiet(),
 	}
 }
 
@@ -80,15 +80,22 @@ func historyHandlers() map[string]handler {
 // serverHandlers are the methods of the server itself.
 func serverHandlers() map[string]handler {
 	return map[string]handler{
-		"settings.get":   handle(roleViewer, settingsGet),
-		"health":         handle(roleViewer, health).share(),
-		"server.drain":   handle(roleAdmin, serverDrain),
-		"tokens.create":  handle(roleAdmin, tokensCreate),
-		"tokens.revoke":  handle(roleAdmin, tokensRevoke),
-		"tokens.list":    handle(roleAdmin, tokensList).quiet(),
-		"share.create":   handle(roleOperator, shareCreate),
-		"share.revoke":   handle(roleOperator, shareRevoke),
-		"audit.list":     handle(roleAdmin, auditList).quiet(),
-		"providers.list": handle(roleViewer, providersList),
+		"budget.list":     handle(roleViewer, budgetList),
+		"budget.set":      handle(roleAdmin, budgetSet),
+		"budget.remove":   handle(roleAdmin, budgetRemove),
+		"settings.get":    handle(roleViewer, settingsGet),
+		"health":          handle(roleViewer, health).share(),
+		"server.drain":    handle(roleAdmin, serverDrain),
+		"tokens.create":   handle(roleAdmin, tokensCreate),
+		"tokens.revoke":   handle(roleAdmin, tokensRevoke),
+		"tokens.list":     handle(roleAdmin, tokensList).quiet(),
+		"share.create":    handle(roleOperator, shareCreate),
+		"share.revoke":    handle(roleOperator, shareRevoke),
+		"audit.list":      handle(roleAdmin, auditList).quiet(),
+		"webhooks.list":   handle(roleAdmin, webhooksList).quiet(),
+		"webhooks.set":    handle(roleAdmin, webhooksSet),
+		"webhooks.remove": handle(roleAdmin, webhooksRemove),
+		"webhooks.test":   handle(roleAdmin, webhooksTest),
+		"providers.list":  handle(roleViewer, providersList),
 	}
 }

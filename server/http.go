@@ -32,6 +32,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("GET /metrics", s.guarded(s.metricsPage))
 	mux.Handle("POST /v1/login", s.guarded(s.login))
 	mux.Handle("POST /v1/logout", s.guarded(s.logout))
 	mux.Handle("POST /v1/{method}", s.guarded(s.post1))
@@ -87,7 +88,7 @@ var statuses = map[rpc.Reason]int{
 	rpc.Conflict: http.StatusConflict, rpc.NotOwner: http.StatusConflict, rpc.Draining: http.StatusServiceUnavailable,
 	rpc.LimitReached: http.StatusTooManyRequests, rpc.TooSlow: http.StatusGatewayTimeout, rpc.Resync: http.StatusGone,
 	rpc.Unsupported: http.StatusNotImplemented, rpc.CLINotFound: http.StatusServiceUnavailable, methodNotFound: http.StatusNotFound,
-	internalError: http.StatusInternalServerError,
+	internalError: http.StatusInternalServerError, rpc.BudgetExceeded: http.StatusPaymentRequired,
 }
 
 // errorBody is an error as HTTP has it.

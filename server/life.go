@@ -96,6 +96,9 @@ func (a *actor) open(ctx context.Context, resume string, opts agent.Options) (ag
 	if err != nil {
 		return nil, nil, err
 	}
+	revoke := a.lend(&opts)
+	place := release
+	release = sync.OnceFunc(func() { revoke(); place() })
 	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.StartTimeout)
 	defer cancel()
 	var session agent.Session
@@ -116,7 +119,8 @@ func (a *actor) open(ctx context.Context, resume string, opts agent.Options) (ag
 		release()
 		return nil, nil, err
 	}
-	return session, sync.OnceFunc(release), nil
+	a.post(func() { a.given = opts.Env })
+	return session, release, nil
 }
 
 // started takes over an agent that was started.
@@ -180,6 +184,8 @@ func (a *actor) agentOptions() agent.Options {
 	if a.core.Thinking != nil {
 		opts.Thinking = a.core.Thinking.Tokens
 	}
+	opts.MaxBudgetUSD, a.spending.handed = a.agentBudget(p.MaxBudgetUSD)
+	opts.OnUsed = a.tally.add
 	if opts.Mode == "bypassPermissions" && !a.srv.opts.AllowBypass {
 		opts.Mode = "default" // the server was started again without it
 	}
@@ -192,10 +198,16 @@ func (a *actor) sendNext() {
 		return
 	}
 	in, ok := a.core.nextInput()
-	if !ok {
+	if !ok || a.core.waitsForReset(a.srv.opts.now()) {
 		return
 	}
 	switch {
+	case a.overBudget() != nil:
+		a.watchBudgets()
+		a.draft(a.core.hold()...) // or it would be tried for ever
+		_ = a.write()             // kept and tried again by tick
+	case a.agent != nil && a.agent.reason == "" && a.budgetChanged() && a.evictable():
+		a.stop(onEvict) // it is started again with the limits of now
 	case a.agent == nil:
 		a.start()
 	case a.agent.reason == "": // one that is being ended is waited for
@@ -394,12 +406,16 @@ func (a *actor) tick(now time.Time) {
 		a.sendNext()
 	}
 	a.watchStall(now)
+	a.tellHooks()
+	if a.core.Limited != "" {
+		a.sendNext()
+	}
 	a.lookAway(now)
 	idle := now.Sub(a.quiet)
 	if a.evictable() && (a.srv.opts.IdleTimeout > 0 && idle > a.srv.opts.IdleTimeout || idle > tickInterval && a.srv.admission.waiting() > 0) {
 		a.stop(onEvict)
 	}
-	if a.agent == nil && !a.starting && len(a.batch) == 0 && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {
+	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.now()) && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {
 		a.snapshot() // before another actor may load the session
 		a.srv.unload(a)
 	}

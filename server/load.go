@@ -73,6 +73,7 @@ func (s *Server) newActor(id, epoch string) *actor {
 	a := &actor{
 		srv: s, id: id, log: s.store.Log(id), logger: s.logger.With("session", id), cmds: make(chan func()), done: make(chan struct{}),
 		converter: rpc.NewConverter(randomHex(4), 0, rpc.CapabilityOutputDelta), quiet: time.Now(),
+		tally: newTally(),
 	}
 	a.ctx, a.cancel = context.WithCancel(s.ctx)
 	a.core = core{ID: id, State: Starting}
@@ -114,6 +115,7 @@ func (s *Server) load(ctx context.Context, id string) (*actor, error) {
 	if a.provider, err = s.provider(a.core.Provider); err != nil {
 		return nil, err
 	}
+	a.tellHooks()
 	a.recovered()
 	return a, nil
 }
@@ -145,6 +147,7 @@ func (a *actor) replay(ev eventlog.Event) error {
 		a.seq = ev.Seq
 		a.core.apply(ev.Seq, rec.Time, rec.Facts)
 		a.fold(m)
+		a.note(ev.Seq, rec, m)
 		return nil
 	}
 	for _, e := range a.reader.Events(m) {
@@ -271,13 +274,16 @@ func (s *Server) unload(a *actor) {
 	a.cancel()
 }
 
+// title is how people know the session.
+func (c *core) title() string { return cmp.Or(c.Title, c.FirstPrompt) }
+
 // summary is what lists show of the session.
 func (a *actor) summary() rpc.SessionSummary {
 	c := &a.core
 	return rpc.SessionSummary{
-		SessionID: a.id, Title: cmp.Or(c.Title, c.FirstPrompt), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, Workspace: c.Opened.Params.WorkspaceID, PermissionMode: c.Mode, Provider: c.Provider,
+		SessionID: a.id, Title: c.title(), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, Workspace: c.Opened.Params.WorkspaceID, PermissionMode: c.Mode, Provider: c.Provider,
 		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
 		Archived: c.Archived, Live: a.liveElsewhere(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
-		Capabilities: a.capabilities,
+		Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.now()),
 	}
 }

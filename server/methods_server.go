@@ -120,7 +120,14 @@ func tokensCreate(s *Server, _ context.Context, _ *caller, p rpc.TokensCreatePar
 	if err != nil {
 		return rpc.TokensCreateResult{}, err
 	}
-	tk, value, err := s.tokens.create(token{Name: name, Role: r.String()}, age)
+	tenant := ""
+	if p.Tenant != "" {
+		var ok bool
+		if tenant, ok = validTitle(p.Tenant); !ok {
+			return rpc.TokensCreateResult{}, invalid("the tenant is not one line of visible characters")
+		}
+	}
+	tk, value, err := s.tokens.create(token{Name: name, Role: r.String(), Tenant: tenant}, age)
 	return rpc.TokensCreateResult{ID: tk.ID, Token: value, ExpiresAt: tk.expiry()}, err
 }
 

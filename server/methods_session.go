@@ -88,7 +88,7 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p rpc.Connect
 	a := s.newActor(id, "")
 	a.provider = provider
 	a.core.Provider = provider.Name()
-	o := &opened{Provider: provider.Name(), Dir: p.CWD, Params: p, By: c.id}
+	o := &opened{Provider: provider.Name(), Dir: p.CWD, Params: p, By: c.id, Token: c.account, Tenant: c.tenant}
 	f := &facts{Opened: o, AgentID: p.ResumeSessionID, State: Starting}
 	if title, ok := validTitle(p.Title); ok {
 		f.Title, f.TitleBy = title, "person"

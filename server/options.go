@@ -2,12 +2,14 @@ package server
 
 import (
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
 // Defaults of [Options].
@@ -54,6 +56,15 @@ type Options struct {
 	// GitEnv is the environment that git's is taken from, by an allow-list; nil is that of
 	// this process. Setup commands of workspaces get Env.
 	GitEnv []string
+	// APIKey is a key that agents use without holding it: a loopback proxy adds it to their
+	// requests to APIUpstream, which is Anthropic's API if empty. See package keyproxy. It
+	// is for agents whose provider is an [agent.KeyProxied]; others have what Env gives.
+	APIKey, APIUpstream string
+	// Budgets are limits that hold while the server runs, beside those that clients set.
+	Budgets []budget.Limit
+	// Price is what an answer costs in dollars, false where that is not known. Without it
+	// budgets in dollars count what agents say at the end of a turn.
+	Price func(agent.Used) (float64, bool)
 
 	// AllowedHosts are host names that requests may name beside loopback ones, with or
 	// without a port. AllowedOrigins are origins of pages that may call beside the
@@ -93,6 +104,15 @@ type Options struct {
 	Logger *slog.Logger
 	// Shutdown is called when a client asks the server to drain; nil refuses the method.
 	Shutdown func()
+
+	// WebhookNetworks are networks that webhooks may call although they are not public.
+	// HookCommand is a program that is run for each event, with it on standard input.
+	WebhookNetworks []netip.Prefix
+	HookCommand     string
+
+	// The clock of limits and retries; tests have one of their own.
+	now   func() time.Time
+	after func(time.Duration) <-chan time.Time
 }
 
 // Stall is what happens to a turn in which an agent is silent: each step after that time
@@ -122,6 +142,12 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.WriteTimeout, DefaultWriteTimeout)
 	setDefault(&o.DefaultMode, "default")
 	setDefault(&o.Version, "dev")
+	if o.now == nil {
+		o.now = time.Now
+	}
+	if o.after == nil {
+		o.after = time.After
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

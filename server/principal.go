@@ -31,6 +31,8 @@ func parseRole(s string) (role, error) {
 type principal struct {
 	id      string // of the token
 	name    string // for people; empty is the id
+	account string // who pays: the id of the token that a cookie was made from, or owner
+	tenant  string
 	role    role
 	session string // set: only this session may be looked at
 	remote  string // the address

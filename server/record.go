@@ -39,6 +39,7 @@ type facts struct {
 	Archived *bool     `json:"archived,omitempty"`
 	Away     *bool     `json:"away,omitempty"` // another process may have written to the agent's session
 	Pid      int       `json:"pid,omitempty"`
+	Limited  *string   `json:"limited,omitempty"` // until when a rate limit holds; empty is none
 
 	Mark        *mark     `json:"mark,omitempty"`
 	Comments    []comment `json:"comments,omitempty"`    // added or changed
@@ -55,7 +56,9 @@ type opened struct {
 	Provider string            `json:"provider"`
 	Dir      string            `json:"dir"`
 	Params   rpc.ConnectParams `json:"params"`
-	By       string            `json:"by,omitempty"` // the token that made it
+	By       string            `json:"by,omitempty"`    // the token that made it
+	Token    string            `json:"token,omitempty"` // who pays: see principal.account
+	Tenant   string            `json:"tenant,omitempty"`
 }
 
 // accepted is the answer to a request that carried an idempotency key.

@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -29,6 +30,10 @@ type Server struct {
 	audit      *audit
 	workspaces *workspace.Manager
 	guard      *guard
+	ledger     *ledger
+	hooks      *hooks
+	keys       *keyproxy.Proxy // nil where agents use what Env gives
+	metrics    *metrics
 	conns      chan struct{} // a place for each connection
 	began      time.Time
 
@@ -82,11 +87,13 @@ func newServer(ctx context.Context, opts Options, st store) (*Server, error) {
 	for _, p := range opts.Providers {
 		s.providers[p.Name()] = p
 	}
+	s.metrics = newMetrics()
 	s.admission = newAdmission(opts.MaxAgents, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.prepare(ctx); err != nil {
 		s.cancel()
 		s.wg.Wait()
+		s.closeKeyProxy()
 		return nil, err
 	}
 	return s, nil
@@ -107,6 +114,15 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.audit, err = openAudit(ctx, s.store.Log(auditLogName)); err != nil {
 		return err
 	}
+	if s.ledger, err = openLedger(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
+		return err
+	}
+	if s.hooks, err = openHooks(ctx, s); err != nil {
+		return err
+	}
+	if err := s.openKeyProxy(); err != nil {
+		return err
+	}
 	for _, p := range s.opts.Providers {
 		if sweeper, ok := p.(agent.Sweeper); ok {
 			n, err := sweeper.Sweep(ctx)
@@ -124,6 +140,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.recover(ctx); err != nil {
 		return errors.Join(err, s.workspaces.Close())
 	}
+	s.hooks.start()
 	return nil
 }
 
@@ -159,6 +176,7 @@ func (s *Server) Close() error {
 	}
 	s.wg.Wait()
 	s.closeWorkspaces.Do(func() { _ = s.workspaces.Close() }) // a lock that is given back
+	s.closeKeyProxy()
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -36,7 +37,9 @@ type token struct {
 	Name    string    `json:"name,omitempty"`
 	Role    string    `json:"role"`
 	Session string    `json:"session,omitempty"`
-	Parent  string    `json:"parent,omitempty"` // of a cookie: the token that it was made from
+	Parent  string    `json:"parent,omitempty"`  // of a cookie: the token that it was made from
+	Account string    `json:"account,omitempty"` // who pays; empty is the id
+	Tenant  string    `json:"tenant,omitempty"`
 	Hash    string    `json:"hash"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
@@ -125,7 +128,7 @@ func (t *tokens) begin() string {
 	id, value, hash := newSecret()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.start = token{ID: id, Name: "owner", Role: roleAdmin.String(), Hash: hash, Created: t.now()}
+	t.start = token{ID: id, Name: "owner", Account: "owner", Role: roleAdmin.String(), Hash: hash, Created: t.now()}
 	return value
 }
 
@@ -205,7 +208,7 @@ func (t *tokens) list() []rpc.TokenInfo {
 		if tk.Parent != "" || tk.expired(t.now()) {
 			continue
 		}
-		info := rpc.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, CreatedAt: timestamp(tk.Created)}
+		info := rpc.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, CreatedAt: timestamp(tk.Created)}
 		if !tk.Expires.IsZero() {
 			info.ExpiresAt = timestamp(tk.Expires)
 		}
@@ -236,7 +239,7 @@ func (t *tokens) check(value string) (*principal, error) {
 	if err != nil {
 		return nil, refused
 	}
-	return &principal{id: tk.ID, name: tk.Name, role: r, session: tk.Session, cookie: tk.Parent != ""}, nil
+	return &principal{id: tk.ID, name: tk.Name, account: cmp.Or(tk.Account, tk.ID), tenant: tk.Tenant, role: r, session: tk.Session, cookie: tk.Parent != ""}, nil
 }
 
 // exchange makes a cookie of a token. It does not outlive it.
@@ -253,6 +256,6 @@ func (t *tokens) exchange(value string) (cookie string, age time.Duration, err e
 		}
 	}
 	t.mu.Unlock()
-	_, cookie, err = t.create(token{Name: p.name, Role: p.role.String(), Session: p.session, Parent: p.id}, age)
+	_, cookie, err = t.create(token{Name: p.name, Role: p.role.String(), Session: p.session, Parent: p.id, Account: p.account, Tenant: p.tenant}, age)
 	return cookie, age, err
 }

@@ -175,13 +175,17 @@ func (s scene) params() map[string]any {
 		"workspace.create": rpc.WorkspaceCreateParams{}, "workspace.list": rpc.Empty{}, "workspace.diff": ref, "workspace.revert": ref, "workspace.commit": ref,
 		"workspace.remove": ref, "review.list": ref, "review.comment": rpc.ReviewCommentParams{SessionID: s.session, From: 1, Text: "t"},
 		"review.update": ref, "review.remove": ref, "review.send": ref,
+		"budget.list": rpc.BudgetListParams{SessionID: s.session}, "budget.set": rpc.BudgetSetParams{Budget: rpc.Budget{Scope: "server", LimitUSD: new(1e6)}},
+		"budget.remove": rpc.BudgetRef{ID: "none"}, "webhooks.list": rpc.Empty{}, "webhooks.test": rpc.WebhookRef{ID: "none"}, "webhooks.remove": rpc.WebhookRef{ID: "none"},
+		"webhooks.set":      rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://hooks.example/x", Events: []string{"failed"}}},
 		"session.interrupt": ref, "session.disconnect": ref, "session.delete": rpc.SessionDeleteParams{SessionID: s.session},
 	}
 }
 
 // want are the reasons of methods that fail in a scene.
 var want = map[string]rpc.Reason{
-	"session.archive": rpc.Conflict, "session.continue": rpc.Conflict, "session.handBack": rpc.Unsupported, "session.isolation": rpc.Unsupported,
+	"session.archive": rpc.Conflict, "session.continue": rpc.Conflict, "session.handBack": rpc.Unsupported,
+	"budget.remove": rpc.Conflict, "webhooks.test": rpc.Conflict, "webhooks.remove": rpc.Conflict,
 	"queue.reorder": rpc.Conflict, "queue.sendNow": rpc.Conflict, "history.delete": rpc.Conflict, "server.drain": rpc.Unsupported, "share.revoke": rpc.Conflict,
 	// The directory of the scene is without git; workspace_test.go has one.
 	"workspace.create": rpc.Unsupported, "workspace.diff": rpc.Unsupported, "workspace.revert": rpc.Unsupported, "workspace.commit": rpc.Unsupported,

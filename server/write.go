@@ -26,7 +26,9 @@ func (a *actor) write() error {
 		}
 		records[i] = data
 	}
+	began := time.Now()
 	last, err := a.append(records)
+	a.srv.metrics.appended(err, time.Since(began))
 	if err != nil {
 		if a.blocked == nil {
 			a.logger.Warn("the log cannot be written", "err", err)
@@ -43,7 +45,9 @@ func (a *actor) write() error {
 		a.seq++
 		items[i] = item{seq: a.seq, ts: p.rec.Time, msg: p.rec.Msg, progress: p.msg.Type() == "tool_progress"}
 		a.fold(p.msg)
+		a.note(a.seq, p.rec, p.msg)
 	}
+	a.tellHooks()
 	if a.seq != last {
 		a.logger.Error("the log has another number", "want", a.seq, "got", last)
 	}
@@ -213,7 +217,7 @@ func (a *actor) snapshotSometimes() {
 }
 
 func (a *actor) snapshot() {
-	if a.seq == a.snapSeq || len(a.batch) > 0 {
+	if a.seq == a.snapSeq || len(a.batch) > 0 || len(a.unnoted) > 0 { // a load notes what is after the snapshot
 		return
 	}
 	conversation, err := a.conversation()

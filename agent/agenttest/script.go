@@ -30,6 +30,9 @@ func (t *turn) whole(text string, blocks []ui.IndexedBlock) error {
 		return err
 	}
 	t.emit(&ui.AssistantMessage{Header: t.header(uuid), Model: t.s.model, Blocks: blocks})
+	if used := t.s.opts.OnUsed; used != nil {
+		used(agent.Used{MessageID: t.messageID, Model: t.s.model, Input: 10, Output: 5})
+	}
 	if t.s.opts.Partial {
 		t.emit(&ui.MessageComplete{Header: t.header(""), StopReason: "end_turn", Usage: `{"output_tokens":5}`})
 	}

@@ -200,6 +200,9 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 	}
 	o.Effort = or(opts.Effort, o.Effort)
 	o.SystemPrompt = systemPrompt(o.SystemPrompt, opts)
+	if opts.Files != nil {
+		o.Hooks = withFiles(o.Hooks, opts.Files)
+	}
 	return &o, addDefinitions(&o, opts)
 }
 

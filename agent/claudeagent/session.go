@@ -38,6 +38,7 @@ type Session struct {
 	client   *claude.Client
 	done     chan struct{} // closed when the last event is queued
 	turns    sync.WaitGroup
+	meter    meter // of the goroutine that reads messages
 
 	out      *outbox.Box // its mutex guards what follows
 	conv     claudeui.Converter
@@ -71,6 +72,7 @@ func newSession(p *Provider, opts agent.Options, id string) *Session {
 	}
 	s.out = outbox.New()
 	s.conv.Provider = p.Name()
+	s.meter.report = opts.OnUsed
 	return s
 }
 
@@ -97,6 +99,7 @@ func (s *Session) run() {
 // add makes events of a message. A prompt that is being written comes before what the CLI
 // says to it, and a request that was taken back before the message is resolved before it.
 func (s *Session) add(m message.Message) {
+	s.meter.add(m)
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()
 	for (s.sending > 0 || len(s.out.Queue) > maxEvents) && !s.closed {

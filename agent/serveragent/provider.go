@@ -43,18 +43,37 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.connect(ctx, params)
 }
 
-// Resume looks at a session of the server, and has its agent started again if it has ended.
+// Resume looks at a session of the server, whose agent is started again with the next prompt
+// if it has ended. With opts.Fork it has the server make a copy of the session, with a
+// session of its own there.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
-	if opts.Fork {
-		return nil, fmt.Errorf("%w: sessions of a server are not copied", agent.ErrUnsupported)
-	}
-	list, _, err := p.History().List(ctx, agent.HistoryQuery{})
+	info, err := p.find(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	for _, info := range list {
-		if info.ID == id {
-			return p.attach(ctx, id, nil)
+	if opts.Fork {
+		var r rpc.ConnectResult
+		if err := p.call(ctx, "session.fork", rpc.ForkParams{SessionID: id, At: opts.At}, &r); err != nil {
+			return nil, err
+		}
+		return p.attach(ctx, r.SessionID, r.Capabilities.SupportedPermissionModes, info.PermissionMode)
+	}
+	var modes []string
+	if info.Capabilities != nil {
+		modes = info.Capabilities.SupportedPermissionModes
+	}
+	return p.attach(ctx, id, modes, info.PermissionMode)
+}
+
+// find returns what the server says of a session.
+func (p *Provider) find(ctx context.Context, id string) (*rpc.SessionSummary, error) {
+	var r rpc.ListResult
+	if err := p.call(ctx, "session.list", rpc.ListParams{}, &r); err != nil {
+		return nil, err
+	}
+	for i := range r.Sessions {
+		if r.Sessions[i].SessionID == id {
+			return &r.Sessions[i], nil
 		}
 	}
 	return nil, fmt.Errorf("%w: session %q", agent.ErrNotFound, id)
@@ -65,7 +84,7 @@ func (p *Provider) connect(ctx context.Context, params rpc.ConnectParams) (agent
 	if err := p.call(ctx, "session.connect", params, &r); err != nil {
 		return nil, err
 	}
-	return p.attach(ctx, r.SessionID, r.Capabilities.SupportedPermissionModes)
+	return p.attach(ctx, r.SessionID, r.Capabilities.SupportedPermissionModes, params.PermissionMode)
 }
 
 // call calls a method of the server.

@@ -23,6 +23,7 @@ type Session struct {
 	p     *Provider
 	id    string
 	modes []string
+	mode  string // when it was attached
 	stop  context.CancelFunc
 	done  chan struct{} // closed when the last event is queued
 
@@ -36,9 +37,9 @@ type Session struct {
 var _ agent.ModeSetter = (*Session)(nil)
 
 // attach begins to look at a session. It returns when the server has said where it is.
-func (p *Provider) attach(ctx context.Context, id string, modes []string) (agent.Session, error) {
+func (p *Provider) attach(ctx context.Context, id string, modes []string, mode string) (agent.Session, error) {
 	follow, stop := context.WithCancel(context.Background())
-	s := &Session{p: p, id: id, modes: modes, stop: stop, done: make(chan struct{}), prompts: map[string]string{}, kinds: map[string]string{}}
+	s := &Session{p: p, id: id, modes: modes, mode: mode, stop: stop, done: make(chan struct{}), prompts: map[string]string{}, kinds: map[string]string{}}
 	s.out = outbox.New()
 	attached := make(chan struct{})
 	go s.follow(follow, attached)
@@ -214,9 +215,13 @@ func (s *Session) respond(ctx context.Context, key rpc.Idempotency, id, action s
 	return s.p.call(ctx, "question.respond", rpc.QuestionRespondParams{Idempotency: key, SessionID: s.id, RequestID: id, Action: action, Answers: ui.NewJSON(string(answers))}, nil)
 }
 
-// Modes are the permission modes that the server named; none for a session that was there
-// before.
+// Modes are the permission modes that the server named; none for a session whose agent has
+// not run since the server was started.
 func (s *Session) Modes() []string { return slices.Clone(s.modes) }
+
+// Mode is the permission mode that the session had when it was opened or resumed; empty is
+// the default. Later changes are events.
+func (s *Session) Mode() string { return s.mode }
 
 // SetMode changes the permission mode at the server.
 func (s *Session) SetMode(ctx context.Context, mode string) error {

@@ -24,6 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/internal/footprint"
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
@@ -41,6 +42,7 @@ type acpFlags struct {
 	cli            string
 	login          string
 	noPrewarm      bool
+	editorFiles    bool
 	backgroundWait time.Duration
 	verbose        bool
 }
@@ -67,6 +69,7 @@ func newACP(code *int) *cobra.Command {
 	flags.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
 	flags.StringVar(&f.login, "login", "", "log in with `METHOD`, claudeai or console, in this terminal and end")
 	flags.BoolVar(&f.noPrewarm, "no-prewarm", false, "start no agent before a session is asked for")
+	flags.BoolVar(&f.editorFiles, "editor-files", false, "keep files in step with the editor's buffers: unsaved text is saved before the agent uses a file")
 	flags.DurationVar(&f.backgroundWait, "background-wait", 10*time.Second, "how long a turn waits for commands in the background that it has started")
 	flags.BoolVar(&f.verbose, "verbose", false, "say more on the standard error")
 	return cmd
@@ -84,6 +87,9 @@ func (f *acpFlags) logger() *slog.Logger {
 // provider is the agent that the flags ask for. Unless they say otherwise that is Claude:
 // an editor must not be given made-up answers.
 func (f *acpFlags) provider(logger *slog.Logger) (agent.Provider, error) {
+	if f.editorFiles && (f.server != "" || f.agent != "" && f.agent != agentClaude) {
+		return nil, usagef("--editor-files goes with the agent claude only, and not with --server")
+	}
 	if f.server != "" {
 		if f.agent != "" || f.cli != "" {
 			return nil, usagef("--server goes with neither --agent nor --cli: the server has its own")
@@ -149,8 +155,9 @@ func (f *acpFlags) run(ctx context.Context, code *int) error {
 		wait = -1
 	}
 	opts := acp.Options{
-		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Logger: logger,
-		Session: agent.Options{SettingSources: []string{"user", "project", "local"}, AllowBypass: bypass()},
+		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: footprint.Trim, Logger: logger,
+		ClientFiles: f.editorFiles,
+		Session:     agent.Options{SettingSources: []string{"user", "project", "local"}, AllowBypass: bypass()},
 	}
 	if dir, err := os.Getwd(); err == nil && !f.noPrewarm && f.server == "" && filepath.IsAbs(dir) {
 		opts.PrewarmDir = dir

@@ -51,30 +51,38 @@ func (g *greeting) String() string {
 // serveForTest runs parley serve until the test ends and returns a client of it.
 func serveForTest(t *testing.T, f *serveFlags) (*client.Client, *greeting) {
 	t.Helper()
+	c, out, _ := serveUntil(t, f)
+	return c, out
+}
+
+// serveUntil runs parley serve until stop is called, or the test ends.
+func serveUntil(t *testing.T, f *serveFlags) (c *client.Client, out *greeting, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	out := &greeting{address: make(chan string, 1)}
+	out = &greeting{address: make(chan string, 1)}
 	served := make(chan error, 1)
 	go func() { served <- f.serve(ctx, out) }()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-served; err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
 	})
+	t.Cleanup(stop)
 	select {
 	case url := <-out.address:
 		c, err := client.New(client.Options{URL: url})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c, out
+		return c, out, stop
 	case err := <-served:
 		served <- nil
 		t.Fatalf("the server ended: %v", err)
 	case <-time.After(30 * time.Second):
 		t.Fatal("no address was printed")
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // converse sends a prompt, allows what is asked and returns the view after the turn.
@@ -122,14 +130,32 @@ type claudeWorld struct {
 	env          map[string]string
 	client       *client.Client
 	out          *greeting
+	api          *claudetest.FakeAPI
+	args         []string
+	stop         func() // ends the server
 }
 
 func serveClaude(t *testing.T, script claudetest.Script) *claudeWorld {
 	t.Helper()
+	w := newClaudeWorld(t, script)
+	w.serve(t)
+	return w
+}
+
+// serve starts a server in the world, again after stop.
+func (w *claudeWorld) serve(t *testing.T, more ...string) (*client.Client, *greeting) {
+	t.Helper()
+	f, _ := serveFlagsFor(t, slices.Concat(w.args, more)...)
+	w.client, w.out, w.stop = serveUntil(t, f)
+	return w.client, w.out
+}
+
+func newClaudeWorld(t *testing.T, script claudetest.Script) *claudeWorld {
+	t.Helper()
 	w := &claudeWorld{cli: e2e.CLI(t), env: map[string]string{}}
-	api := claudetest.StartFakeAPI(t, script)
+	w.api = claudetest.StartFakeAPI(t, script)
 	dir := t.TempDir()
-	env, err := claudetest.HermeticEnv(dir, api.URL())
+	env, err := claudetest.HermeticEnv(dir, w.api.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +170,7 @@ func serveClaude(t *testing.T, script claudetest.Script) *claudeWorld {
 	if err := claudetest.IsolateProject(w.project); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", w.project, "--log-level", "error"}
+	w.args = []string{"--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", w.project, "--log-level", "error"}
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
 		if name == "PATH" {
@@ -152,10 +178,8 @@ func serveClaude(t *testing.T, script claudetest.Script) *claudeWorld {
 		}
 		t.Setenv(name, value)
 		w.env[name] = value
-		args = append(args, "--pass-env", name)
+		w.args = append(w.args, "--pass-env", name)
 	}
-	f, _ := serveFlagsFor(t, args...)
-	w.client, w.out = serveForTest(t, f)
 	return w
 }
 

@@ -75,12 +75,16 @@ func (f *serveFlags) check() error {
 	if (f.tlsCert == "") != (f.tlsKey == "") {
 		return usagef("--tls-cert and --tls-key go together")
 	}
-	addr, err := netip.ParseAddr(host)
-	loopback := host == "localhost" || err == nil && addr.IsLoopback()
-	if !loopback && f.tlsCert == "" && !f.insecure {
+	if !isLoopback(host) && f.tlsCert == "" && !f.insecure {
 		return usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
 	}
 	return nil
+}
+
+// isLoopback reports whether only this machine reaches a host.
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 func (f *serveFlags) logger(w io.Writer) (*slog.Logger, error) {
@@ -141,6 +145,9 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, agents.close()) }()
 	opts := f.options(logger, store, agents)
 	opts.Shutdown = shutdown
+	if err := errors.Join(f.money(&opts), f.key(&opts), f.telling(&opts)); err != nil {
+		return err
+	}
 	s, err := server.New(ctx, opts)
 	if err != nil {
 		return err
@@ -153,6 +160,11 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	} else {
 		defer forget()
 	}
+	stopMetrics, err := f.serveMetrics(ctx, s)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	defer stopMetrics()
 	greet(out, base, token, agents.note)
 	return s.Serve(ctx, l)
 }

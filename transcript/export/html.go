@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/transcript/export/internal/lexers"
 )
 
 //go:embed page.html
@@ -47,7 +49,7 @@ func picture(p part) template.URL {
 // writeHTML writes the document. Its policy allows its own style, named by its hash,
 // and the images in it, and nothing else: no script, no frame, no address.
 func (d *document) writeHTML(w io.Writer) error {
-	style := pageCSS + codeCSS()
+	style := pageCSS + lexers.CSS
 	sum := sha256.Sum256([]byte(style))
 	policy := strings.Join([]string{
 		"default-src 'none'", "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'", "img-src data:",

@@ -11,24 +11,19 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
-	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/seed7221b0f9/parley/transcript/export/internal/lexers"
 )
 
 var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))
 
-// codeCSS is the style of highlighted code, light and dark.
-var codeCSS = sync.OnceValue(func() string {
-	var light, dark strings.Builder
-	_ = formatter.WriteCSS(&light, styles.Get("github"))     // into memory
-	_ = formatter.WriteCSS(&dark, styles.Get("github-dark")) // into memory
-	return light.String() + "@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"
-})
+// unstyled is the style of the page's code: the colours are in the page's style sheet.
+var unstyled = sync.OnceValue(func() *chroma.Style { return chroma.MustNewStyle("none", chroma.StyleEntries{}) })
 
 // brackets is how deep brackets nest. A lexer takes for each token what it takes for all
 // that are open.
@@ -116,7 +111,7 @@ func (r *rendering) highlighted(l listing) (template.HTML, error) {
 		return tokens()
 	}
 	var b strings.Builder
-	err = formatter.Format(&b, styles.Fallback, timed)
+	err = formatter.Format(&b, unstyled(), timed)
 	if err := r.ctx.Err(); err != nil {
 		return "", err
 	}

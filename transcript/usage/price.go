@@ -157,6 +157,16 @@ func (p *Prices) Of(model string) (Price, bool) {
 	return price, ok
 }
 
+// Cost is what the tokens of one answer cost in dollars at the model's usual rates; false if
+// the table does not know the model.
+func (p *Prices) Cost(model string, t Tokens) (float64, bool) {
+	price, ok := p.Of(model)
+	if !ok {
+		return 0, false
+	}
+	return price.cost(t, 0, t.Prompt() > price.longAbove())
+}
+
 // usRates is how much more is charged for answers that had to be made in the US.
 const usRates = 1.1
 

@@ -158,10 +158,16 @@ func (r *Run) file(method string, params json.RawMessage) (any, map[string]any) 
 		if err := os.WriteFile(p.Path, []byte(p.Content), 0o600); err != nil {
 			return nil, map[string]any{"code": -32603, "message": err.Error()}
 		}
+		r.mu.Lock()
+		r.saved[p.Path] = true
+		r.mu.Unlock()
 		return map[string]any{}, nil
 	}
 	rel, err := filepath.Rel(r.cwd, p.Path)
 	text, ok := r.script.Unsaved[rel]
+	r.mu.Lock()
+	ok = ok && !r.saved[p.Path]
+	r.mu.Unlock()
 	if err != nil || !ok {
 		data, err := os.ReadFile(p.Path)
 		if err != nil {

@@ -45,6 +45,7 @@ type Run struct {
 	changed  chan struct{}
 	timeline []Line
 	mark     int
+	saved    map[string]bool // by path: what the client has written is no longer unsaved
 	nextID   int
 	pending  map[int]chan json.RawMessage
 	vars     map[string]json.RawMessage
@@ -109,7 +110,7 @@ func (r *Runner) Prepare(name string, script Script) (*Run, error) {
 	}
 	run := &Run{
 		runner: r, script: script, api: api, home: home, cwd: cwd, dir: dir, env: append(env, r.Env...),
-		changed: make(chan struct{}), pending: map[int]chan json.RawMessage{}, vars: map[string]json.RawMessage{},
+		changed: make(chan struct{}), saved: map[string]bool{}, pending: map[int]chan json.RawMessage{}, vars: map[string]json.RawMessage{},
 	}
 	if err == nil {
 		err = run.write(script.Files)

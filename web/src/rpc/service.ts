@@ -13,7 +13,7 @@ export interface Service {
       result: AuditListResult;
     };
     "budget.list": {
-      params: Empty;
+      params: BudgetListParams;
       result: BudgetListResult;
     };
     "budget.remove": {
@@ -463,9 +463,11 @@ export interface AuditRow {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "Empty".
+ * via the `definition` "BudgetListParams".
  */
-export interface Empty {}
+export interface BudgetListParams {
+  session_id?: string;
+}
 /**
  * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "BudgetListResult".
@@ -488,6 +490,8 @@ export interface Budget {
   spent_tokens?: number;
   resets_at?: string;
   action?: string;
+  level?: string;
+  of?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -496,6 +500,11 @@ export interface Budget {
 export interface BudgetRef {
   id: string;
 }
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Empty".
+ */
+export interface Empty {}
 /**
  * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "BudgetSetParams".
@@ -1287,6 +1296,7 @@ export interface ConnectParams {
   max_thinking_tokens?: number;
   max_turns?: number;
   max_budget_usd?: number;
+  wait_for_rate_limit?: boolean;
   mcp_servers?: unknown;
   agents?: unknown;
   metadata?: {
@@ -1408,6 +1418,7 @@ export interface SessionSummary {
   queued: number;
   prompts: number;
   updated_at?: string;
+  limited_until?: string;
   agent_session_id?: string;
   effort?: string;
   metadata?: {
@@ -1583,6 +1594,7 @@ export interface TokensCreateParams {
   role: string;
   name?: string;
   expires_in_s?: number;
+  tenant?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1612,6 +1624,7 @@ export interface TokenInfo {
   created_at?: string;
   expires_at?: string;
   used_at?: string;
+  tenant?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

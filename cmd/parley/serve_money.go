@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/server"
+	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/transcript/usage"
+)
+
+// money adds prices and budgets to the server's options.
+func (f *serveFlags) money(opts *server.Options) error {
+	prices := usage.DefaultPrices()
+	if f.prices != "" {
+		file, err := os.Open(f.prices)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if prices, err = usage.ReadPrices(file); err != nil {
+			return err
+		}
+	}
+	opts.Price = func(u agent.Used) (float64, bool) {
+		return prices.Cost(u.Model, usage.Tokens{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead,
+			CacheWrite5m: u.CacheWrite5m, CacheWrite1h: u.CacheWrite1h, WebSearches: u.WebSearches})
+	}
+	for _, text := range f.budgets {
+		limit, err := budget.ParseLimit(text)
+		if err != nil {
+			return usagef("--budget: %v", err)
+		}
+		opts.Budgets = append(opts.Budgets, limit)
+	}
+	return nil
+}

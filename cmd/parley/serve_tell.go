@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// telling adds to the options whom the server may tell of events.
+func (f *serveFlags) telling(opts *server.Options) error {
+	for _, text := range f.webhookNetworks {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return usagef("--webhook-network %s: it is not a network such as 10.0.0.0/8", text)
+		}
+		opts.WebhookNetworks = append(opts.WebhookNetworks, p)
+	}
+	if f.hookCommand != "" && !filepath.IsAbs(f.hookCommand) {
+		return usagef("--hook-command %s: it is not an absolute path", f.hookCommand)
+	}
+	opts.HookCommand = f.hookCommand
+	return nil
+}
+
+// serveMetrics serves the metrics on an address of their own, if there is one.
+func (f *serveFlags) serveMetrics(ctx context.Context, s *server.Server) (stop func(), err error) {
+	if f.metricsListen == "" {
+		return func() {}, nil
+	}
+	host, _, err := net.SplitHostPort(f.metricsListen)
+	if err != nil {
+		return nil, usagef("--metrics-listen %s: %v", f.metricsListen, err)
+	}
+	if !isLoopback(host) && !f.insecure {
+		return nil, usagef("--metrics-listen %s is for other machines and has no token: it needs --insecure", f.metricsListen)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.metricsListen)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.MetricsHandler())
+	hs := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = hs.Serve(l) // ends with http.ErrServerClosed
+	}()
+	return func() {
+		_ = hs.Close() // what is under way is cut
+		<-done
+	}, nil
+}

@@ -1,0 +1,160 @@
+package budget_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/budget"
+)
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+func acc(n string) budget.Account {
+	return budget.Account{Session: "s" + n, Token: "t" + n, Tenant: "acme"}
+}
+
+func used(a budget.Account, at time.Time, usd float64, tokens int64) budget.Row {
+	return budget.Row{Time: at, Account: a, Amount: budget.Amount{USD: usd, Tokens: tokens}}
+}
+
+func limit(t *testing.T, text string) budget.Row {
+	t.Helper()
+	l, err := budget.ParseLimit(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return budget.Row{Limit: &l}
+}
+
+// TestBook_scopes checks whose use counts for which limit, and when it is forgotten.
+func TestBook_scopes(t *testing.T) {
+	for text, want := range map[string]struct {
+		first, second, nextDay, nextMonth budget.Level
+	}{
+		"scope=session usd=1":             {budget.Reached, budget.Below, budget.Reached, budget.Reached},
+		"scope=token usd=1":               {budget.Reached, budget.Below, budget.Reached, budget.Reached},
+		"scope=tenant usd=2":              {budget.Below, budget.Below, budget.Below, budget.Below},
+		"scope=tenant tokens=125":         {budget.Near, budget.Near, budget.Near, budget.Near},
+		"scope=tenant tokens=100":         {budget.Reached, budget.Reached, budget.Reached, budget.Reached},
+		"scope=server period=day usd=1":   {budget.Reached, budget.Reached, budget.Below, budget.Below},
+		"scope=server period=month usd=1": {budget.Reached, budget.Reached, budget.Below, budget.Below},
+		"scope=session target=s2 usd=1":   {-1, budget.Below, -1, -1},
+		"scope=session usd=0":             {budget.Reached, budget.Reached, budget.Reached, budget.Reached},
+	} {
+		var b budget.Book
+		b.Apply(limit(t, text))
+		b.Apply(used(acc("1"), noon, 1, 100))
+		for i, c := range []struct {
+			acc  budget.Account
+			at   time.Time
+			want budget.Level
+		}{{acc("1"), noon, want.first}, {acc("2"), noon, want.second}, {acc("1"), noon.AddDate(0, 0, 1), want.nextDay}, {acc("1"), noon.AddDate(0, 1, 0), want.nextMonth}} {
+			got := budget.Level(-1)
+			for _, s := range b.Check(c.acc, c.at) {
+				got = s.Level
+			}
+			if got != c.want {
+				t.Errorf("%s, case %d: level %d, want %d", text, i, got, c.want)
+			}
+		}
+	}
+}
+
+// TestBook_reconcile checks that the account ends at what the agent says, also after a
+// resume and a reset.
+func TestBook_reconcile(t *testing.T) {
+	var b budget.Book
+	said := func(usd float64, tokens int64, fresh bool) {
+		b.Apply(b.Reconcile(acc("1"), budget.Amount{USD: usd, Tokens: tokens}, fresh, noon))
+	}
+	is := func(usd float64, tokens int64) {
+		t.Helper()
+		if got := b.Spent("s1"); math.Abs(got.USD-usd) > 1e-9 || got.Tokens != tokens {
+			t.Errorf("spent %+v, want $%v and %d tokens", got, usd, tokens)
+		}
+	}
+	b.Apply(used(acc("1"), noon, 0.5, 100))
+	said(0.75, 160, true)
+	is(0.75, 160)
+	b.Apply(used(acc("1"), noon, 1, 10))
+	said(1.5, 170, false) // less than the estimate
+	is(1.5, 170)
+	said(0.25, 20, false) // the conversation was cleared
+	is(1.5, 170)
+	said(0.5, 30, false)
+	is(1.75, 180)
+
+	b = budget.Book{} // a session that was used before: its past is not ours
+	b.Apply(used(acc("1"), noon, 0.5, 100))
+	said(10, 1000, false)
+	is(0.5, 100)
+	said(11, 1100, false)
+	is(1.5, 200)
+}
+
+// TestBook_saved checks that a book survives its JSON, and that limits are changed by id.
+func TestBook_saved(t *testing.T) {
+	var b, c budget.Book
+	b.Apply(limit(t, "scope=server usd=10"))
+	b.Apply(limit(t, "scope=token usd=5 action=notify"))
+	b.Apply(used(acc("1"), noon, 4, 1))
+	b.Apply(b.Reconcile(acc("1"), budget.Amount{USD: 4.5}, true, noon))
+	changed := b.Limits()[0]
+	changed.USD = new(float64(4))
+	b.Apply(budget.Row{Limit: &changed})
+	b.Apply(budget.Row{Removed: "no such"})
+	data, err := json.Marshal(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(b.All(noon), c.All(noon)) || len(c.All(noon)) != 2 {
+		t.Errorf("read back %+v, want %+v", c.All(noon), b.All(noon))
+	}
+	if s := c.All(noon); s[0].Level != budget.Reached || !s[0].Interrupts() || s[1].Level != budget.Near || s[1].Stops() {
+		t.Errorf("the standings are %+v", s)
+	}
+	c.Forget(noon.AddDate(2, 0, 0))
+	if got := c.Spent("s1").USD; got != 4.5 {
+		t.Errorf("after forgetting days the sum is %v", got)
+	}
+	b.Apply(budget.Row{Removed: changed.ID})
+	if len(b.Limits()) != 1 {
+		t.Error("the limit was not removed")
+	}
+}
+
+func TestParseLimit_refuses(t *testing.T) {
+	for _, text := range []string{"", "usd=1", "scope=world usd=1", "scope=server", "scope=server usd=-1", "scope=server usd=NaN", "scope=server usd=+Inf",
+		"scope=server tokens=-1", "scope=server target=x usd=1", "scope=token period=week usd=1", "scope=token usd=1 action=explode", "scope=token usd=x", "what=1"} {
+		if l, err := budget.ParseLimit(text); err == nil {
+			t.Errorf("%q was taken: %+v", text, l)
+		}
+	}
+}
+
+func ExampleBook() {
+	var book budget.Book
+	limit, err := budget.ParseLimit("scope=session usd=1")
+	if err != nil {
+		panic(err)
+	}
+	book.Apply(budget.Row{Limit: &limit})
+	account := budget.Account{Session: "s-1", Token: "owner"}
+	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	for range 2 {
+		book.Apply(budget.Row{Time: at, Account: account, Amount: budget.Amount{USD: 0.5, Tokens: 1000}})
+		for _, s := range book.Check(account, at) {
+			fmt.Println(s, s.Interrupts())
+		}
+	}
+	// Output:
+	// The budget for this session: $0.5000 of $1.00 used. false
+	// The budget for this session is used up: $1.00 of $1.00. true
+}

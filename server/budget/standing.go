@@ -1,0 +1,154 @@
+package budget
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Level is how near a limit is.
+type Level int
+
+// The levels of a limit, the worst last.
+const (
+	Below   Level = iota // less than Warning of it is used
+	Near                 // at least Warning of it is used
+	Reached              // all of it is used
+)
+
+// Warning is the part of a limit at which it is said that it comes near.
+const Warning = 0.8
+
+// Standing is where an account stands with a limit.
+type Standing struct {
+	Limit
+	Target string // of the account, also where the limit names none
+	Spent  Amount
+	Resets time.Time // when counting begins anew; zero is never
+	Level  Level
+}
+
+// Key names the limit, the account and the period, so that each can be told once.
+func (s Standing) Key() string {
+	return strings.Join([]string{s.Limit.ID, s.Target, s.Resets.Format(time.DateOnly)}, "\x00")
+}
+
+// Stops reports whether nothing new may begin.
+func (s Standing) Stops() bool { return s.Level == Reached && s.Action != ActionNotify }
+
+// Interrupts reports whether what runs is interrupted.
+func (s Standing) Interrupts() bool { return s.Level == Reached && s.Action == ActionInterrupt }
+
+// Part is how much of the limit is used, 1 for all of it: the larger of money and tokens.
+func (s Standing) Part() float64 {
+	part := 0.0
+	if s.USD != nil {
+		part = fraction(s.Spent.USD, *s.USD)
+	}
+	if s.Tokens != nil {
+		part = max(part, fraction(float64(s.Spent.Tokens), float64(*s.Tokens)))
+	}
+	return part
+}
+
+func fraction(n, of float64) float64 {
+	if of <= 0 {
+		return 1
+	}
+	return max(n, 0) / of
+}
+
+// Left is how many dollars are left; false where the limit is not one of money.
+func (s Standing) Left() (float64, bool) {
+	if s.USD == nil {
+		return 0, false
+	}
+	return max(*s.USD-s.Spent.USD, 0), true
+}
+
+// String says where the account stands, as a sentence for people.
+func (s Standing) String() string {
+	whose := map[string]string{ScopeSession: "this session", ScopeToken: "this token", ScopeTenant: "this tenant", ScopeServer: "the server"}[s.Scope]
+	var used []string
+	if s.USD != nil {
+		used = append(used, dollars(s.Spent.USD)+" of "+dollars(*s.USD))
+	}
+	if s.Tokens != nil {
+		used = append(used, fmt.Sprintf("%d of %d tokens", s.Spent.Tokens, *s.Tokens))
+	}
+	period := ""
+	if s.Period != "" {
+		period = " of the " + s.Period
+	}
+	text := fmt.Sprintf("The budget%s for %s: %s used", period, whose, strings.Join(used, ", "))
+	if s.Level == Reached {
+		text = fmt.Sprintf("The budget%s for %s is used up: %s", period, whose, strings.Join(used, ", "))
+	}
+	if !s.Resets.IsZero() {
+		text += ", anew on " + s.Resets.Format("2006-01-02 15:04 MST")
+	}
+	return text + "."
+}
+
+// dollars is an amount of money with as many digits as matter.
+func dollars(usd float64) string {
+	if usd != 0 && usd < 1 {
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// Consequence says what happens when the limit is reached, as a sentence for people.
+func (l Limit) Consequence() string {
+	switch l.Action {
+	case ActionNotify:
+		return "Nothing is stopped at the limit."
+	case ActionRefuse:
+		return "At the limit running turns may end and new ones are refused."
+	}
+	return "At the limit running turns are interrupted and new ones are refused."
+}
+
+// Check returns where an account stands with each limit that holds for it.
+func (b *Book) Check(acc Account, now time.Time) []Standing {
+	var all []Standing
+	for _, l := range b.limits {
+		target, ok := acc.target(l.Scope)
+		if !ok || l.Target != "" && l.Target != target {
+			continue
+		}
+		all = append(all, b.standing(l, target, now))
+	}
+	return all
+}
+
+// All returns the standings of all limits, for a list: one without a target has the sum of
+// the account that used most of it.
+func (b *Book) All(now time.Time) []Standing {
+	var all []Standing
+	for _, l := range b.limits {
+		worst := b.standing(l, l.Target, now)
+		if l.Target == "" && l.Scope != ScopeServer {
+			for k := range b.sums {
+				if k.scope == l.Scope && k.period == bucket(l.Period, now) {
+					if s := b.standing(l, k.target, now); s.Part() > worst.Part() {
+						worst = s
+					}
+				}
+			}
+		}
+		all = append(all, worst)
+	}
+	return all
+}
+
+func (b *Book) standing(l Limit, target string, now time.Time) Standing {
+	s := Standing{Limit: l, Target: target, Spent: b.spent(l.Scope, target, l.Period, now), Resets: l.resets(now)}
+	switch part := s.Part(); {
+	case part >= 1:
+		s.Level = Reached
+	case part >= Warning:
+		s.Level = Near
+	}
+	return s
+}

@@ -1,0 +1,229 @@
+package server
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// noticed waits for a notice with this code.
+func (w *watcher) noticed(code string) {
+	w.t.Helper()
+	w.until("the notice "+code, func(c *ui.Conversation) bool {
+		return slices.ContainsFunc(c.Notices, func(n ui.NoticeRow) bool { return n.Code == code })
+	})
+}
+
+func (h *harness) setBudget(b rpc.Budget) rpc.Budget {
+	h.Helper()
+	var r rpc.BudgetSetResult
+	h.call("budget.set", rpc.BudgetSetParams{Budget: b}, &r)
+	return r.Budget
+}
+
+// TestBudget_stopsTurn checks that a turn is interrupted when the limit is reached, that
+// nothing begins after it, that a restart does not forget, and that a higher limit frees.
+func TestBudget_stopsTurn(t *testing.T) {
+	h := newHarness(t)
+	b := h.setBudget(rpc.Budget{Scope: budget.ScopeSession, LimitTokens: new(int64(30))})
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one") // half of it
+	w.results(1)
+	h.query(id, "wait") // the other half
+	w.noticed(noticeBudgetReached)
+	w.results(2)
+	h.refused(rpc.BudgetExceeded, "session.query", rpc.QueryParams{SessionID: id, Text: "say again"})
+	h.restart()
+	h.refused(rpc.BudgetExceeded, "session.query", rpc.QueryParams{SessionID: id, Text: "say again"})
+	var list rpc.BudgetListResult
+	h.call("budget.list", rpc.BudgetListParams{SessionID: id}, &list)
+	if len(list.Budgets) != 1 || list.Budgets[0].SpentTokens != 30 || list.Budgets[0].Level != "exceeded" {
+		t.Errorf("after a restart the budgets are %+v", list.Budgets)
+	}
+	b.LimitTokens = new(int64(1000))
+	h.setBudget(b)
+	h.query(id, "say free")
+	h.watch(id).says("free")
+	h.call("budget.remove", rpc.BudgetRef{ID: b.ID}, nil)
+	h.refused(rpc.Conflict, "budget.remove", rpc.BudgetRef{ID: b.ID})
+}
+
+// TestBudget_lowered checks that a limit that is set holds for turns that run already, and
+// that what waits is kept for a person.
+func TestBudget_lowered(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "wait")
+	w.says("I wait.")
+	h.query(id, "say more")
+	b := h.setBudget(rpc.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(15))})
+	w.results(1)
+	w.until("the queue is held", func(c *ui.Conversation) bool { return len(c.Queue) == 1 && c.Queue[0].Status == string(inputHeld) })
+	h.refused(rpc.BudgetExceeded, "queue.sendNow", rpc.QueueItemParams{SessionID: id, ID: h.history(id).Queue[0].ID})
+	h.call("budget.remove", rpc.BudgetRef{ID: b.ID}, nil)
+	h.call("queue.release", rpc.SessionRef{SessionID: id}, nil)
+	w.says("more")
+}
+
+// TestBudget_shared checks that a limit of a tenant stops all of its sessions and no others,
+// and that it is said before.
+func TestBudget_shared(t *testing.T) {
+	h := newHarness(t)
+	h.setBudget(rpc.Budget{Scope: budget.ScopeTenant, Target: "acme", Period: budget.PeriodDay, LimitTokens: new(int64(45))})
+	var tk rpc.TokensCreateResult
+	h.call("tokens.create", rpc.TokensCreateParams{Role: "operator", Tenant: "acme"}, &tk)
+	c := h.client(tk.Token)
+	var sessions []string
+	var watchers []*watcher
+	for range 3 {
+		var r rpc.ConnectResult
+		if err := c.Call(h.ctx(), "session.connect", rpc.ConnectParams{}, &r); err != nil {
+			t.Fatal(err)
+		}
+		sessions, watchers = append(sessions, r.SessionID), append(watchers, h.watch(r.SessionID))
+	}
+	other := h.connect()
+	h.query(sessions[0], "wait")
+	watchers[0].says("I wait.")
+	h.query(sessions[1], "wait")
+	watchers[1].says("I wait.")
+	h.query(sessions[2], "say three")
+	for _, w := range watchers {
+		w.noticed(noticeBudgetReached)
+		w.results(1)
+	}
+	err := c.Call(h.ctx(), "session.query", rpc.QueryParams{SessionID: sessions[0], Text: "say again"}, nil)
+	if client.Reason(err) != rpc.BudgetExceeded || !strings.Contains(err.Error(), "anew on") {
+		t.Errorf("after the limit: %v", err)
+	}
+	h.query(other, "say free")
+	h.watch(other).says("free")
+	if err := c.Call(h.ctx(), "budget.set", rpc.BudgetSetParams{Budget: rpc.Budget{Scope: "server", LimitTokens: new(int64(1))}}, nil); client.Reason(err) != rpc.AuthFailed {
+		t.Errorf("an operator sets a budget: %v", err)
+	}
+	h.refused(rpc.InvalidParams, "budget.set", rpc.BudgetSetParams{Budget: rpc.Budget{Scope: "server"}})
+}
+
+// TestBudget_warns checks that a limit that comes near is said, in dollars, and that one that
+// only notifies stops nothing; and that settings cannot be changed by clients.
+func TestBudget_warns(t *testing.T) {
+	limit, err := budget.ParseLimit("scope=session usd=1 action=notify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHarness(t, func(o *Options) {
+		o.Price = func(u agent.Used) (float64, bool) { return 0.9, true }
+		o.Budgets = []budget.Limit{limit}
+	})
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one")
+	w.noticed(noticeBudgetNear)
+	w.results(1)
+	h.query(id, "say two")
+	w.noticed(noticeBudgetReached)
+	w.results(2)
+	h.query(id, "say three")
+	w.says("three")
+	h.refused(rpc.Conflict, "budget.remove", rpc.BudgetRef{ID: limit.ID})
+}
+
+// TestBudget_unpriced checks that a limit in dollars says what it does not see.
+func TestBudget_unpriced(t *testing.T) {
+	h := newHarness(t)
+	h.setBudget(rpc.Budget{Scope: budget.ScopeServer, LimitUSD: new(1.0)})
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one")
+	w.noticed(noticeBudgetUnpriced)
+}
+
+// limitedProvider is a provider whose first turn fails at a rate limit.
+type limitedProvider struct {
+	agent.Provider
+	info string
+	once sync.Once
+}
+
+func (p *limitedProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+	s, err := p.Provider.Open(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &limitedSession{s, p}, nil
+}
+
+type limitedSession struct {
+	agent.Session
+	p *limitedProvider
+}
+
+func (s *limitedSession) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
+	return func(yield func(ui.Event, error) bool) {
+		for ev, err := range s.Session.Events(ctx) {
+			more := true
+			if r, ok := ev.(*ui.ResultMessage); ok {
+				s.p.once.Do(func() {
+					r.IsError, r.Subtype = true, "error_during_execution"
+					more = yield(&ui.RateLimit{Info: ui.NewJSON(s.p.info)}, nil)
+				})
+			}
+			if !more || !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestRateLimit_waits checks that a session that was asked to goes on when the limit is
+// reset, and not before.
+func TestRateLimit_waits(t *testing.T) {
+	var mu sync.Mutex
+	now := time.Unix(1_900_000_000, 0)
+	h := newHarness(t, func(o *Options) {
+		o.now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return now
+		}
+	})
+	if err := h.stop(); err != nil {
+		t.Fatal(err)
+	}
+	h.opts.Providers = []agent.Provider{&limitedProvider{Provider: h.provider, info: `{"status":"rejected","resetsAt":1900003600,"rateLimitType":"five_hour"}`}}
+	h.start()
+	var r rpc.ConnectResult
+	h.call("session.connect", rpc.ConnectParams{WaitForRateLimit: true}, &r)
+	w := h.watch(r.SessionID)
+	h.query(r.SessionID, "say one")
+	w.noticed("rate_limited")
+	w.until("the queue", func(c *ui.Conversation) bool { return len(c.Queue) == 1 && c.State == string(Idle) })
+	var list rpc.ListResult
+	h.call("session.list", rpc.ListParams{}, &list)
+	if len(list.Sessions) != 1 || list.Sessions[0].LimitedUntil != "2030-03-17T18:46:40Z" {
+		t.Errorf("the sessions are %+v", list.Sessions)
+	}
+	h.query(r.SessionID, "say later")
+	if n := h.history(r.SessionID).Totals.Turns; n != 1 {
+		t.Errorf("%d turns have ended before the reset", n)
+	}
+	mu.Lock()
+	now = now.Add(2 * time.Hour)
+	mu.Unlock()
+	w.results(3)
+	if got := text(h.history(r.SessionID)); !strings.Contains(got, continuePrompt+"later") {
+		t.Errorf("the answers are %q", got)
+	}
+}

@@ -1,0 +1,272 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/notify"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// hooksName is the file that holds the webhooks with their secrets and cursors.
+const hooksName = "webhooks.json"
+
+// The times of retries: the first wait, which doubles, the longest, and after how long an
+// event is given up. A command is given up after commandTries.
+const (
+	firstRetry   = time.Second
+	lastRetry    = 5 * time.Minute
+	giveUp       = 72 * time.Hour
+	commandTries = 5
+	commandID    = "command"
+)
+
+// hook is a webhook as the disk holds it.
+type hook struct {
+	ID        string    `json:"id"`
+	URL       string    `json:"url"`
+	Secret    string    `json:"secret,omitempty"`
+	Events    []string  `json:"events,omitempty"`
+	Session   string    `json:"session,omitempty"`
+	Enabled   bool      `json:"enabled"`
+	Created   time.Time `json:"created"`
+	Cursor    uint64    `json:"cursor"` // the last event of the outbox that is done
+	LastError string    `json:"last_error,omitempty"`
+}
+
+// hookRun is a webhook that is served.
+type hookRun struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// hooks are the webhooks of a server.
+type hooks struct {
+	opts   Options
+	srv    *Server
+	path   string
+	outbox *outbox
+	client *notify.Client
+
+	mu   sync.Mutex
+	all  []hook
+	runs map[string]hookRun
+}
+
+// openHooks reads the webhooks; start serves them.
+func openHooks(ctx context.Context, s *Server) (*hooks, error) {
+	h := &hooks{opts: s.opts, srv: s, path: filepath.Join(s.opts.Dir, hooksName), client: notify.New(s.opts.WebhookNetworks), runs: map[string]hookRun{}}
+	var err error
+	if h.outbox, err = openOutbox(ctx, s.store.Log(outboxLogName)); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(h.path)
+	if err == nil {
+		err = json.Unmarshal(data, &h.all)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == commandID })
+	switch {
+	case h.opts.HookCommand != "" && i < 0:
+		last, _ := h.outbox.last()
+		h.all = append(h.all, hook{ID: commandID, Created: h.opts.now(), Cursor: last, Enabled: true})
+	case h.opts.HookCommand == "" && i >= 0:
+		h.all = slices.Delete(h.all, i, i+1)
+	}
+	return h, h.save()
+}
+
+// start serves all webhooks.
+func (h *hooks) start() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, k := range h.all {
+		h.serve(k)
+	}
+}
+
+// serve begins to make the calls of a webhook. The lock is held.
+func (h *hooks) serve(k hook) {
+	if !k.Enabled {
+		return
+	}
+	ctx, cancel := context.WithCancel(h.srv.ctx)
+	run := hookRun{cancel, make(chan struct{})}
+	h.runs[k.ID] = run
+	h.srv.wg.Go(func() {
+		defer close(run.done)
+		h.loop(ctx, k)
+	})
+}
+
+// wants reports whether an event of that time is for a webhook.
+func (h *hooks) wants(ts string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.all) == 0 {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, ts)
+	return err != nil || slices.ContainsFunc(h.all, func(k hook) bool { return !at.Before(k.Created.Truncate(time.Second)) })
+}
+
+// loop makes the calls of a webhook in the order of the outbox, until ctx ends.
+func (h *hooks) loop(ctx context.Context, k hook) {
+	for ctx.Err() == nil {
+		last, changed := h.outbox.last()
+		if k.Cursor < last {
+			for ev, err := range h.outbox.log.Read(ctx, eventlog.Cursor{Seq: k.Cursor}) {
+				if err != nil {
+					h.srv.logger.Warn("the outbox cannot be read", "webhook", k.ID, "err", err)
+					break
+				}
+				if !h.deliver(ctx, &k, ev) {
+					return
+				}
+			}
+			if k.Cursor >= last {
+				continue
+			}
+			changed = nil // it could not be read to its end
+		}
+		var again <-chan time.Time
+		if changed == nil {
+			again = h.opts.after(lastRetry)
+		}
+		select {
+		case <-changed:
+		case <-again:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// deliver makes the call of an event until it is taken or given up. It returns false when
+// ctx has ended.
+func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) bool {
+	var ev webhook.Event
+	ok := json.Unmarshal(stored.Data, &ev) == nil && (len(k.Events) == 0 || slices.Contains(k.Events, ev.Type)) && (k.Session == "" || k.Session == ev.SessionID)
+	began, wait := h.opts.now(), firstRetry
+	for try := 1; ok; try++ {
+		err := h.finish(ctx, k, ev)
+		h.srv.metrics.delivered(err)
+		if err == nil {
+			k.LastError = ""
+			break
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		k.LastError = err.Error()
+		h.keep(*k)
+		if h.opts.now().Sub(began) >= giveUp || k.ID == commandID && try >= commandTries {
+			h.srv.logger.Error("an event was given up", "webhook", k.ID, "event", ev.ID, "err", err)
+			break
+		}
+		select {
+		case <-h.opts.after(wait):
+		case <-ctx.Done():
+			return false
+		}
+		wait = min(2*wait, lastRetry)
+	}
+	k.Cursor = stored.Seq
+	if ok {
+		h.keep(*k)
+	}
+	return true
+}
+
+// finishTime is how long a call that is under way has when the server stops, so that an event
+// which was taken does not come again.
+const finishTime = 3 * time.Second
+
+// finish makes a call that does not end at once with ctx.
+func (h *hooks) finish(ctx context.Context, k *hook, ev webhook.Event) error {
+	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	done := make(chan struct{})
+	defer close(done)
+	defer context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(finishTime)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-done:
+		}
+	})()
+	return h.call(call, k, ev)
+}
+
+// call tells someone of an event once.
+func (h *hooks) call(ctx context.Context, k *hook, ev webhook.Event) error {
+	if k.ID == commandID {
+		return notify.Command(ctx, h.opts.HookCommand, hookEnv(h.opts.Env), ev)
+	}
+	_, err := h.client.Post(ctx, k.URL, k.Secret, ev, h.opts.now())
+	return err
+}
+
+// hookVariables are the variables of agents that a command gets too.
+var hookVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", "TZ", "TMPDIR", "SYSTEMROOT", "SystemRoot"}
+
+func hookEnv(env []string) []string { return filterEnv(env, hookVariables) }
+
+// keep stores how far a webhook is, unless it was changed or removed meanwhile.
+func (h *hooks) keep(k hook) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.all, func(old hook) bool { return old.ID == k.ID })
+	if i < 0 {
+		return
+	}
+	h.all[i].Cursor, h.all[i].LastError = k.Cursor, k.LastError
+	if err := h.save(); err != nil {
+		h.srv.logger.Warn("the cursor of a webhook was not stored; its last event may come again", "err", err)
+	}
+}
+
+// save replaces the file, so that a crash leaves the old one or the new one. The lock is held.
+func (h *hooks) save() error {
+	data, err := json.Marshal(h.all)
+	if err != nil {
+		return err
+	}
+	return replaceFile(h.path, data)
+}
+
+// replaceFile writes a file for its owner alone, whole or not at all.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// info is a webhook as clients see it, without its secret.
+func (h *hooks) info(k hook) rpc.Webhook {
+	last, _ := h.outbox.last()
+	w := rpc.Webhook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), SessionID: k.Session, Enabled: k.Enabled, LastError: k.LastError}
+	if last > k.Cursor {
+		w.Pending = int64(last - k.Cursor)
+	}
+	return w
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// findings are what was looked at for a report on isolation.
+type findings struct {
+	reach      agent.Reach
+	reachErr   error
+	proxied    bool     // the agent reaches its model through the key proxy
+	variables  []string // names in the agent's environment
+	inspected  bool     // they, and its arguments, were read from the process
+	keySeen    bool     // the server's key was in one of them
+	logins     []string // files with a login that can be read
+	mode       string
+	dirs       []string // of the session
+	writable   []string // of dirs, home, the configuration and the server's data: those that can be written
+	readable   []string // of the same
+	serverData string
+	interfaces []string // that reach other machines
+}
+
+// secretNames are names of variables that mostly hold a secret.
+var secretNames = regexp.MustCompile(`(?i)(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(_|$)`)
+
+// report says what the agent can reach. Each check is ok where a bound holds.
+func (f *findings) report() rpc.IsolationResult {
+	r := rpc.IsolationResult{Read: f.reads(), Write: f.writes(), Network: f.network(), Secrets: f.secrets(), Sandbox: f.reach.Sandbox, Checks: []rpc.IsolationCheck{}}
+	r.HoldsLogin = len(f.logins) > 0 || !f.proxied && len(r.Secrets) > 0 || f.keySeen
+	add := func(name string, ok bool, format string, args ...any) {
+		r.Checks = append(r.Checks, rpc.IsolationCheck{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
+	}
+	f.checkSecrets(add)
+	f.checkSandbox(add)
+	switch f.mode {
+	case "bypassPermissions":
+		add("permissions", false, "The mode is bypassPermissions: every tool runs without asking.")
+	case "acceptEdits":
+		add("permissions", false, "The mode is acceptEdits: files in the session's directories are changed without asking.")
+	default:
+		add("permissions", true, "The mode is %s: tools that change something ask first, unless a rule allows them.", f.mode)
+	}
+	add("server_data", !slices.Contains(f.writable, f.serverData), "The server's data directory %s is %s by the user that the agent runs as.", f.serverData,
+		map[bool]string{true: "writable", false: "not writable"}[slices.Contains(f.writable, f.serverData)])
+	add("network", f.confined() || len(f.interfaces) == 0, "Interfaces that reach other machines: %s.", orNone(f.interfaces))
+	return r
+}
+
+func (f *findings) checkSecrets(add func(name string, ok bool, format string, args ...any)) {
+	switch {
+	case f.proxied && f.inspected:
+		add("api_key", !f.keySeen, "The environment and the arguments of process %d were read: the server's key is %s. Its ANTHROPIC_API_KEY is a token for this session at a loopback proxy.",
+			f.reach.PID, map[bool]string{true: "in them", false: "not in them"}[f.keySeen])
+	case f.proxied:
+		add("api_key", true, "The agent was given a token for this session at a loopback proxy in place of the key; its process could not be looked at.")
+	default:
+		add("api_key", false, "The server was given no API key: the agent uses, and can read, the login of the user that it runs as.")
+	}
+	where := "given to the agent"
+	if f.inspected {
+		where = fmt.Sprintf("in the environment of process %d", f.reach.PID)
+	}
+	add("environment", len(f.secrets()) == 0, "%d variables are %s; those that look like secrets: %s.", len(f.variables), where, orNone(f.secrets()))
+	add("login_files", len(f.logins) == 0, "Files with a login that the agent's user can read: %s.", orNone(f.logins))
+}
+
+func (f *findings) checkSandbox(add func(name string, ok bool, format string, args ...any)) {
+	switch {
+	case f.reachErr != nil:
+		add("sandbox", false, "The agent does not say whether its commands are confined: %s", failureOf(f.reachErr).Message)
+	case f.reach.Sandbox == "":
+		add("sandbox", false, "This agent does not say whether its commands are confined.")
+	case f.reach.Sandbox == "on":
+		add("sandbox", true, "Commands of the agent run in a sandbox; its own file tools do not, they follow the permissions.")
+		add("sandbox_escape", !f.reach.CanEscape && len(f.reach.Escapes) == 0, "Commands may leave the sandbox where a person allows it: %t; commands that always do: %s.",
+			f.reach.CanEscape, orNone(f.reach.Escapes))
+	case len(f.reach.Missing) > 0:
+		add("sandbox", false, "The sandbox is off: %s.", strings.Join(f.reach.Missing, "; "))
+	default:
+		add("sandbox", false, "The sandbox is %s: commands can do what the user can that the agent runs as.", f.reach.Sandbox)
+	}
+}
+
+// confined reports whether commands are in a sandbox.
+func (f *findings) confined() bool { return f.reachErr == nil && f.reach.Sandbox == "on" }
+
+// secrets are the names of variables that look like secrets, without the proxy's token.
+func (f *findings) secrets() []string {
+	names := []string{}
+	for _, name := range f.variables {
+		if secretNames.MatchString(name) && !(f.proxied && name == "ANTHROPIC_API_KEY") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (f *findings) reads() []string {
+	reads := slices.Clone(f.readable)
+	if len(f.reach.DenyRead) > 0 && f.confined() {
+		return append(reads, "everything else that the user can read, but not by commands: "+strings.Join(f.reach.DenyRead, ", "))
+	}
+	return append(reads, "everything else that the user can read")
+}
+
+func (f *findings) writes() []string {
+	if f.confined() {
+		return slices.Concat(f.dirs, f.reach.AllowWrite)
+	}
+	return append(slices.Clone(f.writable), "everything else that the user can write")
+}
+
+func (f *findings) network() []string {
+	switch {
+	case f.confined():
+		return append([]string{}, f.reach.Domains...)
+	case len(f.interfaces) == 0:
+		return []string{"this machine"}
+	}
+	return []string{"this machine", "every host that this machine reaches"}
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// contained drops paths that are below others of the list.
+func contained(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if p != "" && !slices.Contains(out, filepath.Clean(p)) {
+			out = append(out, filepath.Clean(p))
+		}
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// isolation says what the agent of a session can read, write and reach, as it is now.
+func isolation(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.IsolationResult, error) {
+	a, session, release, err := s.agentOf(ctx, p.SessionID)
+	if err != nil {
+		return rpc.IsolationResult{}, err
+	}
+	defer release()
+	f := &findings{serverData: s.opts.Dir}
+	var given []string
+	if err := a.call(ctx, func() error {
+		_, ok := a.provider.(agent.KeyProxied)
+		f.proxied, f.mode = s.keys != nil && ok, a.core.Mode
+		f.dirs = append([]string{a.core.Opened.Dir}, a.core.Opened.Params.AdditionalDirectories...)
+		given = a.given
+		return nil
+	}); err != nil {
+		return rpc.IsolationResult{}, err
+	}
+	if r, ok := session.(agent.Reacher); ok {
+		bound, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+		defer cancel()
+		f.reach, f.reachErr = r.Reach(bound)
+	}
+	f.look(given, s.opts.APIKey)
+	return f.report(), nil
+}
+
+// look does the checks that need the system.
+func (f *findings) look(given []string, key string) {
+	env := given
+	if read, found, ok := inspect(f.reach.PID, key); ok {
+		env, f.inspected, f.keySeen = read, true, found
+	}
+	home := ""
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		f.variables = append(f.variables, name)
+		if name == "HOME" {
+			home = value
+		}
+	}
+	for _, path := range contained(slices.Concat(f.dirs, []string{home, f.reach.ConfigDir, f.serverData})) {
+		if canRead(path) {
+			f.readable = append(f.readable, path)
+		}
+		if canWrite(path) {
+			f.writable = append(f.writable, path)
+		}
+	}
+	for _, path := range f.reach.Logins {
+		if canRead(path) {
+			f.logins = append(f.logins, path)
+		}
+	}
+	f.interfaces = outside()
+}
+
+// maxProcess bounds what is read of a process.
+const maxProcess = 4 << 20
+
+// inspect reads the environment and the arguments of a process, where the system shows
+// them, and looks for the key in both.
+func inspect(pid int, key string) (env []string, found, ok bool) {
+	if pid <= 0 {
+		return nil, false, false
+	}
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil || len(environ) == 0 || len(environ) > maxProcess {
+		return nil, false, false
+	}
+	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return nil, false, false
+	}
+	for entry := range strings.SplitSeq(strings.TrimRight(string(environ), "\x00"), "\x00") {
+		env = append(env, entry)
+	}
+	return env, key != "" && (bytes.Contains(environ, []byte(key)) || bytes.Contains(args, []byte(key))), true
+}
+
+// outside are the interfaces that reach other machines.
+func outside() []string {
+	all, err := net.Interfaces()
+	if err != nil {
+		return []string{"unknown"}
+	}
+	var names []string
+	for _, i := range all {
+		addrs, err := i.Addrs()
+		if i.Flags&net.FlagLoopback == 0 && i.Flags&net.FlagUp != 0 && (err != nil || len(addrs) > 0) {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,157 @@
+package keyproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// ServeHTTP forwards a request with the key in the place of the session's token.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead && r.URL.Path == "/" {
+		return // the agent asks whether someone is there
+	}
+	g, status, why := p.admit(r)
+	if g == nil {
+		p.opts.Logger.Warn("the key proxy refused a request", "path", r.URL.Path, "why", why)
+		refuse(w, status, why)
+		return
+	}
+	defer func() { <-g.places }()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(g.ctx, cancel)()
+	out := p.outgoing(ctx, w, r)
+	resp, err := p.transport.RoundTrip(out)
+	if err != nil {
+		status, why := http.StatusBadGateway, "the API cannot be reached"
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			status, why = http.StatusRequestEntityTooLarge, "the request is too large"
+		}
+		p.opts.Logger.Warn("a request to the API failed", "session", g.session, "err", withoutURL(err))
+		refuse(w, status, why)
+		return
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		p.opts.Logger.Warn("the API redirects, which is refused", "session", g.session)
+		refuse(w, http.StatusBadGateway, "the API redirects")
+		return
+	}
+	copyHeader(w.Header(), resp.Header)
+	w.Header().Del("Set-Cookie")
+	w.WriteHeader(resp.StatusCode)
+	stream(w, resp.Body)
+}
+
+// admit returns the grant of a request with a place taken, or why it is refused.
+func (p *Proxy) admit(r *http.Request) (g *grant, status int, why string) {
+	switch {
+	case r.Host != p.host:
+		return nil, http.StatusForbidden, "the Host is not that of the proxy"
+	case len(r.Header["Origin"]) > 0:
+		return nil, http.StatusForbidden, "web pages have no place here"
+	case !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost}, r.Method):
+		return nil, http.StatusMethodNotAllowed, "the method is not one of GET, HEAD and POST"
+	case r.URL.IsAbs() || !strings.HasPrefix(r.URL.Path, "/") || strings.Contains(r.URL.Path, ".."):
+		return nil, http.StatusBadRequest, "the path is not one of the API"
+	}
+	token := r.Header.Get("X-Api-Key")
+	if token == "" {
+		token, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	if g = p.find(token); g == nil {
+		return nil, http.StatusUnauthorized, "the token is not one of a session that runs"
+	}
+	select {
+	case g.places <- struct{}{}:
+		return g, 0, ""
+	default:
+		return nil, http.StatusTooManyRequests, "the session has too many requests at once"
+	}
+}
+
+// outgoing is the request as the API gets it.
+func (p *Proxy) outgoing(ctx context.Context, w http.ResponseWriter, r *http.Request) *http.Request {
+	target := *p.upstream
+	target.Path = strings.TrimSuffix(target.Path, "/") + r.URL.Path
+	target.RawPath, target.RawQuery = "", r.URL.RawQuery
+	out := (&http.Request{Method: r.Method, URL: &target, Host: target.Host, Header: http.Header{}, ContentLength: r.ContentLength}).WithContext(ctx)
+	if r.ContentLength != 0 {
+		out.Body = http.MaxBytesReader(w, r.Body, p.opts.MaxBody)
+	}
+	copyHeader(out.Header, r.Header)
+	for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		out.Header.Del(name)
+	}
+	out.Header.Set("X-Api-Key", p.opts.Key)
+	return out
+}
+
+// hopHeaders are about a connection and not about what it carries.
+var hopHeaders = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+// copyHeader copies what is not about the connection.
+func copyHeader(to, from http.Header) {
+	drop := slices.Clone(hopHeaders)
+	for _, line := range from["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			drop = append(drop, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+	for name, values := range from {
+		if !slices.Contains(drop, name) {
+			to[name] = slices.Clone(values)
+		}
+	}
+}
+
+// stream passes a body on as it comes.
+func stream(w http.ResponseWriter, body io.Reader) {
+	flush := http.NewResponseController(w)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return
+			}
+			_ = flush.Flush() // the next write fails if it does
+		}
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // what was cut must not look whole
+		}
+	}
+}
+
+// refuse answers in the form of the API.
+func refuse(w http.ResponseWriter, status int, why string) {
+	kind := map[int]string{http.StatusUnauthorized: "authentication_error", http.StatusTooManyRequests: "rate_limit_error", http.StatusBadGateway: "api_error",
+		http.StatusRequestEntityTooLarge: "request_too_large"}[status]
+	if kind == "" {
+		kind = "permission_error"
+	}
+	body, err := json.Marshal(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": "parley: " + why}})
+	if err != nil {
+		return // strings can be encoded
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // an agent that is gone is no fault
+}
+
+// withoutURL is an error without the address, whose query can be anything.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}

@@ -1,0 +1,214 @@
+package keyproxy_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/keyproxy"
+)
+
+const key = "sk-ant-the-real-key"
+
+// world is an API, a proxy for it and a client.
+type world struct {
+	*testing.T
+	api    *httptest.Server
+	proxy  *keyproxy.Proxy
+	client *http.Client
+}
+
+func newWorld(t *testing.T, api http.HandlerFunc, change ...func(*keyproxy.Options)) *world {
+	t.Helper()
+	w := &world{T: t, api: httptest.NewServer(api), client: &http.Client{Timeout: time.Minute}}
+	opts := keyproxy.Options{Key: key, Upstream: w.api.URL}
+	for _, f := range change {
+		f(&opts)
+	}
+	var err error
+	if w.proxy, err = keyproxy.Listen(opts); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		w.client.CloseIdleConnections()
+		if err := w.proxy.Close(); err != nil {
+			t.Error(err)
+		}
+		w.api.Close()
+	})
+	return w
+}
+
+// send sends a request with a token and returns the status and the body.
+func (w *world) send(token string, change ...func(*http.Request)) (int, string) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), "POST", w.proxy.URL()+"/v1/messages?beta=true", strings.NewReader(`{"model":"m"}`))
+	if err != nil {
+		w.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", token)
+	for _, f := range change {
+		f(req)
+	}
+	resp, err := w.client.Do(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return resp.StatusCode, string(data)
+}
+
+// TestProxy_forwards checks what the API gets, and what comes back.
+func TestProxy_forwards(t *testing.T) {
+	var got *http.Request
+	var body string
+	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		got, body = r, string(data)
+		rw.Header().Set("Set-Cookie", "a=b")
+		rw.Header().Set("Request-Id", "req_1")
+		rw.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(rw, "short and stout")
+	})
+	token, revoke := w.proxy.Grant("s-1")
+	status, answer := w.send(token, func(r *http.Request) {
+		r.Header.Set("Cookie", "secret=1")
+		r.Header.Set("Connection", "X-Hop, keep-alive")
+		r.Header.Set("X-Hop", "1")
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+	})
+	if status != http.StatusTeapot || answer != "short and stout" || body != `{"model":"m"}` || got.URL.String() != "/v1/messages?beta=true" {
+		t.Errorf("%d %q for %q at %s", status, answer, body, got.URL)
+	}
+	h := got.Header
+	if h.Get("X-Api-Key") != key || h.Get("Cookie")+h.Get("X-Hop")+h.Get("Authorization") != "" || h.Get("Anthropic-Version") != "2023-06-01" {
+		t.Errorf("the API got the headers %v", h)
+	}
+	if status, _ = w.send("", func(r *http.Request) { r.Header.Del("X-Api-Key"); r.Header.Set("Authorization", "Bearer "+token) }); status != http.StatusTeapot || got.Header.Get("Authorization") != "" {
+		t.Errorf("as a bearer token: %d, %v", status, got.Header)
+	}
+	revoke()
+	if status, _ := w.send(token); status != http.StatusUnauthorized {
+		t.Errorf("after the session: %d", status)
+	}
+}
+
+// TestProxy_refuses checks who does not get through.
+func TestProxy_refuses(t *testing.T) {
+	reached := 0
+	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+		reached++
+		_, _ = io.Copy(io.Discard, r.Body)
+	}, func(o *keyproxy.Options) { o.MaxBody = 100 })
+	token, _ := w.proxy.Grant("s-1")
+	for name, c := range map[string]struct {
+		token  string
+		change func(*http.Request)
+		want   int
+	}{
+		"no token": {"", func(*http.Request) {}, http.StatusUnauthorized},
+		"the key":  {key, func(*http.Request) {}, http.StatusUnauthorized},
+		"another":  {"sk-parley-x", func(*http.Request) {}, http.StatusUnauthorized},
+		"host":     {token, func(r *http.Request) { r.Host = "evil.example" }, http.StatusForbidden},
+		"origin":   {token, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden},
+		"method":   {token, func(r *http.Request) { r.Method = "DELETE" }, http.StatusMethodNotAllowed},
+		"dots":     {token, func(r *http.Request) { r.URL.Path = "/v1/../x" }, http.StatusBadRequest},
+	} {
+		if status, body := w.send(c.token, c.change); status != c.want || strings.Contains(body, key) || !strings.Contains(body, `"type":"error"`) {
+			t.Errorf("%s: %d %s, want %d", name, status, body, c.want)
+		}
+	}
+	if reached != 0 {
+		t.Errorf("%d requests reached the API", reached)
+	}
+	status, _ := w.send(token, func(r *http.Request) {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(strings.Repeat("x", 200))), 200
+	})
+	if status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a large body: %d", status)
+	}
+}
+
+// TestProxy_noRedirect checks that an answer that redirects is not passed on.
+func TestProxy_noRedirect(t *testing.T) {
+	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+		http.Redirect(rw, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+	})
+	token, _ := w.proxy.Grant("s-1")
+	if status, _ := w.send(token); status != http.StatusBadGateway {
+		t.Errorf("a redirect: %d", status)
+	}
+}
+
+// TestProxy_streams checks that an event arrives while the next is not there yet, that a
+// session has a bound of requests, and that its end ends what runs.
+func TestProxy_streams(t *testing.T) {
+	gone := make(chan struct{})
+	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(rw, "event: one\n")
+		_ = http.NewResponseController(rw).Flush()
+		<-r.Context().Done()
+		close(gone)
+	}, func(o *keyproxy.Options) { o.MaxRequests = 1 })
+	token, revoke := w.proxy.Grant("s-1")
+	req, err := http.NewRequestWithContext(context.Background(), "GET", w.proxy.URL()+"/v1/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", token)
+	resp, err := w.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewReader(resp.Body)
+	if line, err := lines.ReadString('\n'); line != "event: one\n" {
+		t.Fatalf("the first event is %q, %v", line, err)
+	}
+	if status, _ := w.send(token); status != http.StatusTooManyRequests {
+		t.Errorf("a second request at once: %d", status)
+	}
+	revoke()
+	if rest, err := io.ReadAll(lines); err == nil {
+		t.Errorf("what was cut looks whole: %q", rest)
+	}
+	select {
+	case <-gone:
+	case <-time.After(time.Minute):
+		t.Error("the request of a session that is gone still runs")
+	}
+}
+
+func TestListen_refuses(t *testing.T) {
+	for _, o := range []keyproxy.Options{{}, {Key: "a b"}, {Key: "a\n"}, {Key: "k", Upstream: "http://api.example.com"}, {Key: "k", Upstream: "ftp://127.0.0.1"},
+		{Key: "k", Upstream: "https://u:p@example.com"}, {Key: "k", Upstream: "::"}} {
+		if p, err := keyproxy.Listen(o); err == nil {
+			t.Errorf("%+v was taken", o)
+			_ = p.Close()
+		}
+	}
+}
+
+func Example() {
+	proxy, err := keyproxy.Listen(keyproxy.Options{Key: "sk-ant-of-the-server"})
+	if err != nil {
+		panic(err)
+	}
+	defer proxy.Close()
+	token, revoke := proxy.Grant("s-1")
+	defer revoke()
+	// An agent with these variables works and holds no key.
+	env := []string{"ANTHROPIC_BASE_URL=" + proxy.URL(), "ANTHROPIC_API_KEY=" + token}
+	fmt.Println(len(env), strings.Contains(strings.Join(env, " "), "sk-ant"))
+	// Output: 2 false
+}

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/budget"
+)
+
+// ledgerLogName is the log of the rows of the book.
+const ledgerLogName = "ledger"
+
+// ledgerSnapshot is after how many rows the book is stored as a whole.
+const ledgerSnapshot = 512
+
+// ledger is the book of the server with its log: what was used, and the limits.
+type ledger struct {
+	log   sessionLog
+	now   func() time.Time
+	price func(agent.Used) (float64, bool)
+
+	mu      sync.Mutex
+	seq     uint64
+	snapSeq uint64
+	book    budget.Book
+	unsaved [][]byte // rows that count and could not be stored yet
+}
+
+// openLedger reads the book. The limits of the settings are not in the log: they are those of
+// this start.
+func openLedger(ctx context.Context, log sessionLog, opts Options) (*ledger, error) {
+	l := &ledger{log: log, now: opts.now, price: opts.Price}
+	if l.price == nil {
+		l.price = func(agent.Used) (float64, bool) { return 0, false }
+	}
+	if snap, err := log.Snapshot(ctx); err == nil {
+		if err := json.Unmarshal(snap.Data, &l.book); err != nil {
+			return nil, fmt.Errorf("server: the ledger: %w", err)
+		}
+		l.seq, l.snapSeq = snap.Seq, snap.Seq
+	} else if !isMissing(err) {
+		return nil, err
+	}
+	if err := l.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	for _, old := range l.book.Limits() {
+		if isSetting(old.ID) {
+			l.book.Apply(budget.Row{Removed: old.ID})
+		}
+	}
+	for _, limit := range opts.Budgets {
+		if err := limit.Check(); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+		if !isSetting(limit.ID) {
+			limit.ID = settingPrefix + randomHex(6)
+		}
+		l.book.Apply(budget.Row{Limit: &limit})
+	}
+	return l, nil
+}
+
+// settingPrefix begins the ids of limits that the server was started with.
+const settingPrefix = "setting:"
+
+func isSetting(id string) bool { return strings.HasPrefix(id, settingPrefix) }
+
+// catchUp reads rows that are in the log and not in the book. The lock is held.
+func (l *ledger) catchUp(ctx context.Context) error {
+	for ev, err := range l.log.Read(ctx, eventlog.Cursor{Seq: l.seq}) {
+		if isMissing(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var row budget.Row
+		if err := json.Unmarshal(ev.Data, &row); err != nil {
+			return fmt.Errorf("server: row %d of the ledger: %w", ev.Seq, err)
+		}
+		l.seq = ev.Seq
+		l.book.Apply(row)
+	}
+	return nil
+}
+
+// add counts rows and stores them. They count also where they cannot be stored; then they
+// are stored with the next ones.
+func (l *ledger) add(ctx context.Context, rows ...budget.Row) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.addLocked(ctx, rows...)
+}
+
+func (l *ledger) addLocked(ctx context.Context, rows ...budget.Row) error {
+	for _, row := range rows {
+		data, err := json.Marshal(row)
+		if err != nil {
+			return fmt.Errorf("server: a row of the ledger: %w", err)
+		}
+		l.unsaved = append(l.unsaved, data)
+		l.book.Apply(row)
+	}
+	if err := l.save(ctx); err != nil {
+		return fmt.Errorf("server: storing the ledger: %w", err)
+	}
+	return nil
+}
+
+func (l *ledger) save(ctx context.Context) error {
+	for len(l.unsaved) > 0 {
+		batch := l.unsaved[:min(len(l.unsaved), maxBatch)]
+		last, err := l.log.Append(ctx, l.seq, batch...)
+		var c *eventlog.ConflictError
+		if errors.As(err, &c) && c.Last > l.seq { // another server of the cluster wrote some
+			if err := l.catchUp(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.seq, l.unsaved = last, slices.Delete(l.unsaved, 0, len(batch))
+	}
+	if l.seq-l.snapSeq >= ledgerSnapshot {
+		l.book.Forget(l.now())
+		if data, err := l.book.MarshalJSON(); err == nil && l.log.PutSnapshot(ctx, l.seq, 0, data) == nil {
+			l.snapSeq = l.seq
+		}
+	}
+	return nil
+}
+
+// used is the row of an answer.
+func (l *ledger) used(acc budget.Account, u agent.Used) budget.Row {
+	row := budget.Row{Time: l.now(), Account: acc, Amount: budget.Amount{Tokens: u.Total()}}
+	usd, ok := l.price(u)
+	if ok {
+		row.USD = usd
+	} else {
+		row.Unpriced = row.Amount.Tokens
+	}
+	return row
+}
+
+// reported brings the account of a session to what its agent says.
+func (l *ledger) reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	row := l.book.Reconcile(acc, total, fresh, l.now())
+	return row, l.addLocked(ctx, row)
+}
+
+// check is where an account stands with the limits that hold for it.
+func (l *ledger) check(acc budget.Account) []budget.Standing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.book.Check(acc, l.now())
+}
+
+// all is where the limits stand.
+func (l *ledger) all() []budget.Standing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.book.All(l.now())
+}
+
+// spent is what a session has used, and what its agent said last of that.
+func (l *ledger) spent(session string) budget.Amount {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.book.Spent(session)
+}
+
+// limit returns the limit with this id.
+func (l *ledger) limit(id string) (budget.Limit, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limits := l.book.Limits()
+	i := slices.IndexFunc(limits, func(x budget.Limit) bool { return x.ID == id })
+	if i < 0 {
+		return budget.Limit{}, false
+	}
+	return limits[i], true
+}

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"slices"
+	"time"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// The bounds of webhooks.
+const (
+	maxWebhooks = 100
+	minSecret   = 16
+	maxSecret   = 256
+)
+
+// hookEvents are the events that a webhook can be for.
+var hookEvents = []string{webhook.NeedsAnswer, webhook.TurnDone, webhook.Failed, webhook.BudgetReached}
+
+func webhooksList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.WebhooksListResult, error) {
+	result := rpc.WebhooksListResult{Webhooks: []rpc.Webhook{}}
+	s.hooks.mu.Lock()
+	defer s.hooks.mu.Unlock()
+	for _, k := range s.hooks.all {
+		result.Webhooks = append(result.Webhooks, s.hooks.info(k))
+	}
+	return result, nil
+}
+
+// webhooksSet adds a webhook, or changes the one with its id. What it was told of stays.
+func webhooksSet(s *Server, _ context.Context, _ *caller, p rpc.WebhooksSetParams) (rpc.WebhooksSetResult, error) {
+	w := p.Webhook
+	if err := s.hooks.client.CheckURL(w.URL); err != nil {
+		return rpc.WebhooksSetResult{}, invalid("%v", err)
+	}
+	for _, e := range w.Events {
+		if !slices.Contains(hookEvents, e) {
+			return rpc.WebhooksSetResult{}, invalid("there is no event %.50q", e)
+		}
+	}
+	if n := len(p.Secret); n > 0 && (n < minSecret || n > maxSecret) {
+		return rpc.WebhooksSetResult{}, invalid("a secret has %d to %d characters", minSecret, maxSecret)
+	}
+	k, err := s.hooks.set(hook{ID: w.ID, URL: w.URL, Events: w.Events, Session: w.SessionID, Enabled: w.Enabled, Secret: p.Secret})
+	if err != nil {
+		return rpc.WebhooksSetResult{}, err
+	}
+	result := rpc.WebhooksSetResult{Webhook: s.hooks.info(k)}
+	if w.ID == "" && p.Secret == "" {
+		result.Secret = k.Secret
+	}
+	return result, nil
+}
+
+// set stores a webhook and serves it from its place on.
+func (h *hooks) set(k hook) (hook, error) {
+	if k.ID == commandID {
+		return k, conflict("the command is one of the server's settings")
+	}
+	ended := h.halt(k.ID)
+	<-ended
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.all, func(old hook) bool { return old.ID == k.ID })
+	switch {
+	case k.ID != "" && i < 0:
+		return k, conflict("there is no webhook %q", k.ID)
+	case i >= 0:
+		old := h.all[i]
+		k.Created, k.Cursor = old.Created, old.Cursor
+		setDefault(&k.Secret, old.Secret)
+	case len(h.all) >= maxWebhooks:
+		return k, limit("there are %d webhooks", maxWebhooks)
+	default:
+		k.ID, k.Created = "w-"+randomHex(6), h.opts.now()
+		k.Cursor, _ = h.outbox.last()
+		if k.Secret == "" {
+			b := make([]byte, 32)
+			_, _ = rand.Read(b) // it never fails
+			k.Secret = "whsec_" + base64.RawURLEncoding.EncodeToString(b)
+		}
+	}
+	before := slices.Clone(h.all)
+	if i >= 0 {
+		h.all[i] = k
+	} else {
+		h.all = append(h.all, k)
+	}
+	if err := h.save(); err != nil {
+		h.all = before
+		return k, err
+	}
+	h.serve(k)
+	return k, nil
+}
+
+// halt ends the calls of a webhook. The channel is closed when they have ended.
+func (h *hooks) halt(id string) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	run, ok := h.runs[id]
+	if !ok {
+		run.done = make(chan struct{})
+		close(run.done)
+		return run.done
+	}
+	delete(h.runs, id)
+	run.cancel()
+	return run.done
+}
+
+func webhooksRemove(s *Server, _ context.Context, _ *caller, p rpc.WebhookRef) (rpc.Empty, error) {
+	if p.ID == commandID {
+		return rpc.Empty{}, conflict("the command is one of the server's settings")
+	}
+	<-s.hooks.halt(p.ID)
+	h := s.hooks
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID })
+	if i < 0 {
+		return rpc.Empty{}, conflict("there is no webhook %q", p.ID)
+	}
+	h.all = slices.Delete(h.all, i, i+1)
+	return rpc.Empty{}, h.save()
+}
+
+// webhooksTest makes one call, outside of the order of events.
+func webhooksTest(s *Server, ctx context.Context, _ *caller, p rpc.WebhookRef) (rpc.WebhooksTestResult, error) {
+	h := s.hooks
+	h.mu.Lock()
+	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID })
+	var k hook
+	if i >= 0 {
+		k = h.all[i]
+	}
+	h.mu.Unlock()
+	if i < 0 {
+		return rpc.WebhooksTestResult{}, conflict("there is no webhook %q", p.ID)
+	}
+	ev := webhook.Event{ID: "test-" + randomHex(6), Type: webhook.Test, Time: timestamp(h.opts.now()), Text: "A test of the webhook."}
+	began := time.Now()
+	var result rpc.WebhooksTestResult
+	var err error
+	if k.ID == commandID {
+		err = h.call(ctx, &k, ev)
+	} else {
+		var status int
+		status, err = h.client.Post(ctx, k.URL, k.Secret, ev, h.opts.now())
+		result.Status = int64(status)
+	}
+	if err != nil {
+		result.Error = err.Error()
+	}
+	result.DurationMS = time.Since(began).Milliseconds()
+	return result, nil
+}

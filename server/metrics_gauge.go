@@ -1,0 +1,61 @@
+package server
+
+import (
+	"runtime"
+	"strings"
+)
+
+// writeGauges writes how the server is now.
+func (s *Server) writeGauges(b *strings.Builder) {
+	states, queued, prompts, loaded := map[State]int{}, 0, 0, 0
+	for _, st := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended, LostHost} {
+		states[st] = 0
+	}
+	s.mu.Lock()
+	for _, e := range s.sessions {
+		states[State(e.summary.State)]++
+		queued += int(e.summary.Queued)
+		prompts += int(e.summary.Prompts)
+		if e.actor != nil {
+			loaded++
+		}
+	}
+	s.mu.Unlock()
+	gauge := func(name, help string, v float64) {
+		heading(b, metric{name, help, "gauge", nil})
+		sample(b, name, "", v)
+	}
+	heading(b, metric{"parley_sessions", "Sessions by state.", "gauge", nil})
+	for _, st := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended, LostHost} {
+		sample(b, "parley_sessions", labels("state", string(st)), float64(states[st]))
+	}
+	gauge("parley_sessions_loaded", "Sessions in memory.", float64(loaded))
+	gauge("parley_agents_running", "Agents that run.", float64(s.opts.MaxAgents-s.admission.left()))
+	gauge("parley_agents_max", "Agents that may run at once.", float64(s.opts.MaxAgents))
+	gauge("parley_agents_waiting", "Agents that wait for a place.", float64(s.admission.waiting()))
+	gauge("parley_connections", "Open sockets and streams.", float64(len(s.conns)))
+	gauge("parley_queued_inputs", "Inputs that wait in the queues of sessions.", float64(queued))
+	gauge("parley_open_requests", "Requests of agents that wait for a person.", float64(prompts))
+	s.writeLimitGauges(b, gauge)
+	gauge("parley_start_time_seconds", "When the server was started, in seconds since 1970.", float64(s.began.Unix()))
+	gauge("parley_goroutines", "Goroutines of the process.", float64(runtime.NumGoroutine()))
+	heading(b, metric{"parley_build_info", "The version of the server.", "gauge", nil})
+	sample(b, "parley_build_info", labels("version", s.opts.Version), 1)
+}
+
+func (s *Server) writeLimitGauges(b *strings.Builder, gauge func(name, help string, v float64)) {
+	heading(b, metric{"parley_budget_used_ratio", "How much of a budget is used, 1 for all of it; of a budget for each, the most.", "gauge", nil})
+	for _, st := range s.ledger.all() {
+		sample(b, "parley_budget_used_ratio", labels("budget", st.Limit.ID, "scope", st.Scope, "target", st.Target), st.Part())
+	}
+	last, _ := s.hooks.outbox.last()
+	pending := 0.0
+	s.hooks.mu.Lock()
+	for _, k := range s.hooks.all {
+		if k.Enabled && last > k.Cursor {
+			pending = max(pending, float64(last-k.Cursor))
+		}
+	}
+	s.hooks.mu.Unlock()
+	gauge("parley_webhook_pending", "Events that the slowest webhook has not taken yet.", pending)
+}

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// outboxLogName is the log of the events that someone is told of.
+const outboxLogName = "outbox"
+
+// outbox is the log of events for webhooks. Each is in it once, after the message of its
+// session that it is about; what a crash kept out of it is added when the session is loaded.
+type outbox struct {
+	log sessionLog
+
+	mu      sync.Mutex
+	seq     uint64
+	marks   map[string]uint64 // by session: the newest message that is in it
+	changed chan struct{}     // closed and replaced when it has grown
+}
+
+func openOutbox(ctx context.Context, log sessionLog) (*outbox, error) {
+	o := &outbox{log: log, marks: map[string]uint64{}, changed: make(chan struct{})}
+	return o, o.catchUp(ctx)
+}
+
+// catchUp reads what is in the log and not known yet. The lock is held, or nobody else has it.
+func (o *outbox) catchUp(ctx context.Context) error {
+	for ev, err := range o.log.Read(ctx, eventlog.Cursor{Seq: o.seq}) {
+		if isMissing(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		o.seq = ev.Seq
+		var e webhook.Event
+		if json.Unmarshal(ev.Data, &e) == nil {
+			o.marks[e.SessionID] = max(o.marks[e.SessionID], e.Seq)
+		}
+	}
+	return nil
+}
+
+// add stores events of one session that are not in the outbox yet.
+func (o *outbox) add(ctx context.Context, events []webhook.Event) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		var rows [][]byte
+		var newest uint64
+		for _, e := range events {
+			if e.Seq <= o.marks[e.SessionID] {
+				continue
+			}
+			data, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			rows, newest = append(rows, data), e.Seq
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		last, err := o.log.Append(ctx, o.seq, rows...)
+		var c *eventlog.ConflictError
+		if errors.As(err, &c) && c.Last > o.seq { // another server of the cluster wrote some
+			if err := o.catchUp(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		o.seq, o.marks[events[0].SessionID] = last, newest
+		close(o.changed)
+		o.changed = make(chan struct{})
+		return nil
+	}
+}
+
+// last is the number of the newest event, and the channel that is closed when there is a
+// newer one.
+func (o *outbox) last() (uint64, <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.seq, o.changed
+}
+
+// notable is the event that a record is worth telling someone of.
+func notable(session, title string, seq uint64, rec record, msg rpc.Message) (webhook.Event, bool) {
+	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
+	data := map[string]any{}
+	switch m := msg.(type) {
+	case *rpc.PermissionRequest:
+		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks for permission to use "+m.ToolName+"."
+		data["request_id"], data["kind"], data["tool_name"] = m.RequestID, m.Kind, m.ToolName
+	case *rpc.QuestionRequest:
+		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks a question."
+		data["request_id"], data["kind"] = m.RequestID, m.Kind
+	case *rpc.ResultMessage:
+		e.Type, e.Text = webhook.TurnDone, "A turn has ended."
+		if m.IsError {
+			e.Type, e.Text = webhook.Failed, "A turn has failed."
+		}
+		data["subtype"], data["duration_ms"], data["num_turns"] = m.Subtype, m.DurationMS, m.NumTurns
+		if m.TotalCostUSD != nil {
+			data["total_cost_usd"] = *m.TotalCostUSD
+		}
+	case *rpc.Notice:
+		if m.Code != noticeBudgetReached {
+			return e, false
+		}
+		e.Type, e.Text = webhook.BudgetReached, m.Text
+		for name, value := range m.Extra {
+			data[name] = value
+		}
+	default:
+		if rec.Facts == nil || rec.Facts.State != Failed && rec.Facts.State != Interrupted {
+			return e, false
+		}
+		e.Type, e.Text = webhook.Failed, "The agent could not be started."
+		if rec.Facts.State == Interrupted {
+			e.Text = "The agent ended in a turn."
+		}
+		data["state"] = rec.Facts.State
+	}
+	if len(data) > 0 {
+		e.Data = json.RawMessage(mustMarshal(data))
+	}
+	return e, true
+}
+
+// mustMarshal encodes a map of plain values, which cannot fail.
+func mustMarshal(v map[string]any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return []byte("{}")
+	}
+	return data
+}
+
+// note remembers what is notable of a record that is in the log now.
+func (a *actor) note(seq uint64, rec record, msg rpc.Message) {
+	if !a.srv.hooks.wants(rec.Time) {
+		return
+	}
+	if e, ok := notable(a.id, a.core.title(), seq, rec, msg); ok {
+		a.unnoted = append(a.unnoted, e)
+	}
+}
+
+// tellHooks puts what is notable into the outbox. It is kept until that is done.
+func (a *actor) tellHooks() {
+	if len(a.unnoted) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.srv.opts.CallTimeout)
+	defer cancel()
+	if err := a.srv.hooks.outbox.add(ctx, a.unnoted); err != nil {
+		a.logger.Warn("the outbox cannot be written; it is tried again", "err", err)
+		return
+	}
+	a.unnoted = nil
+}

@@ -1,0 +1,322 @@
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// fakeClock is a clock that a test moves. Its timers fire when it has passed them.
+type fakeClock struct {
+	mu      sync.Mutex
+	now     time.Time
+	timers  map[chan time.Time]time.Time
+	waiting chan struct{} // has an element when someone began to wait
+}
+
+func newFakeClock() *fakeClock {
+	return &fakeClock{now: time.Now(), timers: map[chan time.Time]time.Time{}, waiting: make(chan struct{}, 1)}
+}
+
+func (c *fakeClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *fakeClock) After(d time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := make(chan time.Time, 1)
+	c.timers[ch] = c.now.Add(d)
+	select {
+	case c.waiting <- struct{}{}:
+	default:
+	}
+	return ch
+}
+
+func (c *fakeClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	for ch, at := range c.timers {
+		if !at.After(c.now) {
+			ch <- c.now
+			delete(c.timers, ch)
+		}
+	}
+}
+
+// receiver is a receiver of webhooks that can be down.
+type receiver struct {
+	*httptest.Server
+	clock *fakeClock
+
+	mu      sync.Mutex
+	secret  string
+	down    bool
+	tries   int
+	events  []webhook.Event
+	bad     []error
+	changed chan struct{}
+}
+
+func newReceiver(t *testing.T, clock *fakeClock) *receiver {
+	r := &receiver{clock: clock, changed: make(chan struct{}, 100)}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.tries++
+		if r.down {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		if err := webhook.Verify(r.secret, req.Header.Get(webhook.SignatureHeader), body, clock.Now(), 0); err != nil {
+			r.bad = append(r.bad, err)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		var ev webhook.Event
+		if err := json.Unmarshal(body, &ev); err != nil {
+			r.bad = append(r.bad, err)
+		}
+		r.events = append(r.events, ev)
+		r.changed <- struct{}{}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) set(down bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down = down
+}
+
+// got waits until n events have come and returns their types.
+func (r *receiver) got(t *testing.T, n int) []string {
+	t.Helper()
+	deadline := time.NewTimer(wait)
+	defer deadline.Stop()
+	for {
+		r.mu.Lock()
+		events := slices.Clone(r.events)
+		if len(r.bad) > 0 {
+			t.Fatalf("the receiver refused calls: %v", r.bad)
+		}
+		r.mu.Unlock()
+		if len(events) >= n {
+			var types []string
+			for _, e := range events {
+				types = append(types, e.Type)
+			}
+			return types
+		}
+		select {
+		case <-r.changed:
+		case <-deadline.C:
+			t.Fatalf("%d of %d events came", len(events), n)
+		}
+	}
+}
+
+func webhookHarness(t *testing.T, clock *fakeClock) *harness {
+	return newHarness(t, func(o *Options) {
+		o.now, o.after = clock.Now, clock.After
+		o.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+}
+
+// TestWebhook_down checks that a receiver that is down for an hour, while the server is
+// started again too, gets every event once it is back, in order and once.
+func TestWebhook_down(t *testing.T) {
+	clock := newFakeClock()
+	r := newReceiver(t, clock)
+	h := webhookHarness(t, clock)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say before") // before there is a webhook
+	w.results(1)
+	var set rpc.WebhooksSetResult
+	h.call("webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: r.URL + "/hook", Events: []string{}, Enabled: true}}, &set)
+	if !strings.HasPrefix(set.Secret, "whsec_") {
+		t.Fatalf("the webhook is %+v", set)
+	}
+	r.mu.Lock()
+	r.secret = set.Secret
+	r.mu.Unlock()
+	h.query(id, "say one")
+	if got := r.got(t, 1); got[0] != webhook.TurnDone {
+		t.Fatalf("the events are %v", got)
+	}
+	w.results(2)
+	r.set(true)
+	h.query(id, "tool Bash")
+	w.state(RequiresAction)
+	request := h.history(id).Prompts[0].RequestID
+	h.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, nil)
+	w.results(3)
+	h.query(id, "fail")
+	w.results(4)
+	<-clock.waiting // it waits for the next try
+	for range 30 {
+		clock.advance(time.Minute)
+	}
+	h.restart()
+	<-clock.waiting
+	w = h.watch(id)
+	h.setBudget(rpc.Budget{Scope: budget.ScopeSession, LimitTokens: new(int64(1)), Action: budget.ActionNotify})
+	h.query(id, "say last")
+	w.results(5)
+	var list rpc.WebhooksListResult
+	h.call("webhooks.list", rpc.Empty{}, &list)
+	if len(list.Webhooks) != 1 || list.Webhooks[0].Pending < 4 || list.Webhooks[0].LastError == "" {
+		t.Errorf("while the receiver is down the webhooks are %+v", list)
+	}
+	r.set(false)
+	clock.advance(30 * time.Minute)
+	got := r.got(t, 6)
+	want := []string{webhook.TurnDone, webhook.NeedsAnswer, webhook.TurnDone, webhook.Failed, webhook.BudgetReached, webhook.TurnDone}
+	if !slices.Equal(got, want) {
+		t.Errorf("the events are %v, want %v", got, want)
+	}
+	ids := map[string]bool{}
+	last := uint64(0)
+	for _, e := range r.events {
+		if ids[e.ID] || e.Seq <= last || e.SessionID != id {
+			t.Errorf("an event came twice or late: %+v", e)
+		}
+		ids[e.ID], last = true, e.Seq
+	}
+}
+
+// TestWebhook_crash checks that an event whose session was written and whose outbox was not
+// is told after the next start.
+func TestWebhook_crash(t *testing.T) {
+	clock := newFakeClock()
+	r := newReceiver(t, clock)
+	h := webhookHarness(t, clock)
+	r.secret = "a secret of sixteen"
+	h.call("webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: r.URL, Enabled: true}, Secret: r.secret}, nil)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one")
+	w.results(1)
+	r.got(t, 1)
+	var list rpc.WebhooksListResult
+	for ctx := h.ctx(); len(list.Webhooks) == 0 || list.Webhooks[0].Pending > 0; { // its cursor is on disk
+		if err := h.client(h.token).Call(ctx, "webhooks.list", rpc.Empty{}, &list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What a crash between the two writes leaves: a record and no row in the outbox.
+	if err := h.stop(); err != nil {
+		t.Fatal(err)
+	}
+	store, err := eventlog.Open(h.ctx(), &eventlog.Options{Dir: filepath.Join(h.dir, "log"), UnsafeNoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := store.Log(id).Last(h.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := record{Time: timestamp(time.Now()), Msg: json.RawMessage(`{"type":"notice","severity":"error","text":"over","code":"budget_exceeded","provider":"sim"}`)}.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Log(id).Append(h.ctx(), at.Seq, rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(h.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	if got := r.got(t, 2); got[1] != webhook.BudgetReached {
+		t.Errorf("the events are %v", got)
+	}
+}
+
+// TestWebhook_methods checks who may set webhooks and where to, and the test call.
+func TestWebhook_methods(t *testing.T) {
+	clock := newFakeClock()
+	r := newReceiver(t, clock)
+	h := newHarness(t)
+	hook := rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: r.URL, Enabled: true}, Secret: "a secret of sixteen"}
+	h.refused(rpc.InvalidParams, "webhooks.set", hook) // loopback
+	for _, u := range []string{"http://169.254.169.254/latest", "http://[::1]/", "file:///etc/passwd", ""} {
+		h.refused(rpc.InvalidParams, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: u}})
+	}
+	h.refused(rpc.InvalidParams, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://example.com", Events: []string{"x"}}})
+	h.refused(rpc.InvalidParams, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://example.com"}, Secret: "short"})
+	var tk rpc.TokensCreateResult
+	h.call("tokens.create", rpc.TokensCreateParams{Role: "operator"}, &tk)
+	for _, method := range []string{"webhooks.list", "webhooks.set", "webhooks.remove", "webhooks.test"} {
+		if err := h.client(tk.Token).Call(h.ctx(), method, hook, nil); client.Reason(err) != rpc.AuthFailed {
+			t.Errorf("%s as an operator: %v", method, err)
+		}
+	}
+	h2 := webhookHarness(t, clock)
+	var set rpc.WebhooksSetResult
+	h2.call("webhooks.set", hook, &set)
+	r.mu.Lock()
+	r.secret = hook.Secret
+	r.mu.Unlock()
+	var tested rpc.WebhooksTestResult
+	h2.call("webhooks.test", rpc.WebhookRef{ID: set.Webhook.ID}, &tested)
+	if tested.Status != 200 || tested.Error != "" || set.Secret != "" {
+		t.Errorf("the test call: %+v", tested)
+	}
+	r.set(true)
+	h2.call("webhooks.test", rpc.WebhookRef{ID: set.Webhook.ID}, &tested)
+	if tested.Status != 503 || tested.Error == "" {
+		t.Errorf("the test call to a receiver that is down: %+v", tested)
+	}
+	h2.call("webhooks.remove", rpc.WebhookRef{ID: set.Webhook.ID}, nil)
+	h2.refused(rpc.Conflict, "webhooks.test", rpc.WebhookRef{ID: set.Webhook.ID})
+}
+
+// TestHookCommand checks that a command is run for an event.
+func TestHookCommand(t *testing.T) {
+	dir := t.TempDir()
+	program, out := filepath.Join(dir, "hook"), filepath.Join(dir, "out")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ncat > "+out+".new && mv "+out+".new "+out+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h := newHarness(t, func(o *Options) {
+		o.HookCommand, o.Env = program, []string{"PATH=/usr/bin:/bin"}
+	})
+	id := h.connect()
+	h.query(id, "say one")
+	h.watch(id).until("the turn", func(c *ui.Conversation) bool { return c.Totals.Turns == 1 })
+	data, err := os.ReadFile(out)
+	for ctx := h.ctx(); err != nil; data, err = os.ReadFile(out) {
+		select {
+		case <-ctx.Done():
+			t.Fatal("the command was not run")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	var ev webhook.Event
+	if err != nil || json.Unmarshal(data, &ev) != nil || ev.Type != webhook.TurnDone || ev.SessionID != id {
+		t.Errorf("the command got %s, %v", data, err)
+	}
+}

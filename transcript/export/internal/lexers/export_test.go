@@ -1,0 +1,4 @@
+package lexers
+
+// Names are the names of all grammars.
+func Names() []string { return registry().Names(false) }

@@ -1,0 +1,107 @@
+// Package webhook signs and verifies the calls that a Parley server makes when something
+// happens.
+//
+// A call is a POST with an [Event] as JSON. Its header [SignatureHeader] is
+//
+//	t=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+//
+// where t is the time of the call in seconds since 1970 and v1 the HMAC-SHA256, in
+// hexadecimal, of t, a full stop and the body, with the webhook's secret as the key. A receiver
+// checks it with [Verify] before it reads the body, and refuses calls that are older than
+// [DefaultWindow]. Calls come in the order of the events. One that was not answered with a
+// status of 2xx is made again, so that an event can come twice: its ID tells.
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SignatureHeader is the header that has the signature of a call.
+const SignatureHeader = "Parley-Signature"
+
+// DefaultWindow is how far the time of a call may be from the receiver's.
+const DefaultWindow = 5 * time.Minute
+
+// The types of events. The set is open.
+const (
+	NeedsAnswer   = "needs_answer"   // an agent waits for a person
+	TurnDone      = "turn_done"      // a turn has ended
+	Failed        = "failed"         // a turn, or an agent, has failed
+	BudgetReached = "budget_reached" // a budget is used up
+	Test          = "test"           // someone tries the webhook
+)
+
+// Event is what happened. It has no text of the conversation.
+type Event struct {
+	ID        string          `json:"id"` // the same each time it is sent
+	Type      string          `json:"type"`
+	Time      string          `json:"time"` // RFC 3339
+	SessionID string          `json:"session_id,omitempty"`
+	Seq       uint64          `json:"seq,omitempty"` // of the session's message that it is about
+	Title     string          `json:"title,omitempty"`
+	Text      string          `json:"text,omitempty"` // what happened, for people
+	Data      json.RawMessage `json:"data,omitempty"`
+}
+
+// ErrSignature is returned when a call is not signed with the secret, or is outside of the
+// window of time. Its text says which.
+var ErrSignature = errors.New("webhook: the signature is not valid")
+
+// Sign returns the signature of a body that is sent at a time.
+func Sign(secret string, at time.Time, body []byte) string {
+	t := strconv.FormatInt(at.Unix(), 10)
+	return "t=" + t + ",v1=" + hex.EncodeToString(sum(secret, t, body))
+}
+
+func sum(secret, t string, body []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(t + "."))
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
+// Verify checks the signature of a body. A window of 0 is [DefaultWindow]; a receiver that
+// remembers the ids of events within it can also refuse one that was sent again by others.
+func Verify(secret, signature string, body []byte, now time.Time, window time.Duration) error {
+	if window <= 0 {
+		window = DefaultWindow
+	}
+	if secret == "" || len(signature) > 1024 {
+		return fmt.Errorf("%w: there is no secret, or the header is too long", ErrSignature)
+	}
+	var t string
+	var sums [][]byte
+	for part := range strings.SplitSeq(signature, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "t":
+			t = value
+		case "v1":
+			if b, err := hex.DecodeString(value); err == nil {
+				sums = append(sums, b)
+			}
+		}
+	}
+	sent, err := strconv.ParseInt(t, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%w: it has no time", ErrSignature)
+	}
+	if age := now.Sub(time.Unix(sent, 0)); age > window || age < -window {
+		return fmt.Errorf("%w: it is of another time", ErrSignature)
+	}
+	want := sum(secret, t, body)
+	for _, s := range sums {
+		if hmac.Equal(s, want) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the body was not signed with the secret", ErrSignature)
+}

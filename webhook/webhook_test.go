@@ -1,0 +1,51 @@
+package webhook_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// TestVerify checks that what is forged, changed or replayed is refused.
+func TestVerify(t *testing.T) {
+	at := time.Unix(1_900_000_000, 0)
+	body := []byte(`{"id":"s-1-7"}`)
+	good := webhook.Sign("secret", at, body)
+	if err := webhook.Verify("secret", good, body, at.Add(4*time.Minute), 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"another secret": webhook.Verify("other", good, body, at, 0),
+		"no secret":      webhook.Verify("", webhook.Sign("", at, body), body, at, 0),
+		"another body":   webhook.Verify("secret", good, []byte(`{"id":"s-1-8"}`), at, 0),
+		"replayed":       webhook.Verify("secret", good, body, at.Add(6*time.Minute), 0),
+		"from later":     webhook.Verify("secret", good, body, at.Add(-6*time.Minute), 0),
+		"another time":   webhook.Verify("secret", strings.Replace(good, "t=19", "t=20", 1), body, time.Unix(2_000_000_000, 0), 0),
+		"nothing":        webhook.Verify("secret", "", body, at, 0),
+		"no sum":         webhook.Verify("secret", "t=1900000000", body, at, 0),
+		"no hex":         webhook.Verify("secret", "t=1900000000,v1=zz", body, at, 0),
+		"too long":       webhook.Verify("secret", good+strings.Repeat(",v1=00", 1000), body, at, 0),
+	} {
+		if !errors.Is(err, webhook.ErrSignature) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := webhook.Verify("secret", good+",v1=00,v2=x", body, at, time.Second); err != nil {
+		t.Errorf("with a second signature: %v", err)
+	}
+}
+
+func ExampleVerify() {
+	body := []byte(`{"id":"s-1-7","type":"turn_done"}`)
+	now := time.Unix(1_900_000_000, 0)
+	header := webhook.Sign("the secret of the webhook", now, body)
+	fmt.Println(webhook.Verify("the secret of the webhook", header, body, now, webhook.DefaultWindow))
+	fmt.Println(webhook.Verify("another secret", header, body, now, webhook.DefaultWindow))
+	// Output:
+	// <nil>
+	// webhook: the signature is not valid: the body was not signed with the secret
+}
