@@ -16,7 +16,7 @@ import (
 
 // The import rule, in the words of the design:
 //
-//	cmd → everything            acp → agent, ui, internal/jsonrpc            server → agent, rpc, ui, eventlog, web, contextref            client → rpc
+//	cmd → everything            acp → agent, ui, internal/jsonrpc            server → agent, rpc, ui, eventlog, web, workspace, contextref            client → rpc
 //	agent/claudeagent → claude, claudepool, transcript, ui/claudeui, agent        agent/codexagent → codex, codex/rollout, ui/codexui, agent
 //	agent/simagent → claudetest, agent/claudeagent        agent, rpc → ui        ui → internal/jsonwire
 //	ui/claudeui → claude/message, claude/tool, transcript, ui        ui/codexui → codex/item, ui
@@ -68,6 +68,7 @@ var importRules = []importRule{
 	{pkg: "internal/schema/acpgen"}, // go generate runs it
 	{pkg: "internal/sim", own: []string{"claude/...", "claudetest"}},
 	{pkg: "internal/breakage"},   // test support
+	{pkg: "internal/guide"},      // test support
 	{pkg: "internal/nodefold"},   // test support
 	{pkg: "internal/mutants"},    // make mutants runs it
 	{pkg: "internal/crosscheck"}, // scripts/lint runs it
@@ -108,6 +109,7 @@ var importRules = []importRule{
 	{pkg: "ui/acpui", own: []string{"acp", "ui", "internal/jsonwire"}, noStd: impure},
 	{pkg: "codextest", own: []string{"codex/...", "spawn", "internal/..."}},
 	{pkg: "contextref"},
+	{pkg: "docs"},
 
 	{pkg: "ui", own: []string{"internal/jsonwire"}, noStd: impure},
 	{pkg: "ui/prose", own: []string{"ui", "internal/jsonwire"}, noStd: impure},
@@ -117,11 +119,12 @@ var importRules = []importRule{
 	{pkg: "rpc", own: []string{"ui", "internal/jsonwire"}},
 	{pkg: "eventlog", modules: []string{"github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"}},
 	{pkg: "web"},
+	{pkg: "workspace", own: []string{"internal/filelock", "internal/regular"}},
 	{pkg: "agent", own: append([]string{"ui"}, belowUI...)},
 	{pkg: "agent/agenttest", own: append([]string{"agent", "ui"}, belowUI...)},
 	{
 		pkg:     "server/...",
-		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "contextref", "webhook", "internal/schema"}, wire...),
+		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "workspace", "contextref", "webhook", "internal/schema"}, wire...),
 		modules: []string{"github.com/coder/websocket", "github.com/prometheus/client_golang", otel, jsonSchema},
 	},
 	{pkg: "webhook"},

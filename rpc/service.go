@@ -58,6 +58,8 @@ type ErrorObject struct {
 // message for people.
 type ErrorData struct {
 	Reason Reason `json:"reason"`
+	// Hunks are those that are now where the one was that a request has named.
+	Hunks []WorkspaceHunk `json:"hunks,omitempty"`
 }
 
 // Empty is the parameters of a method that takes none, or the result of one that returns

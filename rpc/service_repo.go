@@ -1,9 +1,6 @@
 package rpc
 
-import "github.com/seed7221b0f9/parley/ui"
-
-// WorkspaceCreateParams create a git worktree for a session, from a commit and on a branch,
-// which can be new.
+// WorkspaceCreateParams make a git worktree for a session: session.connect takes its id.
 type WorkspaceCreateParams struct {
 	Idempotency
 	Repo   string `json:"repo"`
@@ -12,62 +9,132 @@ type WorkspaceCreateParams struct {
 	Setup  string `json:"setup,omitempty"`  // a command that is run in it first
 }
 
-// Workspace is a directory that a session works in, mostly a git worktree with its repository
-// and branch.
+// Workspace is a git worktree that sessions work in.
 type Workspace struct {
-	ID     string `json:"id"`
-	Path   string `json:"path"`
-	Repo   string `json:"repo,omitempty"`
-	Base   string `json:"base,omitempty"`
-	Branch string `json:"branch,omitempty"`
-	Dirty  bool   `json:"dirty,omitempty"` // it has changes that are in no commit
+	ID       string   `json:"id"`
+	Path     string   `json:"path"`
+	Repo     string   `json:"repo,omitempty"`
+	Base     string   `json:"base,omitempty"`
+	Branch   string   `json:"branch,omitempty"`
+	Sessions []string `json:"sessions,omitempty"` // that run in it
 }
 
-// WorkspaceResult is a workspace that was created or changed, with the output of its setup
-// command if it has one.
+// WorkspaceResult is a workspace.
 type WorkspaceResult struct {
 	Workspace Workspace `json:"workspace"`
-	Output    string    `json:"output,omitempty"` // of the setup command
+	Output    string    `json:"output,omitempty"` // of the setup command, the end of it
 }
 
-// WorkspaceDiffParams ask what a session has changed: in all or in one turn, everywhere or in
-// one file.
+// WorkspaceListResult is all workspaces of the server.
+type WorkspaceListResult struct {
+	Workspaces []Workspace `json:"workspaces"`
+}
+
+// WorkspaceScope says which two states are compared: with Turn, what one turn has changed;
+// with Against "head", what is not committed; else everything since the base of the
+// workspace or, without one, since the first turn of the session.
+type WorkspaceScope struct {
+	Turn    string `json:"turn,omitempty"` // turn_id of an input
+	Against string `json:"against,omitempty"`
+}
+
+// WorkspaceDiffParams ask what a session has changed.
 type WorkspaceDiffParams struct {
+	WorkspaceScope
 	SessionID string `json:"session_id"`
-	Turn      string `json:"turn,omitempty"`
-	Path      string `json:"path,omitempty"`
+	Path      string `json:"path,omitempty"` // one file alone
 }
 
-// WorkspaceDiffResult lists the files that a session has changed, compared with the commit in
-// Base.
+// WorkspaceDiffResult is what a session has changed. Workspace is absent for a session in
+// a directory of the user's.
 type WorkspaceDiffResult struct {
-	Base  string          `json:"base,omitempty"`
-	Files []ui.FileChange `json:"files"`
+	WorkspaceScope
+	Workspace *Workspace        `json:"workspace,omitempty"`
+	Base      string            `json:"base,omitempty"` // the commit or tree that is compared with
+	Head      string            `json:"head,omitempty"` // the commit that is checked out
+	Branch    string            `json:"branch,omitempty"`
+	Files     []WorkspaceFile   `json:"files"`
+	Commits   []WorkspaceCommit `json:"commits,omitempty"` // since the base of the workspace, the newest first
+	Turns     []WorkspaceTurn   `json:"turns,omitempty"`   // that can be asked for, the oldest first
+	LeftOut   []WorkspaceLeft   `json:"left_out,omitempty"`
+	Truncated bool              `json:"truncated,omitempty"` // there is more than is shown
 }
 
-// WorkspaceRevertParams take a file or one of its hunks back. Hunk counts from 0 in
-// the answer of workspace.diff; Expect is that hunk, so that one which has changed
-// since is refused.
+// WorkspaceFile is a file that has changed.
+type WorkspaceFile struct {
+	Path      string          `json:"path"`
+	OldPath   string          `json:"old_path,omitempty"` // of one that was moved
+	Kind      string          `json:"kind"`               // add, update, delete, move, type
+	OldMode   string          `json:"old_mode,omitempty"` // as git has it, such as 100644
+	NewMode   string          `json:"new_mode,omitempty"`
+	OldSize   int64           `json:"old_size,omitempty"`
+	NewSize   int64           `json:"new_size,omitempty"`
+	Binary    bool            `json:"binary,omitempty"`
+	Large     bool            `json:"large,omitempty"`     // too large to be compared line by line
+	Truncated bool            `json:"truncated,omitempty"` // it has more hunks
+	Untracked bool            `json:"untracked,omitempty"`
+	Added     int64           `json:"added"`
+	Removed   int64           `json:"removed"`
+	Hunks     []WorkspaceHunk `json:"hunks"`
+}
+
+// WorkspaceHunk is lines of a file that have changed together. Its id stays the same while
+// it does; its other members are those of a hunk in turn_diff.
+type WorkspaceHunk struct {
+	ID       string   `json:"id"`
+	OldStart int64    `json:"oldStart"`
+	OldLines int64    `json:"oldLines"`
+	NewStart int64    `json:"newStart"`
+	NewLines int64    `json:"newLines"`
+	Section  string   `json:"section,omitempty"` // the function that it is in
+	Lines    []string `json:"lines"`             // each after ' ', '-' or '+'; '\\' says that the one before has no line feed
+}
+
+// WorkspaceCommit is a commit that was made since the base.
+type WorkspaceCommit struct {
+	Commit  string `json:"commit"`
+	Subject string `json:"subject"`
+	Author  string `json:"author,omitempty"`
+	Time    string `json:"time,omitempty"`
+}
+
+// WorkspaceTurn is a turn whose changes are known.
+type WorkspaceTurn struct {
+	TurnID  string `json:"turn_id"`
+	Ended   bool   `json:"ended,omitempty"`
+	Changed bool   `json:"changed,omitempty"` // it has changed files; known when it has ended
+}
+
+// WorkspaceLeft is a file that is not looked at.
+type WorkspaceLeft struct {
+	Path string `json:"path"`
+	Size int64  `json:"size,omitempty"`
+	Why  string `json:"why"` // large, unreadable, repository
+}
+
+// WorkspaceRevertParams take a file or one of its hunks back. The answer is the diff of the
+// same scope after it. A hunk that has changed since is a conflict whose data has the hunks
+// that are in its place now.
 type WorkspaceRevertParams struct {
 	Idempotency
-	SessionID string   `json:"session_id"`
-	File      string   `json:"file"`
-	Hunk      *int64   `json:"hunk,omitempty"`
-	Expect    *ui.Hunk `json:"expect,omitempty"`
+	WorkspaceScope
+	SessionID string `json:"session_id"`
+	File      string `json:"file"`
+	Hunk      string `json:"hunk,omitempty"`     // its id; empty is the whole file
+	Checkout  bool   `json:"checkout,omitempty"` // with against head: also in the user's own checkout
 }
 
-// WorkspaceCommitParams commit what a session has changed, all files or only those that are
-// listed.
+// WorkspaceCommitParams commit what a session has changed.
 type WorkspaceCommitParams struct {
 	Idempotency
 	SessionID string   `json:"session_id"`
 	Message   string   `json:"message"`
-	Files     []string `json:"files,omitempty"`   // absent: all that changed
-	Trailer   bool     `json:"trailer,omitempty"` // name the session in the commit
+	Files     []string `json:"files,omitempty"`    // absent: all that the session has changed
+	Trailer   bool     `json:"trailer,omitempty"`  // name the session in the commit
+	Checkout  bool     `json:"checkout,omitempty"` // also in the user's own checkout
 }
 
-// WorkspaceCommitResult is a commit that was made: its hash, its branch, its files, and the
-// output of hooks.
+// WorkspaceCommitResult is a commit.
 type WorkspaceCommitResult struct {
 	Commit string   `json:"commit"`
 	Branch string   `json:"branch,omitempty"`
@@ -75,73 +142,35 @@ type WorkspaceCommitResult struct {
 	Output string   `json:"output,omitempty"` // of hooks
 }
 
-// WorkspaceRemoveParams remove the worktree of a session. One with changes that would
-// be lost is refused, unless Discard says so.
+// WorkspaceRemoveParams remove a worktree, by its id or by a session that runs in it. One
+// with work that would be lost is refused, unless Force says so. With KeepBranch its branch
+// stays, so that commits on it are not lost.
 type WorkspaceRemoveParams struct {
-	SessionID string `json:"session_id"`
-	Discard   bool   `json:"discard,omitempty"`
+	SessionID  string `json:"session_id,omitempty"`
+	ID         string `json:"id,omitempty"`
+	Force      bool   `json:"force,omitempty"`
+	KeepBranch bool   `json:"keep_branch,omitempty"`
 }
 
-// ReviewComment is a remark on some lines of a diff: the file, the first and the last line, and
-// the text.
-type ReviewComment struct {
-	ID       string `json:"id,omitempty"`
-	Path     string `json:"path"`
-	Start    int64  `json:"start"` // the first line, counted from 1
-	End      int64  `json:"end"`
-	Side     string `json:"side,omitempty"` // new, old
-	Code     string `json:"code,omitempty"` // the lines as the reviewer saw them
-	Text     string `json:"text"`
-	By       string `json:"by,omitempty"`
-	State    string `json:"state,omitempty"` // open, sent, resolved, stale
-	SentTurn string `json:"sent_turn,omitempty"`
+// WorkspaceEvent is the member workspace of a session_info message: something has changed
+// in the files of a session, so that a diff that is shown is out of date.
+type WorkspaceEvent struct {
+	Event   string   `json:"event"` // turn_started, turn_ended, reverted, committed, removed
+	TurnID  string   `json:"turn_id,omitempty"`
+	Changed bool     `json:"changed,omitempty"` // by the turn that has ended
+	File    string   `json:"file,omitempty"`
+	Hunk    string   `json:"hunk,omitempty"`
+	Commit  string   `json:"commit,omitempty"`
+	Files   []string `json:"files,omitempty"` // of the commit
+	By      string   `json:"by,omitempty"`
 }
 
-// ReviewListResult lists the remarks on a session's changes, with the files and the lines that
-// they are about.
-type ReviewListResult struct {
-	Comments []ReviewComment `json:"comments"`
-}
-
-// ReviewAddParams add a remark on a session's changes, or change the one that has the same id.
-type ReviewAddParams struct {
-	Idempotency
-	SessionID string        `json:"session_id"`
-	Comment   ReviewComment `json:"comment"`
-}
-
-// ReviewRemoveParams remove a remark on a session's changes, which its id in the list of
-// remarks names.
-type ReviewRemoveParams struct {
-	SessionID string `json:"session_id"`
-	ID        string `json:"id"`
-}
-
-// ReviewSendParams send remarks to the agent as one prompt; absent ids mean all that
-// are open.
-type ReviewSendParams struct {
-	Idempotency
-	SessionID string   `json:"session_id"`
-	IDs       []string `json:"ids,omitempty"`
-	Text      string   `json:"text,omitempty"`
-}
-
-// ReviewSendResult is the prompt that was sent, and the remarks that were not because
-// their lines have changed since.
-type ReviewSendResult struct {
-	TurnID string          `json:"turn_id,omitempty"`
-	Seq    uint64          `json:"seq"`
-	Stale  []ReviewComment `json:"stale"`
-}
-
-// PreviewListResult lists the network servers that the agent of a session has started and that
-// can be visited.
+// PreviewListResult is the servers that the agent of a session has started.
 type PreviewListResult struct {
 	Previews []Preview `json:"previews"`
 }
 
-// Preview is a network server that the agent has started, with the address under which a
-// browser reaches it.
+// Preview is a server of the agent, through an origin of its own.
 type Preview struct {
 	Port    int64  `json:"port"`
 	URL     string `json:"url"`

@@ -64,6 +64,7 @@ type actor struct {
 	tally        *tally
 	spending     spending
 	titling      bool
+	changes      changes
 }
 
 // pending is a record that was drafted.
@@ -260,6 +261,7 @@ func (a *actor) durable(ev ui.Event) {
 		a.draft(a.core.result()...)
 		a.draft(a.core.waitForReset(r, a.srv.opts.now(), newUUID())...)
 		a.titleSoon()
+		a.endTurn()
 	}
 }
 

@@ -35,6 +35,9 @@ type core struct {
 	Turns       int64      `json:"turns,omitempty"`
 	FirstPrompt string     `json:"first_prompt,omitempty"` // the beginning of it
 	Limited     string     `json:"limited,omitempty"`      // until when a rate limit holds
+	Began       string     `json:"began,omitempty"`        // the files before the first turn, as a tree of git
+	Marks       []mark     `json:"marks,omitempty"`
+	Comments    []comment  `json:"comments,omitempty"`
 }
 
 // draft is an event to be written, with the facts that go with it. The event of a change
@@ -79,6 +82,10 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 		}
 		c.Keys = append(c.Keys, k)
 	}
+	if f.Mark != nil {
+		c.applyMark(*f.Mark)
+	}
+	c.applyComments(f)
 	c.applySettings(f)
 }
 
@@ -144,6 +151,7 @@ func (c *core) applySettings(f *facts) {
 func (c *core) clone() core {
 	d := *c
 	d.Inputs, d.Requests, d.Keys = slices.Clone(c.Inputs), slices.Clone(c.Requests), slices.Clone(c.Keys)
+	d.Marks, d.Comments = slices.Clone(c.Marks), slices.Clone(c.Comments)
 	return d
 }
 

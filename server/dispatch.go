@@ -65,7 +65,7 @@ var handlers map[string]handler
 
 func init() { // it refers to functions that refer to it
 	handlers = map[string]handler{}
-	for _, group := range []map[string]handler{sessionHandlers(), agentHandlers(), historyHandlers(), serverHandlers()} {
+	for _, group := range []map[string]handler{sessionHandlers(), agentHandlers(), historyHandlers(), serverHandlers(), workspaceHandlers()} {
 		maps.Copy(handlers, group)
 	}
 	for _, m := range rpc.Methods {
@@ -153,7 +153,11 @@ func errorObject(err error) rpc.ErrorObject {
 	if !ok {
 		code = codeServer
 	}
-	return rpc.ErrorObject{Code: code, Message: f.Message, Data: rpc.ErrorData{Reason: f.Reason}}
+	object := rpc.ErrorObject{Code: code, Message: f.Message, Data: rpc.ErrorData{Reason: f.Reason}}
+	if stale, ok := errors.AsType[*staleFailure](err); ok {
+		object.Data.Hunks = stale.hunks
+	}
+	return object
 }
 
 // isCancelled reports whether a call ended because its caller is gone.

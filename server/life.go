@@ -217,6 +217,7 @@ func (a *actor) sendNext() {
 
 // sendInput hands an input to the agent. It is in the log before the agent has it.
 func (a *actor) sendInput(in input) {
+	joins := a.core.State.busy() // it becomes a part of the turn that runs
 	a.draft(a.core.send(in)...)
 	a.occur(onSend)
 	if a.write() != nil {
@@ -230,9 +231,16 @@ func (a *actor) sendInput(in input) {
 	a.sending = true
 	a.quiet, a.stalled = time.Now(), stallNone
 	session := a.agent.session
+	var looked <-chan struct{}
+	if !joins {
+		looked = a.beginTurn(in.ID)
+	}
 	a.srv.wg.Add(1)
 	go func() {
 		defer a.srv.wg.Done()
+		if looked != nil {
+			<-looked // it ends with its own bound
+		}
 		ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
 		defer cancel()
 		err := session.Send(ctx, out)
@@ -286,6 +294,7 @@ func (a *actor) agentEnded(err error) {
 		a.draft(a.core.died(a.fate)...)
 		a.draft(a.core.hold()...)
 	}
+	a.endTurn()
 }
 
 // stopped is the end of an agent that was asked for while the session was in any state.

@@ -281,7 +281,7 @@ func (c *core) title() string { return cmp.Or(c.Title, c.FirstPrompt) }
 func (a *actor) summary() rpc.SessionSummary {
 	c := &a.core
 	return rpc.SessionSummary{
-		SessionID: a.id, Title: c.title(), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, PermissionMode: c.Mode, Provider: c.Provider,
+		SessionID: a.id, Title: c.title(), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, Workspace: c.Opened.Params.WorkspaceID, PermissionMode: c.Mode, Provider: c.Provider,
 		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
 		Archived: c.Archived, Live: a.liveElsewhere(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
 		Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.now()),

@@ -165,14 +165,16 @@ func (s *Server) checkConnect(p *rpc.ConnectParams) error {
 	if !s.opts.AllowBypass && (p.PermissionMode == "bypassPermissions" || p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions) {
 		return failure(rpc.AuthFailed, "the server was not started with bypassPermissions allowed")
 	}
+	var err error
 	if p.WorkspaceID != "" {
-		return failure(rpc.Unsupported, "this server has no workspaces yet")
+		w, wsErr := s.workspaces.Get(p.WorkspaceID)
+		p.CWD, err = w.Path, workspaceFailure(wsErr)
+	} else {
+		p.CWD, err = s.directory(p.CWD)
 	}
-	dir, err := s.directory(p.CWD)
 	if err != nil {
 		return err
 	}
-	p.CWD = dir
 	for i, d := range p.AdditionalDirectories {
 		if p.AdditionalDirectories[i], err = s.directory(d); err != nil {
 			return err
@@ -439,8 +441,8 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p rpc.SessionDelet
 	if err := a.end(ctx); err != nil {
 		return rpc.Empty{}, err
 	}
-	var agentID string
-	if err := a.call(ctx, func() error { agentID = a.core.AgentID; return nil }); err != nil {
+	var agentID, dir string
+	if err := a.call(ctx, func() error { agentID, dir = a.core.AgentID, a.core.Opened.Dir; return nil }); err != nil {
 		return rpc.Empty{}, err
 	}
 	if p.AgentFiles && agentID != "" {
@@ -468,6 +470,7 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p rpc.SessionDelet
 	if err := s.tokens.forget(p.SessionID); err != nil {
 		return rpc.Empty{}, err
 	}
+	s.forgetChanges(ctx, dir, p.SessionID)
 	return rpc.Empty{}, s.removeUploads(p.SessionID)
 }
 

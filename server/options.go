@@ -62,6 +62,9 @@ type Options struct {
 	// Price is what an answer costs in dollars, false where that is not known. Without it
 	// budgets in dollars count what agents say at the end of a turn.
 	Price func(agent.Used) (float64, bool)
+	// GitEnv is the environment that git's is taken from, by an allow-list; nil is that of
+	// this process. Setup commands of workspaces get Env.
+	GitEnv []string
 
 	// AllowedHosts are host names that requests may name beside loopback ones, with or
 	// without a port. AllowedOrigins are origins of pages that may call beside the

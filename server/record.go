@@ -40,6 +40,10 @@ type facts struct {
 	Away     *bool     `json:"away,omitempty"` // another process may have written to the agent's session
 	Pid      int       `json:"pid,omitempty"`
 	Limited  *string   `json:"limited,omitempty"` // until when a rate limit holds; empty is none
+
+	Mark        *mark     `json:"mark,omitempty"`
+	Comments    []comment `json:"comments,omitempty"`    // added or changed
+	Uncommented []string  `json:"uncommented,omitempty"` // comments that are gone
 }
 
 // thinking holds the budget, so that a default can be distinguished from no change.
@@ -63,6 +67,7 @@ type accepted struct {
 	TurnID string `json:"turn_id,omitempty"`
 	Seq    uint64 `json:"seq,omitempty"` // 0: the record that holds it
 	By     string `json:"by,omitempty"`
+	Value  string `json:"value,omitempty"` // what else was answered: a commit, a comment
 }
 
 // encode returns the record as the log holds it.

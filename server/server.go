@@ -16,29 +16,32 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
+	"github.com/seed7221b0f9/parley/workspace"
 )
 
 // Server holds sessions, runs their agents and serves them to clients. Its methods may be
 // called from any goroutine.
 type Server struct {
-	opts      Options
-	store     store
-	logger    *slog.Logger
-	providers map[string]agent.Provider
-	admission *admission
-	tokens    *tokens
-	audit     *audit
-	guard     *guard
-	ledger    *ledger
-	hooks     *hooks
-	keys      *keyproxy.Proxy // nil where agents use what Env gives
-	metrics   *metrics
-	conns     chan struct{} // a place for each connection
-	began     time.Time
+	opts       Options
+	store      store
+	logger     *slog.Logger
+	providers  map[string]agent.Provider
+	admission  *admission
+	tokens     *tokens
+	audit      *audit
+	workspaces *workspace.Manager
+	guard      *guard
+	ledger     *ledger
+	hooks      *hooks
+	keys       *keyproxy.Proxy // nil where agents use what Env gives
+	metrics    *metrics
+	conns      chan struct{} // a place for each connection
+	began      time.Time
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     sync.WaitGroup // everything that the server has started
+	ctx             context.Context
+	cancel          context.CancelFunc
+	wg              sync.WaitGroup // everything that the server has started
+	closeWorkspaces sync.Once
 
 	liveMu    sync.Mutex
 	liveAt    map[string]time.Time             // by provider: when it was last asked
@@ -132,8 +135,11 @@ func (s *Server) prepare(ctx context.Context) error {
 			}
 		}
 	}
-	if err := s.recover(ctx); err != nil {
+	if err := s.openWorkspaces(ctx); err != nil {
 		return err
+	}
+	if err := s.recover(ctx); err != nil {
+		return errors.Join(err, s.workspaces.Close())
 	}
 	s.hooks.start()
 	return nil
@@ -171,6 +177,7 @@ func (s *Server) Close() error {
 	}
 	s.wg.Wait()
 	s.closeKeyProxy()
+	s.closeWorkspaces.Do(func() { _ = s.workspaces.Close() }) // a lock that is given back
 	return nil
 }
 

@@ -174,7 +174,10 @@ func (s scene) params() map[string]any {
 		"share.revoke": rpc.ShareRevokeParams{ID: "none"}, "audit.list": rpc.AuditListParams{}, "providers.list": rpc.Empty{},
 		"budget.list": rpc.BudgetListParams{SessionID: s.session}, "budget.set": rpc.BudgetSetParams{Budget: rpc.Budget{Scope: "server", LimitUSD: new(1e6)}},
 		"budget.remove": rpc.BudgetRef{ID: "none"}, "webhooks.list": rpc.Empty{}, "webhooks.test": rpc.WebhookRef{ID: "none"}, "webhooks.remove": rpc.WebhookRef{ID: "none"},
-		"webhooks.set":      rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://hooks.example/x", Events: []string{"failed"}}},
+		"webhooks.set":     rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://hooks.example/x", Events: []string{"failed"}}},
+		"workspace.create": rpc.WorkspaceCreateParams{}, "workspace.list": rpc.Empty{}, "workspace.diff": ref, "workspace.revert": ref, "workspace.commit": ref,
+		"workspace.remove": ref, "review.list": ref, "review.comment": rpc.ReviewCommentParams{SessionID: s.session, From: 1, Text: "t"},
+		"review.update": ref, "review.remove": ref, "review.send": ref,
 		"session.interrupt": ref, "session.disconnect": ref, "session.delete": rpc.SessionDeleteParams{SessionID: s.session},
 	}
 }
@@ -184,6 +187,10 @@ var want = map[string]rpc.Reason{
 	"session.archive": rpc.Conflict, "session.continue": rpc.Conflict, "session.handBack": rpc.Unsupported,
 	"budget.remove": rpc.Conflict, "webhooks.test": rpc.Conflict, "webhooks.remove": rpc.Conflict,
 	"queue.reorder": rpc.Conflict, "queue.sendNow": rpc.Conflict, "history.delete": rpc.Conflict, "server.drain": rpc.Unsupported, "share.revoke": rpc.Conflict,
+	// The directory of the scene is without git; workspace_test.go has one.
+	"workspace.create": rpc.Unsupported, "workspace.diff": rpc.Unsupported, "workspace.revert": rpc.Unsupported, "workspace.commit": rpc.Unsupported,
+	"workspace.remove": rpc.Unsupported, "review.comment": rpc.Unsupported, "review.send": rpc.Unsupported,
+	"review.update": rpc.InvalidParams, "review.remove": rpc.InvalidParams,
 }
 
 // last are the methods that end what others need, in their order.

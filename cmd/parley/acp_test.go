@@ -20,6 +20,8 @@ func TestACPProvider(t *testing.T) {
 		{acpFlags{agent: "nonsense"}, "claude, codex, sim or acp:COMMAND"},
 		{acpFlags{server: "http://127.0.0.1:1/#token=x"}, "server"},
 		{acpFlags{server: "http://127.0.0.1:1/#token=x", agent: "sim"}, "neither --agent"},
+		{acpFlags{server: "http://127.0.0.1:1/#token=x", editorFiles: true}, "--editor-files goes with"},
+		{acpFlags{agent: "sim", editorFiles: true}, "--editor-files goes with"},
 		{acpFlags{server: "nowhere"}, "token"},
 	}
 	for _, tt := range tests {

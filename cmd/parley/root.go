@@ -85,7 +85,8 @@ func newRoot(code *int) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(code), newChat(code), newACP(code), newSessions(code), newUsage(code), newDoctor(code))
+	root.AddCommand(newRun(code), newChat(code), newACP(code), newSessions(code), newUsage(code), newDoctor(code), newMan())
 	addServerCommands(root, code)
+	root.SetHelpCommand(newHelp())
 	return root
 }

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,44 +65,5 @@ func TestHermeticOptionsUnderARepository(t *testing.T) {
 		if strings.Contains(string(r.Body), "refs/heads/planted") || strings.Contains(string(r.Body), "Current branch: planted") {
 			t.Errorf("the model was told of the repository above")
 		}
-	}
-}
-
-// The README's snippet for tests works for a user of the library: the CLI is found
-// in the places that FindCLI names, and nothing else has to be set.
-func TestREADMETestSnippet(t *testing.T) {
-	t.Parallel()
-	cli := e2e.CLI(t)
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(readme), "## In your tests\n\n```go\n")
-	snippet, _, ok := strings.Cut(rest, "```")
-	if !ok {
-		t.Fatal("the README has no snippet for tests")
-	}
-	src := filepath.Join(t.TempDir(), "snippet_test.go")
-	program := "package readme\n\nimport (\n\"testing\"\n\"github.com/seed7221b0f9/parley/claude\"\n\"github.com/seed7221b0f9/parley/claudetest\"\n)\n\n" +
-		"func TestSnippet(t *testing.T) {\n" + snippet + "\nif err != nil {\nt.Fatal(err)\n}\nt.Log(\"answer:\", result.Result)\n}\n"
-	if err := os.WriteFile(src, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	bin := filepath.Join(t.TempDir(), "snippet.test")
-	build := exec.Command("go", "test", "-c", "-buildvcs=false", "-o", bin, src)
-	build.Dir = root // inside the module, so that it finds this version
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	run := exec.Command(bin, "-test.v")
-	run.Dir = t.TempDir()
-	run.Env = []string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "PATH=/usr/bin:/bin", "PARLEY_CLI=" + cli}
-	out, err := run.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "answer: It said hi.") {
-		t.Errorf("%v\n%s", err, out)
 	}
 }

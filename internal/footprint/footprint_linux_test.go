@@ -60,7 +60,7 @@ func resident(t *testing.T) int {
 
 // TestTrim uses much memory, frees it and sees it given back.
 func TestTrim(t *testing.T) {
-	const size = 256 << 20
+	const size = 64 << 20
 	held = make([]byte, size)
 	for i := 0; i < len(held); i += 512 {
 		held[i] = 1

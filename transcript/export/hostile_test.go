@@ -148,7 +148,7 @@ func TestAgentsOnce(t *testing.T) {
 // export.TestProseStays renders ordinary texts: the documents of this repository are not too
 // involved.
 func TestProseStays(t *testing.T) {
-	for _, file := range []string{"README.md", "DESIGN.md", "CHANGELOG.md", "INVARIANTS.md", "docs/cookbook/stores.md"} {
+	for _, file := range []string{"README.md", "DESIGN.md", "CHANGELOG.md", "INVARIANTS.md", "docs/guide/stores.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", file))
 		if err != nil {
 			t.Fatal(err)

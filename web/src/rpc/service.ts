@@ -164,9 +164,9 @@ export interface Service {
       params: QueueItemParams;
       result: Accepted;
     };
-    "review.add": {
-      params: ReviewAddParams;
-      result: ReviewListResult;
+    "review.comment": {
+      params: ReviewCommentParams;
+      result: ReviewCommentResult;
     };
     "review.list": {
       params: SessionRef;
@@ -179,6 +179,10 @@ export interface Service {
     "review.send": {
       params: ReviewSendParams;
       result: ReviewSendResult;
+    };
+    "review.update": {
+      params: ReviewUpdateParams;
+      result: ReviewListResult;
     };
     "server.drain": {
       params: DrainParams;
@@ -352,6 +356,10 @@ export interface Service {
       params: WorkspaceDiffParams;
       result: WorkspaceDiffResult;
     };
+    "workspace.list": {
+      params: Empty;
+      result: WorkspaceListResult;
+    };
     "workspace.remove": {
       params: WorkspaceRemoveParams;
       result: Empty;
@@ -389,6 +397,20 @@ export interface ErrorObject {
  */
 export interface ErrorData {
   reason: string;
+  hunks?: WorkspaceHunk[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceHunk".
+ */
+export interface WorkspaceHunk {
+  id: string;
+  oldStart: number;
+  oldLines: number;
+  newStart: number;
+  newLines: number;
+  section?: string;
+  lines: string[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1121,11 +1143,25 @@ export interface Accepted {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "ReviewAddParams".
+ * via the `definition` "ReviewCommentParams".
  */
-export interface ReviewAddParams {
+export interface ReviewCommentParams {
   idempotency_key?: string;
+  turn?: string;
+  against?: string;
   session_id: string;
+  file: string;
+  from: number;
+  to?: number;
+  side?: string;
+  hunk: string;
+  text: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewCommentResult".
+ */
+export interface ReviewCommentResult {
   comment: ReviewComment;
 }
 /**
@@ -1133,16 +1169,20 @@ export interface ReviewAddParams {
  * via the `definition` "ReviewComment".
  */
 export interface ReviewComment {
-  id?: string;
-  path: string;
-  start: number;
-  end: number;
-  side?: string;
-  code?: string;
+  turn?: string;
+  against?: string;
+  id: string;
+  file: string;
+  from: number;
+  to: number;
+  side: string;
+  hunk: string;
+  code: string[];
   text: string;
   by?: string;
-  state?: string;
-  sent_turn?: string;
+  state: string;
+  turn_id?: string;
+  resolved_by?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1176,7 +1216,27 @@ export interface ReviewSendParams {
 export interface ReviewSendResult {
   turn_id?: string;
   seq: number;
-  stale: ReviewComment[];
+  prompt?: string;
+  sent: string[];
+  stale: ReviewStale[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewStale".
+ */
+export interface ReviewStale {
+  id: string;
+  hunks: WorkspaceHunk[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ReviewUpdateParams".
+ */
+export interface ReviewUpdateParams {
+  session_id: string;
+  id: string;
+  text?: string;
+  state?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1680,6 +1740,7 @@ export interface WorkspaceCommitParams {
   message: string;
   files?: string[];
   trailer?: boolean;
+  checkout?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1720,15 +1781,16 @@ export interface Workspace {
   repo?: string;
   base?: string;
   branch?: string;
-  dirty?: boolean;
+  sessions?: string[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "WorkspaceDiffParams".
  */
 export interface WorkspaceDiffParams {
-  session_id: string;
   turn?: string;
+  against?: string;
+  session_id: string;
   path?: string;
 }
 /**
@@ -1736,39 +1798,82 @@ export interface WorkspaceDiffParams {
  * via the `definition` "WorkspaceDiffResult".
  */
 export interface WorkspaceDiffResult {
+  turn?: string;
+  against?: string;
+  workspace?: Workspace;
   base?: string;
-  files: FileChange[];
+  head?: string;
+  branch?: string;
+  files: WorkspaceFile[];
+  commits?: WorkspaceCommit[];
+  turns?: WorkspaceTurn[];
+  left_out?: WorkspaceLeft[];
+  truncated?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "FileChange".
+ * via the `definition` "WorkspaceFile".
  */
-export interface FileChange {
+export interface WorkspaceFile {
   path: string;
+  old_path?: string;
   kind: string;
-  movedTo?: string;
-  toolUseId?: string;
-  hunks: Hunk[];
-  diff?: string;
+  old_mode?: string;
+  new_mode?: string;
+  old_size?: number;
+  new_size?: number;
+  binary?: boolean;
+  large?: boolean;
+  truncated?: boolean;
+  untracked?: boolean;
+  added: number;
+  removed: number;
+  hunks: WorkspaceHunk[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "Hunk".
+ * via the `definition` "WorkspaceCommit".
  */
-export interface Hunk {
-  oldStart: number;
-  oldLines: number;
-  newStart: number;
-  newLines: number;
-  lines: string[];
+export interface WorkspaceCommit {
+  commit: string;
+  subject: string;
+  author?: string;
+  time?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceTurn".
+ */
+export interface WorkspaceTurn {
+  turn_id: string;
+  ended?: boolean;
+  changed?: boolean;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceLeft".
+ */
+export interface WorkspaceLeft {
+  path: string;
+  size?: number;
+  why: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceListResult".
+ */
+export interface WorkspaceListResult {
+  workspaces: Workspace[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "WorkspaceRemoveParams".
  */
 export interface WorkspaceRemoveParams {
-  session_id: string;
-  discard?: boolean;
+  session_id?: string;
+  id?: string;
+  force?: boolean;
+  keep_branch?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1776,8 +1881,10 @@ export interface WorkspaceRemoveParams {
  */
 export interface WorkspaceRevertParams {
   idempotency_key?: string;
+  turn?: string;
+  against?: string;
   session_id: string;
   file: string;
-  hunk?: number;
-  expect?: Hunk;
+  hunk?: string;
+  checkout?: boolean;
 }

@@ -1,0 +1,98 @@
+// Package docs holds the guides of this directory, so that the command can show them as help and as
+// manual pages without a network. The guides are the only source: a topic is the first part of a page.
+package docs
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+)
+
+//go:embed guide/*.md
+var guides embed.FS
+
+// Topic is a guide in short: what parley help shows of it.
+type Topic struct {
+	Name    string // what parley help is asked for, as in "permissions"
+	Title   string // the heading of the page
+	Summary string // the first paragraph of the page, on one line
+	Short   string // the points of the section "In short", a line for each, without markup
+	Page    string // the page below docs, as in "guide/permissions.md"
+}
+
+// renamed are the topics that would have the name of a command, by the name of their page.
+var renamed = map[string]string{"sessions": "history"}
+
+// Topics returns the topics in the order of their names of pages. A page without the section "In
+// short" is not a topic. The error says which page has the section and lacks a heading, a first
+// paragraph or the list; the tests of the package keep it nil.
+func Topics() ([]Topic, error) {
+	entries, err := guides.ReadDir("guide")
+	if err != nil {
+		return nil, err
+	}
+	var topics []Topic
+	for _, e := range entries {
+		text, err := guides.ReadFile("guide/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		if !strings.Contains(string(text), inShort) {
+			continue
+		}
+		t, err := parse(e.Name(), string(text))
+		if err != nil {
+			return nil, err
+		}
+		topics = append(topics, t)
+	}
+	return topics, nil
+}
+
+// inShort is the heading of the section that topics are made of.
+const inShort = "\n## In short\n"
+
+func parse(file, text string) (Topic, error) {
+	name := strings.TrimSuffix(file, path.Ext(file))
+	t := Topic{Name: name, Page: "guide/" + file}
+	if other := renamed[name]; other != "" {
+		t.Name = other
+	}
+	heading, rest, _ := strings.Cut(text, "\n")
+	t.Title = strings.TrimPrefix(heading, "# ")
+	summary, rest, _ := strings.Cut(strings.TrimSpace(rest), "\n\n")
+	t.Summary = plain(summary)
+	_, short, found := strings.Cut("\n"+rest, inShort)
+	short, _, _ = strings.Cut(strings.TrimSpace(short), "\n\n")
+	if t.Title == heading || t.Summary == "" || !found || !strings.HasPrefix(short, "- ") {
+		return t, fmt.Errorf("docs: %s needs a heading, a paragraph and a list under \"## In short\"", t.Page)
+	}
+	for point := range strings.SplitSeq("\n"+short, "\n- ") {
+		if point != "" {
+			t.Short += plain(point) + "\n"
+		}
+	}
+	return t, nil
+}
+
+// plain returns a paragraph on one line and without its marks.
+func plain(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	var b strings.Builder
+	for text != "" {
+		before, rest, ok := strings.Cut(text, "[")
+		b.WriteString(before)
+		label, after, isLink := strings.Cut(rest, "](")
+		if !ok || !isLink || strings.ContainsAny(label, "[") {
+			if ok {
+				b.WriteString("[")
+			}
+			text = rest
+			continue
+		}
+		_, text, _ = strings.Cut(after, ")")
+		b.WriteString(label)
+	}
+	return strings.NewReplacer("`", "", "**", "").Replace(b.String())
+}

@@ -1,0 +1,307 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/workspace"
+)
+
+// repoHarness is a harness whose directory for sessions is a repository with files of
+// numbered lines, and with a change of the user's that is not committed.
+type repoHarness struct {
+	*harness
+	repo string
+	env  []string
+}
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	return b.String()
+}
+
+func newRepoHarness(t *testing.T, change ...func(*Options)) *repoHarness {
+	t.Helper()
+	r := &repoHarness{}
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, ".gitconfig"), "[user]\n\tname = U\n\temail = u@example.invalid\n[init]\n\tdefaultBranch = main\n")
+	r.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"}
+	r.harness = newHarness(t, append([]func(*Options){func(o *Options) { o.GitEnv, o.Env = r.env, r.env }}, change...)...)
+	r.repo = r.server.opts.Directories[0]
+	r.git(r.repo, "init", "-q")
+	for name, text := range map[string]string{"a.txt": numbered(40), "b.txt": numbered(20), "mine.txt": "mine\n"} {
+		writeFile(t, filepath.Join(r.repo, name), text)
+	}
+	r.git(r.repo, "add", ".")
+	r.git(r.repo, "commit", "-qm", "one")
+	writeFile(t, filepath.Join(r.repo, "mine.txt"), "mine, changed\n")
+	return r
+}
+
+func (r *repoHarness) git(dir string, args ...string) string {
+	r.Helper()
+	cmd := exec.CommandContext(r.ctx(), "git", args...)
+	cmd.Dir, cmd.Env = dir, r.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// workspace makes a workspace and a session in it.
+func (r *repoHarness) workspace() (rpc.Workspace, string) {
+	r.Helper()
+	var ws rpc.WorkspaceResult
+	r.call("workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo, Setup: "echo set up"}, &ws)
+	if ws.Output != "set up\n" {
+		r.Errorf("the setup command said %q", ws.Output)
+	}
+	var c rpc.ConnectResult
+	r.call("session.connect", rpc.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
+	if c.CWD != ws.Workspace.Path {
+		r.Fatalf("the session runs in %s", c.CWD)
+	}
+	return ws.Workspace, c.SessionID
+}
+
+// turn runs a turn in which an agent does something: it asks for a permission first.
+func (r *repoHarness) turn(session string, work func()) string {
+	r.Helper()
+	w := r.watch(session)
+	defer w.stop()
+	n := int(r.history(session).Totals.Turns)
+	turn := r.query(session, "tool Bash").TurnID
+	w.state(RequiresAction)
+	work()
+	r.call("permission.respond", rpc.PermissionRespondParams{SessionID: session, RequestID: r.history(session).Prompts[0].RequestID, Behavior: "allow"}, nil)
+	w.results(n + 1)
+	return turn
+}
+
+func (r *repoHarness) diff(session string, scope rpc.WorkspaceScope) rpc.WorkspaceDiffResult {
+	r.Helper()
+	var d rpc.WorkspaceDiffResult
+	r.call("workspace.diff", rpc.WorkspaceDiffParams{SessionID: session, WorkspaceScope: scope}, &d)
+	return d
+}
+
+// fileOf is one file of a diff.
+func (r *repoHarness) fileOf(d rpc.WorkspaceDiffResult, path string) rpc.WorkspaceFile {
+	r.Helper()
+	i := slices.IndexFunc(d.Files, func(f rpc.WorkspaceFile) bool { return f.Path == path })
+	if i < 0 {
+		r.Fatalf("the diff has no %s: %+v", path, d.Files)
+	}
+	return d.Files[i]
+}
+
+func edit(t *testing.T, path, old, new string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(data), old) {
+		t.Fatalf("%s has no %q: %v", path, old, err)
+	}
+	writeFile(t, path, strings.Replace(string(data), old, new, 1))
+}
+
+func TestWorkspaceTurns(t *testing.T) {
+	r := newRepoHarness(t)
+	status := r.git(r.repo, "status", "--porcelain=v2", "--branch")
+	ws, id := r.workspace()
+	w := r.watch(id)
+	path := func(name string) string { return filepath.Join(ws.Path, name) }
+	one := r.turn(id, func() {
+		edit(t, path("a.txt"), "line 5\n", "five\n")
+		edit(t, path("a.txt"), "line 30\n", "")
+		r.refused(rpc.Conflict, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "a.txt"})
+		r.refused(rpc.Conflict, "workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "x"})
+		r.refused(rpc.Conflict, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id})
+		if f := r.fileOf(r.diff(id, rpc.WorkspaceScope{Turn: r.diff(id, rpc.WorkspaceScope{}).Turns[0].TurnID}), "a.txt"); len(f.Hunks) != 2 {
+			t.Errorf("the diff of a turn that runs: %+v", f)
+		}
+	})
+	two := r.turn(id, func() { writeFile(t, path("new.txt"), "new\n") })
+	three := r.turn(id, func() {})
+	if d := r.diff(id, rpc.WorkspaceScope{Turn: one}); len(d.Files) != 1 || len(r.fileOf(d, "a.txt").Hunks) != 2 {
+		t.Errorf("turn one: %+v", d.Files)
+	}
+	if d := r.diff(id, rpc.WorkspaceScope{Turn: two}); len(d.Files) != 1 || r.fileOf(d, "new.txt").Kind != workspace.Added {
+		t.Errorf("turn two: %+v", d.Files)
+	}
+	d := r.diff(id, rpc.WorkspaceScope{})
+	if want := []rpc.WorkspaceTurn{{TurnID: one, Ended: true, Changed: true}, {TurnID: two, Ended: true, Changed: true}, {TurnID: three, Ended: true}}; !slices.Equal(d.Turns, want) {
+		t.Errorf("the turns are %+v, want %+v", d.Turns, want)
+	}
+	if len(d.Files) != 2 || d.Workspace == nil || d.Workspace.ID != ws.ID || d.Branch != ws.Branch || d.Head != ws.Base {
+		t.Errorf("the diff is %+v", d)
+	}
+	w.until("the events", func(*uiConversation) bool { return len(workspaceEvents(w)) >= 6 })
+	w.stop()
+	if got, want := workspaceEvents(w), []string{"turn_started", "turn_ended true", "turn_started", "turn_ended true", "turn_started", "turn_ended"}; !slices.Equal(got, want) {
+		t.Errorf("the events are %q, want %q", got, want)
+	}
+	r.restart()
+	if again := r.diff(id, rpc.WorkspaceScope{}); !slices.Equal(again.Turns, d.Turns) || len(again.Files) != 2 {
+		t.Errorf("after a restart: %+v", again)
+	}
+	r.refused(rpc.InvalidParams, "workspace.diff", rpc.WorkspaceDiffParams{SessionID: id, WorkspaceScope: rpc.WorkspaceScope{Turn: "none"}})
+	if got := r.git(r.repo, "status", "--porcelain=v2", "--branch"); got != status {
+		t.Errorf("the user's checkout is\n%s\nit was\n%s", got, status)
+	}
+}
+
+// workspaceEvents are the events of files that a viewer has seen.
+func workspaceEvents(w *watcher) []string {
+	var all []string
+	for _, m := range w.messages { // the lock is held by until, or the viewer has stopped
+		var info struct {
+			Workspace *rpc.WorkspaceEvent
+		}
+		if data, err := rpc.Encode(m); err == nil && json.Unmarshal(data, &info) == nil && info.Workspace != nil {
+			text := info.Workspace.Event
+			if info.Workspace.Changed {
+				text += " true"
+			}
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func TestWorkspaceRevertAndCommit(t *testing.T) {
+	r := newRepoHarness(t)
+	ws, id := r.workspace()
+	path := filepath.Join(ws.Path, "a.txt")
+	r.turn(id, func() {
+		edit(t, path, "line 5\n", "five\n")
+		edit(t, path, "line 30\n", "thirty\n")
+	})
+	hunks := r.fileOf(r.diff(id, rpc.WorkspaceScope{}), "a.txt").Hunks
+	revert := rpc.WorkspaceRevertParams{SessionID: id, File: "a.txt", Hunk: hunks[0].ID, Idempotency: rpc.Idempotency{Key: "k"}}
+	for range 2 { // a retry finds it done
+		var after rpc.WorkspaceDiffResult
+		r.call("workspace.revert", revert, &after)
+		if f := r.fileOf(after, "a.txt"); len(f.Hunks) != 1 || f.Hunks[0].ID != hunks[1].ID {
+			t.Errorf("after the revert: %+v", f.Hunks)
+		}
+	}
+	edit(t, path, "thirty", "THIRTY")
+	err := r.client(r.token).Call(r.ctx(), "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "a.txt", Hunk: hunks[1].ID}, nil)
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Data.Reason != rpc.Conflict || len(e.Data.Hunks) != 1 || !slices.Contains(e.Data.Hunks[0].Lines, "+THIRTY") {
+		t.Errorf("a stale hunk: %v", err)
+	}
+	r.refused(rpc.InvalidParams, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "../x"})
+	r.refused(rpc.Conflict, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id})
+
+	var first, again rpc.WorkspaceCommitResult
+	commit := rpc.WorkspaceCommitParams{SessionID: id, Message: "Say thirty", Trailer: true, Idempotency: rpc.Idempotency{Key: "c"}}
+	r.call("workspace.commit", commit, &first)
+	r.call("workspace.commit", commit, &again)
+	if got := r.git(ws.Path, "log", "-1", "--format=%H%n%B"); got != first.Commit+"\nSay thirty\n\nParley-Session: "+id+"\n" || again.Commit != first.Commit {
+		t.Errorf("the commit is %q, the answers %+v and %+v", got, first, again)
+	}
+	r.refused(rpc.Conflict, "workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "nothing"})
+	if d := r.diff(id, rpc.WorkspaceScope{}); len(d.Commits) != 1 || d.Commits[0].Subject != "Say thirty" || len(d.Files) != 1 {
+		t.Errorf("after the commit: %+v", d)
+	}
+	if d := r.diff(id, rpc.WorkspaceScope{Against: "head"}); len(d.Files) != 0 {
+		t.Errorf("against HEAD: %+v", d.Files)
+	}
+	var list rpc.WorkspaceListResult
+	r.call("workspace.list", rpc.Empty{}, &list)
+	if len(list.Workspaces) != 1 || !slices.Equal(list.Workspaces[0].Sessions, []string{id}) {
+		t.Errorf("the list is %+v", list)
+	}
+	r.refused(rpc.Conflict, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id}) // the commit is on no other branch
+	r.call("workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id, KeepBranch: true}, nil)
+	if r.git(r.repo, "rev-parse", ws.Branch) != first.Commit {
+		t.Error("the branch is not at the commit")
+	}
+	r.refused(rpc.InvalidParams, "workspace.diff", rpc.SessionRef{SessionID: id})
+}
+
+// A session in the user's own checkout shows what has changed since it began, and leaves
+// what the user has changed before alone.
+func TestPlainRepository(t *testing.T) {
+	r := newRepoHarness(t)
+	id := r.connect()
+	if d := r.diff(id, rpc.WorkspaceScope{}); len(d.Files) != 0 || d.Workspace != nil {
+		t.Errorf("before the first turn: %+v", d)
+	}
+	index, err := os.ReadFile(filepath.Join(r.repo, ".git", "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.turn(id, func() { edit(t, filepath.Join(r.repo, "a.txt"), "line 5\n", "five\n") })
+	r.turn(id, func() { edit(t, filepath.Join(r.repo, "b.txt"), "line 9\n", "nine\n") })
+	if d := r.diff(id, rpc.WorkspaceScope{}); len(d.Files) != 2 {
+		t.Errorf("since the session began: %+v", d.Files)
+	}
+	if d := r.diff(id, rpc.WorkspaceScope{Against: "head"}); len(d.Files) != 3 {
+		t.Errorf("against HEAD: %+v", d.Files)
+	}
+	r.refused(rpc.Conflict, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "mine.txt", WorkspaceScope: rpc.WorkspaceScope{Against: "head"}})
+	r.refused(rpc.Conflict, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "mine.txt"})
+	r.call("workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "b.txt"}, nil)
+	r.refused(rpc.Conflict, "workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "x"})
+	r.refused(rpc.Unsupported, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id})
+	if now, err := os.ReadFile(filepath.Join(r.repo, ".git", "index")); err != nil || string(now) != string(index) {
+		t.Errorf("the user's index has changed: %v", err)
+	}
+	var c rpc.WorkspaceCommitResult
+	r.call("workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "x", Checkout: true}, &c)
+	if got := r.git(r.repo, "status", "--porcelain"); !slices.Equal(c.Files, []string{"a.txt"}) || got != " M mine.txt" {
+		t.Errorf("committed %v, the status is %q", c.Files, got)
+	}
+	r.call("session.delete", rpc.SessionDeleteParams{SessionID: id}, nil)
+	if got := r.git(r.repo, "for-each-ref", "refs/parley"); got != "" {
+		t.Errorf("refs are left: %s", got)
+	}
+}
+
+func TestWorkspaceAccess(t *testing.T) {
+	r := newRepoHarness(t)
+	ws, id := r.workspace()
+	var tk rpc.TokensCreateResult
+	r.call("tokens.create", rpc.TokensCreateParams{Role: "viewer"}, &tk)
+	viewer := r.client(tk.Token)
+	for method, params := range map[string]any{
+		"workspace.create": rpc.WorkspaceCreateParams{Repo: r.repo}, "workspace.diff": rpc.SessionRef{SessionID: id}, "workspace.revert": rpc.SessionRef{SessionID: id},
+		"workspace.commit": rpc.SessionRef{SessionID: id}, "workspace.remove": rpc.WorkspaceRemoveParams{ID: ws.ID}, "review.comment": rpc.SessionRef{SessionID: id},
+		"review.send": rpc.SessionRef{SessionID: id}, "review.update": rpc.SessionRef{SessionID: id}, "review.remove": rpc.SessionRef{SessionID: id},
+	} {
+		if err := viewer.Call(r.ctx(), method, params, nil); client.Reason(err) != rpc.AuthFailed {
+			t.Errorf("a viewer calls %s: %v", method, err)
+		}
+	}
+	for _, method := range []string{"workspace.list", "review.list"} {
+		if err := viewer.Call(r.ctx(), method, rpc.SessionRef{SessionID: id}, nil); err != nil {
+			t.Errorf("a viewer calls %s: %v", method, err)
+		}
+	}
+	r.refused(rpc.AuthFailed, "workspace.create", rpc.WorkspaceCreateParams{Repo: filepath.Dir(r.repo)})
+	r.refused(rpc.InvalidParams, "workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo, Branch: "--force"})
+	r.refused(rpc.Conflict, "workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo, Setup: "echo why; exit 1"})
+	r.refused(rpc.InvalidParams, "session.connect", rpc.ConnectParams{WorkspaceID: "w-00000000"})
+	var one, two rpc.WorkspaceResult
+	keyed := rpc.WorkspaceCreateParams{Repo: r.repo, Idempotency: rpc.Idempotency{Key: "once"}}
+	r.call("workspace.create", keyed, &one)
+	r.call("workspace.create", keyed, &two)
+	if one.Workspace.ID != two.Workspace.ID {
+		t.Errorf("a retry made another workspace: %+v, %+v", one, two)
+	}
+	r.call("workspace.remove", rpc.WorkspaceRemoveParams{ID: one.Workspace.ID}, nil)
+}

@@ -1,0 +1,157 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// CommitOptions says what to commit. Message is required.
+type CommitOptions struct {
+	Message string
+	// Files are the paths to commit, as [Tree.Diff] names them; nil is all that differ from
+	// HEAD.
+	Files []string
+	// Session adds the trailer "Parley-Session: " with this text, unless it is empty.
+	Session string
+}
+
+// Committed is what [Tree.Commit] has made.
+type Committed struct {
+	Commit string // its id
+	Branch string // empty if none is checked out
+	Files  []string
+	Output string // of hooks
+}
+
+// Trailer is the name of the line that says in a commit which session made it.
+const Trailer = "Parley-Session"
+
+// maxMessage bounds the message of a commit.
+const maxMessage = 64 << 10
+
+// Commit commits changed files with the user's git: hooks run, and commits are signed, as it
+// is configured. What is in the index of other files stays there. A hook that refuses is
+// a [*GitError], and no commit is made.
+func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
+	if err := checkMessage(o); err != nil {
+		return Committed{}, err
+	}
+	defer t.m.hold(t.dir)()
+	files, err := t.committing(ctx, o.Files)
+	if err != nil {
+		return Committed{}, err
+	}
+	message, err := t.message(ctx, o)
+	if err != nil {
+		return Committed{}, err
+	}
+	defer os.Remove(message)
+	if err := t.noteCommit(true); err != nil {
+		return Committed{}, err
+	}
+	step("commit noted")
+	done, err := t.commit(ctx, files, message)
+	step("commit made")
+	return done, errors.Join(err, t.noteCommit(false))
+}
+
+func checkMessage(o CommitOptions) error {
+	if strings.TrimSpace(o.Message) == "" || len(o.Message) > maxMessage || strings.ContainsRune(o.Message, 0) {
+		return invalid("the message of the commit is empty, too long, or no text")
+	}
+	if o.Session != "" && (checkName("session", o.Session) != nil || strings.TrimSpace(o.Session) != o.Session) {
+		return invalid("session %q", o.Session)
+	}
+	return nil
+}
+
+// committing returns the paths to commit: those that were named, or all that have changed.
+func (t *Tree) committing(ctx context.Context, named []string) ([]string, error) {
+	d, _, err := t.diff(ctx, "HEAD", "")
+	if err != nil {
+		return nil, err
+	}
+	if d.Truncated && named == nil && len(d.Files) >= maxDiffFiles {
+		return nil, invalid("more than %d files have changed; name those to commit", maxDiffFiles)
+	}
+	var files []string
+	for _, f := range d.Files {
+		if named != nil && !slices.Contains(named, f.Path) {
+			continue
+		}
+		files = append(files, f.Path)
+		if f.OldPath != "" {
+			files = append(files, f.OldPath)
+		}
+	}
+	for _, path := range named {
+		if err := checkPath(path); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(files, path) {
+			return nil, fmt.Errorf("%w: %s has not changed", ErrNotFound, path)
+		}
+	}
+	if len(files) == 0 {
+		return nil, ErrNothing
+	}
+	return files, nil
+}
+
+// message writes the message to a file and returns its name.
+func (t *Tree) message(ctx context.Context, o CommitOptions) (string, error) {
+	text := []byte(strings.TrimRight(o.Message, "\n") + "\n")
+	if o.Session != "" {
+		var err error
+		text, err = t.m.git.run(ctx, command{dir: t.dir, args: []string{"interpret-trailers", "--trailer", Trailer + ": " + o.Session}, stdin: strings.NewReader(string(text))})
+		if err != nil {
+			return "", err
+		}
+	}
+	f, err := os.CreateTemp(filepath.Join(t.m.opts.Dir, scratchDir), "message-")
+	if err != nil {
+		return "", fmt.Errorf("workspace: %w", err)
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("workspace: %w", err)
+	}
+	return f.Name(), nil
+}
+
+func (t *Tree) commit(ctx context.Context, files []string, message string) (Committed, error) {
+	if err := t.stage(ctx, nil, files); err != nil {
+		return Committed{}, err
+	}
+	step("files staged")
+	specs := make([]string, len(files))
+	for i, f := range files {
+		specs[i] = ":(literal)" + f
+	}
+	out, err := t.m.git.run(ctx, command{dir: t.dir, hooks: true, both: true, max: 1 << 20, stdin: strings.NewReader(strings.Join(specs, "\x00") + "\x00"),
+		args: []string{"commit", "--quiet", "--file=" + message, "--only", "--pathspec-from-file=-", "--pathspec-file-nul"}})
+	if err != nil {
+		return Committed{}, err
+	}
+	commit, branch := t.Head(ctx)
+	return Committed{Commit: commit, Branch: branch, Files: files, Output: strings.ToValidUTF8(string(out), "�")}, nil
+}
+
+// noteCommit says in the record of a workspace whether a commit is being made in it: if git
+// is killed then, its locks can be removed.
+func (t *Tree) noteCommit(begins bool) error {
+	if t.id == "" {
+		return nil
+	}
+	r, err := t.m.load(t.id)
+	if err != nil {
+		return err
+	}
+	r.Commit = begins
+	return t.m.save(r)
+}

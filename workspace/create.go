@@ -1,0 +1,240 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// CreateOptions says what worktree to make. Repo is required; every other field may be
+// empty.
+type CreateOptions struct {
+	// Repo is a directory in the working tree of a repository.
+	Repo string
+	// Base is the commit that the worktree begins at; empty is HEAD of Repo.
+	Base string
+	// Branch is the branch to make; empty is one with the id of the workspace in its name.
+	// A branch that exists is checked out if Base is empty.
+	Branch string
+	// Setup is a command for the shell that is run in the worktree. If it fails, the
+	// worktree is taken away again.
+	Setup string
+	// ID makes a second call with the same one return the first one's workspace; empty is
+	// a new one. It is w- and hexadecimal digits.
+	ID string
+}
+
+// maxSetupOutput is how much of the output of a setup command is kept, from its end.
+const maxSetupOutput = 64 << 10
+
+// Create makes a worktree. Nothing of the repository's checkout changes: it gets a branch
+// and a worktree, and no configuration.
+func (m *Manager) Create(ctx context.Context, o CreateOptions) (Workspace, error) {
+	if o.ID == "" {
+		o.ID = "w-" + randomHex(6)
+	} else if !validID.MatchString(o.ID) {
+		return Workspace{}, invalid("id %q", o.ID)
+	}
+	defer m.hold(filepath.Join(m.opts.Dir, treesDir, o.ID))()
+	if w, err := m.Get(o.ID); err == nil {
+		return w, nil
+	}
+	r, err := m.make(ctx, o)
+	if err != nil {
+		return Workspace{}, err
+	}
+	if o.Setup != "" {
+		r.State = settingUp
+		if err := m.save(r); err != nil {
+			return Workspace{}, err
+		}
+		step("setup begins")
+		output, err := m.setup(ctx, r)
+		if err != nil {
+			return Workspace{}, errors.Join(&SetupError{Output: output, Err: err}, m.undo(context.WithoutCancel(ctx), r))
+		}
+		r.Output = output
+	}
+	r.State = ready
+	return r.Workspace, m.save(r)
+}
+
+// make makes the worktree. One at a time is made, so that no two want the same branch.
+func (m *Manager) make(ctx context.Context, o CreateOptions) (record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, err := m.plan(ctx, o)
+	if err != nil {
+		return record{}, err
+	}
+	if err := m.save(r); err != nil {
+		return record{}, err
+	}
+	step("worktree recorded")
+	if err := m.addWorktree(ctx, r); err != nil {
+		return record{}, errors.Join(err, m.undo(context.WithoutCancel(ctx), r))
+	}
+	step("worktree added")
+	return r, nil
+}
+
+// plan checks the options and returns the record to begin with.
+func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
+	top, err := m.toplevel(ctx, o.Repo)
+	if err != nil {
+		return record{}, err
+	}
+	common, err := m.git.line(ctx, top, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return record{}, err
+	}
+	r := record{State: making, CommonDir: common, NewBranch: true, Workspace: Workspace{
+		ID: o.ID, Path: filepath.Join(m.opts.Dir, treesDir, o.ID), Repo: top, Branch: o.Branch, Setup: o.Setup,
+	}}
+	if r.Branch == "" {
+		r.Branch = "parley/" + strings.TrimPrefix(o.ID, "w-")
+	}
+	if err := checkName("branch", r.Branch); err != nil {
+		return record{}, err
+	}
+	if _, err := m.git.line(ctx, top, "check-ref-format", "refs/heads/"+r.Branch); err != nil {
+		return record{}, invalid("branch %q", r.Branch)
+	}
+	begin := "HEAD"
+	if o.Base != "" {
+		begin = o.Base
+	}
+	if _, err := m.git.line(ctx, top, "show-ref", "--verify", "--quiet", "refs/heads/"+r.Branch); err == nil {
+		if o.Base != "" || o.Branch == "" {
+			return record{}, fmt.Errorf("%w: %s", ErrExists, r.Branch)
+		}
+		r.NewBranch, begin = false, "refs/heads/"+r.Branch
+	}
+	r.Base, err = m.commitOf(ctx, top, begin)
+	return r, err
+}
+
+// commitOf returns the id of the commit that a name stands for.
+func (m *Manager) commitOf(ctx context.Context, dir, name string) (string, error) {
+	if err := checkName("commit", name); err != nil {
+		return "", err
+	}
+	id, err := m.git.line(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%w: there is no commit %q", ErrNotFound, name)
+	}
+	return strings.TrimPrefix(id, "--end-of-options\n"), nil // some versions print it
+}
+
+// addWorktree lets git make the worktree. Without --no-track it would write to the
+// configuration of the repository when the base is a remote branch.
+func (m *Manager) addWorktree(ctx context.Context, r record) error {
+	args := []string{"worktree", "add", "--quiet", "--no-track", "-b", r.Branch, "--", r.Path, r.Base}
+	if !r.NewBranch {
+		args = []string{"worktree", "add", "--quiet", "--", r.Path, r.Branch}
+	}
+	_, err := m.git.run(ctx, command{dir: r.Repo, args: args, hooks: true})
+	return err
+}
+
+// setup runs the setup command of a workspace and returns the end of its output.
+func (m *Manager) setup(ctx context.Context, r record) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.SetupTimeout)
+	defer cancel()
+	shell, flag := "/bin/sh", "-c"
+	if runtime.GOOS == "windows" {
+		shell, flag = "cmd", "/c"
+	}
+	cmd := exec.CommandContext(ctx, shell, flag, r.Setup)
+	out := &tail{max: maxSetupOutput}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = r.Path, m.opts.SetupEnv, out, out, grace
+	ownGroup(cmd, nil, true)
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
+		err = nil // something that it has started keeps the pipe
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return strings.ToValidUTF8(out.String(), "�"), err
+}
+
+// tail keeps the last bytes that are written to it.
+type tail struct {
+	max  int
+	data []byte
+	cut  bool
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if len(t.data) > 2*t.max {
+		t.data, t.cut = append([]byte(nil), t.data[len(t.data)-t.max:]...), true
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	data, cut := t.data, t.cut
+	if len(data) > t.max {
+		data, cut = data[len(data)-t.max:], true
+	}
+	if cut {
+		return "[…]\n" + string(data)
+	}
+	return string(data)
+}
+
+// undo takes a worktree away that nobody has used yet, or whatever git has made of it.
+func (m *Manager) undo(ctx context.Context, r record) error {
+	if err := m.dropWorktree(r, r.Path); err != nil {
+		return err
+	}
+	if r.NewBranch {
+		// Only while it is where it began, and nobody has checked it out: then there is
+		// nothing on it.
+		list, err := m.git.line(ctx, r.CommonDir, "worktree", "list", "--porcelain")
+		if err != nil || strings.Contains(list+"\n", "\nbranch refs/heads/"+r.Branch+"\n") {
+			return errors.Join(err, m.forget(r.ID))
+		}
+		if err := m.deleteRef(ctx, r.CommonDir, "refs/heads/"+r.Branch, r.Base); err != nil {
+			return err
+		}
+	}
+	return m.forget(r.ID)
+}
+
+// dropWorktree removes a directory and what git knows of it as a worktree. git worktree
+// prune would remove those of others too.
+func (m *Manager) dropWorktree(r record, dir string) error {
+	if err := removeAll(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(m.adminDir(r)); err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(m.adminDir(r))) // as git does, if it was the last one
+	return nil
+}
+
+// deleteRef deletes a ref if it is there with this value.
+func (m *Manager) deleteRef(ctx context.Context, repo, ref, value string) error {
+	now, err := m.git.line(ctx, repo, "rev-parse", "--verify", "--quiet", ref)
+	if err != nil || now != value {
+		return nil // it is gone, or somebody else's now
+	}
+	_, err = m.git.line(ctx, repo, "update-ref", "-d", ref, value)
+	return err
+}
+
+func (m *Manager) forget(id string) error {
+	if err := os.Remove(m.recordPath(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	return nil
+}

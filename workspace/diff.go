@@ -1,0 +1,214 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The kinds of a [File].
+const (
+	Added    = "add"
+	Updated  = "update" // its content, its mode, or both
+	Deleted  = "delete"
+	Moved    = "move"
+	Retyped  = "type" // a file became a link, or the other way round
+	modeLink = "120000"
+	modeRepo = "160000"
+	modeExec = "100755"
+)
+
+// File is a file that differs between two states.
+type File struct {
+	Path      string
+	OldPath   string // of one that was moved
+	Kind      string
+	OldMode   string // as git has it: 100644, 100755, 120000, 160000; empty where there is none
+	NewMode   string
+	OldSize   int64
+	NewSize   int64
+	Binary    bool // it is no text, so there are no hunks
+	Large     bool // it is larger than what is compared line by line
+	Truncated bool // it has more hunks than are shown
+	Untracked bool // git does not know it yet
+	Added     int  // lines, of the hunks that are shown
+	Removed   int
+	Hunks     []Hunk
+
+	oldBlob, newBlob string
+}
+
+// Diff is what differs between two states of a tree.
+type Diff struct {
+	From, To  string // ids of trees
+	Files     []File
+	Left      []LeftOut // when the new side is the working tree as it is
+	Truncated bool      // there are more changes than are shown
+}
+
+// Bounds of a diff.
+const (
+	maxDiffFiles = 3000
+	maxDiffBytes = 8 << 20
+	maxFileBytes = 1 << 20 // of hunks of one file
+	maxTextFile  = 2 << 20 // a file that is larger is not compared line by line
+	maxRawBytes  = 4 << 20
+)
+
+var treeID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// Diff compares two states of the tree. From and to are ids of trees or commits, such as
+// [State.Tree] or [Workspace.Base]; HEAD is the commit that is checked out, an empty from
+// is no files at all, and an empty to is the directory as it is now.
+func (t *Tree) Diff(ctx context.Context, from, to string) (Diff, error) {
+	defer t.m.hold(t.dir)()
+	d, _, err := t.diff(ctx, from, to)
+	return d, err
+}
+
+// diff is Diff for who holds the tree. It returns the state of the directory too, where it
+// was looked at.
+func (t *Tree) diff(ctx context.Context, from, to string) (Diff, State, error) {
+	from, err := t.treeOf(ctx, from)
+	if err != nil {
+		return Diff{}, State{}, err
+	}
+	var now State
+	if to == "" {
+		if now, err = t.snapshot(ctx); err != nil {
+			return Diff{}, State{}, err
+		}
+		to = now.Tree
+	} else if to, err = t.treeOf(ctx, to); err != nil {
+		return Diff{}, State{}, err
+	}
+	d, err := t.compare(ctx, from, to)
+	d.Left = now.Left
+	for i, f := range d.Files {
+		d.Files[i].Untracked = now.untracked[f.Path]
+	}
+	return d, now, err
+}
+
+// treeOf returns the id of the tree that a caller has named.
+func (t *Tree) treeOf(ctx context.Context, name string) (string, error) {
+	if name == "" || name == "HEAD" && !t.born(ctx) {
+		out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, stdin: strings.NewReader("")})
+		return strings.TrimSpace(string(out)), err
+	}
+	if name != "HEAD" && !treeID.MatchString(name) {
+		return "", invalid("state %q", name)
+	}
+	id, err := t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", name+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("%w: state %s", ErrNotFound, name)
+	}
+	return id, nil
+}
+
+func (t *Tree) born(ctx context.Context) bool {
+	commit, _ := t.Head(ctx)
+	return commit != ""
+}
+
+// compare compares two trees.
+func (t *Tree) compare(ctx context.Context, from, to string) (Diff, error) {
+	d := Diff{From: from, To: to, Files: []File{}}
+	if from == to {
+		return d, nil
+	}
+	options := []string{"diff-tree", "-r", "-M", "-l1000", "--no-commit-id", "--relative", "--no-ext-diff", "--no-textconv", "--submodule=short"}
+	raw, err := t.m.git.run(ctx, command{dir: t.dir, max: maxRawBytes, args: append(options[:len(options):len(options)], "--raw", "-z", "--no-abbrev", from, to)})
+	if err != nil && !errors.Is(err, errCut) {
+		return Diff{}, err
+	}
+	d.Truncated = err != nil
+	d.Files = parseRaw(string(raw))
+	if len(d.Files) > maxDiffFiles {
+		d.Files, d.Truncated = d.Files[:maxDiffFiles], true
+	}
+	args := append([]string{"-c", "core.bigFileThreshold=" + strconv.Itoa(maxTextFile), "-c", "diff.suppressBlankEmpty=false"}, options...)
+	patch, err := t.m.git.run(ctx, command{dir: t.dir, max: maxDiffBytes, args: append(args, "-p", "-U3", "--indent-heuristic", "--full-index", from, to)})
+	if err != nil && !errors.Is(err, errCut) {
+		return Diff{}, err
+	}
+	whole := err == nil
+	rest := parsePatch(d.Files, string(patch), whole)
+	d.Truncated = d.Truncated || !whole || rest
+	return d, t.sizes(ctx, d.Files)
+}
+
+// sizes sets the sizes of files, and tells large ones from binary ones.
+func (t *Tree) sizes(ctx context.Context, files []File) error {
+	var ids []string
+	for _, f := range files {
+		if f.OldMode != modeRepo && f.NewMode != modeRepo {
+			ids = append(ids, f.oldBlob, f.newBlob)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"cat-file", "--batch-check=%(objectname) %(objectsize)"}, stdin: strings.NewReader(strings.Join(ids, "\n") + "\n")})
+	if err != nil {
+		return err
+	}
+	size := map[string]int64{}
+	for line := range strings.SplitSeq(string(out), "\n") {
+		id, n, _ := strings.Cut(line, " ")
+		if v, err := strconv.ParseInt(n, 10, 64); err == nil { // the missing one is of a side without a file
+			size[id] = v
+		}
+	}
+	for i := range files {
+		f := &files[i]
+		f.OldSize, f.NewSize = size[f.oldBlob], size[f.newBlob]
+		if f.Binary && max(f.OldSize, f.NewSize) > maxTextFile {
+			f.Binary, f.Large = false, true
+		}
+	}
+	return nil
+}
+
+// file returns the file with a path.
+func (d Diff) file(path string) (File, bool) {
+	for _, f := range d.Files {
+		if f.Path == path {
+			return f, true
+		}
+	}
+	return File{}, false
+}
+
+// Commit is a commit as lists show it.
+type Commit struct {
+	ID      string
+	Subject string
+	Author  string
+	Time    string // RFC 3339
+}
+
+// maxCommits is how many commits a list has at most, the newest ones.
+const maxCommits = 200
+
+// Commits returns the commits that the checked-out one has and base, the id of a commit,
+// has not; the newest first, 200 at most.
+func (t *Tree) Commits(ctx context.Context, base string) ([]Commit, error) {
+	if !treeID.MatchString(base) {
+		return nil, invalid("commit %q", base)
+	}
+	out, err := t.m.git.line(ctx, t.dir, "log", "-z", "--no-show-signature", fmt.Sprintf("--max-count=%d", maxCommits), "--format=%H%x1f%s%x1f%an%x1f%aI", base+"..HEAD", "--")
+	if err != nil {
+		return nil, err
+	}
+	list := []Commit{}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if parts := strings.Split(entry, "\x1f"); len(parts) == 4 {
+			list = append(list, Commit{parts[0], parts[1], parts[2], parts[3]})
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,32 @@
+// Package workspace gives sessions git worktrees of their own, and shows, takes back and
+// commits what was changed in them.
+//
+// A [Manager] owns a data directory with worktrees, private indexes and a record for each
+// worktree. [Manager.Create] makes a worktree on a branch and runs a setup command in it;
+// [Manager.Remove] removes it when nothing would be lost. A [Tree] is any directory with
+// git, a worktree of the manager or a user's checkout. [Tree.Snapshot] keeps the state of
+// its files, [Tree.Diff] compares two states by file and hunk, [Tree.Revert] takes a hunk
+// or a file back, and [Tree.Commit] commits.
+//
+// # What is left alone
+//
+// Everything is done by the user's own git. Snapshots go through an index in the data
+// directory, so that the user's checkout, index, stash, branches and configuration stay as
+// they are, byte for byte. Only [Tree.Commit] writes an index and runs hooks and signing as
+// they are configured; [Manager.Create] adds a branch and a worktree, and runs the hook
+// post-checkout. Trees that snapshots name are kept from git gc by refs below refs/parley.
+//
+// # Killed at any point
+//
+// Each change is an order of steps in which every step is atomic. A worktree has a record
+// before git makes it; a file is replaced by a rename; a worktree that is removed is moved
+// aside first. [Open] finishes or undoes what a killed process has left. Git's own
+// processes hold the manager's lock, so that Open waits until they have ended too.
+//
+// # Foreign input
+//
+// Names that a caller gives never begin with a dash, paths stay below the directory, no
+// symbolic link is followed for writing, and nothing in .git can be named. Git gets an
+// environment from an allow-list. Outputs, files and diffs have bounds; what is left out
+// is said.
+package workspace

@@ -1,0 +1,109 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNoGit is returned for a directory that does not belong to a git working tree, so that
+// nothing can be compared, taken back or committed in it.
+var ErrNoGit = errors.New("workspace: the directory is not in a git working tree")
+
+// ErrNotFound is returned when there is no workspace with the id, no such commit, or no such
+// file among those that have changed.
+var ErrNotFound = errors.New("workspace: not found")
+
+// ErrInvalid is returned for a name, path or message that cannot be used, before git sees
+// any of it.
+var ErrInvalid = errors.New("workspace: invalid")
+
+// ErrExists is returned by [Manager.Create] when the branch that it should make is there
+// already, so that nobody's branch is moved.
+var ErrExists = errors.New("workspace: the branch exists")
+
+// ErrNothing is returned by [Tree.Commit] when there is nothing to commit, and by
+// [Tree.Revert] when a file is as it was.
+var ErrNothing = errors.New("workspace: nothing has changed")
+
+// ErrStale is what a [*StaleError] is: the hunk that was named does not exist any more,
+// because the file has changed since.
+var ErrStale = errors.New("workspace: the hunk has changed")
+
+// ErrUnsafe is returned when a change would have to follow a symbolic link, or would touch a
+// file of a kind that cannot be put back.
+var ErrUnsafe = errors.New("workspace: the file cannot be changed safely")
+
+// ErrLoss is what a [*LossError] is: removing the workspace would lose work, and nobody has
+// asked for that.
+var ErrLoss = errors.New("workspace: work would be lost")
+
+// StaleError says that a hunk is gone, with the hunks that are now where it was; there may
+// be none, if its lines are as in the base again.
+type StaleError struct {
+	File  string
+	Hunk  string
+	Hunks []Hunk
+}
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("workspace: hunk %s of %s has changed since it was shown", e.Hunk, e.File)
+}
+
+// Is makes errors.Is(err, ErrStale) true for every error of this type.
+func (e *StaleError) Is(target error) bool { return target == ErrStale }
+
+// LossError says what would be lost if the workspace were removed. Files and Commits are
+// the first of them; More says that there are others.
+type LossError struct {
+	Files   []string // with changes that are in no commit, or untracked
+	Commits []string // that no other branch, tag or remote has
+	More    bool
+}
+
+func (e *LossError) Error() string {
+	var parts []string
+	if len(e.Files) > 0 {
+		parts = append(parts, "changes that are not committed: "+strings.Join(e.Files, ", "))
+	}
+	if len(e.Commits) > 0 {
+		parts = append(parts, "commits that no other branch has: "+strings.Join(e.Commits, ", "))
+	}
+	if e.More {
+		parts = append(parts, "and more")
+	}
+	return "workspace: removing would lose " + strings.Join(parts, "; ")
+}
+
+// Is makes errors.Is(err, ErrLoss) true for every error of this type.
+func (e *LossError) Is(target error) bool { return target == ErrLoss }
+
+// SetupError says that the setup command of a new workspace failed. The workspace was taken
+// away again.
+type SetupError struct {
+	Output string
+	Err    error
+}
+
+func (e *SetupError) Error() string {
+	return fmt.Sprintf("workspace: the setup command failed: %v", e.Err)
+}
+
+// Unwrap returns the error of the command, which may be that of its context.
+func (e *SetupError) Unwrap() error { return e.Err }
+
+// GitError is a git command that failed, with what it said. A hook that refuses a commit
+// is one too.
+type GitError struct {
+	Command string
+	Exit    int
+	Output  string
+}
+
+func (e *GitError) Error() string {
+	return fmt.Sprintf("workspace: git %s failed (exit %d): %s", e.Command, e.Exit, strings.TrimSpace(e.Output))
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+}

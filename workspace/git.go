@@ -1,0 +1,140 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// git runs the user's git.
+type git struct {
+	path  string
+	env   []string
+	limit time.Duration
+	lock  *os.File // inherited by git, so that the manager's lock is held while it runs
+}
+
+// command is one call of git.
+type command struct {
+	dir   string
+	args  []string
+	stdin io.Reader
+	env   []string // in addition
+	hooks bool     // hooks run, and git takes the locks that it likes
+	both  bool     // the output has what it says on standard error too
+	max   int      // bytes of output; more is cut and said
+}
+
+// name is the command of git, after settings.
+func (c command) name() string {
+	args := c.args
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return args[0]
+}
+
+// errCut is returned with the beginning of an output that was longer than its bound.
+var errCut = errors.New("workspace: the output is too long")
+
+// maxOutput bounds the output of a command that is expected to say little.
+const maxOutput = 64 << 20
+
+// grace is how long git has to end after it was asked to.
+const grace = 5 * time.Second
+
+// config are settings for commands of which the user sees nothing. They keep programs that
+// a repository names from being run for a mere look at it.
+var config = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.quotePath=false", "-c", "color.ui=false"}
+
+// run runs git and returns its standard output.
+func (g *git) run(ctx context.Context, c command) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.limit)
+	defer cancel()
+	args := config
+	env := append(g.env[:len(g.env):len(g.env)], c.env...)
+	if !c.hooks {
+		args = append(args[:len(args):len(args)], "-c", "core.hooksPath="+os.DevNull)
+		env = append(env, "GIT_OPTIONAL_LOCKS=0")
+	}
+	cmd := exec.CommandContext(ctx, g.path, append(args[:len(args):len(args)], c.args...)...)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.WaitDelay = c.dir, env, c.stdin, grace
+	out := &bounded{max: c.max, drop: c.both}
+	if out.max == 0 {
+		out.max = maxOutput
+	}
+	said := &bounded{max: 64 << 10, drop: true}
+	cmd.Stdout, cmd.Stderr = out, said
+	if c.both {
+		cmd.Stderr = out
+	}
+	ownGroup(cmd, g.lock, false)
+	err := cmd.Run()
+	switch {
+	case err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
+		return out.Bytes(), nil
+	case out.over && !out.drop:
+		return out.Bytes(), errCut
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("workspace: git %s: %w", c.name(), context.Cause(ctx))
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return nil, fmt.Errorf("workspace: git: %w", err)
+	}
+	text := said.String()
+	if strings.TrimSpace(text) == "" {
+		text = out.String()
+	}
+	return out.Bytes(), &GitError{Command: c.name(), Exit: exit.ExitCode(), Output: strings.ToValidUTF8(text, "�")}
+}
+
+// line runs git in a directory and returns its output without the last line feed.
+func (g *git) line(ctx context.Context, dir string, args ...string) (string, error) {
+	out, err := g.run(ctx, command{dir: dir, args: args})
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// bounded keeps the first bytes that are written to it. More is an error, which ends the
+// writer, or with drop set is taken and forgotten.
+type bounded struct {
+	bytes.Buffer
+	max  int
+	drop bool
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.max - b.Len()
+	if len(p) <= room {
+		return b.Buffer.Write(p)
+	}
+	b.over = true
+	b.Buffer.Write(p[:room])
+	if b.drop {
+		return len(p), nil
+	}
+	return room, errCut
+}
+
+// exitCode is the exit code of a git that failed, or -1.
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*GitError](err); ok {
+		return e.Exit
+	}
+	return -1
+}
+
+// checkName refuses a name that git could take for an option or that is no single line.
+func checkName(what, name string) error {
+	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, "\x00\r\n") || len(name) > 1024 {
+		return invalid("%s %q", what, name)
+	}
+	return nil
+}

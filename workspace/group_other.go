@@ -1,0 +1,12 @@
+//go:build !unix
+
+package workspace
+
+import (
+	"os"
+	"os/exec"
+)
+
+// ownGroup leaves a command as it is: there are no process groups, and descriptors are not
+// inherited.
+func ownGroup(*exec.Cmd, *os.File, bool) {}

@@ -1,0 +1,23 @@
+//go:build unix
+
+package workspace
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup gives a command a process group of its own, which ends with its context: gently,
+// so that git removes its lock files, or with kill set at once. It inherits lock.
+func ownGroup(cmd *exec.Cmd, lock *os.File, kill bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if lock != nil {
+		cmd.ExtraFiles = []*os.File{lock}
+	}
+	signal := syscall.SIGTERM
+	if kill {
+		signal = syscall.SIGKILL
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, signal) }
+}

@@ -1,0 +1,169 @@
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/filelock"
+)
+
+// Defaults of [Options].
+const (
+	DefaultTimeout      = 2 * time.Minute
+	DefaultSetupTimeout = 10 * time.Minute
+	DefaultMaxFile      = 16 << 20
+)
+
+// Options configures a [Manager]. Dir is required; every other field has a default.
+type Options struct {
+	// Dir is the data directory. It is made with mode 0700, and belongs to one manager
+	// at a time.
+	Dir string
+	// Git is the program; empty is git in the PATH of Env.
+	Git string
+	// Env is the environment that git's is taken from, by an allow-list; nil is that of
+	// this process. SetupEnv is the whole environment of setup commands; nil is git's.
+	Env, SetupEnv []string
+	// Ceilings are directories in which, and above which, git does not look for the
+	// repository that a directory below them belongs to.
+	Ceilings []string
+	// Timeout bounds each git command, its hooks included, and the wait for those of a
+	// manager that was killed. SetupTimeout bounds a setup command.
+	Timeout, SetupTimeout time.Duration
+	// MaxFile is how large a file may be to be part of a snapshot. Larger ones are left
+	// out, and named in a diff.
+	MaxFile int64
+	// Logger receives what was brought in order after a crash; nil discards it.
+	Logger *slog.Logger
+}
+
+// Manager makes and removes worktrees and opens trees. Its methods may be called from any
+// goroutine.
+type Manager struct {
+	opts Options
+	git  git
+	lock *filelock.File
+
+	mu    sync.Mutex // held while git makes a worktree
+	trees sync.Map   // by directory, *sync.Mutex: held while a tree is looked at or changed
+}
+
+// Open opens a data directory and finishes or undoes what a manager that was killed has
+// left there. It waits, Options.Timeout at most, for git processes of such a manager.
+func Open(ctx context.Context, opts Options) (*Manager, error) {
+	if opts.Env == nil {
+		opts.Env = os.Environ()
+	}
+	env := gitEnv(opts.Env)
+	if len(opts.Ceilings) > 0 {
+		env = append(env, "GIT_CEILING_DIRECTORIES="+strings.Join(opts.Ceilings, string(os.PathListSeparator)))
+	}
+	if opts.SetupEnv == nil {
+		opts.SetupEnv = env
+	}
+	for _, d := range []struct {
+		p *time.Duration
+		v time.Duration
+	}{{&opts.Timeout, DefaultTimeout}, {&opts.SetupTimeout, DefaultSetupTimeout}} {
+		if *d.p == 0 {
+			*d.p = d.v
+		}
+	}
+	if opts.MaxFile == 0 {
+		opts.MaxFile = DefaultMaxFile
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	dir, err := privateDirs(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	opts.Dir = dir
+	m := &Manager{opts: opts, git: git{path: opts.Git, env: env, limit: opts.Timeout}}
+	if m.git.path == "" {
+		m.git.path = "git"
+	}
+	if path, err := exec.LookPath(m.git.path); err == nil {
+		m.git.path = path // else each command says that there is none
+	}
+	if m.lock, err = m.acquire(ctx); err != nil {
+		return nil, err
+	}
+	m.git.lock = m.lock.File
+	if err := m.recover(ctx); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// Close gives the data directory back. Calls that run must have ended.
+func (m *Manager) Close() error { return m.lock.Unlock() }
+
+// acquire waits for the lock of the data directory.
+func (m *Manager) acquire(ctx context.Context) (*filelock.File, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
+	defer cancel()
+	for {
+		l, err := filelock.TryLock(filepath.Join(m.opts.Dir, "lock"))
+		if err == nil || !errors.Is(err, filelock.ErrLocked) {
+			return l, err
+		}
+		timer := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fmt.Errorf("workspace: another process uses %s: %w", m.opts.Dir, context.Cause(ctx))
+		}
+	}
+}
+
+// Directories below the data directory.
+const (
+	recordsDir = "records" // <id>.json, and journals of files that are being replaced
+	treesDir   = "trees"   // <id> is a worktree
+	trashDir   = "trash"   // worktrees that are being removed
+	indexDir   = "index"   // private indexes
+	scratchDir = "scratch" // messages of commits, and inputs of merges
+)
+
+// privateDirs makes the data directory and returns its path without symbolic links.
+func privateDirs(dir string) (string, error) {
+	if dir == "" {
+		return "", invalid("there is no data directory")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("workspace: %w", err)
+	}
+	for _, sub := range []string{"", recordsDir, treesDir, trashDir, indexDir, scratchDir} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return "", fmt.Errorf("workspace: %w", err)
+		}
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("workspace: %w", err)
+	}
+	return real, nil
+}
+
+// step is called between the steps of a change. Tests kill the process in it.
+var step = func(string) {}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}

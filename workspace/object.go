@@ -1,0 +1,66 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// blob returns the content of a file in a snapshot, as git has it.
+func (t *Tree) blob(ctx context.Context, id string) (string, error) {
+	out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"cat-file", "blob", id}})
+	return string(out), err
+}
+
+// entry returns mode and id of a file in a tree; both are empty if it is not there.
+func (t *Tree) entry(ctx context.Context, tree, path string) (mode, id string, err error) {
+	out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"ls-tree", "-z", tree, "--", path}})
+	if err != nil {
+		return "", "", err
+	}
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		head, name, ok := strings.Cut(line, "\t")
+		if parts := strings.Fields(head); ok && name == path && len(parts) == 3 {
+			return parts[0], parts[2], nil
+		}
+	}
+	return "", "", nil
+}
+
+// smudged returns a content as git would write it to the file: with the line ends and the
+// filters that are configured for the path.
+func (t *Tree) smudged(ctx context.Context, path, text string) ([]byte, error) {
+	id, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"hash-object", "-t", "blob", "-w", "--no-filters", "--stdin"}, stdin: strings.NewReader(text)})
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := filepath.Rel(t.top, t.dir)
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	full := filepath.ToSlash(filepath.Join(prefix, filepath.FromSlash(path)))
+	return t.m.git.run(ctx, command{dir: t.top, args: []string{"cat-file", "--filters", "--path=" + full, strings.TrimSpace(string(id))}})
+}
+
+// merge brings what leads from one text to another into a third one. It reports false where
+// that is in conflict with what leads to the third.
+func (t *Tree) merge(ctx context.Context, current, from, to string) (string, bool, error) {
+	dir, err := os.MkdirTemp(filepath.Join(t.m.opts.Dir, scratchDir), "merge-")
+	if err != nil {
+		return "", false, fmt.Errorf("workspace: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	for name, text := range map[string]string{"current": current, "from": from, "to": to} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return "", false, fmt.Errorf("workspace: %w", err)
+		}
+	}
+	out, err := t.m.git.run(ctx, command{dir: dir, args: []string{"merge-file", "-p", "--quiet", "current", "from", "to"}})
+	if e, ok := errors.AsType[*GitError](err); ok && e.Exit > 0 && e.Exit < 128 {
+		return "", false, nil
+	}
+	return string(out), err == nil, err
+}

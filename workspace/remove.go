@@ -1,0 +1,159 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// RemoveOptions says what may go with a workspace. The zero value loses nothing.
+type RemoveOptions struct {
+	// Force removes the workspace with all work in it, and its branch.
+	Force bool
+	// KeepBranch leaves the branch, so that its commits need no other one.
+	KeepBranch bool
+}
+
+// Remove removes a worktree and, if it was made for it, its branch. Unless it is forced to,
+// it refuses with a [*LossError] where changes, untracked files or commits would be lost.
+// Files that git ignores are not looked at.
+func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error {
+	defer m.hold(filepath.Join(m.opts.Dir, treesDir, id))()
+	r, err := m.load(id)
+	if err != nil {
+		return err
+	}
+	if r.State != ready {
+		return fmt.Errorf("%w: workspace %q is %s", ErrNotFound, id, r.State)
+	}
+	if err := m.checkLoss(ctx, r, o); err != nil {
+		return err
+	}
+	r.State, r.KeepBranch = removing, o.KeepBranch || !r.NewBranch
+	if tip, err := m.git.line(ctx, r.CommonDir, "rev-parse", "--verify", "--quiet", "refs/heads/"+r.Branch); err == nil {
+		r.Tip = tip
+	}
+	if err := m.save(r); err != nil {
+		return err
+	}
+	step("removal recorded")
+	if err := os.Rename(r.Path, m.trash(r)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	step("worktree in the trash")
+	return m.finishRemove(ctx, r)
+}
+
+func (m *Manager) trash(r record) string { return filepath.Join(m.opts.Dir, trashDir, r.ID) }
+
+// finishRemove removes what is left of a worktree that was moved into the trash.
+func (m *Manager) finishRemove(ctx context.Context, r record) error {
+	if err := m.dropWorktree(r, m.trash(r)); err != nil {
+		return err
+	}
+	step("worktree dropped")
+	if !r.KeepBranch && r.Tip != "" {
+		if err := m.deleteRef(ctx, r.CommonDir, "refs/heads/"+r.Branch, r.Tip); err != nil {
+			return err
+		}
+	}
+	if err := m.dropRefs(ctx, r.CommonDir, r.ID); err != nil {
+		return err
+	}
+	return m.forget(r.ID)
+}
+
+// maxLoss is how much of what would be lost an error names.
+const maxLoss = 20
+
+// checkLoss returns what would be lost with a worktree. One whose directory is gone, by
+// somebody else's hand, has its commits left to lose.
+func (m *Manager) checkLoss(ctx context.Context, r record, o RemoveOptions) error {
+	if o.Force {
+		return nil
+	}
+	loss := &LossError{}
+	tips := []string{}
+	if _, err := os.Lstat(r.Path); err == nil {
+		out, err := m.git.run(ctx, command{dir: r.Path, max: 1 << 20, args: []string{
+			"status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none",
+		}})
+		if err != nil && !errors.Is(err, errCut) {
+			return err
+		}
+		for entry := range strings.SplitSeq(string(out), "\x00") {
+			if len(entry) > 3 {
+				loss.Files = append(loss.Files, entry[3:])
+			}
+		}
+		head, err := m.commitOf(ctx, r.Path, "HEAD")
+		if err != nil {
+			return err
+		}
+		tips = append(tips, head)
+	}
+	keep := o.KeepBranch || !r.NewBranch
+	if !keep {
+		if tip, err := m.commitOf(ctx, r.CommonDir, "refs/heads/"+r.Branch); err == nil {
+			tips = append(tips, tip)
+		}
+	}
+	commits, err := m.unique(ctx, r, tips, keep)
+	if err != nil {
+		return err
+	}
+	loss.Commits = commits
+	if len(loss.Files) > maxLoss {
+		loss.Files, loss.More = loss.Files[:maxLoss], true
+	}
+	if len(loss.Commits) > maxLoss {
+		loss.Commits, loss.More = loss.Commits[:maxLoss], true
+	}
+	if len(loss.Files)+len(loss.Commits) > 0 {
+		return loss
+	}
+	return nil
+}
+
+// unique returns commits that are reached from tips and from no ref that stays.
+func (m *Manager) unique(ctx context.Context, r record, tips []string, keep bool) ([]string, error) {
+	if len(tips) == 0 {
+		return nil, nil
+	}
+	args := append([]string{"rev-list", "--abbrev-commit", fmt.Sprintf("--max-count=%d", maxLoss+1)}, tips...)
+	args = append(args, "--not")
+	if !keep {
+		args = append(args, "--exclude=refs/heads/"+globEscape(r.Branch))
+	}
+	args = append(args, "--glob=refs/heads/*", "--tags", "--remotes")
+	out, err := m.git.line(ctx, r.CommonDir, args...)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(out), nil
+}
+
+// globEscape makes a pattern that matches a name alone. Of what a pattern can have, only
+// these may stand in the name of a branch.
+func globEscape(name string) string {
+	return strings.NewReplacer("]", "\\]", "{", "\\{", "}", "\\}").Replace(name)
+}
+
+// removeAll removes a directory, also where directories in it cannot be written to.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700) // if it fails, so does the removal
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}

@@ -1,0 +1,188 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Tree is a directory in a git working tree: a worktree of the manager, a user's checkout,
+// or a directory below the top of one. Paths of its files are relative to the directory,
+// with slashes, and nothing outside of it is shown or changed.
+type Tree struct {
+	m      *Manager
+	dir    string // without symbolic links
+	top    string // of the working tree
+	common string // the repository
+	index  string // the index of the working tree
+	owner  string
+	id     string // of the workspace; empty for a checkout that is not the manager's
+}
+
+var validOwner = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
+
+// Tree opens a directory. Owner is a word, such as the id of a session, under which git
+// keeps the snapshots of the tree; [Manager.Forget] lets go of them. For a workspace it is
+// the workspace's id, whatever is given. A directory without git is [ErrNoGit].
+func (m *Manager) Tree(ctx context.Context, dir, owner string) (*Tree, error) {
+	if !validOwner.MatchString(owner) {
+		return nil, invalid("owner %q", owner)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	t := &Tree{m: m, dir: real, owner: owner}
+	if t.top, err = m.toplevel(ctx, real); err != nil {
+		return nil, err
+	}
+	out, err := m.git.line(ctx, real, "rev-parse", "--path-format=absolute", "--git-common-dir", "--git-path", "index")
+	if err != nil {
+		return nil, err
+	}
+	t.common, t.index, _ = strings.Cut(out, "\n")
+	if parent, id := filepath.Split(real); filepath.Clean(parent) == filepath.Join(m.opts.Dir, treesDir) && validID.MatchString(id) {
+		t.id, t.owner = id, id
+	}
+	return t, nil
+}
+
+// Top returns the top of the working tree that the directory belongs to, without symbolic
+// links.
+func (t *Tree) Top() string { return t.top }
+
+// Head returns the id of the commit that is checked out, and its branch; both are empty
+// before the first commit, the branch also where none is checked out.
+func (t *Tree) Head(ctx context.Context) (commit, branch string) {
+	commit, _ = t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	branch, _ = t.m.git.line(ctx, t.dir, "symbolic-ref", "--quiet", "--short", "HEAD")
+	return commit, branch
+}
+
+// toplevel returns the top of the working tree that a directory belongs to.
+func (m *Manager) toplevel(ctx context.Context, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", invalid("directory %q is not absolute", dir)
+	}
+	if !belowGit(dir) {
+		return "", fmt.Errorf("%w: %s", ErrNoGit, dir)
+	}
+	top, err := m.git.line(ctx, dir, "rev-parse", "--show-toplevel")
+	if e, ok := errors.AsType[*GitError](err); ok {
+		if strings.Contains(e.Output, "not a git repository") || strings.Contains(e.Output, "must be run in a work tree") {
+			return "", fmt.Errorf("%w: %s", ErrNoGit, dir)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(filepath.FromSlash(top))
+	if err != nil {
+		return "", fmt.Errorf("workspace: %w", err)
+	}
+	return real, nil
+}
+
+// belowGit reports whether a directory, or one above it, has a .git. Without one git need
+// not be asked.
+func belowGit(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false
+		}
+		dir = parent
+	}
+}
+
+// hold locks a directory against other calls and returns how to unlock it.
+func (m *Manager) hold(dir string) func() {
+	mu, _ := m.trees.LoadOrStore(dir, &sync.Mutex{})
+	lock := mu.(*sync.Mutex)
+	lock.Lock()
+	return lock.Unlock
+}
+
+// refPrefix is where the snapshots of an owner are kept.
+func refPrefix(owner string) string { return "refs/parley/" + owner + "/" }
+
+// keep protects a tree from git gc.
+func (t *Tree) keep(ctx context.Context, tree string) error {
+	_, err := t.m.git.line(ctx, t.dir, "update-ref", refPrefix(t.owner)+tree, tree)
+	return err
+}
+
+// Forget lets git collect the snapshots of an owner in the repository that a directory
+// belongs to. Diffs against them do not work any more.
+func (m *Manager) Forget(ctx context.Context, dir, owner string) error {
+	if !validOwner.MatchString(owner) {
+		return invalid("owner %q", owner)
+	}
+	return m.dropRefs(ctx, dir, owner)
+}
+
+func (m *Manager) dropRefs(ctx context.Context, repo, owner string) error {
+	if _, err := os.Stat(repo); errors.Is(err, os.ErrNotExist) {
+		return nil // they went with it
+	}
+	out, err := m.git.line(ctx, repo, "for-each-ref", "--format=%(refname)", refPrefix(owner))
+	if err != nil || out == "" {
+		return err
+	}
+	var input strings.Builder
+	for ref := range strings.SplitSeq(out, "\n") {
+		input.WriteString("delete " + ref + "\n")
+	}
+	_, err = m.git.run(ctx, command{dir: repo, args: []string{"update-ref", "--stdin"}, stdin: strings.NewReader(input.String())})
+	return err
+}
+
+// privateIndex is where the index for snapshots of the tree is.
+func (t *Tree) privateIndex() string {
+	sum := sha256.Sum256([]byte(t.dir))
+	return filepath.Join(t.m.opts.Dir, indexDir, hex.EncodeToString(sum[:12]))
+}
+
+// checkPath refuses a path that does not stay below the directory or that names what
+// belongs to git.
+func checkPath(path string) error {
+	if path == "" || strings.ContainsRune(path, 0) || !filepath.IsLocal(filepath.FromSlash(path)) || filepath.ToSlash(filepath.Clean(filepath.FromSlash(path))) != path {
+		return invalid("path %q", path)
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1") {
+			return invalid("path %q", path)
+		}
+	}
+	return nil
+}
+
+// noLinks refuses a path that leads through a symbolic link.
+func noLinks(root *os.Root, path string) error {
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		info, err := root.Lstat(filepath.FromSlash(path[:i]))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("workspace: %w", err)
+		}
+		if !info.IsDir() {
+			return fmt.Errorf("%w: %s is not a directory", ErrUnsafe, path[:i])
+		}
+	}
+	return nil
+}
