@@ -19,7 +19,8 @@ type Workspace struct {
 	Sessions []string `json:"sessions,omitempty"` // that run in it
 }
 
-// WorkspaceResult is a workspace.
+// WorkspaceResult is a workspace that was created or changed, with the output of its setup
+// command if it has one.
 type WorkspaceResult struct {
 	Workspace Workspace `json:"workspace"`
 	Output    string    `json:"output,omitempty"` // of the setup command, the end of it
@@ -134,7 +135,8 @@ type WorkspaceCommitParams struct {
 	Checkout  bool     `json:"checkout,omitempty"` // also in the user's own checkout
 }
 
-// WorkspaceCommitResult is a commit.
+// WorkspaceCommitResult is a commit that was made: its hash, its branch, its files, and the
+// output of hooks.
 type WorkspaceCommitResult struct {
 	Commit string   `json:"commit"`
 	Branch string   `json:"branch,omitempty"`

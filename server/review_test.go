@@ -149,7 +149,7 @@ func TestCommentTouched(t *testing.T) {
 	}
 }
 
-// A comment follows its lines, and is stale where they are not there or not to be told
+// A comment follows its lines, and is stale where they are not there or cannot be distinguished
 // from others.
 func TestCommentPlaced(t *testing.T) {
 	hunk := func(id string, lines ...string) workspace.Hunk {

@@ -190,14 +190,14 @@ func (t *tail) String() string {
 	return string(data)
 }
 
-// undo takes a worktree away that nobody has used yet, or whatever git has made of it.
+// undo takes a worktree away that was not used yet, or whatever git has made of it.
 func (m *Manager) undo(ctx context.Context, r record) error {
 	if err := m.dropWorktree(r, r.Path); err != nil {
 		return err
 	}
 	if r.NewBranch {
-		// Only while it is where it began, and nobody has checked it out: then there is
-		// nothing on it.
+		// Only while it is where it began, and it is not checked out: then there is nothing on
+		// it.
 		list, err := m.git.line(ctx, r.CommonDir, "worktree", "list", "--porcelain")
 		if err != nil || strings.Contains(list+"\n", "\nbranch refs/heads/"+r.Branch+"\n") {
 			return errors.Join(err, m.forget(r.ID))
@@ -226,7 +226,7 @@ func (m *Manager) dropWorktree(r record, dir string) error {
 func (m *Manager) deleteRef(ctx context.Context, repo, ref, value string) error {
 	now, err := m.git.line(ctx, repo, "rev-parse", "--verify", "--quiet", ref)
 	if err != nil || now != value {
-		return nil // it is gone, or somebody else's now
+		return nil // it is gone, or belongs to another process now
 	}
 	_, err = m.git.line(ctx, repo, "update-ref", "-d", ref, value)
 	return err

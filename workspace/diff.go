@@ -30,7 +30,7 @@ type File struct {
 	NewMode   string
 	OldSize   int64
 	NewSize   int64
-	Binary    bool // it is no text, so there are no hunks
+	Binary    bool // it is not text, so there are no hunks
 	Large     bool // it is larger than what is compared line by line
 	Truncated bool // it has more hunks than are shown
 	Untracked bool // git does not know it yet
@@ -61,8 +61,8 @@ const (
 var treeID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // Diff compares two states of the tree. From and to are ids of trees or commits, such as
-// [State.Tree] or [Workspace.Base]; HEAD is the commit that is checked out, an empty from
-// is no files at all, and an empty to is the directory as it is now.
+// [State.Tree] or [Workspace.Base]; HEAD is the commit that is checked out, an empty from means
+// no files at all, and an empty to is the directory as it is now.
 func (t *Tree) Diff(ctx context.Context, from, to string) (Diff, error) {
 	defer t.m.hold(t.dir)()
 	d, _, err := t.diff(ctx, from, to)
@@ -141,7 +141,7 @@ func (t *Tree) compare(ctx context.Context, from, to string) (Diff, error) {
 	return d, t.sizes(ctx, d.Files)
 }
 
-// sizes sets the sizes of files, and tells large ones from binary ones.
+// sizes sets the sizes of files, and distinguishes large ones from binary ones.
 func (t *Tree) sizes(ctx context.Context, files []File) error {
 	var ids []string
 	for _, f := range files {

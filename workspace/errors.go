@@ -19,7 +19,7 @@ var ErrNotFound = errors.New("workspace: not found")
 var ErrInvalid = errors.New("workspace: invalid")
 
 // ErrExists is returned by [Manager.Create] when the branch that it should make is there
-// already, so that nobody's branch is moved.
+// already, so that no existing branch is moved.
 var ErrExists = errors.New("workspace: the branch exists")
 
 // ErrNothing is returned by [Tree.Commit] when there is nothing to commit, and by
@@ -34,8 +34,8 @@ var ErrStale = errors.New("workspace: the hunk has changed")
 // file of a kind that cannot be put back.
 var ErrUnsafe = errors.New("workspace: the file cannot be changed safely")
 
-// ErrLoss is what a [*LossError] is: removing the workspace would lose work, and nobody has
-// asked for that.
+// ErrLoss is what a [*LossError] is: removing the workspace would lose work, which was not
+// asked for.
 var ErrLoss = errors.New("workspace: work would be lost")
 
 // StaleError says that a hunk is gone, with the hunks that are now where it was; there may

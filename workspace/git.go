@@ -131,7 +131,7 @@ func exitCode(err error) int {
 	return -1
 }
 
-// checkName refuses a name that git could take for an option or that is no single line.
+// checkName refuses a name that git could take for an option or that is not a single line.
 func checkName(what, name string) error {
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, "\x00\r\n") || len(name) > 1024 {
 		return invalid("%s %q", what, name)

@@ -137,8 +137,8 @@ func (r *patchReader) hunks(f *File) {
 	}
 }
 
-// lines reads the lines of a hunk. Its header says how many there are, so that a line of a
-// file that looks like a header is none.
+// lines reads the lines of a hunk. Its header has their number, so that a line of a file that
+// looks like a header is none.
 func (r *patchReader) lines(h *Hunk) bool {
 	for older, newer := h.OldLines, h.NewLines; ; {
 		line, ok := r.peek()

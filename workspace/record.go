@@ -162,7 +162,7 @@ func (m *Manager) recover(ctx context.Context) error {
 
 func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	switch r.State {
-	case making: // nobody has seen it
+	case making: // it was not seen by anyone
 		m.opts.Logger.Info("a workspace that was being made is undone", "workspace", r.ID)
 		return m.undo(ctx, r)
 	case settingUp:

@@ -70,8 +70,8 @@ func (m *Manager) finishRemove(ctx context.Context, r record) error {
 // maxLoss is how much of what would be lost an error names.
 const maxLoss = 20
 
-// checkLoss returns what would be lost with a worktree. One whose directory is gone, by
-// somebody else's hand, has its commits left to lose.
+// checkLoss returns what would be lost with a worktree. One whose directory was removed by
+// other means has its commits left to lose.
 func (m *Manager) checkLoss(ctx context.Context, r record, o RemoveOptions) error {
 	if o.Force {
 		return nil

@@ -101,7 +101,7 @@ func (t *Tree) stage(ctx context.Context, env, files []string) error {
 	var gone, there []string
 	for _, path := range files {
 		_, err := root.Lstat(filepath.FromSlash(path))
-		if err != nil || noLinks(root, path) != nil { // what is behind a link is not in the tree
+		if err != nil || noLinks(root, path) != nil { // what a link points to is not in the tree
 			gone = append(gone, path)
 		} else {
 			there = append(there, path)

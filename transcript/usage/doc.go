@@ -16,7 +16,7 @@
 //
 //   - Of several lines the one with the most tokens counts.
 //   - A line without a request id is known by its message id alone.
-//   - A copy of a main line in a subagent's file, with whatever request id, is no
+//   - A copy of a main line in a subagent's file, with whatever request id, is not a
 //     second answer.
 //   - An answer belongs to the session that it was written in first, not to those
 //     that were forked from it.
