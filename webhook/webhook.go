@@ -24,13 +24,15 @@ import (
 	"time"
 )
 
-// SignatureHeader is the header that has the signature of a call.
+// SignatureHeader is the name of the HTTP header that carries the signature of a call; see
+// [Sign] and [Verify].
 const SignatureHeader = "Parley-Signature"
 
 // DefaultWindow is how far the time of a call may be from the receiver's.
 const DefaultWindow = 5 * time.Minute
 
-// The types of events. The set is open.
+// The types of events. The set is open: a newer server may send others, which receivers should
+// ignore.
 const (
 	NeedsAnswer   = "needs_answer"   // an agent waits for a person
 	TurnDone      = "turn_done"      // a turn has ended
@@ -39,7 +41,8 @@ const (
 	Test          = "test"           // someone tries the webhook
 )
 
-// Event is what happened. It has no text of the conversation.
+// Event is the body of a call: what happened, in which session and when. It has no text of the
+// conversation.
 type Event struct {
 	ID        string          `json:"id"` // the same each time it is sent
 	Type      string          `json:"type"`

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Amount is what was used: money, and tokens of all kinds.
+// Amount is what was used: money in dollars, and the tokens of all kinds added up.
 type Amount struct {
 	USD      float64 `json:"usd,omitempty"`
 	Tokens   int64   `json:"tokens,omitempty"`
@@ -115,7 +115,8 @@ func (b *Book) spent(scope, target, period string, now time.Time) Amount {
 	return b.sums[sumKey{scope, target, bucket(period, now)}]
 }
 
-// Spent is what an account's session has used since the book began.
+// Spent returns what a session has used since the book began, in money and in tokens, over all
+// periods.
 func (b *Book) Spent(session string) Amount {
 	return b.sums[sumKey{ScopeSession, session, ""}]
 }
@@ -134,7 +135,8 @@ func (b *Book) Reconcile(acc Account, reported Amount, fresh bool, now time.Time
 	return row
 }
 
-// Limits are the limits in the order in which they were set.
+// Limits returns the limits in the order in which they were set, including those that are
+// reached.
 func (b *Book) Limits() []Limit { return slices.Clone(b.limits) }
 
 // savedSum is a sum in a snapshot of a book.

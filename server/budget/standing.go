@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Level is how near a limit is.
+// Level is how near an account is to a limit, from below it to having reached it.
 type Level int
 
 // The levels of a limit, the worst last.
@@ -19,7 +19,8 @@ const (
 // Warning is the part of a limit at which it is said that it comes near.
 const Warning = 0.8
 
-// Standing is where an account stands with a limit.
+// Standing is where an account stands with a limit: what it has used, and how near the limit
+// is.
 type Standing struct {
 	Limit
 	Target string // of the account, also where the limit names none
@@ -33,10 +34,12 @@ func (s Standing) Key() string {
 	return strings.Join([]string{s.Limit.ID, s.Target, s.Resets.Format(time.DateOnly)}, "\x00")
 }
 
-// Stops reports whether nothing new may begin.
+// Stops reports whether nothing new may begin, because the limit is reached and its action is
+// more than a notice.
 func (s Standing) Stops() bool { return s.Level == Reached && s.Action != ActionNotify }
 
-// Interrupts reports whether what runs is interrupted.
+// Interrupts reports whether what runs is interrupted, because the limit is reached and its
+// action asks for it.
 func (s Standing) Interrupts() bool { return s.Level == Reached && s.Action == ActionInterrupt }
 
 // Part is how much of the limit is used, 1 for all of it: the larger of money and tokens.
@@ -66,7 +69,8 @@ func (s Standing) Left() (float64, bool) {
 	return max(*s.USD-s.Spent.USD, 0), true
 }
 
-// String says where the account stands, as a sentence for people.
+// String returns a sentence for people about what the account has used of the limit, and when
+// it starts anew.
 func (s Standing) String() string {
 	whose := map[string]string{ScopeSession: "this session", ScopeToken: "this token", ScopeTenant: "this tenant", ScopeServer: "the server"}[s.Scope]
 	var used []string

@@ -132,10 +132,12 @@ func (o *Options) check() (*url.URL, error) {
 	return u, nil
 }
 
-// URL is what agents use as the address of the API.
+// URL returns the address that agents use in place of that of the API. It is on the loopback
+// interface.
 func (p *Proxy) URL() string { return "http://" + p.host }
 
-// Upstream is where requests go, without the key.
+// Upstream returns the address to which requests go, without any password in it. The key is
+// never part of it.
 func (p *Proxy) Upstream() string { return p.upstream.Redacted() }
 
 // Grant makes a token for a session. It is valid until revoke is called, which also ends
@@ -166,7 +168,7 @@ func (p *Proxy) find(token string) *grant {
 	return p.grants[sha256.Sum256([]byte(token))]
 }
 
-// Close ends the proxy with everything that runs in it.
+// Close revokes all tokens, ends the requests that run, and returns when the proxy has ended.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	for _, g := range p.grants {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// CommandTimeout is how long a command may run.
+// CommandTimeout is how long a command that is run for an event may take before it is ended.
 const CommandTimeout = 30 * time.Second
 
 // maxOutput is how much of a command's output is kept for the error.

@@ -28,14 +28,15 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// Timeout is how long one call may take.
+// Timeout is how long one call of a webhook may take, from connecting to the end of the answer.
 const Timeout = 15 * time.Second
 
 // ErrAddress is returned when a call would go to an address that is not allowed, whatever
 // name it was called by.
 var ErrAddress = errors.New("notify: the address is not allowed")
 
-// Client makes calls. Its methods may be called from any goroutine.
+// Client makes calls to webhooks, to allowed addresses only. Its methods may be called from any
+// goroutine.
 type Client struct {
 	allowed []netip.Prefix
 	http    *http.Client

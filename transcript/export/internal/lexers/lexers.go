@@ -8,8 +8,9 @@
 package lexers
 
 import (
-	"embed"
-	"io/fs"
+	"archive/zip"
+	_ "embed" // for the archive and the style
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/chroma/v2"
@@ -17,8 +18,10 @@ import (
 
 //go:generate go run ./generate .
 
-//go:embed grammars
-var grammars embed.FS
+// grammars is an archive of all grammars.
+//
+//go:embed grammars.zip
+var grammars string
 
 // CSS is the style of highlighted code, light and dark.
 //
@@ -28,12 +31,13 @@ var CSS string
 // registry has all grammars. What each consists of is read when it is used.
 var registry = sync.OnceValue(func() *chroma.LexerRegistry {
 	all := chroma.NewLexerRegistry()
-	paths, err := fs.Glob(grammars, "grammars/*.xml")
+	archive, err := zip.NewReader(strings.NewReader(grammars), int64(len(grammars)))
 	if err != nil {
-		panic(err) // the pattern is a constant
+		panic(err) // it is a part of the program
 	}
-	for _, path := range paths {
-		l := chroma.MustNewXMLLexer(grammars, path) // a test reads all of them
+	for _, file := range archive.File { // in the order of their names
+		path := file.Name
+		l := chroma.MustNewXMLLexer(archive, path) // a test reads all of them
 		if path == "grammars/phtml.xml" {
 			all.Register(chroma.DelegatingLexer(all.Get("HTML"), l))
 			continue

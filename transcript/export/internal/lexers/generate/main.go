@@ -3,10 +3,12 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,18 +64,38 @@ func generate(dir string) error {
 	if err := errors.Join(copied(files, filepath.Join(source, "lexers", "embedded")), written(files)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "grammars")); err != nil {
-		return err
-	}
-	if err := os.Mkdir(filepath.Join(dir, "grammars"), 0o755); err != nil {
+	if files["grammars.zip"], err = archive(files); err != nil {
 		return err
 	}
 	for name, text := range files {
+		if strings.HasPrefix(name, "grammars/") {
+			continue // it is in the archive
+		}
 		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), text, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// archive puts the grammars into one file, without compression, which another version of Go could do otherwise.
+func archive(files map[string][]byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasPrefix(name, "grammars/") {
+			continue
+		}
+		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = f.Write(files[name])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return b.Bytes(), err
 }
 
 // css is the style of highlighted code, light and dark.
