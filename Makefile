@@ -50,6 +50,7 @@ cli:
 	@scripts/install-cli
 	@scripts/install-codex
 	@scripts/install-acp
+	@scripts/install-peers adapter
 
 postgres:
 	@echo '== PostgreSQL'
