@@ -39,7 +39,22 @@ func (f *goFile) at(n ast.Node, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, f.fset.Position(n.Pos()).Line, fmt.Sprintf(format, args...))
 }
 
+// parseGo parses a file. Several tests look at all files: one that was parsed is not parsed again.
 func parseGo(name string, src []byte) (*goFile, error) {
+	key := name + "\x00" + string(src)
+	if f, ok := parsedFiles[key]; ok {
+		return f, nil
+	}
+	f, err := parseFile(name, src)
+	if err == nil {
+		parsedFiles[key] = f
+	}
+	return f, err
+}
+
+var parsedFiles = map[string]*goFile{}
+
+func parseFile(name string, src []byte) (*goFile, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {

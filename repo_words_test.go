@@ -45,6 +45,9 @@ var isNo = regexp.MustCompile(`(?i)\b((?:\w+ ){0,2})(?:is|are|was|were|be|being)
 // countIsNo counts "x is no y". The plain "there is no y" and "is no longer" do not count.
 func countIsNo(text string) int {
 	n := 0
+	if !strings.Contains(text, " no ") { // most texts, at a fraction of the time
+		return 0
+	}
 	for _, m := range isNo.FindAllStringSubmatch(text, -1) {
 		there := strings.Contains(strings.ToLower(m[1]), "there ")
 		if !there && !slices.Contains([]string{"longer", "more", "less", "greater"}, m[2]) {
