@@ -3,8 +3,8 @@
 ARGS     ?=
 FUZZTIME ?=
 BENCH    ?= .
-# What takes longest begins first.
-PKG      ?= ./internal/e2e ./server ./...
+# What takes longest begins first. The rules for the repository and the benchmarks' own tests run without the race detector.
+PKG      ?= ./internal/e2e ./server $$(go list ./... | grep -vxE '.*/parley(/bench.*)?')
 
 export FUZZTIME
 
@@ -36,7 +36,8 @@ build: ## build bin/parley
 test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests with the race detector
 	@echo '== go test'
 	@scripts/gotest -timeout 30m $(PKG)
-	@echo '== growth, without the race detector'
+	@echo '== without the race detector: repository, benchmarks, growth'
+	@go test . ./bench/...
 	@go test -run '^TestGrowth$$' ./transcript ./ui/claudeui
 	@echo '== page'
 	@scripts/test-web
