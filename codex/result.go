@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/seed7221b0f9/parley/codex/item"
@@ -21,7 +22,8 @@ type Result struct {
 	Items []item.Item
 	// Cut are the ids of the Items that were cut off.
 	Cut map[string]bool
-	// Text is the agent's last message that is not a commentary.
+	// Text is the agent's last message that is not a commentary. A message that was cut off counts only
+	// where the turn did not end well, or has no other: a steered turn drops the message that ran.
 	Text string
 	// Usage are the tokens of the thread after the turn. There is no cost on the wire.
 	Usage item.TokenUsage
@@ -33,6 +35,8 @@ type Result struct {
 	Steered bool
 	// DurationMs is how long the turn took, 0 if the server did not say.
 	DurationMs int64
+
+	cutText string // of the last message that was cut off
 }
 
 // add collects from a notification of the turn's own thread.
@@ -41,13 +45,7 @@ func (r *Result) add(n item.Notification) {
 	case *item.ItemCompleted:
 		r.addItem(n.Item)
 	case *item.ItemCut:
-		r.addItem(n.Item)
-		if n.Item != nil {
-			if r.Cut == nil {
-				r.Cut = map[string]bool{}
-			}
-			r.Cut[n.Item.Head().ID] = true
-		}
+		r.addCut(n.Item)
 	case *item.ThreadTokenUsageUpdated:
 		r.Usage = n.TokenUsage
 	case *item.TurnDiffUpdated:
@@ -56,6 +54,9 @@ func (r *Result) add(n item.Notification) {
 		r.Plan = n.Plan
 	case *item.TurnCompleted:
 		r.Status, r.Error = n.Turn.Status, n.Turn.Error
+		if r.Text == "" || r.Status != item.StatusCompleted {
+			r.Text = cmp.Or(r.cutText, r.Text)
+		}
 		if n.Turn.DurationMs != nil {
 			r.DurationMs = *n.Turn.DurationMs
 		}
@@ -67,9 +68,33 @@ func (r *Result) addItem(i item.Item) {
 		return
 	}
 	r.Items = append(r.Items, i)
-	if m, ok := i.(*item.AgentMessage); ok && m.Phase != item.PhaseCommentary {
-		r.Text = m.Text
+	if text, ok := finalText(i); ok {
+		r.Text = text
 	}
+}
+
+// addCut adds an item that was cut off. It may have begun before others that are complete.
+func (r *Result) addCut(i item.Item) {
+	if i == nil {
+		return
+	}
+	r.Items = append(r.Items, i)
+	if r.Cut == nil {
+		r.Cut = map[string]bool{}
+	}
+	r.Cut[i.Head().ID] = true
+	if text, ok := finalText(i); ok {
+		r.cutText = text
+	}
+}
+
+// finalText returns the text of a message that is not a commentary.
+func finalText(i item.Item) (text string, ok bool) {
+	m, ok := i.(*item.AgentMessage)
+	if !ok || m.Phase == item.PhaseCommentary {
+		return "", false
+	}
+	return m.Text, true
 }
 
 // Err is the turn's outcome as an error: a *[TurnError] for a turn that failed,
