@@ -24,6 +24,8 @@ type CreateOptions struct {
 	// Setup is a command for the shell that is run in the worktree. If it fails, the
 	// worktree is taken away again.
 	Setup string
+	// Owner is kept with the workspace, for a caller who shows workspaces to their owners.
+	Owner string
 	// ID makes a second call with the same one return the first one's workspace; empty is
 	// a new one. It is w- and hexadecimal digits.
 	ID string
@@ -94,7 +96,7 @@ func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 		return record{}, err
 	}
 	r := record{State: making, CommonDir: common, NewBranch: true, Workspace: Workspace{
-		ID: o.ID, Path: filepath.Join(m.opts.Dir, treesDir, o.ID), Repo: top, Branch: o.Branch, Setup: o.Setup,
+		ID: o.ID, Path: filepath.Join(m.opts.Dir, treesDir, o.ID), Repo: top, Branch: o.Branch, Setup: o.Setup, Owner: o.Owner,
 	}}
 	if r.Branch == "" {
 		r.Branch = "parley/" + strings.TrimPrefix(o.ID, "w-")
