@@ -20,9 +20,9 @@ import (
 // typical is an agent with the user's login and no bounds but the permissions.
 func typical() findings {
 	return findings{
-		reach:     agent.Reach{PID: 7, Sandbox: "off", ConfigDir: "/home/u/.claude"},
+		reach:     agent.Reach{PID: 7, Sandbox: "off", ConfigDir: "/user/.claude"},
 		variables: []string{"PATH", "HOME"}, mode: "default", dirs: []string{"/work"},
-		readable: []string{"/work", "/home/u"}, writable: []string{"/work", "/home/u"}, serverData: "/data", interfaces: []string{"eth0"},
+		readable: []string{"/work", "/user"}, writable: []string{"/work", "/user"}, serverData: "/data", interfaces: []string{"eth0"},
 	}
 }
 
@@ -53,7 +53,7 @@ func TestIsolationReport(t *testing.T) {
 			f.variables = append(f.variables, "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "KEYBOARD", "MONKEY", "PASSWORD")
 		},
 			checks: map[string]bool{"environment": false}, holds: true, secrets: []string{"ANTHROPIC_API_KEY", "GITHUB_TOKEN", "PASSWORD"}, says: "7 variables"},
-		{name: "login file", change: func(f *findings) { f.logins = []string{"/home/u/.claude/.credentials.json"} },
+		{name: "login file", change: func(f *findings) { f.logins = []string{"/user/.claude/.credentials.json"} },
 			checks: map[string]bool{"login_files": false}, holds: true, says: ".credentials.json"},
 		{name: "behind the proxy, seen", change: func(f *findings) {
 			f.proxied, f.inspected, f.variables = true, true, append(f.variables, "ANTHROPIC_API_KEY")
@@ -79,7 +79,7 @@ func TestIsolationReport(t *testing.T) {
 		{name: "bypass", change: func(f *findings) { f.mode = "bypassPermissions" }, checks: map[string]bool{"permissions": false}, says: "every tool runs"},
 		{name: "plan", change: func(f *findings) { f.mode = "plan" }, says: "The mode is plan"},
 		{name: "the server's data", change: func(f *findings) { f.writable = append(f.writable, "/data") }, checks: map[string]bool{"server_data": false},
-			write: []string{"/work", "/home/u", "/data", "everything else that the user can write"}, says: "/data is writable"},
+			write: []string{"/work", "/user", "/data", "everything else that the user can write"}, says: "/data is writable"},
 		{name: "no network", change: func(f *findings) { f.interfaces = nil }, checks: map[string]bool{"network": true}, network: []string{"this machine"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestIsolationReport(t *testing.T) {
 			if r.HoldsLogin != tt.holds || !slices.Equal(r.Secrets, tt.secrets) {
 				t.Errorf("holds the login: %t, secrets %v", r.HoldsLogin, r.Secrets)
 			}
-			if write := orDefault(tt.write, []string{"/work", "/home/u", "everything else that the user can write"}); !slices.Equal(r.Write, write) {
+			if write := orDefault(tt.write, []string{"/work", "/user", "everything else that the user can write"}); !slices.Equal(r.Write, write) {
 				t.Errorf("writes %v, want %v", r.Write, write)
 			}
 			if network := orDefault(tt.network, []string{"this machine", "every host that this machine reaches"}); !slices.Equal(r.Network, network) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
@@ -147,10 +148,8 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, agents.close()) }()
-	agents.traceAgents(traces)
-	opts := f.options(logger, store, agents)
-	opts.Shutdown, opts.TracerProvider = shutdown, traces
-	opts.Tenant = agents.tenants(f, logger, traces)
+	opts := f.options(logger, store, &agents, traces)
+	opts.Shutdown = shutdown
 	if err := errors.Join(f.money(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
 		return err
 	}
@@ -207,8 +206,10 @@ func (f *serveFlags) storeOptions(logger *slog.Logger) *eventlog.Options {
 }
 
 // options are the server's options.
-func (f *serveFlags) options(logger *slog.Logger, store *eventlog.Store, agents agents) server.Options {
+func (f *serveFlags) options(logger *slog.Logger, store *eventlog.Store, agents *agents, traces trace.TracerProvider) server.Options {
+	agents.traceAgents(traces)
 	return server.Options{
+		TracerProvider: traces, Tenant: agents.tenants(f, logger, traces),
 		Providers: agents.all, Simulated: agents.simulated, Store: store, Dir: filepath.Join(f.data, serverDir), Version: thisBuild().Version, Directories: f.dirs,
 		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
 		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, SecureCookies: f.tlsCert != "",
