@@ -75,7 +75,7 @@ func TestServeConfig(t *testing.T) {
 	}
 }
 
-// TestSpaceGC checks that a server collects less often, unless its user says how often.
+// TestSpaceGC checks that a server collects memory less often by default, and that GOGC still decides.
 func TestSpaceGC(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
