@@ -37,6 +37,7 @@ type Server struct {
 	metrics    *metrics
 	tracer     tracer
 	conns      chan struct{} // a place for each connection
+	trimming   chan struct{} // held by the session whose deltas are trimmed
 	began      time.Time
 
 	ctx             context.Context
@@ -84,7 +85,7 @@ func newServer(ctx context.Context, opts Options, st store) (*Server, error) {
 	}
 	s := &Server{
 		opts: opts, store: st, logger: opts.Logger, tenants: newTenants(opts), sessions: map[string]*entry{},
-		conns: make(chan struct{}, opts.MaxConnections), began: time.Now(),
+		conns: make(chan struct{}, opts.MaxConnections), trimming: make(chan struct{}, 1), began: time.Now(),
 		liveAt: map[agent.Provider]time.Time{}, liveFound: map[agent.Provider]map[string]agent.Live{},
 	}
 	s.metrics, s.tracer = newMetrics(), newTracer(opts)
