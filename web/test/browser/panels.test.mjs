@@ -37,7 +37,6 @@ test("the palette has every action of the page and of the session that is shown"
     "Compact the conversation",
     "Rename",
     "Tag",
-    "Fork",
     "Side by side",
     "Share",
     "Export as Markdown",
@@ -55,7 +54,6 @@ test("the palette has every action of the page and of the session that is shown"
     "Changes: Inline",
     "中文",
   ]) {
-    if (name === "Fork") continue; // an agent that cannot do it does not offer it
     await box.fill(name);
     await page.getByRole("option", { name }).first().waitFor();
   }
@@ -100,7 +98,7 @@ test("a rewind shows its files first and is done after a yes; MCP servers are as
   await rewind("Rewind files");
   await page.locator(".slot [data-code=rewind]").waitFor();
   const panel = page.getByRole("complementary", { name: "This session" });
-  await panel.getByText("MCP servers").click();
+  await panel.getByText("MCP servers", { exact: true }).click();
   await panel.getByText("connected", { exact: true }).waitFor();
   await panel.getByRole("button", { name: "Tools of demo" }).click();
   await panel.getByText("says it again").waitFor();
@@ -117,7 +115,7 @@ test("a link leads to a message, which is marked; its events are shown as they c
   await begin(page, "trouble");
   await turns(page, 1);
   await say(page, "bulk 60");
-  await turns(page, 2);
+  await page.locator(".md", { hasText: "Message 60 of many" }).waitFor();
   await page
     .locator(".scroll")
     .first()
@@ -158,10 +156,12 @@ test("a link leads to a message, which is marked; its events are shown as they c
 
 test("retries and notices stand where they happened", async () => {
   const page = await open(browser, server);
-  await begin(page, "trouble");
+  await begin(page, "hello");
   await turns(page, 1);
-  await say(page, "hello");
+  await say(page, "trouble");
   await turns(page, 2);
+  await say(page, "bye");
+  await turns(page, 3);
   const texts = await page.locator(".slot").allInnerTexts();
   const at = (part) => texts.findIndex((t) => t.includes(part));
   assert.ok(at("The API was overloaded (529).") > at("trouble"), texts.join("|"));

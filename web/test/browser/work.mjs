@@ -62,14 +62,15 @@ export async function changes(page, id) {
  * with one answer. So yesterday has a cost, also if a test runs over midnight.
  */
 export function seedUsage(server, days = 2, tokens = () => 1_000_000) {
-  const dir = join(server.dir, "claude", "home", ".claude", "projects", "-harbour");
-  mkdirSync(dir, { recursive: true });
   const models = ["claude-sonnet-4-5", "claude-3-5-haiku"];
   for (let back = 0; back < days; back++) {
     const at = new Date();
     at.setDate(at.getDate() - back);
     // The beginning of today may be a moment ago; an hour of the day before is safely past.
     if (back > 0) at.setHours(9 + (back % 9), 30, 0, 0);
+    const project = back % 4 === 3 ? "quay" : "harbour";
+    const dir = join(server.dir, "claude", "home", ".claude", "projects", `-home-ada-${project}`);
+    mkdirSync(dir, { recursive: true });
     const session = `00000000-0000-4000-8000-${String(back).padStart(12, "0")}`;
     const lines = models.slice(0, back % 3 === 1 ? 2 : 1).map((model, i) =>
       JSON.stringify({
@@ -79,7 +80,7 @@ export function seedUsage(server, days = 2, tokens = () => 1_000_000) {
         isSidechain: false,
         sessionId: session,
         timestamp: at.toISOString(),
-        cwd: back % 4 === 3 ? "/home/ada/quay" : "/home/ada/harbour",
+        cwd: `/home/ada/${project}`,
         requestId: `req_${back}_${i}`,
         message: {
           id: `msg_${back}_${i}`,
