@@ -3,22 +3,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
-import { after } from "node:test";
 import { say, Server, turns, withCLI } from "./driver.mjs";
 
 export const gitServer = () => new Server(undefined, undefined, [...withCLI(), "-git"]).start();
-
-let one;
-
-/** The server that the files of the suite share, with twelve days of usage. */
-export function sharedGit() {
-  one ??= gitServer().then((server) => {
-    seedUsage(server, 12, () => 20_000);
-    after(() => server.stop());
-    return server;
-  });
-  return one;
-}
 
 /** What git says in a directory. */
 export function git(dir, ...args) {
