@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Workspace is a git worktree that was made for a session. Its directory lies in the data
+// Workspace is a git worktree that [Manager.Create] made for a session. Its directory is in the data
 // directory of its manager.
 type Workspace struct {
 	ID     string `json:"id"`
@@ -115,7 +115,8 @@ func (m *Manager) records() ([]record, error) {
 	return all, nil
 }
 
-// Get returns a workspace that can be used.
+// Get returns the workspace with an id. The error matches [ErrNotFound] if there is none, or if it
+// is still being created or removed.
 func (m *Manager) Get(id string) (Workspace, error) {
 	r, err := m.load(id)
 	if err == nil && r.State != ready {
@@ -124,7 +125,8 @@ func (m *Manager) Get(id string) (Workspace, error) {
 	return r.Workspace, err
 }
 
-// List returns the workspaces that can be used, in the order of their ids.
+// List returns all workspaces in the order of their ids, without those that are still being created
+// or removed.
 func (m *Manager) List() ([]Workspace, error) {
 	all, err := m.records()
 	if err != nil {
