@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		runChildServer()
 		return
 	}
+	if os.Getenv(devVariable) != "" {
+		runDevServer()
+		return
+	}
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.init.0.func1"))
 }
 

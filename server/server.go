@@ -34,6 +34,7 @@ type Server struct {
 	ledger     *ledger
 	hooks      *hooks
 	keys       *keyproxy.Proxy // nil where agents use what Env gives
+	previews   *previews       // nil where there are none
 	metrics    *metrics
 	conns      chan struct{} // a place for each connection
 	began      time.Time
@@ -124,6 +125,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.openKeyProxy(); err != nil {
 		return err
 	}
+	s.openPreviews()
 	for _, p := range s.opts.Providers {
 		if sweeper, ok := p.(agent.Sweeper); ok {
 			n, err := sweeper.Sweep(ctx)
@@ -172,6 +174,7 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.cancel()
+	s.closePreviews()
 	for _, a := range actors {
 		<-a.done
 	}

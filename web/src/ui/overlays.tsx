@@ -8,6 +8,7 @@ import { Dialog, Dialogs } from "./dialog";
 import { Icon } from "./icon";
 import { askToNotify } from "./notify";
 import { Palette } from "./palette";
+import { PushSetting } from "./pushsetting";
 
 export const palette = signal(false);
 export const help = signal(false);
@@ -162,6 +163,7 @@ function Settings() {
             {notify.value ? t.notifyOn : t.notifyMe}
           </Button>
         </dd>
+        <PushSetting />
         <dt>{t.letterKeys}</dt>
         <dd>
           <input

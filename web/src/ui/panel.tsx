@@ -13,6 +13,7 @@ import { Context } from "./context";
 import { Counts } from "./diff";
 import { Icon } from "./icon";
 import { Steps } from "./plan";
+import { Preview } from "./preview";
 import { Section } from "./section";
 import { narrow, overlay } from "./viewport";
 
@@ -56,6 +57,7 @@ export function Panel({ store, over }: { store: SessionStore; over: boolean }) {
         <Plan store={store} />
         <Changes store={store} />
         <Background store={store} />
+        <Preview store={store} />
         <Context store={store} />
       </div>
     </aside>

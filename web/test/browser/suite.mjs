@@ -4,4 +4,5 @@
 import "./speed.test.mjs";
 import "./safe.test.mjs";
 import "./work.test.mjs";
+import "./preview.test.mjs";
 import "./claude.test.mjs";
