@@ -221,3 +221,28 @@ func TestTroubleshootingTexts(t *testing.T) {
 		t.Errorf("only %d texts were looked for", found)
 	}
 }
+
+// Every package that others can import has an example.
+func TestExamples(t *testing.T) {
+	packages, examples := map[string]bool{}, map[string]bool{}
+	for _, name := range sourceFiles(t, hasExt(".go")) {
+		dir := path.Dir(name)
+		if dir == "." || strings.HasPrefix(dir, "bench") || strings.Contains("/"+dir+"/", "/internal/") || strings.Contains("/"+dir+"/", "/testdata/") {
+			continue
+		}
+		text := string(readFile(t, name))
+		if strings.HasSuffix(name, "_test.go") {
+			examples[dir] = examples[dir] || strings.Contains(text, "\nfunc Example")
+		} else if !strings.Contains(text, "\npackage main\n") && !strings.HasPrefix(text, "package main\n") {
+			packages[dir] = true
+		}
+	}
+	if len(packages) < 30 {
+		t.Errorf("only %d packages were found", len(packages))
+	}
+	for dir := range packages {
+		if !examples[dir] {
+			t.Errorf("package %s has no example", dir)
+		}
+	}
+}

@@ -131,5 +131,5 @@ func (l *launch) decide(ctx context.Context, p *PermissionRequest) (PermissionRe
 		return l.CanUseTool(ctx, p)
 	}
 	// The CLI asks for all tools or for none.
-	return &Deny{Message: "There is nobody here who could permit " + p.ToolName + "."}, nil
+	return &Deny{Message: "There is no user here who could permit " + p.ToolName + "."}, nil
 }

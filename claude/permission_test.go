@@ -95,7 +95,7 @@ func TestCallbackAnswers(t *testing.T) {
 		{"bad update", allowing(&claude.Allow{UpdatedPermissions: []message.PermissionUpdate{{}}}, nil), bashAsk, "error: json: error calling MarshalJSON"},
 		{"other answer", allowing(&claude.QuestionAnswer{}, nil), bashAsk, "error: claude: a QuestionAnswer is not an answer to a request for Bash"},
 		{"no callback", &claude.Options{}, bashAsk, "error: canUseTool callback is not provided"},
-		{"no callback for tools", questioned(nil), bashAsk, `{"behavior":"deny","message":"There is nobody here who could permit Bash.","toolUseID":"toolu_1"}`},
+		{"no callback for tools", questioned(nil), bashAsk, `{"behavior":"deny","message":"There is no user here who could permit Bash.","toolUseID":"toolu_1"}`},
 
 		{"question", questioned(choices()), questionAsk, `{"behavior":"allow","updatedInput":{"annotations":{"Why?":{"notes":"n"}},"answers":{"Which?":"A, B","Why?":"because"},` + questionInput + `},"toolUseID":"toolu_1"}`},
 		{"question of CanUseTool", allowing(choices(), nil), questionAsk, `{"behavior":"allow","updatedInput":{"annotations":{"Why?":{"notes":"n"}},"answers":{"Which?":"A, B","Why?":"because"},` + questionInput + `},"toolUseID":"toolu_1"}`},
@@ -103,11 +103,11 @@ func TestCallbackAnswers(t *testing.T) {
 		{"question half answered", questioned(&claude.QuestionAnswer{Answers: map[string]string{"Which?": "A"}}), questionAsk, `error: claude: QuestionAnswer has no answer to "Why?"`},
 		{"question declined", questioned(&claude.QuestionAnswer{Declined: true}), questionAsk, `{"behavior":"deny","message":"The user declined to answer.","toolUseID":"toolu_1"}`},
 		{"question nil", questioned(nil), questionAsk, "error: claude: the permission callback gave no answer"},
-		{"question allowed", allowing(&claude.Allow{}, nil), questionAsk, `{"behavior":"deny","message":"The user was not asked: the tool was allowed, but nobody answered the question.","toolUseID":"toolu_1"}`},
-		{"question allowed without answers", allowing(&claude.Allow{UpdatedInput: `{"questions":[],"answers":{}}`}, nil), questionAsk, `{"behavior":"deny","message":"The user was not asked: the tool was allowed, but nobody answered the question.","toolUseID":"toolu_1"}`},
+		{"question allowed", allowing(&claude.Allow{}, nil), questionAsk, `{"behavior":"deny","message":"The user was not asked: the tool was allowed, but the question was not answered.","toolUseID":"toolu_1"}`},
+		{"question allowed without answers", allowing(&claude.Allow{UpdatedInput: `{"questions":[],"answers":{}}`}, nil), questionAsk, `{"behavior":"deny","message":"The user was not asked: the tool was allowed, but the question was not answered.","toolUseID":"toolu_1"}`},
 		{"question allowed with answers", allowing(&claude.Allow{UpdatedInput: `{"answers":{"Which?":"A"}}`}, nil), questionAsk, `{"behavior":"allow","updatedInput":{"answers":{"Which?":"A"}},"toolUseID":"toolu_1"}`},
 		{"question answered by the model", allowing(&claude.Allow{UpdatedInput: `{"questions":[],"answers":{"Q":"A"}}`}, nil),
-			`{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[],"answers":{"Q":"A"}}}`, `{"behavior":"deny","message":"The user was not asked: the tool was allowed, but nobody answered the question."}`},
+			`{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[],"answers":{"Q":"A"}}}`, `{"behavior":"deny","message":"The user was not asked: the tool was allowed, but the question was not answered."}`},
 
 		{"plan", planned(&claude.PlanDecision{Approve: true}), planAsk, `{"behavior":"allow","updatedInput":{"plan":"old","planFilePath":"/p.md"},"toolUseID":"toolu_1"}`},
 		{"plan edited", planned(&claude.PlanDecision{Approve: true, Plan: "new", Mode: message.ModeAcceptEdits}), planAsk,

@@ -38,7 +38,7 @@ type QuestionAnswer struct {
 
 // Sentences that the model reads.
 const (
-	unansweredMessage = "The user was not asked: the tool was allowed, but nobody answered the question."
+	unansweredMessage = "The user was not asked: the tool was allowed, but the question was not answered."
 	declinedMessage   = "The user declined to answer."
 	skippedAnswer     = "(the user skipped this question)"
 )

@@ -98,16 +98,40 @@ func (a *actor) post(f func()) bool {
 	}
 }
 
+// alarm is a timer for a moment. Asking again for the moment that it is set for costs nothing. The
+// zero value is ready.
+type alarm struct {
+	timer *time.Timer
+	due   time.Time
+}
+
+// at returns a channel that is ready at a moment, once.
+func (a *alarm) at(due time.Time) <-chan time.Time {
+	switch {
+	case a.timer == nil:
+		a.timer = time.NewTimer(time.Until(due))
+	case a.due != due:
+		a.timer.Reset(time.Until(due))
+	}
+	a.due = due
+	return a.timer.C
+}
+
+func (a *alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
 // loop runs the actor until its context ends.
 func (a *actor) loop() {
 	defer close(a.done)
 	defer a.hub.close()
 	ticker := time.NewTicker(tickInterval)
 	defer ticker.Stop()
-	save := time.NewTimer(time.Hour)
-	defer save.Stop()
-	show := time.NewTimer(time.Hour)
-	defer show.Stop()
+	var save, show alarm
+	defer save.stop()
+	defer show.stop()
 	for {
 		var events <-chan pumped
 		if a.agent != nil && a.blocked == nil {
@@ -115,12 +139,10 @@ func (a *actor) loop() {
 		}
 		var saving, showing <-chan time.Time
 		if len(a.unsaved) > 0 {
-			save.Reset(time.Until(a.saveAt))
-			saving = save.C
+			saving = save.at(a.saveAt)
 		}
 		if a.held.event != nil && a.blocked == nil {
-			show.Reset(time.Until(a.held.shown.Add(a.srv.opts.JoinInterval)))
-			showing = show.C
+			showing = show.at(a.held.shown.Add(a.srv.opts.JoinInterval))
 		}
 		select {
 		case f := <-a.cmds:

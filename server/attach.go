@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -57,7 +58,8 @@ type viewer struct {
 	srv      *Server
 	actor    *actor
 	cursor   rpc.Cursor
-	progress bool // it has the capability output_delta
+	progress bool        // it has the capability output_delta
+	pacer    *time.Timer // of pace; nil before the first
 }
 
 // errResync says that a viewer has to begin again with a snapshot.
@@ -99,17 +101,12 @@ func (v *viewer) next(ctx context.Context) ([]item, error) {
 
 // wanted drops what the viewer has not asked for.
 func (v *viewer) wanted(items []item) []item {
-	if v.progress {
+	// A durable one keeps its number, so that a gap is a fault and nothing else.
+	unwanted := func(it item) bool { return it.progress && it.sub != 0 }
+	if v.progress || !slices.ContainsFunc(items, unwanted) {
 		return items
 	}
-	kept := items[:0:0]
-	for _, it := range items {
-		// A durable one keeps its number, so that a gap is a fault and nothing else.
-		if !it.progress || it.sub == 0 {
-			kept = append(kept, it)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(items), unwanted)
 }
 
 // page reads durable messages from the log.
@@ -169,10 +166,13 @@ func (v *viewer) envelope(it item) []byte {
 // pace waits the least time between two writes to a viewer, so that what comes meanwhile
 // goes out together.
 func (v *viewer) pace(ctx context.Context) {
-	timer := time.NewTimer(v.srv.opts.ViewerInterval)
-	defer timer.Stop()
+	if v.pacer == nil {
+		v.pacer = time.NewTimer(v.srv.opts.ViewerInterval)
+	} else {
+		v.pacer.Reset(v.srv.opts.ViewerInterval)
+	}
 	select {
-	case <-timer.C:
+	case <-v.pacer.C:
 	case <-ctx.Done():
 	}
 }

@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		runDevServer()
 		return
 	}
+	if os.Getenv("PARLEY_TEST_CROWD") != "" {
+		runCrowd()
+		return
+	}
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.init.0.func1"))
 }
 

@@ -10,8 +10,8 @@ import (
 // The bounds of what a hub keeps in memory for its viewers. A viewer that lacks more reads the
 // log.
 const (
-	ringItems = 2048
-	ringBytes = 4 << 20
+	ringItems = 256
+	ringBytes = 1 << 20
 )
 
 // item is a message on its way to viewers.
@@ -69,9 +69,8 @@ func (h *hub) publish(items []item, partial func() []item) {
 		h.bytes -= len(h.items[drop].msg)
 		drop++
 	}
-	if drop > 0 {
-		h.items = slices.Delete(h.items, 0, drop)
-	}
+	clear(h.items[:drop]) // moving the rest down would cost more than all else here
+	h.items = h.items[drop:]
 	last := items[len(items)-1]
 	h.seq, h.sub, h.restart, h.partial = last.seq, last.sub, nil, partial
 	h.wake()
@@ -161,6 +160,9 @@ func (h *hub) watching() int {
 // joined joins deltas that follow each other in one block, so that a slow viewer gets fewer and
 // longer ones.
 func joined(items []item) []item {
+	if len(items) < 2 {
+		return items
+	}
 	out := items[:0:0]
 	for _, it := range items {
 		if n := len(out); n > 0 && it.delta != nil && out[n-1].delta != nil {

@@ -6,16 +6,13 @@ import (
 	"iter"
 	"os"
 	"runtime"
-	"slices"
+	"runtime/debug"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
 
@@ -71,6 +68,9 @@ func (s *stampedSession) emit(ev ui.Event) {
 	}
 }
 
+// stampSize is how many bytes the text of a delta has: a time in nanoseconds and a blank.
+const stampSize = 20
+
 // turn streams messages of 50 deltas each.
 func (s *stampedSession) turn(in agent.Input) {
 	s.emit(&ui.UserMessage{Header: ui.Header{UUID: in.UUID}, IsPrompt: true})
@@ -118,11 +118,13 @@ func (s *stampedSession) Events(ctx context.Context) iter.Seq2[ui.Event, error] 
 }
 
 // TestLoad measures the time from an agent to a viewer while many sessions stream to many
-// viewers, that nothing is lost, and that memory does not grow with time.
+// viewers, that nothing is lost, and that memory grows with the conversations alone. The viewers
+// run in a process of their own, as they do in life, on the same cores.
 func TestLoad(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") == "" {
 		t.Skip("set PARLEY_SOAK=1 for the load test")
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as parley serve does
 	sessions, viewers, seconds := envInt("PARLEY_LOAD_SESSIONS", 200), envInt("PARLEY_LOAD_VIEWERS", 400), envInt("PARLEY_LOAD_SECONDS", 300)
 	h := newHarness(t, func(o *Options) { o.MaxAgents = sessions; o.Logger = nil })
 	if err := h.stop(); err != nil {
@@ -135,88 +137,36 @@ func TestLoad(t *testing.T) {
 	for range sessions {
 		ids = append(ids, h.connect())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(seconds)*time.Second+2*time.Minute)
-	defer cancel()
-	var wg sync.WaitGroup
-	var failed atomic.Int32
-	delays := make([][]time.Duration, viewers)
-	views := make([]client.View, viewers)
-	for i := range viewers {
-		wg.Go(func() {
-			for ev, err := range h.client(h.token).Follow(ctx, ids[i%sessions], nil) {
-				if err == nil {
-					err = views[i].Apply(ev)
-				}
-				if err != nil {
-					failed.Add(1)
-					return
-				}
-				delays[i] = append(delays[i], delayOf(ev)...)
-				if r, ok := ev.Message.(*rpc.ResultMessage); ok && !r.IsError {
-					return
-				}
-			}
-		})
-	}
+	crowd := startCrowd(t, crowdOrder{URL: h.url, Token: h.token, Sessions: ids, Viewers: viewers, Seconds: seconds, Text: 50 * seconds * stampSize})
 	began, used := time.Now(), cpuTime(t)
 	for _, id := range ids {
 		h.query(id, "go")
 	}
-	var early runtime.MemStats
-	time.AfterFunc(time.Duration(seconds)*time.Second/4, func() { runtime.GC(); runtime.ReadMemStats(&early) })
-	wg.Wait()
+	heaps := make(chan uint64, 2) // after a quarter of the time, and shortly before the end
+	for _, share := range []int{5, 19} {
+		time.AfterFunc(time.Duration(seconds*share)*time.Second/20, func() { heaps <- heapInUse() })
+	}
+	seen := crowd.wait()
 	cores := (cpuTime(t) - used).Seconds() / time.Since(began).Seconds()
-	var late runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&late)
-	all := slices.Concat(delays...)
-	slices.Sort(all)
-	if len(all) == 0 {
+	first, last := <-heaps, <-heaps
+	text := uint64(sessions * 50 * seconds * stampSize * 14 / 20) // what came between the two
+	fmt.Printf("server_p99_ms %.1f server_cores %.2f p50 %.1f deltas %d heap_early_mb %d heap_late_mb %d text_mb %d\n",
+		seen.P99, cores, seen.P50, seen.Deltas, first>>20, last>>20, text>>20)
+	if seen.Deltas == 0 {
 		t.Fatal("no delta came")
 	}
-	p99 := all[len(all)*99/100]
-	fmt.Printf("server_p99_ms %.1f server_cores %.2f p50 %.1f deltas %d heap_early_mb %d heap_late_mb %d\n",
-		float64(p99.Microseconds())/1000, cores, float64(all[len(all)/2].Microseconds())/1000, len(all), early.HeapAlloc>>20, late.HeapAlloc>>20)
-	if n := failed.Load(); n > 0 {
-		t.Errorf("%d of %d viewers were cut off", n, viewers)
+	if seen.Failed > 0 {
+		t.Errorf("%d of %d viewers were cut off: %s", seen.Failed, viewers, seen.Why)
 	}
-	if p99 > 100*time.Millisecond {
-		t.Errorf("the 99th percentile from agent to viewer is %v, want at most 100ms", p99)
+	if seen.Short > 0 {
+		t.Errorf("%d of %d viewers miss text", seen.Short, viewers)
 	}
-	short := 0
-	for i := range views {
-		if len(text(&views[i].Conversation)) < 50*seconds*20 {
-			short++
-		}
+	if seen.P99 > 100 {
+		t.Errorf("the 99th percentile from agent to viewer is %.1f ms, want at most 100 ms", seen.P99)
 	}
-	if short > 0 {
-		t.Errorf("%d of %d viewers miss text", short, viewers)
+	if limit := first + 4*text + 32<<20; last > limit {
+		t.Errorf("the heap grew from %d to %d MB while the conversations got %d MB longer", first>>20, last>>20, text>>20)
 	}
-}
-
-// delayOf returns how old the stamps of a delta are.
-func delayOf(ev client.Event) []time.Duration {
-	m, ok := ev.Message.(*rpc.StreamEvent)
-	if !ok {
-		return nil
-	}
-	d, ok := m.Event.(*rpc.ContentBlockDeltaEvent)
-	if !ok {
-		return nil
-	}
-	t, ok := d.Delta.(*rpc.TextDelta)
-	if !ok {
-		return nil
-	}
-	now := time.Now().UnixNano()
-	var all []time.Duration
-	for len(t.Text) >= 20 {
-		if n, err := strconv.ParseInt(t.Text[:19], 10, 64); err == nil {
-			all = append(all, time.Duration(now-n))
-		}
-		t = &rpc.TextDelta{Text: t.Text[20:]}
-	}
-	return all
 }
 
 // TestManySessions checks how much memory sessions take that are not in use.

@@ -31,6 +31,8 @@ type memLog struct {
 	deltas []eventlog.Event
 	snap   *eventlog.Snapshot
 	fail   error // of Append
+
+	trimmed uint64 // what TrimDeltas was last called with
 }
 
 func (l *memLog) Append(_ context.Context, expected uint64, events ...[]byte) (uint64, error) {
@@ -56,7 +58,12 @@ func (l *memLog) AppendDelta(_ context.Context, _, seq, sub uint64, deltas ...[]
 	return nil
 }
 
-func (l *memLog) TrimDeltas(context.Context, uint64) error { return nil }
+func (l *memLog) TrimDeltas(_ context.Context, seq uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trimmed = seq
+	return nil
+}
 
 func (l *memLog) Last(context.Context) (eventlog.Cursor, error) {
 	l.mu.Lock()
@@ -249,6 +256,26 @@ func TestSnapshotAndTail(t *testing.T) {
 		}
 		a.cancel()
 	}
+}
+
+// TestSnapshot_trims checks that deltas are freed once a snapshot holds what they were for.
+func TestSnapshot_trims(t *testing.T) {
+	s, st := memServer(t)
+	id := sessionPrefix + randomHex(4)
+	a := s.newActor(id, "e")
+	defer a.cancel()
+	a.provider, a.core.Provider = s.opts.Providers[0], "claude"
+	a.draft(a.core.stateDraft(Idle))
+	if err := a.write(); err != nil {
+		t.Fatal(err)
+	}
+	a.snapshot()
+	log := st.logs[id]
+	eventually(t, "the deltas are trimmed", func() bool {
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		return log.trimmed == a.seq
+	})
 }
 
 // TestDiskFull checks that an input which cannot be stored is refused, that the agent's work

@@ -37,6 +37,7 @@ type Server struct {
 	previews   *previews       // nil where there are none
 	metrics    *metrics
 	conns      chan struct{} // a place for each connection
+	trimming   chan struct{} // held by the session whose deltas are trimmed
 	began      time.Time
 
 	ctx             context.Context
@@ -83,7 +84,7 @@ func newServer(ctx context.Context, opts Options, st store) (*Server, error) {
 	}
 	s := &Server{
 		opts: opts, store: st, logger: opts.Logger, providers: map[string]agent.Provider{}, sessions: map[string]*entry{},
-		conns: make(chan struct{}, opts.MaxConnections), began: time.Now(),
+		conns: make(chan struct{}, opts.MaxConnections), trimming: make(chan struct{}, 1), began: time.Now(),
 		liveAt: map[string]time.Time{}, liveFound: map[string]map[string]agent.Live{},
 	}
 	for _, p := range opts.Providers {

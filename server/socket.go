@@ -27,6 +27,9 @@ type socket struct {
 	ctx  context.Context
 	wg   sync.WaitGroup
 
+	writing sync.Mutex  // held by the one who writes
+	giveUp  *time.Timer // ends the socket when a write takes too long
+
 	mu       sync.Mutex
 	progress bool
 	watching map[string]*subscription
@@ -84,9 +87,12 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close(websocket.StatusGoingAway, "the server is stopping") })
 	defer stop()
 	k := &socket{srv: s, conn: conn, who: c.principal, ctx: ctx, watching: map[string]*subscription{}}
+	k.giveUp = time.AfterFunc(s.opts.WriteTimeout, func() { _ = conn.CloseNow() })
+	k.giveUp.Stop()
 	k.wg.Go(func() { k.ping(cancel) })
 	err = k.read()
 	cancel()
+	_ = conn.CloseNow() // a write that waits for the peer ends
 	k.wg.Wait()
 	s.logger.Debug("a socket ended", "by", c.by(), "why", err)
 	return nil
@@ -185,11 +191,14 @@ func (k *socket) write(v any) bool {
 	return k.writeRaw(data)
 }
 
-// writeRaw sends a message that is encoded already.
+// writeRaw sends a message that is encoded already. The timer bounds it instead of a context,
+// because a context for each message of each viewer costs as much as the message.
 func (k *socket) writeRaw(data []byte) bool {
-	ctx, cancel := context.WithTimeout(k.ctx, k.srv.opts.WriteTimeout)
-	defer cancel()
-	if err := k.conn.Write(ctx, websocket.MessageText, data); err != nil {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	k.giveUp.Reset(k.srv.opts.WriteTimeout)
+	defer k.giveUp.Stop()
+	if err := k.conn.Write(context.Background(), websocket.MessageText, data); err != nil {
 		_ = k.conn.CloseNow()
 		return false
 	}

@@ -226,9 +226,7 @@ func (a *actor) snapshot() {
 		if data, err = json.Marshal(saved{a.core, conversation}); err == nil {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.srv.opts.CallTimeout)
 			defer cancel()
-			if err = a.log.PutSnapshot(ctx, a.seq, 0, data); err == nil {
-				err = a.log.TrimDeltas(ctx, a.seq)
-			}
+			err = a.log.PutSnapshot(ctx, a.seq, 0, data)
 		}
 	}
 	if err != nil {
@@ -236,4 +234,24 @@ func (a *actor) snapshot() {
 		return
 	}
 	a.snapSeq = a.seq
+	a.trimSoon(a.seq)
+}
+
+// trimSoon frees the space of deltas that a snapshot holds, beside the loop: it may have to read
+// much of what other sessions wrote, and one session after the other does. Readers skip such
+// deltas, so a failure costs space alone.
+func (a *actor) trimSoon(seq uint64) {
+	a.srv.wg.Go(func() {
+		select {
+		case a.srv.trimming <- struct{}{}:
+		case <-a.srv.ctx.Done():
+			return
+		}
+		defer func() { <-a.srv.trimming }()
+		ctx, cancel := context.WithTimeout(a.srv.ctx, a.srv.opts.CallTimeout)
+		defer cancel()
+		if err := a.log.TrimDeltas(ctx, seq); err != nil && ctx.Err() == nil {
+			a.logger.Warn("deltas were not trimmed", "err", err)
+		}
+	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// nobodyMessage is what the agent reads when there is no user to ask.
-const nobodyMessage = "Denied: nobody is there to be asked."
+// noUserMessage is what the agent reads when there is no user to ask.
+const noUserMessage = "Denied: there is no user to ask."
 
 // permit asks whether a tool may run.
 func (c *chatLoop) permit(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
@@ -27,8 +27,8 @@ func (c *chatLoop) permit(ctx context.Context, p *claude.PermissionRequest) (cla
 				return settled
 			},
 			nobody: func() {
-				c.con.note("denied, as nobody is there to be asked: " + what())
-				done(&claude.Deny{Message: nobodyMessage})
+				c.con.note("denied, because there is no user to ask: " + what())
+				done(&claude.Deny{Message: noUserMessage})
 			},
 		}
 	})
@@ -146,8 +146,8 @@ func (c *chatLoop) plan(ctx context.Context, p *claude.PlanRequest) (*claude.Pla
 				return settled
 			},
 			nobody: func() {
-				c.con.note("the plan is not approved, as nobody is there to be asked")
-				done(&claude.PlanDecision{Message: nobodyMessage})
+				c.con.note("the plan is not approved, because there is no user to ask")
+				done(&claude.PlanDecision{Message: noUserMessage})
 			},
 		}
 	})

@@ -48,8 +48,8 @@ func (c *chatLoop) question(ctx context.Context, q *claude.QuestionRequest) (*cl
 				return settled
 			},
 			nobody: func() {
-				c.con.note("the agent's question is not answered, as nobody is there to be asked")
-				done(&claude.QuestionAnswer{Declined: true, Message: "Nobody is there to answer the question."})
+				c.con.note("the agent's question is not answered, because there is no user to ask")
+				done(&claude.QuestionAnswer{Declined: true, Message: "There is no user to answer the question."})
 			},
 		}
 	})

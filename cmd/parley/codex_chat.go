@@ -164,7 +164,7 @@ func readLines(ctx context.Context, in *os.File) chan string {
 // inputEnded declines what waits for an answer that cannot come any more.
 func (c *codexChat) inputEnded(ctx context.Context) {
 	for len(c.asks) > 0 {
-		if c.answer(ctx, "n nobody is there to ask") != nil {
+		if c.answer(ctx, "n there is no user to ask") != nil {
 			return
 		}
 	}

@@ -118,10 +118,10 @@ func (r *codexRun) refuse(ctx context.Context, s agent.Session, ev ui.Event) err
 	var err error
 	switch ev := ev.(type) {
 	case *ui.PermissionRequest:
-		r.note("declined, since nobody is asked: " + requestText(ev) + "; --permission-mode says what may run")
-		err = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Message: "nobody is there to ask"})
+		r.note("declined, because no user is asked: " + requestText(ev) + "; --permission-mode says what may run")
+		err = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Message: "there is no user to ask"})
 	case *ui.QuestionRequest:
-		r.note("a question was declined, since nobody is asked: " + oneLine(questionLine(ev)))
+		r.note("a question was declined, because no user is asked: " + oneLine(questionLine(ev)))
 		if ev.Kind == ui.QuestionElicitation {
 			err = s.Answer(ctx, ev.RequestID, &agent.ElicitationAnswer{Action: "decline"})
 		} else {

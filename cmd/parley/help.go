@@ -38,7 +38,7 @@ Exit codes:
     3  the agent's CLI is missing or could not be started
     4  the agent's CLI died
   130  interrupted (Ctrl-C)
-  141  nobody reads the output any more
+  141  the reader of the output is gone
   143  ended by SIGTERM (129 by SIGHUP)
 
 Environment:
@@ -152,7 +152,7 @@ Exit codes:
     1  there are no sessions, or they cannot be read
     2  the command line makes no sense
   130  interrupted (Ctrl-C); so ends --live
-  141  nobody reads the output any more
+  141  the reader of the output is gone
 
 Environment:
   CLAUDE_CONFIG_DIR  where the sessions are, separated by commas

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -71,6 +72,20 @@ func TestServeConfig(t *testing.T) {
 		if f.load(cmd.Flags(), func(string) (string, bool) { return "", false }) == nil {
 			t.Errorf("the file %s was taken", bad)
 		}
+	}
+}
+
+// TestSpaceGC checks that a server collects memory less often by default, and that GOGC still decides.
+func TestSpaceGC(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	spaceGC(func(string) (string, bool) { return "50", true })
+	if got := debug.SetGCPercent(100); got != 100 {
+		t.Errorf("with GOGC set it was changed to %d", got)
+	}
+	spaceGC(func(string) (string, bool) { return "", false })
+	if got := debug.SetGCPercent(100); got != serveGC {
+		t.Errorf("GOGC of a server is %d, want %d", got, serveGC)
 	}
 }
 

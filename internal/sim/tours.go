@@ -161,7 +161,7 @@ func longTour(t *turn) error {
 }
 
 func waitTour(t *turn) error {
-	if err := t.use(hello+"I look around, and then I wait until somebody interrupts me.", t.list()); err != nil {
+	if err := t.use(hello+"I look around, and then I wait until someone interrupts me.", t.list()); err != nil {
 		return err
 	}
 	text := &message.Text{Text: "Waiting."}

@@ -1,0 +1,198 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// crowdOrder says what a process of viewers is to watch.
+type crowdOrder struct {
+	URL, Token string
+	Sessions   []string
+	Viewers    int // in all; they share the sessions evenly
+	Seconds    int // how long the sessions stream
+	Text       int // how many bytes of text each viewer has to have in the end
+}
+
+// crowdReport is what the viewers saw. Times are in milliseconds.
+type crowdReport struct {
+	P50, P99 float64
+	Deltas   int
+	Failed   int    // viewers that were cut off
+	Why      string // of one of them
+	Short    int    // viewers that miss text
+}
+
+// crowd is a process of viewers.
+type crowd struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	out bytes.Buffer
+}
+
+// startCrowd starts the viewers. They follow from the beginning, so that it does not matter when
+// each of them is there.
+func startCrowd(t *testing.T, order crowdOrder) *crowd {
+	t.Helper()
+	data, err := json.Marshal(order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &crowd{t: t, cmd: exec.Command(os.Args[0])}
+	c.cmd.Env = []string{"PARLEY_TEST_CROWD=1", "HOME=" + t.TempDir()}
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = bytes.NewReader(data), &c.out, os.Stderr
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.cmd.Process.Kill() }) // it has ended, unless the test failed before
+	return c
+}
+
+// wait returns what the viewers saw.
+func (c *crowd) wait() (r crowdReport) {
+	c.t.Helper()
+	if err := c.cmd.Wait(); err != nil {
+		c.t.Fatalf("the viewers: %v", err)
+	}
+	if err := json.Unmarshal(c.out.Bytes(), &r); err != nil {
+		c.t.Fatalf("the viewers: %v", err)
+	}
+	return r
+}
+
+// runCrowd is the process of viewers.
+func runCrowd() {
+	debug.SetGCPercent(400) // the pauses of hundreds of viewers in one process are not the server's
+	var order crowdOrder
+	if err := json.NewDecoder(os.Stdin).Decode(&order); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(order.Seconds)*time.Second+2*time.Minute)
+	defer cancel()
+	watchers := make([]stampWatcher, order.Viewers)
+	errs := make([]error, order.Viewers)
+	var wg sync.WaitGroup
+	for i := range order.Viewers {
+		wg.Go(func() { errs[i] = watchers[i].watch(ctx, &order, order.Sessions[i%len(order.Sessions)]) })
+	}
+	wg.Wait()
+	var r crowdReport
+	var all []time.Duration
+	for i := range watchers {
+		if errs[i] != nil {
+			r.Failed, r.Why = r.Failed+1, errs[i].Error()
+		}
+		if watchers[i].text < order.Text {
+			r.Short++
+		}
+		all = append(all, watchers[i].delays...)
+	}
+	slices.Sort(all)
+	if r.Deltas = len(all); r.Deltas > 0 {
+		r.P50, r.P99 = all[r.Deltas/2].Seconds()*1000, all[r.Deltas*99/100].Seconds()*1000
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// stampWatcher follows one session. It holds every message against its deltas and keeps none of
+// them, so that hundreds take little memory.
+type stampWatcher struct {
+	cursor  rpc.Cursor
+	partial string // of the message that is streamed
+	text    int    // bytes of whole messages
+	delays  []time.Duration
+}
+
+// watch follows a session to its first result.
+func (w *stampWatcher) watch(ctx context.Context, order *crowdOrder, session string) error {
+	c, err := client.New(client.Options{URL: order.URL, Token: order.Token, Retry: 10 * time.Millisecond, MaxRetry: 100 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	w.delays = make([]time.Duration, 0, order.Text/stampSize)
+	for ev, err := range c.Follow(ctx, session, nil) {
+		if err != nil {
+			return err
+		}
+		done, err := w.take(ev)
+		if done || err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// take takes in an event and reports whether it was the last. A gap between two events and a
+// message that is not the sum of its deltas are errors.
+func (w *stampWatcher) take(ev client.Event) (done bool, err error) {
+	if a := ev.Attached; a != nil {
+		w.cursor = a.Cursor
+		return false, nil
+	}
+	e := ev.Envelope
+	if e.Sub == 0 && e.Seq != w.cursor.Seq+1 || e.Sub != 0 && e.Seq != w.cursor.Seq {
+		return false, fmt.Errorf("message %d.%d came after %d.%d", e.Seq, e.Sub, w.cursor.Seq, w.cursor.Sub)
+	}
+	w.cursor = rpc.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
+	switch m := ev.Message.(type) {
+	case *rpc.StreamEvent:
+		w.stream(m)
+	case *rpc.AssistantMessage:
+		for _, b := range m.Message.Content {
+			if t, ok := b.(*rpc.TextBlock); ok && !strings.HasSuffix(w.partial, t.Text) && !strings.HasSuffix(t.Text, w.partial) {
+				return false, fmt.Errorf("message %d is not what was streamed", e.Seq)
+			} else if ok {
+				w.text += len(t.Text)
+			}
+		}
+		w.partial = ""
+	case *rpc.ResultMessage:
+		return !m.IsError, nil
+	}
+	return false, nil
+}
+
+// stream takes in a part of a message. A block that begins anew has its text so far.
+func (w *stampWatcher) stream(m *rpc.StreamEvent) {
+	switch ev := m.Event.(type) {
+	case *rpc.ContentBlockStartEvent:
+		w.partial = ""
+		if t, ok := ev.ContentBlock.(*rpc.TextBlock); ok {
+			w.partial = t.Text
+		}
+	case *rpc.ContentBlockDeltaEvent:
+		if t, ok := ev.Delta.(*rpc.TextDelta); ok {
+			w.partial += t.Text
+			w.delays = appendDelays(w.delays, t.Text)
+		}
+	}
+}
+
+// appendDelays appends how old the stamps of a delta are.
+func appendDelays(delays []time.Duration, text string) []time.Duration {
+	now := time.Now().UnixNano()
+	for ; len(text) >= stampSize; text = text[stampSize:] {
+		if n, err := strconv.ParseInt(text[:stampSize-1], 10, 64); err == nil {
+			delays = append(delays, time.Duration(now-n))
+		}
+	}
+	return delays
+}
