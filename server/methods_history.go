@@ -198,8 +198,8 @@ func historySearch(s *Server, ctx context.Context, _ *caller, p rpc.HistorySearc
 
 func usageSummary(s *Server, ctx context.Context, _ *caller, p rpc.UsageSummaryParams) (rpc.UsageSummaryResult, error) {
 	q := agent.UsageQuery{Project: p.Project, GroupBy: p.GroupBy}
-	if !slices.Contains([]string{"", "day", "model", "project"}, p.GroupBy) {
-		return rpc.UsageSummaryResult{}, invalid("group_by is %q, not day, model or project", p.GroupBy)
+	if !slices.Contains([]string{"", "day", "model", "project", "block"}, p.GroupBy) {
+		return rpc.UsageSummaryResult{}, invalid("group_by is %q, not day, model, project or block", p.GroupBy)
 	}
 	for _, t := range []struct {
 		text string

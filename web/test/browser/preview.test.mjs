@@ -169,7 +169,8 @@ test("push: turned on with a click, a message is a notification, and a click on 
   assert.equal(script.headers()["service-worker-allowed"], undefined);
 
   const cdp = await page.context().newCDPSession(page);
-  const registration = new Promise((resolve) => {
+  const registration = new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error("the worker is not listed")), 30_000).unref();
     cdp.on("ServiceWorker.workerRegistrationUpdated", (e) => {
       const r = e.registrations.find((x) => x.scopeURL === base && !x.isDeleted);
       if (r) resolve(r.registrationId);
@@ -182,15 +183,11 @@ test("push: turned on with a click, a message is a notification, and a click on 
     registrationId: await registration,
     data: JSON.stringify(message),
   });
-  const shown = await page.evaluate(async () => {
-    const r = await navigator.serviceWorker.ready;
-    for (;;) {
-      const [n] = await r.getNotifications();
-      if (n) return { title: n.title, body: n.body, tag: n.tag, data: n.data };
-      await new Promise((done) => setTimeout(done, 50));
-    }
+  const shown = await page.waitForFunction(async () => {
+    const [n] = await (await navigator.serviceWorker.ready).getNotifications();
+    return n && { title: n.title, body: n.body, tag: n.tag, data: n.data };
   });
-  assert.deepEqual(shown, {
+  assert.deepEqual(await shown.jsonValue(), {
     title: "Make retries safe",
     body: "The agent waits for an answer.",
     tag: id,

@@ -4,5 +4,8 @@
 import "./speed.test.mjs";
 import "./safe.test.mjs";
 import "./work.test.mjs";
+import "./changes.test.mjs";
+import "./usage.test.mjs";
+import "./panels.test.mjs";
 import "./preview.test.mjs";
 import "./claude.test.mjs";
