@@ -88,11 +88,12 @@ type Usage struct {
 }
 
 // UsageQuery selects usage by project and time, and how it is grouped. Zero times are
-// unbounded.
+// unbounded. A block is the five hours that a short limit counts, named by their beginning
+// as RFC 3339 has it; an agent without such a limit has no rows for it.
 type UsageQuery struct {
 	Project      string
 	Since, Until time.Time
-	GroupBy      string // day, model, project
+	GroupBy      string // day, model, project, block
 }
 
 // UsageReporter is implemented by a provider that can add up what its past sessions have used.

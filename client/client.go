@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -196,25 +197,44 @@ func refusal(status int, data []byte) error {
 	return &Error{Status: status, ErrorObject: body.Error}
 }
 
+// URL returns the address of the server, without a token and without a slash at its end.
+func (c *Client) URL() string { return c.base.String() }
+
+// maxMetrics bounds the metrics of a server.
+const maxMetrics = 16 << 20
+
+// Metrics returns the metrics of the server in the Prometheus text format. A token that is a
+// link to a session does not allow them.
+func (c *Client) Metrics(ctx context.Context) (string, error) {
+	var b strings.Builder
+	err := c.get(ctx, "/metrics", &b, maxMetrics)
+	return b.String(), err
+}
+
 // Backup writes a backup of the server's logs to w. The token needs the role admin. If Backup
 // returns an error, what it has written is not complete.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+"/v1/backup", nil)
+	return c.get(ctx, "/v1/backup", w, math.MaxInt64)
+}
+
+// get writes what is at a path to w, up to a number of bytes.
+func (c *Client) get(ctx context.Context, path string, w io.Writer, most int64) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
 	if err != nil {
-		return fmt.Errorf("client: backup: %w", err)
+		return fmt.Errorf("client: %s: %w", path, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	resp, err := c.opts.HTTPClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("client: backup: %w", err)
+		return fmt.Errorf("client: %s: %w", path, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // the status says it as well
 		return refusal(resp.StatusCode, data)
 	}
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("client: backup: %w", err)
+	if _, err := io.Copy(w, io.LimitReader(resp.Body, most)); err != nil {
+		return fmt.Errorf("client: %s: %w", path, err)
 	}
 	return nil
 }

@@ -88,12 +88,12 @@ type UsageSessionResult struct {
 }
 
 // UsageSummaryParams ask what was used in a period, in all projects or one, grouped by day,
-// model or project.
+// model, project, or block of five hours, which is named by the time of its beginning.
 type UsageSummaryParams struct {
 	Project string `json:"project,omitempty"`
 	Since   string `json:"since,omitempty"`
 	Until   string `json:"until,omitempty"`
-	GroupBy string `json:"group_by,omitempty"` // day, model, project
+	GroupBy string `json:"group_by,omitempty"` // day, model, project, block
 }
 
 // UsageSummaryResult is what was used in a period, with a row for each of the groups that were

@@ -24,6 +24,8 @@ type CreateOptions struct {
 	// Setup is a shell command that is run in the worktree. If it fails, the worktree is removed
 	// again; if the process is killed meanwhile, the worktree stays.
 	Setup string
+	// Owner is kept with the workspace, for a caller who shows workspaces to their owners.
+	Owner string
 	// ID is "w-" and 8 to 40 hexadecimal digits; empty means a new one. A second call with the
 	// same ID returns the workspace of the first.
 	ID string
@@ -95,7 +97,7 @@ func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 		return record{}, err
 	}
 	r := record{State: making, CommonDir: common, NewBranch: true, Workspace: Workspace{
-		ID: o.ID, Path: filepath.Join(m.opts.Dir, treesDir, o.ID), Repo: top, Branch: o.Branch, Setup: o.Setup,
+		ID: o.ID, Path: filepath.Join(m.opts.Dir, treesDir, o.ID), Repo: top, Branch: o.Branch, Setup: o.Setup, Owner: o.Owner,
 	}}
 	if r.Branch == "" {
 		r.Branch = "parley/" + strings.TrimPrefix(o.ID, "w-")

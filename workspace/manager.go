@@ -55,8 +55,9 @@ type Manager struct {
 	git  git
 	lock *filelock.File
 
-	mu    sync.Mutex // held while git makes a worktree
-	trees sync.Map   // by directory, *sync.Mutex: held while a tree is looked at or changed
+	mu      sync.Mutex // held while git makes a worktree
+	trees   sync.Map   // by directory, *sync.Mutex: held while a tree is looked at or changed
+	cleaned sync.Map   // owners whose refs have no locks of a killed git any more
 }
 
 // Open opens a data directory and finishes or undoes what a manager that was killed has left there.

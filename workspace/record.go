@@ -21,6 +21,7 @@ type Workspace struct {
 	Base   string `json:"base"`   // the commit that it began at
 	Branch string `json:"branch"` // that is checked out in it
 	Setup  string `json:"setup,omitempty"`
+	Owner  string `json:"owner,omitempty"`  // of whom it is, in the caller's words
 	Output string `json:"output,omitempty"` // of the setup command, the end of it
 }
 
@@ -96,9 +97,9 @@ func (m *Manager) load(id string) (record, error) {
 
 // records lists all records.
 func (m *Manager) records() ([]record, error) {
-	names, err := filepath.Glob(filepath.Join(m.opts.Dir, recordsDir, "w-*.json"))
+	names, err := filesIn(filepath.Join(m.opts.Dir, recordsDir), "w-", ".json")
 	if err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+		return nil, err
 	}
 	var all []record
 	for _, name := range names {
@@ -166,6 +167,11 @@ func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	switch r.State {
 	case making: // it was not seen by anyone
 		m.opts.Logger.Info("a workspace that was being made is undone", "workspace", r.ID)
+		if r.NewBranch {
+			if err := cleanBranch(r); err != nil {
+				return err
+			}
+		}
 		return m.undo(ctx, r)
 	case settingUp:
 		r.State, r.Output = ready, r.Output+"[the server ended while the setup command ran]\n"
@@ -179,10 +185,9 @@ func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	}
 	if r.Commit {
 		// The git that made the commit has ended, or this manager would not have the lock.
-		for _, name := range []string{"index.lock", "HEAD.lock"} {
-			if err := os.Remove(filepath.Join(m.adminDir(r), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+		admin := m.adminDir(r)
+		if err := errors.Join(cleanBranch(r), removeFiles(filepath.Join(admin, "index.lock"), filepath.Join(admin, "HEAD.lock"))); err != nil {
+			return err
 		}
 		r.Commit = false
 		return m.save(r)

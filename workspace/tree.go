@@ -52,7 +52,7 @@ func (m *Manager) Tree(ctx context.Context, dir, owner string) (*Tree, error) {
 	if parent, id := filepath.Split(real); filepath.Clean(parent) == filepath.Join(m.opts.Dir, treesDir) && validID.MatchString(id) {
 		t.id, t.owner = id, id
 	}
-	return t, nil
+	return t, m.cleanRefs(t.common, t.owner)
 }
 
 // Top returns the top of the working tree that the directory belongs to, without symbolic
@@ -135,6 +135,13 @@ func (m *Manager) Forget(ctx context.Context, dir, owner string) error {
 func (m *Manager) dropRefs(ctx context.Context, repo, owner string) error {
 	if _, err := os.Stat(repo); errors.Is(err, os.ErrNotExist) {
 		return nil // they went with it
+	}
+	common, err := m.git.line(ctx, repo, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err == nil {
+		err = m.cleanRefs(common, owner)
+	}
+	if err != nil {
+		return err
 	}
 	out, err := m.git.line(ctx, repo, "for-each-ref", "--format=%(refname)", refPrefix(owner))
 	if err != nil || out == "" {

@@ -166,8 +166,11 @@ func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage
 			continue
 		}
 		group := s.Modified.Format(time.DateOnly)
-		if q.GroupBy == "project" {
+		switch q.GroupBy {
+		case "project":
 			group = s.Dir
+		case "block":
+			group = s.Modified.UTC().Truncate(time.Hour).Format(time.RFC3339)
 		}
 		rows = append(rows, agent.Usage{Group: group, CostUSD: new(0.001), InputTokens: 10, OutputTokens: 5})
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude/message"
@@ -286,10 +287,11 @@ func (h history) Export(ctx context.Context, id, format string) (agent.HistoryEx
 	return agent.HistoryExport{Name: id + f.Extension(), MediaType: mediaTypes[f], Text: out.String()}, nil
 }
 
-// Usage adds up the tokens of past sessions by day, model or project, at list prices.
+// Usage adds up the tokens of past sessions by day, model, project or block of five hours, at
+// list prices.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
 	by := usage.By(or(q.GroupBy, string(usage.ByDay)))
-	if !slices.Contains([]usage.By{usage.ByDay, usage.ByModel, usage.ByProject}, by) {
+	if !slices.Contains([]usage.By{usage.ByDay, usage.ByModel, usage.ByProject, byBlock}, by) {
 		return nil, fmt.Errorf("%w: usage by %q", agent.ErrInvalid, q.GroupBy)
 	}
 	ledger, err := usage.Scan(ctx, usage.Options{ConfigDirs: []string{p.configDir()}})
@@ -299,16 +301,32 @@ func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage
 	if err != nil {
 		return nil, err
 	}
+	view := usage.View{Since: q.Since, Until: q.Until, Project: q.Project}
 	var list []agent.Usage
-	for _, r := range ledger.Report(by, usage.View{Since: q.Since, Until: q.Until, Project: q.Project}).Rows {
-		u := agent.Usage{
-			Group: r.Key, InputTokens: r.Input, OutputTokens: r.Output,
-			CacheCreationInputTokens: r.CacheWrite(), CacheReadInputTokens: r.CacheRead,
+	if by == byBlock {
+		for _, b := range ledger.Blocks(view, time.Now()) {
+			if !b.Gap {
+				list = append(list, usageOf(b.Start.UTC().Format(time.RFC3339), b.Sum))
+			}
 		}
-		if len(r.Missing) == 0 {
-			u.CostUSD = &r.Cost
-		}
-		list = append(list, u)
+		return list, nil
+	}
+	for _, r := range ledger.Report(by, view).Rows {
+		list = append(list, usageOf(r.Key, r.Sum))
 	}
 	return list, nil
+}
+
+// byBlock is not a group of reports: blocks are cut by pauses too.
+const byBlock usage.By = "block"
+
+func usageOf(group string, s usage.Sum) agent.Usage {
+	u := agent.Usage{
+		Group: group, InputTokens: s.Input, OutputTokens: s.Output,
+		CacheCreationInputTokens: s.CacheWrite(), CacheReadInputTokens: s.CacheRead,
+	}
+	if len(s.Missing) == 0 {
+		u.CostUSD = &s.Cost
+	}
+	return u
 }

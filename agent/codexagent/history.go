@@ -152,6 +152,9 @@ func unsupported(what string) error { return fmt.Errorf("%w: %s", agent.ErrUnsup
 
 // Usage adds up the tokens of past requests by day, model or project. The files have no cost.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
+	if q.GroupBy == "block" {
+		return nil, nil // its limits do not count blocks
+	}
 	home, err := p.home()
 	if err != nil {
 		return nil, err

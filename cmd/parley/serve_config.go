@@ -42,6 +42,8 @@ type serveFlags struct {
 	apiKeyFile, apiUpstream                                      string
 	webhookNetworks                                              []string
 	hookCommand, metricsListen                                   string
+	otel                                                         bool
+	tenantDirs                                                   []string
 }
 
 func (f *serveFlags) register(cmd *cobra.Command) {
@@ -75,10 +77,12 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.StringVar(&f.apiKeyFile, "api-key-file", "", "file with an API key that agents use without holding it; PARLEY_API_KEY is the key itself")
 	p.StringVar(&f.apiUpstream, "api-upstream", "", "address that requests with that key go to (default: Anthropic's API)")
 	p.StringArrayVar(&f.budgets, "budget", nil, "limit such as \"scope=tenant period=day usd=20\"; see docs/budgets.md; repeatable")
+	p.StringArrayVar(&f.tenantDirs, "tenant-dir", nil, "NAME=DIR: where agents of a tenant keep configuration, login and history (default: in --data); repeatable")
 	p.StringVar(&f.prices, "prices", "", "file with prices of models, over the built-in table")
 	p.StringArrayVar(&f.webhookNetworks, "webhook-network", nil, "network that webhooks may call although it is not public, such as 10.0.0.0/8; repeatable")
 	p.StringVar(&f.hookCommand, "hook-command", "", "program that is run for each event, with it as JSON on standard input")
 	p.StringVar(&f.metricsListen, "metrics-listen", "", "address for /metrics without a token, beside the one that wants a token; loopback or with --insecure")
+	p.BoolVar(&f.otel, "otel", false, "export spans of requests, turns and tools by OTLP, as the variables OTEL_* say")
 	p.StringVar(&f.nats, "nats", "", "NATS server or cluster to keep logs in, in place of the data directory")
 	p.StringVar(&f.natsCredentials, "nats-credentials", "", "credentials file for --nats")
 	p.StringVar(&f.natsCA, "nats-ca", "", "certificate authorities for --nats")

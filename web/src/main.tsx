@@ -11,6 +11,8 @@ import { watchInbox } from "./ui/notify";
 import { watchViewport } from "./ui/viewport";
 import "./ui/tokens.css";
 import "./ui/style.css";
+import "./ui/changes.css";
+import "./ui/usage.css";
 
 async function main(): Promise<void> {
   keepPrefs(document.documentElement);

@@ -21,7 +21,10 @@ import (
 )
 
 // flags are what the suite starts it with.
-type flags struct{ dir, work, addr, corpus, cli, script string }
+type flags struct {
+	dir, work, addr, corpus, cli, script string
+	git                                  bool
+}
 
 func main() {
 	var f flags
@@ -31,6 +34,7 @@ func main() {
 	flag.StringVar(&f.corpus, "corpus", "", "the recordings that the prompt replay NAME plays")
 	flag.StringVar(&f.cli, "cli", "", "the Claude CLI; it is offered as the agent claude")
 	flag.StringVar(&f.script, "script", "", "what the fake API says to that CLI")
+	flag.BoolVar(&f.git, "git", false, "make the project a git repository, if it is none")
 	flag.Parse()
 	if err := run(f); err != nil {
 		fmt.Fprintln(os.Stderr, "webserver:", err)
@@ -81,6 +85,9 @@ func furnish(f flags) error {
 	if err := os.MkdirAll(filepath.Join(f.dir, "sim"), 0o700); err != nil {
 		return err
 	}
+	if _, err := os.Stat(filepath.Join(f.work, ".git", "HEAD")); err == nil {
+		return nil // a server before this one has made it
+	}
 	for _, name := range []string{"README.md", "main.go", "upload/retry.go", "upload/retry_test.go"} {
 		name = filepath.Join(f.work, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -90,7 +97,10 @@ func furnish(f flags) error {
 			return err
 		}
 	}
-	return nil
+	if !f.git {
+		return nil
+	}
+	return makeRepo(f.work)
 }
 
 // providers are the agents: scenes first, then the simulated one, and the real one if there

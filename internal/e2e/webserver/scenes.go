@@ -15,6 +15,8 @@ var titles = map[string]string{
 	"Use the plain theme in site.yaml":       "edit",
 	"Why is the nightly build slow?":         "question",
 	"Split the nightly build, plan it first": "plan",
+	"Give the retries two limits":            "rework",
+	"Write the backoff down too":             "more",
 }
 
 // play plays the scene that a prompt names. The text may have contexts before it.
@@ -63,6 +65,9 @@ func (t *scene) play(prompt string) error {
 		return t.wait(time.Hour)
 	case "replay":
 		return t.replay(rest)
+	}
+	if f := t.working(word, prompt); f != nil {
+		return f()
 	}
 	return t.answer("", text(prompt))
 }

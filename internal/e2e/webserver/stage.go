@@ -50,6 +50,7 @@ type actor struct {
 	interrupt   chan struct{}
 	answers     map[string]chan json.RawMessage
 	n           int
+	cost        float64 // of all turns so far, in dollars
 }
 
 var errStopped = errors.New("interrupted")
@@ -198,9 +199,12 @@ func (s *actor) turn(in agent.Input) {
 	began := time.Now()
 	t := &scene{actor: s, stop: stop}
 	err := t.play(text)
+	s.mu.Lock()
+	cost := s.cost
+	s.mu.Unlock()
 	result := map[string]any{"type": "result", "subtype": "success", "uuid": uuid(), "session_id": s.id, "is_error": err != nil, "num_turns": t.turns,
-		"duration_ms": time.Since(began).Milliseconds(), "duration_api_ms": 5, "total_cost_usd": 0.0, "result": t.last,
-		"modelUsage": map[string]any{s.model: map[string]any{"inputTokens": 900, "outputTokens": 120, "contextWindow": 200_000, "costUSD": 0.0}},
+		"duration_ms": time.Since(began).Milliseconds(), "duration_api_ms": 5, "total_cost_usd": cost, "result": t.last,
+		"modelUsage": map[string]any{s.model: map[string]any{"inputTokens": 900, "outputTokens": 120, "contextWindow": 200_000, "costUSD": cost}},
 		"usage":      map[string]int{"input_tokens": 900, "output_tokens": 120, "cache_read_input_tokens": 12000}}
 	if err != nil {
 		result["subtype"], result["terminal_reason"] = "error_during_execution", "aborted_tools"

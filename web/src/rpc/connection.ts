@@ -25,6 +25,8 @@ export class CallError extends Error {
     message: string,
     readonly reason: string,
     readonly code = 0,
+    /** What else the server says of it. */
+    readonly data: unknown = undefined,
   ) {
     super(message);
   }
@@ -231,7 +233,8 @@ export class Connection {
     if (typeof m.id !== "number") return;
     const w = this.settle(m.id);
     if (w === undefined) return;
-    if (m.error) w.reject(new CallError(m.error.message ?? "", m.error.data?.reason ?? "", m.error.code ?? 0));
+    const e = m.error;
+    if (e) w.reject(new CallError(e.message ?? "", e.data?.reason ?? "", e.code ?? 0, e.data));
     else w.resolve(m.result as never);
   }
 }

@@ -7,7 +7,7 @@ import { CallError, type Params } from "../rpc/connection";
 import { afterOpen, call, refreshSoon, sayError, sessionStore, status, toast, tryCall, w, whenOpen } from "./app";
 import { carry } from "./carry";
 import { noteAnswer } from "./inbox";
-import { go } from "./route";
+import { formatRoute, go, type Route } from "./route";
 import { oneLine } from "./safe";
 import { firstWords, live } from "./sessions";
 import type { Picture, Sending, SessionStore } from "./session";
@@ -177,13 +177,31 @@ export async function continueWith(c: FoldedConversation, cwd: string, from: str
   await startSession({ provider, ...(cwd ? { cwd } : {}) }, { text, contexts: [], images: [] });
 }
 
+/** Whether the agent offers to make its conversation shorter. */
+export function canCompact(c: FoldedConversation): boolean {
+  return (c.init?.slashCommands ?? []).includes("compact");
+}
+
+export function compact(session: string): void {
+  send(session, { text: "/compact", contexts: [], images: [] });
+}
+
+/** Copies the address of a message. */
+export async function copyLink(r: Route): Promise<void> {
+  await copyText(new URL(formatRoute(r), document.baseURI).href);
+}
+
 /** Saves a session in another format. */
 export async function exportSession(session: string, format: string): Promise<void> {
   const r = await tryCall("history.export", { session, format });
-  if (r === undefined) return;
+  if (r !== undefined) saveText(r.name, r.media_type, r.text);
+}
+
+/** Gives a text to the person as a file. */
+export function saveText(name: string, type: string, text: string): void {
   const a = document.createElement("a");
-  a.href = URL.createObjectURL(new Blob([r.text], { type: r.media_type }));
-  a.download = r.name;
+  a.href = URL.createObjectURL(new Blob([text], { type }));
+  a.download = name;
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
 }

@@ -2,7 +2,7 @@
 
 import type { FileChange, FoldedConversation, Item } from "../fold/conversation";
 import { get, str } from "../fold/json";
-import { ofTool } from "./diff";
+import { type FileDiff, fromPatch, hunksOf, ofTool } from "./diff";
 
 export interface Changed {
   path: string;
@@ -53,6 +53,30 @@ export function sessionFiles(c: FoldedConversation): Changed[] {
   return collect((c.threads[0]?.items ?? []).slice(-400), c);
 }
 
+/** The diffs that an agent has reported, of the session or of its last turn. At most 100. */
+export function reported(c: FoldedConversation, lastTurn: boolean): FileDiff[] {
+  const turns = lastTurn ? c.turns.slice(-1) : c.turns;
+  const changes = turns.flatMap((t) => t.changes ?? []);
+  if (changes.length > 0) return changes.slice(-100).map(diffOfChange);
+  const items = c.threads[0]?.items ?? [];
+  let from = 0;
+  if (lastTurn) {
+    from = items.length;
+    while (from > 0 && (from === items.length || items[from - 1]?.kind !== "result")) from--;
+  }
+  const diffs: FileDiff[] = [];
+  eachChange(items.slice(from).slice(-400), c, (type, input, result) => {
+    const diff = ofTool(type, input, result);
+    if (diff) diffs.push({ ...diff, path: diff.path || str(get(result, "filePath")) });
+  });
+  return diffs.slice(-100);
+}
+
+function diffOfChange(f: FileChange): FileDiff {
+  const diff = fromPatch(f.movedTo ?? f.path, f.hunks.length > 0 ? f.hunks : hunksOf(f.diff ?? ""));
+  return { ...diff, isNew: f.kind === "add" };
+}
+
 /** One entry for each file. */
 export function sum(all: readonly Changed[]): Changed[] {
   const files = new Map<string, Changed>();
@@ -65,23 +89,29 @@ export function sum(all: readonly Changed[]): Changed[] {
 
 function collect(items: readonly Item[], c: FoldedConversation): Changed[] {
   const files = new Map<string, Changed>();
-  const visit = (list: readonly Item[]) => {
-    for (const item of list) {
-      for (const b of item.message?.blocks ?? []) {
-        const t = b.tool;
-        if (!t) continue;
-        if (t.toolType === "CLAUDE_TASK" || t.toolType === "CLAUDE_AGENT") {
-          const inner = c.threads.find((th) => th.parentToolUseId === t.id);
-          if (inner) visit(inner.items);
-          continue;
-        }
-        if (t.status !== "success" || !/^CLAUDE_(EDIT|MULTI_EDIT|WRITE|NOTEBOOK_EDIT)$/.test(t.toolType)) continue;
-        add(files, t.toolType, t.input, t.toolUseResult);
-      }
-    }
-  };
-  visit(items);
+  eachChange(items, c, (type, input, result) => add(files, type, input, result));
   return [...files.values()];
+}
+
+/** Visits the tools that have changed a file, those of subagents too. */
+function eachChange(
+  items: readonly Item[],
+  c: FoldedConversation,
+  visit: (type: string, input: unknown, result: unknown) => void,
+): void {
+  for (const item of items) {
+    for (const b of item.message?.blocks ?? []) {
+      const t = b.tool;
+      if (!t) continue;
+      if (t.toolType === "CLAUDE_TASK" || t.toolType === "CLAUDE_AGENT") {
+        const inner = c.threads.find((th) => th.parentToolUseId === t.id);
+        if (inner) eachChange(inner.items, c, visit);
+        continue;
+      }
+      if (t.status !== "success" || !/^CLAUDE_(EDIT|MULTI_EDIT|WRITE|NOTEBOOK_EDIT)$/.test(t.toolType)) continue;
+      visit(t.toolType, t.input, t.toolUseResult);
+    }
+  }
 }
 
 function add(files: Map<string, Changed>, type: string, input: unknown, result: unknown): void {

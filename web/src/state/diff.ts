@@ -202,3 +202,25 @@ function merge(path: string, all: FileDiff[]): FileDiff {
     cut: all.some((d) => d.cut),
   };
 }
+
+/** The lines of both sides, row by row: those that replace each other stand side by side. */
+export function pairs(lines: readonly Line[]): [Line | undefined, Line | undefined][] {
+  const out: [Line | undefined, Line | undefined][] = [];
+  let i = 0;
+  while (i < lines.length) {
+    const l = lines[i];
+    if (l === undefined || l.sign === " ") {
+      out.push([l, l]);
+      i++;
+      continue;
+    }
+    let mid = i;
+    while (lines[mid]?.sign === "-") mid++;
+    let end = mid;
+    while (lines[end]?.sign === "+") end++;
+    for (let k = 0; k < Math.max(mid - i, end - mid); k++)
+      out.push([i + k < mid ? lines[i + k] : undefined, mid + k < end ? lines[mid + k] : undefined]);
+    i = end;
+  }
+  return out;
+}

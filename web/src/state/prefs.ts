@@ -4,6 +4,10 @@ import { effect, signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
 export type Lang = "en" | "zh";
+/** How close rows stand. */
+export type Density = "comfortable" | "compact";
+/** Changes side by side, where there is room, or below each other. */
+export type DiffView = "split" | "inline";
 
 function read(key: string): string | null {
   try {
@@ -31,6 +35,8 @@ function oneOf<T extends string>(value: string | null, all: readonly T[], other:
 
 export const theme = signal<Theme>(oneOf(read("theme"), ["system", "light", "dark"], "system"));
 export const lang = signal<Lang>(oneOf(read("lang"), ["en", "zh"], systemLang()));
+export const density = signal<Density>(oneOf(read("density"), ["comfortable", "compact"], "comfortable"));
+export const diffView = signal<DiffView>(oneOf(read("diff"), ["split", "inline"], "split"));
 export const sidebar = signal(read("sidebar") !== "off");
 export const panel = signal(read("panel") !== "off");
 /** Whether letters alone are keys. */
@@ -68,6 +74,11 @@ export function keepPrefs(root: HTMLElement): void {
     root.lang = lang.value === "zh" ? "zh-CN" : "en";
     write("lang", lang.value);
   });
+  effect(() => {
+    root.dataset["density"] = density.value;
+    write("density", density.value);
+  });
+  effect(() => write("diff", diffView.value));
   effect(() => write("sidebar", sidebar.value ? "on" : "off"));
   effect(() => write("panel", panel.value ? "on" : "off"));
   effect(() => write("letters", letters.value ? "on" : "off"));

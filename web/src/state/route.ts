@@ -6,13 +6,17 @@ export type Route =
   | { page: "new" }
   | { page: "inbox"; request?: string }
   | { page: "sessions" }
-  | { page: "session"; ids: string[] }
-  | { page: "history"; id: string };
+  | { page: "usage" }
+  | { page: "session"; ids: string[]; message?: string }
+  | { page: "changes"; id: string; turn?: string }
+  | { page: "history"; id: string; message?: string };
 
 /** The place that a hash names. What is not known is the page for a new session. */
 export function parseRoute(hash: string): Route {
-  const parts = hash
-    .replace(/^#\/?/, "")
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const asked = new URLSearchParams(query);
+  const message = asked.get("m");
+  const parts = path
     .split("/")
     .filter((p) => p !== "")
     .map(decode);
@@ -22,9 +26,16 @@ export function parseRoute(hash: string): Route {
     case "sessions":
       return { page: "sessions" };
     case "s":
-      return parts.length > 1 ? { page: "session", ids: [...new Set(parts.slice(1))].slice(0, 4) } : { page: "new" };
+      if (parts.length < 2) return { page: "new" };
+      return { page: "session", ids: [...new Set(parts.slice(1))].slice(0, 4), ...(message ? { message } : {}) };
+    case "c": {
+      const turn = asked.get("turn");
+      return parts[1] ? { page: "changes", id: parts[1], ...(turn ? { turn } : {}) } : { page: "sessions" };
+    }
+    case "usage":
+      return { page: "usage" };
     case "h":
-      return parts[1] ? { page: "history", id: parts[1] } : { page: "sessions" };
+      return parts[1] ? { page: "history", id: parts[1], ...(message ? { message } : {}) } : { page: "sessions" };
     default:
       return { page: "new" };
   }
@@ -38,6 +49,10 @@ function decode(part: string): string {
   }
 }
 
+function search(name: string, value: string | undefined): string {
+  return value ? `?${name}=${encodeURIComponent(value)}` : "";
+}
+
 export function formatRoute(r: Route): string {
   switch (r.page) {
     case "inbox":
@@ -45,9 +60,13 @@ export function formatRoute(r: Route): string {
     case "sessions":
       return "#/sessions";
     case "session":
-      return `#/s/${r.ids.map(encodeURIComponent).join("/")}`;
+      return `#/s/${r.ids.map(encodeURIComponent).join("/")}${search("m", r.message)}`;
+    case "changes":
+      return `#/c/${encodeURIComponent(r.id)}${search("turn", r.turn)}`;
+    case "usage":
+      return "#/usage";
     case "history":
-      return `#/h/${encodeURIComponent(r.id)}`;
+      return `#/h/${encodeURIComponent(r.id)}${search("m", r.message)}`;
     default:
       return "#/new";
   }

@@ -2,8 +2,9 @@
 // that a long answer is many rows and only those in view are drawn.
 
 import type { Block, FoldedConversation, Item, Message, Thread } from "../fold/conversation";
+import type { Event, Happened } from "./happened";
 
-export type RowKind = "user" | "text" | "thinking" | "tool" | "block" | "result" | "notice" | "pending";
+export type RowKind = "user" | "text" | "thinking" | "tool" | "block" | "result" | "notice" | "event" | "pending";
 
 export interface Row {
   key: string;
@@ -11,6 +12,8 @@ export interface Row {
   item: Item;
   message?: Message;
   block?: Block;
+  /** A notice or a retry. */
+  event?: Event;
   /** Whether a turn's line goes on below. */
   more: boolean;
 }
@@ -111,6 +114,8 @@ export class Rows {
   /** How many rows the last change left as they were. */
   same = 0;
 
+  constructor(private readonly happened?: Happened) {}
+
   get(): readonly Row[] {
     return this.list;
   }
@@ -143,13 +148,24 @@ export class Rows {
     for (let i = from; i < items.length; i++) {
       const item = items[i];
       this.starts.push(this.list.length);
+      this.events(i, i + 1);
       if (item !== undefined) rowsOfItem(item, i, this.list);
     }
+    this.events(items.length, Number.POSITIVE_INFINITY);
     this.count = items.length;
     if (rowFrom === 0) finish(this.list, 0);
     else finishTail(this.list, rowFrom);
   }
+
+  /** The notices and retries that came before these items. */
+  private events(from: number, to: number): void {
+    for (const event of this.happened?.between(from, to) ?? [])
+      this.list.push({ key: `event-${event.id}`, kind: "event", item: noItem, event, more: false });
+  }
 }
+
+/** What a row of an event stands for among the items: none of them. */
+const noItem: Item = { kind: "event" };
 
 /** Finish for the last rows: names repeat only near each other there. */
 function finishTail(rows: Row[], from: number): void {

@@ -6,6 +6,7 @@ import { decode, Fold, type FoldedConversation } from "../fold";
 import { get, str } from "../fold/json";
 import type { Envelope } from "../rpc/connection";
 import type { RpcMessage } from "../rpc/messages";
+import { Happened } from "./happened";
 import { Rows } from "./rows";
 import { Times } from "./times";
 
@@ -46,14 +47,25 @@ const nextFrame: Schedule = (f) => {
   else setTimeout(f, 100);
 };
 
+export function revertKey(turn: string, file: string, hunk: string): string {
+  return JSON.stringify([turn, file, hunk]);
+}
+
 export class SessionStore {
   /** Counts changes of what is shown. Whoever draws reads it. */
   readonly version = signal(0);
   /** Counts changes that are more than a delta. Whoever does not show text that streams reads this one. */
   readonly durable = signal(0);
+  /** Counts what the log says of the files of the session, and of remarks on them. */
+  readonly files = signal(0);
+  readonly reviews = signal(0);
+  /** What was taken back of a turn since the page follows: turn, file and hunk, "" for the whole file. */
+  readonly reverted = new Set<string>();
   readonly phase = signal<"loading" | "live" | "gone">("loading");
   readonly sending = signal<readonly Sending[]>([]);
-  readonly rows = new Rows();
+  /** Notices and retries at the place where they came. */
+  readonly happened = new Happened();
+  readonly rows = new Rows(this.happened);
   readonly times = new Times();
   fold = new Fold();
   cursor: Cursor | undefined;
@@ -94,7 +106,12 @@ export class SessionStore {
     this.fold = new Fold((snapshot ?? undefined) as FoldedConversation | undefined);
     this.cursor = { ...cursor };
     this.deltaOnly = false;
+    this.happened.reset(this.fold.conversation);
     this.changed();
+    batch(() => {
+      this.files.value++;
+      this.reviews.value++;
+    });
   }
 
   /** Takes an envelope. What it changes is seen with the next frame. */
@@ -168,6 +185,14 @@ export class SessionStore {
       this.answers.set(msg.request_id, { by: msg.by ?? "", behavior: msg.action });
     }
     this.fold.apply(msg);
+    this.happened.note(msg, this.fold.conversation);
+    if (msg.type !== "session_info") return;
+    const files = get(msg, "workspace");
+    if (str(get(files, "event")) === "reverted")
+      this.reverted.add(revertKey(str(get(files, "turn_id")), str(get(files, "file")), str(get(files, "hunk"))));
+    // The beginning of a turn has changed nothing yet.
+    if (files !== undefined && str(get(files, "event")) !== "turn_started") this.files.value++;
+    if (get(msg, "review") !== undefined) this.reviews.value++;
   }
 
   private changed(): void {

@@ -61,3 +61,23 @@ export function isToday(ts: string | undefined, now: number): boolean {
   const t = ts ? Date.parse(ts) : Number.NaN;
   return !Number.isNaN(t) && new Date(t).toDateString() === new Date(now).toDateString();
 }
+
+/** The time of the day. */
+export function clockTime(t: number, lang: string): string {
+  return new Date(t).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit", hour12: false });
+}
+
+/** A day and a time; the time alone where it is today. */
+export function dateTime(ts: string, lang: string): string {
+  const t = Date.parse(ts);
+  if (Number.isNaN(t)) return "";
+  if (isToday(ts, Date.now())) return clockTime(t, lang);
+  return `${new Date(t).toLocaleDateString(lang, { day: "numeric", month: "short" })} ${clockTime(t, lang)}`;
+}
+
+/** A day that is named as in 2026-11-15, shortly. */
+export function shortDate(day: string, lang: string): string {
+  const [y, m, d] = day.split("-").map(Number);
+  if (y === undefined || m === undefined || d === undefined || Number.isNaN(y + m + d)) return day;
+  return new Date(y, m - 1, d).toLocaleDateString(lang, { day: "numeric", month: "short" });
+}

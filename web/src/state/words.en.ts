@@ -1,9 +1,12 @@
 // English. Fact first, then the next step; buttons name the effect.
 
+import { workEn } from "./words.work.en";
+
 const n = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 type Table = Readonly<Record<string, string>>;
 
 export const en = {
+  ...workEn,
   // Figures
   sec: "s",
   min: "min",
@@ -516,6 +519,8 @@ export const en = {
         ["?", "This help"],
         ["G I", "Inbox"],
         ["G S", "Sessions"],
+        ["G U", "Usage"],
+        ["G C", "Changes of the session"],
         ["[", "Sidebar"],
         ["]", "Panel"],
         ["/", "To the input"],
@@ -545,6 +550,14 @@ export const en = {
         ["↵", "Approve, ask before edits"],
         ["E", "Approve, accept edits"],
         ["K", "Keep planning"],
+      ],
+    ],
+    [
+      "Changes",
+      [
+        ["N P", "Next, previous hunk"],
+        ["C", "Comment on the hunk"],
+        ["R", "Revert the hunk"],
       ],
     ],
     [

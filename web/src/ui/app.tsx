@@ -5,6 +5,7 @@ import { panel, sidebar } from "../state/prefs";
 import { route } from "../state/route";
 import { status, w } from "../state/app";
 import { refreshProviders } from "../state/providers";
+import { ChangesPage } from "./changes/page";
 import { Banner, drawer, TabBar } from "./frame";
 import { HistoryPage } from "./history";
 import { InboxPage } from "./inbox";
@@ -14,6 +15,7 @@ import { SessionPage } from "./session";
 import { SessionsPage } from "./sessions";
 import { Sidebar } from "./sidebar";
 import { SignIn } from "./signin";
+import { UsagePage } from "./usage/page";
 
 export function App() {
   const r = route.value;
@@ -34,7 +36,7 @@ export function App() {
         {w.value.skipLink}
       </a>
       <div
-        class={`app${sidebar.value ? "" : " railed"}${r.page === "session" && r.ids.length === 1 && panel.value ? " three" : ""}`}
+        class={`app${sidebar.value && r.page !== "changes" ? "" : " railed"}${r.page === "session" && r.ids.length === 1 && panel.value ? " three" : ""}`}
       >
         <Sidebar />
         {drawer.value && (
@@ -65,8 +67,12 @@ function Page() {
       return <SessionsPage />;
     case "session":
       return <SessionPage ids={r.ids} />;
+    case "usage":
+      return <UsagePage />;
+    case "changes":
+      return <ChangesPage key={r.id} id={r.id} turn={r.turn} />;
     case "history":
-      return <HistoryPage id={r.id} />;
+      return <HistoryPage id={r.id} message={r.message} />;
     default:
       return <NewPage />;
   }

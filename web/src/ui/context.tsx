@@ -1,10 +1,13 @@
 // How full the context is, and what the session has used.
 
+import { canCompact, compact } from "../state/actions";
 import { w } from "../state/app";
 import { contextShare } from "../state/plan";
+import { isBusy } from "../state/phase";
 import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
 import { money, tokens } from "../state/time";
+import { Button } from "./button";
 import { Ring } from "./ring";
 import { Section } from "./section";
 
@@ -24,6 +27,19 @@ export function Context({ store }: { store: SessionStore }) {
             <div class="big">{Math.round(share * 100)}%</div>
             <div class="two">{t.ofTokens(tokens(u?.contextTokens ?? 0), tokens(u?.contextWindow ?? 0))}</div>
           </div>
+        </div>
+      )}
+      {canCompact(c) && (
+        <div class="pad acts">
+          <Button
+            small
+            icon="archive"
+            disabled={isBusy(c)}
+            title={isBusy(c) ? t.changes_.waitForTurn : t.compactNote}
+            onClick={() => compact(store.id)}
+          >
+            {t.compact}
+          </Button>
         </div>
       )}
       <dl class="pad kv">

@@ -48,8 +48,8 @@ export function DiffTable({ diff, all = false }: { diff: FileDiff; all?: boolean
   );
 }
 
-const rowClass = { "+": "add", "-": "del", " ": "ctx" } as const;
-const signs = { "+": "+", "-": "−", " ": "" } as const;
+export const rowClass = { "+": "add", "-": "del", " ": "ctx" } as const;
+export const signs = { "+": "+", "-": "−", " ": "" } as const;
 
 function DiffLine({ line }: { line: Line }) {
   return (
@@ -64,7 +64,7 @@ function DiffLine({ line }: { line: Line }) {
   );
 }
 
-function Marked({ line }: { line: Line }) {
+export function Marked({ line }: { line: Line }) {
   if (!line.marks) return <>{plain(line.text)}</>;
   const out = [];
   let at = 0;

@@ -3,7 +3,8 @@
 import { status, w } from "../state/app";
 import { lang, theme } from "../state/prefs";
 import { IconButton } from "./button";
-import { help, settingsOpen } from "./overlays";
+import { help } from "./overlays";
+import { settingsOpen } from "./settings";
 
 const nextTheme = { system: "light", light: "dark", dark: "system" } as const;
 

@@ -29,11 +29,12 @@ export function MenuButton() {
 export function TabBar() {
   const t = w.value;
   const page = route.value.page;
-  if (page === "session" || page === "history") return null;
+  if (page === "session" || page === "history" || page === "changes") return null;
   const tabs = [
     ["new", "plus", t.newShort],
     ["inbox", "inbox", t.inbox],
     ["sessions", "menu", t.sessions],
+    ["usage", "usage", t.usage_.title],
   ] as const;
   return (
     <nav class="tabbar" aria-label={t.pages}>

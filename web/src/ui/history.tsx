@@ -40,7 +40,7 @@ function firstUuid(c: FoldedConversation): string | undefined {
   return undefined;
 }
 
-export function HistoryPage({ id }: { id: string }) {
+export function HistoryPage({ id, message }: { id: string; message?: string | undefined }) {
   const store = useRef(new SessionStore(id));
   const [more, setMore] = useState(false);
   const [error, setError] = useState("");
@@ -113,7 +113,7 @@ export function HistoryPage({ id }: { id: string }) {
           <p>{error}</p>
         </div>
       ) : ready ? (
-        <Thread key={id} store={store.current} older={older} />
+        <Thread key={id} store={store.current} older={older} target={message} />
       ) : (
         <Skeleton />
       )}

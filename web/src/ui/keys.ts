@@ -29,10 +29,7 @@ export function watchKeys(): void {
 function press(key: string): boolean {
   const g = Date.now() - afterG < 1500;
   afterG = 0;
-  if (g && (key === "i" || key === "s")) {
-    go({ page: key === "i" ? "inbox" : "sessions" });
-    return true;
-  }
+  if (g && jump(key)) return true;
   switch (key) {
     case "g":
       afterG = Date.now();
@@ -60,6 +57,17 @@ function press(key: string): boolean {
     default:
       return false;
   }
+}
+
+/** The pages that G leads to. */
+function jump(key: string): boolean {
+  const r = route.peek();
+  if (key === "i") go({ page: "inbox" });
+  else if (key === "s") go({ page: "sessions" });
+  else if (key === "u") go({ page: "usage" });
+  else if (key === "c" && r.page === "session" && r.ids[0]) go({ page: "changes", id: r.ids[0] });
+  else return false;
+  return true;
 }
 
 /** The next request, or the next row of a list. */

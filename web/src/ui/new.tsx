@@ -19,6 +19,7 @@ import { InputBox } from "./composer/input";
 import { draft, restore } from "../state/drafts";
 import { MenuButton } from "./frame";
 import { Icon, type IconName } from "./icon";
+import { makeTree, type Tree, Worktree } from "./worktree";
 
 const tries: readonly { icon: IconName; key: "permission" | "change" | "question" }[] = [
   { icon: "lock", key: "permission" },
@@ -34,11 +35,21 @@ export function NewPage() {
   const chosen = nextProvider();
   const modes = modeOptions(mode, chosen ? capabilitiesOfAgent(chosen.name) : undefined);
   const directory = cwd || (dirs[0] ?? "");
+  const [tree, setTree] = useState<Tree>();
+  const [making, setMaking] = useState(false);
   const start = async (d: Draft) => {
+    let place: { cwd?: string; workspace_id?: string } = directory ? { cwd: directory } : {};
+    if (tree) {
+      setMaking(true);
+      const made = await makeTree(directory, tree);
+      setMaking(false);
+      if (made === undefined) return restore(draft("new"), d);
+      place = { workspace_id: made };
+    }
     const id = await startSession(
       {
         ...(chosen ? { provider: chosen.name } : {}),
-        ...(directory ? { cwd: directory } : {}),
+        ...place,
         ...(mode !== "default" && modes.some((m) => m.value === mode) ? { permission_mode: mode } : {}),
       },
       d,
@@ -78,6 +89,7 @@ export function NewPage() {
               </>
             }
           />
+          {directory !== "" && <Worktree tree={tree} set={setTree} making={making} />}
           {simulated && (
             <div class="try">
               {tries.map((x) => (

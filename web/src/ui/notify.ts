@@ -4,7 +4,7 @@ import { effect } from "@preact/signals";
 import { status, w } from "../state/app";
 import { fresh, inbox, promptKey, windowTitle } from "../state/inbox";
 import { notify } from "../state/prefs";
-import { go, route } from "../state/route";
+import { go, type Route, route } from "../state/route";
 import { live } from "../state/sessions";
 import { promptTitle } from "../state/tools";
 import { toast } from "../state/app";
@@ -43,14 +43,25 @@ export function watchInbox(): void {
   });
   effect(() => {
     const r = route.value;
-    const title =
-      r.page === "session"
-        ? (live.value.find((s) => s.session_id === r.ids[0])?.title ?? "")
-        : r.page === "inbox"
-          ? w.value.inbox
-          : r.page === "sessions"
-            ? w.value.sessions
-            : "";
-    document.title = windowTitle(inbox.value.length, title);
+    document.title = windowTitle(inbox.value.length, pageTitle(r));
   });
+}
+
+function pageTitle(r: Route): string {
+  const t = w.value;
+  const named = (id: string | undefined) => live.value.find((s) => s.session_id === id)?.title ?? "";
+  switch (r.page) {
+    case "session":
+      return named(r.ids[0]);
+    case "changes":
+      return [t.changes, named(r.id)].filter((x) => x !== "").join(" · ");
+    case "inbox":
+      return t.inbox;
+    case "sessions":
+      return t.sessions;
+    case "usage":
+      return t.usage_.title;
+    default:
+      return "";
+  }
 }

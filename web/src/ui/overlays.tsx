@@ -1,17 +1,17 @@
 // What lies over the page when it is asked for: search, help, settings, toasts.
 
 import { signal } from "@preact/signals";
-import { dismiss, hello, toasts, w } from "../state/app";
-import { lang, letters, notify, theme } from "../state/prefs";
-import { Button, Hint, IconButton } from "./button";
+import { dismiss, toasts, w } from "../state/app";
+import { letters } from "../state/prefs";
+import { Button, IconButton } from "./button";
 import { Dialog, Dialogs } from "./dialog";
 import { Icon } from "./icon";
-import { askToNotify } from "./notify";
+import { Inspector, inspected } from "./inspector";
 import { Palette } from "./palette";
+import { Settings, settingsOpen } from "./settings";
 
 export const palette = signal(false);
 export const help = signal(false);
-export const settingsOpen = signal(false);
 
 export function Overlays() {
   return (
@@ -25,6 +25,7 @@ export function Overlays() {
       )}
       {help.value && <Help />}
       {settingsOpen.value && <Settings />}
+      {inspected.value && <Inspector of={inspected.value} />}
       <Dialogs />
       <Toasts />
     </>
@@ -102,87 +103,5 @@ function Keys({ of }: { of: string }) {
         <kbd key={i}>{k}</kbd>
       ))}
     </span>
-  );
-}
-
-function Settings() {
-  const t = w.value;
-  const close = () => {
-    settingsOpen.value = false;
-  };
-  const seg = <T extends string>(
-    value: T,
-    all: readonly (readonly [T, string])[],
-    set: (v: T) => void,
-    label: string,
-  ) => (
-    <span class="seg" role="group" aria-label={label}>
-      {all.map(([v, name]) => (
-        <button key={v} type="button" aria-pressed={v === value} onClick={() => set(v)}>
-          {name}
-        </button>
-      ))}
-    </span>
-  );
-  return (
-    <Dialog title={t.settings} close={close}>
-      <dl class="dlg-b rows">
-        <dt>{t.theme}</dt>
-        <dd>
-          {seg(
-            theme.value,
-            [
-              ["system", t.themes.system],
-              ["light", t.themes.light],
-              ["dark", t.themes.dark],
-            ],
-            (v) => {
-              theme.value = v;
-            },
-            t.theme,
-          )}
-        </dd>
-        <dt>{t.language}</dt>
-        <dd>
-          {seg(
-            lang.value,
-            [
-              ["en", "English"],
-              ["zh", "中文"],
-            ],
-            (v) => {
-              lang.value = v;
-            },
-            t.language,
-          )}
-        </dd>
-        <dt>{t.notifications}</dt>
-        <dd>
-          <Button small icon="bell" onClick={() => void askToNotify()}>
-            {notify.value ? t.notifyOn : t.notifyMe}
-          </Button>
-        </dd>
-        <dt>{t.letterKeys}</dt>
-        <dd>
-          <input
-            type="checkbox"
-            aria-label={t.letterKeys}
-            checked={letters.value}
-            onChange={(e) => {
-              letters.value = e.currentTarget.checked;
-            }}
-          />
-        </dd>
-        <dt>{t.server}</dt>
-        <dd>
-          {hello.value
-            ? `${hello.value.name} ${hello.value.version} · ${t.roles[hello.value.role] ?? hello.value.role}`
-            : "–"}
-        </dd>
-      </dl>
-      <p class="dlg-b dim">
-        {t.helpHint} <Hint of="?" />
-      </p>
-    </Dialog>
   );
 }

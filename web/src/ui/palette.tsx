@@ -1,16 +1,21 @@
 // Search or jump: sessions, pages and actions by their names.
 
 import { useState } from "preact/hooks";
-import { w } from "../state/app";
+import { canCompact, compact, interrupt } from "../state/actions";
+import { sessionStore, w } from "../state/app";
 import { fitting } from "../state/drafts";
-import { lang, panel, sidebar, theme } from "../state/prefs";
-import { go } from "../state/route";
+import { isBusy } from "../state/phase";
+import { density, diffView, lang, sidebar, theme } from "../state/prefs";
+import { go, route } from "../state/route";
 import { plain } from "../state/safe";
 import { liveEntries, pastEntries } from "../state/sessions";
 import { Dialog } from "./dialog";
 import { entryHref } from "./sidebar";
 import { Icon, type IconName } from "./icon";
-import { help, settingsOpen } from "./overlays";
+import { help } from "./overlays";
+import { togglePanel } from "./panel";
+import { actionsOf } from "./sessionmenu";
+import { settingsOpen } from "./settings";
 
 interface Target {
   icon: IconName;
@@ -28,6 +33,8 @@ function targets(): Target[] {
     { icon: "plus", name: t.newSession, note: "C", run: () => go({ page: "new" }) },
     { icon: "inbox", name: t.inbox, note: "G I", run: () => go({ page: "inbox" }) },
     { icon: "menu", name: t.sessions, note: "G S", run: () => go({ page: "sessions" }) },
+    { icon: "usage", name: t.usage_.title, note: "G U", run: () => go({ page: "usage" }) },
+    ...ofSession(),
     ...[...liveEntries.value, ...pastEntries.value].map(
       (e): Target => ({
         icon: e.live ? "logo" : "clock",
@@ -55,7 +62,23 @@ function targets(): Target[] {
       },
     },
     { icon: "panelLeft", name: t.sidebar, note: "[", run: flip(sidebar) },
-    { icon: "panelRight", name: t.panel, note: "]", run: flip(panel) },
+    { icon: "panelRight", name: t.panel, note: "]", run: () => togglePanel() },
+    {
+      icon: "menu",
+      name: `${t.density}: ${t.densities[density.value === "compact" ? "comfortable" : "compact"]}`,
+      note: "",
+      run: () => {
+        density.value = density.peek() === "compact" ? "comfortable" : "compact";
+      },
+    },
+    {
+      icon: "split",
+      name: `${t.changes}: ${diffView.value === "split" ? t.changes_.inline : t.changes_.split}`,
+      note: "",
+      run: () => {
+        diffView.value = diffView.peek() === "split" ? "inline" : "split";
+      },
+    },
     {
       icon: "theme",
       name: t.theme,
@@ -72,6 +95,32 @@ function targets(): Target[] {
         lang.value = lang.peek() === "zh" ? "en" : "zh";
       },
     },
+  ];
+}
+
+/** What can be done with the session that is shown. */
+function ofSession(): Target[] {
+  const r = route.value;
+  const id = r.page === "session" ? r.ids[0] : r.page === "changes" ? r.id : undefined;
+  if (id === undefined) return [];
+  const t = w.value;
+  const store = sessionStore(id);
+  const c = store.settled;
+  return [
+    { icon: "logo", name: t.toSession, note: "", run: () => go({ page: "session", ids: [id] }) },
+    { icon: "diff", name: t.changes, note: "G C", run: () => go({ page: "changes", id }) },
+    {
+      icon: "diff",
+      name: `${t.changes}: ${t.changes_.lastTurn}`,
+      note: "",
+      run: () => go({ page: "changes", id, turn: "last" }),
+    },
+    ...(isBusy(c)
+      ? [{ icon: "square" as const, name: t.stopTurn, note: "Esc", run: () => void interrupt(id) }]
+      : canCompact(c)
+        ? [{ icon: "archive" as const, name: t.compact, note: "", run: () => compact(id) }]
+        : []),
+    ...actionsOf(store).map((i) => ({ icon: i.icon, name: i.label, note: "", run: i.run })),
   ];
 }
 

@@ -1,19 +1,27 @@
-// Beside a conversation: the plan, what changed, what runs in the background, the context.
+// Beside a conversation: the plan, what changed, what runs in the background, MCP servers,
+// the context and what it costs.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tryCall, w } from "../state/app";
 import { type Changed, sessionFiles, sum, ofChange } from "../state/changes";
+import type { WorkspaceFile } from "../rpc/service";
 import { planDone, planSteps } from "../state/plan";
 import { panel } from "../state/prefs";
 import { plain } from "../state/safe";
+import { formatRoute } from "../state/route";
 import type { SessionStore } from "../state/session";
+import { isDiff } from "../state/workspace";
 import { basename, shortPath } from "../state/tools";
 import { IconButton } from "./button";
 import { Context } from "./context";
+import { useDiff } from "./changes/use";
 import { Counts } from "./diff";
 import { Icon } from "./icon";
+import { McpServers } from "./mcp";
 import { Steps } from "./plan";
 import { Section } from "./section";
+import { Seg } from "./seg";
+import { SessionUsage } from "./usage/session";
 import { narrow, overlay } from "./viewport";
 
 /** Shows or hides the panel, in the way that the width has. */
@@ -21,6 +29,16 @@ export function togglePanel(show?: boolean): void {
   const s = narrow.peek() ? overlay : panel;
   s.value = show ?? !s.peek();
 }
+
+/** The parts of the panel, from above. Another one is added here. */
+const parts: readonly ((p: { store: SessionStore }) => preact.VNode | null)[] = [
+  Plan,
+  Changes,
+  Background,
+  McpServers,
+  Context,
+  SessionUsage,
+];
 
 export function Panel({ store, over }: { store: SessionStore; over: boolean }) {
   void store.durable.value;
@@ -53,10 +71,9 @@ export function Panel({ store, over }: { store: SessionStore; over: boolean }) {
         />
       </header>
       <div class="panel-in" tabIndex={0} role="group" aria-label={t.thisSession}>
-        <Plan store={store} />
-        <Changes store={store} />
-        <Background store={store} />
-        <Context store={store} />
+        {parts.map((Part, i) => (
+          <Part key={i} store={store} />
+        ))}
       </div>
     </aside>
   );
@@ -81,20 +98,24 @@ function Plan({ store }: { store: SessionStore }) {
 function Changes({ store }: { store: SessionStore }) {
   const [turn, setTurn] = useState(false);
   const c = store.settled;
-  const last = c.turns[c.turns.length - 1];
-  const files: Changed[] = turn && last ? sum((last.changes ?? []).map(ofChange)) : sessionFiles(c);
+  const { diff } = useDiff(store, {});
   const t = w.value;
+  const last = c.turns[c.turns.length - 1];
+  // Git knows all of it; without git there is what the agent reports.
+  const git = !turn && isDiff(diff) ? diff.files.map(ofFile) : undefined;
+  const files: Changed[] = git ?? (turn && last ? sum((last.changes ?? []).map(ofChange)) : sessionFiles(c));
   const total = files.reduce((n, f) => ({ added: n.added + f.added, removed: n.removed + f.removed }), {
     added: 0,
     removed: 0,
   });
+  const href = formatRoute({ page: "changes", id: store.id, ...(turn ? { turn: "last" } : {}) });
   return (
     <Section title={t.changes} meta={files.length > 0 && <Counts diff={total} />}>
       {files.length === 0 ? (
         <p class="pad dim">{t.noChanges}</p>
       ) : (
-        files.map((f) => (
-          <div class="frow" key={f.path} title={plain(f.path)}>
+        files.slice(0, 50).map((f) => (
+          <a class="frow go" key={f.path} title={plain(f.path)} href={href}>
             <Icon name={f.isNew ? "plus" : "pencil"} />
             <span class="cut">
               <span class="dim">{plain(folder(shortPath(f.path, c.cwd)))}</span>
@@ -104,23 +125,31 @@ function Changes({ store }: { store: SessionStore }) {
               {f.isNew && <span class="chip acc">{t.isNew}</span>}
               <Counts diff={f} />
             </span>
-          </div>
+          </a>
         ))
       )}
-      {c.turns.length > 1 && (
-        <div class="pad seg-row">
-          <span class="seg" role="group">
-            <button type="button" aria-pressed={turn} onClick={() => setTurn(true)}>
-              {t.thisTurn}
-            </button>
-            <button type="button" aria-pressed={!turn} onClick={() => setTurn(false)}>
-              {t.session}
-            </button>
-          </span>
-        </div>
-      )}
+      <div class="pad seg-row acts">
+        {c.turns.length > 1 && (
+          <Seg
+            label={t.changes_.which}
+            value={turn ? "turn" : "session"}
+            options={[
+              ["turn", t.thisTurn],
+              ["session", t.session],
+            ]}
+            set={(v) => setTurn(v === "turn")}
+          />
+        )}
+        <a class="btn sm" href={href}>
+          {t.changes_.open}
+        </a>
+      </div>
     </Section>
   );
+}
+
+function ofFile(f: WorkspaceFile): Changed {
+  return { path: f.path, added: f.added, removed: f.removed, isNew: f.kind === "add" };
 }
 
 function folder(path: string): string {

@@ -3,6 +3,8 @@
 import type { Item } from "../fold/conversation";
 import { w } from "../state/app";
 import { turnFiles } from "../state/changes";
+import { isPerson } from "../state/rows";
+import { formatRoute } from "../state/route";
 import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
 import { duration } from "../state/time";
@@ -10,6 +12,17 @@ import { basename, shortPath } from "../state/tools";
 import { Counts } from "./diff";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown";
+
+/** The prompt that a turn began with, by which the server names the turn. */
+function promptOf(store: SessionStore, result: Item): string {
+  const items = store.settled.threads[0]?.items ?? [];
+  let found = "";
+  for (let i = items.lastIndexOf(result) - 1; i >= 0 && items[i]?.kind !== "result"; i--) {
+    const m = items[i]?.message;
+    if (m && isPerson(m) && m.uuid) found = m.uuid;
+  }
+  return found;
+}
 
 export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
   const r = item.result;
@@ -40,6 +53,14 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
             </span>
           ))}
           {files.length > 6 && <span class="dim">+{files.length - 6}</span>}
+          {!store.past && (
+            <a
+              class="linkish"
+              href={formatRoute({ page: "changes", id: store.id, turn: promptOf(store, item) || "last" })}
+            >
+              {t.changes_.ofTurnLink}
+            </a>
+          )}
         </div>
       )}
       <div class="turn-foot">

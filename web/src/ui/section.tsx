@@ -7,13 +7,18 @@ export function Section({
   title,
   meta,
   children,
+  folded = false,
+  onOpen,
 }: {
   title: string;
   meta?: ComponentChildren;
   children: ComponentChildren;
+  /** Whether it is closed at first. */
+  folded?: boolean;
+  onOpen?: (open: boolean) => void;
 }) {
   return (
-    <details class="sec" open>
+    <details class="sec" open={!folded} onToggle={(e) => onOpen?.(e.currentTarget.open)}>
       <summary>
         <span>{title}</span>
         <span class="meta">{meta}</span>

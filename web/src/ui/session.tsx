@@ -5,7 +5,7 @@ import { keep } from "../state/actions";
 import { follow, sessionStore, w } from "../state/app";
 import { contextShare } from "../state/plan";
 import { markSeen, panel } from "../state/prefs";
-import { go, route } from "../state/route";
+import { formatRoute, go, route } from "../state/route";
 import { oneLine, plain } from "../state/safe";
 import { dotOf, live } from "../state/sessions";
 import type { SessionStore } from "../state/session";
@@ -14,6 +14,7 @@ import { Announcer } from "./announce";
 import { IconButton } from "./button";
 import { Dock } from "./dock";
 import { MenuButton } from "./frame";
+import { Icon } from "./icon";
 import { Panel, togglePanel } from "./panel";
 import { PlanStrip } from "./plan";
 import { Ring } from "./ring";
@@ -39,6 +40,7 @@ function SessionView({ id, several, ids }: { id: string; several: boolean; ids: 
   useEffect(() => follow(id), [id]);
   useEffect(() => keep(store), [store]);
   const phase = store.phase.value;
+  const target = route.value.page === "session" ? route.value.message : undefined;
   const over = narrow.value;
   const showPanel = !several && (over ? overlay.value : panel.value);
   return (
@@ -46,7 +48,7 @@ function SessionView({ id, several, ids }: { id: string; several: boolean; ids: 
       <main class="centre" id={several ? undefined : "main"} aria-label={several ? titleOf(store) : undefined}>
         <Bar store={store} several={several} close={() => go({ page: "session", ids: ids.filter((x) => x !== id) })} />
         <PlanStrip store={store} />
-        {phase === "gone" ? <Gone /> : <Thread store={store} />}
+        {phase === "gone" ? <Gone /> : <Thread store={store} target={several ? undefined : target} />}
         {phase === "loading" && <Skeleton />}
         {phase !== "gone" && <Dock store={store} />}
         <Announcer store={store} />
@@ -98,6 +100,16 @@ function Bar({ store, several, close }: { store: SessionStore; several: boolean;
         )}
         {viewers > 1 && <span class="chip no-p">{t.here(viewers)}</span>}
       </span>
+      {!several && (
+        <a
+          class="ibtn"
+          href={formatRoute({ page: "changes", id: store.id })}
+          aria-label={t.changes_.open}
+          title={t.changes_.open}
+        >
+          <Icon name="diff" />
+        </a>
+      )}
       {!several && <IconButton icon="share" class="no-p" label={t.share} onClick={() => void shareSession(store.id)} />}
       <SessionMenu store={store} />
       {several ? (

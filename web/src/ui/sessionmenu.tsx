@@ -11,6 +11,7 @@ import type { SessionStore } from "../state/session";
 import { IconButton } from "./button";
 import { ask, confirm } from "./dialog";
 import { Icon, type IconName } from "./icon";
+import { inspected } from "./inspector";
 import { togglePanel } from "./panel";
 import { narrow } from "./viewport";
 
@@ -22,7 +23,15 @@ export interface MenuItem {
 }
 
 /** A button that opens a list of actions. */
-export function ActionMenu({ items, label }: { items: readonly MenuItem[]; label: string }) {
+export function ActionMenu({
+  items,
+  label,
+  small = false,
+}: {
+  items: readonly MenuItem[];
+  label: string;
+  small?: boolean;
+}) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -46,7 +55,7 @@ export function ActionMenu({ items, label }: { items: readonly MenuItem[]; label
   };
   return (
     <div class="pop" ref={box} onKeyDown={open ? onKey : undefined}>
-      <IconButton icon="more" label={label} expanded={open} onClick={() => setOpen(!open)} />
+      <IconButton icon="more" small={small} label={label} expanded={open} onClick={() => setOpen(!open)} />
       {open && (
         <div class="popmenu" role="menu">
           {items.map((i) => (
@@ -116,6 +125,11 @@ export function besides(id: string): void {
 }
 
 export function SessionMenu({ store }: { store: SessionStore }) {
+  return <ActionMenu items={actionsOf(store)} label={w.value.more} />;
+}
+
+/** What can be done with a session. Another action is added here; the palette has them too. */
+export function actionsOf(store: SessionStore): MenuItem[] {
   const t = w.value;
   void store.durable.value;
   const c = store.settled;
@@ -132,8 +146,9 @@ export function SessionMenu({ store }: { store: SessionStore }) {
   };
   const others = providers.value.filter((p) => p.available && p.name !== mine);
   const canFork = capabilitiesOf(store.id)?.can_fork !== false;
-  const items: MenuItem[] = [
+  return [
     ...(narrow.value ? [{ icon: "panelRight" as const, label: t.thisSession, run: () => togglePanel(true) }] : []),
+    { icon: "diff", label: t.changes_.open, run: () => go({ page: "changes", id: store.id }) },
     { icon: "pencil", label: t.rename, run: () => void renameSession(store.id, true, c.title ?? "") },
     { icon: "tag", label: t.tag, run: () => void tagSession(disk) },
     ...(canFork ? [{ icon: "fork" as const, label: t.fork, run: () => void fork(store.id) }] : []),
@@ -148,11 +163,17 @@ export function SessionMenu({ store }: { store: SessionStore }) {
     { icon: "download", label: t.exportHtml, run: () => void exportSession(disk, "html") },
     { icon: "download", label: t.exportJson, run: () => void exportSession(disk, "json") },
     {
+      icon: "code",
+      label: t.log.openAll,
+      run: () => {
+        inspected.value = { store };
+      },
+    },
+    {
       icon: "archive",
       label: c.archived ? t.unarchive : t.archive,
       run: () => void archiveSession(store.id, c.archived === true),
     },
     { icon: "square", label: t.endDo, run: () => void end(), danger: true },
   ];
-  return <ActionMenu items={items} label={t.more} />;
 }

@@ -17,7 +17,8 @@ import { StateDot } from "./small";
 
 export function Sidebar() {
   const t = w.value;
-  const rail = !sidebar.value;
+  // Changes need the width: they begin with the rail.
+  const rail = !sidebar.value || route.value.page === "changes";
   useEffect(() => {
     void route.value;
     drawer.value = false;
@@ -69,6 +70,7 @@ export function Sidebar() {
       <div class="navs">
         <NavLink page="inbox" icon="inbox" label={t.inbox} count={waiting.value} />
         <NavLink page="sessions" icon="menu" label={t.sessions} />
+        <NavLink page="usage" icon="usage" label={t.usage_.title} />
       </div>
       <SessionList />
       <Foot />
@@ -82,7 +84,7 @@ function NavLink({
   label,
   count,
 }: {
-  page: "inbox" | "sessions";
+  page: "inbox" | "sessions" | "usage";
   icon: IconName;
   label: string;
   count?: number;
@@ -144,7 +146,8 @@ export function entryHref(e: Entry): string {
 function SessionRow({ e }: { e: Entry }) {
   const t = w.value;
   const r = route.value;
-  const current = (r.page === "session" && r.ids.includes(e.id)) || (r.page === "history" && r.id === e.id);
+  const current =
+    (r.page === "session" && r.ids.includes(e.id)) || ((r.page === "history" || r.page === "changes") && r.id === e.id);
   return (
     <a
       class={`srow${e.unread && !current ? " unread" : ""}`}

@@ -5,14 +5,17 @@ import { useState } from "preact/hooks";
 import type { Block, Item, Message } from "../fold/conversation";
 import { get, list, str } from "../fold/json";
 import { w } from "../state/app";
+import type { Event } from "../state/happened";
+import { lang } from "../state/prefs";
 import { isStop, type Row } from "../state/rows";
-import { plain } from "../state/safe";
+import { oneLine, plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
-import { duration } from "../state/time";
+import { dateTime, duration } from "../state/time";
 import { inputOf, titleOf } from "../state/tools";
 import { InlineRequest } from "./ask/inline";
 import { Icon, type IconName } from "./icon";
 import { Markdown } from "./markdown";
+import { MessageMenu } from "./messagemenu";
 import { TurnFoot } from "./result";
 import { Tool } from "./tool/card";
 import { Pictures, Raw } from "./tool/output";
@@ -23,13 +26,18 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
   if (row.kind !== "text" && row.kind !== "user") void store.version.value;
   switch (row.kind) {
     case "user":
-      return row.message ? <UserMessage message={row.message} store={store} /> : null;
+      return row.message ? <UserMessage message={row.message} store={store} at={row.key} /> : null;
     case "result":
       return <TurnFoot item={row.item} store={store} />;
     case "text":
       return (
         <Frame more={row.more} say>
           {row.block && <Markdown text={row.block.text ?? ""} streaming={row.block.state === "streaming"} />}
+          {row.message && !nested && row.block?.state !== "streaming" && (
+            <div class="s-acts">
+              <MessageMenu message={row.message} store={store} at={row.key} />
+            </div>
+          )}
         </Frame>
       );
     case "thinking":
@@ -42,9 +50,42 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
           {row.block && <OtherBlock block={row.block} />}
         </Frame>
       );
+    case "event":
+      return row.event ? <EventStep event={row.event} more={row.more} /> : null;
     default:
       return <Notice item={row.item} message={row.message} more={row.more} />;
   }
+}
+
+/** A notice of the agent or the server, or a request to the model that was sent again. */
+function EventStep({ event, more }: { event: Event; more: boolean }) {
+  const t = w.value;
+  const { notice, retry } = event;
+  if (retry)
+    return (
+      <Frame more={more} icon="refresh" tone="ask">
+        <p class="notice lost">
+          <span>
+            <b>{t.apiTrouble(retry.status)}</b> {t.retried(retry.attempt, retry.maxAttempts)}{" "}
+            {plain(retry.reason ?? "")}
+          </span>
+        </p>
+      </Frame>
+    );
+  if (!notice) return null;
+  const bad = notice.severity === "error";
+  const warns = notice.severity === "warning";
+  return (
+    <Frame more={more} icon={bad || warns ? "alert" : "info"} tone={bad ? "bad" : warns ? "ask" : ""}>
+      <p class={`notice ${bad ? "bad" : warns ? "lost" : "info"}`} dir="auto" data-code={notice.code}>
+        <span>
+          {event.resetsAt
+            ? t.rateLimited(dateTime(event.resetsAt, lang.value), duration(Date.parse(event.resetsAt) - Date.now(), t))
+            : plain(oneLine(notice.text, 1000))}
+        </span>
+      </p>
+    </Frame>
+  );
 }
 
 interface FrameProps {

@@ -3,7 +3,7 @@
 
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
-import { w } from "../state/app";
+import { toast, w } from "../state/app";
 import type { Row } from "../state/rows";
 import type { SessionStore } from "../state/session";
 import { Heights, type Range, rangeFor } from "../state/virtual";
@@ -15,6 +15,8 @@ interface ThreadProps {
   store: SessionStore;
   /** Asks for what is older; undefined where nothing is. */
   older?: (() => void) | undefined;
+  /** The key of the row that a link names: it is shown and marked. */
+  target?: string | undefined;
 }
 
 const over = 600;
@@ -35,7 +37,7 @@ function guess(key: string): number {
   return key.includes("/") ? 72 : 96;
 }
 
-export function Thread({ store, older }: ThreadProps) {
+export function Thread({ store, older, target }: ThreadProps) {
   const version = store.version.value;
   const rows = store.rows.get();
   const box = useRef<HTMLDivElement>(null);
@@ -66,6 +68,7 @@ export function Thread({ store, older }: ThreadProps) {
     if (v.follow) v.seen = rows.length;
   });
   useScroll(box, v, redraw, older);
+  useTarget(v, target, rows, older, () => redraw(0));
 
   const { from, to } = v.range;
   const pad = store.sending.value;
@@ -77,7 +80,7 @@ export function Thread({ store, older }: ThreadProps) {
         <div class="thread">
           <div class="space" style={{ height: `${v.heights.top(from)}px` }} />
           {rows.slice(from, to).map((r, i) => (
-            <Slot key={r.key} row={r} at={from + i} store={store} />
+            <Slot key={r.key} row={r} at={from + i} store={store} marked={r.key === target} />
           ))}
           <div class="space" style={{ height: `${Math.max(0, v.heights.total - v.heights.top(to))}px` }} />
           {pad.map((m) => (
@@ -103,10 +106,17 @@ export function Thread({ store, older }: ThreadProps) {
   );
 }
 
+interface SlotProps {
+  row: Row;
+  at: number;
+  store: SessionStore;
+  marked: boolean;
+}
+
 /** A row is drawn again when it was made again; what changes inside of it follows by itself. */
-const Slot = memo(function Slot({ row, at, store }: { row: Row; at: number; store: SessionStore }) {
+const Slot = memo(function Slot({ row, at, store, marked }: SlotProps) {
   return (
-    <div class="slot" data-at={at} data-key={row.key} data-kind={row.kind}>
+    <div class={`slot${marked ? " marked" : ""}`} data-at={at} data-key={row.key} data-kind={row.kind}>
       <Step row={row} store={store} />
     </div>
   );
@@ -160,6 +170,33 @@ function useRows(box: { current: HTMLElement | null }, v: View, redraw: (n: numb
     return () => frame.disconnect();
   }, []);
   return observer.current;
+}
+
+/** How many older pages are asked for to find the message of a link. */
+const mostPages = 25;
+
+/** Goes once to the row that a link names, and says so where it is not there. */
+function useTarget(
+  v: View,
+  target: string | undefined,
+  rows: readonly Row[],
+  older: (() => void) | undefined,
+  redraw: () => void,
+): void {
+  const state = useRef({ target: "", pages: 0 });
+  useEffect(() => {
+    const s = state.current;
+    if (target === undefined || s.target === target || rows.length === 0) return;
+    if (rows.some((r) => r.key === target)) {
+      s.target = target;
+      v.follow = false;
+      v.anchor = { key: target, offset: -80 };
+      return redraw();
+    }
+    if (older && s.pages++ < mostPages) return older();
+    s.target = target;
+    toast(w.peek().link.gone, true);
+  }, [target, rows.length]);
 }
 
 function useScroll(

@@ -12,6 +12,7 @@ import type { Sending, SessionStore } from "../state/session";
 import { IconButton } from "./button";
 import { ContextTag } from "./composer/tags";
 import { confirm } from "./dialog";
+import { MessageMenu } from "./messagemenu";
 import { EditAndResend, Versions } from "./version";
 import { Icon } from "./icon";
 import { Pictures } from "./tool/output";
@@ -29,7 +30,7 @@ export function read(m: Message) {
 /** A long message folds to this many characters. */
 const long = 2000;
 
-export function UserMessage({ message, store }: { message: Message; store: SessionStore }) {
+export function UserMessage({ message, store, at }: { message: Message; store: SessionStore; at: string }) {
   const { text, tags, block } = read(message);
   const [editing, setEditing] = useState(false);
   const [all, setAll] = useState(false);
@@ -73,12 +74,20 @@ export function UserMessage({ message, store }: { message: Message; store: Sessi
         </div>
       )}
       {!editing && <Versions uuid={message.uuid ?? ""} store={store} />}
-      {!editing && !store.past && <Actions message={message} store={store} edit={() => setEditing(true)} />}
+      {!editing && !store.past && <Actions message={message} store={store} at={at} edit={() => setEditing(true)} />}
     </article>
   );
 }
 
-function Actions({ message, store, edit }: { message: Message; store: SessionStore; edit: () => void }) {
+interface ActionsProps {
+  message: Message;
+  store: SessionStore;
+  /** The key of its row, which links name. */
+  at: string;
+  edit: () => void;
+}
+
+function Actions({ message, store, at, edit }: ActionsProps) {
   const t = w.value;
   const uuid = message.uuid;
   const can = capabilitiesOf(store.id);
@@ -91,6 +100,7 @@ function Actions({ message, store, edit }: { message: Message; store: SessionSto
       {uuid && can?.can_fork !== false && (
         <IconButton small icon="fork" label={t.forkHere} onClick={() => void fork(store.id, uuid)} />
       )}
+      <MessageMenu message={message} store={store} at={at} />
     </div>
   );
 }

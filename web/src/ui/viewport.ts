@@ -7,6 +7,10 @@ const query = "(max-width: 1199px)";
 
 /** Whether the panel has no place of its own and lies over the page. */
 export const narrow = signal(typeof matchMedia === "function" && matchMedia(query).matches);
+const wideQuery = "(min-width: 900px)";
+
+/** Whether two columns of code fit beside each other. */
+export const wide = signal(typeof matchMedia === "function" && matchMedia(wideQuery).matches);
 /** Whether the panel is shown where it lies over the page. */
 export const overlay = signal(false);
 
@@ -15,6 +19,9 @@ export function watchViewport(root: HTMLElement): void {
   matchMedia(query).addEventListener("change", (e) => {
     narrow.value = e.matches;
     overlay.value = false;
+  });
+  matchMedia(wideQuery).addEventListener("change", (e) => {
+    wide.value = e.matches;
   });
   const v = window.visualViewport;
   if (!v) return;

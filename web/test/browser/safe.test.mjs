@@ -2,14 +2,11 @@
 
 import assert from "node:assert/strict";
 import { createServer, request } from "node:http";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { overflow, serious } from "./axe.mjs";
 import { begin, open, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const { browser, server } = shared;
 
@@ -48,26 +45,6 @@ test("huge tables and blocks of 64 KiB", async () => {
   assert.equal(await page.locator(".dock [data-composer]").inputValue(), "still alive");
   await page.context().close();
 });
-
-async function serious(page) {
-  await page.evaluate(axe);
-  const r = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return r.violations
-    .filter((v) => v.impact === "serious" || v.impact === "critical")
-    .map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
-}
-
-async function overflow(page) {
-  return page.evaluate(() => {
-    const wide = document.documentElement.clientWidth;
-    return document.documentElement.scrollWidth > wide
-      ? [...document.querySelectorAll("body *")]
-          .filter((e) => e.getBoundingClientRect().right > wide + 1)
-          .slice(0, 3)
-          .map((e) => e.className)
-      : [];
-  });
-}
 
 for (const [name, options, theme] of [
   ["wide, light", {}, "light"],

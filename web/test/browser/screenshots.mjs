@@ -3,17 +3,18 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { begin, launch, open, say, Server, turns } from "./driver.mjs";
+import { gitServer, seedUsage, work } from "./work.mjs";
 
 const out = process.argv[2] ?? "screenshots";
 mkdirSync(out, { recursive: true });
 const browser = await launch();
-const server = await new Server().start();
+let server = await new Server().start();
 const wide = { viewport: { width: 1440, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 /** The pictures that the documentation shows; PARLEY_ALL_SCREENSHOTS=1 makes all. */
 const shown = new Set(
-  "chat-light new-light sessions-light inbox-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone inbox-phone".split(
+  "changes-light review-dark usage-light chat-light new-light sessions-light inbox-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone inbox-phone".split(
     " ",
   ),
 );
@@ -83,5 +84,38 @@ for (const [suffix, options] of [
   });
   await page.context().close();
 }
-await browser.close();
 await server.stop();
+
+// The second half needs a repository and some weeks of work.
+const repo = await gitServer();
+server = repo;
+const load = [3, 5, 1, 0, 6, 8, 4, 7, 2, 0, 9, 5, 6];
+seedUsage(repo, 70, (back) => 30_000 * load[back % load.length]);
+for (const [suffix, options] of [
+  ["light", { ...wide, colorScheme: "light" }],
+  ["dark", { ...wide, colorScheme: "dark" }],
+  ["zh", { ...wide, colorScheme: "light", locale: "zh-CN" }],
+  ["phone", { ...phone, colorScheme: "light" }],
+  ["phone-dark", { ...phone, colorScheme: "dark" }],
+]) {
+  const page = await open(browser, repo, options);
+  const { id } = await work(page, repo, "Give the retries two limits", { branch: `wt/retry-${suffix}` });
+  await say(page, "Write the backoff down too");
+  await turns(page, 2);
+  await place(page, `#/c/${id}`, ".chunk");
+  await page.locator(".commit input").first().fill("upload: bound the retries");
+  await page.locator(".changes").evaluate((e) => e.scrollTo(0, 0));
+  await shoot(page, `changes-${suffix}`);
+  await page.locator(".chunk-h .btn").first().click();
+  await page.locator(".cmt-form textarea").fill("Name the unit of each limit.");
+  await page.locator(".cmt-form .btn.primary").click();
+  await page.locator(".ch-side .cmt").waitFor();
+  await page.locator(".chunk-h .btn").nth(2).click();
+  await page.locator(".cmt-form textarea").fill("Five are enough: the store gives up after four.");
+  await shoot(page, `review-${suffix}`);
+  await place(page, "#/usage", ".chart");
+  await shoot(page, `usage-${suffix}`);
+  await page.context().close();
+}
+await browser.close();
+await repo.stop();

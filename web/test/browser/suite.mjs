@@ -4,4 +4,7 @@
 import "./speed.test.mjs";
 import "./safe.test.mjs";
 import "./work.test.mjs";
+import "./changes.test.mjs";
+import "./usage.test.mjs";
+import "./panels.test.mjs";
 import "./claude.test.mjs";

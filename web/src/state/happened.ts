@@ -1,0 +1,71 @@
+// Notices and retries, at the place in the conversation where they came.
+
+import type { FoldedConversation, NoticeRow, RetryState } from "../fold/conversation";
+import { get, num, str } from "../fold/json";
+import type { RpcMessage } from "../rpc/messages";
+
+/** A notice, or a request to the model that was sent again. */
+export interface Event {
+  id: number;
+  /** How many items of the main thread stand before it. */
+  at: number;
+  notice?: NoticeRow;
+  retry?: RetryState;
+  /** Until when a limit holds, where the notice says so. */
+  resetsAt?: string;
+}
+
+/** How many are kept. Older ones are not drawn any more. */
+const most = 200;
+
+/** Notices that the page shows in another way. */
+const elsewhere = new Set(["live"]);
+
+export class Happened {
+  private list: Event[] = [];
+  private next = 1;
+
+  /** Those that came when the main thread had this many items, up to but not including the second. */
+  between(from: number, to: number): readonly Event[] {
+    if (this.list.length === 0) return this.list;
+    return this.list.filter((e) => e.at >= from && e.at < to);
+  }
+
+  /** Begins again from a snapshot, which knows of a notice only the turn that it came in. */
+  reset(c: FoldedConversation): void {
+    this.list = [];
+    const items = c.threads[0]?.items ?? [];
+    for (const notice of c.notices ?? []) this.add({ at: placeOf(c, items, notice), notice });
+    this.list.sort((a, b) => a.at - b.at || a.id - b.id);
+  }
+
+  /** Takes what a message says, after the fold has. */
+  note(msg: RpcMessage, c: FoldedConversation): void {
+    const at = c.threads[0]?.items.length ?? 0;
+    if (msg.type === "notice") {
+      const notice = c.notices[c.notices.length - 1];
+      const resets = str(get(msg, "resets_at")) || str(get(get(msg, "data"), "resets_at"));
+      if (notice) this.add({ at, notice, ...(resets ? { resetsAt: resets } : {}) });
+    } else if (msg.type === "retry" && c.retry) {
+      const last = this.list[this.list.length - 1];
+      // The tries of one request are one line.
+      if (last?.retry && last.at === at && num(last.retry.attempt) < num(c.retry.attempt)) last.retry = c.retry;
+      else this.add({ at, retry: c.retry });
+    }
+  }
+
+  private add(e: Omit<Event, "id">): void {
+    if (e.notice && elsewhere.has(e.notice.code ?? "")) return;
+    this.list.push({ ...e, id: this.next++ });
+    if (this.list.length > most) this.list.shift();
+  }
+}
+
+/** Before the end of the turn that a notice belongs to; at the end where the turn goes on. */
+function placeOf(c: FoldedConversation, items: FoldedConversation["threads"][0]["items"], n: NoticeRow): number {
+  if (!n.turnId) return items.length;
+  const result = items.findIndex((i) => i.kind === "result" && i.turnId === n.turnId);
+  if (result >= 0) return result;
+  const turn = c.turns.findIndex((t) => t.id === n.turnId);
+  return turn < 0 ? 0 : items.length;
+}

@@ -1,0 +1,132 @@
+// What a session has changed, as the server compares it with git.
+
+import { type Signal, signal } from "@preact/signals";
+import { CallError } from "../rpc/connection";
+import type { WorkspaceDiffResult, WorkspaceHunk } from "../rpc/service";
+import { get, isObj, list } from "../fold/json";
+import { newKey } from "./actions";
+import { call, sayError } from "./app";
+
+export type Diff = WorkspaceDiffResult;
+
+/** Which two states are compared: of one turn, of the last commit and now, or of the session. */
+export interface Scope {
+  turn?: string;
+  against?: "head";
+}
+
+/** Why there is no diff. Without git there is only what the agent reports. */
+export interface NoDiff {
+  reason: "no_git" | "not_allowed" | "failed";
+  text: string;
+}
+
+/** The hunks that are in the place of one that has changed since it was shown. */
+export interface Stale {
+  file: string;
+  hunks: readonly WorkspaceHunk[];
+}
+
+export const sameScope = (a: Scope, b: Scope) => a.turn === b.turn && a.against === b.against;
+
+export async function loadDiff(session_id: string, scope: Scope): Promise<Diff | NoDiff> {
+  try {
+    return await call("workspace.diff", { session_id, ...scope });
+  } catch (err) {
+    if (err instanceof CallError && err.reason === "unsupported") return { reason: "no_git", text: err.message };
+    if (err instanceof CallError && (err.reason === "auth_failed" || err.reason === "not_owner"))
+      return { reason: "not_allowed", text: sayError(err) };
+    return { reason: "failed", text: sayWorkspace(err) };
+  }
+}
+
+export function isDiff(d: Diff | NoDiff | undefined): d is Diff {
+  return d !== undefined && "files" in d;
+}
+
+/** What went wrong with files: the server says it in its own words, which name the file. */
+export function sayWorkspace(err: unknown): string {
+  if (err instanceof CallError && /^(conflict|unsupported|invalid_params|limit_reached)$/.test(err.reason))
+    return err.message;
+  return sayError(err);
+}
+
+/** The hunks of a conflict about one that has changed; undefined for any other error. */
+export function staleHunks(err: unknown): readonly WorkspaceHunk[] | undefined {
+  if (!(err instanceof CallError) || err.reason !== "conflict") return undefined;
+  const hunks = get(err.data, "hunks");
+  return Array.isArray(hunks) ? (list(hunks).filter(isObj) as unknown as WorkspaceHunk[]) : undefined;
+}
+
+/** Takes a file or one of its hunks back. It returns the diff after it, or what is there instead. */
+export async function revert(
+  session_id: string,
+  scope: Scope,
+  file: string,
+  hunk: string | undefined,
+  checkout: boolean,
+): Promise<Diff | Stale> {
+  try {
+    return await call("workspace.revert", {
+      session_id,
+      idempotency_key: newKey(),
+      ...scope,
+      file,
+      ...(hunk === undefined ? {} : { hunk }),
+      ...(checkout ? { checkout } : {}),
+    });
+  } catch (err) {
+    const hunks = staleHunks(err);
+    if (hunks === undefined) throw err;
+    return { file, hunks };
+  }
+}
+
+/** The files that are not to be committed, by session: everything else is. */
+const unpicked = new Map<string, Signal<ReadonlySet<string>>>();
+
+export function leftOut(session: string): Signal<ReadonlySet<string>> {
+  let s = unpicked.get(session);
+  if (s === undefined) {
+    s = signal<ReadonlySet<string>>(new Set());
+    unpicked.set(session, s);
+  }
+  return s;
+}
+
+/** The message of a commit while it is written, by session. */
+const messages = new Map<string, Signal<string>>();
+
+export function commitMessage(session: string): Signal<string> {
+  let s = messages.get(session);
+  if (s === undefined) {
+    s = signal("");
+    messages.set(session, s);
+  }
+  return s;
+}
+
+/** The lines of a hunk on its new side, or on its old one where it only takes lines away. */
+export function linesOf(h: WorkspaceHunk): { side: "new" | "old"; from: number; to: number } {
+  const side = h.newLines > 0 ? "new" : "old";
+  const start = side === "new" ? h.newStart : h.oldStart;
+  const count = side === "new" ? h.newLines : h.oldLines;
+  return { side, from: start, to: start + Math.max(1, count) - 1 };
+}
+
+/** The lines of a hunk that have changed, without the lines around them. */
+export function changedLines(h: WorkspaceHunk): { side: "new" | "old"; from: number; to: number } {
+  const side = h.lines.some((l) => l.startsWith("+")) ? "new" : "old";
+  const sign = side === "new" ? "+" : "-";
+  let at = side === "new" ? h.newStart : h.oldStart;
+  let from = 0;
+  let to = 0;
+  for (const l of h.lines) {
+    if (l.startsWith(sign)) {
+      if (from === 0) from = at;
+      to = at;
+    }
+    if (l.startsWith(" ") || l.startsWith(sign)) at++;
+  }
+  return from === 0 ? linesOf(h) : { side, from, to };
+}

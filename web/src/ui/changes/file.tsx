@@ -1,0 +1,181 @@
+// One file that has changed: its hunks, the remarks on them, and the way back.
+
+import { useState } from "preact/hooks";
+import type { WorkspaceFile, WorkspaceHunk } from "../../rpc/service";
+import { toast, w } from "../../state/app";
+import { isBusy } from "../../state/phase";
+import type { Review } from "../../state/review";
+import { plain } from "../../state/safe";
+import { revertKey, type SessionStore } from "../../state/session";
+import { bytes } from "../../state/time";
+import { basename } from "../../state/tools";
+import { type Diff, leftOut, linesOf, revert, sameScope, sayWorkspace, type Scope } from "../../state/workspace";
+import { Button } from "../button";
+import { confirm } from "../dialog";
+import { Counts } from "../diff";
+import { Icon } from "../icon";
+import { HunkView } from "./hunk";
+import { NewHunks } from "./stale";
+
+interface FileProps {
+  store: SessionStore;
+  diff: Diff;
+  file: WorkspaceFile;
+  scope: Scope;
+  review: Review;
+  open: boolean;
+  /** Whether it can be committed. */
+  pick: boolean;
+  shown: (d: Diff) => void;
+  reload: () => void;
+}
+
+/** More changed lines than this are folded at first. */
+const large = 400;
+
+export function fileId(path: string): string {
+  return `file-${encodeURIComponent(path)}`;
+}
+
+export function FileView(p: FileProps) {
+  const { file, store, scope } = p;
+  const t = w.value;
+  const [open, setOpen] = useState(p.open && file.added + file.removed <= large);
+  const [stale, setStale] = useState<readonly WorkspaceHunk[]>();
+  const busy = isBusy(store.settled);
+  // A session in a directory of the user's must be asked twice, for it is not the session's alone.
+  const own = scope.against === "head" && p.diff.workspace === undefined;
+  const takeBack = async (hunk?: WorkspaceHunk) => {
+    const yes = await confirm({
+      title: hunk ? t.changes_.revertHunkTitle : t.changes_.revertFileTitle(basename(file.path)),
+      text: [hunk ? t.changes_.revertHunkText : revertText(file), own ? t.changes_.revertOwn : ""].join(" ").trim(),
+      ok: hunk ? t.changes_.revertHunk : t.changes_.revertFile,
+      danger: true,
+    });
+    if (!yes) return;
+    try {
+      const r = await revert(store.id, scope, file.path, hunk?.id, own);
+      if ("files" in r) {
+        p.shown(r);
+        setStale(undefined);
+        toast(hunk ? t.changes_.hunkReverted : t.changes_.fileReverted);
+        return;
+      }
+      setStale(r.hunks);
+      p.reload();
+    } catch (err) {
+      toast(sayWorkspace(err), true);
+    }
+  };
+  const at = file.path.lastIndexOf("/") + 1;
+  const comments = p.review.comments.value.filter((c) => c.file === file.path && sameScope(c as Scope, scope));
+  return (
+    <section class="cfile" id={fileId(file.path)} aria-label={plain(file.path)}>
+      <header class="cfile-h">
+        {p.pick && <Pick session={store.id} path={file.path} />}
+        <button type="button" class="cfile-n" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <span class="mono cut" dir="ltr">
+            <span class="dim">{plain(file.path.slice(0, at))}</span>
+            <b>{plain(file.path.slice(at))}</b>
+          </span>
+          <Kind file={file} />
+          <Counts diff={file} />
+          <Icon name="chevron" class="chev" />
+        </button>
+        <Button
+          small
+          kind="ghost"
+          icon="undo"
+          disabled={busy}
+          {...(busy ? { title: t.changes_.waitForTurn } : {})}
+          onClick={() => void takeBack()}
+        >
+          {t.changes_.revertFile}
+        </Button>
+      </header>
+      {stale && <NewHunks file={file.path} hunks={stale} close={() => setStale(undefined)} />}
+      {open && <Contents file={file} />}
+      {open &&
+        file.hunks.map((h) =>
+          isReverted(store, scope, file.path, h.id) ? (
+            <p key={h.id} class="chunk-h gone">
+              <Icon name="undo" /> <span class="mono">{linesName(h)}</span> {t.changes_.revertedLine}
+            </p>
+          ) : (
+            <HunkView
+              key={h.id}
+              file={file.path}
+              hunk={h}
+              scope={scope}
+              review={p.review}
+              comments={comments.filter((c) => c.hunk === h.id)}
+              busy={busy}
+              revert={() => void takeBack(h)}
+              reload={p.reload}
+            />
+          ),
+        )}
+    </section>
+  );
+}
+
+/** A turn keeps what it has changed; that it was taken back since is said in its place. */
+function isReverted(store: SessionStore, scope: Scope, file: string, hunk: string): boolean {
+  if (scope.turn === undefined) return false;
+  const turn = scope.turn;
+  return [hunk, ""].some((h) => store.reverted.has(revertKey(turn, file, h)));
+}
+
+function linesName(h: WorkspaceHunk): string {
+  const { from, to } = linesOf(h);
+  return w.value.lines(from, to);
+}
+
+function revertText(f: WorkspaceFile): string {
+  const t = w.peek();
+  if (f.kind === "add") return t.changes_.revertNew;
+  return f.kind === "delete" ? t.changes_.revertDeleted : t.changes_.revertFileText;
+}
+
+/** Whether the file goes into the commit. */
+export function Pick({ session, path }: { session: string; path: string }) {
+  const out = leftOut(session);
+  return (
+    <input
+      type="checkbox"
+      aria-label={w.value.changes_.commitFile(plain(path))}
+      checked={!out.value.has(path)}
+      onChange={(e) => {
+        const next = new Set(out.peek());
+        if (e.currentTarget.checked) next.delete(path);
+        else next.add(path);
+        out.value = next;
+      }}
+    />
+  );
+}
+
+function Kind({ file }: { file: WorkspaceFile }) {
+  const t = w.value;
+  const name = t.changes_.kinds[file.kind] ?? "";
+  return (
+    <>
+      {name !== "" && <span class={`chip ${file.kind === "add" ? "acc" : ""}`}>{name}</span>}
+      {file.old_path && <span class="dim cut no-p">{t.changes_.movedFrom(plain(file.old_path))}</span>}
+    </>
+  );
+}
+
+/** What there is where no lines can be shown. */
+function Contents({ file }: { file: WorkspaceFile }) {
+  const t = w.value;
+  const sizes = `${bytes(file.old_size ?? 0)} → ${bytes(file.new_size ?? 0)}`;
+  if (file.binary) return <p class="pad dim">{t.changes_.binary(sizes)}</p>;
+  if (file.large) return <p class="pad dim">{t.changes_.large(sizes)}</p>;
+  if (file.truncated) return <p class="pad dim">{t.changes_.cutFile}</p>;
+  if (file.hunks.length === 0) {
+    const mode = file.old_mode !== file.new_mode ? `${file.old_mode ?? "–"} → ${file.new_mode ?? "–"}` : "";
+    return <p class="pad dim">{t.changes_.noLines(mode)}</p>;
+  }
+  return null;
+}

@@ -1,0 +1,202 @@
+// Lines that have changed together: side by side or below each other, with remarks where they belong.
+
+import { useState } from "preact/hooks";
+import type { ReviewComment, WorkspaceHunk } from "../../rpc/service";
+import { w } from "../../state/app";
+import { fromPatch, type Line, pairs } from "../../state/diff";
+import { diffView, letters } from "../../state/prefs";
+import type { Review } from "../../state/review";
+import { plain } from "../../state/safe";
+import { changedLines, linesOf, type Scope } from "../../state/workspace";
+import { Button } from "../button";
+import { Marked, rowClass, signs } from "../diff";
+import { wide } from "../viewport";
+import { CommentForm, CommentView, type Place } from "./comment";
+
+interface HunkProps {
+  file: string;
+  hunk: WorkspaceHunk;
+  scope: Scope;
+  review: Review;
+  comments: readonly ReviewComment[];
+  busy: boolean;
+  revert: () => void;
+  reload: () => void;
+}
+
+/** How many lines are drawn before a button offers the rest. */
+const first = 300;
+
+export function HunkView(p: HunkProps) {
+  const t = w.value;
+  const [place, setPlace] = useState<Place>();
+  const [all, setAll] = useState(false);
+  const lines = fromPatch(p.file, [p.hunk]).hunks[0]?.lines ?? [];
+  const split = diffView.value === "split" && wide.value;
+  const shown = all ? lines : lines.slice(0, first);
+  const { from, to } = linesOf(p.hunk);
+  const begin = (at: Omit<Place, "at">) => setPlace({ ...at, at: at.to });
+  const onLine = (side: "new" | "old", n: number, extend: boolean) => {
+    if (extend && place?.side === side) begin({ side, from: Math.min(place.from, n), to: Math.max(place.to, n) });
+    else begin({ side, from: n, to: n });
+  };
+  const onKey = (e: KeyboardEvent) => {
+    if (!letters.peek() || e.ctrlKey || e.metaKey || e.altKey || e.target !== e.currentTarget) return;
+    if (e.key === "r" && !p.busy) p.revert();
+    else if (e.key === "c") begin(changedLines(p.hunk));
+    else if (e.key === "n" || e.key === "p") step(e.currentTarget as HTMLElement, e.key === "n" ? 1 : -1);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+  const below = (side: "new" | "old", n: number | undefined) => {
+    if (n === undefined) return null;
+    const mine = p.comments.filter((c) => c.side === side && c.to === n);
+    const writes = place !== undefined && place.side === side && place.at === n;
+    if (mine.length === 0 && !writes) return null;
+    return (
+      <tr key={`c${side}${n}`} class="cmt-row">
+        <td colSpan={4}>
+          {mine.map((c) => (
+            <CommentView key={c.id} c={c} review={p.review} />
+          ))}
+          {writes && place && (
+            <CommentForm
+              key={`${place.side}${place.at}`}
+              file={p.file}
+              hunk={p.hunk}
+              place={place}
+              setPlace={setPlace}
+              scope={p.scope}
+              review={p.review}
+              close={() => setPlace(undefined)}
+              reload={p.reload}
+            />
+          )}
+        </td>
+      </tr>
+    );
+  };
+  return (
+    <section
+      class="chunk"
+      role="group"
+      tabIndex={0}
+      aria-label={t.changes_.hunkOf(from, to, plain(p.file))}
+      onKeyDown={onKey}
+    >
+      <header class="chunk-h">
+        <span class="mono">{t.lines(from, to)}</span>
+        {p.hunk.section && <span class="mono dim cut">{plain(p.hunk.section)}</span>}
+        <span class="sp" />
+        <Button small kind="ghost" icon="comment" hint="C" onClick={() => begin(changedLines(p.hunk))}>
+          {t.review_.comment}
+        </Button>
+        <Button
+          small
+          kind="ghost"
+          icon="undo"
+          hint="R"
+          disabled={p.busy}
+          {...(p.busy ? { title: t.changes_.waitForTurn } : {})}
+          onClick={p.revert}
+        >
+          {t.changes_.revertHunk}
+        </Button>
+      </header>
+      <table class={`diff${split ? " split" : ""}`} dir="ltr">
+        <tbody>
+          {split
+            ? pairs(shown).flatMap(([a, b], i) => [
+                <tr key={i}>
+                  <Half line={a} side="old" onLine={onLine} />
+                  <Half line={b} side="new" onLine={onLine} />
+                </tr>,
+                below("old", a?.old),
+                below("new", b?.new),
+              ])
+            : shown.flatMap((l, i) => [
+                <tr key={i} class={rowClass[l.sign]}>
+                  <LineNumber n={l.old} side="old" onLine={onLine} off={l.sign !== "-"} />
+                  <LineNumber n={l.new} side="new" onLine={onLine} off={false} />
+                  <td class="sg">{signs[l.sign]}</td>
+                  <td class="tx">
+                    <Marked line={l} />
+                  </td>
+                </tr>,
+                l.sign === "-" ? below("old", l.old) : below("new", l.new),
+              ])}
+        </tbody>
+      </table>
+      {lines.length > shown.length && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          {t.moreLines(lines.length - shown.length)}
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** The next hunk of the page, or the one before. */
+function step(from: HTMLElement, by: number): void {
+  const all = [...document.querySelectorAll<HTMLElement>(".chunk")];
+  const next = all[all.indexOf(from) + by];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+type OnLine = (side: "new" | "old", n: number, extend: boolean) => void;
+
+interface LineNumberProps {
+  n: number | undefined;
+  side: "new" | "old";
+  onLine: OnLine;
+  off: boolean;
+  kind?: string;
+}
+
+/** The number of a line; with the mouse it begins a remark, and with Shift it makes the range longer. */
+function LineNumber({ n, side, onLine, off, kind = "" }: LineNumberProps) {
+  if (n === undefined || off) return <td class={`ln ${kind}`}>{n}</td>;
+  return (
+    <td class={`ln ${kind}`}>
+      <button
+        type="button"
+        class="ln-b"
+        tabIndex={-1}
+        aria-label={w.value.review_.commentOn(n)}
+        title={w.value.review_.commentOn(n)}
+        onClick={(e) => onLine(side, n, e.shiftKey)}
+      >
+        {n}
+      </button>
+    </td>
+  );
+}
+
+/** One side of a row. Signs are text, so that they are read and copied. */
+function Half({ line, side, onLine }: { line: Line | undefined; side: "new" | "old"; onLine: OnLine }) {
+  if (line === undefined)
+    return (
+      <>
+        <td class="ln void" />
+        <td class="tx void" />
+      </>
+    );
+  const kind = rowClass[line.sign];
+  return (
+    <>
+      <LineNumber
+        n={side === "old" ? line.old : line.new}
+        side={side}
+        onLine={onLine}
+        off={side === "old" && line.sign === " "}
+        kind={kind}
+      />
+      <td class={`tx ${kind}`}>
+        <span class="sr">{signs[line.sign]}</span>
+        <Marked line={line} />
+      </td>
+    </>
+  );
+}

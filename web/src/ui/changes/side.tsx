@@ -1,0 +1,135 @@
+// Beside the diff: the files, the remarks, the commits, and what was not looked at.
+
+import { useState } from "preact/hooks";
+import type { WorkspaceFile } from "../../rpc/service";
+import { now, w } from "../../state/app";
+import { isBusy } from "../../state/phase";
+import { lang } from "../../state/prefs";
+import type { Review } from "../../state/review";
+import { go } from "../../state/route";
+import { plain } from "../../state/safe";
+import type { SessionStore } from "../../state/session";
+import { age, bytes } from "../../state/time";
+import type { Diff } from "../../state/workspace";
+import { Button } from "../button";
+import { Counts } from "../diff";
+import { Icon, type IconName } from "../icon";
+import { CommentView } from "./comment";
+import { fileId } from "./file";
+
+export const kindIcons: Record<string, IconName> = { add: "plus", delete: "trash", move: "enter" };
+
+export function SideList({ store, diff, review }: { store: SessionStore; diff: Diff; review: Review }) {
+  const t = w.value;
+  const commits = diff.commits ?? [];
+  return (
+    <aside class="ch-side" aria-label={t.changes_.overview} tabIndex={0}>
+      <h2 class="grp">{t.changes_.filesN(diff.files.length)}</h2>
+      <ul>
+        {diff.files.map((f) => (
+          <FileRow key={f.path} f={f} />
+        ))}
+      </ul>
+      <ReviewList store={store} review={review} />
+      {commits.length > 0 && (
+        <>
+          <h2 class="grp">{t.changes_.committedHere}</h2>
+          <ul>
+            {commits.slice(0, 50).map((c) => (
+              <li key={c.commit} class="frow" title={plain(`${c.commit.slice(0, 12)} ${c.author ?? ""}`)}>
+                <Icon name="commit" />
+                <span class="cut">{plain(c.subject)}</span>
+                <span class="meta">{age(c.time, now.value, t, lang.value)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {(diff.left_out ?? []).length > 0 && (
+        <>
+          <h2 class="grp">{t.changes_.leftOut}</h2>
+          <ul>
+            {(diff.left_out ?? []).slice(0, 50).map((l) => (
+              <li key={l.path} class="frow" title={plain(l.path)}>
+                <Icon name="info" />
+                <span class="cut mono">{plain(l.path)}</span>
+                <span class="meta">
+                  {t.changes_.why[l.why] ?? plain(l.why)} {l.size ? bytes(l.size) : ""}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </aside>
+  );
+}
+
+function FileRow({ f }: { f: WorkspaceFile }) {
+  const at = f.path.lastIndexOf("/") + 1;
+  return (
+    <li>
+      <button
+        type="button"
+        class="frow"
+        title={plain(f.path)}
+        onClick={() => document.getElementById(fileId(f.path))?.scrollIntoView({ block: "start" })}
+      >
+        <Icon name={kindIcons[f.kind] ?? "pencil"} />
+        <span class="cut">
+          {plain(f.path.slice(at))} <span class="dim">{plain(f.path.slice(0, Math.max(0, at - 1)))}</span>
+        </span>
+        <span class="meta">
+          <Counts diff={f} />
+        </span>
+      </button>
+    </li>
+  );
+}
+
+/** The remarks that were collected, and the button that sends them as one message. */
+function ReviewList({ store, review }: { store: SessionStore; review: Review }) {
+  const t = w.value;
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState(false);
+  const all = review.comments.value;
+  const open = all.filter((c) => c.state === "open");
+  const running = isBusy(store.settled);
+  const send = async () => {
+    setBusy(true);
+    const ok = await review.send(text.trim());
+    setBusy(false);
+    if (!ok) return;
+    setText("");
+    // What could not be sent is to be seen here, with the lines that are there now.
+    if (review.stale.peek().size === 0) go({ page: "session", ids: [store.id] });
+  };
+  return (
+    <section aria-label={t.review_.title}>
+      <h2 class="grp">{t.review_.titleN(all.length)}</h2>
+      {all.length === 0 && <p class="pad dim">{t.review_.none}</p>}
+      {all.map((c) => (
+        <CommentView key={c.id} c={c} review={review} place />
+      ))}
+      {open.length > 0 && (
+        <div class="cmt-send" onKeyDown={(e) => e.stopPropagation()}>
+          <label class="sr" for="review-text">
+            {t.review_.before_}
+          </label>
+          <textarea
+            id="review-text"
+            class="inp"
+            rows={2}
+            placeholder={t.review_.before_}
+            value={text}
+            onInput={(e) => setText(e.currentTarget.value)}
+          />
+          <Button kind="primary" busy={busy} icon="arrowUp" onClick={() => void send()}>
+            {t.review_.send(open.length)}
+          </Button>
+          {running && <p class="hint dim">{t.review_.afterTurn}</p>}
+        </div>
+      )}
+    </section>
+  );
+}

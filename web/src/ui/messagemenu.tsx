@@ -1,0 +1,32 @@
+// What can be done with any message: a link to it, and a look at its events.
+
+import type { Message } from "../fold/conversation";
+import { copyLink } from "../state/actions";
+import { w } from "../state/app";
+import type { Route } from "../state/route";
+import type { SessionStore } from "../state/session";
+import { inspected } from "./inspector";
+import { ActionMenu, type MenuItem } from "./sessionmenu";
+
+export function MessageMenu({ message, store, at }: { message: Message; store: SessionStore; at: string }) {
+  const t = w.value;
+  const place: Route = store.past
+    ? { page: "history", id: store.id, message: at }
+    : { page: "session", ids: [store.id], message: at };
+  const items: MenuItem[] = [{ icon: "link", label: t.link.copy, run: () => void copyLink(place) }];
+  if (!store.past)
+    items.push({
+      icon: "code",
+      label: t.log.open,
+      run: () => {
+        inspected.value = { store, ids: idsOf(message) };
+      },
+    });
+  return <ActionMenu items={items} label={t.link.actions} small />;
+}
+
+/** All ids by which events name a message. */
+function idsOf(m: Message): string[] {
+  const ids = [m.id, m.uuid, ...m.blocks.map((b) => b.uuid)];
+  return ids.filter((id): id is string => id !== undefined && id !== "");
+}

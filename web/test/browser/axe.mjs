@@ -1,0 +1,28 @@
+// What no page may have: serious faults that axe finds, and contents wider than the window.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** The serious faults of a page that was opened with bypassCSP. */
+export async function serious(page) {
+  await page.evaluate(axe);
+  const r = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return r.violations
+    .filter((v) => v.impact === "serious" || v.impact === "critical")
+    .map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
+}
+
+/** What reaches over the right edge. */
+export async function overflow(page) {
+  return page.evaluate(() => {
+    const wide = document.documentElement.clientWidth;
+    return document.documentElement.scrollWidth > wide
+      ? [...document.querySelectorAll("body *")]
+          .filter((e) => e.getBoundingClientRect().right > wide + 1)
+          .slice(0, 3)
+          .map((e) => e.className)
+      : [];
+  });
+}

@@ -1,0 +1,269 @@
+// What a session has changed: found, read, taken back, remarked on and committed, with real git.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { begin, open, said, say, turns } from "./driver.mjs";
+import { shared } from "./shared.mjs";
+import { changes, git, work } from "./work.mjs";
+
+const { browser, git: server } = shared;
+
+const read = (dir, name) => readFileSync(join(dir, name), "utf8");
+const file = (page, name) => page.getByRole("region", { name, exact: true });
+const hunks = (page, name) => file(page, name).getByRole("group", { name: /^Lines \d+ to \d+ of/ });
+
+async function clean(page) {
+  assert.deepEqual(page.faults, []);
+  assert.deepEqual([...page.hosts], [server.addr]);
+  await page.context().close();
+}
+
+test("a new user finds the diff of the last turn, reverts a hunk and sees yesterday's cost", async () => {
+  const page = await open(browser, server);
+  const dir = join(server.dir, "project");
+  // Only what can be read on the screen is used from here on.
+  await page.getByPlaceholder("Ask the simulated agent anything").fill("Give the retries two limits");
+  await page.getByRole("button", { name: "Start the session" }).click();
+  await page.getByText("Done in").waitFor();
+  await page.getByRole("complementary", { name: "This session" }).getByText("retry.go").waitFor();
+  await page.getByRole("link", { name: "Open the changes" }).last().click();
+  await page.getByRole("button", { name: "Last turn" }).click();
+  await page.getByText("limits.md").first().waitFor();
+  assert.match(read(dir, "upload/retry.go"), /Attempts: 6/);
+  const first = hunks(page, "upload/retry.go").first();
+  await first.getByText("Attempts: 6,").waitFor();
+  const before = await hunks(page, "upload/retry.go").count();
+  await first.getByRole("button", { name: "Revert hunk" }).click();
+  await page.getByRole("dialog").getByText("The other hunks stay.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Revert hunk" }).click();
+  await page.getByText("The hunk was reverted.").waitFor();
+  assert.doesNotMatch(read(dir, "upload/retry.go"), /Attempts: 6/);
+  assert.match(read(dir, "upload/retry.go"), /return first/, "the other hunk stays");
+  await page.getByRole("button", { name: "Session", exact: true }).click();
+  await page.waitForFunction(
+    (n) => document.querySelectorAll('.cfile[aria-label="upload/retry.go"] .chunk').length === n - 1,
+    before,
+  );
+  await page.getByRole("link", { name: "To the conversation", exact: true }).first().click();
+  await page.getByRole("link", { name: "Usage", exact: true }).click();
+  const yesterday = page.getByText("Yesterday", { exact: true }).locator("..");
+  await yesterday.getByText(/^\$0\.1[47]$/).waitFor();
+  git(dir, "checkout", "--quiet", "--", ".");
+  git(dir, "clean", "-fdq");
+  await clean(page);
+});
+
+test("session, turns and what is not committed; side by side and inline; a file goes back", async () => {
+  const page = await open(browser, server);
+  const { id, dir, branch } = await work(page, server, "rework");
+  await say(page, "more");
+  await turns(page, 2);
+  await changes(page, id);
+  await page.locator(".bar").getByText(branch).waitFor();
+  await page
+    .locator(".bar")
+    .getByText(/^0 commits ahead of [0-9a-f]{8}$/)
+    .waitFor();
+  await file(page, "upload/retry.go").waitFor();
+  assert.ok((await page.locator(".diff.split").count()) > 0, "side by side where there is room");
+  await page.getByRole("button", { name: "Inline" }).click();
+  assert.equal(await page.locator(".diff.split").count(), 0);
+  await page.getByRole("button", { name: "Side by side" }).click();
+  await page.getByRole("button", { name: "Last turn" }).click();
+  await file(page, "upload/retry.go").waitFor({ state: "detached" });
+  await file(page, "docs/limits.md").getByText("backoff: full jitter").waitFor();
+  await page.getByLabel("Changes of").selectOption({ label: "Turn 1 · “rework”" });
+  await file(page, "upload/retry.go").waitFor();
+  await file(page, "docs/limits.md").getByText("new", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Not committed" }).click();
+  await file(page, "docs/limits.md").getByRole("button", { name: "Revert file" }).click();
+  await page.getByRole("dialog").getByText("The file is new, so it is deleted.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  assert.equal(existsSync(join(dir, "docs/limits.md")), true, "a no changes nothing");
+  await file(page, "docs/limits.md").getByRole("button", { name: "Revert file" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revert file" }).click();
+  await file(page, "docs/limits.md").waitFor({ state: "detached" });
+  assert.equal(existsSync(join(dir, "docs/limits.md")), false);
+  await clean(page);
+});
+
+test("keys go from hunk to hunk, and a hunk that has changed since is not reverted but shown", async () => {
+  const page = await open(browser, server);
+  const { id, dir } = await work(page, server, "rework");
+  await changes(page, id);
+  await hunks(page, "upload/retry.go").first().focus();
+  await page.keyboard.press("n");
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /return first/);
+  await page.keyboard.press("p");
+  const name = join(dir, "upload/retry.go");
+  writeFileSync(name, readFileSync(name, "utf8").replace("Attempts: 6,", "Attempts: 9,"));
+  await page.keyboard.press("r");
+  await page.getByRole("dialog").getByRole("button", { name: "Revert hunk" }).click();
+  const alert = file(page, "upload/retry.go").getByRole("alert");
+  await alert.getByText("These lines have changed since you saw them. Nothing was done.").waitFor();
+  await alert.getByText("Attempts: 9,").waitFor();
+  assert.match(read(dir, "upload/retry.go"), /Attempts: 9/);
+  await hunks(page, "upload/retry.go").first().getByText("Attempts: 9,").waitFor();
+  await alert.getByRole("button", { name: "Close" }).click();
+  await hunks(page, "upload/retry.go").first().getByRole("button", { name: "Revert hunk" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revert hunk" }).click();
+  await page.getByText("The hunk was reverted.").waitFor();
+  assert.doesNotMatch(read(dir, "upload/retry.go"), /Attempts: /);
+  await clean(page);
+});
+
+test("a commit of what was chosen names the session; the worktree goes when nothing is lost", async () => {
+  const page = await open(browser, server);
+  const { id, dir, branch } = await work(page, server, "rework");
+  await changes(page, id);
+  await file(page, "docs/limits.md").getByRole("checkbox", { name: "Commit docs/limits.md" }).uncheck();
+  await page.getByText("1 of 2 files").waitFor();
+  await page.getByLabel("Commit message").fill("upload: bound the retries");
+  await page.getByRole("button", { name: `Commit to ${branch}` }).click();
+  await page.getByText(/^Committed [0-9a-f]{8} to .+: 1 file\.$/).waitFor();
+  const log = git(dir, "log", "-1", "--format=%B", "--name-only");
+  assert.match(log, new RegExp(`^upload: bound the retries\n\nParley-Session: ${id}\n`));
+  assert.match(log, /upload\/retry\.go/);
+  assert.doesNotMatch(log, /limits\.md/);
+  await page.locator(".ch-side").getByText("upload: bound the retries").waitFor();
+  await page
+    .locator(".bar")
+    .getByText(/^1 commit ahead of/)
+    .waitFor();
+  await page.getByRole("button", { name: "Not committed" }).click();
+  await file(page, "upload/retry.go").waitFor({ state: "detached" });
+  await file(page, "docs/limits.md").waitFor();
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Remove the worktree" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Remove worktree" }).click();
+  await dialog.getByRole("button", { name: "Remove, keep the branch" }).click();
+  await dialog.getByText("lost for good").waitFor();
+  assert.equal(existsSync(join(dir, "docs/limits.md")), true, "nothing is lost before a person says so");
+  await dialog.getByRole("button", { name: "Lose it and remove" }).click();
+  await page.getByText("The worktree was removed.").waitFor();
+  assert.equal(existsSync(dir), false);
+  await clean(page);
+});
+
+test("remarks on two files are written, changed, removed, sent as one message, and resolved", async () => {
+  const page = await open(browser, server);
+  const { id, dir } = await work(page, server, "rework");
+  await changes(page, id);
+  const first = hunks(page, "upload/retry.go").first();
+  const write = async (text) => {
+    await page.getByPlaceholder("What should the agent know about these lines?").fill(text);
+    await page.getByRole("button", { name: "Add comment" }).click();
+    await page.locator(".ch-side").getByText(text).waitFor();
+  };
+  const number = async (text) =>
+    first
+      .locator("tr", { hasText: text })
+      .locator("td.ln")
+      .last()
+      .innerText()
+      .then((s) => s.trim());
+  const line = await number("Attempts: 6,");
+  await first
+    .getByRole("button", { name: `Comment on line ${line}` })
+    .last()
+    .click();
+  assert.equal(await page.getByLabel("From line").inputValue(), line);
+  await write("Five are enough.");
+  await hunks(page, "upload/retry.go").nth(1).focus();
+  await page.keyboard.press("c");
+  await write("Say why the first error counts.");
+  await hunks(page, "docs/limits.md").first().getByRole("button", { name: "Comment", exact: true }).click();
+  await page.getByLabel("From line").fill("3");
+  await page.getByLabel("From line").press("Tab");
+  await page.getByLabel("to line").fill("4");
+  await page.getByLabel("to line").press("Tab");
+  await write("Name the units.");
+  await page.locator(".ch-side").getByText("limits.md:3–4").waitFor();
+  const row = (text) => page.locator(".ch-side .cmt", { hasText: text });
+  await row("Name the units.").getByRole("button", { name: "Edit the comment" }).click();
+  await page.locator(".ch-side .cmt textarea").fill("Name the units, please.");
+  await page.locator(".ch-side .cmt").getByRole("button", { name: "Save" }).click();
+  await row("Name the units, please.").waitFor();
+  await row("Say why").getByRole("button", { name: "Remove the comment" }).click();
+  await row("Say why").waitFor({ state: "detached" });
+  // One of them loses its lines before it is sent.
+  writeFileSync(join(dir, "docs/limits.md"), "# Limits\n\nNothing is limited.\n");
+  await page.getByPlaceholder("Words before the comments (optional)").fill("Two things before we merge.");
+  await page.getByRole("button", { name: "Send 2 comments to the agent" }).click();
+  await page.getByText("1 comment sent as one message. 1 comment not: the lines have changed.").waitFor();
+  await row("Name the units, please.").getByText("lines have changed", { exact: true }).waitFor();
+  await row("Name the units, please.").getByText("Nothing is limited.").waitFor();
+  await row("Five are enough.")
+    .getByText("sent", { exact: true })
+    .or(row("Five are enough.").getByText("resolved: the agent"))
+    .first()
+    .waitFor();
+  await page.getByRole("link", { name: "To the conversation", exact: true }).first().click();
+  const message = page.locator(".user").nth(1);
+  await message.getByText("Two things before we merge.").waitFor();
+  assert.match(await message.innerText(), /1\. upload\/retry\.go, line \d+[\s\S]+Attempts: 6,[\s\S]+Five are enough\./);
+  await clean(page);
+});
+
+test("the agent resolves a remark by changing its lines, and a remark on a stale hunk is refused", async () => {
+  const page = await open(browser, server);
+  const { id, dir } = await work(page, server, "rework");
+  await changes(page, id);
+  const first = hunks(page, "upload/retry.go").first();
+  await first.getByRole("button", { name: "Comment", exact: true }).click();
+  await page.getByPlaceholder("What should the agent know about these lines?").fill("Five are enough.");
+  const name = join(dir, "upload/retry.go");
+  const text = readFileSync(name, "utf8");
+  writeFileSync(name, text.replace("Attempts: 6,", "Attempts: 7,"));
+  await page.getByRole("button", { name: "Add comment" }).click();
+  await page.getByRole("alert").getByText("This is what is there now:").first().waitFor();
+  await page.getByRole("alert").getByText("Attempts: 7,").first().waitFor();
+  writeFileSync(name, text);
+  await page.reload();
+  await first.getByRole("button", { name: "Comment", exact: true }).click();
+  await page.getByPlaceholder("What should the agent know about these lines?").fill("Five are enough.");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".ch-side").getByText("Five are enough.").waitFor();
+  await page.getByRole("button", { name: "Send 1 comment to the agent" }).click();
+  await said(page, "I worked through the review.");
+  await changes(page, id);
+  await page.locator(".ch-side").getByText("resolved: the agent changed these lines").waitFor();
+  assert.match(read(dir, "upload/retry.go"), /Attempts: 5/);
+  await page.locator(".ch-side").getByRole("button", { name: "Open again" }).click();
+  await page.locator(".ch-side").getByText("not sent").waitFor();
+  await clean(page);
+});
+
+test("without git there is what the agent reports, and it is said", async () => {
+  const page = await open(browser, shared.server);
+  await begin(page, "story");
+  await turns(page, 1);
+  await page.getByRole("link", { name: "Show changes" }).click();
+  await page.getByText("This directory is not in git.").waitFor();
+  await file(page, "upload/retry.go")
+    .or(page.locator(".cfile", { hasText: "retry.go" }))
+    .first()
+    .waitFor();
+  await page.locator(".cfile").getByText("var first error").waitFor();
+  assert.equal(await page.getByRole("button", { name: /Revert|Commit/ }).count(), 0);
+  await page.context().close();
+});
+
+test("a session is begun in a worktree of its own", async () => {
+  const page = await open(browser, server);
+  await page.getByRole("checkbox", { name: "In a worktree of its own" }).check();
+  await page.getByLabel("Branch").fill("wt/of-the-form");
+  await page.getByLabel("Setup command").fill("echo prepared > prepared.txt");
+  await begin(page, "rework");
+  await turns(page, 1);
+  const id = new URL(page.url()).hash.split("/")[2];
+  await changes(page, id);
+  await page.locator(".bar").getByText("wt/of-the-form").waitFor();
+  await file(page, "prepared.txt").waitFor();
+  assert.doesNotMatch(read(join(server.dir, "project"), "upload/retry.go"), /Attempts/, "the checkout stays as it is");
+  assert.match(git(join(server.dir, "project"), "branch", "--list", "wt/*"), /wt\/of-the-form/);
+  await clean(page);
+});
