@@ -66,7 +66,7 @@ type permissionAnswer struct {
 
 var (
 	errNilResult = errors.New("claude: the permission callback gave no answer")
-	errNotObject = errors.New("is no JSON object")
+	errNotObject = errors.New("is not a JSON object")
 )
 
 // encode is the answer of r as the CLI wants it.

@@ -91,7 +91,7 @@ func TestCallbackAnswers(t *testing.T) {
 		{"nil", allowing(nil, nil), bashAsk, "error: claude: the permission callback gave no answer"},
 		{"nil allow", allowing((*claude.Allow)(nil), nil), bashAsk, "error: claude: the permission callback gave no answer"},
 		{"error", allowing(&claude.Allow{}, errBoom), bashAsk, "error: callback boom"},
-		{"null input", allowing(&claude.Allow{UpdatedInput: "null"}, nil), bashAsk, "error: claude: Allow.UpdatedInput of Bash is no JSON object"},
+		{"null input", allowing(&claude.Allow{UpdatedInput: "null"}, nil), bashAsk, "error: claude: Allow.UpdatedInput of Bash is not a JSON object"},
 		{"bad update", allowing(&claude.Allow{UpdatedPermissions: []message.PermissionUpdate{{}}}, nil), bashAsk, "error: json: error calling MarshalJSON"},
 		{"other answer", allowing(&claude.QuestionAnswer{}, nil), bashAsk, "error: claude: a QuestionAnswer is not an answer to a request for Bash"},
 		{"no callback", &claude.Options{}, bashAsk, "error: canUseTool callback is not provided"},

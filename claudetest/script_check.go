@@ -67,7 +67,7 @@ func (e *APIError) check() error {
 		return fmt.Errorf("status is %d", e.Status)
 	}
 	if e.Body != nil && !json.Valid(e.Body) {
-		return errors.New("body is no JSON")
+		return errors.New("body is not JSON")
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func storeValues(t *testing.T, entries []json.RawMessage) (values []any) {
 	for _, e := range entries {
 		var v any
 		if err := json.Unmarshal(e, &v); err != nil {
-			t.Fatalf("an entry is no JSON: %v: %s", err, e)
+			t.Fatalf("an entry is not JSON: %v: %s", err, e)
 		}
 		values = append(values, v)
 	}

@@ -140,6 +140,10 @@ func again(err error, keyed bool) bool {
 	if errors.As(err, &e) {
 		return e.Data.Reason == rpc.Draining // it was refused, not done
 	}
+	var unreadable *answerError
+	if errors.As(err, &unreadable) {
+		return false
+	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" || errors.Is(err, syscall.ECONNREFUSED) {
 		return true
@@ -181,10 +185,22 @@ func (c *Client) post(ctx context.Context, method string, body []byte, result an
 		return nil
 	}
 	if err := json.Unmarshal(data, result); err != nil {
-		return fmt.Errorf("client: the answer to %s: %w", method, err)
+		return &answerError{method, err}
 	}
 	return nil
 }
+
+// answerError is an answer that came and cannot be read. Asking again would give the same.
+type answerError struct {
+	method string
+	err    error
+}
+
+func (e *answerError) Error() string {
+	return fmt.Sprintf("client: the answer to %s: %v", e.method, e.err)
+}
+
+func (e *answerError) Unwrap() error { return e.err }
 
 // refusal is an answer that is not a result. One that is not the server's has no reason.
 func refusal(status int, data []byte) error {

@@ -51,6 +51,10 @@ func TestCall_again(t *testing.T) {
 	if err := c.Call(ctx, "session.query", rpc.QueryParams{Text: "x"}, &a); err == nil || calls.Load() != 1 {
 		t.Errorf("without a key: %v after %d calls", err, calls.Load())
 	}
+	c, calls = flaky(t, 0, func(w http.ResponseWriter) { _, _ = w.Write([]byte("no JSON")) })
+	if err := c.Call(ctx, "session.query", p, &a); err == nil || ctx.Err() != nil || calls.Load() != 1 {
+		t.Errorf("an answer that cannot be read: %v after %d calls", err, calls.Load())
+	}
 	if err := c.Call(ctx, "session.query", make(chan int), nil); err == nil {
 		t.Error("parameters that are not JSON were sent")
 	}

@@ -129,7 +129,7 @@ func membersWithout(object []byte, skip string) ([]byte, error) {
 		return nil, nil
 	case '{':
 	default:
-		return nil, fmt.Errorf("claude: %.100q is no JSON object", object)
+		return nil, fmt.Errorf("claude: %.100q is not a JSON object", object)
 	}
 	var kept bytes.Buffer
 	for m := d.Members(); m.Next(); {
@@ -161,7 +161,7 @@ func objectOnly(field string, v any) error {
 		return fmt.Errorf("claude: %s: %w", field, err)
 	}
 	if k := text[0]; k != '{' && string(text) != "null" {
-		return fmt.Errorf("claude: %s is no JSON object but %.100q", field, text)
+		return fmt.Errorf("claude: %s is not a JSON object but %.100q", field, text)
 	}
 	return nil
 }

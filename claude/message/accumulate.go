@@ -28,6 +28,7 @@ type partialBlock struct {
 	start     ContentBlock
 	text      strings.Builder // text, thinking, the tool's input, a summary
 	signature strings.Builder
+	encrypted strings.Builder // of a summary
 	citations []Citation
 	ended     bool
 }
@@ -96,6 +97,7 @@ func (b *partialBlock) add(d Delta) {
 		b.citations = append(b.citations, d.Citation)
 	case *CompactionDelta:
 		b.text.WriteString(d.Content)
+		b.encrypted.WriteString(d.EncryptedContent)
 	}
 }
 
@@ -156,7 +158,8 @@ func (b *partialBlock) block() ContentBlock {
 	case *MCPToolUse:
 		return &MCPToolUse{ID: s.ID, Name: s.Name, ServerName: s.ServerName, Input: b.input(s.Input)}
 	case *Compaction:
-		return &Compaction{Content: s.Content + b.text.String(), EncryptedContent: s.EncryptedContent, Signature: s.Signature}
+		return &Compaction{Content: s.Content + b.text.String(), EncryptedContent: s.EncryptedContent + b.encrypted.String(),
+			Signature: s.Signature + b.signature.String(), ToolChanges: s.ToolChanges}
 	}
 	return b.start // whole from its start
 }

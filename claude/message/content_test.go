@@ -27,3 +27,37 @@ func TestContent_JSON(t *testing.T) {
 		t.Error("an object is taken for content")
 	}
 }
+
+// A raw prompt that is not an object is refused, and an id is written as JSON whatever is in it.
+func TestUserInput_Raw(t *testing.T) {
+	if line, err := (message.UserInput{Raw: json.RawMessage("null"), UUID: "u"}).Line(); err == nil {
+		t.Errorf("null became %s", line)
+	}
+	line, err := (message.UserInput{Raw: json.RawMessage(`{"type":"user"}`), UUID: `a"b`}).Line()
+	var got struct{ Type, UUID string }
+	if err != nil || json.Unmarshal(line, &got) != nil || got.Type != "user" || got.UUID != `a"b` {
+		t.Errorf("%s, %v", line, err)
+	}
+}
+
+// A summary that is streamed has everything that a whole one has.
+func TestAccumulator_compaction(t *testing.T) {
+	var acc message.Accumulator
+	for _, event := range []string{
+		`{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"compaction","content":"a","encrypted_content":"x","tool_changes":[1]}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"b","encrypted_content":"y"}}`,
+		`{"type":"content_block_stop","index":0}`,
+	} {
+		m, err := message.Decode([]byte(`{"type":"stream_event","session_id":"s","uuid":"u","event":` + event + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		acc.Add(m)
+	}
+	block, done := acc.Block("", 0)
+	c, ok := block.(*message.Compaction)
+	if !ok || !done || c.Content != "ab" || c.EncryptedContent != "xy" || c.ToolChanges != "[1]" {
+		t.Errorf("%#v, done %t", block, done)
+	}
+}

@@ -2,6 +2,7 @@ package message
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
@@ -81,8 +82,15 @@ func (in UserInput) rawLine() ([]byte, error) {
 	if err := json.Unmarshal(in.Raw, &members); err != nil {
 		return nil, fmt.Errorf("claude: UserInput.Raw: %w", err)
 	}
+	if members == nil {
+		return nil, errors.New("claude: UserInput.Raw: null is not a JSON object")
+	}
 	if _, ok := members["uuid"]; !ok && in.UUID != "" {
-		members["uuid"] = json.RawMessage(`"` + in.UUID + `"`)
+		uuid, err := jsonwire.Marshal(in.UUID)
+		if err != nil {
+			return nil, fmt.Errorf("claude: UserInput.UUID: %w", err)
+		}
+		members["uuid"] = uuid
 	}
 	return jsonwire.Marshal(members)
 }

@@ -77,7 +77,7 @@ type UnparsedInput struct {
 }
 
 func (u *UnparsedInput) Error() string {
-	return fmt.Sprintf("claude: the input of tool %s is no JSON: %.200q", u.Name, u.Text)
+	return fmt.Sprintf("claude: the input of tool %s is not JSON: %.200q", u.Name, u.Text)
 }
 
 // Decode decodes the input of a call and returns a pointer to the type of the tool: *[BashInput]

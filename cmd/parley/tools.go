@@ -155,7 +155,7 @@ var detailKeys = []string{"command", "file_path", "notebook_path", "pattern", "p
 func (p *printer) detail(input message.JSON) string {
 	members, _ := input.Value().(map[string]any)
 	if _, unparsed := members["__unparsedToolInput"]; unparsed {
-		return "(input that is no JSON)"
+		return "(input that is not JSON)"
 	}
 	for _, key := range detailKeys {
 		if s, ok := members[key].(string); ok && s != "" {

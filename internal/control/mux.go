@@ -360,7 +360,7 @@ func (c *call) outcome() (Answer, error) {
 	}
 	r, err := decodeResponse(c.line)
 	if err != nil {
-		return Answer{}, fmt.Errorf("the answer is no JSON: %w", err)
+		return Answer{}, fmt.Errorf("the answer is not JSON: %w", err)
 	}
 	return r.answer()
 }
