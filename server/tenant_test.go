@@ -172,7 +172,7 @@ func TestTenant_refused(t *testing.T) {
 	if got := w.list("globex"); len(got) != 1 {
 		t.Errorf("after all that globex sees %+v", got)
 	}
-	for _, method := range []string{"tokens.create", "tokens.list", "audit.list", "webhooks.list", "budget.set"} {
+	for _, method := range []string{"tokens.create", "tokens.list", "audit.list", "webhooks.list", "budget.set", "push.subscribe"} {
 		if err := acme.Call(w.ctx(), method, rpc.Empty{}, nil); client.Reason(err) != rpc.AuthFailed {
 			t.Errorf("%s: %v", method, err)
 		}
