@@ -124,12 +124,18 @@ func spaceGC(lookup func(string) (string, bool)) {
 	}
 }
 
+// untilSignal is ctx until a signal that ends a server comes. A second one ends it at once.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
 // serve serves until a signal.
 func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	spaceGC(os.LookupEnv)
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends at once
 	logger, err := f.logger(standardError())
 	if err != nil {
 		return err
@@ -171,8 +177,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	token := s.Token()
-	base := f.address(l)
+	token, base := s.Token(), f.address(l)
 	defer remembered(f.data, base+"/#token="+token, logger)()
 	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
 	if err != nil {
