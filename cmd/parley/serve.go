@@ -160,11 +160,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		bound, cancel := context.WithTimeout(context.Background(), closeLimit)
-		defer cancel()
-		err = errors.Join(err, store.Close(bound))
-	}()
+	defer func() { err = errors.Join(err, closeStore(store)) }()
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
 	agents, err := f.providers(logger)
@@ -191,6 +187,13 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	defer shown.serve(ctx, s, logger)()
 	greet(out, base, token, agents.note, metrics)
 	return s.Serve(ctx, l)
+}
+
+// closeStore closes the store within its limit.
+func closeStore(store *eventlog.Store) error {
+	bound, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	return store.Close(bound)
 }
 
 // open opens the port.
