@@ -75,6 +75,7 @@ var Methods = []Method{
 	method[ReviewRemoveParams, ReviewListResult]("review.remove"),
 	method[ReviewSendParams, ReviewSendResult]("review.send"),
 	method[SessionRef, PreviewListResult]("preview.list"),
+	method[PreviewOpenParams, PreviewOpenResult]("preview.open"),
 	method[FilesSearchParams, FilesSearchResult]("files.search"),
 	method[FilesReadParams, FilesReadResult]("files.read"),
 	method[ContextBuildParams, ContextBuildResult]("context.build"),
@@ -102,6 +103,7 @@ var Methods = []Method{
 	method[Empty, PushKeyResult]("push.key"),
 	method[PushSubscribeParams, Empty]("push.subscribe"),
 	method[PushUnsubscribeParams, Empty]("push.unsubscribe"),
+	method[PushUnsubscribeParams, PushTestResult]("push.test"),
 	method[Empty, ProvidersListResult]("providers.list"),
 }
 

@@ -76,13 +76,26 @@ type PushKeyResult struct {
 // them.
 type PushSubscribeParams struct {
 	Endpoint string   `json:"endpoint"`
-	P256DH   string   `json:"p256dh"`
-	Auth     string   `json:"auth"`
-	Events   []string `json:"events,omitempty"`
+	Keys     PushKeys `json:"keys"`
+	Events   []string `json:"events,omitempty"` // as of webhooks; empty is all
+}
+
+// PushKeys are the keys of a browser for which messages are encrypted, as its subscription has
+// them, in base64url.
+type PushKeys struct {
+	P256DH string `json:"p256dh"`
+	Auth   string `json:"auth"`
 }
 
 // PushUnsubscribeParams remove a browser's push subscription, which its endpoint names. No
 // further messages are sent to it.
 type PushUnsubscribeParams struct {
 	Endpoint string `json:"endpoint"`
+}
+
+// PushTestResult is the outcome of a message that was sent to try a subscription: the status of
+// the push service, or the error.
+type PushTestResult struct {
+	Status int64  `json:"status,omitempty"`
+	Error  string `json:"error,omitempty"`
 }

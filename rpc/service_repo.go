@@ -173,16 +173,30 @@ type WorkspaceEvent struct {
 	By      string   `json:"by,omitempty"`
 }
 
-// PreviewListResult lists the web servers that the agent of a session has started and that can be
-// previewed.
+// PreviewListResult is the ports that processes of a session's agent listen on, and whether the
+// server shows them.
 type PreviewListResult struct {
-	Previews []Preview `json:"previews"`
+	Enabled bool          `json:"enabled"`
+	Ports   []PreviewPort `json:"ports"`
 }
 
-// Preview is a web server that the agent has started. The Parley server passes requests on to it
-// under an origin of its own, whose address is URL.
-type Preview struct {
+// PreviewPort is a port that a process of the agent listens on, with the name and the number of
+// that process.
+type PreviewPort struct {
 	Port    int64  `json:"port"`
-	URL     string `json:"url"`
 	Process string `json:"process,omitempty"`
+	PID     int64  `json:"pid,omitempty"`
+}
+
+// PreviewOpenParams name the port of a session that is to be shown, as the list of its ports
+// has it.
+type PreviewOpenParams struct {
+	SessionID string `json:"session_id"`
+	Port      int64  `json:"port"`
+}
+
+// PreviewOpenResult is the address at which a browser opens a preview. It works once and for a
+// minute.
+type PreviewOpenResult struct {
+	URL string `json:"url"`
 }

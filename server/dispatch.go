@@ -53,6 +53,12 @@ func (h handler) quiet() handler {
 	return h
 }
 
+// audit is a handler whose calls have an audit row although viewers may call it.
+func (h handler) audit() handler {
+	h.audited = true
+	return h
+}
+
 // later is a method that the server does not have yet.
 func later() handler {
 	return handler{role: roleViewer, call: func(*Server, context.Context, *caller, []byte) (any, error) {
@@ -128,6 +134,7 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 		Action    string `json:"action,omitempty"`
 		Mode      string `json:"mode,omitempty"`
 		Scope     string `json:"scope,omitempty"`
+		Port      int64  `json:"port,omitempty"`
 	}
 	_ = json.Unmarshal(params, &p) // what cannot be read is not in the row
 	row := rpc.AuditRow{By: c.by(), Role: c.role.String(), Method: method, SessionID: p.SessionID, RequestID: p.RequestID, Outcome: "ok", Remote: c.remote}
@@ -135,6 +142,9 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 		row.Outcome = string(failureOf(err).Reason)
 	}
 	p.SessionID, p.RequestID = "", ""
+	if p.Port != 0 {
+		row.Detail = jsonText(mustMarshal(map[string]any{"port": p.Port}))
+	}
 	if detail, err := json.Marshal(map[string]string{"behavior": p.Behavior, "action": p.Action, "mode": p.Mode, "scope": p.Scope}); err == nil && p.Behavior+p.Action+p.Mode+p.Scope != "" {
 		row.Detail = jsonText(detail)
 	}

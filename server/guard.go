@@ -146,16 +146,9 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 		}
 		return p, err
 	}
-	c, err := r.Cookie(g.cookie)
-	if err != nil {
-		return nil, failure(rpc.AuthFailed, "the token is missing, wrong or expired")
-	}
-	p, err := t.check(c.Value)
+	p, err := g.holder(t, r)
 	if err != nil {
 		return nil, err
-	}
-	if !p.cookie {
-		return nil, failure(rpc.AuthFailed, "the token is missing, wrong or expired")
 	}
 	// A browser says where a request comes from. One that changes something or opens a
 	// socket must come from a page of the server.
@@ -164,8 +157,35 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 			return nil, failure(rpc.AuthFailed, "a request with a cookie needs an Origin")
 		}
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" {
+	_, named := r.Header["Origin"] // which was checked
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" && !named {
 		return nil, failure(rpc.AuthFailed, "a request from another site")
 	}
 	return p, nil
 }
+
+// holder returns who the cookie of a request is of. Cookies do not tell ports apart, and a page
+// on a neighbouring name can set some for this one, so that there may be several of the name:
+// those that are wrong do not count, and two that are good are refused.
+func (g *guard) holder(t *tokens, r *http.Request) (*principal, error) {
+	refused := failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+	var found *principal
+	cookies := r.CookiesNamed(g.cookie)
+	for _, c := range cookies[:min(len(cookies), maxCookies)] {
+		p, err := t.check(c.Value)
+		if err != nil || !p.cookie {
+			continue
+		}
+		if found != nil && found.id != p.id {
+			return nil, refused
+		}
+		found = p
+	}
+	if found == nil {
+		return nil, refused
+	}
+	return found, nil
+}
+
+// maxCookies is how many cookies of the server's name are looked at.
+const maxCookies = 16

@@ -52,6 +52,8 @@ func agentHandlers() map[string]handler {
 		"agents.list":        handle(roleOperator, agentsList).quiet(),
 		"task.stop":          handle(roleOperator, taskStop),
 		"task.output":        handle(roleOperator, taskOutput).quiet(),
+		"preview.list":       handle(roleOperator, previewList).quiet(),
+		"preview.open":       handle(roleOperator, previewOpen),
 	}
 }
 
@@ -80,22 +82,26 @@ func historyHandlers() map[string]handler {
 // serverHandlers are the methods of the server itself.
 func serverHandlers() map[string]handler {
 	return map[string]handler{
-		"budget.list":     handle(roleViewer, budgetList),
-		"budget.set":      handle(roleAdmin, budgetSet),
-		"budget.remove":   handle(roleAdmin, budgetRemove),
-		"settings.get":    handle(roleViewer, settingsGet),
-		"health":          handle(roleViewer, health).share(),
-		"server.drain":    handle(roleAdmin, serverDrain),
-		"tokens.create":   handle(roleAdmin, tokensCreate),
-		"tokens.revoke":   handle(roleAdmin, tokensRevoke),
-		"tokens.list":     handle(roleAdmin, tokensList).quiet(),
-		"share.create":    handle(roleOperator, shareCreate),
-		"share.revoke":    handle(roleOperator, shareRevoke),
-		"audit.list":      handle(roleAdmin, auditList).quiet(),
-		"webhooks.list":   handle(roleAdmin, webhooksList).quiet(),
-		"webhooks.set":    handle(roleAdmin, webhooksSet),
-		"webhooks.remove": handle(roleAdmin, webhooksRemove),
-		"webhooks.test":   handle(roleAdmin, webhooksTest),
-		"providers.list":  handle(roleViewer, providersList),
+		"budget.list":      handle(roleViewer, budgetList),
+		"budget.set":       handle(roleAdmin, budgetSet),
+		"budget.remove":    handle(roleAdmin, budgetRemove),
+		"settings.get":     handle(roleViewer, settingsGet),
+		"health":           handle(roleViewer, health).share(),
+		"server.drain":     handle(roleAdmin, serverDrain),
+		"tokens.create":    handle(roleAdmin, tokensCreate),
+		"tokens.revoke":    handle(roleAdmin, tokensRevoke),
+		"tokens.list":      handle(roleAdmin, tokensList).quiet(),
+		"share.create":     handle(roleOperator, shareCreate),
+		"share.revoke":     handle(roleOperator, shareRevoke),
+		"audit.list":       handle(roleAdmin, auditList).quiet(),
+		"webhooks.list":    handle(roleAdmin, webhooksList).quiet(),
+		"webhooks.set":     handle(roleAdmin, webhooksSet),
+		"webhooks.remove":  handle(roleAdmin, webhooksRemove),
+		"webhooks.test":    handle(roleAdmin, webhooksTest),
+		"providers.list":   handle(roleViewer, providersList),
+		"push.key":         handle(roleViewer, pushKey),
+		"push.subscribe":   handle(roleViewer, pushSubscribe).audit(),
+		"push.unsubscribe": handle(roleViewer, pushUnsubscribe).audit(),
+		"push.test":        handle(roleViewer, pushTest).audit(),
 	}
 }

@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		runChildServer()
 		return
 	}
+	if os.Getenv(devVariable) != "" {
+		runDevServer()
+		return
+	}
 	if os.Getenv("PARLEY_TEST_CROWD") != "" {
 		runCrowd()
 		return

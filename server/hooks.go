@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/server/notify"
+	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -40,7 +41,9 @@ type hook struct {
 	Enabled   bool      `json:"enabled"`
 	Created   time.Time `json:"created"`
 	Cursor    uint64    `json:"cursor"` // the last event of the outbox that is done
+	Push      *pushed   `json:"push,omitempty"`
 	LastError string    `json:"last_error,omitempty"`
+	skipped   bool      // its next events were trimmed
 }
 
 // hookRun is a webhook that is served.
@@ -56,6 +59,7 @@ type hooks struct {
 	path   string
 	outbox *outbox
 	client *notify.Client
+	push   *webpush.Key // nil where messages are not pushed
 
 	mu   sync.Mutex
 	all  []hook
@@ -64,7 +68,7 @@ type hooks struct {
 
 // openHooks reads the webhooks; start serves them.
 func openHooks(ctx context.Context, s *Server) (*hooks, error) {
-	h := &hooks{opts: s.opts, srv: s, path: filepath.Join(s.opts.Dir, hooksName), client: notify.New(s.opts.WebhookNetworks), runs: map[string]hookRun{}}
+	h := &hooks{opts: s.opts, srv: s, path: filepath.Join(s.opts.Dir, hooksName), client: notify.New(s.opts.WebhookNetworks, s.opts.roots), runs: map[string]hookRun{}}
 	var err error
 	if h.outbox, err = openOutbox(ctx, s.store.Log(outboxLogName)); err != nil {
 		return nil, err
@@ -74,6 +78,9 @@ func openHooks(ctx context.Context, s *Server) (*hooks, error) {
 		err = json.Unmarshal(data, &h.all)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := h.openPush(); err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == commandID })
@@ -98,7 +105,7 @@ func (h *hooks) start() {
 
 // serve begins to make the calls of a webhook. The lock is held.
 func (h *hooks) serve(k hook) {
-	if !k.Enabled {
+	if !h.active(k) {
 		return
 	}
 	ctx, cancel := context.WithCancel(h.srv.ctx)
@@ -110,15 +117,17 @@ func (h *hooks) serve(k hook) {
 	})
 }
 
+// active reports whether calls are made for a webhook or a browser.
+func (h *hooks) active(k hook) bool { return k.Enabled && (k.Push == nil || h.push != nil) }
+
 // wants reports whether an event of that time is for a webhook.
 func (h *hooks) wants(ts string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.all) == 0 {
-		return false
-	}
 	at, err := time.Parse(time.RFC3339, ts)
-	return err != nil || slices.ContainsFunc(h.all, func(k hook) bool { return !at.Before(k.Created.Truncate(time.Second)) })
+	return slices.ContainsFunc(h.all, func(k hook) bool {
+		return (k.Push == nil || h.push != nil) && (err != nil || !at.Before(k.Created.Truncate(time.Second)))
+	})
 }
 
 // loop makes the calls of a webhook in the order of the outbox, until ctx ends.
@@ -127,6 +136,10 @@ func (h *hooks) loop(ctx context.Context, k hook) {
 		last, changed := h.outbox.last()
 		if k.Cursor < last {
 			for ev, err := range h.outbox.log.Read(ctx, eventlog.Cursor{Seq: k.Cursor}) {
+				if errors.Is(err, eventlog.ErrTrimmed) {
+					h.skip(ctx, &k)
+					break
+				}
 				if err != nil {
 					h.srv.logger.Warn("the outbox cannot be read", "webhook", k.ID, "err", err)
 					break
@@ -135,7 +148,8 @@ func (h *hooks) loop(ctx context.Context, k hook) {
 					return
 				}
 			}
-			if k.Cursor >= last {
+			if k.Cursor >= last || k.skipped {
+				k.skipped = false
 				continue
 			}
 			changed = nil // it could not be read to its end
@@ -157,6 +171,9 @@ func (h *hooks) loop(ctx context.Context, k hook) {
 func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) bool {
 	var ev webhook.Event
 	ok := json.Unmarshal(stored.Data, &ev) == nil && (len(k.Events) == 0 || slices.Contains(k.Events, ev.Type)) && (k.Session == "" || k.Session == ev.SessionID)
+	if k.Push != nil && ok {
+		ok = h.pushes(k, ev)
+	}
 	began, wait := h.opts.now(), firstRetry
 	for try := 1; ok; try++ {
 		err := h.finish(ctx, k, ev)
@@ -168,9 +185,13 @@ func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) boo
 		if ctx.Err() != nil {
 			return false
 		}
+		if errors.Is(err, errGone) {
+			h.drop(k.ID)
+			return false
+		}
 		k.LastError = err.Error()
 		h.keep(*k)
-		if h.opts.now().Sub(began) >= giveUp || k.ID == commandID && try >= commandTries {
+		if h.opts.now().Sub(began) >= k.giveUp() || errors.Is(err, errFinal) || k.ID == commandID && try >= commandTries {
 			h.srv.logger.Error("an event was given up", "webhook", k.ID, "event", ev.ID, "err", err)
 			break
 		}
@@ -186,6 +207,40 @@ func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) boo
 		h.keep(*k)
 	}
 	return true
+}
+
+// skip moves a webhook on whose next events are trimmed.
+func (h *hooks) skip(ctx context.Context, k *hook) {
+	next, err := h.outbox.oldest(ctx)
+	if err != nil || next <= k.Cursor {
+		h.srv.logger.Warn("the outbox cannot be read", "webhook", k.ID, "err", err)
+		return
+	}
+	h.srv.logger.Error("events were lost: a webhook was too far back", "webhook", k.ID, "count", next-k.Cursor)
+	k.Cursor, k.skipped = next, true
+	h.keep(*k)
+}
+
+// giveUp is after how long an event is given up.
+func (k *hook) giveUp() time.Duration {
+	if k.Push != nil {
+		return pushTTL
+	}
+	return giveUp
+}
+
+// drop removes the subscription of a browser that is gone, from within its own loop.
+func (h *hooks) drop(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all = slices.DeleteFunc(h.all, func(k hook) bool { return k.ID == id })
+	if run, ok := h.runs[id]; ok {
+		run.cancel()
+		delete(h.runs, id)
+	}
+	if err := h.save(); err != nil {
+		h.srv.logger.Warn("a subscription that has ended is still on disk", "err", err)
+	}
 }
 
 // finishTime is how long a call that is under way has when the server stops, so that an event
@@ -214,6 +269,13 @@ func (h *hooks) finish(ctx context.Context, k *hook, ev webhook.Event) error {
 func (h *hooks) call(ctx context.Context, k *hook, ev webhook.Event) error {
 	if k.ID == commandID {
 		return notify.Command(ctx, h.opts.HookCommand, hookEnv(h.opts.Env), ev)
+	}
+	if k.Push != nil {
+		if k.Push.Account != ownerAccount && h.srv.tokens.holds(k.Push.Account) == roleNone {
+			return errGone // its token was revoked, or has expired
+		}
+		_, err := h.pushOne(ctx, k.Push.Subscription, ev)
+		return err
 	}
 	_, err := h.client.Post(ctx, k.URL, k.Secret, ev, h.opts.now())
 	return err

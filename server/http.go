@@ -26,6 +26,9 @@ var securityHeaders = map[string]string{
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
 }
 
+// workerPolicy is the policy of the service worker, which loads and sends nothing.
+const workerPolicy = "default-src 'none'; frame-ancestors 'none'"
+
 // Handler returns the server's HTTP side: the methods, the streams, the description of
 // both, and the page. See Serve for the limits of a listener.
 func (s *Server) Handler() http.Handler {
@@ -47,6 +50,9 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("/", s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return &httpError{http.StatusMethodNotAllowed, &Failure{rpc.InvalidParams, "the page is read with GET"}}
+		}
+		if r.URL.Path == "/"+web.Worker {
+			w.Header().Set("Content-Security-Policy", workerPolicy)
 		}
 		page.ServeHTTP(w, r)
 		return nil
@@ -211,6 +217,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 		if err := s.tokens.revoke(c.id); err != nil {
 			return err
 		}
+		s.recheckPreviews()
 	}
 	s.setCookie(w, r, "", -1)
 	writeJSON(w, http.StatusOK, rpc.Empty{})

@@ -26,6 +26,8 @@ type ledger struct {
 	log   sessionLog
 	now   func() time.Time
 	price func(agent.Used) (float64, bool)
+	// settings are the limits that the server was started with.
+	settings []budget.Limit
 
 	mu      sync.Mutex
 	seq     uint64
@@ -41,22 +43,6 @@ func openLedger(ctx context.Context, log sessionLog, opts Options) (*ledger, err
 	if l.price == nil {
 		l.price = func(agent.Used) (float64, bool) { return 0, false }
 	}
-	if snap, err := log.Snapshot(ctx); err == nil {
-		if err := json.Unmarshal(snap.Data, &l.book); err != nil {
-			return nil, fmt.Errorf("server: the ledger: %w", err)
-		}
-		l.seq, l.snapSeq = snap.Seq, snap.Seq
-	} else if !isMissing(err) {
-		return nil, err
-	}
-	if err := l.catchUp(ctx); err != nil {
-		return nil, err
-	}
-	for _, old := range l.book.Limits() {
-		if isSetting(old.ID) {
-			l.book.Apply(budget.Row{Removed: old.ID})
-		}
-	}
 	for _, limit := range opts.Budgets {
 		if err := limit.Check(); err != nil {
 			return nil, fmt.Errorf("server: %w", err)
@@ -64,9 +50,44 @@ func openLedger(ctx context.Context, log sessionLog, opts Options) (*ledger, err
 		if !isSetting(limit.ID) {
 			limit.ID = settingPrefix + randomHex(6)
 		}
-		l.book.Apply(budget.Row{Limit: &limit})
+		l.settings = append(l.settings, limit)
 	}
-	return l, nil
+	if err := l.restore(ctx); err != nil {
+		return nil, err
+	}
+	return l, l.catchUp(ctx)
+}
+
+// restore makes the book that the snapshot holds, with the limits of the settings and what
+// could not be stored yet. The lock is held.
+func (l *ledger) restore(ctx context.Context) error {
+	snap, err := l.log.Snapshot(ctx)
+	if err != nil && !isMissing(err) {
+		return err
+	}
+	var book budget.Book
+	if err == nil {
+		if err := json.Unmarshal(snap.Data, &book); err != nil {
+			return fmt.Errorf("server: the ledger: %w", err)
+		}
+	}
+	for _, old := range book.Limits() {
+		if isSetting(old.ID) {
+			book.Apply(budget.Row{Removed: old.ID})
+		}
+	}
+	for _, limit := range l.settings {
+		book.Apply(budget.Row{Limit: &limit})
+	}
+	for _, data := range l.unsaved {
+		var row budget.Row
+		if err := json.Unmarshal(data, &row); err != nil {
+			return fmt.Errorf("server: a row of the ledger: %w", err)
+		}
+		book.Apply(row)
+	}
+	l.book, l.seq, l.snapSeq = book, snap.Seq, snap.Seq
+	return nil
 }
 
 // settingPrefix begins the ids of limits that the server was started with.
@@ -76,6 +97,18 @@ func isSetting(id string) bool { return strings.HasPrefix(id, settingPrefix) }
 
 // catchUp reads rows that are in the log and not in the book. The lock is held.
 func (l *ledger) catchUp(ctx context.Context) error {
+	err := l.readOn(ctx)
+	if !errors.Is(err, eventlog.ErrTrimmed) {
+		return err
+	}
+	// Another server of the cluster has stored a newer book and trimmed the rows.
+	if err := l.restore(ctx); err != nil {
+		return err
+	}
+	return l.readOn(ctx)
+}
+
+func (l *ledger) readOn(ctx context.Context) error {
 	for ev, err := range l.log.Read(ctx, eventlog.Cursor{Seq: l.seq}) {
 		if isMissing(err) {
 			return nil
@@ -136,6 +169,7 @@ func (l *ledger) save(ctx context.Context) error {
 		l.book.Forget(l.now())
 		if data, err := l.book.MarshalJSON(); err == nil && l.log.PutSnapshot(ctx, l.seq, 0, data) == nil {
 			l.snapSeq = l.seq
+			_ = l.log.Trim(ctx, l.seq) // the next snapshot tries again
 		}
 	}
 	return nil

@@ -100,6 +100,7 @@ func (a *actor) open(ctx context.Context, resume string, opts agent.Options) (ag
 		return nil, nil, err
 	}
 	revoke := a.lend(&opts)
+	a.srv.mark(a.id, &opts)
 	place := release
 	release = sync.OnceFunc(func() { revoke(); place() })
 	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.StartTimeout)

@@ -142,7 +142,9 @@ func (t token) expiry() string {
 }
 
 func tokensRevoke(s *Server, _ context.Context, _ *caller, p rpc.TokensRevokeParams) (rpc.Empty, error) {
-	return rpc.Empty{}, s.tokens.revoke(p.ID)
+	err := s.tokens.revoke(p.ID)
+	s.recheckPreviews()
+	return rpc.Empty{}, err
 }
 
 func tokensList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.TokensListResult, error) {

@@ -483,6 +483,8 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p rpc.SessionDelet
 	if err := s.tokens.forget(p.SessionID); err != nil {
 		return rpc.Empty{}, err
 	}
+	s.forgetPreviews(p.SessionID)
+	s.hooks.outbox.forget(p.SessionID)
 	s.forgetChanges(ctx, dir, p.SessionID)
 	return rpc.Empty{}, s.removeUploads(p.SessionID)
 }

@@ -26,6 +26,9 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.Web
 	s.hooks.mu.Lock()
 	defer s.hooks.mu.Unlock()
 	for _, k := range s.hooks.all {
+		if k.Push != nil {
+			continue
+		}
 		result.Webhooks = append(result.Webhooks, s.hooks.info(k))
 	}
 	return result, nil
@@ -61,19 +64,25 @@ func (h *hooks) set(k hook) (hook, error) {
 	if k.ID == commandID {
 		return k, conflict("the command is one of the server's settings")
 	}
-	ended := h.halt(k.ID)
-	<-ended
+	h.mu.Lock()
+	known := slices.ContainsFunc(h.all, func(old hook) bool { return old.ID == k.ID && old.Push == nil })
+	webhooks := h.count(false)
+	h.mu.Unlock()
+	if k.ID != "" && !known {
+		return k, conflict("there is no webhook %q", k.ID)
+	}
+	<-h.halt(k.ID)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := slices.IndexFunc(h.all, func(old hook) bool { return old.ID == k.ID })
 	switch {
-	case k.ID != "" && i < 0:
+	case k.ID != "" && i < 0: // removed meanwhile
 		return k, conflict("there is no webhook %q", k.ID)
 	case i >= 0:
 		old := h.all[i]
 		k.Created, k.Cursor = old.Created, old.Cursor
 		setDefault(&k.Secret, old.Secret)
-	case len(h.all) >= maxWebhooks:
+	case webhooks >= maxWebhooks:
 		return k, limit("there are %d webhooks", maxWebhooks)
 	default:
 		k.ID, k.Created = "w-"+randomHex(6), h.opts.now()
@@ -98,6 +107,17 @@ func (h *hooks) set(k hook) (hook, error) {
 	return k, nil
 }
 
+// count is how many webhooks, or subscriptions of browsers, there are. The lock is held.
+func (h *hooks) count(push bool) int {
+	n := 0
+	for _, k := range h.all {
+		if (k.Push != nil) == push {
+			n++
+		}
+	}
+	return n
+}
+
 // halt ends the calls of a webhook. The channel is closed when they have ended.
 func (h *hooks) halt(id string) <-chan struct{} {
 	h.mu.Lock()
@@ -117,11 +137,17 @@ func webhooksRemove(s *Server, _ context.Context, _ *caller, p rpc.WebhookRef) (
 	if p.ID == commandID {
 		return rpc.Empty{}, conflict("the command is one of the server's settings")
 	}
-	<-s.hooks.halt(p.ID)
 	h := s.hooks
 	h.mu.Lock()
+	known := slices.ContainsFunc(h.all, func(k hook) bool { return k.ID == p.ID && k.Push == nil })
+	h.mu.Unlock()
+	if !known {
+		return rpc.Empty{}, conflict("there is no webhook %q", p.ID)
+	}
+	<-h.halt(p.ID)
+	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID })
+	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID && k.Push == nil })
 	if i < 0 {
 		return rpc.Empty{}, conflict("there is no webhook %q", p.ID)
 	}
@@ -133,7 +159,7 @@ func webhooksRemove(s *Server, _ context.Context, _ *caller, p rpc.WebhookRef) (
 func webhooksTest(s *Server, ctx context.Context, _ *caller, p rpc.WebhookRef) (rpc.WebhooksTestResult, error) {
 	h := s.hooks
 	h.mu.Lock()
-	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID })
+	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID && k.Push == nil })
 	var k hook
 	if i >= 0 {
 		k = h.all[i]

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/x509"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/preview"
 )
 
 // The values that [Options] has by default, for the fields that are zero. Sizes are in bytes.
@@ -115,6 +117,16 @@ type Options struct {
 	// HookCommand is a program that is run for each event, with it on standard input.
 	WebhookNetworks []netip.Prefix
 	HookCommand     string
+	// Push sends messages to browsers that have subscribed, by the push service of each. A key is
+	// made in Dir at the first start.
+	Push bool
+	// PushContact is where a push service can reach who runs the server: mailto: or https:. Some
+	// services refuse messages without it.
+	PushContact string
+
+	// Preview are the origins at which clients see the servers that agents have started; nil is
+	// not at all. The listeners for them are served with ServePreview.
+	Preview *preview.Origins
 
 	// TracerProvider makes spans of requests, of turns, and of the waits and tools in them;
 	// nil makes none. Nothing that was said is in a span. See docs/operations.md.
@@ -123,6 +135,7 @@ type Options struct {
 	// The clock of limits and retries; tests have one of their own.
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
+	roots *x509.CertPool // whose certificates receivers have; nil is the system's
 }
 
 // Stall is what happens to a turn in which an agent is silent: each step after that time

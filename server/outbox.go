@@ -22,18 +22,78 @@ type outbox struct {
 
 	mu      sync.Mutex
 	seq     uint64
+	snapSeq uint64
 	marks   map[string]uint64 // by session: the newest message that is in it
 	changed chan struct{}     // closed and replaced when it has grown
+	// max and step are maxOutbox and outboxStep, less in tests.
+	max, step uint64
 }
 
+// The size of the outbox: how many of the newest events are kept, and after how many more the
+// older ones are trimmed. A webhook that is further back loses what is trimmed.
+const (
+	maxOutbox  = 50_000
+	outboxStep = 1000
+)
+
 func openOutbox(ctx context.Context, log sessionLog) (*outbox, error) {
-	o := &outbox{log: log, marks: map[string]uint64{}, changed: make(chan struct{})}
+	o := &outbox{log: log, changed: make(chan struct{}), max: maxOutbox, step: outboxStep}
+	if err := o.restore(ctx); err != nil {
+		return nil, err
+	}
 	return o, o.catchUp(ctx)
+}
+
+// restore reads the snapshot, which has the marks of all events up to its own. The lock is held,
+// or no other goroutine has it.
+func (o *outbox) restore(ctx context.Context) error {
+	snap, err := o.log.Snapshot(ctx)
+	if err != nil && !isMissing(err) {
+		return err
+	}
+	marks := map[string]uint64{}
+	if err == nil {
+		if err := json.Unmarshal(snap.Data, &marks); err != nil {
+			return fmt.Errorf("server: the outbox: %w", err)
+		}
+	}
+	o.marks, o.seq, o.snapSeq = marks, snap.Seq, snap.Seq
+	return nil
+}
+
+// trim stores the marks and drops the events that are too many. What fails is tried again
+// after the next event. The lock is held.
+func (o *outbox) trim(ctx context.Context) {
+	if o.seq < o.max || o.seq-o.snapSeq < o.step {
+		return
+	}
+	data, err := json.Marshal(o.marks)
+	if err == nil && o.log.PutSnapshot(ctx, o.seq, 0, data) == nil && o.log.Trim(ctx, o.seq-o.max) == nil {
+		o.snapSeq = o.seq
+	}
+}
+
+// forget drops the mark of a session that is deleted.
+func (o *outbox) forget(session string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.marks, session)
 }
 
 // catchUp reads what is in the log and not known yet. The lock is held, or no other goroutine
 // has it.
 func (o *outbox) catchUp(ctx context.Context) error {
+	err := o.readOn(ctx)
+	if !errors.Is(err, eventlog.ErrTrimmed) {
+		return err
+	}
+	if err := o.restore(ctx); err != nil { // another server of the cluster has trimmed it
+		return err
+	}
+	return o.readOn(ctx)
+}
+
+func (o *outbox) readOn(ctx context.Context) error {
 	for ev, err := range o.log.Read(ctx, eventlog.Cursor{Seq: o.seq}) {
 		if isMissing(err) {
 			return nil
@@ -82,10 +142,19 @@ func (o *outbox) add(ctx context.Context, events []webhook.Event) error {
 			return err
 		}
 		o.seq, o.marks[events[0].SessionID] = last, newest
+		o.trim(ctx)
 		close(o.changed)
 		o.changed = make(chan struct{})
 		return nil
 	}
+}
+
+// oldest is the number before that of the oldest event which is kept for certain.
+func (o *outbox) oldest(ctx context.Context) (uint64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	err := o.catchUp(ctx) // another server of the cluster may have written and trimmed
+	return o.seq - min(o.seq, o.max), err
 }
 
 // last is the number of the newest event, and the channel that is closed when there is a
@@ -155,6 +224,7 @@ func (a *actor) note(seq uint64, rec record, msg rpc.Message) {
 		return
 	}
 	if e, ok := notable(a.id, a.core.title(), seq, rec, msg); ok {
+		e.Tenant = a.core.Opened.Tenant
 		a.unnoted = append(a.unnoted, e)
 	}
 }

@@ -108,6 +108,8 @@ func (l *memLog) PutSnapshot(_ context.Context, seq, sub uint64, data []byte) er
 	return nil
 }
 
+func (l *memLog) Trim(context.Context, uint64) error { return nil }
+
 func (l *memLog) Delete(context.Context) error { return nil }
 
 // memStore is a store in memory.

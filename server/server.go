@@ -34,6 +34,7 @@ type Server struct {
 	ledger     *ledger
 	hooks      *hooks
 	keys       *keyproxy.Proxy // nil where agents use what Env gives
+	previews   *previews       // nil where there are none
 	metrics    *metrics
 	tracer     tracer
 	conns      chan struct{} // a place for each connection
@@ -124,6 +125,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.openKeyProxy(); err != nil {
 		return err
 	}
+	s.openPreviews()
 	n, err := sweep(ctx, s.opts.Providers)
 	if err != nil {
 		return fmt.Errorf("server: %w", err)
@@ -168,6 +170,7 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.cancel()
+	s.closePreviews()
 	for _, a := range actors {
 		<-a.done
 	}

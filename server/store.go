@@ -24,6 +24,7 @@ type sessionLog interface {
 	Read(ctx context.Context, after eventlog.Cursor) iter.Seq2[eventlog.Event, error]
 	Snapshot(ctx context.Context) (eventlog.Snapshot, error)
 	PutSnapshot(ctx context.Context, seq, sub uint64, data []byte) error
+	Trim(ctx context.Context, seq uint64) error
 	Delete(ctx context.Context) error
 }
 

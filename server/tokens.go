@@ -124,12 +124,16 @@ func hashOf(value string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// ownerAccount is the account of the token that is made when the server starts. It is the same
+// for every start.
+const ownerAccount = "owner"
+
 // begin makes the token that is printed when the server starts.
 func (t *tokens) begin() string {
 	id, value, hash := newSecret()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.start = token{ID: id, Name: "owner", Account: "owner", Role: roleAdmin.String(), Hash: hash, Created: t.now()}
+	t.start = token{ID: id, Name: "owner", Account: ownerAccount, Role: roleAdmin.String(), Hash: hash, Created: t.now()}
 	return value
 }
 
@@ -241,6 +245,21 @@ func (t *tokens) check(value string) (*principal, error) {
 		return nil, refused
 	}
 	return &principal{id: tk.ID, name: tk.Name, account: cmp.Or(tk.Account, tk.ID), tenant: tk.Tenant, role: r, session: tk.Session, cookie: tk.Parent != ""}, nil
+}
+
+// holds returns the role of a valid token or cookie by its id, roleNone where there is none.
+func (t *tokens) holds(id string) role {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tk := t.start
+	if i := slices.IndexFunc(t.all, func(tk token) bool { return tk.ID == id }); i >= 0 {
+		tk = t.all[i]
+	}
+	r, err := parseRole(tk.Role)
+	if err != nil || tk.ID != id || tk.Session != "" || tk.expired(t.now()) {
+		return roleNone
+	}
+	return r
 }
 
 // exchange makes a cookie of a token. It does not outlive it.

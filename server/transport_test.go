@@ -178,6 +178,9 @@ func (s scene) params() map[string]any {
 		"workspace.create": rpc.WorkspaceCreateParams{}, "workspace.list": rpc.Empty{}, "workspace.diff": ref, "workspace.revert": ref, "workspace.commit": ref,
 		"workspace.remove": ref, "review.list": ref, "review.comment": rpc.ReviewCommentParams{SessionID: s.session, From: 1, Text: "t"},
 		"review.update": ref, "review.remove": ref, "review.send": ref,
+		"preview.list": ref, "preview.open": rpc.PreviewOpenParams{SessionID: s.session, Port: 80}, "push.key": rpc.Empty{},
+		"push.subscribe": rpc.PushSubscribeParams{Endpoint: "https://push.example/x"}, "push.unsubscribe": rpc.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
+		"push.test":         rpc.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
 		"session.interrupt": ref, "session.disconnect": ref, "session.delete": rpc.SessionDeleteParams{SessionID: s.session},
 	}
 }
@@ -191,6 +194,8 @@ var want = map[string]rpc.Reason{
 	"workspace.create": rpc.Unsupported, "workspace.diff": rpc.Unsupported, "workspace.revert": rpc.Unsupported, "workspace.commit": rpc.Unsupported,
 	"workspace.remove": rpc.Unsupported, "review.comment": rpc.Unsupported, "review.send": rpc.Unsupported,
 	"review.update": rpc.InvalidParams, "review.remove": rpc.InvalidParams,
+	// This server has neither; preview_test.go and push_test.go have one.
+	"preview.open": rpc.Unsupported, "push.subscribe": rpc.Unsupported, "push.test": rpc.Unsupported,
 }
 
 // last are the methods that end what others need, in their order.

@@ -18,6 +18,10 @@ import (
 //go:embed all:dist/page
 var dist embed.FS
 
+// Worker is the path of the page's service worker, which shows push messages. Its scope is the
+// directory of the page, because the server does not widen it.
+const Worker = "sw.js"
+
 // Handler serves the page. Files are compressed once, when the first is asked for, and
 // served so to clients that take gzip. Files with a hash in their name are kept by browsers
 // for good, all others are asked for again. It is safe for concurrent use.

@@ -53,6 +53,7 @@ type Event struct {
 	Seq       uint64          `json:"seq,omitempty"` // of the session's message that it is about
 	Title     string          `json:"title,omitempty"`
 	Text      string          `json:"text,omitempty"` // what happened, for people
+	Tenant    string          `json:"tenant,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
 }
 

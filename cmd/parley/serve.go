@@ -124,12 +124,18 @@ func spaceGC(lookup func(string) (string, bool)) {
 	}
 }
 
+// untilSignal is ctx until a signal that ends a server comes. A second one ends it at once.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
 // serve serves until a signal.
 func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	spaceGC(os.LookupEnv)
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends at once
 	logger, err := f.logger(standardError())
 	if err != nil {
 		return err
@@ -145,6 +151,11 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, endTraces()) }()
+	shown, err := f.openPreviews(ctx)
+	if err != nil {
+		return err
+	}
+	defer shown.close()
 	store, err := f.store(ctx, logger)
 	if err != nil {
 		return err
@@ -162,7 +173,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, agents.close()) }()
 	opts := f.options(logger, store, &agents, traces)
-	opts.Shutdown = shutdown
+	opts.Shutdown, opts.Preview = shutdown, shown.origins
 	if err := errors.Join(f.money(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
 		return err
 	}
@@ -170,27 +181,27 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	token := s.Token()
-	base := f.address(l)
-	forget, err := remember(f.data, base+"/#token="+token)
-	if err != nil {
-		logger.Warn("other commands will not find the server by themselves", "err", err)
-	} else {
-		defer forget()
-	}
+	token, base := s.Token(), f.address(l)
+	defer remembered(f.data, base+"/#token="+token, logger)()
 	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
 	defer stopMetrics()
+	defer shown.serve(ctx, s, logger)()
 	greet(out, base, token, agents.note, metrics)
 	return s.Serve(ctx, l)
 }
 
 // open opens the port.
 func (f *serveFlags) open(ctx context.Context) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
-	if err != nil || f.tlsCert == "" {
+	return f.openAt(ctx, f.listen, true)
+}
+
+// openAt opens a port, with TLS if that is wanted and there is a certificate.
+func (f *serveFlags) openAt(ctx context.Context, address string, secure bool) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil || f.tlsCert == "" || !secure {
 		return l, err
 	}
 	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
@@ -265,6 +276,16 @@ or call it:
   curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" "%[1]s/v1/sessions/$SESSION/events?wait=5"
 
 `, base, token)
+}
+
+// remembered is remember where it is not worth failing.
+func remembered(data, address string, logger *slog.Logger) (forget func()) {
+	forget, err := remember(data, address)
+	if err != nil {
+		logger.Warn("other commands will not find the server by themselves", "err", err)
+		return func() {}
+	}
+	return forget
 }
 
 // remember writes the address with its token where other commands of the same user find

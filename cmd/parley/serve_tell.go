@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/seed7221b0f9/parley/server"
@@ -24,6 +25,10 @@ func (f *serveFlags) telling(opts *server.Options) error {
 		return usagef("--hook-command %s: it is not an absolute path", f.hookCommand)
 	}
 	opts.HookCommand = f.hookCommand
+	if f.pushContact != "" && !strings.HasPrefix(f.pushContact, "mailto:") && !strings.HasPrefix(f.pushContact, "https://") {
+		return usagef("--push-contact %s: it does not begin with mailto: or https://", f.pushContact)
+	}
+	opts.Push, opts.PushContact = f.push, f.pushContact
 	return nil
 }
 

@@ -12,6 +12,8 @@ package notify
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,13 +44,15 @@ type Client struct {
 	http    *http.Client
 }
 
-// New returns a client that may also call addresses in the networks allowed.
-func New(allowed []netip.Prefix) *Client {
+// New returns a client that may also call addresses in the networks allowed, and trusts the
+// certificates of roots; nil is those of the system.
+func New(allowed []netip.Prefix, roots *x509.CertPool) *Client {
 	c := &Client{allowed: slices.Clone(allowed)}
 	dialer := &net.Dialer{Timeout: Timeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error { return c.check(address) }}
 	c.http = &http.Client{
-		Timeout:       Timeout,
-		Transport:     &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: Timeout, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
+		Timeout: Timeout,
+		Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: Timeout, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
+			TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c
@@ -108,9 +112,15 @@ func (c *Client) Post(ctx context.Context, address, secret string, ev webhook.Ev
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "parley")
 	req.Header.Set("Parley-Event-Id", ev.ID)
 	req.Header.Set(webhook.SignatureHeader, webhook.Sign(secret, at, body))
+	return c.Send(req)
+}
+
+// Send makes a call whose request is complete. The status is 0 where there was no answer; an
+// error is everything but a status of 2xx.
+func (c *Client) Send(req *http.Request) (status int, err error) {
+	req.Header.Set("User-Agent", "parley")
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {

@@ -28,7 +28,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
 // TestClient_addresses checks where calls may not go.
 func TestClient_addresses(t *testing.T) {
-	c := notify.New(nil)
+	c := notify.New(nil, nil)
 	for _, host := range []string{"127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
 		"255.255.255.255", "[::1]", "[::]", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "[64:ff9b::a9fe:a9fe]", "[2002:7f00:1::]", "[fd00:ec2::254]", "localhost"} {
 		if err := c.CheckURL("http://" + host + "/x"); err == nil {
@@ -60,7 +60,7 @@ func TestClient_redirect(t *testing.T) {
 		http.Redirect(w, r, inner.URL, http.StatusPermanentRedirect)
 	}))
 	defer outer.Close()
-	status, err := notify.New(loopback).Post(t.Context(), outer.URL, "s", webhook.Event{}, time.Unix(0, 0))
+	status, err := notify.New(loopback, nil).Post(t.Context(), outer.URL, "s", webhook.Event{}, time.Unix(0, 0))
 	if status != http.StatusPermanentRedirect || err == nil || reached {
 		t.Errorf("a redirect: %d, %v, followed %t", status, err, reached)
 	}
@@ -96,7 +96,7 @@ func ExampleClient_Post() {
 		fmt.Println(webhook.Verify("secret", r.Header.Get(webhook.SignatureHeader), body, time.Now(), 0))
 	}))
 	defer receiver.Close()
-	client := notify.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
+	client := notify.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	fmt.Println(client.Post(context.Background(), receiver.URL, "secret", webhook.Event{ID: "s-1-7", Type: webhook.TurnDone}, time.Now()))
 	// Output:
 	// <nil>

@@ -22,8 +22,8 @@ import (
 
 // flags are what the suite starts it with.
 type flags struct {
-	dir, work, addr, corpus, cli, script string
-	git                                  bool
+	dir, work, addr, corpus, cli, script, dev string
+	git                                       bool
 }
 
 func main() {
@@ -34,6 +34,7 @@ func main() {
 	flag.StringVar(&f.corpus, "corpus", "", "the recordings that the prompt replay NAME plays")
 	flag.StringVar(&f.cli, "cli", "", "the Claude CLI; it is offered as the agent claude")
 	flag.StringVar(&f.script, "script", "", "what the fake API says to that CLI")
+	flag.StringVar(&f.dev, "dev", "", "command that the agent developer starts as its server, with previews and push messages")
 	flag.BoolVar(&f.git, "git", false, "make the project a git repository, if it is none")
 	flag.Parse()
 	if err := run(f); err != nil {
@@ -65,12 +66,22 @@ func run(f flags) error {
 		return err
 	}
 	defer func() { _ = store.Close(context.Background()) }()
-	s, err := server.New(ctx, server.Options{
+	opts := server.Options{
 		Providers: providers, Simulated: true, Store: store, Dir: filepath.Join(f.dir, "server"), Directories: []string{f.work},
 		DrainTimeout: time.Second, MaxAgents: 500,
-	})
+	}
+	var shown net.Listener
+	if f.dev != "" {
+		if shown, err = f.develop(&opts); err != nil {
+			return err
+		}
+	}
+	s, err := server.New(ctx, opts)
 	if err != nil {
 		return err
+	}
+	if shown != nil {
+		go func() { _ = s.ServePreview(ctx, shown) }()
 	}
 	l, err := net.Listen("tcp", f.addr)
 	if err != nil {

@@ -120,6 +120,10 @@ export interface Service {
       params: SessionRef;
       result: PreviewListResult;
     };
+    "preview.open": {
+      params: PreviewOpenParams;
+      result: PreviewOpenResult;
+    };
     "providers.list": {
       params: Empty;
       result: ProvidersListResult;
@@ -131,6 +135,10 @@ export interface Service {
     "push.subscribe": {
       params: PushSubscribeParams;
       result: Empty;
+    };
+    "push.test": {
+      params: PushUnsubscribeParams;
+      result: PushTestResult;
     };
     "push.unsubscribe": {
       params: PushUnsubscribeParams;
@@ -1005,16 +1013,32 @@ export interface RespondResult {
  * via the `definition` "PreviewListResult".
  */
 export interface PreviewListResult {
-  previews: Preview[];
+  enabled: boolean;
+  ports: PreviewPort[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "Preview".
+ * via the `definition` "PreviewPort".
  */
-export interface Preview {
+export interface PreviewPort {
   port: number;
-  url: string;
   process?: string;
+  pid?: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PreviewOpenParams".
+ */
+export interface PreviewOpenParams {
+  session_id: string;
+  port: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PreviewOpenResult".
+ */
+export interface PreviewOpenResult {
+  url: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1069,9 +1093,16 @@ export interface PushKeyResult {
  */
 export interface PushSubscribeParams {
   endpoint: string;
+  keys: PushKeys;
+  events?: string[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushKeys".
+ */
+export interface PushKeys {
   p256dh: string;
   auth: string;
-  events?: string[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1079,6 +1110,14 @@ export interface PushSubscribeParams {
  */
 export interface PushUnsubscribeParams {
   endpoint: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushTestResult".
+ */
+export interface PushTestResult {
+  status?: number;
+  error?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

@@ -19,6 +19,7 @@ import { Counts } from "./diff";
 import { Icon } from "./icon";
 import { McpServers } from "./mcp";
 import { Steps } from "./plan";
+import { Preview } from "./preview";
 import { Section } from "./section";
 import { Seg } from "./seg";
 import { SessionUsage } from "./usage/session";
@@ -35,6 +36,7 @@ const parts: readonly ((p: { store: SessionStore }) => preact.VNode | null)[] = 
   Plan,
   Changes,
   Background,
+  Preview,
   McpServers,
   Context,
   SessionUsage,

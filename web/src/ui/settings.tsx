@@ -7,6 +7,7 @@ import { density, diffView, lang, letters, notify, theme } from "../state/prefs"
 import { Button, Hint } from "./button";
 import { Dialog } from "./dialog";
 import { askToNotify } from "./notify";
+import { PushSetting } from "./pushsetting";
 import { Seg } from "./seg";
 
 export const settingsOpen = signal(false);
@@ -116,11 +117,14 @@ function Appearance() {
 function Notifications() {
   const t = w.value;
   return (
-    <Setting name={t.notifications}>
-      <Button small icon="bell" onClick={() => void askToNotify()}>
-        {notify.value ? t.notifyOn : t.notifyMe}
-      </Button>
-    </Setting>
+    <>
+      <Setting name={t.notifications}>
+        <Button small icon="bell" onClick={() => void askToNotify()}>
+          {notify.value ? t.notifyOn : t.notifyMe}
+        </Button>
+      </Setting>
+      <PushSetting />
+    </>
   );
 }
 

@@ -7,4 +7,5 @@ import "./work.test.mjs";
 import "./changes.test.mjs";
 import "./usage.test.mjs";
 import "./panels.test.mjs";
+import "./preview.test.mjs";
 import "./claude.test.mjs";

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// TestServe_preview checks with the real CLI that a server which the agent has started in the
+// background is found by its port and shown.
+func TestServe_preview(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("previews find the ports of an agent on Linux alone")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := node + ` -e "require('http').createServer((q, s) => s.end('made by the agent, at ' + q.headers.host)).listen(0, '127.0.0.1')"`
+	w := newClaudeWorld(t, claudetest.Replies(
+		claudetest.Use("Bash", map[string]any{"command": command, "description": "Start the server", "run_in_background": true}), claudetest.Say("It runs.")))
+	c, _ := w.serve(t)
+	converse(t, c, "start it")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var list rpc.ListResult
+	if err := c.Call(ctx, "session.list", rpc.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
+		t.Fatalf("the sessions are %+v, %v", list, err)
+	}
+	session := list.Sessions[0].SessionID
+	port := nodePort(ctx, t, c, session)
+	var opened rpc.PreviewOpenResult
+	if err := c.Call(ctx, "preview.open", rpc.PreviewOpenParams{SessionID: session, Port: port.Port}, &opened); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(opened.URL)
+	if err != nil || !strings.HasSuffix(u.Hostname(), ".localhost") {
+		t.Fatalf("the address is %s, %v", opened.URL, err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+u.Port()) // as browsers resolve such names
+	}}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, opened.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := browser.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(string(body), "made by the agent, at localhost:") {
+		t.Errorf("the preview shows %d %s, %v", resp.StatusCode, body, err)
+	}
+}
+
+// nodePort waits until a process of node listens for the session.
+func nodePort(ctx context.Context, t *testing.T, c *client.Client, session string) rpc.PreviewPort {
+	t.Helper()
+	var found rpc.PreviewListResult
+	for {
+		if err := c.Call(ctx, "preview.list", rpc.SessionRef{SessionID: session}, &found); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found.Ports {
+			if strings.Contains(p.Process, "node") || strings.Contains(p.Process, "MainThread") { // what node calls itself
+				return p
+			}
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("the server was not found: %+v", found)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// TestServePreview_flags checks where previews are served and what is refused.
+func TestServePreview_flags(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "http://*.localhost:PORT", "--preview=false": "",
+		"--preview-url=https://*.p.example.org":                                             "https://*.p.example.org",
+		"--preview-listen=0.0.0.0:0":                                                        "refused",
+		"--preview-listen=0.0.0.0:0 --insecure":                                             "refused", // no name
+		"--preview-listen=0.0.0.0:0 --insecure --preview-url=http://10.0.0.5:80":            "http://10.0.0.5",
+		"--preview-listen=nonsense":                                                         "refused",
+		"--preview-listen=127.0.0.1:9-8":                                                    "refused",
+		"--preview-listen=127.0.0.1:0-8":                                                    "refused",
+		"--preview-listen=127.0.0.1:1000-2000":                                              "refused",
+		"--preview-url=nonsense":                                                            "refused",
+		"--preview-listen=192.0.2.1:0 --tls-cert=/does/not/exist --tls-key=/does/not/exist": "refused",
+		"--preview-listen=127.0.0.1:0 --tls-cert=/does/not/exist --tls-key=/does/not/exist": "http://*.localhost:PORT", // without TLS
+	} {
+		f, _ := serveFlagsFor(t, strings.Fields(args)...)
+		s, err := f.openPreviews(t.Context())
+		if err != nil {
+			if want != "refused" {
+				t.Errorf("%s: %v", args, err)
+			}
+			continue
+		}
+		got := ""
+		if s.origins != nil {
+			got = s.origins.String()
+			_, port, _ := net.SplitHostPort(s.listeners[0].Addr().String())
+			got = strings.Replace(got, ":"+port, ":PORT", 1)
+		}
+		s.close()
+		if got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/webpush"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+func pushKey(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.PushKeyResult, error) {
+	if s.hooks.push == nil {
+		return rpc.PushKeyResult{}, nil
+	}
+	return rpc.PushKeyResult{Enabled: true, PublicKey: s.hooks.push.Public()}, nil
+}
+
+// pushSubscribe stores the subscription of the caller's browser. One with the same endpoint is
+// replaced, if it is of the same account.
+func pushSubscribe(s *Server, _ context.Context, c *caller, p rpc.PushSubscribeParams) (rpc.Empty, error) {
+	h := s.hooks
+	if h.push == nil {
+		return rpc.Empty{}, failure(rpc.Unsupported, "this server sends no push messages; see --push")
+	}
+	sub := webpush.Subscription{Endpoint: p.Endpoint, P256DH: p.Keys.P256DH, Auth: p.Keys.Auth}
+	if err := sub.Check(); err != nil {
+		return rpc.Empty{}, invalid("%v", err)
+	}
+	if err := h.client.CheckURL(sub.Endpoint); err != nil {
+		return rpc.Empty{}, invalid("%v", err)
+	}
+	for _, e := range p.Events {
+		if !slices.Contains(hookEvents, e) {
+			return rpc.Empty{}, invalid("there is no event %.50q", e)
+		}
+	}
+	k := hook{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant}}
+	return rpc.Empty{}, h.subscribe(k)
+}
+
+// subscribe stores a subscription and serves it from now on.
+func (h *hooks) subscribe(k hook) error {
+	old, ok := h.subscription(k.Push.Account, k.Push.Endpoint)
+	if ok {
+		<-h.halt(old.ID)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept := slices.DeleteFunc(slices.Clone(h.all), func(x hook) bool { return ok && x.ID == old.ID })
+	taken, own := 0, 0
+	for _, x := range kept {
+		if x.Push == nil {
+			continue
+		}
+		if x.Push.Endpoint == k.Push.Endpoint {
+			return conflict("the browser has subscribed with another token; unsubscribe it first")
+		}
+		taken++
+		if x.Push.Account == k.Push.Account {
+			own++
+		}
+	}
+	if taken >= maxPush || own >= maxPushAccount {
+		return limit("there are %d subscriptions of browsers, %d of this token", taken, own)
+	}
+	k.ID, k.Created = "p-"+randomHex(6), h.opts.now()
+	k.Cursor, _ = h.outbox.last()
+	before := h.all
+	h.all = append(kept, k)
+	if err := h.save(); err != nil {
+		h.all = before
+		return err
+	}
+	h.serve(k)
+	return nil
+}
+
+// subscription returns the subscription of an account by its endpoint.
+func (h *hooks) subscription(account, endpoint string) (hook, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.all, func(k hook) bool {
+		return k.Push != nil && k.Push.Account == account && k.Push.Endpoint == endpoint
+	})
+	if i < 0 {
+		return hook{}, false
+	}
+	return h.all[i], true
+}
+
+// pushUnsubscribe removes a subscription. One that does not exist is not an error: the browser
+// has ended it.
+func pushUnsubscribe(s *Server, _ context.Context, c *caller, p rpc.PushUnsubscribeParams) (rpc.Empty, error) {
+	k, ok := s.hooks.subscription(c.account, p.Endpoint)
+	if ok {
+		<-s.hooks.halt(k.ID)
+		s.hooks.drop(k.ID)
+	}
+	return rpc.Empty{}, nil
+}
+
+// pushTest sends one message to the caller's browser, outside of the order of events.
+func pushTest(s *Server, ctx context.Context, c *caller, p rpc.PushUnsubscribeParams) (rpc.PushTestResult, error) {
+	if s.hooks.push == nil {
+		return rpc.PushTestResult{}, failure(rpc.Unsupported, "this server sends no push messages; see --push")
+	}
+	k, ok := s.hooks.subscription(c.account, p.Endpoint)
+	if !ok {
+		return rpc.PushTestResult{}, conflict("the browser has not subscribed")
+	}
+	ev := webhook.Event{ID: "test-" + randomHex(6), Type: webhook.Test, Time: timestamp(s.opts.now())}
+	status, err := s.hooks.pushOne(ctx, k.Push.Subscription, ev)
+	result := rpc.PushTestResult{Status: int64(status)}
+	if err != nil {
+		result.Error = err.Error()
+	}
+	if errors.Is(err, errGone) {
+		<-s.hooks.halt(k.ID)
+		s.hooks.drop(k.ID)
+	}
+	return result, nil
+}

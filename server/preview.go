@@ -1,0 +1,182 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/ports"
+	"github.com/seed7221b0f9/parley/server/preview"
+)
+
+// previews are the servers of agents that clients look at.
+type previews struct {
+	proxy *preview.Proxy
+
+	mu    sync.Mutex
+	marks map[string]string // by session: what the environment of its agents has
+}
+
+// openPreviews makes the proxy for previews, if the server has origins for them.
+func (s *Server) openPreviews() {
+	if s.opts.Preview == nil {
+		return
+	}
+	s.previews = &previews{marks: map[string]string{}}
+	s.previews.proxy = preview.New(preview.Options{
+		Origins: *s.opts.Preview, MaxBody: s.opts.MaxBody, Logger: s.logger, Now: s.opts.now, Allowed: s.mayPreview,
+		Dial: func(ctx context.Context, session string, port int) (net.Conn, error) {
+			return ports.Dial(ctx, s.previews.markOf(session), port)
+		},
+	})
+}
+
+// closePreviews ends all previews.
+func (s *Server) closePreviews() {
+	if s.previews != nil {
+		s.previews.proxy.Close()
+	}
+}
+
+// forgetPreviews ends the previews of a session that is deleted.
+func (s *Server) forgetPreviews(session string) {
+	if s.previews == nil {
+		return
+	}
+	s.previews.proxy.Forget(session)
+	s.previews.mu.Lock()
+	defer s.previews.mu.Unlock()
+	delete(s.previews.marks, session)
+}
+
+// recheckPreviews ends the previews of those whose token was revoked.
+func (s *Server) recheckPreviews() {
+	if s.previews != nil {
+		s.previews.proxy.Recheck()
+	}
+}
+
+// mayPreview reports whether the holder of a token may look at previews of a session.
+func (s *Server) mayPreview(holder, session string) bool {
+	if s.tokens.holds(holder) < roleOperator {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.sessions[session]
+	return e != nil && !e.gone
+}
+
+// mark gives the agent of a session a mark by which its processes are found. An agent whose
+// environment is its provider's own has none.
+func (s *Server) mark(session string, opts *agent.Options) {
+	if s.previews == nil || opts.Env == nil {
+		return
+	}
+	s.previews.mu.Lock()
+	defer s.previews.mu.Unlock()
+	if s.previews.marks[session] == "" {
+		s.previews.marks[session] = randomHex(16)
+	}
+	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.previews.marks[session])
+}
+
+// markOf is the mark of a session, empty if its agent was not started yet.
+func (p *previews) markOf(session string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.marks[session]
+}
+
+// find returns the ports of a session.
+func (p *previews) find(session string) ([]ports.Port, error) {
+	mark := p.markOf(session)
+	if mark == "" {
+		return nil, nil
+	}
+	found, err := ports.Find(mark)
+	if errors.Is(err, ports.ErrUnsupported) {
+		return nil, failure(rpc.Unsupported, "on this system the server cannot see who listens on a port")
+	}
+	return found, err
+}
+
+func previewList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.PreviewListResult, error) {
+	_, release, err := s.use(ctx, p.SessionID)
+	if err != nil {
+		return rpc.PreviewListResult{}, err
+	}
+	defer release()
+	result := rpc.PreviewListResult{Enabled: s.previews != nil, Ports: []rpc.PreviewPort{}}
+	if s.previews == nil {
+		return result, nil
+	}
+	found, err := s.previews.find(p.SessionID)
+	for _, port := range found {
+		result.Ports = append(result.Ports, rpc.PreviewPort{Port: int64(port.Number), Process: port.Process, PID: int64(port.PID)})
+	}
+	return result, err
+}
+
+func previewOpen(s *Server, ctx context.Context, c *caller, p rpc.PreviewOpenParams) (rpc.PreviewOpenResult, error) {
+	if s.previews == nil {
+		return rpc.PreviewOpenResult{}, failure(rpc.Unsupported, "this server shows no previews; see --preview")
+	}
+	_, release, err := s.use(ctx, p.SessionID)
+	if err != nil {
+		return rpc.PreviewOpenResult{}, err
+	}
+	defer release()
+	found, err := s.previews.find(p.SessionID)
+	if err != nil {
+		return rpc.PreviewOpenResult{}, err
+	}
+	if !slices.ContainsFunc(found, func(port ports.Port) bool { return int64(port.Number) == p.Port }) {
+		return rpc.PreviewOpenResult{}, conflict("no process of this session listens on port %d", p.Port)
+	}
+	address, err := s.previews.proxy.Open(c.id, p.SessionID, int(p.Port))
+	if errors.Is(err, preview.ErrFull) {
+		return rpc.PreviewOpenResult{}, limit("there are as many previews as the server has origins for")
+	}
+	if err != nil {
+		return rpc.PreviewOpenResult{}, failure(rpc.Draining, "the server is stopping; try again when it is back")
+	}
+	return rpc.PreviewOpenResult{URL: address}, nil
+}
+
+// ServePreview serves previews on listeners until ctx ends or the server is closed, and closes
+// them. The listeners must be those that lead to the origins in Options.Preview.
+func (s *Server) ServePreview(ctx context.Context, listeners ...net.Listener) error {
+	if s.previews == nil {
+		return errors.New("server: there are no origins for previews")
+	}
+	hs := &http.Server{
+		Handler: s.previews.proxy, ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { failed <- hs.Serve(&limitListener{Listener: l, max: s.opts.MaxConnections}) }()
+	}
+	var err error
+	ended := 0
+	select {
+	case err = <-failed:
+		ended++
+	case <-ctx.Done():
+	case <-s.ctx.Done():
+	}
+	_ = hs.Close() // what is under way is cut
+	for ; ended < len(listeners); ended++ {
+		if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}

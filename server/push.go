@@ -1,0 +1,128 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/webpush"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// pushKeyName is the file that holds the key with which messages to browsers are signed.
+const pushKeyName = "push-key"
+
+// The bounds of push messages: how long one is worth something, and how many subscriptions
+// there are, in all and of one account.
+const (
+	pushTTL        = 24 * time.Hour
+	maxPush        = 500
+	maxPushAccount = 20
+)
+
+// pushed is the subscription of a browser, with whose it is.
+type pushed struct {
+	webpush.Subscription
+	Account string `json:"account"`
+	Tenant  string `json:"tenant,omitempty"`
+}
+
+var (
+	// errGone is the error of a call to a subscription that has ended.
+	errGone = errors.New("the subscription has ended")
+	// errFinal is the error of a call that would fail in the same way again.
+	errFinal = errors.New("it would fail again")
+)
+
+// openPush reads the key, or makes it at the first start. One that cannot be read is an error:
+// a new one would end all subscriptions.
+func (h *hooks) openPush() error {
+	if !h.opts.Push {
+		return nil
+	}
+	path := filepath.Join(h.opts.Dir, pushKeyName)
+	data, err := os.ReadFile(path)
+	if err == nil {
+		h.push, err = webpush.ParseKey(strings.TrimSpace(string(data)))
+		if err != nil {
+			return fmt.Errorf("server: %s: %w", path, err)
+		}
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("server: %w", err)
+	}
+	if h.push, err = webpush.NewKey(); err != nil {
+		return err
+	}
+	text, err := h.push.Private()
+	if err != nil {
+		return err
+	}
+	return replaceFile(path, []byte(text+"\n"))
+}
+
+// pushes reports whether an event is for the browser of a subscription: of its tenant, and not
+// too old to matter.
+func (h *hooks) pushes(k *hook, ev webhook.Event) bool {
+	at, err := time.Parse(time.RFC3339, ev.Time)
+	fresh := err == nil && h.opts.now().Sub(at) < pushTTL
+	return fresh && (k.Push.Tenant == "" || k.Push.Tenant == ev.Tenant)
+}
+
+// pushMessage is the payload of a message: what happened and where, without text of the
+// conversation.
+type pushMessage struct {
+	Kind      string `json:"kind"`
+	SessionID string `json:"session_id,omitempty"`
+	Title     string `json:"title,omitempty"`
+	Seq       uint64 `json:"seq,omitempty"`
+}
+
+// maxPushTitle is how many bytes of a title are sent.
+const maxPushTitle = 200
+
+// messageOf is the message of an event. A newer one of the same kind and session replaces it.
+func messageOf(ev webhook.Event, contact string) (webpush.Message, error) {
+	title := ev.Title
+	if len(title) > maxPushTitle {
+		title = strings.ToValidUTF8(title[:maxPushTitle], "") + "…"
+	}
+	payload, err := json.Marshal(pushMessage{ev.Type, ev.SessionID, title, ev.Seq})
+	sum := sha256.Sum256([]byte(ev.SessionID + "\x00" + ev.Type))
+	m := webpush.Message{Payload: payload, TTL: pushTTL, Urgency: webpush.High, Topic: hex.EncodeToString(sum[:16]), Subject: contact}
+	if ev.Type == webhook.TurnDone {
+		m.Urgency = webpush.Normal
+	}
+	return m, err
+}
+
+// pushOne sends an event to a browser once.
+func (h *hooks) pushOne(ctx context.Context, s webpush.Subscription, ev webhook.Event) (status int, err error) {
+	m, err := messageOf(ev, h.opts.PushContact)
+	if err != nil {
+		return 0, errors.Join(errFinal, err)
+	}
+	req, err := webpush.NewRequest(ctx, s, m, h.push, h.opts.now())
+	if err != nil {
+		return 0, errors.Join(errFinal, err)
+	}
+	status, err = h.client.Send(req)
+	switch {
+	case err == nil:
+		return status, nil
+	case webpush.Gone(status):
+		return status, errors.Join(errGone, err)
+	case !webpush.Temporary(status):
+		return status, errors.Join(errFinal, err)
+	}
+	return status, err
+}

@@ -1,0 +1,46 @@
+package webhook_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// TestReplays checks that a call which is sent again within the window, where its signature is
+// still good, is noticed, and that ids are forgotten when no signature can be good any more.
+func TestReplays(t *testing.T) {
+	at := time.Unix(1_900_000_000, 0)
+	body := []byte(`{"id":"s-1-7"}`)
+	header := webhook.Sign("secret", at, body)
+	var seen webhook.Replays
+	for i, now := range []time.Time{at.Add(-4 * time.Minute), at, at.Add(5 * time.Minute)} {
+		if err := webhook.Verify("secret", header, body, now, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := seen.Seen("s-1-7", now, 0); got != (i > 0) {
+			t.Errorf("call %d: seen %t", i, got)
+		}
+	}
+	if seen.Seen("s-1-8", at, 0) {
+		t.Error("another event was seen")
+	}
+	late := at.Add(time.Hour)
+	if seen.Seen("s-1-7", late, 0) || webhook.Verify("secret", header, body, late, 0) == nil {
+		t.Error("what no signature covers is remembered, or still good")
+	}
+	for i := range 100_100 {
+		seen.Seen(fmt.Sprint(i), late, 0)
+	}
+	if seen.Seen("0", late, 0) || !seen.Seen("100099", late, 0) {
+		t.Error("the oldest of too many is remembered, or the newest is not")
+	}
+}
+
+func ExampleReplays() {
+	var seen webhook.Replays
+	now := time.Unix(1_900_000_000, 0)
+	fmt.Println(seen.Seen("s-1-7", now, 0), seen.Seen("s-1-7", now, 0))
+	// Output: false true
+}
