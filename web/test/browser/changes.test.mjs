@@ -20,9 +20,20 @@ async function clean(page) {
   await page.context().close();
 }
 
-test("a new user finds the diff of the last turn, reverts a hunk and sees yesterday's cost", async () => {
+/** The day before a time, as the accounts name it. */
+function dayBefore(t) {
+  const d = new Date(t.getFullYear(), t.getMonth(), t.getDate() - 1);
+  return [d.getFullYear(), d.getMonth() + 1, d.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+}
+
+test("a new user finds the diff of the last turn, reverts a hunk and sees yesterday's cost", async (t) => {
+  const began = new Date();
   const page = await open(browser, server);
   const dir = join(server.dir, "project");
+  t.after(() => {
+    git(dir, "checkout", "--quiet", "--", ".");
+    git(dir, "clean", "-fdq");
+  });
   // Only what can be read on the screen is used from here on.
   await page.getByPlaceholder("Ask the simulated agent anything").fill("Give the retries two limits");
   await page.getByRole("button", { name: "Start the session" }).click();
@@ -48,10 +59,19 @@ test("a new user finds the diff of the last turn, reverts a hunk and sees yester
   );
   await page.getByRole("link", { name: "To the conversation", exact: true }).first().click();
   await page.getByRole("link", { name: "Usage", exact: true }).click();
-  const yesterday = page.getByText("Yesterday", { exact: true }).locator("..");
-  await yesterday.getByText(/^\$0\.1[47]$/).waitFor();
-  git(dir, "checkout", "--quiet", "--", ".");
-  git(dir, "clean", "-fdq");
+  const tile = page.getByText("Yesterday", { exact: true }).locator("..");
+  const shown = (await tile.getByText(/^\$\d/).innerText()).trim();
+  const costs = await page.evaluate(async () => {
+    const { rows } = await window.parleyTest.call("usage.summary", { group_by: "day" });
+    return Object.fromEntries(rows.filter((r) => r.cost_usd > 0.01).map((r) => [r.group, `$${r.cost_usd.toFixed(2)}`]));
+  });
+  const near = Object.keys(costs).sort().slice(-3);
+  assert.equal(new Set(near.map((d) => costs[d])).size, 3, "the days before and after have another cost");
+  // The day may have ended since the walk began.
+  assert.ok(
+    [began, new Date()].some((d) => costs[dayBefore(d)] === shown),
+    `${shown} of ${JSON.stringify(costs)}`,
+  );
   await clean(page);
 });
 

@@ -12,7 +12,7 @@ const [browser, server, git] = await Promise.all([
 
 /** Its server is another one after a test has killed it; git is one with a repository and twelve days of usage. */
 export const shared = { browser, server, git };
-seedUsage(git, 12, () => 20_000);
+seedUsage(git, 12, (back) => 20_000 * (back + 1));
 
 after(async () => {
   await shared.browser.close();
