@@ -2,6 +2,7 @@
 
 ARGS     ?=
 FUZZTIME ?=
+VERSION  ?=
 BENCH    ?= .
 # What takes longest begins first. The rules for the repository and the benchmarks' own tests run without the race detector.
 PKG      ?= ./internal/e2e ./server $$(go list ./... | grep -vxE '.*/parley(/bench.*)?')
@@ -13,7 +14,7 @@ lint test fuzz bench soak: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test preflight cli postgres lint generate fuzz bench soak mutants clean
+.PHONY: help run build dist test preflight cli postgres lint generate fuzz bench soak mutants clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -24,6 +25,7 @@ help: ## list the targets
 	@echo '  ARGS     flags for parley serve, as in: make run ARGS="--help"'
 	@echo '  PKG      the packages that make test, bench and soak run (./...)'
 	@echo '  FUZZTIME how long each fuzz target runs (ten minutes in all)'
+	@echo '  VERSION  the version that make dist stamps (that of the source)'
 	@echo '  BENCH    which benchmarks run (a regular expression)'
 
 run: build ## serve sessions of agents, simulated ones where none is installed (ARGS="--help")
@@ -32,6 +34,10 @@ run: build ## serve sessions of agents, simulated ones where none is installed (
 build: ## build bin/parley
 	@scripts/preflight go
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/parley
+
+dist: ## build the command for every system into dist, with checksums (VERSION=1.2.3)
+	@scripts/preflight go
+	@VERSION=$(VERSION) scripts/dist
 
 test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests with the race detector
 	@echo '== go test'
@@ -79,5 +85,5 @@ soak: preflight cli postgres ## run the tests with their long parts
 mutants: preflight cli ## plant the bugs of testdata/mutants in a copy and see whether the tests notice (ARGS="-run ID -v")
 	go run ./internal/mutants $(ARGS)
 
-clean: ## delete what build wrote (the CLI stays in its cache, see CONTRIBUTING.md)
-	rm -rf bin
+clean: ## delete what build and dist wrote (the CLI stays in its cache, see CONTRIBUTING.md)
+	rm -rf bin dist

@@ -176,6 +176,31 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+// Every promise of the page about operations names tests that exist.
+func TestOperations(t *testing.T) {
+	_, table, found := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## What is promised\n")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 4 || strings.HasPrefix(cells[1], "---") || strings.TrimSpace(cells[1]) == "promise" {
+			continue
+		}
+		rows++
+		links := testLink.FindAllStringSubmatch(cells[2], -1)
+		if len(links) == 0 {
+			t.Errorf("docs/operations.md: %q names no test", cells[1])
+		}
+		for _, m := range links {
+			if !hasTest(t, m[2], m[1]) {
+				t.Errorf("docs/operations.md: %s has no %s", m[2], m[1])
+			}
+		}
+	}
+	if !found || rows < 10 {
+		t.Errorf("only %d promises were found", rows)
+	}
+}
+
 // hasTest reports whether a file declares a test of this name.
 func hasTest(t *testing.T, file, name string) bool {
 	t.Helper()

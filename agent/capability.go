@@ -2,7 +2,7 @@ package agent
 
 import "slices"
 
-// Capabilities tells what a session and its provider can do. It is derived from the
+// Capabilities lists what a session and its provider can do. [CapabilitiesOf] derives it from the
 // interfaces that they implement.
 type Capabilities struct {
 	Resume     bool
@@ -13,9 +13,9 @@ type Capabilities struct {
 	Follow     bool
 	Catalog    bool
 	Model      bool
-	Modes      []string // nil where there are no modes
+	Modes      []string // nil if the session has no modes
 	Thinking   bool
-	Efforts    []string // nil where there are none
+	Efforts    []string // nil if the session has no efforts
 	Fork       bool
 	Rewind     bool
 	Background bool

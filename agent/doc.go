@@ -7,9 +7,10 @@
 // a provider or a session implements where its agent has the feature:
 //
 //	Provider  Resumer, Catalog, HistoryKeeper, UsageReporter, Witness, LiveFinder,
-//	          LiveLister, Follower, Sweeper, Simulator, Authenticator
-//	Session   ModelSetter, ModeSetter, ThinkingSetter, Forker, Rewinder, Backgrounder,
-//	          TaskController, ContextReporter, MCPController, Catalog, Titler, UsageReporter, Tuner
+//	          LiveLister, Follower, Sweeper, Simulator, Authenticator, KeyProxied
+//	Session   ModelSetter, ModeSetter, ThinkingSetter, EffortSetter, Forker, Rewinder,
+//	          Backgrounder, TaskController, ContextReporter, MCPController, Catalog, Titler,
+//	          Tuner, Reacher
 //
 // [CapabilitiesOf] derives what a session can do from the interfaces it implements, so a
 // capability that is shown is one that can be called. A caller that needs a missing

@@ -2,7 +2,7 @@ package agent
 
 import "errors"
 
-// Errors that a server tells apart. Implementations wrap them, callers use errors.Is.
+// The errors that a server distinguishes. Implementations wrap them; callers use [errors.Is].
 var (
 	// ErrUnsupported is returned when the agent of this provider cannot do what was asked,
 	// whatever its state is.

@@ -11,6 +11,7 @@ import (
 // HistoryKeeper is implemented by a provider whose past sessions can be read, searched and
 // changed on disk.
 type HistoryKeeper interface {
+	// History returns the past sessions. It may be called several times.
 	History() History
 }
 
@@ -26,11 +27,13 @@ type History interface {
 	Load(ctx context.Context, id string, page HistoryPage) (HistoryEvents, error)
 	// Metadata describes one session.
 	Metadata(ctx context.Context, id string) (HistoryMetadata, error)
+	// Rename gives a session a title.
 	Rename(ctx context.Context, id, title string) error
 	// Tag sets a tag; an empty one removes it.
 	Tag(ctx context.Context, id, tag string) error
+	// Delete removes a session from the disk for good.
 	Delete(ctx context.Context, id string) error
-	// Search returns places that contain the text of the query.
+	// Search returns a page of the places that contain the text of the query.
 	Search(ctx context.Context, q HistoryQuery) (hits []HistoryHit, cursor string, err error)
 	// Export renders a session as markdown, json or html.
 	Export(ctx context.Context, id, format string) (HistoryExport, error)
@@ -85,8 +88,8 @@ type HistoryMetadata struct {
 	Versions []HistoryVersion // prompts that stand beside others in the same place
 }
 
-// HistoryVersion is a prompt of which a session has several in one place: it was edited and
-// sent again. Those of one place have one Parent.
+// HistoryVersion is one of several prompts at the same place of a session, because a prompt was
+// edited and sent again. All versions of one place have the same Parent.
 type HistoryVersion struct {
 	UUID   string
 	Parent string // the message before it; empty at the beginning

@@ -23,7 +23,7 @@ type Provider interface {
 type Options struct {
 	Dir                   string            // the working directory, absolute
 	AdditionalDirectories []string          // further directories that tools may use
-	Env                   []string          // the agent's whole environment, as KEY=value
+	Env                   []string          // the complete environment of the agent, as KEY=value
 	Model                 string            // empty is the agent's default
 	FallbackModel         string            // used when Model is overloaded
 	Mode                  string            // the permission mode; empty is default
@@ -66,11 +66,14 @@ type Entry struct {
 	Data        json.RawMessage `json:"data,omitempty"` // all that the agent says of it
 }
 
-// Catalog is implemented by a session, or by a provider that knows its catalogue without
-// one. A caller asks the session first.
+// Catalog is implemented by a session, or by a provider that knows what its agent offers without
+// a session. A caller asks the session first.
 type Catalog interface {
+	// Models returns the models that a session can use.
 	Models(ctx context.Context) ([]Entry, error)
+	// Commands returns the slash commands of the agent.
 	Commands(ctx context.Context) ([]Entry, error)
+	// Agents returns the subagents that the agent can start.
 	Agents(ctx context.Context) ([]Entry, error)
 }
 
@@ -95,22 +98,23 @@ type UsageQuery struct {
 
 // UsageReporter is implemented by a provider that can add up what its past sessions have used.
 type UsageReporter interface {
+	// Usage returns one element for each group of the query.
 	Usage(ctx context.Context, q UsageQuery) ([]Usage, error)
 }
 
 // Delivery is whether an input reached an agent, as far as that can be found out afterwards.
 type Delivery int
 
-// What a [Witness] can say of an input. The zero value is the one to assume where there
-// is no witness.
+// What a [Witness] can find out about an input. The zero value is the one to assume if the
+// provider is not a Witness.
 const (
-	DeliveryUnknown Delivery = iota // the agent's files are silent
-	Delivered                       // the agent has it
-	NotDelivered                    // the agent's files show that it does not have it
+	DeliveryUnknown Delivery = iota // the agent's files do not show it
+	Delivered                       // the agent has received it
+	NotDelivered                    // the agent's files prove that it has not
 )
 
-// Witness is implemented by a provider whose files tell, after a crash, which inputs its
-// agent had received.
+// Witness is implemented by a provider whose files show, after a crash, which inputs its agent
+// had received.
 type Witness interface {
 	// Delivered looks for the input with this uuid in the session's files. It answers
 	// NotDelivered only where a later write of the same session proves it.
@@ -125,8 +129,8 @@ type Live struct {
 	Entry string // how it was started: cli, sdk, …
 }
 
-// LiveFinder is implemented by a provider that can tell whether a session is open
-// elsewhere, such as in a terminal.
+// LiveFinder is implemented by a provider that can find out whether another process has a session
+// open, such as one in a terminal.
 type LiveFinder interface {
 	// Live returns nil if no other process has the session open.
 	Live(ctx context.Context, sessionID string) (*Live, error)

@@ -5,28 +5,30 @@ import "context"
 // KeyProxied is implemented by a provider whose agents can reach their model through a proxy
 // that holds the key.
 type KeyProxied interface {
-	// ProxyEnv is an environment without the credentials of env, in which the agent uses
-	// the address and the token of the proxy.
+	// ProxyEnv returns a copy of env without its credentials, with which the agent uses the
+	// address and the token of the proxy.
 	ProxyEnv(env []string, baseURL, token string) []string
 }
 
-// Reach is what an agent says of its own bounds. What it does not know is empty.
+// Reach is what a running agent can read, write and connect to, as far as the agent itself knows
+// it. Fields that are not known are empty.
 type Reach struct {
-	PID       int      // of its process; 0 is not known
+	PID       int      // of the agent's process; 0 means not known
 	ConfigDir string   // where it keeps settings, sessions and its login
 	Logins    []string // files that hold a login, if they exist
-	// Sandbox is how commands of the agent are confined: off, on, unsupported; empty is not
-	// known. Missing says what keeps one from working that was asked for.
+	// Sandbox is how the commands of the agent are confined: off, on, unsupported; empty means
+	// not known. Missing lists what keeps a sandbox that was asked for from working.
 	Sandbox string
 	Missing []string
-	// The rest is what the sandbox lets through where it is on.
+	// The other fields are the rules of a sandbox that is on.
 	DenyRead, AllowWrite, DenyWrite []string
-	Domains                         []string // hosts that may be reached; empty is none without asking
-	Escapes                         []string // commands that run outside of it
-	CanEscape                       bool     // a command may run outside of it where a person allows it
+	Domains                         []string // hosts that may be reached; empty means none without asking
+	Escapes                         []string // commands that run outside of the sandbox
+	CanEscape                       bool     // a command may run outside of it if a person allows it
 }
 
-// Reacher is implemented by a session that can say what bounds it has.
+// Reacher is implemented by a session that can report what its agent can reach.
 type Reacher interface {
+	// Reach returns the limits of the running agent.
 	Reach(ctx context.Context) (Reach, error)
 }

@@ -11,13 +11,12 @@ import (
 // Session is one running agent. All methods may be called from any goroutine; after the
 // agent has ended they return ErrClosed.
 type Session interface {
-	// ID is the agent's own id of the session: the one that Resume takes. It is known
-	// when Open returns and can change when the conversation is cleared.
+	// ID returns the agent's own id of the session, which Resume takes. It is known when Open
+	// returns and can change when the conversation is cleared.
 	ID() string
-	// Events yields what happens from the start of the session on. It is used once. The
-	// error is the last element and says why the agent ended; there is none after Close.
-	// A consumer that stops ranging does not end the session, but the agent waits once
-	// the buffer, which has a bound, is full.
+	// Events yields what happens from the start of the session on. It can be used once. The last
+	// element is the error with which the agent ended; there is none after Close. Leaving the
+	// loop does not end the session, but once its bounded buffer is full the agent waits.
 	Events(ctx context.Context) iter.Seq2[ui.Event, error]
 	// Send gives the agent an input. It returns when the agent has it, not when the turn
 	// ends. An input that is sent while a turn runs is queued by the agent.
@@ -48,8 +47,8 @@ type Interrupted struct {
 	StillQueued []string // the uuids of inputs that will
 }
 
-// Answer answers a request. It is a *[PermissionAnswer], a *[PlanAnswer], a
-// *[QuestionAnswer] or a *[ElicitationAnswer], by the kind of the request.
+// Answer is the answer to a request: a *[PermissionAnswer], a *[PlanAnswer], a *[QuestionAnswer]
+// or an *[ElicitationAnswer], depending on the kind of the request.
 type Answer interface{ answer() }
 
 // PermissionAnswer answers a request to use a tool or to widen the permissions. The zero
@@ -101,8 +100,10 @@ type ModelSetter interface {
 
 // ModeSetter is implemented by a session that has permission modes and can change between them.
 type ModeSetter interface {
+	// SetMode changes the permission mode. It fails with ErrInvalid for a mode that is not in
+	// Modes.
 	SetMode(ctx context.Context, mode string) error
-	// Modes are the modes that SetMode takes in this session.
+	// Modes returns the modes that SetMode accepts in this session.
 	Modes() []string
 }
 
@@ -118,7 +119,7 @@ type ThinkingSetter interface {
 type EffortSetter interface {
 	// SetEffort changes the effort from the next request on; empty is the agent's choice.
 	SetEffort(ctx context.Context, effort string) error
-	// Efforts are the efforts that SetEffort takes; a model may know only some.
+	// Efforts returns the efforts that SetEffort accepts; a model may have only some of them.
 	Efforts() []string
 }
 
@@ -164,16 +165,17 @@ type TaskOutput struct {
 // TaskController is implemented by a session with background tasks that can be stopped and
 // whose output can be read.
 type TaskController interface {
+	// StopTask ends a background task.
 	StopTask(ctx context.Context, taskID string) error
-	// TaskOutput returns at most limit bytes of output from offset on; 0 is the
-	// provider's own limit.
+	// TaskOutput returns at most limit bytes of output from offset on; a limit of 0 means the
+	// provider's own.
 	TaskOutput(ctx context.Context, taskID string, offset, limit int64) (TaskOutput, error)
 }
 
 // ContextReporter is implemented by a session that can report how full the context window of
 // its model is.
 type ContextReporter interface {
-	// ContextUsage returns what the agent says of it, as JSON.
+	// ContextUsage returns the agent's own report, as JSON.
 	ContextUsage(ctx context.Context) (json.RawMessage, error)
 }
 
@@ -190,7 +192,9 @@ type MCPTool struct {
 type MCPController interface {
 	// MCPStatus returns the agent's description of each server, as JSON.
 	MCPStatus(ctx context.Context) ([]json.RawMessage, error)
+	// MCPReconnect connects to a server again.
 	MCPReconnect(ctx context.Context, server string) error
+	// MCPToggle turns a server on or off for the rest of the session.
 	MCPToggle(ctx context.Context, server string, enabled bool) error
 	// MCPTools returns the tools of one server, or of all if server is empty.
 	MCPTools(ctx context.Context, server string) ([]MCPTool, error)

@@ -1,9 +1,8 @@
-// Package client talks to a session server from Go.
+// Package client is a client of the Parley server.
 //
-// [Client.Call] calls a method of the service. [Client.Follow] yields the messages of a
-// session from any place on and reconnects by itself: what it yields has no gap and no
-// repetition, whatever happens to the connection. [View] folds them to the conversation that
-// a screen shows.
+// [Client.Call] calls a method of the service. [Client.Follow] yields the messages of a session
+// from any place on. It reconnects by itself, and its messages have no gap and no repetition when
+// the connection breaks. [View] folds them into the conversation that a screen shows.
 package client
 
 import (
@@ -15,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,13 +43,14 @@ type Options struct {
 	Token string
 	// HTTPClient makes the requests; nil is a client without a time limit of its own.
 	HTTPClient *http.Client
-	// Retry is how long to wait before the first attempt to reconnect, MaxRetry the most
-	// between two. Zero is the default.
+	// Retry is the pause before the first attempt to reconnect. It doubles with each attempt up
+	// to MaxRetry. Zero means the default.
 	Retry, MaxRetry time.Duration
-	// Silence is after how long without a sign of life a connection is given up; 0 is the
-	// default.
+	// Silence bounds the start of a connection. After that long without a message the client
+	// also sends a ping, and gives the connection up if the answer takes as long again. 0 means
+	// the default.
 	Silence time.Duration
-	// Capabilities are what the client can take, such as output_delta.
+	// Capabilities are what the client understands, such as output_delta.
 	Capabilities []string
 }
 
@@ -84,8 +85,8 @@ func New(opts Options) (*Client, error) {
 	return &Client{opts: opts, base: u}, nil
 }
 
-// Error is returned when the server refuses a request. Its reason is a word that programs can
-// compare.
+// Error is returned when the server refuses a request. [Reason] returns its reason, a word that
+// programs can compare.
 type Error struct {
 	Status int // of the HTTP answer; 0 on a WebSocket
 	rpc.ErrorObject
@@ -93,8 +94,8 @@ type Error struct {
 
 func (e *Error) Error() string { return "client: " + e.Message }
 
-// Reason returns why a call failed, in the server's words; empty for an error that is not
-// the server's.
+// Reason returns the reason for which the server refused a request. It is empty for an error that
+// did not come from the server, such as a broken connection.
 func Reason(err error) rpc.Reason {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Data.Reason
@@ -102,18 +103,19 @@ func Reason(err error) rpc.Reason {
 	return ""
 }
 
-// Key returns a new idempotency key. A call that carries one can be sent again: it is done
-// once.
+// Key returns a new random idempotency key. The server carries out a call with a key only once,
+// even if it is sent several times.
 func Key() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // it never fails
 	return hex.EncodeToString(b)
 }
 
-// Call calls a method and decodes its result into what result points to, or drops it if
-// result is nil. A call that could not be delivered is sent again until ctx ends. One that
-// may have been delivered is sent again only if its parameters carry an idempotency key;
-// otherwise its error is returned.
+// Call calls a method and decodes its result into what result points to, or drops it if result is
+// nil. A call that could not be delivered, or that the server refused because it is draining, is
+// sent again until ctx ends; then Call returns the last error. A call that may have been delivered
+// is sent again only if its parameters carry an idempotency key; otherwise Call returns its error.
+// A refusal of the server is an *[Error]. Results are limited to 256 MiB.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -195,24 +197,44 @@ func refusal(status int, data []byte) error {
 	return &Error{Status: status, ErrorObject: body.Error}
 }
 
-// Backup writes a backup of the server's logs to w. It needs the role admin.
+// URL returns the address of the server, without a token and without a slash at its end.
+func (c *Client) URL() string { return c.base.String() }
+
+// maxMetrics bounds the metrics of a server.
+const maxMetrics = 16 << 20
+
+// Metrics returns the metrics of the server in the Prometheus text format. A token that is a
+// link to a session does not allow them.
+func (c *Client) Metrics(ctx context.Context) (string, error) {
+	var b strings.Builder
+	err := c.get(ctx, "/metrics", &b, maxMetrics)
+	return b.String(), err
+}
+
+// Backup writes a backup of the server's logs to w. The token needs the role admin. If Backup
+// returns an error, what it has written is not complete.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+"/v1/backup", nil)
+	return c.get(ctx, "/v1/backup", w, math.MaxInt64)
+}
+
+// get writes what is at a path to w, up to a number of bytes.
+func (c *Client) get(ctx context.Context, path string, w io.Writer, most int64) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
 	if err != nil {
-		return fmt.Errorf("client: backup: %w", err)
+		return fmt.Errorf("client: %s: %w", path, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	resp, err := c.opts.HTTPClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("client: backup: %w", err)
+		return fmt.Errorf("client: %s: %w", path, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // the status says it as well
 		return refusal(resp.StatusCode, data)
 	}
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("client: backup: %w", err)
+	if _, err := io.Copy(w, io.LimitReader(resp.Body, most)); err != nil {
+		return fmt.Errorf("client: %s: %w", path, err)
 	}
 	return nil
 }

@@ -42,3 +42,15 @@ func ExampleClient_Call() {
 		fmt.Println("the session is gone")
 	}
 }
+
+// The metrics of a server are those that Prometheus reads.
+func ExampleClient_Metrics() {
+	c, err := client.New(client.Options{URL: "http://127.0.0.1:7717", Token: "pt_…"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if text, err := c.Metrics(context.Background()); err == nil {
+		fmt.Println(len(text), "bytes from", c.URL())
+	}
+}

@@ -20,17 +20,19 @@ import (
 // Event is what [Client.Follow] yields: a message of the session, or the place at which a
 // connection began.
 type Event struct {
-	// Attached is set when a connection has begun. With a snapshot in it, what came before
-	// is replaced by the snapshot; without one, the messages go on where they were.
+	// Attached is set when a connection has begun. If it has a snapshot, the snapshot replaces
+	// everything before it; otherwise the messages continue where they were.
 	Attached *rpc.AttachResult
-	// Envelope and Message are a message and how it traveled.
+	// Envelope and Message are set otherwise: a message, and its place in the log.
 	Envelope rpc.Envelope
 	Message  rpc.Message
 }
 
-// Follow yields the messages of a session after a cursor; nil begins with a snapshot. It
-// reconnects by itself and ends when the loop or ctx does, when the session is deleted or
-// when the server refuses the token. Its error is the last element.
+// Follow yields the messages of a session after a cursor; a nil cursor begins with a snapshot. It
+// reconnects by itself. It ends when the caller leaves the loop, when ctx ends, and when the server
+// refuses for a reason that another attempt does not change, for example because the session was
+// deleted or the token is not valid. The error is the last element. The iterator may be used more
+// than once and then starts at the cursor again.
 func (c *Client) Follow(ctx context.Context, session string, after *rpc.Cursor) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{c: c, session: session, after: after, yield: yield}

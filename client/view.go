@@ -8,16 +8,16 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// View is what a screen shows of a session: the fold of what [Client.Follow] yields. The
-// zero value is ready. It is for one goroutine.
+// View is what a screen shows of a session: the fold of the events that [Client.Follow] yields. The
+// zero value is ready to use. A View must not be used by several goroutines at once.
 type View struct {
 	Conversation ui.Conversation
 	Cursor       rpc.Cursor
 	reader       rpc.Reader
 }
 
-// Apply folds an event. The error is that of a snapshot which cannot be read, or of a
-// message that is missing.
+// Apply adds an event to the view. It returns an error if a snapshot cannot be decoded, or if the
+// event does not follow the one before it in the log.
 func (v *View) Apply(ev Event) error {
 	if a := ev.Attached; a != nil {
 		if a.Snapshot != "" {

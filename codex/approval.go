@@ -22,23 +22,24 @@ const (
 type Approval struct {
 	// Kind is one of the constants above.
 	Kind string
-	// ThreadID, TurnID and ItemID say where it comes from. The thread can be a subagent's:
-	// see [Client.Origin].
+	// ThreadID, TurnID and ItemID are those of the request. The thread can be a subagent: see
+	// [Client.Origin].
 	ThreadID, TurnID, ItemID string
-	// Request is the request as it came.
+	// Request is the request of the server.
 	Request item.Request
-	// Item is the item that waits for the approval, nil if it is not known. For a patch it
-	// has the changes, which the request has not.
+	// Item is the item that waits for the approval, or nil if it is not known. For a patch it
+	// has the changes, which are not in the request.
 	Item item.Item
-	// Command and CWD are those of a command, Changes those of a patch.
+	// Command and CWD are set for a command, Changes for a patch.
 	Command, CWD string
 	Changes      []item.Change
-	// Reason is what the agent gives as its reason.
+	// Reason is the reason that the agent gives.
 	Reason string
-	// Server is the MCP server, Message its question, Arguments the tool's arguments.
+	// Server, Message and Arguments are set for a tool of an MCP server: its server, the
+	// question for the user, and the arguments of the tool.
 	Server, Message string
 	Arguments       item.JSON
-	// Permissions are those that are asked for.
+	// Permissions are the permissions that are asked for.
 	Permissions item.JSON
 	// Available are the decisions that the server suggests. Others are accepted too.
 	Available []item.JSON
@@ -78,14 +79,14 @@ func AcceptWithAmendment(prefix []string) Decision {
 	return Decision{kind: "amend", amendment: item.ValueOf(prefix)}
 }
 
-// ApplyNetworkAmendment allows or denies a host for good, as proposed. For other kinds than
-// commands it declines.
+// ApplyNetworkAmendment allows or denies a host from now on, as the server proposed it in
+// [item.CommandApproval]. For other kinds than commands it declines.
 func ApplyNetworkAmendment(a item.NetworkAmendment) Decision {
 	return Decision{kind: "network", network: &a}
 }
 
-// Grant allows a part of the permissions that are asked for, for the turn or the session.
-// For other kinds it declines.
+// Grant allows a part of the permissions that are asked for, for the turn or, if session is set, for
+// the session. For other kinds it declines.
 func Grant(permissions item.JSON, session bool) Decision {
 	if session {
 		return Decision{kind: "grantForSession", permissions: permissions}

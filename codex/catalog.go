@@ -29,8 +29,8 @@ type EffortOption struct {
 	Description     string `json:"description"`
 }
 
-// MCPServer is an MCP server as the server sees it. Tools are by name, as MCP describes
-// them.
+// MCPServer describes an MCP server of the configuration: the state of its login and its tools by
+// name, each in the form of MCP.
 type MCPServer struct {
 	Name       string               `json:"name"`
 	AuthStatus string               `json:"authStatus"`
@@ -89,8 +89,8 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	return list, nil
 }
 
-// Models returns the server's catalogue of models, including those that are hidden from users
-// if hidden is set.
+// Models returns the models that the server offers, including those that are hidden from users if
+// hidden is set.
 func (c *Client) Models(ctx context.Context, hidden bool) ([]Model, error) {
 	p := map[string]any{}
 	if hidden {
@@ -111,8 +111,8 @@ func (c *Client) ReloadMCPServers(ctx context.Context) error {
 	return c.Call(ctx, "config/mcpServer/reload", nil, nil)
 }
 
-// ListOptions says which threads [Client.Threads] yields. Extra are further members of the
-// request, as the server names them.
+// ListOptions selects the threads that [Client.Threads] yields. Extra has further members of the
+// request, under the names that the server has for them.
 type ListOptions struct {
 	Archived   bool
 	CWD        string
@@ -121,8 +121,8 @@ type ListOptions struct {
 	Extra      map[string]any
 }
 
-// Threads yields the stored threads, without their turns, the newest first unless Extra
-// says otherwise.
+// Threads yields the stored threads, without their turns, the newest first unless opts.Extra asks
+// for another order. It makes a request for each page. An error is the last element.
 func (c *Client) Threads(ctx context.Context, opts ListOptions) iter.Seq2[item.Thread, error] {
 	p := map[string]any{}
 	if opts.Archived {

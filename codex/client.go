@@ -45,8 +45,10 @@ type Info struct {
 	PlatformOS     string `json:"platformOs"`
 }
 
-// Connect starts a server and greets it. ctx bounds the starting only. A nil opts means the
-// defaults. The caller must call the Close of the Client.
+// Connect starts a server and waits until it has answered the handshake. ctx bounds only the start,
+// which takes at most Options.HandshakeTimeout. A nil opts means the defaults. It returns a
+// *[NotFoundError], a *[SpawnError] or a *[HandshakeError] if the server does not start. The caller
+// must call Close on the client.
 func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	o := opts.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.HandshakeTimeout)
@@ -180,9 +182,10 @@ func (c *Client) Info() Info { return c.info }
 // PID returns the process id of the server, or 0 if the spawner did not report one.
 func (c *Client) PID() int { return c.sup.PID() }
 
-// Call makes any request. params may be nil; out, if it is not nil, gets the result as
-// [item.DecodeValue] decodes it, or the bytes if it is a *json.RawMessage. A refusal is an
-// *[RPCError]. Without a deadline in ctx the call is bounded by Options.CallTimeout.
+// Call makes any request. params may be nil. If out is not nil, it gets the result as
+// [item.DecodeValue] decodes it, or the bytes if it is a *json.RawMessage. The error is an
+// *[RPCError] if the server refuses the request. If ctx has no deadline, Options.CallTimeout bounds
+// the call.
 func (c *Client) Call(ctx context.Context, method string, params, out any) error {
 	return c.callThen(ctx, method, params, out, nil)
 }
@@ -234,10 +237,10 @@ func (c *Client) callError(method string, err error) error {
 	return err
 }
 
-// Notifications yields everything that the server says from the call on, in its order and
-// as it came, until the client ends. The last element has the error of Wait, if there is
-// one. Several may run at once. A reader that is slower than the server by more than
-// Options.MaxBuffered holds everything up.
+// Notifications yields every notification of the server from this call on, in order, until the
+// client ends. The last element is the error that Wait returns. The iterator can be used once;
+// several iterators may run at once. If a reader has more than Options.MaxBuffered bytes left to
+// read, nothing more is read from the server until it catches up.
 func (c *Client) Notifications(ctx context.Context) iter.Seq2[item.Notification, error] {
 	box := newMailbox(c.opts.MaxBuffered)
 	box.attach()
@@ -335,9 +338,10 @@ func (c *Client) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the server and everything it has started, and waits for it. Turns that run
-// are interrupted and can be resumed. It is bounded by Options.CloseGrace for each step,
-// may be called many times, and returns an error only if something is left running.
+// Close ends the server and everything that it has started, and waits for that. Turns that are
+// running are interrupted; their threads can be resumed. Each step takes at most
+// Options.CloseGrace. Close may be called several times, and returns an error only if something is
+// left running.
 func (c *Client) Close() error {
 	c.closing.Do(func() {
 		c.mu.Lock()

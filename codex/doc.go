@@ -18,7 +18,7 @@
 //
 // # What the wire does wrong
 //
-// The package puts right what a client of the wire would have to know:
+// The package takes care of what a client of the bare protocol would have to know:
 //
 //   - An item that is cut off by an interrupt, an error or a retry is never completed on
 //     the wire. Here an [item.ItemCut] closes it.
@@ -29,15 +29,15 @@
 //     notifications are held back until it is, and then come with those of the parent.
 //   - The server asks for permission to run a tool of an MCP server as if it asked the user
 //     a question. Here it is an [Approval] like any other.
-//   - A request that is not answered, because its callback failed, panicked or ran out of
-//     time, is declined. An approval that is open when the server ends is never an allow.
+//   - A request whose callback fails, panics or runs out of time is declined. An approval that
+//     is open when the server ends is never taken as allowed.
 //
 // # Processes
 //
 // The server runs in a process group of its own and ends with its [Client]: Close closes
-// its input, waits, and then ends everything it has started. A [Client] is not needed any
-// more when the server has died; its threads can be resumed with another one. The context
-// of [Connect] bounds the start, that of a method bounds its call, and that of
-// [Thread.Query] the turn, which is interrupted when it ends. All methods may be called
-// from any goroutine. No callback runs on the goroutine that reads.
+// its input, waits, and then ends everything it has started. When the server has ended by
+// itself, its threads can be resumed with another [Client]. The context of [Connect] bounds the
+// start, that of a method bounds its call, and that of [Thread.Query] bounds the turn, which is
+// interrupted when the context ends. All methods may be called from any goroutine. Callbacks run
+// on goroutines of their own, except Options.Observe.
 package codex

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// States that a caller may want to tell apart, for [errors.Is].
+// The errors that a caller may want to distinguish, with [errors.Is].
 var (
 	// ErrNotFound is returned when there is no codex program where it was looked for. The error
 	// also matches exec.ErrNotFound.
@@ -34,14 +34,14 @@ var (
 	ErrNoThread = errors.New("codex: no such thread")
 	// ErrNoTurn is returned when no turn is running that could be interrupted or steered.
 	ErrNoTurn = errors.New("codex: no active turn")
-	// ErrBusy is returned when another process is writing to the thread, so that this one must
-	// not.
+	// ErrBusy is returned when another process is writing to the thread, and by Compact and
+	// Review when a turn is running.
 	ErrBusy = errors.New("codex: the thread has another writer")
 	// ErrInvalid is returned when the server does not accept the parameters of a request. The
 	// message names the reason.
 	ErrInvalid = errors.New("codex: invalid request")
-	// ErrOverflow is returned, as the last element, when a turn's notifications were not read
-	// until they took more than Options.MaxBuffered.
+	// ErrOverflow is returned by [Turn.Notifications], as the only element, when more than
+	// Options.MaxBuffered bytes came before it was called.
 	ErrOverflow = errors.New("codex: too many notifications were left unread")
 )
 
@@ -117,9 +117,9 @@ func (e *ExitError) Error() string {
 // most cases.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// RPCError is the server's refusal of a request. Nearly all of them have the code -32600,
-// so [errors.Is] looks at the text: [ErrUnsupported], [ErrExperimental], [ErrNoThread],
-// [ErrNoTurn], [ErrBusy], [ErrInvalid].
+// RPCError is returned when the server refuses a request. Nearly all refusals have the code -32600,
+// so [errors.Is] looks at the text to match [ErrUnsupported], [ErrExperimental], [ErrNoThread],
+// [ErrNoTurn], [ErrBusy] or [ErrInvalid].
 type RPCError struct {
 	Method  string // of the request
 	Code    int64
@@ -172,8 +172,8 @@ func (e *RPCError) Is(target error) bool {
 	return false
 }
 
-// TurnError is a turn that failed. Info classifies the failure by the server's
-// codexErrorInfo; Result has what the turn did before.
+// TurnError is returned for a turn that failed. Info is the class of the failure, from the server's
+// codexErrorInfo; Result has what the turn did before it failed.
 type TurnError struct {
 	Message string
 	Info    item.ErrorInfo

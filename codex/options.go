@@ -19,16 +19,16 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Options configures a [Client]. The zero value runs the codex that PATH names, with the
-// user's configuration, and declines whatever the server asks.
+// Options configures a [Client]. The zero value runs the first codex in PATH, with the user's
+// configuration, and declines everything that the server asks for.
 type Options struct {
 	// Path is the codex program. Empty means the first codex in PATH.
 	Path string
 	// Args are put before "app-server", for options of codex itself.
 	Args []string
-	// Config overrides values of config.toml for this server, by dotted key. Values are
-	// strings, numbers, booleans and lists of them. They are on the command line, which
-	// others on the machine can read: no secrets.
+	// Config overrides values of config.toml for this server, by dotted key. Values may be of the
+	// types string, bool, int, int64, float64, []string and []int. They go on the command line,
+	// which other users of the machine can read, so they must not be secrets.
 	Config map[string]any
 	// Dir is the server's working directory; empty means that of this process.
 	Dir string
@@ -58,8 +58,8 @@ type Options struct {
 	Ask func(ctx context.Context, q *item.UserInputRequest) (map[string][]string, error)
 	// Elicit answers questions of MCP servers. Nil, an error and a panic decline.
 	Elicit func(ctx context.Context, e *item.ElicitationRequest) (Elicitation, error)
-	// Handle answers requests that no other callback is for, also unknown ones. Nil answers
-	// with an error.
+	// Handle answers requests that no other callback is for, including unknown ones. Nil answers
+	// them with an error, except for the request for the current time.
 	Handle func(ctx context.Context, r item.Request) (result any, err error)
 
 	// Observe is called with every line of both directions: with those of the server in
@@ -81,9 +81,9 @@ type Options struct {
 	// CloseGrace is how long Close waits after it has closed the server's input before it
 	// ends the process, and how long it waits for callbacks; 0 means 5 seconds.
 	CloseGrace time.Duration
-	// MaxBuffered is how many bytes of notifications wait for one reader. When a reader is
-	// slower than that, nothing more is read from the server; nothing is dropped. 0 means
-	// 256 MiB.
+	// MaxBuffered is how many bytes of notifications are kept for one reader. While a reader has
+	// more left to read, nothing is read from the server, and nothing is dropped. A turn that is
+	// not being read yet loses its notifications instead: see [ErrOverflow]. 0 means 256 MiB.
 	MaxBuffered int
 }
 

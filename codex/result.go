@@ -16,16 +16,16 @@ type Result struct {
 	Status string
 	// Error is why the turn failed; nil if it did not.
 	Error *item.TurnError
-	// Items are those of the turn in the order of their ends, without those of subagents.
-	// The output of commands is completed as [item.Output] says. Commands that go on
-	// after the turn are not in it.
+	// Items are the items of the turn in the order in which they ended, without those of
+	// subagents. The output of commands is completed as [item.Output] describes. Commands that
+	// go on after the turn are not among them.
 	Items []item.Item
-	// Cut are the ids of the Items that were cut off.
+	// Cut has the ids of those Items that were cut off.
 	Cut map[string]bool
-	// Text is the agent's last message that is not a commentary. A message that was cut off counts only
-	// where the turn did not end well, or has no other: a steered turn drops the message that ran.
+	// Text is the agent's last message that is not a commentary. A message that was cut off
+	// counts only if the turn did not complete or has no other message.
 	Text string
-	// Usage are the tokens of the thread after the turn. There is no cost on the wire.
+	// Usage is what the thread has used up to the end of the turn. The server reports no cost.
 	Usage item.TokenUsage
 	// Diff is the diff of everything that the turn changed, and Plan its plan; empty if
 	// there is none.
@@ -97,8 +97,8 @@ func finalText(i item.Item) (text string, ok bool) {
 	return m.Text, true
 }
 
-// Err is the turn's outcome as an error: a *[TurnError] for a turn that failed,
-// [ErrInterrupted] for one that was interrupted, nil for a good one.
+// Err returns nil for a turn that completed, [ErrInterrupted] for one that was interrupted, and a
+// *[TurnError] for one that failed.
 func (r *Result) Err() error {
 	switch r.Status {
 	case item.StatusCompleted:

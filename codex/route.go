@@ -40,8 +40,8 @@ type threadState struct {
 	lost     int // of the backlog
 }
 
-// Origin says which item of which thread a subagent comes from. ItemID is empty where the
-// server did not say.
+// Origin is the item that started a subagent, with its thread and turn. ItemID is empty if the
+// server did not name it.
 type Origin struct {
 	ThreadID, TurnID, ItemID string
 }

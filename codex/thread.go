@@ -18,9 +18,9 @@ type ThreadOptions struct {
 	CWD string
 	// Model and ModelProvider choose the model.
 	Model, ModelProvider string
-	// ApprovalPolicy says when the agent asks: "untrusted", "on-request" or "never".
+	// ApprovalPolicy is when the agent asks for approval: "untrusted", "on-request" or "never".
 	ApprovalPolicy string
-	// ApprovalsReviewer says who is asked: "user", "auto_review" or "guardian_subagent".
+	// ApprovalsReviewer is who decides: "user", "auto_review" or "guardian_subagent".
 	ApprovalsReviewer string
 	// Sandbox is "read-only", "workspace-write" or "danger-full-access".
 	Sandbox string
@@ -28,17 +28,17 @@ type ThreadOptions struct {
 	BaseInstructions, DeveloperInstructions string
 	// Config overrides values of config.toml for the thread.
 	Config map[string]any
-	// Ephemeral keeps the thread out of the files.
+	// Ephemeral keeps the thread in memory only; it cannot be resumed.
 	Ephemeral bool
-	// Personality and ServiceTier are the server's.
+	// Personality and ServiceTier are passed to the server as they are.
 	Personality, ServiceTier string
-	// Tools are functions of this process that the agent can call, also its subagents. They
-	// need Options.Experimental and belong to the thread as long as it is loaded; a resumed
-	// thread needs them again. The context of a call ends with the turn and with
-	// Options.CallbackTimeout, and mcptool.CallInfo names the call.
+	// Tools are functions of this process that the agent and its subagents can call. They need
+	// Options.Experimental and belong to the thread as long as it is loaded; a resumed thread
+	// needs them again. The context of a call ends with the turn and after
+	// Options.CallbackTimeout. [mcptool.CallInfo] returns the call.
 	Tools []mcptool.Tool
-	// Extra are further members of the request, as the server names them. They win over the
-	// fields above.
+	// Extra has further members of the request, under the names that the server has for them.
+	// They override the fields above.
 	Extra map[string]any
 }
 
@@ -51,7 +51,7 @@ type Thread struct {
 }
 
 // ThreadInfo is what the server answered when the thread was started, resumed or forked.
-// ApprovalPolicy is a word in quotes or an object.
+// ApprovalPolicy is a JSON string or an object.
 type ThreadInfo struct {
 	Thread          item.Thread `json:"thread"`
 	Model           string      `json:"model"`
@@ -141,14 +141,15 @@ func (c *Client) StartThread(ctx context.Context, opts *ThreadOptions) (*Thread,
 	return c.openThread(ctx, "thread/start", opts.params(map[string]any{}), opts)
 }
 
-// ResumeThread loads a stored conversation. Info has its turns, unless opts.Extra excludes
-// them. A thread that another process writes to is [ErrBusy].
+// ResumeThread loads a stored conversation. [Thread.Info] has its turns, unless opts.Extra excludes
+// them. The error is [ErrNoThread] if there is no such thread, and [ErrBusy] if another process is
+// writing to it.
 func (c *Client) ResumeThread(ctx context.Context, id string, opts *ThreadOptions) (*Thread, error) {
 	return c.openThread(ctx, "thread/resume", opts.params(map[string]any{"threadId": id}), opts)
 }
 
-// ForkThread starts a conversation that begins like another one: with all of its turns, or
-// up to lastTurnID and with it.
+// ForkThread starts a new conversation that begins with the turns of another one: all of them, or
+// those up to and including lastTurnID.
 func (c *Client) ForkThread(ctx context.Context, id, lastTurnID string, opts *ThreadOptions) (*Thread, error) {
 	p := map[string]any{"threadId": id}
 	if lastTurnID != "" {
@@ -178,8 +179,8 @@ func (t *Thread) Status() (s item.Status) {
 	return s
 }
 
-// Origin returns which item a subagent of this client comes from, and whether the thread
-// with this id is a subagent.
+// Origin returns the item that started a subagent, by the id of the subagent's thread. It reports
+// false for a thread that is not a subagent, or whose parent is not known yet.
 func (c *Client) Origin(threadID string) (o Origin, ok bool) {
 	c.update(func(r *routes) {
 		if t := r.threads[threadID]; t != nil && t.origin != nil {
@@ -189,10 +190,10 @@ func (c *Client) Origin(threadID string) (o Origin, ok bool) {
 	return o, ok
 }
 
-// Notifications yields everything of the thread and its subagents from the call on, also
-// what turns yield, what belongs to no turn, and turns that the server starts by itself.
-// What came before and was read by nothing comes first, at most the last 1,000. It can be
-// ranged over once; several may run at once.
+// Notifications yields every notification of the thread and its subagents from this call on,
+// including those of turns that the server starts by itself and those that belong to no turn. It
+// begins with notifications that came before and that nothing has read, at most the last 1,000. The
+// iterator can be used once; several iterators may run at once.
 func (t *Thread) Notifications(ctx context.Context) iter.Seq2[item.Notification, error] {
 	c := t.client
 	box := newMailbox(c.opts.MaxBuffered)
@@ -220,15 +221,15 @@ func (t *Thread) Notifications(ctx context.Context) iter.Seq2[item.Notification,
 type Prompt struct {
 	// Input are the parts of the prompt.
 	Input []item.Input
-	// ClientID comes back as the ClientID of the item userMessage.
+	// ClientID is returned as the ClientID of the prompt's [item.UserMessage].
 	ClientID string
 	// Model, Effort, ApprovalPolicy, SandboxPolicy, CWD and Summary hold for this turn and
 	// those after it; empty leaves them as they are. SandboxPolicy is the server's object.
 	Model, Effort, ApprovalPolicy, CWD, Summary string
 	SandboxPolicy                               item.JSON
-	// OutputSchema is a JSON Schema that the last message follows.
+	// OutputSchema is a JSON Schema for the last message.
 	OutputSchema item.JSON
-	// Extra are further members of the request, as the server names them.
+	// Extra has further members of the request, under the names that the server has for them.
 	Extra map[string]any
 }
 
@@ -258,9 +259,10 @@ func (p *Prompt) params(threadID string) map[string]any {
 	return m
 }
 
-// Send gives the thread a prompt. While a turn runs, also one that the server started by
-// itself, the prompt waits; prompts are sent in their order. Otherwise Send returns when
-// the server has taken it.
+// Send sends a prompt. If the thread is idle, Send returns when the server has accepted the prompt.
+// While a turn is running, including one that the server started by itself, the prompt waits in a
+// queue and Send returns at once; [Turn.Started] shows when it was accepted. Prompts are sent in
+// their order.
 func (t *Thread) Send(ctx context.Context, p *Prompt) (*Turn, error) {
 	turn := t.newTurn(p)
 	now := false
@@ -343,9 +345,9 @@ func (t *Thread) pump() {
 	})
 }
 
-// Query sends a prompt and yields what the server says about its turn, the
-// *[item.TurnCompleted] last. A turn that failed or was interrupted ends with the error of
-// [Turn.Wait] after it. Breaking out before the end, and the end of ctx, interrupt the turn.
+// Query sends a prompt and yields the notifications of its turn, of which *[item.TurnCompleted] is
+// the last. If the turn failed or was interrupted, the error of [Turn.Wait] follows as the last
+// element. Leaving the loop early and the end of ctx interrupt the turn.
 func (t *Thread) Query(ctx context.Context, prompt string) iter.Seq2[item.Notification, error] {
 	return func(yield func(item.Notification, error) bool) {
 		turn, err := t.Send(ctx, Text(prompt))
@@ -384,7 +386,8 @@ func (t *Thread) abandon(ctx context.Context, turn *Turn, over bool) {
 	}
 }
 
-// Run sends a prompt and waits for the end of its turn. The end of ctx interrupts it.
+// Run sends a prompt, waits for the end of its turn and returns what [Turn.Wait] returns. The end of
+// ctx interrupts the turn.
 func (t *Thread) Run(ctx context.Context, prompt string) (*Result, error) {
 	turn, err := t.Send(ctx, Text(prompt))
 	if err != nil {
@@ -397,8 +400,8 @@ func (t *Thread) Run(ctx context.Context, prompt string) (*Result, error) {
 	return result, err
 }
 
-// Active returns the turn that runs, also one that the server started by itself, or nil.
-// What such a turn said before is in its Notifications as far as it was kept.
+// Active returns the turn that is running, including one that the server started by itself, or nil.
+// Notifications that came before may be missing from its [Turn.Notifications].
 func (t *Thread) Active() (turn *Turn) {
 	t.client.update(func(r *routes) {
 		if core := r.threads[t.id].active; core != nil {
@@ -415,8 +418,8 @@ func (t *Thread) activeCore() (core *turnCore) {
 	return core
 }
 
-// Interrupt stops the turn that runs. Prompts that wait are sent after it. It is
-// [ErrNoTurn] if none runs.
+// Interrupt stops the turn that is running; prompts that wait are sent after it. It returns when the
+// server has accepted the interrupt, and returns [ErrNoTurn] if no turn is running.
 func (t *Thread) Interrupt(ctx context.Context) error {
 	core := t.activeCore()
 	if core == nil {
@@ -425,8 +428,8 @@ func (t *Thread) Interrupt(ctx context.Context) error {
 	return t.interrupt(ctx, core)
 }
 
-// Steer adds a prompt to the turn that runs. It is [ErrNoTurn] if none runs, or if it has
-// ended meanwhile.
+// Steer adds a prompt to the turn that is running. Of the prompt only Input, ClientID and Extra are
+// used. It returns [ErrNoTurn] if no turn is running or the turn has ended meanwhile.
 func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
 	core := t.activeCore()
 	if core == nil {
@@ -442,8 +445,8 @@ func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
 	return t.during(ctx, core, "turn/steer", m)
 }
 
-// Compact replaces older parts of the conversation by a summary, which is a turn of its own.
-// It returns when that turn has begun. A turn that runs is [ErrBusy].
+// Compact replaces older parts of the conversation by a summary, in a turn of its own. It returns
+// when that turn has begun, and returns [ErrBusy] if another turn is running.
 func (t *Thread) Compact(ctx context.Context) (*Turn, error) {
 	turn := t.newTurn(nil)
 	if err := t.reserve(turn); err != nil {
@@ -497,8 +500,8 @@ type ReviewTarget struct {
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// Review starts a review, which is a turn. Unlike Send it does not wait for a turn that
-// runs: that is [ErrBusy].
+// Review starts a review, which is a turn of its own. Unlike Send it does not wait for a turn that
+// is running, but returns [ErrBusy].
 func (t *Thread) Review(ctx context.Context, target ReviewTarget) (*Turn, error) {
 	turn := t.newTurn(nil)
 	if err := t.reserve(nil); err != nil {
@@ -510,8 +513,8 @@ func (t *Thread) Review(ctx context.Context, target ReviewTarget) (*Turn, error)
 	return turn, nil
 }
 
-// Revert takes a turn and those after it out of the conversation. Files are not touched.
-// Servers before 0.150 do not know it: [ErrUnsupported].
+// Revert removes a turn and those after it from the conversation. It does not change files. Older
+// servers, such as version 0.144, do not support it: the error is then [ErrUnsupported].
 func (t *Thread) Revert(ctx context.Context, beforeTurnID string) (*item.Thread, error) {
 	var out struct {
 		Thread item.Thread `json:"thread"`
@@ -532,8 +535,8 @@ func (t *Thread) SetName(ctx context.Context, name string) error {
 	return t.client.Call(ctx, "thread/name/set", map[string]string{"threadId": t.id, "name": name}, nil)
 }
 
-// Unsubscribe ends the interest in the thread: the server says nothing more of it, and
-// unloads it when nothing else wants it. The files stay.
+// Unsubscribe ends the notifications of the thread. The server unloads the thread when no other
+// client uses it; it can be resumed later.
 func (t *Thread) Unsubscribe(ctx context.Context) error {
 	return t.client.Call(ctx, "thread/unsubscribe", map[string]string{"threadId": t.id}, nil)
 }

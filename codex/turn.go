@@ -93,14 +93,14 @@ func (t *Turn) ID() string {
 	return ""
 }
 
-// Started returns a channel that is closed when the server has taken the prompt, or never
-// will.
+// Started returns a channel that is closed when the server has accepted the prompt, or when it is
+// certain that it will not. [Turn.Wait] returns the reason.
 func (t *Turn) Started() <-chan struct{} { return t.started }
 
-// Notifications yields what the server says about the turn and its subagents, the
-// *[item.TurnCompleted] last. It can be ranged over once; breaking out of it does not stop
-// the turn. A last element with an error says why there is no end: the prompt was refused
-// or the server ended.
+// Notifications yields the notifications of the turn and its subagents, of which
+// *[item.TurnCompleted] is the last. It can be used once; leaving the loop does not stop the turn.
+// If the turn does not end, because the prompt was refused or the server ended, the last element
+// is the error.
 func (t *Turn) Notifications(ctx context.Context) iter.Seq2[item.Notification, error] {
 	return func(yield func(item.Notification, error) bool) {
 		if !t.box.attach() {
@@ -123,14 +123,13 @@ func (t *Turn) Notifications(ctx context.Context) iter.Seq2[item.Notification, e
 	}
 }
 
-// Discard says that Notifications will not be called, so that nothing is kept for it. It has
-// no effect once Notifications is being ranged over.
+// Discard drops the notifications of the turn for a caller that does not read them, so that they
+// take no memory. It has no effect once Notifications is in use.
 func (t *Turn) Discard() { t.box.abandon() }
 
-// Wait waits for the end of the turn and returns what it did. The error of a turn that
-// failed is a *[TurnError], that of one that was interrupted [ErrInterrupted], both beside
-// the result. Wait does not keep notifications: range over Notifications before or at the
-// same time.
+// Wait waits for the end of the turn and returns its result. The error is a *[TurnError] for a turn
+// that failed and [ErrInterrupted] for one that was interrupted; both come with the result. Wait
+// discards notifications that nothing reads, so use Notifications before it or at the same time.
 func (t *Turn) Wait(ctx context.Context) (*Result, error) {
 	t.box.abandon()
 	select {
@@ -154,9 +153,9 @@ func (t *Turn) Wait(ctx context.Context) (*Result, error) {
 	return &r, r.Err()
 }
 
-// Interrupt stops the turn, or takes its prompt out of the queue. It returns when the
-// server has accepted that; the end of the turn follows. Commands that run in the
-// background go on. A turn that has ended is not an error.
+// Interrupt stops the turn, or removes its prompt from the queue. It returns when the server has
+// accepted the interrupt; the end of the turn follows. Commands in the background go on. It is not
+// an error if the turn has ended already.
 func (t *Turn) Interrupt(ctx context.Context) error {
 	if t.thread.withdraw(t) {
 		return nil

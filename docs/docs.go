@@ -5,11 +5,13 @@ package docs
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
-//go:embed guide/*.md
+//go:embed guide/*.md operations.md
 var guides embed.FS
 
 // Topic is a guide in short: what parley help shows of it.
@@ -28,20 +30,22 @@ var renamed = map[string]string{"sessions": "history"}
 // short" is not a topic. The error says which page has the section and lacks a heading, a first
 // paragraph or the list; the tests of the package keep it nil.
 func Topics() ([]Topic, error) {
-	entries, err := guides.ReadDir("guide")
+	pages, err := fs.Glob(guides, "guide/*.md")
 	if err != nil {
 		return nil, err
 	}
+	pages = append(pages, "operations.md")
+	slices.SortFunc(pages, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) })
 	var topics []Topic
-	for _, e := range entries {
-		text, err := guides.ReadFile("guide/" + e.Name())
+	for _, page := range pages {
+		text, err := guides.ReadFile(page)
 		if err != nil {
 			return nil, err
 		}
 		if !strings.Contains(string(text), inShort) {
 			continue
 		}
-		t, err := parse(e.Name(), string(text))
+		t, err := parse(page, string(text))
 		if err != nil {
 			return nil, err
 		}
@@ -53,9 +57,9 @@ func Topics() ([]Topic, error) {
 // inShort is the heading of the section that topics are made of.
 const inShort = "\n## In short\n"
 
-func parse(file, text string) (Topic, error) {
-	name := strings.TrimSuffix(file, path.Ext(file))
-	t := Topic{Name: name, Page: "guide/" + file}
+func parse(page, text string) (Topic, error) {
+	name := strings.TrimSuffix(path.Base(page), path.Ext(page))
+	t := Topic{Name: name, Page: page}
 	if other := renamed[name]; other != "" {
 		t.Name = other
 	}

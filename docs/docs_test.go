@@ -22,7 +22,7 @@ func TestTopics(t *testing.T) {
 		}
 	}
 	for _, name := range strings.Fields("conversations permissions hooks tools history stores production screens server editors codex testing " +
-		"migrating-from-python migrating-from-typescript security troubleshooting") {
+		"migrating-from-python migrating-from-typescript operations security troubleshooting") {
 		if !names[name] {
 			t.Errorf("there is no topic %s", name)
 		}

@@ -13,10 +13,10 @@ type Call struct {
 	ToolUseID string
 	// Name is the name of the tool at its server.
 	Name string
-	// Meta is the call's _meta. It must not be changed.
+	// Meta is the _meta of the call. It must not be changed.
 	Meta map[string]any
-	// Session is the client that calls, for logging and for questions of the
-	// server's own.
+	// Session is the MCP session of the client that calls, for logging and for requests to the
+	// client. It is nil for a call without a server, as Codex makes them.
 	Session *mcp.ServerSession
 
 	token any
@@ -24,9 +24,9 @@ type Call struct {
 
 type callKey struct{}
 
-// CallInfo is the call that ctx, the context of a tool, belongs to; an empty one
-// elsewhere. It works in tools of [NewTool] and in those of any server that is
-// given to a client.
+// CallInfo returns the call that ctx, the context of a tool, belongs to, or an empty Call for any
+// other context. It works in tools of [NewTool] and in those of any server that is given to a
+// client.
 func CallInfo(ctx context.Context) *Call {
 	if call, ok := ctx.Value(callKey{}).(*Call); ok {
 		return call
@@ -43,8 +43,8 @@ func withCall(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	return context.WithValue(ctx, callKey{}, call)
 }
 
-// Progress tells how far the call has come; a total of 0 is not known. Nothing
-// happens when the caller did not ask for it.
+// Progress reports to the client how far the call has come. A total of 0 means that it is not
+// known. Progress does nothing if the client did not ask for progress.
 func (c *Call) Progress(ctx context.Context, done, total float64, message string) error {
 	if c.token == nil || c.Session == nil {
 		return nil

@@ -6,20 +6,21 @@ import "github.com/modelcontextprotocol/go-sdk/mcp"
 // function.
 type Option func(*mcp.Tool)
 
-// Annotations gives the hints of a tool: whether it only reads, destroys, may
-// be repeated. Tools that only read are called at the same time.
+// Annotations returns an option that sets the hints of a tool: whether it only reads, whether it
+// destroys something, and whether it may be repeated. The CLI calls tools that only read at the
+// same time.
 func Annotations(a mcp.ToolAnnotations) Option {
 	return func(t *mcp.Tool) { t.Annotations = &a }
 }
 
-// Title returns an option that sets the name of the tool as people see it. The model sees the
-// other one.
+// Title returns an option that sets the name of the tool that people see. The model sees the name
+// that was given to [NewTool].
 func Title(title string) Option {
 	return func(t *mcp.Tool) { t.Title = title }
 }
 
-// InputSchema is the schema of the arguments: a *jsonschema.Schema, or
-// anything else that encodes to a JSON schema, which goes on the wire as it is.
+// InputSchema returns an option that sets the schema of the arguments, in place of the inferred
+// one: a *jsonschema.Schema, or any value that encodes to a JSON schema.
 func InputSchema(schema any) Option {
 	return func(t *mcp.Tool) { t.InputSchema = schema }
 }
@@ -35,20 +36,20 @@ func Meta(key string, value any) Option {
 	}
 }
 
-// MetaAlwaysLoad is the member of a tool's _meta that [AlwaysLoad] sets and that the CLI looks
-// for.
+// MetaAlwaysLoad is the name of the member of a tool's _meta that [AlwaysLoad] sets for Claude
+// Code.
 const MetaAlwaysLoad = "anthropic/alwaysLoad"
 
-// AlwaysLoad puts the tool into the prompt from the first turn on, where the
-// CLI would otherwise let the model search for it.
+// AlwaysLoad returns an option that shows the tool to the model from the first turn on. Without it
+// Claude Code may leave the tool out until the model searches for it.
 func AlwaysLoad() Option { return Meta(MetaAlwaysLoad, true) }
 
 // SearchHint returns an option with words by which the model finds a tool that is loaded on
 // demand.
 func SearchHint(hint string) Option { return Meta("anthropic/searchHint", hint) }
 
-// MaxResultSize is the number of characters up to which a result is given to
-// the model as it is. The CLI puts longer ones into a file.
+// MaxResultSize returns an option that sets how many characters of a result Claude Code shows to
+// the model. It stores longer results in a file and gives the model its path.
 func MaxResultSize(chars int) Option { return Meta("anthropic/maxResultSizeChars", chars) }
 
 // EndTurn returns an option that ends the turn after a call of the tool, without a further

@@ -12,13 +12,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// NewToolServer returns a server of the MCP SDK that has the given tools. An SDK of this
-// module serves it to its agent, for Claude as
+// NewToolServer returns a server of the MCP SDK with the given tools. Package claude takes it as
 //
 //	claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0", add)}
 //
-// It may be used by many clients at once; each has a session of its own with it. Of two tools
-// with one name the last counts, and [Check] reports it, as it does names that no model takes.
+// It may be used by many clients at once; each has its own session with it. Of two tools with the
+// same name only the last exists. [Check] reports this, and names that the API refuses.
 func NewToolServer(name, version string, tools ...Tool) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: name, Version: version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
@@ -37,8 +36,8 @@ func NewToolServer(name, version string, tools ...Tool) *mcp.Server {
 // mistakes are the errors of servers whose tools cannot work. Their keys keep none alive.
 var mistakes sync.Map
 
-// Check says why the tools that [NewToolServer] was given cannot work: two of them have one name,
-// or the API refuses a name. It is nil for any other server.
+// Check returns an error if the tools of a server that [NewToolServer] made cannot work, because
+// two of them have the same name or the API refuses a name. It is nil for any other server.
 func Check(server *mcp.Server) error {
 	if err, ok := mistakes.Load(weak.Make(server)); ok {
 		return err.(error)
@@ -49,9 +48,9 @@ func Check(server *mcp.Server) error {
 // maxName is the length of the longest name that the API takes.
 const maxName = 128
 
-// CheckTools says why tools cannot work together: two of them have one name, or a name is not
-// one that a model takes. Names are compared as the API sees them, where a dot or a slash is an
-// underscore.
+// CheckTools returns an error if tools cannot work together, because two of them have the same name
+// or the API refuses a name. Names are compared as the API sees them, where a dot or a slash is an
+// underscore. A name has at most 128 characters.
 func CheckTools(tools []Tool) error {
 	seen := map[string]string{}
 	for _, t := range tools {
@@ -73,8 +72,8 @@ var validName = regexp.MustCompile(`^[a-zA-Z0-9_./-]{1,128}$`)
 // guarded are the servers that have the guard. Their keys keep none alive.
 var guarded sync.Map
 
-// Guard adds to a server what an SDK of this module needs of it: a panic in a handler ends
-// the call and not the process, and [CallInfo] works. It may be called many times.
+// Guard prepares a server for use by package claude: a panic in a handler ends only the call and
+// not the process, and [CallInfo] works in its tools. It may be called several times.
 func Guard(server *mcp.Server) {
 	key := weak.Make(server)
 	if _, twice := guarded.LoadOrStore(key, true); twice {

@@ -13,31 +13,31 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Tool is a tool that runs in this process. It may belong to many servers and be
-// called many times at once.
+// Tool is a tool that runs in this process. It may belong to many servers and may be called by
+// many goroutines at once.
 type Tool struct {
 	def  *mcp.Tool
 	call mcp.ToolHandler
 }
 
-// Name is the name of the tool at its server. The model and permission rules
-// know it as mcp__server__name.
+// Name returns the name of the tool at its server. Claude Code and its permission rules know it as
+// mcp__server__name.
 func (t Tool) Name() string { return t.def.Name }
 
 // AddTo adds the tool to a server, in place of one with the same name. Clients that are
 // connected are notified.
 func (t Tool) AddTo(s *mcp.Server) { s.AddTool(t.def, t.call) }
 
-// Definition is what a client is shown of the tool: its name, its description and the schema of
-// its arguments. It is a copy; what it points to must not be changed.
+// Definition returns what a client sees of the tool: its name, its description and the schema of
+// its arguments. It is a shallow copy; what it points to must not be changed.
 func (t Tool) Definition() *mcp.Tool {
 	def := *t.def
 	return &def
 }
 
-// Call calls the tool without a server, for an SDK whose agent has tools of its own kind. What
-// info says is what [CallInfo] returns in the tool; arguments that do not fit, an error and a
-// panic are a result with IsError.
+// Call calls the tool without a server, for agents that do not use MCP for their tools, such as
+// Codex. [CallInfo] returns info in the tool; it must not be nil. Arguments that do not fit the
+// schema, an error and a panic give a result with IsError.
 func (t Tool) Call(ctx context.Context, info *Call, args json.RawMessage) *mcp.CallToolResult {
 	ctx = context.WithValue(ctx, callKey{}, info)
 	req := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Name: t.def.Name, Arguments: args}}
@@ -48,23 +48,19 @@ func (t Tool) Call(ctx context.Context, info *Call, args json.RawMessage) *mcp.C
 	return result
 }
 
-// NewTool makes a tool of a function. The schema of its input is inferred from
-// In, as [jsonschema.For] does it, unless [InputSchema] gives one; arguments
-// that do not fit are refused without a call. In is a struct, a map, or
-// [json.RawMessage] or another type that keeps JSON text for the arguments as they are.
+// NewTool makes a tool from a function. The schema of its input is inferred from In by
+// [jsonschema.For], unless [InputSchema] gives one; calls with arguments that do not fit the schema
+// are refused, and f is not called. In is a struct or a map, or, to get the arguments as they are,
+// [json.RawMessage] or another type that keeps JSON text.
 //
-// What f returns becomes the result: a string is text, []mcp.Content and
-// *mcp.CallToolResult go as they are, anything else is structured content with
-// its JSON as text beside it. Structured content is an object, so JSON of another
-// kind goes as text alone. An error, and a panic, is a result with isError, which
-// the model sees.
+// The value that f returns becomes the result as [Result] describes it. An error or a panic becomes
+// a result with isError, which the model sees.
 //
-// The ctx of f ends when the call is cancelled and when the client is closed;
-// [CallInfo] tells more about the call. f may run many times at once, and closing
-// a client waits for those of its calls.
+// The ctx of f ends when the call is cancelled and when the client is closed; [CallInfo] returns
+// more about the call. f may be called by several goroutines at once. Closing a client waits for
+// the calls that it made.
 //
-// NewTool panics when In has no schema that is an object, or the schema is not
-// valid.
+// NewTool panics if In has no schema that is an object, or if the schema is not valid.
 func NewTool[In, Out any](name, description string, f func(ctx context.Context, in In) (Out, error), opts ...Option) Tool {
 	def := &mcp.Tool{Name: name, Description: description}
 	for _, set := range opts {
@@ -175,8 +171,9 @@ func hasDefaults(s *jsonschema.Schema) bool {
 	return false
 }
 
-// Result returns the MCP result for a value that a tool returned: a text, content blocks, or
-// the JSON of anything else.
+// Result returns the MCP result for a value that a tool returned. A string becomes text, content
+// blocks and a *mcp.CallToolResult are used as they are, and nil is a result without content. Any
+// other value becomes its JSON as text and, if that is an object, structured content as well.
 func Result(out any) *mcp.CallToolResult {
 	switch v := out.(type) {
 	case nil:

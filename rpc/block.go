@@ -6,11 +6,11 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// ContentBlock is one block of a message. The set of types is closed; a block of a
-// type that is not known is an *[UnknownBlock].
+// ContentBlock is one block of a message. The set of types is closed: a block of any other type is
+// an *[UnknownBlock].
 type ContentBlock interface {
 	json.Marshaler
-	// Type is the block's type on the wire.
+	// Type returns the block's type on the wire.
 	Type() string
 
 	block()
@@ -32,9 +32,9 @@ type ThinkingBlock struct {
 	Extra     Extra  `json:"-"`
 }
 
-// ToolUseBlock is a call of a tool. In a content_block_start Input is null: it
-// follows. BlockType is tool_use, or server_tool_use and mcp_tool_use for tools that
-// run on the API's side; empty is tool_use.
+// ToolUseBlock is a call of a tool. In a content_block_start Input is null, because it follows in
+// deltas. BlockType is tool_use, or server_tool_use or mcp_tool_use for tools that the API runs
+// itself; empty means tool_use.
 type ToolUseBlock struct {
 	BlockType string  `json:"-"`
 	ID        string  `json:"id"`
@@ -44,7 +44,7 @@ type ToolUseBlock struct {
 	Status    string  `json:"status"`          // in_progress, success, failed
 	Name      string  `json:"name,omitempty"`  // the API's name of toolName
 	Title     string  `json:"title,omitempty"` // what the call does
-	Kind      string  `json:"kind,omitempty"`  // the provider\'s kind of tool
+	Kind      string  `json:"kind,omitempty"`  // the provider's kind of tool
 	Extra     Extra   `json:"-"`
 }
 
@@ -58,16 +58,15 @@ type ToolResultBlock struct {
 	Extra     Extra   `json:"-"`
 }
 
-// OtherBlock is a block of one of the API's other types, as the API gave it: an
-// image, redacted thinking, the result of a tool on the API's side. All of its
-// members but the type are in Extra.
+// OtherBlock is a block of one of the API's other types, such as an image, redacted thinking, or
+// the result of a tool that the API ran. All of its members except the type are in Extra.
 type OtherBlock struct {
 	BlockType string `json:"-"`
 	Extra     Extra  `json:"-"`
 }
 
-// UnknownBlock is a block of a type that this package does not know. Data is the block as it
-// was.
+// UnknownBlock is a block of a type that this package does not know. Data is the whole block as it
+// was read.
 type UnknownBlock struct {
 	OriginalType string  `json:"originalType"`
 	Data         ui.JSON `json:"data"`

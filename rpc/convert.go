@@ -23,9 +23,9 @@ type Converter struct {
 	uuids       strings.Builder // of those that are in use
 }
 
-// NewConverter returns a converter. Stream is the 8 hex digits in the uuids of its
-// stream events, n the number of the last one: a session that goes on elsewhere goes
-// on counting. Capabilities are the client's.
+// NewConverter returns a converter. Stream is the 8 hex digits in the uuids of its stream events,
+// and n the number of the last one, so that another converter can continue a session without
+// using a number twice. Capabilities are those of the client.
 func NewConverter(stream string, n uint64, capabilities ...string) *Converter {
 	quoted := jsonwire.AppendString(nil, "evt-"+stream+"-") // it goes into JSON as it is
 	c := &Converter{stream: string(quoted[1 : len(quoted)-1]), n: n}
@@ -39,8 +39,8 @@ func NewConverter(stream string, n uint64, capabilities ...string) *Converter {
 // can continue.
 func (c *Converter) Last() uint64 { return c.n }
 
-// Messages returns the messages of an event: one mostly, two where an answer ends,
-// none for what the wire has no message for. The slice is good until the next call.
+// Messages returns the messages of an event: mostly one, two at the end of an answer, and none for
+// an event that has no message. The slice is valid until the next call.
 func (c *Converter) Messages(ev ui.Event) []Message {
 	c.out = c.out[:0]
 	switch ev := ev.(type) {

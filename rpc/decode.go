@@ -22,8 +22,9 @@ const maxDepth = 2 * ui.MaxDepth
 
 var errDeep = fmt.Errorf("rpc: the message nests deeper than %d levels", maxDepth)
 
-// Decode reads one message. A message, event, delta or block of a type that is not known is not
-// an error. The error names what is not JSON, or the member that has the wrong JSON type.
+// Decode decodes one message. A message, event, delta or block of an unknown type is not an error.
+// Decode returns an error for text that is not JSON or nests too deeply, and for a member with the
+// wrong JSON type, which the error names.
 func Decode(data []byte) (Message, error) {
 	if bytes.HasPrefix(data, []byte(deltaUUIDHead)) {
 		if m, ok := decodeDeltaFrame(string(data)); ok {

@@ -52,8 +52,8 @@ func optional(d *jsonwire.Decoder, head string, dst *string) bool {
 	return !d.Literal(head) || member(d, dst)
 }
 
-// DecodeEnvelope decodes an envelope with its message. The message is nil where the envelope
-// holds none. The envelope may keep data, which the caller must not change any more.
+// DecodeEnvelope decodes an envelope and its message, which is nil if the envelope has none. The
+// envelope may refer to data, which the caller must not change afterwards.
 func DecodeEnvelope(data []byte) (Envelope, Message, error) {
 	if e, m, ok := decodeDeltaEnvelope(data); ok {
 		return e, m, nil

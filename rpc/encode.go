@@ -13,8 +13,8 @@ import (
 // avoids the allocation.
 func Encode(m Message) ([]byte, error) { return Append(nil, m) }
 
-// Append appends the JSON of a message. Streamed deltas, nearly all messages of a
-// live session, allocate nothing but what dst lacks.
+// Append appends the JSON of a message to dst, in one line without a newline at its end. Streamed
+// deltas, which are nearly all messages of a live session, need no other memory than dst.
 func Append(dst []byte, m Message) ([]byte, error) {
 	if s, ok := m.(*StreamEvent); ok {
 		if out, ok := s.appendDelta(dst); ok {
@@ -83,9 +83,8 @@ func (f *deltaFrame) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendLines appends the messages of an event as JSON, a line each. It is Messages
-// and Append in one: deltas need no message in between and allocate nothing but what
-// dst lacks.
+// AppendLines appends the messages of an event to dst as JSON, each with a newline at its end. It
+// does the same as [Converter.Messages] and [Append], but deltas need no other memory than dst.
 func (c *Converter) AppendLines(dst []byte, ev ui.Event) ([]byte, error) {
 	var f deltaFrame
 	switch ev := ev.(type) {

@@ -6,22 +6,22 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Extra holds the members of an object that this package does not know, by name. It
-// is nil where there are none. Encode writes them after the known ones, sorted.
+// Extra holds the members of an object that this package does not know, by name. It is nil if
+// there are none. [Encode] writes them after the known members, sorted by name.
 type Extra map[string]json.RawMessage
 
-// Message is one message to a front end. The set of types is closed; a message of
-// any other type is an *[UnknownMessage].
+// Message is one message to a front end. The set of types is closed: a message of any other type
+// is an *[UnknownMessage].
 type Message interface {
 	json.Marshaler
-	// Type is the message's type on the wire.
+	// Type returns the message's type on the wire.
 	Type() string
 
 	message()
 }
 
-// UserMessage is a message in the user's role. The result of a tool is one with one
-// [ToolResultBlock].
+// UserMessage is a message in the role of the user: a prompt, or the result of a tool, which has a
+// single [ToolResultBlock].
 type UserMessage struct {
 	Message         Content `json:"message"`
 	ParentToolUseID string  `json:"parent_tool_use_id,omitempty"`
@@ -49,9 +49,9 @@ type Content struct {
 	Extra      Extra          `json:"-"`
 }
 
-// AssistantMessage is a whole message of the model, or a piece of one: all pieces of
-// a message share ID. Indexes are the API's indexes of the blocks in Message, so that
-// a block that was streamed is confirmed and not repeated.
+// AssistantMessage is a whole message of the model, or a part of one; all parts of a message have
+// the same ID. Indexes are the API's indexes of the blocks in Message, by which a client matches
+// them with blocks that were streamed before.
 type AssistantMessage struct {
 	Message         Content  `json:"message"`
 	ID              string   `json:"id,omitempty"`
@@ -69,8 +69,8 @@ type AssistantMessage struct {
 	Extra           Extra    `json:"-"`
 }
 
-// ResultMessage ends a turn. Whether it failed is IsError and only IsError. What else
-// the provider says of the turn is in Extra, under the provider's names.
+// ResultMessage ends a turn. Only IsError says whether the turn failed. Other members of the
+// provider's message are in Extra, under the provider's names.
 type ResultMessage struct {
 	Subtype           string   `json:"subtype"`
 	DurationMS        int64    `json:"duration_ms"`
@@ -78,7 +78,7 @@ type ResultMessage struct {
 	IsError           bool     `json:"is_error"`
 	NumTurns          int64    `json:"num_turns"`
 	SessionID         string   `json:"session_id,omitempty"`
-	TotalCostUSD      *float64 `json:"total_cost_usd,omitempty"` // absent where it is not known
+	TotalCostUSD      *float64 `json:"total_cost_usd,omitempty"` // absent if it is not known
 	Usage             ui.JSON  `json:"usage,omitempty"`
 	Result            string   `json:"result,omitempty"`
 	Errors            []string `json:"errors,omitempty"`
@@ -102,8 +102,8 @@ type ErrorMessage struct {
 	Extra           Extra  `json:"-"`
 }
 
-// UnknownMessage is a message of any other type: OriginalType is the provider's type, with
-// the subtype for Claude's system messages, and Data the whole message.
+// UnknownMessage is a message of any other type. OriginalType is the provider's type, with the
+// subtype for system messages of Claude, and Data is the whole message.
 type UnknownMessage struct {
 	OriginalType    string  `json:"originalType"`
 	Data            ui.JSON `json:"data"`

@@ -2,8 +2,8 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// Notice is something that a person should know beside the conversation. What else
-// the provider says of it is in Extra, under the provider's names.
+// Notice is a remark for people that is not part of the conversation, such as a warning. Other
+// members of the provider's message are in Extra, under the provider's names.
 type Notice struct {
 	Severity        string `json:"severity"` // info, warning, error
 	Text            string `json:"text"`
@@ -16,8 +16,8 @@ type Notice struct {
 	Extra           Extra  `json:"-"`
 }
 
-// Retry says that a request to the model failed and is sent again. What else the
-// provider says of it is in Extra.
+// Retry reports that a request to the model failed and is sent again. Other members of the
+// provider's message are in Extra, under the provider's names.
 type Retry struct {
 	Attempt         int64  `json:"attempt"`
 	MaxAttempts     *int64 `json:"max_attempts,omitempty"`
@@ -31,8 +31,8 @@ type Retry struct {
 	Extra           Extra  `json:"-"`
 }
 
-// Hook reports the start, the progress or the end of a hook that the agent runs. What else the
-// provider says of it is in Extra.
+// Hook reports the start, the progress or the end of a hook that the agent runs. Other members of
+// the provider's message are in Extra, under the provider's names.
 type Hook struct {
 	HookID          string `json:"hook_id"`
 	Name            string `json:"name,omitempty"`
@@ -51,8 +51,8 @@ type Hook struct {
 	Extra           Extra  `json:"-"`
 }
 
-// SessionInfo says what has changed about a session. A member that is absent has not
-// changed; one that is empty was taken away.
+// SessionInfo reports what has changed about a session. A member that is absent has not changed;
+// one that is empty was removed.
 type SessionInfo struct {
 	Title          *string        `json:"title,omitempty"`
 	Model          *string        `json:"model,omitempty"`

@@ -2,8 +2,9 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// PermissionRequest asks a person whether a tool may run (kind tool), a plan is
-// approved (kind plan) or permissions are granted (kind profile).
+// PermissionRequest asks a person whether a tool may run (kind tool), whether a plan is approved
+// (kind plan) or whether permissions are granted (kind profile). A [PermissionResolved] with the
+// same request id ends it.
 type PermissionRequest struct {
 	Kind                  string          `json:"kind"`
 	RequestID             string          `json:"request_id"`
@@ -29,7 +30,7 @@ type PermissionResolved struct {
 	RequestID string `json:"request_id"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	Behavior  string `json:"behavior"`        // allow, deny, cancelled, expired, unknown
-	Scope     string `json:"scope,omitempty"` // how long it holds; absent is once
+	Scope     string `json:"scope,omitempty"` // how long it holds; absent means once
 	Message   string `json:"message,omitempty"`
 	By        string `json:"by,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
@@ -37,8 +38,8 @@ type PermissionResolved struct {
 	Extra     Extra  `json:"-"`
 }
 
-// QuestionRequest asks a person something: the model does (kind ask_user_question) or
-// an MCP server (kind elicitation).
+// QuestionRequest asks a person a question of the model (kind ask_user_question) or of an MCP
+// server (kind elicitation). A [QuestionResolved] with the same request id ends it.
 type QuestionRequest struct {
 	Kind            string        `json:"kind"`
 	RequestID       string        `json:"request_id"`

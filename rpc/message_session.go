@@ -2,8 +2,8 @@ package rpc
 
 import "github.com/seed7221b0f9/parley/ui"
 
-// SystemInit says what a session has, at the beginning of a turn. A list that is
-// absent was not given; an empty one was, and has no element.
+// SystemInit reports what a session has, at the start of a turn. A list that is absent is not
+// known; an empty list is known to have no elements.
 type SystemInit struct {
 	SessionID      string         `json:"session_id,omitempty"`
 	CWD            string         `json:"cwd"`
@@ -23,7 +23,8 @@ type SystemInit struct {
 	Extra          Extra          `json:"-"`
 }
 
-// StatusSystem says what the agent is doing; Status is empty when it is done with it.
+// StatusSystem reports what the agent is doing at the moment, such as requesting. Status is empty
+// when it has finished that.
 type StatusSystem struct {
 	Subtype        string `json:"subtype"` // status
 	Status         string `json:"status"`
@@ -44,8 +45,8 @@ type CompactBoundary struct {
 	Extra           Extra   `json:"-"`
 }
 
-// ToolProgress is a sign of life from a tool that is running. OutputDelta is output
-// that is new. Only clients with the capability output_delta get it.
+// ToolProgress reports that a tool is still running, with the output since the last report in
+// OutputDelta. Only clients with [CapabilityOutputDelta] get it.
 type ToolProgress struct {
 	ToolUseID          string  `json:"tool_use_id"`
 	ToolName           string  `json:"tool_name,omitempty"`

@@ -29,8 +29,8 @@ type Plan struct {
 	Extra           Extra          `json:"-"`
 }
 
-// TurnDiff is files that a turn has changed. It adds to what the turn changed before,
-// or with Replace takes the place of it.
+// TurnDiff lists files that a turn has changed. It adds to the earlier ones of the turn, or
+// replaces them if Replace is set.
 type TurnDiff struct {
 	TurnID          string          `json:"turn_id,omitempty"`
 	ToolUseID       string          `json:"tool_use_id,omitempty"`
@@ -43,8 +43,8 @@ type TurnDiff struct {
 	Extra           Extra           `json:"-"`
 }
 
-// Usage is what a turn has used so far and how full the context window is. A member
-// that is absent is not known.
+// Usage reports what a turn has used so far, in tokens and US dollars, and how full the context
+// window is. A member that is absent is not known.
 type Usage struct {
 	TurnID                   string   `json:"turn_id,omitempty"`
 	Model                    string   `json:"model,omitempty"`
@@ -63,8 +63,8 @@ type Usage struct {
 	Extra                    Extra    `json:"-"`
 }
 
-// Truncate takes a part of the conversation back. Of the members From, TurnID, Lines
-// and All the first that is set counts.
+// Truncate removes a part of the conversation, for example after a rewind. Of the members From,
+// TurnID, Lines and All the first that is set counts.
 type Truncate struct {
 	Reason          string   `json:"reason,omitempty"`
 	From            string   `json:"from,omitempty"`

@@ -9,8 +9,8 @@ type Method struct {
 	Params, Result reflect.Type
 }
 
-// Methods lists all methods of the service. The server, the clients and the documents are made
-// from this one list.
+// Methods lists all methods of the service. The server's handlers, the TypeScript types and the
+// OpenAPI document are checked against it or made from it. It must not be changed.
 var Methods = []Method{
 	method[HelloParams, HelloResult]("hello"),
 	method[ConnectParams, ConnectResult]("session.connect"),
@@ -111,8 +111,8 @@ func method[Params, Result any](name string) Method {
 	return Method{Name: name, Params: reflect.TypeFor[Params](), Result: reflect.TypeFor[Result]()}
 }
 
-// Union is an interface of this package with the Go types of its variants, by their
-// type on the wire. It is what schemas are made from.
+// Union is an interface of this package with the Go types of its variants, by their type on the
+// wire. Schemas are made from it.
 type Union struct {
 	Interface reflect.Type
 	Variants  map[string]reflect.Type

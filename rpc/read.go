@@ -4,15 +4,15 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// Reader makes events from the messages of one session: what a [Converter] has
-// written comes back, so a log of messages folds to the same conversation. The zero
-// value is ready. It is for one goroutine.
+// Reader turns the messages of one session back into events. It is the inverse of a [Converter]:
+// the events fold to the same conversation. The zero value is ready to use. A Reader must not be
+// used by several goroutines at once.
 type Reader struct {
 	current map[string]string // the message that is streamed, by parent tool use
 }
 
-// Events returns the events that a message stands for, none for one that says nothing by
-// itself.
+// Events returns the events of a message, or none for a message that means nothing by itself. The
+// messages of a session must be given in their order.
 func (r *Reader) Events(m Message) []ui.Event {
 	switch m := m.(type) {
 	case *StreamEvent:

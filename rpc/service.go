@@ -2,10 +2,9 @@ package rpc
 
 import "encoding/json"
 
-// Envelope is how a message travels, on every transport. Seq counts durable messages
-// from 1 without a gap; a delta has the Seq of the durable message that it follows and
-// a Sub that counts from 1. Epoch changes when the log is made anew. The three are a
-// cursor.
+// Envelope carries a message on every transport. Seq counts the durable messages of a session from
+// 1 without a gap; a delta has the Seq of the durable message that it follows and a Sub that counts
+// from 1. Epoch changes when the log is created again. The three make up a [Cursor].
 type Envelope struct {
 	Seq       uint64          `json:"seq"`
 	Sub       uint64          `json:"sub,omitempty"` // 0 for a durable message
@@ -15,16 +14,16 @@ type Envelope struct {
 	Msg       json.RawMessage `json:"msg"`
 }
 
-// Cursor is a place in the log of a session: what follows (Seq, Sub) is still to come.
-// One inside of deltas that are gone goes on at Seq+1, whose whole message replaces them.
+// Cursor is a place in the log of a session, after the message with this Seq and Sub. If the deltas
+// at the place are gone, messages continue at Seq+1, whose whole message replaces them.
 type Cursor struct {
 	Epoch string `json:"epoch"`
 	Seq   uint64 `json:"seq"`
 	Sub   uint64 `json:"sub,omitempty"`
 }
 
-// Reason is the reason for which a request failed, in a word that programs can compare. The set
-// is open.
+// Reason is the reason for which a request failed, as a word that programs can compare. The set is
+// open: newer servers may send words that have no constant here.
 type Reason string
 
 // The reasons that are known. Newer servers may send others, so a switch over them needs a
@@ -58,7 +57,7 @@ type ErrorObject struct {
 // message for people.
 type ErrorData struct {
 	Reason Reason `json:"reason"`
-	// Hunks are those that are now where the one was that a request has named.
+	// Hunks are set if a request named a hunk that has changed: those that are in its place now.
 	Hunks []WorkspaceHunk `json:"hunks,omitempty"`
 }
 
@@ -72,15 +71,15 @@ type SessionRef struct {
 	SessionID string `json:"session_id"`
 }
 
-// Accepted is the answer to an input: it is in the log, as the message with this
-// number.
+// Accepted is the answer to an input that is now in the log, as the message with the number Seq.
+// From then on it survives a crash of the server.
 type Accepted struct {
 	TurnID string `json:"turn_id,omitempty"`
 	Seq    uint64 `json:"seq"`
 }
 
-// Idempotency makes a request one that can be sent again: with the same key it is
-// done once.
+// Idempotency makes a request safe to send again. The server carries out requests with the same
+// key only once.
 type Idempotency struct {
 	Key string `json:"idempotency_key,omitempty"`
 }

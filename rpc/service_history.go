@@ -42,14 +42,14 @@ type HistoryRef struct {
 	Session string `json:"session"`
 }
 
-// HistoryLoadParams ask for a page of a session on disk. Before and After are uuids
-// of messages; without either it is the end of the session.
+// HistoryLoadParams ask for a page of a session on disk. Before and After are uuids of messages;
+// without either the page is the end of the session.
 type HistoryLoadParams struct {
 	Session string `json:"session"`
 	Before  string `json:"before,omitempty"`
 	After   string `json:"after,omitempty"`
 	Limit   int64  `json:"limit,omitempty"`
-	Leaf    string `json:"leaf,omitempty"` // of another branch than the last
+	Leaf    string `json:"leaf,omitempty"` // the last message of the branch to read; empty means the newest
 }
 
 // HistoryLoadResult is a page of a session on disk in the form of a conversation. HasMore is
@@ -65,8 +65,8 @@ type HistoryMetadataResult struct {
 	Info     HistoryInfo `json:"info"`
 	Messages int64       `json:"messages"`
 	Branches int64       `json:"branches"`
-	// Versions are the prompts that stand beside others in the same place: a prompt that
-	// was edited and sent again. Those of one place have one parent.
+	// Versions are the prompts that have others at the same place, because a prompt was edited
+	// and sent again. All versions of one place have the same parent.
 	Versions []HistoryVersion `json:"versions,omitempty"`
 }
 

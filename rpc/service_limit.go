@@ -1,19 +1,20 @@
 package rpc
 
-// Budget is a limit on what may be used. A limit that is absent is none.
+// Budget is a limit on what may be used, in US dollars or tokens. An absent limit means that there
+// is none.
 type Budget struct {
 	ID          string   `json:"id,omitempty"`
 	Scope       string   `json:"scope"`            // session, token, tenant, server
 	Target      string   `json:"target,omitempty"` // the id in that scope
-	Period      string   `json:"period,omitempty"` // day, month; empty is for good
+	Period      string   `json:"period,omitempty"` // day, month; empty means that it never starts over
 	LimitUSD    *float64 `json:"limit_usd,omitempty"`
 	LimitTokens *int64   `json:"limit_tokens,omitempty"`
-	SpentUSD    *float64 `json:"spent_usd,omitempty"` // absent where the cost is not known
+	SpentUSD    *float64 `json:"spent_usd,omitempty"` // absent if the cost is not known
 	SpentTokens int64    `json:"spent_tokens,omitempty"`
 	ResetsAt    string   `json:"resets_at,omitempty"`
 	Action      string   `json:"action,omitempty"` // interrupt, refuse, notify; empty is interrupt
 	Level       string   `json:"level,omitempty"`  // ok, warning (from 80 % on), exceeded
-	Of          string   `json:"of,omitempty"`     // of a limit for each: who has used most of it
+	Of          string   `json:"of,omitempty"`     // for a limit that each has: the one that has used most
 }
 
 // BudgetListParams ask for all budgets, or for those that hold for a session, with what

@@ -1,15 +1,17 @@
 package rpc
 
-// WorkspaceCreateParams make a git worktree for a session: session.connect takes its id.
+// WorkspaceCreateParams create a git worktree for a session. session.connect takes the id of the
+// result.
 type WorkspaceCreateParams struct {
 	Idempotency
 	Repo   string `json:"repo"`
-	Base   string `json:"base,omitempty"`   // the commit that it begins at; empty is HEAD
-	Branch string `json:"branch,omitempty"` // empty: a new one with a name of its own
+	Base   string `json:"base,omitempty"`   // the commit that it begins at; empty means HEAD
+	Branch string `json:"branch,omitempty"` // empty means a new one whose name the server chooses
 	Setup  string `json:"setup,omitempty"`  // a command that is run in it first
 }
 
-// Workspace is a git worktree that sessions work in.
+// Workspace is a git worktree that sessions work in: its directory, the repository, and the branch
+// that is checked out.
 type Workspace struct {
 	ID       string   `json:"id"`
 	Path     string   `json:"path"`
@@ -26,20 +28,21 @@ type WorkspaceResult struct {
 	Output    string    `json:"output,omitempty"` // of the setup command, the end of it
 }
 
-// WorkspaceListResult is all workspaces of the server.
+// WorkspaceListResult lists all workspaces of the server, each with the sessions that run in it.
 type WorkspaceListResult struct {
 	Workspaces []Workspace `json:"workspaces"`
 }
 
-// WorkspaceScope says which two states are compared: with Turn, what one turn has changed;
-// with Against "head", what is not committed; else everything since the base of the
-// workspace or, without one, since the first turn of the session.
+// WorkspaceScope selects the two states that are compared. With Turn it is what one turn has
+// changed, with Against "head" what is not committed, and otherwise everything since the base of
+// the workspace or, without a workspace, since the first turn of the session.
 type WorkspaceScope struct {
 	Turn    string `json:"turn,omitempty"` // turn_id of an input
 	Against string `json:"against,omitempty"`
 }
 
-// WorkspaceDiffParams ask what a session has changed.
+// WorkspaceDiffParams ask what a session has changed, in all files or in one. The scope selects
+// since when.
 type WorkspaceDiffParams struct {
 	WorkspaceScope
 	SessionID string `json:"session_id"`
@@ -61,7 +64,8 @@ type WorkspaceDiffResult struct {
 	Truncated bool              `json:"truncated,omitempty"` // there is more than is shown
 }
 
-// WorkspaceFile is a file that has changed.
+// WorkspaceFile is a file that has changed, with its hunks unless it is binary or too large. Added
+// and Removed count lines.
 type WorkspaceFile struct {
 	Path      string          `json:"path"`
 	OldPath   string          `json:"old_path,omitempty"` // of one that was moved
@@ -79,8 +83,8 @@ type WorkspaceFile struct {
 	Hunks     []WorkspaceHunk `json:"hunks"`
 }
 
-// WorkspaceHunk is lines of a file that have changed together. Its id stays the same while
-// it does; its other members are those of a hunk in turn_diff.
+// WorkspaceHunk is a group of lines of a file that have changed together. Its id stays the same as
+// long as the hunk does; its other members are those of a hunk in turn_diff.
 type WorkspaceHunk struct {
 	ID       string   `json:"id"`
 	OldStart int64    `json:"oldStart"`
@@ -91,7 +95,8 @@ type WorkspaceHunk struct {
 	Lines    []string `json:"lines"`             // each after ' ', '-' or '+'; '\\' says that the one before has no line feed
 }
 
-// WorkspaceCommit is a commit that was made since the base.
+// WorkspaceCommit is a commit that was made since the base: its hash, its subject, its author and
+// its time in RFC 3339.
 type WorkspaceCommit struct {
 	Commit  string `json:"commit"`
 	Subject string `json:"subject"`
@@ -99,33 +104,34 @@ type WorkspaceCommit struct {
 	Time    string `json:"time,omitempty"`
 }
 
-// WorkspaceTurn is a turn whose changes are known.
+// WorkspaceTurn is a turn whose changes are known, so that [WorkspaceScope] can name it.
 type WorkspaceTurn struct {
 	TurnID  string `json:"turn_id"`
 	Ended   bool   `json:"ended,omitempty"`
 	Changed bool   `json:"changed,omitempty"` // it has changed files; known when it has ended
 }
 
-// WorkspaceLeft is a file that is not looked at.
+// WorkspaceLeft is a file that a diff leaves out, with its size in bytes and the reason.
 type WorkspaceLeft struct {
 	Path string `json:"path"`
 	Size int64  `json:"size,omitempty"`
 	Why  string `json:"why"` // large, unreadable, repository
 }
 
-// WorkspaceRevertParams take a file or one of its hunks back. The answer is the diff of the
-// same scope after it. A hunk that has changed since is a conflict whose data has the hunks
-// that are in its place now.
+// WorkspaceRevertParams revert a file or one of its hunks. The result is the diff of the same scope
+// afterwards. If the hunk has changed since it was shown, the error is a conflict whose data has
+// the hunks that are in its place now.
 type WorkspaceRevertParams struct {
 	Idempotency
 	WorkspaceScope
 	SessionID string `json:"session_id"`
 	File      string `json:"file"`
-	Hunk      string `json:"hunk,omitempty"`     // its id; empty is the whole file
+	Hunk      string `json:"hunk,omitempty"`     // its id; empty means the whole file
 	Checkout  bool   `json:"checkout,omitempty"` // with against head: also in the user's own checkout
 }
 
-// WorkspaceCommitParams commit what a session has changed.
+// WorkspaceCommitParams commit what a session has changed, all of it or some files. Without Checkout
+// only a workspace is committed in, never the user's own checkout.
 type WorkspaceCommitParams struct {
 	Idempotency
 	SessionID string   `json:"session_id"`
@@ -144,9 +150,9 @@ type WorkspaceCommitResult struct {
 	Output string   `json:"output,omitempty"` // of hooks
 }
 
-// WorkspaceRemoveParams remove a worktree, by its id or by a session that runs in it. One
-// with work that would be lost is refused, unless Force says so. With KeepBranch its branch
-// stays, so that commits on it are not lost.
+// WorkspaceRemoveParams remove a worktree, by its id or by a session that runs in it. The server
+// refuses if work would be lost, unless Force is set. With KeepBranch its branch stays, so that
+// commits on it are not lost.
 type WorkspaceRemoveParams struct {
 	SessionID  string `json:"session_id,omitempty"`
 	ID         string `json:"id,omitempty"`
@@ -154,8 +160,8 @@ type WorkspaceRemoveParams struct {
 	KeepBranch bool   `json:"keep_branch,omitempty"`
 }
 
-// WorkspaceEvent is the member workspace of a session_info message: something has changed
-// in the files of a session, so that a diff that is shown is out of date.
+// WorkspaceEvent is the member workspace of a session_info message. It reports a change in the
+// files of a session, after which a diff that is shown is out of date.
 type WorkspaceEvent struct {
 	Event   string   `json:"event"` // turn_started, turn_ended, reverted, committed, removed
 	TurnID  string   `json:"turn_id,omitempty"`

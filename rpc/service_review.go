@@ -1,6 +1,7 @@
 package rpc
 
-// ReviewComment is a remark on lines of a diff.
+// ReviewComment is a remark of a person on lines of a diff: where it is, its text, and whether it
+// was sent to the agent.
 type ReviewComment struct {
 	WorkspaceScope
 	ID     string   `json:"id"`
@@ -14,12 +15,13 @@ type ReviewComment struct {
 	By     string   `json:"by,omitempty"`
 	State  string   `json:"state"`             // open, sent, resolved
 	TurnID string   `json:"turn_id,omitempty"` // the turn that it was sent with
-	// ResolvedBy is agent where the agent has changed the lines since, else who said so.
+	// ResolvedBy is "agent" if the agent has changed the lines since, otherwise the person who
+	// resolved the remark.
 	ResolvedBy string `json:"resolved_by,omitempty"`
 }
 
-// ReviewCommentParams add a remark on lines of a diff of the scope. A hunk that has changed
-// since it was shown is a conflict whose data has the hunks that are in its place now.
+// ReviewCommentParams add a remark on lines of a diff of the scope. If the hunk has changed since
+// it was shown, the error is a conflict whose data has the hunks that are in its place now.
 type ReviewCommentParams struct {
 	Idempotency
 	WorkspaceScope
@@ -32,18 +34,18 @@ type ReviewCommentParams struct {
 	Text      string `json:"text"`
 }
 
-// ReviewCommentResult is the remark as it was kept.
+// ReviewCommentResult is the new remark as the server stored it, with its id.
 type ReviewCommentResult struct {
 	Comment ReviewComment `json:"comment"`
 }
 
-// ReviewListResult is the remarks on a session's changes, the oldest first.
+// ReviewListResult lists the remarks on the changes of a session, the oldest first.
 type ReviewListResult struct {
 	Comments []ReviewComment `json:"comments"`
 }
 
-// ReviewUpdateParams change the text of a remark that was not sent, or say that one is
-// resolved, or open again.
+// ReviewUpdateParams change the text of a remark that was not sent yet, or mark a remark as resolved
+// or as open again.
 type ReviewUpdateParams struct {
 	SessionID string `json:"session_id"`
 	ID        string `json:"id"`
@@ -51,14 +53,14 @@ type ReviewUpdateParams struct {
 	State     string `json:"state,omitempty"` // open, resolved
 }
 
-// ReviewRemoveParams take a remark away.
+// ReviewRemoveParams remove the remark with this id from a session.
 type ReviewRemoveParams struct {
 	SessionID string `json:"session_id"`
 	ID        string `json:"id"`
 }
 
-// ReviewSendParams send remarks to the agent as one prompt; absent ids mean all that
-// are open. Text stands before them.
+// ReviewSendParams send remarks to the agent as one prompt. Without ids all open remarks are sent.
+// Text is put before them.
 type ReviewSendParams struct {
 	Idempotency
 	SessionID string   `json:"session_id"`

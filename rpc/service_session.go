@@ -85,15 +85,15 @@ type QueryWithContentParams struct {
 	Priority  string    `json:"priority,omitempty"`
 }
 
-// AttachParams begin to follow a session. With a cursor the messages after it follow; the
-// cursor with Seq 0 is the beginning. Without one the answer has a snapshot.
+// AttachParams begin to follow a session. With a cursor the messages after it are sent; a cursor
+// with Seq 0 is the start of the log. Without a cursor the result has a snapshot.
 type AttachParams struct {
 	SessionID string  `json:"session_id"`
 	After     *Cursor `json:"after,omitempty"`
 }
 
-// AttachResult is where the messages that follow begin. Snapshot is the conversation
-// up to there, where there was no cursor or, with Resync, where it could not be used.
+// AttachResult is the place from which messages follow. Snapshot is the conversation up to there;
+// it is set if no cursor was given, and with Resync if the cursor could not be used.
 type AttachResult struct {
 	Cursor   Cursor  `json:"cursor"`
 	State    string  `json:"state"`
@@ -181,8 +181,8 @@ type SetPermissionModeResult struct {
 	Mode string `json:"mode"`
 }
 
-// SetMaxThinkingTokensParams change how much the model may think; absent is the
-// default, 0 is not at all.
+// SetMaxThinkingTokensParams change how many tokens the model may think. Absent means the default,
+// and 0 turns thinking off.
 type SetMaxThinkingTokensParams struct {
 	SessionID         string `json:"session_id"`
 	MaxThinkingTokens *int64 `json:"max_thinking_tokens,omitempty"`
@@ -235,8 +235,8 @@ type SessionRenameParams struct {
 	Title     string `json:"title"`
 }
 
-// SessionDeleteParams remove a session: log, deltas, snapshots and uploads, and the
-// agent's own files where it is asked for.
+// SessionDeleteParams delete a session for good, with its log, deltas, snapshots and uploads. With
+// AgentFiles the agent's own files of the session are deleted as well.
 type SessionDeleteParams struct {
 	SessionID  string `json:"session_id"`
 	AgentFiles bool   `json:"agent_files,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui"
 )
 
-// StreamEvent carries one event of the API's stream. UUID is evt-<8 hex>-<n>, unique
-// in a session.
+// StreamEvent carries one event of the API's stream. UUID is evt-<8 hex digits>-<n> and unique in
+// the session.
 type StreamEvent struct {
 	UUID            string           `json:"uuid"`
 	SessionID       string           `json:"session_id"`
@@ -19,18 +19,18 @@ type StreamEvent struct {
 	Extra           Extra            `json:"-"`
 }
 
-// AbandonedBlocks stands on a message_stop: the block of this index and those after it are
-// void, a retry takes their place.
+// AbandonedBlocks is set on a message_stop. The block with this index and all after it are void,
+// because a retry replaces them.
 type AbandonedBlocks struct {
 	APIMessageID   string `json:"api_message_id"`
 	FromBlockIndex int64  `json:"from_block_index"`
 }
 
-// Event is one event of the API's stream. The set of types is closed; any other event
-// is an *[UnknownEvent].
+// Event is one event of the API's stream. The set of types is closed: any other event is an
+// *[UnknownEvent].
 type Event interface {
 	json.Marshaler
-	// Type is the event's type on the wire.
+	// Type returns the event's type on the wire.
 	Type() string
 
 	event()
@@ -43,8 +43,8 @@ type MessageStartEvent struct {
 	Extra   Extra         `json:"-"`
 }
 
-// StreamMessage is a message that begins: no content yet. What else the API says of
-// it is in Extra.
+// StreamMessage is a message at its start, without content. Other members of the API's message are
+// in Extra.
 type StreamMessage struct {
 	ID      string         `json:"id"`
 	Model   string         `json:"model,omitempty"`
@@ -68,8 +68,8 @@ type ContentBlockDeltaEvent struct {
 	Extra Extra `json:"-"`
 }
 
-// ContentBlockStopEvent ends a block. Incomplete says that the API did not: its
-// stream was cut.
+// ContentBlockStopEvent ends a block. Incomplete is set if the API's stream broke off before the
+// block was complete.
 type ContentBlockStopEvent struct {
 	Index      int64 `json:"index"`
 	Incomplete bool  `json:"incomplete,omitempty"`
@@ -84,8 +84,8 @@ type MessageDeltaEvent struct {
 	Extra Extra   `json:"-"`
 }
 
-// MessageStopEvent ends an answer. Incomplete says that the API did not: its stream
-// was cut.
+// MessageStopEvent ends an answer. Incomplete is set if the API's stream broke off before the
+// answer was complete.
 type MessageStopEvent struct {
 	Incomplete bool  `json:"incomplete,omitempty"`
 	Extra      Extra `json:"-"`
@@ -99,11 +99,11 @@ type UnknownEvent struct {
 	Extra        Extra   `json:"-"`
 }
 
-// Delta is what a *[ContentBlockDeltaEvent] adds. The set of types is closed; any
-// other delta is an *[UnknownDelta].
+// Delta is what a *[ContentBlockDeltaEvent] adds to a block. The set of types is closed: any other
+// delta is an *[UnknownDelta].
 type Delta interface {
 	json.Marshaler
-	// Type is the delta's type on the wire.
+	// Type returns the delta's type on the wire.
 	Type() string
 
 	delta()
@@ -123,8 +123,8 @@ type ThinkingDelta struct {
 	Extra    Extra  `json:"-"`
 }
 
-// InputJSONDelta adds to the text of a tool's input, which is JSON only when whole. It is never
-// output.
+// InputJSONDelta adds a piece to the text of a tool's input. The text is valid JSON only when the
+// block has ended. It is never output of the tool.
 type InputJSONDelta struct {
 	PartialJSON string `json:"partial_json"`
 	Extra       Extra  `json:"-"`

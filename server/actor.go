@@ -59,12 +59,14 @@ type actor struct {
 	quiet        time.Time // since when nothing happened
 	stalled      stallStep
 	away         away
+	env          []string        // the environment of agents of its tenant
 	given        []string        // the environment that the agent was given
 	unnoted      []webhook.Event // in the log and not yet in the outbox
 	tally        *tally
 	spending     spending
 	titling      bool
 	changes      changes
+	trace        *turnTrace
 }
 
 // pending is a record that was drafted.
@@ -214,6 +216,7 @@ func (a *actor) take(items []item, ev ui.Event) []item {
 
 // handle handles one event. Deltas are added to items; what is durable waits for write.
 func (a *actor) handle(items []item, ev ui.Event) []item {
+	a.trace.observe(ev)
 	h := ev.Head()
 	if id := h.SessionID; id != "" && id != a.core.AgentID {
 		a.carrying().AgentID = id
@@ -328,6 +331,12 @@ func (a *actor) draft(drafts ...draft) {
 		}
 		if h := d.event.Head(); h.Provider == "" {
 			h.Provider = a.core.Provider
+		}
+		if resolved(d.event) != "" {
+			a.trace.observe(d.event)
+		}
+		for _, id := range orEmpty(d.facts).Removed {
+			a.trace.dropped(id, "removed")
 		}
 		for i, m := range a.converter.Messages(bounded(d.event)) {
 			data, err := rpc.Encode(m)

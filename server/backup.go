@@ -16,7 +16,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if c.role < roleAdmin || c.session != "" {
+	if c.role < roleAdmin || c.session != "" || c.tenant != "" {
 		return failure(rpc.AuthFailed, "a backup needs the role admin")
 	}
 	st, ok := s.store.(interface {

@@ -54,7 +54,7 @@ func (s *Server) query(ctx context.Context, id, key string, content json.RawMess
 		if err := a.overBudget(); err != nil {
 			return err
 		}
-		in := input{ID: newUUID(), Content: content, Priority: priority, Status: inputQueued, By: by}
+		in := input{ID: newUUID(), Content: content, Priority: priority, Status: inputQueued, By: by, Trace: s.tracer.toText(ctx)}
 		d, err := a.core.enqueue(in, key)
 		if err != nil {
 			return err
@@ -63,6 +63,7 @@ func (s *Server) query(ctx context.Context, id, key string, content json.RawMess
 			return err
 		}
 		result = rpc.Accepted{TurnID: in.ID, Seq: a.seq}
+		a.trace.accepted(in)
 		if priority == "now" && a.agent != nil && a.core.State.busy() && !a.sending {
 			a.sendInput(in) // the agent takes it into the running turn
 			return nil
@@ -241,7 +242,7 @@ func (a *actor) ensure(ctx context.Context) error {
 				return err
 			}
 			a.waiters = append(a.waiters, wait)
-			if a.start(); !a.starting { // the log cannot be written
+			if a.start(a.trace.toText(ctx)); !a.starting { // the log cannot be written
 				a.waiters = nil
 				return a.blocked
 			}

@@ -88,7 +88,9 @@ func (s *Server) call(ctx context.Context, c *caller, method string, params []by
 		return nil, &Failure{methodNotFound, "there is no method " + method}
 	}
 	began := time.Now()
+	ctx, span := s.tracer.method(ctx, method)
 	result, err := s.allowed(ctx, c, h, method, params)
+	end(span, err)
 	s.metrics.request(method, err, time.Since(began))
 	if h.audited {
 		if auditErr := s.auditRow(c, method, params, err); auditErr != nil && err == nil {
@@ -108,6 +110,9 @@ func (s *Server) allowed(ctx context.Context, c *caller, h handler, method strin
 	if c.role < h.role {
 		return nil, failure(rpc.AuthFailed, "%s needs the role %s", method, h.role)
 	}
+	if err := c.tenantAllowed(h, method); err != nil {
+		return nil, err
+	}
 	if c.session != "" && !h.shared {
 		return nil, failure(rpc.AuthFailed, "a link to a session does not allow %s", method)
 	}
@@ -117,7 +122,7 @@ func (s *Server) allowed(ctx context.Context, c *caller, h handler, method strin
 			return nil, failure(rpc.AuthFailed, "the link is to another session")
 		}
 	}
-	return h.call(s, ctx, c, params)
+	return h.call(s, withCaller(ctx, c), c, params)
 }
 
 // auditRow writes who called what. Content is not part of it, except what a decision was.

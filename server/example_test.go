@@ -64,3 +64,24 @@ func Example() {
 	// sim connected true
 	// <nil>
 }
+
+// Tokens of a tenant run sessions with agents of their own, and see those alone.
+func ExampleTenant() {
+	base, err := os.MkdirTemp("", "tenants")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(base)
+	open := func(name string) (server.Tenant, error) {
+		dir := filepath.Join(base, fmt.Sprintf("%x", name)) // a name may hold what a path must not
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return server.Tenant{}, err
+		}
+		return server.Tenant{Providers: []agent.Provider{&agenttest.Provider{Dir: dir}}, Env: []string{"CLAUDE_CONFIG_DIR=" + dir}}, nil
+	}
+	opts := server.Options{Tenant: open} // with Providers for sessions without a tenant, and the rest
+	acme, err := opts.Tenant("acme")
+	fmt.Println(acme.Providers[0].Name(), len(acme.Env), err)
+	// Output: sim 1 <nil>
+}

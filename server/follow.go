@@ -253,24 +253,24 @@ func (s *Server) lives(ctx context.Context, p agent.Provider) map[string]agent.L
 	}
 	s.liveMu.Lock()
 	defer s.liveMu.Unlock()
-	if now := time.Now(); now.Sub(s.liveAt[p.Name()]) >= liveInterval {
+	if now := time.Now(); now.Sub(s.liveAt[p]) >= liveInterval {
 		found, err := lister.LiveSessions(ctx)
 		if err != nil {
 			s.logger.Warn("cannot find out what is open in terminals", "provider", p.Name(), "err", err)
 			return nil
 		}
-		s.liveAt[p.Name()], s.liveFound[p.Name()] = now, found
+		s.liveAt[p], s.liveFound[p] = now, found
 	}
-	return s.liveFound[p.Name()]
+	return s.liveFound[p]
 }
 
 // openElsewhere returns the process that has the session open which is to be resumed, nil if
 // there is none. A copy of a session does not mind.
-func (s *Server) openElsewhere(ctx context.Context, p rpc.ConnectParams) (*agent.Live, error) {
+func (s *Server) openElsewhere(ctx context.Context, c *caller, p rpc.ConnectParams) (*agent.Live, error) {
 	if p.ResumeSessionID == "" || p.ForkSession {
 		return nil, nil
 	}
-	provider, err := s.provider(p.Provider)
+	provider, err := s.provider(ctx, c.tenant, p.Provider)
 	if err != nil {
 		return nil, err
 	}

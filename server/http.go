@@ -170,7 +170,7 @@ func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.call(r.Context(), c, r.PathValue("method"), params)
+	result, err := s.call(s.tracer.fromHeader(r.Context(), r.Header), c, r.PathValue("method"), params)
 	if err != nil {
 		return err
 	}

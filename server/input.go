@@ -28,6 +28,7 @@ type input struct {
 	Priority string          `json:"priority,omitempty"`
 	Status   inputStatus     `json:"status"`
 	By       string          `json:"by,omitempty"`
+	Trace    string          `json:"trace,omitempty"` // the trace context of the request that sent it
 }
 
 // waits reports whether an input is in the queue that people see.

@@ -59,8 +59,8 @@ func (a *actor) pump(r *running) {
 }
 
 // start starts the agent, unless it runs or is being started. The session resumes where
-// the agent knows it.
-func (a *actor) start() {
+// the agent knows it. The trace is that of the request that needs it.
+func (a *actor) start(traceparent string) {
 	if a.agent != nil || a.starting || a.draining {
 		return
 	}
@@ -72,6 +72,8 @@ func (a *actor) start() {
 	ctx, cancel := context.WithCancel(a.ctx)
 	a.cancelStart = cancel
 	opts, resume, gone := a.agentOptions(), a.core.AgentID, a.core.Away
+	ctx, span := a.trace.starting(ctx, traceparent)
+	opts.Env = withTrace(opts.Env, a.trace.toText(ctx))
 	a.unfollow()
 	a.srv.wg.Add(1)
 	go func() {
@@ -83,6 +85,7 @@ func (a *actor) start() {
 			}
 		}
 		session, release, err := a.open(ctx, resume, opts)
+		end(span, err)
 		if !a.post(func() { a.started(session, release, err) }) && session != nil {
 			_ = session.Close() // the actor has ended meanwhile
 			release()
@@ -175,7 +178,7 @@ func (a *actor) startedDraft(id string) draft {
 func (a *actor) agentOptions() agent.Options {
 	o, p := a.core.Opened, a.core.Opened.Params
 	opts := agent.Options{
-		Dir: o.Dir, AdditionalDirectories: p.AdditionalDirectories, Env: a.srv.opts.Env, Model: a.core.Model, FallbackModel: p.FallbackModel,
+		Dir: o.Dir, AdditionalDirectories: p.AdditionalDirectories, Env: a.env, Model: a.core.Model, FallbackModel: p.FallbackModel,
 		Mode: a.core.Mode, AllowBypass: a.srv.opts.AllowBypass && (p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions),
 		Thinking: p.MaxThinkingTokens, SystemPrompt: p.SystemPrompt, AppendSystemPrompt: p.AppendSystemPrompt, AllowedTools: p.AllowedTools,
 		DisallowedTools: p.DisallowedTools, SettingSources: p.SettingSources, MaxTurns: p.MaxTurns, MaxBudgetUSD: p.MaxBudgetUSD,
@@ -210,7 +213,7 @@ func (a *actor) sendNext() {
 	case a.agent != nil && a.agent.reason == "" && a.budgetChanged() && a.evictable():
 		a.stop(onEvict) // it is started again with the limits of now
 	case a.agent == nil:
-		a.start()
+		a.start(in.Trace)
 	case a.agent.reason == "": // one that is being ended is waited for
 		a.sendInput(in)
 	}
@@ -219,6 +222,7 @@ func (a *actor) sendNext() {
 // sendInput hands an input to the agent. It is in the log before the agent has it.
 func (a *actor) sendInput(in input) {
 	joins := a.core.State.busy() // it becomes a part of the turn that runs
+	a.trace.sent(in, a.core.Provider, joins)
 	a.draft(a.core.send(in)...)
 	a.occur(onSend)
 	if a.write() != nil {
@@ -231,7 +235,7 @@ func (a *actor) sendInput(in input) {
 	}
 	a.sending = true
 	a.quiet, a.stalled = time.Now(), stallNone
-	session := a.agent.session
+	session, traced := a.agent.session, a.trace.within(a.ctx)
 	var looked <-chan struct{}
 	if !joins {
 		looked = a.beginTurn(in.ID)
@@ -242,7 +246,7 @@ func (a *actor) sendInput(in input) {
 		if looked != nil {
 			<-looked // it ends with its own bound
 		}
-		ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
+		ctx, cancel := context.WithTimeout(traced, a.srv.opts.CallTimeout)
 		defer cancel()
 		err := session.Send(ctx, out)
 		a.post(func() {
@@ -271,6 +275,7 @@ func (a *actor) sendFailed(id string, err error) {
 		draft{queue: true, facts: &facts{Inputs: []input{in}}})
 	if len(a.core.inflight()) == 0 {
 		a.draft(a.core.result()...)
+		a.trace.ended("not_sent")
 	}
 	_ = a.write() // kept and tried again by tick
 }
@@ -280,6 +285,7 @@ func (a *actor) agentEnded(err error) {
 	r := a.agent
 	a.agent = nil
 	defer close(r.ended)
+	defer a.trace.ended("agent_ended") // after a result there is no turn to end
 	for _, ev := range a.stream.cut() {
 		a.draft(draft{event: ev})
 	}
@@ -370,6 +376,7 @@ func (a *actor) lost() {
 // the next load cheap.
 func (a *actor) park() {
 	a.draining = true
+	defer a.trace.stop()
 	if a.agent != nil {
 		ended := a.stop(onDrain)
 		for a.agent != nil {

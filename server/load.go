@@ -64,6 +64,9 @@ func (s *Server) recoverOne(ctx context.Context, id string) error {
 	}
 	a.snapshotSometimes()
 	s.updated(id, a.core.AgentID, a.summary())
+	s.mu.Lock()
+	s.sessions[id].tenant = a.core.Opened.Tenant
+	s.mu.Unlock()
 	a.cancel()
 	return a.blocked
 }
@@ -73,7 +76,7 @@ func (s *Server) newActor(id, epoch string) *actor {
 	a := &actor{
 		srv: s, id: id, log: s.store.Log(id), logger: s.logger.With("session", id), cmds: make(chan func()), done: make(chan struct{}),
 		converter: rpc.NewConverter(randomHex(4), 0, rpc.CapabilityOutputDelta), quiet: time.Now(),
-		tally: newTally(),
+		tally: newTally(), trace: newTurnTrace(s.tracer, id),
 	}
 	a.ctx, a.cancel = context.WithCancel(s.ctx)
 	a.core = core{ID: id, State: Starting}
@@ -112,7 +115,12 @@ func (s *Server) load(ctx context.Context, id string) (*actor, error) {
 		}
 	}
 	a.hub.seq = a.seq
-	if a.provider, err = s.provider(a.core.Provider); err != nil {
+	tenant, err := s.tenants.get(ctx, a.core.Opened.Tenant)
+	if err == nil {
+		a.env = tenant.Env
+		a.provider, err = tenant.provider(a.core.Provider)
+	}
+	if err != nil {
 		return nil, err
 	}
 	a.tellHooks()
@@ -194,7 +202,7 @@ func (s *Server) use(ctx context.Context, id string) (a *actor, release func(), 
 		s.mu.Lock()
 		e := s.sessions[id]
 		switch {
-		case e == nil || e.gone:
+		case e == nil || e.gone || !e.visible(ctx):
 			s.mu.Unlock()
 			return nil, nil, failure(rpc.SessionExpired, "there is no session %q", id)
 		case s.closed:
@@ -251,7 +259,7 @@ func (s *Server) loadEntry(ctx context.Context, id string, e *entry) error {
 
 // run starts the loop of an actor. The lock is held.
 func (s *Server) run(e *entry, a *actor) {
-	e.actor, e.epoch = a, a.hub.epoch
+	e.actor, e.epoch, e.tenant = a, a.hub.epoch, a.core.Opened.Tenant
 	s.wg.Go(func() {
 		a.loop()
 		s.mu.Lock()

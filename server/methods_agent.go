@@ -81,13 +81,14 @@ func setEffort(s *Server, ctx context.Context, _ *caller, p rpc.SetEffortParams)
 // fork makes a session that begins as another one did.
 func fork(s *Server, ctx context.Context, c *caller, p rpc.ForkParams) (rpc.ConnectResult, error) {
 	var params rpc.ConnectParams
+	var tenant string
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, f agent.Forker) error {
 		id, err := f.Fork(ctx, p.At)
 		if err != nil {
 			return err
 		}
 		return a.call(ctx, func() error {
-			params = a.core.Opened.Params
+			params, tenant = a.core.Opened.Params, a.core.Opened.Tenant
 			params.ResumeSessionID, params.ForkSession, params.InitialPrompt = id, false, ""
 			params.Key, params.Provider, params.Model, params.PermissionMode = "", a.core.Provider, a.core.Model, a.core.Mode
 			params.Title = ""
@@ -104,7 +105,7 @@ func fork(s *Server, ctx context.Context, c *caller, p rpc.ForkParams) (rpc.Conn
 		return rpc.ConnectResult{}, err
 	}
 	id := newSessionID(c.id, "")
-	if err := s.create(ctx, id, c, params); err != nil {
+	if err := s.create(ctx, id, c.of(tenant), params); err != nil {
 		return rpc.ConnectResult{}, err
 	}
 	return s.connected(ctx, id)

@@ -24,9 +24,12 @@ func budgetOf(s budget.Standing) rpc.Budget {
 }
 
 // budgetList lists limits: all of them, or with a session those that hold for it.
-func budgetList(s *Server, ctx context.Context, _ *caller, p rpc.BudgetListParams) (rpc.BudgetListResult, error) {
+func budgetList(s *Server, ctx context.Context, c *caller, p rpc.BudgetListParams) (rpc.BudgetListResult, error) {
 	result := rpc.BudgetListResult{Budgets: []rpc.Budget{}}
 	standings := s.ledger.all()
+	if c.tenant != "" { // what others have used is not for it to know
+		standings = s.ledger.check(budget.Account{Token: c.account, Tenant: c.tenant})
+	}
 	if p.SessionID != "" {
 		err := s.with(ctx, p.SessionID, func(a *actor) error {
 			standings = s.ledger.check(a.account())

@@ -19,24 +19,31 @@ type keptHistory struct {
 	agent.History
 }
 
-// histories are those of the providers that have one, or of the provider with this name.
-func (s *Server) histories(provider string) []keptHistory {
+// histories are those of the caller's providers that have one, or of the one with this name.
+func (s *Server) histories(ctx context.Context, c *caller, provider string) ([]keptHistory, error) {
+	providers, err := s.tenants.apart(ctx, c.principal)
+	if err != nil {
+		return nil, err
+	}
 	var all []keptHistory
-	for _, p := range s.opts.Providers {
+	for _, p := range providers {
 		if k, ok := p.(agent.HistoryKeeper); ok && (provider == "" || provider == p.Name()) {
 			all = append(all, keptHistory{p, k.History()})
 		}
 	}
-	return all
+	if len(all) == 0 {
+		return nil, failure(rpc.Unsupported, "no agent of this server keeps a history")
+	}
+	return all, nil
 }
 
 // inHistory calls f with the histories one after the other until one knows the session.
-func (s *Server) inHistory(f func(agent.History) error) error {
-	all := s.histories("")
-	if len(all) == 0 {
-		return failure(rpc.Unsupported, "no agent of this server keeps a history")
+func (s *Server) inHistory(ctx context.Context, c *caller, f func(agent.History) error) error {
+	all, err := s.histories(ctx, c, "")
+	if err != nil {
+		return err
 	}
-	err := error(agent.ErrNotFound)
+	err = agent.ErrNotFound
 	for _, h := range all {
 		if err = f(h); !errors.Is(err, agent.ErrNotFound) {
 			return err
@@ -47,10 +54,10 @@ func (s *Server) inHistory(f func(agent.History) error) error {
 
 // paged asks the histories for a page, one history after the other. The cursor names the
 // history and its own cursor.
-func paged[T any](s *Server, provider, cursor string, ask func(keptHistory, string) ([]T, string, error)) ([]T, string, error) {
-	all := s.histories(provider)
-	if len(all) == 0 {
-		return nil, "", failure(rpc.Unsupported, "no agent of this server keeps a history")
+func paged[T any](ctx context.Context, s *Server, c *caller, provider, cursor string, ask func(keptHistory, string) ([]T, string, error)) ([]T, string, error) {
+	all, err := s.histories(ctx, c, provider)
+	if err != nil {
+		return nil, "", err
 	}
 	i, rest := 0, ""
 	if cursor != "" {
@@ -92,8 +99,8 @@ func historyInfo(h agent.HistoryInfo) rpc.HistoryInfo {
 	return info
 }
 
-func historyList(s *Server, ctx context.Context, _ *caller, p rpc.HistoryListParams) (rpc.HistoryListResult, error) {
-	all, cursor, err := paged(s, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]rpc.HistoryInfo, string, error) {
+func historyList(s *Server, ctx context.Context, c *caller, p rpc.HistoryListParams) (rpc.HistoryListResult, error) {
+	all, cursor, err := paged(ctx, s, c, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]rpc.HistoryInfo, string, error) {
 		list, next, err := h.List(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
 		lives := s.lives(ctx, h.provider)
 		var infos []rpc.HistoryInfo
@@ -110,9 +117,9 @@ func historyList(s *Server, ctx context.Context, _ *caller, p rpc.HistoryListPar
 	return rpc.HistoryListResult{Sessions: append([]rpc.HistoryInfo{}, all...), Cursor: cursor}, err
 }
 
-func historyLoad(s *Server, ctx context.Context, _ *caller, p rpc.HistoryLoadParams) (rpc.HistoryLoadResult, error) {
+func historyLoad(s *Server, ctx context.Context, c *caller, p rpc.HistoryLoadParams) (rpc.HistoryLoadResult, error) {
 	var result rpc.HistoryLoadResult
-	err := s.inHistory(func(h agent.History) error {
+	err := s.inHistory(ctx, c, func(h agent.History) error {
 		events, err := h.Load(ctx, p.Session, agent.HistoryPage{Before: p.Before, After: p.After, Limit: p.Limit, Leaf: p.Leaf})
 		if err != nil {
 			return err
@@ -131,9 +138,9 @@ func historyLoad(s *Server, ctx context.Context, _ *caller, p rpc.HistoryLoadPar
 	return result, err
 }
 
-func historyMetadata(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRef) (rpc.HistoryMetadataResult, error) {
+func historyMetadata(s *Server, ctx context.Context, c *caller, p rpc.HistoryRef) (rpc.HistoryMetadataResult, error) {
 	var result rpc.HistoryMetadataResult
-	err := s.inHistory(func(h agent.History) error {
+	err := s.inHistory(ctx, c, func(h agent.History) error {
 		m, err := h.Metadata(ctx, p.Session)
 		result = rpc.HistoryMetadataResult{Info: historyInfo(m.HistoryInfo), Messages: m.Messages, Branches: m.Branches, Versions: historyVersions(m.Versions)}
 		return err
@@ -141,20 +148,20 @@ func historyMetadata(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRef
 	return result, err
 }
 
-func historyRename(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRenameParams) (rpc.Empty, error) {
+func historyRename(s *Server, ctx context.Context, c *caller, p rpc.HistoryRenameParams) (rpc.Empty, error) {
 	title, ok := validTitle(p.Title)
 	if !ok {
 		return rpc.Empty{}, invalid("a title is one line of at most %d visible characters", maxTitle)
 	}
-	return rpc.Empty{}, s.inHistory(func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
+	return rpc.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
 }
 
-func historyTag(s *Server, ctx context.Context, _ *caller, p rpc.HistoryTagParams) (rpc.Empty, error) {
-	return rpc.Empty{}, s.inHistory(func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
+func historyTag(s *Server, ctx context.Context, c *caller, p rpc.HistoryTagParams) (rpc.Empty, error) {
+	return rpc.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
 }
 
 // historyDelete deletes a session on disk, unless a session of the server stands on it.
-func historyDelete(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRef) (rpc.Empty, error) {
+func historyDelete(s *Server, ctx context.Context, c *caller, p rpc.HistoryRef) (rpc.Empty, error) {
 	s.mu.Lock()
 	var actors []*actor
 	for _, e := range s.sessions {
@@ -166,15 +173,15 @@ func historyDelete(s *Server, ctx context.Context, _ *caller, p rpc.HistoryRef) 
 	if slices.ContainsFunc(actors, func(a *actor) bool { return a.agentID(ctx) == p.Session }) {
 		return rpc.Empty{}, conflict("the session is open here; delete it with session.delete")
 	}
-	return rpc.Empty{}, s.inHistory(func(h agent.History) error { return h.Delete(ctx, p.Session) })
+	return rpc.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Delete(ctx, p.Session) })
 }
 
-func historyExport(s *Server, ctx context.Context, _ *caller, p rpc.HistoryExportParams) (rpc.HistoryExportResult, error) {
+func historyExport(s *Server, ctx context.Context, c *caller, p rpc.HistoryExportParams) (rpc.HistoryExportResult, error) {
 	if !slices.Contains([]string{"markdown", "json", "html"}, p.Format) {
 		return rpc.HistoryExportResult{}, invalid("format is %q, not markdown, json or html", p.Format)
 	}
 	var result rpc.HistoryExportResult
-	err := s.inHistory(func(h agent.History) error {
+	err := s.inHistory(ctx, c, func(h agent.History) error {
 		x, err := h.Export(ctx, p.Session, p.Format)
 		result = rpc.HistoryExportResult{Name: x.Name, MediaType: x.MediaType, Text: x.Text}
 		return err
@@ -182,11 +189,11 @@ func historyExport(s *Server, ctx context.Context, _ *caller, p rpc.HistoryExpor
 	return result, err
 }
 
-func historySearch(s *Server, ctx context.Context, _ *caller, p rpc.HistorySearchParams) (rpc.HistorySearchResult, error) {
+func historySearch(s *Server, ctx context.Context, c *caller, p rpc.HistorySearchParams) (rpc.HistorySearchResult, error) {
 	if strings.TrimSpace(p.Query) == "" {
 		return rpc.HistorySearchResult{}, invalid("the query is empty")
 	}
-	hits, cursor, err := paged(s, "", p.Cursor, func(h keptHistory, cursor string) ([]agent.HistoryHit, string, error) {
+	hits, cursor, err := paged(ctx, s, c, "", p.Cursor, func(h keptHistory, cursor string) ([]agent.HistoryHit, string, error) {
 		return h.Search(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
 	})
 	result := rpc.HistorySearchResult{Hits: []rpc.HistoryHit{}, Cursor: cursor}
@@ -196,7 +203,7 @@ func historySearch(s *Server, ctx context.Context, _ *caller, p rpc.HistorySearc
 	return result, err
 }
 
-func usageSummary(s *Server, ctx context.Context, _ *caller, p rpc.UsageSummaryParams) (rpc.UsageSummaryResult, error) {
+func usageSummary(s *Server, ctx context.Context, c *caller, p rpc.UsageSummaryParams) (rpc.UsageSummaryResult, error) {
 	q := agent.UsageQuery{Project: p.Project, GroupBy: p.GroupBy}
 	if !slices.Contains([]string{"", "day", "model", "project", "block"}, p.GroupBy) {
 		return rpc.UsageSummaryResult{}, invalid("group_by is %q, not day, model, project or block", p.GroupBy)
@@ -214,7 +221,11 @@ func usageSummary(s *Server, ctx context.Context, _ *caller, p rpc.UsageSummaryP
 		}
 	}
 	result, found := rpc.UsageSummaryResult{Rows: []rpc.UsageRow{}}, false
-	for _, provider := range s.opts.Providers {
+	providers, err := s.tenants.apart(ctx, c.principal)
+	if err != nil {
+		return result, err
+	}
+	for _, provider := range providers {
 		reporter, ok := provider.(agent.UsageReporter)
 		if !ok {
 			continue

@@ -47,14 +47,15 @@ func permissionList(s *Server, ctx context.Context, _ *caller, p rpc.PermissionL
 	var ids []string
 	s.mu.Lock()
 	for id, e := range s.sessions {
-		if (p.SessionID == "" || p.SessionID == id) && e.summary.Prompts > 0 && e.actor != nil {
+		if (p.SessionID == "" || p.SessionID == id) && e.summary.Prompts > 0 && e.actor != nil && e.visible(ctx) {
 			ids = append(ids, id)
 		}
 	}
-	known := p.SessionID == "" || s.sessions[p.SessionID] != nil
 	s.mu.Unlock()
-	if !known {
-		return result, failure(rpc.SessionExpired, "there is no session %q", p.SessionID)
+	if p.SessionID != "" {
+		if _, err := s.lookup(ctx, p.SessionID); err != nil {
+			return result, err
+		}
 	}
 	for _, id := range ids {
 		err := s.with(ctx, id, func(a *actor) error {

@@ -162,7 +162,7 @@ func reviewSend(s *Server, ctx context.Context, c *caller, p rpc.ReviewSendParam
 		return result, &staleFailure{&Failure{rpc.Conflict, "the lines of all comments have changed since"}, near}
 	}
 	result.Prompt = reviewPrompt(p.Text, ready)
-	in := input{ID: newUUID(), Content: mustJSON(result.Prompt), Status: inputQueued, By: c.by()}
+	in := input{ID: newUUID(), Content: mustJSON(result.Prompt), Status: inputQueued, By: c.by(), Trace: s.tracer.toText(ctx)}
 	result.TurnID = in.ID
 	for i := range ready {
 		ready[i].State, ready[i].TurnID, ready[i].ResolvedBy = commentSent, in.ID, ""
@@ -180,6 +180,7 @@ func reviewSend(s *Server, ctx context.Context, c *caller, p rpc.ReviewSendParam
 			return err
 		}
 		result.Seq = f.a.seq
+		f.a.trace.accepted(in)
 		f.a.sendNext()
 		return nil
 	})

@@ -127,6 +127,9 @@ func tokensCreate(s *Server, _ context.Context, _ *caller, p rpc.TokensCreatePar
 			return rpc.TokensCreateResult{}, invalid("the tenant is not one line of visible characters")
 		}
 	}
+	if tenant != "" && r == roleAdmin {
+		return rpc.TokensCreateResult{}, invalid("a token of a tenant is for a viewer or an operator")
+	}
 	tk, value, err := s.tokens.create(token{Name: name, Role: r.String(), Tenant: tenant}, age)
 	return rpc.TokensCreateResult{ID: tk.ID, Token: value, ExpiresAt: tk.expiry()}, err
 }
@@ -151,12 +154,10 @@ func tokensList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.Token
 // defaultShareAge is how long a link lasts that names no time.
 const defaultShareAge = 24 * time.Hour
 
-func shareCreate(s *Server, _ context.Context, _ *caller, p rpc.ShareCreateParams) (rpc.ShareCreateResult, error) {
-	s.mu.Lock()
-	e := s.sessions[p.SessionID]
-	s.mu.Unlock()
-	if e == nil || e.gone {
-		return rpc.ShareCreateResult{}, failure(rpc.SessionExpired, "there is no session %q", p.SessionID)
+func shareCreate(s *Server, ctx context.Context, _ *caller, p rpc.ShareCreateParams) (rpc.ShareCreateResult, error) {
+	e, err := s.lookup(ctx, p.SessionID)
+	if err != nil {
+		return rpc.ShareCreateResult{}, err
 	}
 	age, err := seconds(p.ExpiresIn)
 	if err != nil {
@@ -170,15 +171,15 @@ func shareCreate(s *Server, _ context.Context, _ *caller, p rpc.ShareCreateParam
 			return rpc.ShareCreateResult{}, invalid("the name is not one line of visible characters")
 		}
 	}
-	tk, value, err := s.tokens.create(token{Name: name, Role: roleViewer.String(), Session: p.SessionID}, age)
+	tk, value, err := s.tokens.create(token{Name: name, Role: roleViewer.String(), Session: p.SessionID, Tenant: e.tenant}, age)
 	link := "/?session=" + url.QueryEscape(p.SessionID) + "#token=" + value
 	return rpc.ShareCreateResult{ID: tk.ID, URL: link, Token: value, ExpiresAt: tk.expiry()}, err
 }
 
 // shareRevoke takes back a link; other tokens are for admins.
-func shareRevoke(s *Server, _ context.Context, _ *caller, p rpc.ShareRevokeParams) (rpc.Empty, error) {
+func shareRevoke(s *Server, _ context.Context, c *caller, p rpc.ShareRevokeParams) (rpc.Empty, error) {
 	for _, info := range s.tokens.list() {
-		if info.ID == p.ID && info.SessionID != "" {
+		if info.ID == p.ID && info.SessionID != "" && c.sees(info.Tenant) {
 			return rpc.Empty{}, s.tokens.revoke(p.ID)
 		}
 	}
@@ -189,9 +190,13 @@ func auditList(s *Server, ctx context.Context, _ *caller, p rpc.AuditListParams)
 	return s.audit.list(ctx, p)
 }
 
-func providersList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.ProvidersListResult, error) {
+func providersList(s *Server, ctx context.Context, c *caller, _ rpc.Empty) (rpc.ProvidersListResult, error) {
 	result := rpc.ProvidersListResult{}
-	for i, p := range s.opts.Providers {
+	tenant, err := s.tenants.get(ctx, c.tenant)
+	if err != nil {
+		return result, err
+	}
+	for i, p := range tenant.Providers {
 		sim, ok := p.(agent.Simulator)
 		result.Providers = append(result.Providers, rpc.ProviderInfo{
 			Name: p.Name(), DisplayName: p.Name(), Available: true, Default: i == 0, Simulated: i == 0 && s.opts.Simulated || ok && sim.Simulated(),

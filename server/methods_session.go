@@ -37,7 +37,7 @@ func connect(s *Server, ctx context.Context, c *caller, p rpc.ConnectParams) (rp
 	e := s.sessions[id]
 	s.mu.Unlock()
 	if e == nil {
-		live, err := s.openElsewhere(ctx, p)
+		live, err := s.openElsewhere(ctx, c, p)
 		if err != nil {
 			return rpc.ConnectResult{}, err
 		}
@@ -72,11 +72,15 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p rpc.Connect
 	if err := s.working(); err != nil {
 		return err
 	}
-	provider, err := s.provider(p.Provider)
+	tenant, err := s.tenants.get(ctx, c.tenant)
 	if err != nil {
 		return err
 	}
-	if err := s.checkConnect(&p); err != nil {
+	provider, err := tenant.provider(p.Provider)
+	if err != nil {
+		return err
+	}
+	if err := s.checkConnect(ctx, c, &p); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -86,7 +90,7 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p rpc.Connect
 		return limit("there are %d sessions; delete some", s.opts.MaxSessions)
 	}
 	a := s.newActor(id, "")
-	a.provider = provider
+	a.provider, a.env = provider, tenant.Env
 	a.core.Provider = provider.Name()
 	o := &opened{Provider: provider.Name(), Dir: p.CWD, Params: p, By: c.id, Token: c.account, Tenant: c.tenant}
 	f := &facts{Opened: o, AgentID: p.ResumeSessionID, State: Starting}
@@ -156,7 +160,12 @@ func (a *actor) importHistory(ctx context.Context, id string) error {
 }
 
 // checkConnect checks what a session is to be made with and fills in the defaults.
-func (s *Server) checkConnect(p *rpc.ConnectParams) error {
+func (s *Server) checkConnect(ctx context.Context, c *caller, p *rpc.ConnectParams) error {
+	if p.ResumeSessionID != "" {
+		if _, err := s.tenants.apart(ctx, c.principal); err != nil {
+			return err
+		}
+	}
 	setDefault(&p.Model, s.opts.DefaultModel)
 	setDefault(&p.PermissionMode, s.opts.DefaultMode)
 	if p.DangerouslySkipPermissions {
@@ -167,8 +176,8 @@ func (s *Server) checkConnect(p *rpc.ConnectParams) error {
 	}
 	var err error
 	if p.WorkspaceID != "" {
-		w, wsErr := s.workspaces.Get(p.WorkspaceID)
-		p.CWD, err = w.Path, workspaceFailure(wsErr)
+		w, wsErr := s.workspace(c, p.WorkspaceID)
+		p.CWD, err = w.Path, wsErr
 	} else {
 		p.CWD, err = s.directory(p.CWD)
 	}
@@ -344,14 +353,18 @@ func detach(_ *Server, _ context.Context, c *caller, p rpc.SessionRef) (rpc.Empt
 func list(s *Server, ctx context.Context, c *caller, p rpc.ListParams) (rpc.ListResult, error) {
 	result := rpc.ListResult{Sessions: []rpc.SessionSummary{}}
 	lives := map[string]map[string]agent.Live{}
-	for _, provider := range s.opts.Providers {
+	tenant, err := s.tenants.get(ctx, c.tenant)
+	if err != nil {
+		return result, err
+	}
+	for _, provider := range tenant.Providers {
 		lives[provider.Name()] = s.lives(ctx, provider)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, e := range s.sessions {
 		x := e.summary
-		if e.gone || c.session != "" && c.session != id || x.Archived != p.Archived {
+		if e.gone || !c.sees(e.tenant) || c.session != "" && c.session != id || x.Archived != p.Archived {
 			continue
 		}
 		if p.Project != "" && x.CWD != p.Project || p.State != "" && x.State != p.State || p.Provider != "" && x.Provider != p.Provider {

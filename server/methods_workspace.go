@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/seed7221b0f9/parley/rpc"
@@ -89,7 +90,7 @@ func workspaceCreate(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceC
 	if err != nil {
 		return rpc.WorkspaceResult{}, err
 	}
-	o := workspace.CreateOptions{Repo: repo, Base: p.Base, Branch: p.Branch, Setup: p.Setup}
+	o := workspace.CreateOptions{Repo: repo, Base: p.Base, Branch: p.Branch, Setup: p.Setup, Owner: c.tenant}
 	if p.Key != "" {
 		sum := sha256.Sum256([]byte("workspace\x00" + c.id + "\x00" + p.Key))
 		o.ID = "w-" + hex.EncodeToString(sum[:6])
@@ -103,13 +104,24 @@ func workspaceCreate(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceC
 	return rpc.WorkspaceResult{Workspace: *s.wireWorkspace(w), Output: w.Output}, nil
 }
 
-func workspaceList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.WorkspaceListResult, error) {
+func workspaceList(s *Server, _ context.Context, c *caller, _ rpc.Empty) (rpc.WorkspaceListResult, error) {
 	result := rpc.WorkspaceListResult{Workspaces: []rpc.Workspace{}}
 	all, err := s.workspaces.List()
 	for _, w := range all {
-		result.Workspaces = append(result.Workspaces, *s.wireWorkspace(w))
+		if c.sees(w.Owner) {
+			result.Workspaces = append(result.Workspaces, *s.wireWorkspace(w))
+		}
 	}
 	return result, workspaceFailure(err)
+}
+
+// workspace returns a workspace that a caller may know of.
+func (s *Server) workspace(c *caller, id string) (workspace.Workspace, error) {
+	w, err := s.workspaces.Get(id)
+	if err == nil && !c.sees(w.Owner) {
+		err = fmt.Errorf("%w: workspace %q", workspace.ErrNotFound, id)
+	}
+	return w, workspaceFailure(err)
 }
 
 // users are the sessions that run in a workspace.
@@ -342,18 +354,16 @@ func (f *files) own(ctx context.Context, named []string) ([]string, error) {
 func workspaceRemove(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceRemoveParams) (rpc.Empty, error) {
 	id := p.ID
 	if p.SessionID != "" {
-		s.mu.Lock()
-		e := s.sessions[p.SessionID]
-		s.mu.Unlock()
-		if e == nil {
-			return rpc.Empty{}, failure(rpc.SessionExpired, "there is no session %q", p.SessionID)
+		e, err := s.lookup(ctx, p.SessionID)
+		if err != nil {
+			return rpc.Empty{}, err
 		}
 		if id = e.summary.Workspace; id == "" {
 			return rpc.Empty{}, failure(rpc.Unsupported, "the session has no workspace of its own")
 		}
 	}
-	if _, err := s.workspaces.Get(id); err != nil {
-		return rpc.Empty{}, workspaceFailure(err)
+	if _, err := s.workspace(c, id); err != nil {
+		return rpc.Empty{}, err
 	}
 	users := s.users(id)
 	if others := slices.DeleteFunc(slices.Clone(users), func(u string) bool { return u == p.SessionID }); len(others) > 0 && p.SessionID != "" && !p.Force {

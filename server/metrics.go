@@ -213,6 +213,9 @@ func (s *Server) metricsPage(w http.ResponseWriter, r *http.Request) error {
 	if c.session != "" {
 		return failure(rpc.AuthFailed, "a link to a session does not allow the metrics")
 	}
+	if c.tenant != "" { // they name the others
+		return failure(rpc.AuthFailed, "a token of a tenant does not allow the metrics")
+	}
 	s.writeMetrics(w)
 	return nil
 }

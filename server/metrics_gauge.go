@@ -2,8 +2,16 @@ package server
 
 import (
 	"runtime"
+	runtimemetrics "runtime/metrics"
 	"strings"
 )
+
+// memoryBytes is how much memory the process has from the system, as far as Go knows.
+func memoryBytes() float64 {
+	samples := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	runtimemetrics.Read(samples)
+	return float64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}
 
 // writeGauges writes how the server is now.
 func (s *Server) writeGauges(b *strings.Builder) {
@@ -39,6 +47,7 @@ func (s *Server) writeGauges(b *strings.Builder) {
 	s.writeLimitGauges(b, gauge)
 	gauge("parley_start_time_seconds", "When the server was started, in seconds since 1970.", float64(s.began.Unix()))
 	gauge("parley_goroutines", "Goroutines of the process.", float64(runtime.NumGoroutine()))
+	gauge("parley_memory_bytes", "Memory that the process has from the system, as Go counts it.", memoryBytes())
 	heading(b, metric{"parley_build_info", "The version of the server.", "gauge", nil})
 	sample(b, "parley_build_info", labels("version", s.opts.Version), 1)
 }

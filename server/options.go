@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/budget"
@@ -64,6 +66,10 @@ type Options struct {
 	// Price is what an answer costs in dollars, false where that is not known. Without it
 	// budgets in dollars count what agents say at the end of a turn.
 	Price func(agent.Used) (float64, bool)
+	// Tenant returns what the sessions of a tenant are run with; it is called once for each
+	// name. Nil runs them with Providers and Env, and then tenants can neither list nor
+	// resume what agents keep on disk.
+	Tenant func(name string) (Tenant, error)
 	// GitEnv is the environment that git's is taken from, by an allow-list; nil is that of
 	// this process. Setup commands of workspaces get Env.
 	GitEnv []string
@@ -121,6 +127,10 @@ type Options struct {
 	// Preview are the origins at which clients see the servers that agents have started; nil is
 	// not at all. The listeners for them are served with ServePreview.
 	Preview *preview.Origins
+
+	// TracerProvider makes spans of requests, of turns, and of the waits and tools in them;
+	// nil makes none. Nothing that was said is in a span. See docs/operations.md.
+	TracerProvider trace.TracerProvider
 
 	// The clock of limits and retries; tests have one of their own.
 	now   func() time.Time

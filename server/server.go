@@ -25,7 +25,7 @@ type Server struct {
 	opts       Options
 	store      store
 	logger     *slog.Logger
-	providers  map[string]agent.Provider
+	tenants    *tenants
 	admission  *admission
 	tokens     *tokens
 	audit      *audit
@@ -36,6 +36,7 @@ type Server struct {
 	keys       *keyproxy.Proxy // nil where agents use what Env gives
 	previews   *previews       // nil where there are none
 	metrics    *metrics
+	tracer     tracer
 	conns      chan struct{} // a place for each connection
 	trimming   chan struct{} // held by the session whose deltas are trimmed
 	began      time.Time
@@ -46,8 +47,8 @@ type Server struct {
 	closeWorkspaces sync.Once
 
 	liveMu    sync.Mutex
-	liveAt    map[string]time.Time             // by provider: when it was last asked
-	liveFound map[string]map[string]agent.Live // by provider and the agent's id
+	liveAt    map[agent.Provider]time.Time             // when it was last asked
+	liveFound map[agent.Provider]map[string]agent.Live // by the agent's id
 
 	mu       sync.Mutex
 	sessions map[string]*entry
@@ -65,6 +66,7 @@ type entry struct {
 	refs    int           // calls that use the actor
 	epoch   string
 	gone    bool // it is being deleted
+	tenant  string
 }
 
 // New returns a server for the sessions in opts.Store. Sessions whose agent ran when the
@@ -83,14 +85,11 @@ func newServer(ctx context.Context, opts Options, st store) (*Server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	s := &Server{
-		opts: opts, store: st, logger: opts.Logger, providers: map[string]agent.Provider{}, sessions: map[string]*entry{},
+		opts: opts, store: st, logger: opts.Logger, tenants: newTenants(opts), sessions: map[string]*entry{},
 		conns: make(chan struct{}, opts.MaxConnections), trimming: make(chan struct{}, 1), began: time.Now(),
-		liveAt: map[string]time.Time{}, liveFound: map[string]map[string]agent.Live{},
+		liveAt: map[agent.Provider]time.Time{}, liveFound: map[agent.Provider]map[string]agent.Live{},
 	}
-	for _, p := range opts.Providers {
-		s.providers[p.Name()] = p
-	}
-	s.metrics = newMetrics()
+	s.metrics, s.tracer = newMetrics(), newTracer(opts)
 	s.admission = newAdmission(opts.MaxAgents, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.prepare(ctx); err != nil {
@@ -127,16 +126,12 @@ func (s *Server) prepare(ctx context.Context) error {
 		return err
 	}
 	s.openPreviews()
-	for _, p := range s.opts.Providers {
-		if sweeper, ok := p.(agent.Sweeper); ok {
-			n, err := sweeper.Sweep(ctx)
-			if err != nil {
-				return fmt.Errorf("server: sweeping up after the last server: %w", err)
-			}
-			if n > 0 {
-				s.logger.Warn("agents of the last server were ended", "count", n)
-			}
-		}
+	n, err := sweep(ctx, s.opts.Providers)
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	if n > 0 {
+		s.logger.Warn("agents of the last server were ended", "count", n)
 	}
 	if err := s.openWorkspaces(ctx); err != nil {
 		return err
@@ -218,16 +213,13 @@ func (s *Server) working() error {
 	return nil
 }
 
-// provider returns a provider by name; empty is the default.
-func (s *Server) provider(name string) (agent.Provider, error) {
-	if name == "" {
-		return s.opts.Providers[0], nil
+// provider returns a provider of a tenant by name; empty is the default.
+func (s *Server) provider(ctx context.Context, tenant, name string) (agent.Provider, error) {
+	t, err := s.tenants.get(ctx, tenant)
+	if err != nil {
+		return nil, err
 	}
-	p, ok := s.providers[name]
-	if !ok {
-		return nil, invalid("there is no provider %q", name)
-	}
-	return p, nil
+	return t.provider(name)
 }
 
 // evictIdle ends the agent that has been idle longest, because another waits for a place.

@@ -47,6 +47,8 @@ type rpcRequest struct {
 	ID      json.RawMessage `json:"id,omitempty"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params,omitempty"`
+	// Traceparent is the trace context of this request; empty is that of the socket.
+	Traceparent string `json:"traceparent,omitempty"`
 }
 
 // rpcResponse is a JSON-RPC response.
@@ -82,7 +84,7 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(s.opts.MaxBody)
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(s.tracer.fromHeader(r.Context(), r.Header))
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close(websocket.StatusGoingAway, "the server is stopping") })
 	defer stop()
@@ -149,7 +151,8 @@ func (k *socket) read() error {
 func (k *socket) serve(req rpcRequest) {
 	c := &caller{principal: k.who, socket: k}
 	then := &afterwards{}
-	result, err := k.srv.call(context.WithValue(k.ctx, afterwardsKey{}, then), c, req.Method, req.Params)
+	ctx := k.srv.tracer.fromText(context.WithValue(k.ctx, afterwardsKey{}, then), req.Traceparent)
+	result, err := k.srv.call(ctx, c, req.Method, req.Params)
 	if req.ID != nil {
 		if err != nil {
 			e := errorObject(err)

@@ -40,7 +40,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	v, attached, end, err := s.watch(r.Context(), id, after, r.URL.Query().Get(rpc.CapabilityOutputDelta) == "1")
+	v, attached, end, err := s.watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(rpc.CapabilityOutputDelta) == "1")
 	if err != nil {
 		return err
 	}

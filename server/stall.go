@@ -70,7 +70,7 @@ func (a *actor) watchStall(now time.Time) {
 			go func() {
 				defer a.srv.wg.Done()
 				<-ended
-				a.post(a.start)
+				a.post(func() { a.start("") })
 			}()
 		}
 	}

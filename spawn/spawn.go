@@ -34,30 +34,30 @@ type ExitStatus struct {
 	Signal string
 }
 
-// Process is one running CLI, here or elsewhere (in a container, over ssh).
+// Process is one running program, on this machine or elsewhere, such as in a container or over ssh.
 //
-// The streams are asked for once, right after the start. Closing a stream must not block and must end a
-// pending Read or Write on it; a stream that also has SetReadDeadline or SetWriteDeadline is never
-// closed under a reader to get it back. Terminate and Kill may be called from any goroutine, several
-// times, at the same time as Wait and after it.
+// Each stream is asked for once, right after the start. Closing a stream must not block and must end a
+// pending Read or Write on it. If a stream has SetReadDeadline or SetWriteDeadline, a pending call is
+// ended by a deadline and not by closing the stream. Terminate and Kill may be called from any
+// goroutine, several times, at the same time as Wait and after it.
 type Process interface {
-	// Stdin is where the process reads from.
+	// Stdin returns the standard input of the process.
 	Stdin() io.WriteCloser
-	// Stdout is what the process writes.
+	// Stdout returns the standard output of the process.
 	Stdout() io.ReadCloser
-	// Stderr is the process's error output; nil when there is none.
+	// Stderr returns the standard error of the process, or nil if there is none.
 	Stderr() io.ReadCloser
-	// PID is the process's id, 0 when unknown.
+	// PID returns the id of the process, or 0 if it is not known.
 	PID() int
-	// Terminate asks the process to end: SIGTERM to its whole group, or nothing where there is no such
-	// thing. It does not wait.
+	// Terminate asks the process to end: SIGTERM to its whole group, or nothing where signals do not
+	// exist. It does not wait.
 	Terminate() error
 	// Kill ends the process and everything it started, now. It does not wait. Killing a process
 	// that is gone is not an error.
 	Kill() error
-	// Wait returns when the process has ended and its id has been given back. The Supervisor calls it
-	// exactly once. It must not depend on anybody reading stdout or stderr, and leaves both readable. Its
-	// error means that the status is not known; a non-zero exit is not an error.
+	// Wait returns when the process has ended and its id is free again. It is called exactly once. It
+	// must return even if stdout and stderr are not being read, and must leave both readable. An error
+	// means that the status is not known; a non-zero exit is not an error.
 	Wait() (ExitStatus, error)
 }
 

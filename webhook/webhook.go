@@ -7,9 +7,10 @@
 //
 // where t is the time of the call in seconds since 1970 and v1 the HMAC-SHA256, in
 // hexadecimal, of t, a full stop and the body, with the webhook's secret as the key. A receiver
-// checks it with [Verify] before it reads the body, and refuses calls that are older than
-// [DefaultWindow]. Calls come in the order of the events. One that was not answered with a
-// status of 2xx is made again, so that an event can come twice: its ID tells.
+// must check it with [Verify] before it uses the body; that also refuses calls whose time differs
+// from the receiver's by more than [DefaultWindow]. Calls come in the order of the events. A call
+// that was not answered with a status of 2xx is made again, so the same event can come twice; both
+// calls have the same ID.
 package webhook
 
 import (
@@ -28,7 +29,8 @@ import (
 // [Sign] and [Verify].
 const SignatureHeader = "Parley-Signature"
 
-// DefaultWindow is how far the time of a call may be from the receiver's.
+// DefaultWindow is how much the time of a call may differ from the receiver's clock, in either
+// direction, if [Verify] is not given another window.
 const DefaultWindow = 5 * time.Minute
 
 // The types of events. The set is open: a newer server may send others, which receivers should
@@ -41,8 +43,8 @@ const (
 	Test          = "test"           // someone tries the webhook
 )
 
-// Event is the body of a call: what happened, in which session and when. It has no text of the
-// conversation.
+// Event is the body of a call: what happened, in which session and when. It holds no text of the
+// conversation; a receiver that needs it asks the server.
 type Event struct {
 	ID        string          `json:"id"` // the same each time it is sent
 	Type      string          `json:"type"`
@@ -55,11 +57,12 @@ type Event struct {
 	Data      json.RawMessage `json:"data,omitempty"`
 }
 
-// ErrSignature is returned when a call is not signed with the secret, or is outside of the
-// window of time. Its text says which.
+// ErrSignature is returned by [Verify] when a call is not signed with the secret, or when its time
+// is outside of the window. The text of the error names the reason.
 var ErrSignature = errors.New("webhook: the signature is not valid")
 
-// Sign returns the signature of a body that is sent at a time.
+// Sign returns the value of [SignatureHeader] for a body that is sent at the given time. The time
+// is rounded down to seconds.
 func Sign(secret string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	return "t=" + t + ",v1=" + hex.EncodeToString(sum(secret, t, body))
@@ -72,8 +75,9 @@ func sum(secret, t string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// Verify checks the signature of a body. A window of 0 is [DefaultWindow]; a receiver that
-// remembers the ids of events within it can also refuse one that was sent again by others.
+// Verify checks the signature of a body, in constant time, and returns an error that matches
+// [ErrSignature] if it is not valid. A window of 0 means [DefaultWindow]. To detect a call that
+// someone else recorded and sent again, remember the ids of the events of the last window.
 func Verify(secret, signature string, body []byte, now time.Time, window time.Duration) error {
 	if window <= 0 {
 		window = DefaultWindow

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// CommitOptions says what to commit. Message is required.
+// CommitOptions describes a commit that [Tree.Commit] makes. Message is required and has at most
+// 64 KiB.
 type CommitOptions struct {
 	Message string
 	// Files are the paths to commit, as [Tree.Diff] names them; nil is all that differ from
@@ -20,7 +21,7 @@ type CommitOptions struct {
 	Session string
 }
 
-// Committed is what [Tree.Commit] has made.
+// Committed is the commit that [Tree.Commit] has made, with the files in it and the output of hooks.
 type Committed struct {
 	Commit string // its id
 	Branch string // empty if none is checked out
@@ -28,15 +29,16 @@ type Committed struct {
 	Output string // of hooks
 }
 
-// Trailer is the name of the line that says in a commit which session made it.
+// Trailer is the name of the trailer in the message of a commit that names the session; see
+// CommitOptions.Session.
 const Trailer = "Parley-Session"
 
 // maxMessage bounds the message of a commit.
 const maxMessage = 64 << 10
 
-// Commit commits changed files with the user's git: hooks run, and commits are signed, as it
-// is configured. What is in the index of other files stays there. A hook that refuses is
-// a [*GitError], and no commit is made.
+// Commit commits changed files with the user's git, which runs hooks and signs the commit as it is
+// configured to. What the index has of other files stays there. The error is [ErrNothing] if there
+// is nothing to commit, and a [*GitError] if a hook refuses; then no commit is made.
 func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 	if err := checkMessage(o); err != nil {
 		return Committed{}, err

@@ -11,29 +11,32 @@ import (
 	"strings"
 )
 
-// CreateOptions says what worktree to make. Repo is required; every other field may be
-// empty.
+// CreateOptions describes the worktree that [Manager.Create] makes. Repo is required; every other
+// field may be empty.
 type CreateOptions struct {
-	// Repo is a directory in the working tree of a repository.
+	// Repo is a directory in the working tree of a repository, as an absolute path.
 	Repo string
-	// Base is the commit that the worktree begins at; empty is HEAD of Repo.
+	// Base is the commit that the worktree begins at; empty means HEAD of Repo.
 	Base string
-	// Branch is the branch to make; empty is one with the id of the workspace in its name.
-	// A branch that exists is checked out if Base is empty.
+	// Branch is the branch to create; empty means parley/ and the digits of the id. If Base is
+	// empty, a branch that exists is checked out.
 	Branch string
-	// Setup is a command for the shell that is run in the worktree. If it fails, the
-	// worktree is taken away again.
+	// Setup is a shell command that is run in the worktree. If it fails, the worktree is removed
+	// again; if the process is killed meanwhile, the worktree stays.
 	Setup string
-	// ID makes a second call with the same one return the first one's workspace; empty is
-	// a new one. It is w- and hexadecimal digits.
+	// Owner is kept with the workspace, for a caller who shows workspaces to their owners.
+	Owner string
+	// ID is "w-" and 8 to 40 hexadecimal digits; empty means a new one. A second call with the
+	// same ID returns the workspace of the first.
 	ID string
 }
 
 // maxSetupOutput is how much of the output of a setup command is kept, from its end.
 const maxSetupOutput = 64 << 10
 
-// Create makes a worktree. Nothing of the repository's checkout changes: it gets a branch
-// and a worktree, and no configuration.
+// Create creates a worktree and runs its setup command. The repository gets a branch and a worktree;
+// its checkout and its configuration do not change. The error matches [ErrNoGit] if Repo is not in
+// a git working tree, [ErrExists] if the branch exists, and is a [*SetupError] if the command fails.
 func (m *Manager) Create(ctx context.Context, o CreateOptions) (Workspace, error) {
 	if o.ID == "" {
 		o.ID = "w-" + randomHex(6)
@@ -94,7 +97,7 @@ func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 		return record{}, err
 	}
 	r := record{State: making, CommonDir: common, NewBranch: true, Workspace: Workspace{
-		ID: o.ID, Path: filepath.Join(m.opts.Dir, treesDir, o.ID), Repo: top, Branch: o.Branch, Setup: o.Setup,
+		ID: o.ID, Path: filepath.Join(m.opts.Dir, treesDir, o.ID), Repo: top, Branch: o.Branch, Setup: o.Setup, Owner: o.Owner,
 	}}
 	if r.Branch == "" {
 		r.Branch = "parley/" + strings.TrimPrefix(o.ID, "w-")

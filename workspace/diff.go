@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The kinds of a [File].
+// The values of File.Kind: the way in which a [File] has changed.
 const (
 	Added    = "add"
 	Updated  = "update" // its content, its mode, or both
@@ -21,7 +21,8 @@ const (
 	modeExec = "100755"
 )
 
-// File is a file that differs between two states.
+// File is a file that differs between two states of a tree, with its hunks unless it is binary or
+// too large. Sizes are in bytes.
 type File struct {
 	Path      string
 	OldPath   string // of one that was moved
@@ -41,7 +42,8 @@ type File struct {
 	oldBlob, newBlob string
 }
 
-// Diff is what differs between two states of a tree.
+// Diff is the difference between two states of a tree, file by file. It has at most 3,000 files and
+// 8 MiB of hunks.
 type Diff struct {
 	From, To  string // ids of trees
 	Files     []File
@@ -183,7 +185,8 @@ func (d Diff) file(path string) (File, bool) {
 	return File{}, false
 }
 
-// Commit is a commit as lists show it.
+// Commit is a commit as a list shows it: its id, the first line of its message, its author and its
+// time.
 type Commit struct {
 	ID      string
 	Subject string
@@ -194,8 +197,8 @@ type Commit struct {
 // maxCommits is how many commits a list has at most, the newest ones.
 const maxCommits = 200
 
-// Commits returns the commits that the checked-out one has and base, the id of a commit,
-// has not; the newest first, 200 at most.
+// Commits returns the commits from base, the id of a commit, to the one that is checked out, without
+// base itself. The newest is first, and there are at most 200.
 func (t *Tree) Commits(ctx context.Context, base string) ([]Commit, error) {
 	if !treeID.MatchString(base) {
 		return nil, invalid("commit %q", base)

@@ -21,7 +21,8 @@
 // Each change is an order of steps in which every step is atomic. A worktree has a record
 // before git makes it; a file is replaced by a rename; a worktree that is removed is moved
 // aside first. [Open] finishes or undoes what a killed process has left. Git's own
-// processes hold the manager's lock, so that Open waits until they have ended too.
+// processes hold the manager's lock, so that Open waits until they have ended too, and then
+// removes the locks that those which were killed have left on what is the manager's own.
 //
 // # Foreign input
 //

@@ -18,15 +18,15 @@ var ErrNotFound = errors.New("workspace: not found")
 // any of it.
 var ErrInvalid = errors.New("workspace: invalid")
 
-// ErrExists is returned by [Manager.Create] when the branch that it should make is there
-// already, so that no existing branch is moved.
+// ErrExists is returned by [Manager.Create] when the branch that it should create exists already,
+// because no existing branch is moved.
 var ErrExists = errors.New("workspace: the branch exists")
 
 // ErrNothing is returned by [Tree.Commit] when there is nothing to commit, and by
 // [Tree.Revert] when a file is as it was.
 var ErrNothing = errors.New("workspace: nothing has changed")
 
-// ErrStale is what a [*StaleError] is: the hunk that was named does not exist any more,
+// ErrStale is returned, as a [*StaleError], when the hunk that was named does not exist any more
 // because the file has changed since.
 var ErrStale = errors.New("workspace: the hunk has changed")
 
@@ -34,12 +34,12 @@ var ErrStale = errors.New("workspace: the hunk has changed")
 // file of a kind that cannot be put back.
 var ErrUnsafe = errors.New("workspace: the file cannot be changed safely")
 
-// ErrLoss is what a [*LossError] is: removing the workspace would lose work, which was not
-// asked for.
+// ErrLoss is returned by [Manager.Remove], as a [*LossError], when removing the workspace would lose
+// work and RemoveOptions.Force is not set.
 var ErrLoss = errors.New("workspace: work would be lost")
 
-// StaleError says that a hunk is gone, with the hunks that are now where it was; there may
-// be none, if its lines are as in the base again.
+// StaleError is returned when a hunk does not exist any more. Hunks are those that are in its place
+// now; there are none if its lines are the same as in the base again.
 type StaleError struct {
 	File  string
 	Hunk  string
@@ -53,8 +53,8 @@ func (e *StaleError) Error() string {
 // Is makes errors.Is(err, ErrStale) true for every error of this type.
 func (e *StaleError) Is(target error) bool { return target == ErrStale }
 
-// LossError says what would be lost if the workspace were removed. Files and Commits are
-// the first of them; More says that there are others.
+// LossError is returned when work would be lost if the workspace were removed. Files and Commits
+// list at most 20 each; More is set if there are others.
 type LossError struct {
 	Files   []string // with changes that are in no commit, or untracked
 	Commits []string // that no other branch, tag or remote has
@@ -78,8 +78,8 @@ func (e *LossError) Error() string {
 // Is makes errors.Is(err, ErrLoss) true for every error of this type.
 func (e *LossError) Is(target error) bool { return target == ErrLoss }
 
-// SetupError says that the setup command of a new workspace failed. The workspace was taken
-// away again.
+// SetupError is returned by [Manager.Create] when the setup command of a new workspace failed. The
+// workspace was removed again. Output is at most the last 64 KiB of what the command wrote.
 type SetupError struct {
 	Output string
 	Err    error
@@ -92,8 +92,8 @@ func (e *SetupError) Error() string {
 // Unwrap returns the error of the command, which may be that of its context.
 func (e *SetupError) Unwrap() error { return e.Err }
 
-// GitError is a git command that failed, with what it said. A hook that refuses a commit
-// is one too.
+// GitError is returned when a git command fails, with its output. This includes a commit that a hook
+// refused.
 type GitError struct {
 	Command string
 	Exit    int

@@ -50,8 +50,10 @@ const maxOutput = 64 << 20
 const grace = 5 * time.Second
 
 // config are settings for commands of which the user sees nothing. They keep programs that
-// a repository names from being run for a mere look at it.
-var config = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.quotePath=false", "-c", "color.ui=false"}
+// a repository names from being run for a mere look at it, and git from packing the user's
+// repository, whose lock would stay if git was killed then.
+var config = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.quotePath=false", "-c", "color.ui=false",
+	"-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 
 // run runs git and returns its standard output.
 func (g *git) run(ctx context.Context, c command) ([]byte, error) {

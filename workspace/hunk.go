@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// Hunk is lines of a file that have changed together, with three lines around them.
+// Hunk is a group of lines of a file that have changed together, with up to three unchanged lines
+// before and after them.
 type Hunk struct {
-	// ID is the same as long as the hunk is: it is made of the path, the place in the
-	// base and all lines. Hunks before it in the file do not change it.
+	// ID stays the same as long as the hunk does. It depends on the path, the place in the base
+	// and all lines, but not on the hunks before it in the file.
 	ID       string
-	OldStart int // counted from 1; where OldLines is 0, the line before
+	OldStart int // counted from 1; if OldLines is 0, the line before
 	OldLines int
 	NewStart int
 	NewLines int
-	Section  string   // what git shows of the function that it is in
-	Lines    []string // each after ' ', '-' or '+'; '\' after a line without a line feed
+	Section  string   // the heading that git shows, mostly the function around it
+	Lines    []string // each begins with ' ', '-' or '+'; one with '\' follows a line without a line feed
 }
 
 // identify sets the id of a hunk.
@@ -45,7 +46,8 @@ func place(id string) (start, lines int, ok bool) {
 	return start, lines, err == nil
 }
 
-// Near returns the hunks that are where the hunk with an id was, in the lines of the base.
+// Near returns the hunks that overlap the place of the hunk with this id, in the lines of the base.
+// It finds what has become of a hunk that has changed.
 func Near(hunks []Hunk, id string) []Hunk {
 	start, lines, ok := place(id)
 	near := []Hunk{}
@@ -57,17 +59,17 @@ func Near(hunks []Hunk, id string) []Hunk {
 	return near
 }
 
-// Side is one side of a diff.
+// Side is one side of a diff: the old text or the new one. See [Hunk.Code].
 type Side string
 
-// The sides of a diff.
+// The sides of a diff: Old is the text before the change, New the text after it.
 const (
 	Old Side = "old"
 	New Side = "new"
 )
 
-// Code returns the lines from first to last, counted from 1, of one side of the hunk. It
-// reports false where the hunk does not show all of them.
+// Code returns the lines from first to last of one side of the hunk, counted from 1 in the file. It
+// reports false if the hunk does not show all of them.
 func (h Hunk) Code(side Side, first, last int) ([]string, bool) {
 	n, other := h.NewStart, byte('-')
 	if side == Old {
@@ -86,8 +88,8 @@ func (h Hunk) Code(side Side, first, last int) ([]string, bool) {
 	return code, first >= 1 && last >= first && len(code) == last-first+1
 }
 
-// Touches reports whether the hunk changes any of the lines from first to last of its old
-// side, or adds lines between two of them.
+// Touches reports whether the hunk removes any of the lines from first to last of its old side, or
+// adds lines between two of them. Lines are counted from 1 in the file.
 func (h Hunk) Touches(first, last int) bool {
 	n := h.OldStart // of the next line of the old side
 	if h.OldLines == 0 {

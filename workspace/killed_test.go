@@ -236,6 +236,65 @@ func TestKilledInGit(t *testing.T) {
 	})
 }
 
+// A git that is killed while it holds the lock of a ref leaves that too. The hook runs when
+// git has the lock.
+func TestKilledInRefLock(t *testing.T) {
+	for _, op := range []string{"commit", "create"} {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			w, ws := newWorld(t), Workspace{}
+			if op == "commit" {
+				w, ws, _ = killedWorld(t)
+			}
+			w.hook("reference-transaction", fmt.Sprintf("test $1 = prepared || exit 0; test -e %[1]s || exit 0; pid=$(cat %[1]s); rm %[1]s; kill -9 $pid; kill -9 $PPID", filepath.Join(w.dir, "pid")))
+			same := w.untouched()
+			w.killed(op, "")
+			lock := filepath.Join(w.repo, ".git", "refs", "heads", "parley", strings.TrimPrefix(killedID, "w-")+".lock")
+			if _, err := os.Stat(lock); err != nil {
+				t.Errorf("git has left no lock: %v", err)
+			}
+			w.open()
+			if op == "commit" {
+				w.committed(ws, false)
+			} else if ws, _ := w.create(CreateOptions{ID: killedID}); w.gitIn(ws.Path, "status", "--porcelain") != "" {
+				t.Error("the worktree has changes")
+			}
+			same()
+			w.consistent()
+		})
+	}
+}
+
+// The lock of a snapshot's ref that a killed git has left does not stop the next snapshot.
+func TestKilledInSnapshot(t *testing.T) {
+	w, ws, tree := killedWorld(t)
+	s, err := tree.Snapshot(w.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join("repo", ".git", filepath.FromSlash(refPrefix(ws.ID)+s.Tree)+".lock")
+	w.git("update-ref", "-d", refPrefix(ws.ID)+s.Tree)
+	w.write(lock, "")
+	if err := w.Manager.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	if tree, err = w.Tree(w.ctx(), ws.Path, "s-1"); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := tree.Snapshot(w.ctx()); err != nil || again.Tree != s.Tree {
+		t.Errorf("the snapshot is %+v, %v", again, err)
+	}
+	w.write(lock, "")
+	if err := w.Manager.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	if err := w.Remove(w.ctx(), ws.ID, RemoveOptions{Force: true}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestKilledRemove(t *testing.T) {
 	for point, gone := range map[string]bool{"removal recorded": false, "worktree in the trash": true, "worktree dropped": true} {
 		t.Run(point, func(t *testing.T) {

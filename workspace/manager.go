@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// Defaults of [Options].
+// The defaults of [Options]: the time limits for a git command and for a setup command, and the
+// size of the largest file in a snapshot, in bytes.
 const (
 	DefaultTimeout      = 2 * time.Minute
 	DefaultSetupTimeout = 10 * time.Minute
@@ -29,37 +30,39 @@ type Options struct {
 	// Dir is the data directory. It is made with mode 0700, and belongs to one manager
 	// at a time.
 	Dir string
-	// Git is the program; empty is git in the PATH of Env.
+	// Git is the program; empty means git in the PATH of this process.
 	Git string
-	// Env is the environment that git's is taken from, by an allow-list; nil is that of
-	// this process. SetupEnv is the whole environment of setup commands; nil is git's.
+	// Env is an environment of which git gets the variables on an allow-list; nil means that of
+	// this process. SetupEnv is the complete environment of setup commands; nil means git's.
 	Env, SetupEnv []string
-	// Ceilings are directories in which, and above which, git does not look for the
-	// repository that a directory below them belongs to.
+	// Ceilings are directories at which git stops when it looks for the repository of a
+	// directory below them.
 	Ceilings []string
-	// Timeout bounds each git command, its hooks included, and the wait for those of a
-	// manager that was killed. SetupTimeout bounds a setup command.
+	// Timeout bounds each git command with its hooks, and the wait for the git commands of a
+	// manager that was killed. SetupTimeout bounds a setup command. 0 means the default.
 	Timeout, SetupTimeout time.Duration
-	// MaxFile is how large a file may be to be part of a snapshot. Larger ones are left
-	// out, and named in a diff.
+	// MaxFile is the size in bytes of the largest file that is part of a snapshot. Larger files
+	// are left out and listed in a diff. 0 means the default.
 	MaxFile int64
-	// Logger receives what was brought in order after a crash; nil discards it.
+	// Logger receives what [Open] repaired after a crash; nil discards it.
 	Logger *slog.Logger
 }
 
-// Manager makes and removes worktrees and opens trees. Its methods may be called from any
-// goroutine.
+// Manager creates and removes worktrees and opens trees. Its methods may be called from any
+// goroutine; calls for the same directory wait for each other.
 type Manager struct {
 	opts Options
 	git  git
 	lock *filelock.File
 
-	mu    sync.Mutex // held while git makes a worktree
-	trees sync.Map   // by directory, *sync.Mutex: held while a tree is looked at or changed
+	mu      sync.Mutex // held while git makes a worktree
+	trees   sync.Map   // by directory, *sync.Mutex: held while a tree is looked at or changed
+	cleaned sync.Map   // owners whose refs have no locks of a killed git any more
 }
 
-// Open opens a data directory and finishes or undoes what a manager that was killed has
-// left there. It waits, Options.Timeout at most, for git processes of such a manager.
+// Open opens a data directory and finishes or undoes what a manager that was killed has left there.
+// It waits at most Options.Timeout for git processes of such a manager, and for another manager to
+// close the directory.
 func Open(ctx context.Context, opts Options) (*Manager, error) {
 	if opts.Env == nil {
 		opts.Env = os.Environ()
@@ -107,7 +110,8 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	return m, nil
 }
 
-// Close gives the data directory back. Calls that run must have ended.
+// Close releases the data directory, so that another manager can open it. It must not be called
+// while other calls are running.
 func (m *Manager) Close() error { return m.lock.Unlock() }
 
 // acquire waits for the lock of the data directory.

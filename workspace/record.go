@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Workspace is a git worktree that was made for a session. Its directory lies in the data
+// Workspace is a git worktree that [Manager.Create] made for a session. Its directory is in the data
 // directory of its manager.
 type Workspace struct {
 	ID     string `json:"id"`
@@ -21,6 +21,7 @@ type Workspace struct {
 	Base   string `json:"base"`   // the commit that it began at
 	Branch string `json:"branch"` // that is checked out in it
 	Setup  string `json:"setup,omitempty"`
+	Owner  string `json:"owner,omitempty"`  // of whom it is, in the caller's words
 	Output string `json:"output,omitempty"` // of the setup command, the end of it
 }
 
@@ -96,9 +97,9 @@ func (m *Manager) load(id string) (record, error) {
 
 // records lists all records.
 func (m *Manager) records() ([]record, error) {
-	names, err := filepath.Glob(filepath.Join(m.opts.Dir, recordsDir, "w-*.json"))
+	names, err := filesIn(filepath.Join(m.opts.Dir, recordsDir), "w-", ".json")
 	if err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+		return nil, err
 	}
 	var all []record
 	for _, name := range names {
@@ -114,7 +115,8 @@ func (m *Manager) records() ([]record, error) {
 	return all, nil
 }
 
-// Get returns a workspace that can be used.
+// Get returns the workspace with an id. The error matches [ErrNotFound] if there is none, or if it
+// is still being created or removed.
 func (m *Manager) Get(id string) (Workspace, error) {
 	r, err := m.load(id)
 	if err == nil && r.State != ready {
@@ -123,7 +125,8 @@ func (m *Manager) Get(id string) (Workspace, error) {
 	return r.Workspace, err
 }
 
-// List returns the workspaces that can be used, in the order of their ids.
+// List returns all workspaces in the order of their ids, without those that are still being created
+// or removed.
 func (m *Manager) List() ([]Workspace, error) {
 	all, err := m.records()
 	if err != nil {
@@ -164,6 +167,11 @@ func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	switch r.State {
 	case making: // it was not seen by anyone
 		m.opts.Logger.Info("a workspace that was being made is undone", "workspace", r.ID)
+		if r.NewBranch {
+			if err := cleanBranch(r); err != nil {
+				return err
+			}
+		}
 		return m.undo(ctx, r)
 	case settingUp:
 		r.State, r.Output = ready, r.Output+"[the server ended while the setup command ran]\n"
@@ -177,10 +185,9 @@ func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	}
 	if r.Commit {
 		// The git that made the commit has ended, or this manager would not have the lock.
-		for _, name := range []string{"index.lock", "HEAD.lock"} {
-			if err := os.Remove(filepath.Join(m.adminDir(r), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+		admin := m.adminDir(r)
+		if err := errors.Join(cleanBranch(r), removeFiles(filepath.Join(admin, "index.lock"), filepath.Join(admin, "HEAD.lock"))); err != nil {
+			return err
 		}
 		r.Commit = false
 		return m.save(r)

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// RemoveOptions says what may go with a workspace. The zero value loses nothing.
+// RemoveOptions decides what may be lost with a workspace. The zero value loses nothing.
 type RemoveOptions struct {
 	// Force removes the workspace with all work in it, and its branch.
 	Force bool
-	// KeepBranch leaves the branch, so that its commits need no other one.
+	// KeepBranch keeps the branch, so that the commits on it are not lost.
 	KeepBranch bool
 }
 
-// Remove removes a worktree and, if it was made for it, its branch. Unless it is forced to,
-// it refuses with a [*LossError] where changes, untracked files or commits would be lost.
-// Files that git ignores are not looked at.
+// Remove removes a worktree and, if [Manager.Create] made it, its branch. It returns a [*LossError]
+// if changes, untracked files or commits would be lost, unless RemoveOptions.Force is set. Files
+// that git ignores are removed without asking.
 func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error {
 	defer m.hold(filepath.Join(m.opts.Dir, treesDir, id))()
 	r, err := m.load(id)

@@ -131,9 +131,9 @@ func writeNew(root *os.Root, tmp string, r replacement, old fs.FileInfo) error {
 
 // recoverFiles removes files that a killed process had written and not put into place.
 func (m *Manager) recoverFiles() error {
-	notes, err := filepath.Glob(filepath.Join(m.opts.Dir, recordsDir, "f-*.json"))
+	notes, err := filesIn(filepath.Join(m.opts.Dir, recordsDir), "f-", ".json")
 	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return err
 	}
 	for _, note := range notes {
 		data, err := os.ReadFile(note)

@@ -9,20 +9,21 @@ import (
 	"strings"
 )
 
-// RevertOptions says what to take back. File is required.
+// RevertOptions selects the change that [Tree.Revert] reverts. File is required.
 type RevertOptions struct {
-	// From and To are the states that were compared, as in [Tree.Diff]. With To empty the
-	// change is one of the files as they are; otherwise the files may have changed since,
-	// elsewhere than in the hunk.
+	// From and To are the states that were compared, as in [Tree.Diff]. If To is empty, the
+	// change is that of the files as they are now; otherwise the file may have changed since,
+	// as long as it was not in the lines of the hunk.
 	From, To string
-	// File is the path of the file, Hunk the id of one of its hunks; empty is the whole
-	// file.
+	// File is the path of the file, and Hunk the id of one of its hunks; an empty Hunk means
+	// the whole file.
 	File, Hunk string
 }
 
-// Revert takes a hunk or all changes of a file back and leaves everything else. It returns
-// the state from before, with which it can be undone. A hunk that has changed since it was
-// shown is a [*StaleError]; so is a file that changes while this runs.
+// Revert reverts a hunk or all changes of a file and leaves everything else as it is. It returns
+// the state before, with which it can be undone. The error is a [*StaleError] if the hunk has
+// changed since it was shown or the file changes during the call, [ErrNothing] if the file has not
+// changed, and [ErrUnsafe] if the file cannot be replaced safely.
 func (t *Tree) Revert(ctx context.Context, o RevertOptions) (before State, err error) {
 	if err := checkPath(o.File); err != nil {
 		return State{}, err

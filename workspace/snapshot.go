@@ -14,7 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
-// State is the files of a tree at one moment, as a tree object of git.
+// State is the content of all files of a tree at one moment, as a tree object of git. Left lists the
+// files that are not part of it.
 type State struct {
 	Tree string // its id
 	Left []LeftOut
@@ -22,8 +23,8 @@ type State struct {
 	untracked map[string]bool
 }
 
-// LeftOut is a file that is not part of a snapshot: too large, not readable, or a
-// repository of its own. The snapshot has it as it was in the index, if it was.
+// LeftOut is a file that is not part of a snapshot because it is too large, not readable, or a
+// repository of its own. If the index has the file, the snapshot has it as it is in the index.
 type LeftOut struct {
 	Path string
 	Size int64
@@ -33,8 +34,9 @@ type LeftOut struct {
 // snapshotTries is how often a snapshot is tried while files change under it.
 const snapshotTries = 3
 
-// Snapshot keeps the files of the directory as they are now, untracked ones included and
-// ignored ones not. The working tree and its index are only read.
+// Snapshot stores the files of the directory as they are now, including untracked files and without
+// ignored ones. It only reads the working tree and its index. The snapshot is kept until
+// [Manager.Forget] is called for its owner.
 func (t *Tree) Snapshot(ctx context.Context) (State, error) {
 	defer t.m.hold(t.dir)()
 	return t.snapshot(ctx)

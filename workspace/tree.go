@@ -28,9 +28,10 @@ type Tree struct {
 
 var validOwner = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
 
-// Tree opens a directory. Owner is a word, such as the id of a session, under which git
-// keeps the snapshots of the tree; [Manager.Forget] lets go of them. For a workspace it is
-// the workspace's id, whatever is given. A directory without git is [ErrNoGit].
+// Tree opens a directory. Owner is a word, such as the id of a session, under which git keeps the
+// snapshots of the tree until [Manager.Forget] is called. It has at most 100 letters, digits,
+// hyphens and underscores. For a workspace of the manager its id is used instead. The error is
+// [ErrNoGit] for a directory that is not in a git working tree.
 func (m *Manager) Tree(ctx context.Context, dir, owner string) (*Tree, error) {
 	if !validOwner.MatchString(owner) {
 		return nil, invalid("owner %q", owner)
@@ -51,15 +52,15 @@ func (m *Manager) Tree(ctx context.Context, dir, owner string) (*Tree, error) {
 	if parent, id := filepath.Split(real); filepath.Clean(parent) == filepath.Join(m.opts.Dir, treesDir) && validID.MatchString(id) {
 		t.id, t.owner = id, id
 	}
-	return t, nil
+	return t, m.cleanRefs(t.common, t.owner)
 }
 
 // Top returns the top of the working tree that the directory belongs to, without symbolic
 // links.
 func (t *Tree) Top() string { return t.top }
 
-// Head returns the id of the commit that is checked out, and its branch; both are empty
-// before the first commit, the branch also where none is checked out.
+// Head returns the id of the commit that is checked out and its branch. The commit is empty before
+// the first commit, and the branch is empty if none is checked out.
 func (t *Tree) Head(ctx context.Context) (commit, branch string) {
 	commit, _ = t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	branch, _ = t.m.git.line(ctx, t.dir, "symbolic-ref", "--quiet", "--short", "HEAD")
@@ -122,8 +123,8 @@ func (t *Tree) keep(ctx context.Context, tree string) error {
 	return err
 }
 
-// Forget lets git collect the snapshots of an owner in the repository that a directory
-// belongs to. Diffs against them do not work any more.
+// Forget releases the snapshots of an owner in the repository that a directory belongs to, so that
+// git can delete them. Diffs against them may no longer work afterwards.
 func (m *Manager) Forget(ctx context.Context, dir, owner string) error {
 	if !validOwner.MatchString(owner) {
 		return invalid("owner %q", owner)
@@ -134,6 +135,13 @@ func (m *Manager) Forget(ctx context.Context, dir, owner string) error {
 func (m *Manager) dropRefs(ctx context.Context, repo, owner string) error {
 	if _, err := os.Stat(repo); errors.Is(err, os.ErrNotExist) {
 		return nil // they went with it
+	}
+	common, err := m.git.line(ctx, repo, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err == nil {
+		err = m.cleanRefs(common, owner)
+	}
+	if err != nil {
+		return err
 	}
 	out, err := m.git.line(ctx, repo, "for-each-ref", "--format=%(refname)", refPrefix(owner))
 	if err != nil || out == "" {

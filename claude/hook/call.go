@@ -10,13 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Invocation is one call of a hook: what the CLI sent, and what the session does for it.
+// Invocation is one call of a hook by the CLI, with the functions that a session provides for it.
+// Programs do not need it: package claude makes one for each request of the CLI.
 type Invocation struct {
 	Event    Event
 	CallID   string
 	Input    message.JSON
-	Start    func(f func())            // in a goroutine that the session waits for
-	Panicked func(v any, stack []byte) // is called with a panic
+	Start    func(f func())            // runs f in a goroutine that the session waits for
+	Panicked func(v any, stack []byte) // is called with the value of a panic
 }
 
 func (m Matcher[In, Out]) call(ctx context.Context, i int, c *Invocation) ([]byte, error) {
@@ -93,8 +94,8 @@ func (m Matcher[In, Out]) encode(event Event, out *Out) ([]byte, error) {
 	return Encode(event, o)
 }
 
-// Check returns an error for an output that the CLI would throw away as a whole, such as one
-// with an unknown decision.
+// Check returns an error for an output that the CLI would discard as a whole, such as one with an
+// unknown decision or with an UpdatedInput that is not an object.
 func Check(out AnyOutput) error {
 	err := oneOf("Decision", out.common().Decision, DecisionApprove, DecisionBlock)
 	if special, ok := out.(interface{ check() error }); ok {
@@ -103,6 +104,6 @@ func Check(out AnyOutput) error {
 	return err
 }
 
-// AnyOutput is the output of any event: a pointer to a struct that embeds
-// Output.
+// AnyOutput is the output of a hook of any event: a pointer to a struct of this package that
+// embeds [Output].
 type AnyOutput interface{ common() *Output }

@@ -1,8 +1,8 @@
-// Package hook has the vocabulary of hooks: the [Event] names, and for each of the 33 events the
-// input that the CLI sends, the output that a hook may give, and the type of the function.
-// Package claude registers hooks: see claude.Hooks.
+// Package hook has the types of hooks: the [Event] names, and for each of the 33 events the input
+// that the CLI sends, the output that a hook may return, and the type of the function. Package
+// claude registers the hooks of claude.Options.Hooks.
 //
-// An event that is newer than this package has [OtherInput] and [OtherOutput]. An output that is
-// not set says nothing; [Encode] writes it without any null, because the CLI throws an answer
-// with a null away and runs the tool that it refused.
+// An event that is newer than this package has [OtherInput] and [OtherOutput]. An output without
+// fields set changes nothing. [Encode] writes an output without any null, because the CLI discards
+// an answer with a null in it, and would run a tool that the answer refused.
 package hook

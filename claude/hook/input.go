@@ -5,8 +5,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Input is what every hook receives, embedded in the input of each event. It is read-only; its
-// strings hold the CLI's line in memory.
+// Input is what every hook receives, embedded in the input of each event. It is read-only. Its
+// strings are substrings of the CLI's line and keep that line in memory.
 type Input struct {
 	SessionID      string `json:"session_id"`
 	TranscriptPath string `json:"transcript_path"`
@@ -14,11 +14,10 @@ type Input struct {
 	// PromptID is the same for everything that happens because of one prompt.
 	PromptID       string                 `json:"prompt_id,omitempty"`
 	PermissionMode message.PermissionMode `json:"permission_mode,omitempty"`
-	// AgentID is set inside a subagent alone, AgentType also in a session that
-	// runs as an agent.
+	// AgentID is set only inside a subagent, AgentType also in a session that runs as an agent.
 	AgentID       string  `json:"agent_id,omitempty"`
 	AgentType     string  `json:"agent_type,omitempty"`
-	Effort        *Effort `json:"effort,omitempty"` // nil where the model knows none
+	Effort        *Effort `json:"effort,omitempty"` // nil if the model has no efforts
 	HookEventName Event   `json:"hook_event_name"`
 
 	callID string
@@ -35,15 +34,14 @@ type Effort struct {
 // not know.
 func (h *Input) Raw() message.JSON { return h.raw }
 
-// CallID is the tool_use_id that the CLI sends beside the input: the id of the
-// call for every event that is about one, also where the input has none; for the
-// other events it is made up.
+// CallID returns the tool_use_id that the CLI sends beside the input. For an event about a tool
+// call it is the id of the call, even if the input has none; for other events it is a random id.
 func (h *Input) CallID() string { return h.callID }
 
 func (h *Input) received(callID string, raw message.JSON) { h.callID, h.raw = callID, raw }
 
-// DecodeInput decodes the input of an event into in, which embeds Input. Text that is not an
-// object leaves the fields empty.
+// DecodeInput decodes the input of an event into in, a pointer to a struct that embeds [Input].
+// Text that is not an object leaves the fields empty; Raw still returns it.
 func DecodeInput(in any, callID string, text message.JSON) {
 	// Input that is not an object leaves the fields empty; Raw still has it.
 	_ = jsonwire.Unmarshal(string(text), in)
@@ -52,6 +50,6 @@ func DecodeInput(in any, callID string, text message.JSON) {
 	}
 }
 
-// OtherInput is the input of an event that this package has no type for;
-// Raw has what is the event's own.
+// OtherInput is the input of an event that this package has no type for. Raw returns the whole
+// input, with the members of the event.
 type OtherInput struct{ Input }

@@ -9,19 +9,20 @@ type StopInput struct {
 	StopInfo
 }
 
-// StopInfo is what a turn ends with, of the main conversation or of a subagent.
+// StopInfo describes the end of a turn of the main conversation or of a subagent. It is embedded
+// in [StopInput] and [SubagentStopInput].
 type StopInfo struct {
-	// StopHookActive is set when the turn goes on only because a hook did not let
-	// it end.
+	// StopHookActive is set when the turn goes on only because a hook kept it from ending. A
+	// hook that does not look at it can keep a turn going forever.
 	StopHookActive       bool   `json:"stop_hook_active"`
 	LastAssistantMessage string `json:"last_assistant_message,omitempty"`
-	// BackgroundTasks are still running, SessionCrons will wake the session.
+	// BackgroundTasks are still running; SessionCrons will wake the session.
 	BackgroundTasks []BackgroundTaskSummary `json:"background_tasks,omitempty"`
 	SessionCrons    []SessionCronSummary    `json:"session_crons,omitempty"`
 }
 
-// BackgroundTaskSummary is a task that runs in the background. Long texts are
-// cut by the CLI.
+// BackgroundTaskSummary is a task that runs in the background: what it is and its status. The CLI
+// shortens long texts.
 type BackgroundTaskSummary struct {
 	ID          string `json:"id"`
 	Type        string `json:"type"` // shell, subagent, monitor, workflow, ...
@@ -79,7 +80,8 @@ type TaskCreatedInput struct {
 	Task
 }
 
-// TaskCompletedInput is an entry of the list of tasks that is about to be done.
+// TaskCompletedInput is the input of a TaskCompleted hook. It describes an entry of the list of
+// tasks that is about to be marked as completed.
 type TaskCompletedInput struct {
 	Input
 	Task

@@ -10,7 +10,7 @@ type PromptSource string
 const (
 	PromptFromUser     PromptSource = "user" // typed in the CLI's own interface
 	PromptFromSDK      PromptSource = "sdk"
-	PromptFromSystem   PromptSource = "system" // a task's report, a message of another agent
+	PromptFromSystem   PromptSource = "system" // the report of a task, or a message of another agent
 	PromptFromLoop     PromptSource = "loop_wakeup"
 	PromptFromSchedule PromptSource = "schedule_wakeup"
 	PromptFromPoll     PromptSource = "poll_event"
@@ -60,9 +60,9 @@ type NotificationInput struct {
 type MessageDisplayInput struct {
 	Input
 	TurnID    string `json:"turn_id"`
-	MessageID string `json:"message_id"` // of the display, not of the API's message
+	MessageID string `json:"message_id"` // not the id of the API's message
 	Index     int64  `json:"index"`      // counts the deltas of a message, from 0
-	Final     bool   `json:"final"`      // this is the last delta of the message, maybe empty
+	Final     bool   `json:"final"`      // this is the last delta of the message, and may be empty
 	Delta     string `json:"delta"`
 }
 

@@ -13,9 +13,9 @@ const (
 	SessionFork    SessionStartSource = "fork"
 )
 
-// SessionStartInput says that a session begins. The CLI calls hooks of this
-// package for it on /clear and when it compacts, not when its process starts.
-// The fields after SessionTitle are for sessions that are resumed or forked.
+// SessionStartInput is the input of a SessionStart hook. The CLI calls Go hooks for it after
+// /clear and when it compacts the conversation, but not when its process starts. The fields after
+// SessionTitle are for sessions that are resumed or forked.
 type SessionStartInput struct {
 	Input
 	Source                   SessionStartSource `json:"source"`
@@ -40,8 +40,8 @@ const (
 	ExitOther           ExitReason = "other"
 )
 
-// SessionEndInput says that a session ends. The CLI calls hooks of this package
-// for it on /clear, not when its process ends.
+// SessionEndInput is the input of a SessionEnd hook. The CLI calls Go hooks for it at /clear, but
+// not when its process ends.
 type SessionEndInput struct {
 	Input
 	Reason ExitReason `json:"reason"`
@@ -64,8 +64,8 @@ type SetupInput struct {
 	Trigger SetupTrigger `json:"trigger"`
 }
 
-// CompactTrigger says who wanted a conversation to be compacted. The set is
-// open.
+// CompactTrigger says whether a user asked for a conversation to be compacted, or the context was
+// full. The set is open: a newer CLI may send values that have no constant here.
 type CompactTrigger string
 
 // The triggers that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -110,11 +110,10 @@ type ModelSwitch struct {
 	ToModel        string            `json:"to_model"`
 	RequestedModel *string           `json:"requested_model"` // as it was asked for; nil: the default
 	Source         ModelSwitchSource `json:"source"`
-	// claude.ContextTokens go to the new model with the next request;
-	// EstimatedCacheWriteUSD is the cost of caching them there, without the
-	// answer.
+	// ContextTokens go to the new model with the next request; EstimatedCacheWriteUSD is the
+	// cost of caching them there, without the answer.
 	ContextTokens          int64   `json:"context_tokens"`
-	PromptCacheWarm        bool    `json:"prompt_cache_warm"` // and lost with the change
+	PromptCacheWarm        bool    `json:"prompt_cache_warm"` // true: the change loses a filled prompt cache
 	CacheTTL               string  `json:"cache_ttl"`         // 5m, 1h
 	EstimatedCacheWriteUSD float64 `json:"estimated_cache_write_usd"`
 	Pricing                string  `json:"pricing"` // configured, catalog, default

@@ -2,8 +2,8 @@ package hook
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// ToolCall is the tool call that an event is about. It is embedded in the inputs of all tool
-// events.
+// ToolCall is the tool call that an event is about. It is embedded in the inputs of all events
+// about one call.
 type ToolCall struct {
 	ToolName  string                 `json:"tool_name"`
 	ToolInput message.JSON           `json:"tool_input"`
@@ -28,7 +28,7 @@ type PostToolUseInput struct {
 	ToolCall
 	ToolResponse message.JSON `json:"tool_response"`
 	ToolUseID    string       `json:"tool_use_id"`
-	DurationMS   *float64     `json:"duration_ms,omitempty"` // without the time of prompts and hooks
+	DurationMS   *float64     `json:"duration_ms,omitempty"` // without the time of permission prompts and hooks
 }
 
 // PostToolUseFailureInput is the input of a PostToolUseFailure hook: a tool call that failed or
@@ -39,18 +39,18 @@ type PostToolUseFailureInput struct {
 	ToolUseID   string   `json:"tool_use_id"`
 	Error       string   `json:"error"`
 	IsInterrupt bool     `json:"is_interrupt,omitempty"`
-	DurationMS  *float64 `json:"duration_ms,omitempty"` // without the time of prompts and hooks
+	DurationMS  *float64 `json:"duration_ms,omitempty"` // without the time of permission prompts and hooks
 }
 
-// PostToolBatchInput is about all tool calls of one step, when each of them has
-// ended and before the model is asked again.
+// PostToolBatchInput is the input of a PostToolBatch hook: all tool calls of one step, after each
+// of them has ended and before the model is asked again.
 type PostToolBatchInput struct {
 	Input
 	ToolCalls []PostToolBatchToolCall `json:"tool_calls"`
 }
 
-// PostToolBatchToolCall is one call of a batch. ToolResponse is the result as
-// the model gets it.
+// PostToolBatchToolCall is one call of a [PostToolBatchInput]. ToolResponse is the result as the
+// model reads it.
 type PostToolBatchToolCall struct {
 	ToolName     string       `json:"tool_name"`
 	ToolInput    message.JSON `json:"tool_input"`
@@ -64,8 +64,8 @@ func (c *PostToolBatchToolCall) Call() (name string, input message.JSON) {
 	return c.ToolName, c.ToolInput
 }
 
-// PermissionRequestInput is about a tool call for which permission is asked.
-// The permission callback is asked at the same time; the first answer counts.
+// PermissionRequestInput is the input of a PermissionRequest hook: a tool call that needs
+// permission. The CLI asks the permission callback at the same time, and the first answer counts.
 // The id of the call is [Input.CallID].
 type PermissionRequestInput struct {
 	Input

@@ -54,8 +54,8 @@ type InstructionsLoadedInput struct {
 	MemoryType      MemoryType `json:"memory_type"`
 	LoadReason      LoadReason `json:"load_reason"`
 	Globs           []string   `json:"globs,omitempty"`
-	TriggerFilePath string     `json:"trigger_file_path,omitempty"` // what was read when it was needed
-	ParentFilePath  string     `json:"parent_file_path,omitempty"`  // what includes it
+	TriggerFilePath string     `json:"trigger_file_path,omitempty"` // the file whose reading made the CLI load it
+	ParentFilePath  string     `json:"parent_file_path,omitempty"`  // the file that includes it
 }
 
 // CwdChangedInput is the input of a CwdChanged hook, with the working directory before and
@@ -77,8 +77,8 @@ const (
 	FileUnlink FileEvent = "unlink"
 )
 
-// FileChangedInput says that a file has changed that is watched, because a
-// matcher names it or an output's WatchPaths did.
+// FileChangedInput is the input of a FileChanged hook. A file has changed that is watched because
+// a matcher names it, or because the WatchPaths of an output did.
 type FileChangedInput struct {
 	Input
 	FilePath string    `json:"file_path"`

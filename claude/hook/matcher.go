@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// Func is called by the CLI when something happens that it is registered for, in
-// a goroutine of its own. Its input tells what happens; its output, of which nil
-// has no opinion, can change it. The context ends when the CLI does not wait any
-// longer, at the latest 5 s after the matcher's Timeout, and when the session
-// ends; the session's end waits for hooks that still run.
+// Func is a hook. It is called, in a goroutine of its own, when the event that it is registered for
+// happens. Its input describes the event; its output can change what happens, and nil changes
+// nothing. The context ends when the CLI stops waiting, at the latest 5 s after the Timeout of the
+// [Matcher] if it has one, and when the session ends. The end of the session waits for hooks that
+// still run.
 //
-// What an error or a panic does is said at [OnFailure].
+// [OnFailure] describes what an error or a panic does.
 type Func[In, Out any] func(ctx context.Context, in *In) (*Out, error)
 
 // Matcher is a list of hooks of one event, with a pattern that selects when they are called and
 // their time limit.
 type Matcher[In, Out any] struct {
-	// Matcher is a pattern for what the event is about: tools' names for tool
-	// events, the kind or the source for most others. "" matches everything.
+	// Matcher is a pattern for what the event is about: the names of tools for tool events, the
+	// kind or the source for most others. "" matches everything.
 	Matcher string
 	Hooks   []Func[In, Out]
-	// Timeout is how long the CLI waits for each hook; 0 is the CLI's default. If the CLI waits
-	// longer, the hook is reported to it as failed 5 s later.
+	// Timeout is how long the CLI waits for each hook; 0 is the CLI's default, and then the hook
+	// has no time limit on this side. If the CLI waits longer than Timeout, the hook fails 5 s
+	// after it.
 	Timeout   time.Duration
 	OnFailure OnFailure
 }
@@ -35,23 +36,22 @@ func On[In, Out any](matcher string, hooks ...Func[In, Out]) []Matcher[In, Out] 
 	return []Matcher[In, Out]{{Matcher: matcher, Hooks: hooks}}
 }
 
-// OnFailure says what happens when a hook fails: it returns an error, panics,
-// does not return by its Timeout, or its output is one that the CLI would throw
-// away.
+// OnFailure decides what happens when a hook fails: it returns an error, panics, does not return
+// before its Timeout, or returns an output that the CLI would discard.
 //
-// The zero value refuses where the event can be refused: a failing hook of
-// PreToolUse or claude.PermissionRequest denies the call, of UserPromptSubmit blocks
-// the prompt, of PreModelSwitch denies the change, of Elicitation declines. On the other events
-// the error is reported to the CLI, which warns and goes on.
+// With the zero value a failure refuses what these events are about: a failing hook of PreToolUse
+// or PermissionRequest denies the call, one of UserPromptSubmit blocks the prompt, one of
+// PreModelSwitch denies the change, and one of Elicitation declines. For other events the error is
+// reported to the CLI, which shows a warning and goes on.
 type OnFailure string
 
-// What can be done about a failure.
+// The values of OnFailure other than the zero value, which is the safest one.
 const (
-	// Continue tells the CLI of the error, which warns and goes on: the tool
-	// runs. The official SDKs do so.
+	// Continue reports the error to the CLI, which shows a warning and goes on, so that the tool
+	// runs. The official SDKs do the same.
 	Continue OnFailure = "continue"
-	// Block has the CLI block what the event guards. A CLI that cannot do so is
-	// refused with an *[claude.OnFailureError]; prompts wait until that is known.
+	// Block makes the CLI block what the event guards. A session with a CLI that does not support
+	// this fails with a *claude.OnFailureError; prompts wait until it is known.
 	Block OnFailure = "block"
 )
 

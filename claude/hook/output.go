@@ -11,28 +11,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Output is what a hook of any event can say, embedded in the output of
-// each. What is not set is not sent: the zero output has no opinion.
+// Output is the part that the outputs of all events have in common. Fields that are not set are
+// not sent: the zero Output changes nothing.
 //
-// The CLI throws a whole answer away, and runs the tool that it refused, for one
-// null in it. Outputs are therefore encoded by this package alone and hold none.
+// The CLI discards an answer with a null in it as a whole, and would run a tool that the answer
+// refused. Only this package encodes outputs, and it writes no null.
 type Output struct {
-	// Continue false ends the turn, with StopReason. It does not keep a tool from
+	// Continue ends the turn if it is false, with StopReason. It does not keep a tool from
 	// running.
 	Continue       *bool
 	SuppressOutput bool
 	StopReason     string
-	// Decision is the older way to decide; an event that has a decision of its own
-	// uses that. Reason belongs to it.
+	// Decision is for events whose output has no decision of its own. Reason belongs to it.
 	Decision Decision
 	Reason   string
-	// message.System is shown to the user.
+	// SystemMessage is shown to the user.
 	SystemMessage string
-	// TerminalSequence is written to the CLI's terminal, if it is a notification
-	// or a title.
+	// TerminalSequence is written to the CLI's terminal, if it is a notification or a title.
 	TerminalSequence string
-	// Async lets the CLI go on without an answer, AsyncTimeout bounds what is done in the
-	// background. An output with Async says nothing else.
+	// Async lets the CLI go on without an answer; AsyncTimeout limits the work in the
+	// background. Nothing else may be set in an output with Async.
 	Async        bool
 	AsyncTimeout time.Duration
 }
@@ -41,15 +39,16 @@ type Output struct {
 // their own.
 type Decision string
 
-// The decisions that are known. A newer CLI may send others, so a switch over them needs a default.
+// The decisions that the CLI accepts; it discards an answer with any other. DecisionApprove is a
+// legacy form of [DecisionAllow].
 const (
 	DecisionApprove Decision = "approve"
 	DecisionBlock   Decision = "block"
 )
 
-// OtherOutput is the output for an event that this package has no type for.
-// Specific is the object of its hookSpecificOutput; the event's name is put into
-// it, members that are null are left out.
+// OtherOutput is the output for an event that this package has no type for. Specific is the object
+// of its hookSpecificOutput; the name of the event is added to it, and members that are null are
+// left out.
 type OtherOutput struct {
 	Output
 	Specific message.JSON
@@ -77,9 +76,9 @@ type asyncOutput struct {
 
 var errAsyncDecides = errors.New("claude: the output of a hook is Async and says something else as well")
 
-// Encode writes the output of an event's hook. out points to a struct
-// that embeds Output with the tag "-" and has the members of
-// hookSpecificOutput beside it.
+// Encode returns the output of a hook as the JSON that the CLI reads, with the name of the event
+// where the CLI needs it. It fails for an output with Async that has other fields set, and for
+// values that cannot be encoded.
 func Encode(event Event, out AnyOutput) ([]byte, error) {
 	specific, err := encodeSpecific(event, out)
 	if err != nil {
@@ -186,8 +185,8 @@ type refuser interface {
 	refuse(reason string) AnyOutput
 }
 
-// Refuse returns the output that refuses what an event of out's type is about, nil where
-// such an event cannot be refused.
+// Refuse returns an output of the type of out that refuses what the event is about, with a reason.
+// It is nil for events that a failed hook does not refuse; see [OnFailure].
 func Refuse(out AnyOutput, reason string) AnyOutput {
 	if r, ok := out.(refuser); ok {
 		return r.refuse(reason)

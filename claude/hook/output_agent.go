@@ -1,7 +1,7 @@
 package hook
 
-// StopOutput can keep a turn going: Output.Decision [DecisionBlock] with a
-// Reason for the model, or AdditionalContext.
+// StopOutput is the output of a Stop hook. It can keep the turn going, with Output.Decision
+// [DecisionBlock] and a Reason for the model, or with AdditionalContext.
 type StopOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`

@@ -12,8 +12,7 @@ type UserPromptSubmitOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
 	SessionTitle      string `json:"sessionTitle,omitempty"`
-	// SuppressOriginalPrompt leaves the prompt out of the message that it is
-	// refused.
+	// SuppressOriginalPrompt leaves the text of a refused prompt out of the message about it.
 	SuppressOriginalPrompt bool `json:"suppressOriginalPrompt,omitempty"`
 }
 
@@ -43,10 +42,9 @@ type MessageDisplayOutput struct {
 	DisplayContent *string `json:"displayContent,omitempty"` // nil: the lines as they are
 }
 
-// ElicitationOutput answers a question of an MCP server. Of what a callback
-// answers the CLI takes a refusal alone, as Output.Decision [DecisionBlock],
-// which message.ElicitationDecline is sent with; with any other Action it goes on and
-// asks (hook-elicitation).
+// ElicitationOutput is the output of an Elicitation hook. The only Action that the CLI accepts from
+// a Go hook is [message.ElicitationDecline], which is sent with Output.Decision [DecisionBlock];
+// with any other Action the CLI still asks the user.
 type ElicitationOutput struct {
 	Output  `json:"-"`
 	Action  message.ElicitationAction `json:"action,omitempty"`
@@ -61,8 +59,8 @@ func (o *ElicitationOutput) common() *Output { return declined(&o.Output, o.Acti
 
 func (o *ElicitationOutput) check() error { return checkElicitation(o.Action, o.Content) }
 
-// ElicitationResultOutput changes the answer to a question of an MCP server. The
-// CLI takes the same of it as of an [ElicitationOutput].
+// ElicitationResultOutput is the output of an ElicitationResult hook. It can turn the answer to a
+// question of an MCP server into a refusal, with the limits of [ElicitationOutput].
 type ElicitationResultOutput struct {
 	Output  `json:"-"`
 	Action  message.ElicitationAction `json:"action,omitempty"`

@@ -7,7 +7,7 @@ type SessionStartOutput struct {
 	AdditionalContext  string   `json:"additionalContext,omitempty"`
 	InitialUserMessage string   `json:"initialUserMessage,omitempty"`
 	SessionTitle       string   `json:"sessionTitle,omitempty"`
-	WatchPaths         []string `json:"watchPaths,omitzero"`    // files that FileChanged tells about; nil keeps them
+	WatchPaths         []string `json:"watchPaths,omitzero"`    // files to watch for FileChanged; nil keeps them
 	ReloadSkills       bool     `json:"reloadSkills,omitempty"` // look for skills again
 }
 
@@ -36,8 +36,8 @@ type PostCompactOutput struct {
 	Output `json:"-"`
 }
 
-// PreModelSwitchOutput decides about a change of the model. A session without
-// its own user interface takes [DecisionAsk] for a refusal.
+// PreModelSwitchOutput is the output of a PreModelSwitch hook, which decides about a change of the
+// model. In a session without a user interface of the CLI, [DecisionAsk] is a refusal.
 type PreModelSwitchOutput struct {
 	Output                   `json:"-"`
 	PermissionDecision       PermissionDecision `json:"permissionDecision,omitempty"`

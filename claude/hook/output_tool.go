@@ -7,17 +7,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// PermissionDecision is what a hook decides about a tool call or a change of
-// the model.
+// PermissionDecision is what a hook decides about a tool call or a change of the model. The zero
+// value decides nothing.
 type PermissionDecision string
 
 // The decisions about a tool call that the CLI knows. Without one, the rules and the permission
 // mode decide.
 const (
-	DecisionAllow PermissionDecision = "allow" // it runs without asking
+	DecisionAllow PermissionDecision = "allow" // the call runs without asking
 	DecisionDeny  PermissionDecision = "deny"
 	DecisionAsk   PermissionDecision = "ask"   // permission is asked for
-	DecisionDefer PermissionDecision = "defer" // the run stops; its result has the call
+	DecisionDefer PermissionDecision = "defer" // the turn stops; message.Result.DeferredToolUse is the call
 )
 
 // PreToolUseOutput is the output of a PreToolUse hook. It can decide about the call, change its
@@ -49,8 +49,8 @@ type PostToolUseOutput struct {
 	// ClassifierContext is shown to the classifier of the permission mode auto.
 	// Put nothing into it that comes from a tool or from the model.
 	ClassifierContext string `json:"classifierContext,omitempty"`
-	// UpdatedToolOutput replaces the result, in the shape of the tool's own;
-	// UpdatedMCPToolOutput is its older form for tools of MCP servers.
+	// UpdatedToolOutput replaces the result. The CLI ignores it unless it has the shape of the
+	// result of the tool. UpdatedMCPToolOutput is its older form for tools of MCP servers.
 	UpdatedToolOutput    any `json:"updatedToolOutput,omitempty"`
 	UpdatedMCPToolOutput any `json:"updatedMCPToolOutput,omitempty"`
 }
@@ -69,8 +69,8 @@ type PostToolBatchOutput struct {
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// PermissionRequestOutput answers a request for permission. Decision is that of
-// the event and not the one of Output; nil leaves the answer to others.
+// PermissionRequestOutput is the output of a PermissionRequest hook, which can answer the request.
+// Its Decision belongs to the event and hides the one of [Output]; nil leaves the answer to others.
 type PermissionRequestOutput struct {
 	Output   `json:"-"`
 	Decision *PermissionRequestDecision `json:"decision,omitempty"`
@@ -88,7 +88,7 @@ type PermissionRequestDecision struct {
 	// encode to a JSON object. UpdatedPermissions take effect as well.
 	UpdatedInput       any
 	UpdatedPermissions []message.PermissionUpdate
-	// Message says why the call is denied; Interrupt ends the turn.
+	// Message is the reason why the call is denied; Interrupt also ends the turn.
 	Message   string
 	Interrupt bool
 }

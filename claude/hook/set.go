@@ -8,10 +8,9 @@ import (
 	"slices"
 )
 
-// Hooks are the hooks of a session: for each event a list of matchers, each with
-// its hooks. The CLI calls the hooks of all matchers that match, at the same time.
-// Several hooks, also calls of one hook, may run at once. [On] makes a list of
-// one matcher.
+// Hooks holds the hooks of a session: for each event a list of matchers, each with its hooks. The
+// CLI calls the hooks of all matchers that match at the same time, so several hooks, and several
+// calls of one hook, may run at once. [On] makes a list of one matcher.
 type Hooks struct {
 	PreToolUse          []Matcher[PreToolUseInput, PreToolUseOutput]
 	PostToolUse         []Matcher[PostToolUseInput, PostToolUseOutput]
@@ -47,8 +46,7 @@ type Hooks struct {
 	DirectoryAdded      []Matcher[DirectoryAddedInput, DirectoryAddedOutput]
 	MessageDisplay      []Matcher[MessageDisplayInput, MessageDisplayOutput]
 
-	// Other has the hooks of events that this package has no type for, by the
-	// event's name.
+	// Other has the hooks of events that this package has no type for, by the name of the event.
 	Other map[string][]Matcher[OtherInput, OtherOutput]
 }
 
@@ -126,8 +124,8 @@ var (
 	errHookTimeout = errors.New("a Timeout is negative")
 )
 
-// Event is the name of an event that hooks can be registered for. The set is
-// open; [Hooks.Other] takes the events that have no constant.
+// Event is the name of an event that hooks can be registered for. The set is open: hooks of events
+// without a constant go into [Hooks.Other].
 type Event string
 
 // The events that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -190,10 +188,10 @@ type (
 	// UserPromptExpansionFunc is called when a command becomes a prompt. It can refuse the
 	// prompt or add context to it.
 	UserPromptExpansionFunc = Func[UserPromptExpansionInput, UserPromptExpansionOutput]
-	// SessionStartFunc is called when a session begins, is resumed or was compacted. It can add
-	// context and a first prompt.
+	// SessionStartFunc is called after /clear and when the conversation was compacted, but not when
+	// the CLI starts. It can add context and a first prompt.
 	SessionStartFunc = Func[SessionStartInput, SessionStartOutput]
-	// SessionEndFunc is called when a session ends, with the reason for its end. It can no
+	// SessionEndFunc is called at /clear, but not when the CLI ends, with the reason. It can no
 	// longer change the session.
 	SessionEndFunc = Func[SessionEndInput, SessionEndOutput]
 	// StopFunc is called before a turn ends. It can keep the turn going and give the model the
@@ -235,14 +233,14 @@ type (
 	// TaskCreatedFunc is called when a task is added to the agent's list, with its subject and
 	// its description.
 	TaskCreatedFunc = Func[TaskCreatedInput, TaskCreatedOutput]
-	// TaskCompletedFunc is called when a task of the agent's list is done, with its subject and
-	// its description.
+	// TaskCompletedFunc is called when a task of the agent's list is about to be marked as
+	// completed, with its subject and its description.
 	TaskCompletedFunc = Func[TaskCompletedInput, TaskCompletedOutput]
-	// ElicitationFunc is called when an MCP server asks the user something. It can answer in
+	// ElicitationFunc is called when an MCP server asks the user something. It can decline in
 	// place of the user.
 	ElicitationFunc = Func[ElicitationInput, ElicitationOutput]
-	// ElicitationResultFunc is called before an MCP server gets the user's answer. It can
-	// change the answer.
+	// ElicitationResultFunc is called before an MCP server gets the user's answer. It can turn
+	// the answer into a refusal.
 	ElicitationResultFunc = Func[ElicitationResultInput, ElicitationResultOutput]
 	// ConfigChangeFunc is called when a file of the configuration, or a skill, has changed on
 	// disk during the session.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Table has the hooks of a session in the order in which they are numbered.
-// It is made once, when the session starts, and not written afterwards.
+// Table holds the hooks of a session by the ids under which the CLI calls them. It does not change
+// after [NewTable], so it may be used by several goroutines.
 type Table struct {
 	byID   map[string]hookEntry
-	Events map[Event][]Registration // as initialize has them, nil if there are none
-	Blocks bool                     // a hook counts on the CLI to block when it fails
+	Events map[Event][]Registration // as the initialize request has them, nil if there are none
+	Blocks bool                     // a hook has OnFailure Block
 }
 
 // hookEntry is one hook of a table.
@@ -20,7 +20,8 @@ type hookEntry struct {
 	i       int // of the hook in its matcher
 }
 
-// NewTable numbers the hooks of a session and puts them into the form that initialize has.
+// NewTable gives the hooks of a session their ids, in the order of the fields of [Hooks], and puts
+// them into the form that the initialize request has.
 func NewTable(hooks *Hooks) Table {
 	var t Table
 	for event, m := range hooks.all {
@@ -43,8 +44,8 @@ func NewTable(hooks *Hooks) Table {
 // to name it.
 func (t *Table) Any() bool { return t.Events != nil }
 
-// Call calls the hook with an id and returns the answer for the CLI. Found is false where no hook
-// has the id.
+// Call calls the hook with an id and returns the answer for the CLI. It sets the event of c. If no
+// hook has the id, found is false.
 func (t *Table) Call(ctx context.Context, id string, c Invocation) (answer []byte, found bool, err error) {
 	h, found := t.byID[id]
 	if !found {

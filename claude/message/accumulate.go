@@ -10,9 +10,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Accumulator puts the events of streamed answers together again: the main
-// conversation's and those of subagents, which interleave, each by itself. The
-// zero value is ready. It is for one goroutine.
+// Accumulator joins the events of streamed answers into whole messages. Answers that interleave
+// are kept apart by their parent tool use; of each it keeps the newest answer. The zero value is
+// ready to use. An Accumulator must not be used by several goroutines at once.
 type Accumulator struct {
 	answers map[string]*partialAnswer // by parent tool use
 }
@@ -32,9 +32,9 @@ type partialBlock struct {
 	ended     bool
 }
 
-// Add takes a message into account and reports whether it was an event. A
-// message_start begins the answer of its parent anew, so a retry takes the place
-// of what broke.
+// Add adds a message and reports whether it was a *[StreamEvent]; other messages change nothing.
+// A message_start begins the answer of its parent again, so a retry replaces an answer that
+// broke off. Events of an answer whose start was not added are ignored.
 func (a *Accumulator) Add(m Message) bool {
 	ev, ok := m.(*StreamEvent)
 	if !ok {
@@ -99,9 +99,9 @@ func (b *partialBlock) add(d Delta) {
 	}
 }
 
-// Message is the answer of a parent as it stands, "" being the main
-// conversation; nil if none has begun. Its content has the blocks in order,
-// unfinished ones with what is there so far.
+// Message returns the newest answer of a parent tool use, or of the main conversation if the id
+// is empty, as far as it has arrived. It is nil if no answer has begun. Its content has the
+// blocks in order, unfinished ones with what has arrived of them.
 func (a *Accumulator) Message(parentToolUseID string) *APIMessage {
 	p := a.answers[parentToolUseID]
 	if p == nil {
@@ -115,9 +115,9 @@ func (a *Accumulator) Message(parentToolUseID string) *APIMessage {
 	return &m
 }
 
-// Block is one block of a parent's answer as it stands, by its index in the
-// stream; done says whether it is finished. It is nil if it has not begun. The
-// Input of an unfinished tool use is absent: see [Accumulator.PartialInput].
+// Block returns the block with an index in the newest answer of a parent tool use, as far as it
+// has arrived, and whether it is finished. It is nil if the block has not begun. An unfinished
+// tool use has no Input: see [Accumulator.PartialInput].
 func (a *Accumulator) Block(parentToolUseID string, index int64) (block ContentBlock, done bool) {
 	if p := a.answers[parentToolUseID]; p != nil && p.blocks[index] != nil {
 		b := p.blocks[index]
@@ -126,8 +126,8 @@ func (a *Accumulator) Block(parentToolUseID string, index int64) (block ContentB
 	return nil, false
 }
 
-// PartialInput returns the text of a tool's input as far as it has arrived. It is not valid
-// JSON before the block ends.
+// PartialInput returns the text of a tool's input as far as it has arrived. It need not be valid
+// JSON before the block ends, and is empty for a block that has not begun.
 func (a *Accumulator) PartialInput(parentToolUseID string, index int64) string {
 	if p := a.answers[parentToolUseID]; p != nil && p.blocks[index] != nil {
 		return p.blocks[index].text.String()
@@ -135,8 +135,8 @@ func (a *Accumulator) PartialInput(parentToolUseID string, index int64) string {
 	return ""
 }
 
-// Done reports whether the answer with this parent has ended. The parent is "" for the main
-// conversation.
+// Done reports whether the newest answer of a parent tool use has ended. The id is empty for the
+// main conversation.
 func (a *Accumulator) Done(parentToolUseID string) bool {
 	p := a.answers[parentToolUseID]
 	return p != nil && p.ended

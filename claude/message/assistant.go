@@ -1,13 +1,12 @@
 package message
 
-// Assistant is a piece of the model's answer: the CLI writes one line
-// for each finished content block, and all lines of one answer share
-// Message.ID. Message.Usage is what was known when the answer began; the whole
-// is in the [Result].
+// Assistant is a part of the model's answer. The CLI writes one line for each finished content
+// block, and all lines of one answer have the same Message.ID. Message.Usage is what was known
+// when the answer began; the final numbers are in the [Result].
 type Assistant struct {
 	Header
 	Message         APIMessage     `json:"message"`
-	ParentToolUseID string         `json:"parent_tool_use_id,omitempty"` // set: from a subagent, the one of this tool use
+	ParentToolUseID string         `json:"parent_tool_use_id,omitempty"` // set for a subagent: the tool use that started it
 	Error           AssistantError `json:"error,omitempty"`              // set: the answer is the text of an API error
 
 	RequestID         string          `json:"request_id,omitempty"`
@@ -56,8 +55,8 @@ type APIMessage struct {
 	InputTransformations JSON           `json:"input_transformations,omitempty"`
 }
 
-// AssistantError is the reason why an answer is an error text and not one of the model. The set
-// is open.
+// AssistantError is the reason why an answer is the text of an error and was not written by the
+// model. The set is open: a newer CLI may send values that have no constant here.
 type AssistantError string
 
 // The errors that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -125,8 +124,8 @@ type ContextCategory struct {
 	Color  string `json:"color,omitempty"`
 }
 
-// ContextPart is one tool, file, agent or skill in the context window; which
-// members are set follows from the list that it stands in.
+// ContextPart is one tool, file, agent or skill in the context window, with its size in tokens.
+// The list of [ContextSummary] that it is in decides which other members are set.
 type ContextPart struct {
 	Name       string `json:"name,omitempty"`
 	ServerName string `json:"server_name,omitempty"`

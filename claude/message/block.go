@@ -38,8 +38,8 @@ type Text struct {
 	Citations []Citation `json:"citations,omitempty"`
 }
 
-// Citation says where a piece of a text comes from. Type tells which of the
-// members are set.
+// Citation names the source of a part of a text, such as a page of a document or a search
+// result. Type decides which of the other members are set.
 type Citation struct {
 	Type            string `json:"type"` // char_location, page_location, content_block_location, web_search_result_location, search_result_location
 	CitedText       string `json:"cited_text,omitempty"`
@@ -108,8 +108,8 @@ type ServerToolUse struct {
 	Caller JSON   `json:"caller,omitempty"`
 }
 
-// ServerToolResult is the result of a tool that runs on the API's side.
-// Type tells which: web_search_tool_result, web_fetch_tool_result,
+// ServerToolResult is the result of a tool that the API runs itself, for a [ServerToolUse].
+// Type names the tool: web_search_tool_result, web_fetch_tool_result,
 // code_execution_tool_result, bash_code_execution_tool_result,
 // text_editor_code_execution_tool_result, tool_search_tool_result,
 // advisor_tool_result.

@@ -6,9 +6,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Content is a content that the wire gives either as a string or as blocks. It
-// can be large, what a tool read for example, and is decoded when asked for. The zero value
-// means that there is no content.
+// Content is the content of a message or of a tool result, which is a string or a list of blocks
+// on the wire. It can be large, such as a file that a tool read, so its methods decode it at each
+// call. The zero value means that there is no content.
 type Content struct {
 	raw    JSON
 	text   string         // of a content that was built
@@ -16,7 +16,7 @@ type Content struct {
 }
 
 // TextContent returns a content that is a single string, as the wire has it for most prompts
-// and results.
+// and results. An empty string gives the zero Content.
 func TextContent(s string) Content { return Content{text: s} }
 
 // BlockContent returns a content that consists of these blocks. Without blocks it is an empty
@@ -36,8 +36,8 @@ func (c Content) IsText() bool {
 	return c.raw[0] == '"'
 }
 
-// Blocks are the blocks of the content, nil for a string. They are decoded at
-// each call.
+// Blocks returns the blocks of the content, or nil for a string. It decodes them at each call,
+// so a caller that needs them twice should keep the result.
 func (c Content) Blocks() []ContentBlock {
 	if c.raw == "" {
 		return c.blocks
@@ -47,8 +47,8 @@ func (c Content) Blocks() []ContentBlock {
 	return blocks
 }
 
-// String is the text of the content: the string itself, or the text blocks one
-// after another.
+// String returns the text of the content: the string itself, or the texts of all text blocks
+// joined without a separator.
 func (c Content) String() string {
 	if c.IsText() {
 		if c.raw == "" {
@@ -76,7 +76,8 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	return jsonwire.Marshal(c.text)
 }
 
-// UnmarshalJSON keeps a copy of the text, which must be a string or an array of blocks.
+// UnmarshalJSON keeps a copy of the text, which must be a string, an array of blocks or null.
+// Null gives the zero value.
 func (c *Content) UnmarshalJSON(text []byte) error {
 	if k := jsonwire.NewDecoder(string(text)).Kind(); k != '"' && k != '[' && k != 'n' {
 		return errNoContent

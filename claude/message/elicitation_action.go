@@ -1,14 +1,14 @@
 package message
 
-// ElicitationAction is the answer to a question of an MCP server. The set is
-// open.
+// ElicitationAction is how a user answered a question of an MCP server. The set is open: a newer
+// CLI may send values that have no constant here.
 type ElicitationAction string
 
 // The answers that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
 	ElicitationAccept  ElicitationAction = "accept"
-	ElicitationDecline ElicitationAction = "decline" // the user said no
-	ElicitationCancel  ElicitationAction = "cancel"  // the user said nothing
+	ElicitationDecline ElicitationAction = "decline" // the user refused to answer
+	ElicitationCancel  ElicitationAction = "cancel"  // the user dismissed the question
 )
 
 // ElicitationMode is the way in which an MCP server asks the user. The set is open: a newer CLI

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Encode returns the line of a message: byte for byte the one that it was
-// decoded from, or its fields for a message that was built. [json.Marshal]
-// gives the same value, but with <, > and & escaped as it always does.
+// Encode returns a message as a line of JSON without a line break: byte for byte the line that
+// it was decoded from, or its type and fields if the program built it. [json.Marshal] gives the
+// same value, but with <, > and & escaped.
 func Encode(m Message) ([]byte, error) {
 	if raw := m.Raw(); raw != nil {
 		return raw, nil

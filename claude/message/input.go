@@ -11,23 +11,23 @@ import (
 // zero value has no content.
 type UserInput struct {
 	Content []InputBlock
-	// UUID names the prompt; the CLI names it in what belongs to it. A [claude.Client]
-	// sets one where there is none.
+	// UUID identifies the prompt. The CLI repeats it in the messages that belong to the prompt.
+	// A claude.Client sets one if it is empty.
 	UUID            string
 	SessionID       string
 	ParentToolUseID string
-	// Priority says when the prompt is taken when the CLI is busy.
+	// Priority decides when the CLI takes the prompt if it is busy.
 	Priority Priority
 	// NoQuery adds the prompt to the conversation without asking the model.
 	NoQuery bool
-	// Verbatim sends the prompt as it is: no @file, no slash command.
+	// Verbatim sends the prompt as it is: the CLI expands no @file and runs no slash command.
 	Verbatim bool
-	// Raw, when set, is the whole line, and all else but UUID is not looked at. A
-	// line of another type than user is written as it is; its turn has no result.
+	// Raw, if it is set, is the whole line; of the other fields only UUID is used, for a line
+	// without a uuid. A line of another type than user is sent too, but its turn has no result.
 	Raw json.RawMessage
 
-	// EmptySessionID sends session_id also where SessionID is empty, as the official
-	// SDKs do for a prompt of one string.
+	// EmptySessionID sends session_id even if SessionID is empty, as the official SDKs do for
+	// a prompt that is a string.
 	EmptySessionID bool
 }
 
@@ -48,7 +48,8 @@ type inputMessage struct {
 	Content []InputBlock `json:"content"`
 }
 
-// Line returns the prompt as the CLI reads it: one JSON object without a line break.
+// Line returns the prompt as the CLI reads it: one JSON object without a line break. It fails if
+// Raw is not a JSON object or a block cannot be encoded.
 func (in UserInput) Line() ([]byte, error) {
 	if in.Raw != nil {
 		return in.rawLine()

@@ -7,9 +7,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// JSON is the text of one JSON value that is decoded on demand: a tool's input, a tool's
-// result, a member whose shape is anybody's. It is part of its message's line and holds it in
-// memory; [strings.Clone] frees it.
+// JSON is the text of one JSON value that is decoded on demand: the input of a tool, its result,
+// or any member whose shape is not fixed. It is a substring of its message's line and keeps that
+// line in memory; a copy that [strings.Clone] made does not.
 //
 // The zero value means that the member was absent; null is the text "null".
 type JSON string
@@ -19,8 +19,8 @@ var _ = jsonwire.RegisterText[JSON]()
 // errAbsent is what decoding a member that was not there gives.
 var errAbsent = errors.New("claude: no value to decode")
 
-// Decode decodes the value into what dst points to, as [json.Unmarshal] does.
-// A value that was absent is an error.
+// Decode decodes the value into what dst points to, by the rules of [json.Unmarshal]. It returns
+// an error for a value that was absent.
 func (j JSON) Decode(dst any) error {
 	if j == "" {
 		return errAbsent
@@ -28,8 +28,8 @@ func (j JSON) Decode(dst any) error {
 	return json.Unmarshal([]byte(j), dst)
 }
 
-// Value decodes the value into the usual Go types: map[string]any, []any,
-// string, float64, bool, nil. It is nil for a value that was absent.
+// Value decodes the value into the types that [json.Unmarshal] uses for an any: map[string]any,
+// []any, string, float64, bool and nil. It is nil for a value that was absent or is not JSON.
 func (j JSON) Value() any {
 	var v any
 	if j == "" || json.Unmarshal([]byte(j), &v) != nil {

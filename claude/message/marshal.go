@@ -70,8 +70,8 @@ var partKinds = func() map[reflect.Type]string {
 
 var errNoBlock = errors.New("claude: an UnknownBlock without its JSON")
 
-// MarshalJSON writes the block byte for byte as it was read, or the text in JSON if the block
-// was built.
+// MarshalJSON writes the block byte for byte as it was read, or the member JSON if the block was
+// built by the program. It fails if there is neither.
 func (b *UnknownBlock) MarshalJSON() ([]byte, error) {
 	if b.text == "" && b.JSON == "" {
 		return nil, errNoBlock

@@ -10,13 +10,13 @@ import (
 
 var errNoObject = errors.New("not a JSON object")
 
-// Message is one line that the CLI wrote, decoded. The set of types is closed;
-// what this package does not know arrives as *[Unknown], *[System]
-// or *[BadLine], so a type switch needs a default and nothing else.
+// Message is one decoded line of the CLI's output. The set of types is closed: a line of a type
+// that this package does not know is an *[Unknown], a system message of an unknown subtype a
+// *[System], and a line that is not a JSON object a *[BadLine].
 //
-// A decoded message is read-only and may be read by several goroutines. Its
-// strings are parts of its line: a program that keeps one of them for longer than the message
-// should clone it, with [strings.Clone].
+// A decoded message is read-only and may be read by several goroutines. Its strings are
+// substrings of its line: a program that keeps one of them for longer than the message should
+// copy it with [strings.Clone].
 type Message interface {
 	// Head returns what every message has in common.
 	Head() *Header
@@ -27,8 +27,8 @@ type Message interface {
 	message()
 }
 
-// Header is what messages have in common. Both members are empty on the few
-// types that carry neither (keep_alive, control lines).
+// Header is what all messages have in common. Both members are empty on the types that have
+// neither on the wire: keep_alive, transcript_mirror and the control messages.
 type Header struct {
 	UUID      string `json:"uuid,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
@@ -51,8 +51,8 @@ func (h *Header) Raw() json.RawMessage {
 
 func (h *Header) message() {}
 
-// Unknown is a line of a type that this package does not know: a newer
-// CLI's. All of it is in Raw.
+// Unknown is a line of a type that this package does not know, mostly from a newer CLI. Raw
+// returns all of it, and Decode decodes it into a type of the program.
 type Unknown struct {
 	Header
 	Type string `json:"type"`
@@ -62,15 +62,15 @@ type Unknown struct {
 // [json.Unmarshal].
 func (m *Unknown) Decode(dst any) error { return JSON(m.line).Decode(dst) }
 
-// Error is a line {"type":"error"}. No CLI of today writes it; it is the
-// marker that other SDKs put into their own streams.
+// Error is a line {"type":"error"}. The CLI does not write it; other SDKs put it into their own
+// streams to mark an error.
 type Error struct {
 	Header
 	Error JSON `json:"error,omitempty"` // mostly a string
 }
 
 // BadLine is a line that is not a JSON object, or one longer than claude.Options.MaxLine. The
-// stream continues after it.
+// stream continues after it unless claude.Options.StrictLines is set.
 type BadLine struct {
 	Header // Raw returns at most the first 4 KiB
 	Size   int
@@ -87,9 +87,8 @@ func NewBadLine(text string, size int, err error) *BadLine {
 	return &BadLine{Header: Header{line: kept}, Size: size, Err: err}
 }
 
-// Decode decodes one line of the CLI's output. The error is a
-// *[DecodeError]: the line is not a JSON object. Unknown types, subtypes, members and values
-// are not errors.
+// Decode decodes one line of the CLI's output. It returns a *[DecodeError] if the line is not a
+// JSON object. Unknown types, subtypes, members and values are not errors.
 func Decode(line []byte) (Message, error) {
 	m := DecodeLine(string(line))
 	if bad, ok := m.(*BadLine); ok {
@@ -98,8 +97,8 @@ func Decode(line []byte) (Message, error) {
 	return m, nil
 }
 
-// DecodeLine decodes one line of the CLI's output. A line that is not a JSON object
-// becomes a *[BadLine].
+// DecodeLine decodes one line of the CLI's output like [Decode], but returns a *[BadLine] for a
+// line that is not a JSON object. The message keeps the line in memory.
 func DecodeLine(line string) Message {
 	if m := decodeTextDelta(line); m != nil {
 		return m
@@ -138,8 +137,8 @@ func newMessage(d *jsonwire.Decoder, typ string) Message {
 	return m
 }
 
-// Kind names a message as the wire does: "assistant", "system/init",
-// "result"; "bad line" for a *[BadLine].
+// Kind returns the type of a message as the wire names it, such as "assistant" or "result", with
+// the subtype for system messages, such as "system/init". It is "bad line" for a *[BadLine].
 func Kind(m Message) string {
 	switch m := m.(type) {
 	case *Unknown:
@@ -152,9 +151,9 @@ func Kind(m Message) string {
 	return kindOf(m)
 }
 
-// Clone returns a copy of m that has let go of its line, so that its fields can
-// be changed and are what is encoded. Blocks and events inside are shared; to
-// change one, put a new one in its place.
+// Clone returns a shallow copy of m without its line, so that its fields can be changed and
+// [Encode] encodes the fields. Blocks and events inside are shared with m; to change one, put a
+// new one in its place.
 func Clone[T any, M interface {
 	*T
 	Message

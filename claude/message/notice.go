@@ -54,7 +54,7 @@ type RateLimitInfo struct {
 	Status                          string  `json:"status"`                  // allowed, allowed_warning, rejected
 	ResetsAt                        float64 `json:"resetsAt,omitempty"`      // seconds since 1970
 	RateLimitType                   string  `json:"rateLimitType,omitempty"` // five_hour, seven_day, seven_day_opus, overage, …
-	Utilization                     float64 `json:"utilization,omitempty"`
+	Utilization                     float64 `json:"utilization,omitempty"`   // a fraction of the limit
 	OverageStatus                   string  `json:"overageStatus,omitempty"`
 	OverageResetsAt                 float64 `json:"overageResetsAt,omitempty"`
 	OverageDisabledReason           string  `json:"overageDisabledReason,omitempty"`
@@ -75,8 +75,8 @@ type PromptSuggestion struct {
 	Suggestion string `json:"suggestion"`
 }
 
-// ConversationReset says that the conversation begins anew, after /clear
-// for example: totals start from zero and the session's id is another one.
+// ConversationReset reports that the conversation starts over, for example after /clear. Totals
+// start from zero, and the messages that follow have another session id.
 type ConversationReset struct {
 	Header
 	NewConversationID string `json:"new_conversation_id"`
@@ -126,31 +126,31 @@ type CommandLifecycle struct {
 // fields; Raw returns the line.
 type AutocompactState struct{ Header }
 
-// KeepAlive carries no information except, during the start, a mark of progress. It shows that
-// the CLI is alive.
+// KeepAlive shows that the CLI is alive. It carries no information except, during the start, a
+// mark of progress. Package claude consumes it and does not deliver it.
 type KeepAlive struct {
 	Header
 	StartupMark string `json:"startup_mark,omitempty"`
 }
 
-// TranscriptMirror has what the CLI has just written to a transcript. It
-// is consumed by this package and not delivered.
+// TranscriptMirror has the entries that the CLI has just written to a transcript, for a session
+// store. Package claude consumes it and does not deliver it.
 type TranscriptMirror struct {
 	Header
 	FilePath string `json:"filePath"`
 	Entries  []JSON `json:"entries"`
 }
 
-// ControlRequest is a request of the control protocol. It is consumed by
-// this package and not delivered.
+// ControlRequest is a request of the control protocol, from the CLI or to it. Package claude
+// consumes it and does not deliver it.
 type ControlRequest struct {
 	Header
 	RequestID string `json:"request_id"`
 	Request   JSON   `json:"request"`
 }
 
-// ControlResponse is an answer of the control protocol. It is consumed
-// by this package and not delivered.
+// ControlResponse is the answer to a [ControlRequest] with the same request id. Package claude
+// consumes it and does not deliver it.
 type ControlResponse struct {
 	Header
 	Response ControlResponseBody `json:"response"`
@@ -161,7 +161,7 @@ type ControlResponse struct {
 type ControlResponseBody struct {
 	Subtype   string `json:"subtype"` // success, error
 	RequestID string `json:"request_id"`
-	Response  JSON   `json:"response,omitempty"` // absent where there is nothing to say
+	Response  JSON   `json:"response,omitempty"` // absent for requests that return no value
 	Error     string `json:"error,omitempty"`
 	ErrorCode string `json:"error_code,omitempty"`
 
@@ -170,8 +170,8 @@ type ControlResponseBody struct {
 	PendingElicitationRequests []JSON `json:"pending_elicitation_requests,omitempty"`
 }
 
-// ControlCancelRequest takes back a control request. It is consumed by
-// this package and not delivered.
+// ControlCancelRequest withdraws a [ControlRequest] of its sender that was not answered yet.
+// Package claude consumes it and does not deliver it.
 type ControlCancelRequest struct {
 	Header
 	RequestID string `json:"request_id"`

@@ -7,19 +7,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// MCPProvenance is an MCP server and where its definition comes from. Trust the
-// source, not the name.
+// MCPProvenance names an MCP server and the place that defines it. Base trust on Source, because
+// a server can have any name.
 type MCPProvenance struct {
 	Name   string `json:"name"`
-	Source string `json:"source"` // sdk for one of this process; user, project, plugin …
+	Source string `json:"source"` // sdk for a server in this process; user, project, plugin, …
 }
 
-// PermissionUpdate changes the permission rules. Type says which of the other
-// fields count: Rules and Behavior for rules, Mode for [UpdateSetMode],
-// Directories for directories. Destination is always needed.
+// PermissionUpdate changes the permission rules. Type decides which of the other fields are
+// used: Rules and Behavior for rules, Mode for [UpdateSetMode], Directories for directories.
+// Destination is always needed.
 //
-// One that came from the CLI goes back as it came, members that are unknown
-// here included; fields that were changed since are changed.
+// An update that came from the CLI is sent back as it came, including members that have no field
+// here; fields that the program has changed have their new values.
 type PermissionUpdate struct {
 	Type        PermissionUpdateType
 	Rules       []PermissionRule
@@ -88,7 +88,7 @@ func (r PermissionRule) String() string {
 	return r.ToolName + "(" + r.RuleContent + ")"
 }
 
-// Raw is the text that the update was decoded from, "" for one that was built.
+// Raw returns the text that the update was decoded from, or "" for one that the program built.
 func (u PermissionUpdate) Raw() JSON { return u.raw }
 
 // updateFields are the members of an update.
@@ -127,8 +127,8 @@ func (u *PermissionUpdate) unchanged() bool {
 	return jsonwire.Unmarshal(string(u.raw), &was) == nil && reflect.DeepEqual(*u, was)
 }
 
-// MarshalJSON fails for an update that the CLI would not take: it would throw
-// away the whole answer with it.
+// MarshalJSON writes the members that belong to the type of the update. It fails for an update
+// that the CLI would not accept, because the CLI would then discard the whole answer.
 func (u PermissionUpdate) MarshalJSON() ([]byte, error) {
 	f := u.fields()
 	if u.unchanged() {

@@ -2,17 +2,18 @@ package message
 
 import "strings"
 
-// ResultError is returned for a turn that failed. Result holds what is known about it, such as
-// the subtype.
+// ResultError is returned for a turn that failed, that is, whose [Result] has IsError set. Result
+// holds what is known about the turn, such as the subtype and the error texts.
 type ResultError struct{ Result *Result }
 
-// Result ends a turn. Whether it failed is IsError and only IsError: a
-// turn that died on an API error has the subtype success, the error's text in
-// Result and its status in APIErrorStatus.
+// Result is the last message of a turn. Only IsError says whether the turn failed: a turn that
+// an API error ended has the subtype success, the text of the error in Result and its HTTP status
+// in APIErrorStatus.
 //
-// Usage is this turn's main loop alone. ModelUsage, TotalCostUSD and
-// DurationAPIMS are totals of the process so far, subagents included: read the
-// last one, never add them up.
+// Usage counts the main loop of this turn alone. ModelUsage, TotalCostUSD and DurationAPIMS are
+// totals of the process so far, including subagents, so take them from the last result and do
+// not add them up. They restart with a [ConversationReset]; a resumed session starts from the
+// totals that it saved.
 type Result struct {
 	Header
 	Subtype          ResultSubtype         `json:"subtype"`
@@ -34,8 +35,8 @@ type Result struct {
 	DeferredToolUse           *DeferredToolUse      `json:"deferred_tool_use,omitempty"`
 	UserMessageUUID           string                `json:"user_message_uuid,omitempty"`
 	UserMessageUUIDs          []string              `json:"user_message_uuids,omitempty"`
-	QueuedTurnCount           int64                 `json:"queued_turn_count,omitempty"` // more results follow without further input
-	ResultIndex               *int64                `json:"result_index,omitempty"`      // counts from 0; a gap is a lost result
+	QueuedTurnCount           int64                 `json:"queued_turn_count,omitempty"` // above 0: more results follow without further input
+	ResultIndex               *int64                `json:"result_index,omitempty"`      // counts from 0; a gap means that a result was lost
 	Origin                    *Origin               `json:"origin,omitempty"`
 	APIErrorStatus            int64                 `json:"api_error_status,omitempty"`
 	APIErrorType              string                `json:"api_error_type,omitempty"`
@@ -52,8 +53,8 @@ type Result struct {
 	ResultTimings
 }
 
-// ResultTimings are what the CLI measured of a turn: moments in milliseconds, 0
-// where it did not, and the tokens of the first request.
+// ResultTimings holds what the CLI measured during a turn: times in milliseconds, which are 0 if
+// they were not measured, and the tokens of the first request.
 type ResultTimings struct {
 	TTFTMS                      int64  `json:"ttft_ms,omitempty"`
 	TTFTStreamMS                int64  `json:"ttft_stream_ms,omitempty"`
@@ -91,12 +92,13 @@ const (
 	ResultMaxStructuredOutputRetry ResultSubtype = "error_max_structured_output_retries"
 )
 
-// TerminalReason says why the loop of a turn stopped: completed, max_turns,
-// aborted_streaming, aborted_tools, api_error, budget_exhausted and others. The
-// set is open.
+// TerminalReason is the reason why a turn stopped, such as completed, max_turns or api_error. It
+// is more detailed than [ResultSubtype]. The set is open: the CLI sends values that have no
+// constant here.
 type TerminalReason string
 
-// The terminal reasons that programs ask for most.
+// The terminal reasons that programs ask for most. The two aborted ones mean an interrupt, while
+// the model was answering or while tools were running.
 const (
 	TerminalCompleted        TerminalReason = "completed"
 	TerminalAbortedStreaming TerminalReason = "aborted_streaming"
@@ -173,7 +175,8 @@ type SubagentsKilled struct {
 	User   int64 `json:"user"`
 }
 
-// Text is what a person should read: the answer, or the errors joined by "; ".
+// Text returns what a person should read: the answer, or the texts of the errors joined by "; "
+// if the subtype is an error.
 func (m *Result) Text() string {
 	if m.Subtype != ResultSuccess && len(m.Errors) > 0 {
 		return strings.Join(m.Errors, "; ")

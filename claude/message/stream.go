@@ -2,9 +2,9 @@ package message
 
 import "encoding/json"
 
-// StreamEvent carries one event of the API's stream, with
-// [Options.IncludePartialMessages]. [Accumulator] puts events together again.
-// Subagents have none.
+// StreamEvent carries one event of the API's stream. The CLI sends them only with
+// claude.Options.IncludePartialMessages, and not for subagents. [Accumulator] joins the events
+// into messages.
 type StreamEvent struct {
 	Header
 	Event            Event            `json:"event"`
@@ -171,8 +171,8 @@ type SignatureDelta struct {
 	Signature string `json:"signature"`
 }
 
-// InputJSONDelta adds to the text of a tool's input, which is JSON only when
-// it is whole.
+// InputJSONDelta is a piece of text that is added to the input of a tool. The text is valid JSON
+// only when the block has ended.
 type InputJSONDelta struct {
 	deltaText
 	PartialJSON string `json:"partial_json"`

@@ -1,8 +1,8 @@
 package message
 
-// System is a message about the session rather than of it. Each subtype
-// that this package knows has its own type, which has this one inside; a
-// subtype that it does not know arrives as a *System itself.
+// System is a message about the session that is not part of the conversation. Each subtype that
+// this package knows has its own type, which embeds System; a message of an unknown subtype is a
+// *System itself.
 type System struct {
 	Header
 	Subtype string `json:"subtype"`
@@ -15,12 +15,12 @@ func (m *System) Data() map[string]any {
 	return data
 }
 
-// AsSystem returns the part that all system messages have in common, so that one
-// case of a type switch, interface{ AsSystem() *System }, takes them all.
+// AsSystem returns the part that all system messages have in common. One case of a type switch,
+// interface{ AsSystem() *System }, matches all of them.
 func (m *System) AsSystem() *System { return m }
 
-// Init opens a turn, every turn and not only the first, and says what
-// the session has.
+// Init is the first message of every turn, not only of the first one. It lists what the session
+// has: its model, permission mode, tools, MCP servers, commands and plugins.
 type Init struct {
 	System
 	CWD                     string            `json:"cwd"`
@@ -82,22 +82,22 @@ type PluginError struct {
 	ManagedLock JSON   `json:"managed_lock,omitempty"`
 }
 
-// PermissionMode says what happens to a tool that no rule decides. The set is
-// open.
+// PermissionMode decides what happens to a tool call that no permission rule decides. The set is
+// open: a newer CLI may send values that have no constant here.
 type PermissionMode string
 
 // The modes that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
-	ModeDefault           PermissionMode = "default"           // ask
-	ModeAcceptEdits       PermissionMode = "acceptEdits"       // edits run, the rest asks
+	ModeDefault           PermissionMode = "default"           // permission is asked for
+	ModeAcceptEdits       PermissionMode = "acceptEdits"       // edits of files run, the rest asks
 	ModeBypassPermissions PermissionMode = "bypassPermissions" // everything runs
-	ModePlan              PermissionMode = "plan"              // nothing is changed
-	ModeDontAsk           PermissionMode = "dontAsk"           // what would ask is denied
+	ModePlan              PermissionMode = "plan"              // the agent plans and changes nothing
+	ModeDontAsk           PermissionMode = "dontAsk"           // a call that would ask is denied
 	ModeAuto              PermissionMode = "auto"              // a classifier decides
 )
 
-// Status says what the CLI is doing: "requesting" before each API call,
-// "compacting"; "" when only PermissionMode has changed.
+// Status reports what the CLI is doing: "requesting" before each API call, "compacting" while it
+// compacts the conversation, or "" when only PermissionMode has changed.
 type Status struct {
 	System
 	Status             string         `json:"status,omitempty"`
@@ -151,7 +151,7 @@ type APIRetry struct {
 	Attempt      int64          `json:"attempt"`
 	MaxRetries   int64          `json:"max_retries"`
 	RetryDelayMS float64        `json:"retry_delay_ms"`
-	ErrorStatus  int64          `json:"error_status,omitempty"` // 0: no answer at all
+	ErrorStatus  int64          `json:"error_status,omitempty"` // the HTTP status; 0: no answer at all
 	Error        AssistantError `json:"error"`
 	NoResponse   *NoResponse    `json:"no_response,omitempty"`
 }
@@ -175,8 +175,8 @@ type ControlRequestProgress struct {
 	ErrorStatus  int64   `json:"error_status,omitempty"`
 }
 
-// ModelRefusalFallback says that a model refused and another answers.
-// The messages it retracts are to be removed from any transcript.
+// ModelRefusalFallback reports that a model refused to answer and that another one answers in its
+// place. A program must remove the messages of RetractedMessageUUIDs from what it shows or keeps.
 type ModelRefusalFallback struct {
 	System
 	Trigger                string   `json:"trigger"`
@@ -221,8 +221,9 @@ type LocalCommandOutput struct {
 	Content string `json:"content"`
 }
 
-// HookStarted says that a command hook has begun. Hooks of this package
-// have no such messages.
+// HookStarted reports that a command hook of the settings has begun. The CLI sends it with
+// claude.Options.IncludeHookEvents, and always for SessionStart and Setup. Hooks that are Go
+// functions have no such messages.
 type HookStarted struct {
 	System
 	HookID    string `json:"hook_id"`
@@ -230,7 +231,8 @@ type HookStarted struct {
 	HookEvent string `json:"hook_event"`
 }
 
-// HookProgress is what a command hook has written so far.
+// HookProgress holds what a command hook has written to its standard output and standard error
+// while it is still running.
 type HookProgress struct {
 	System
 	HookID    string `json:"hook_id"`

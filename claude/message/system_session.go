@@ -21,8 +21,9 @@ const (
 	StateRequiresAction SessionState = "requires_action" // a permission or a question is open
 )
 
-// SessionStateChanged says what the session does now. With SDKHostOnly
-// set it is meant for this package and not delivered.
+// SessionStateChanged reports that the session began to work, to wait for a person, or to be
+// idle. Package claude consumes those with SDKHostOnly, which it asked for itself, and does not
+// deliver them.
 type SessionStateChanged struct {
 	System
 	State       SessionState `json:"state"`
@@ -99,8 +100,8 @@ type PluginInstall struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// PermissionDenied says that a tool was not allowed. It is a note; the
-// record is [Result.PermissionDenials].
+// PermissionDenied reports that a tool call was denied without asking. It is advisory: the
+// complete list of a turn is [Result.PermissionDenials].
 type PermissionDenied struct {
 	System
 	ToolName           string `json:"tool_name"`

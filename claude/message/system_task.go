@@ -1,7 +1,8 @@
 package message
 
-// TaskStatus is the state of a task. The set is open. A task that was killed is
-// "killed" in a [TaskPatch] and "stopped" in a [TaskNotification].
+// TaskStatus is the state of a task. A task that was killed is "killed" in a [TaskPatch] but
+// "stopped" in a [TaskNotification]. The set is open: a newer CLI may send values that have no
+// constant here.
 type TaskStatus string
 
 // The states that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -25,8 +26,8 @@ func (s TaskStatus) Ended() bool {
 	return false
 }
 
-// TaskStarted says that a task has begun: a subagent, a command in the
-// background, a workflow.
+// TaskStarted reports that a task has begun: a subagent, a command in the background, or a
+// workflow. Its later messages have the same TaskID.
 type TaskStarted struct {
 	System
 	TaskID         string `json:"task_id"`

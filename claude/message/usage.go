@@ -49,7 +49,8 @@ type UsageIteration struct {
 	CacheCreation            *CacheCreation `json:"cache_creation,omitempty"`
 }
 
-// ModelUsage is what one model has used and cost, in all agents of the process.
+// ModelUsage is what one model has used and cost so far, in US dollars, in all agents of the
+// process.
 type ModelUsage struct {
 	InputTokens                         int64   `json:"inputTokens"`
 	OutputTokens                        int64   `json:"outputTokens"`

@@ -1,18 +1,18 @@
 package message
 
-// User is a line in the user's role: the result of a tool, a note that
-// the CLI put in, or, with the flag --replay-user-messages, a prompt read back.
+// User is a message in the role of the user: the result of a tool, a note that the CLI inserted,
+// or, with the flag --replay-user-messages, a prompt that the CLI repeats.
 type User struct {
 	Header
 	Message         UserContent `json:"message"`
-	ParentToolUseID string      `json:"parent_tool_use_id,omitempty"` // set: inside a subagent, the one of this tool use
+	ParentToolUseID string      `json:"parent_tool_use_id,omitempty"` // set for a subagent: the tool use that started it
 	// ToolUseResult is the tool's own structured output: an object, an array,
 	// or a string, mostly for errors.
 	ToolUseResult  JSON             `json:"tool_use_result,omitempty"`
 	ToolResultMeta []ToolResultMeta `json:"tool_result_meta,omitempty"`
 
 	IsSynthetic     bool     `json:"isSynthetic,omitempty"` // written by the CLI, not by a person
-	IsReplay        bool     `json:"isReplay,omitempty"`    // a prompt that is read back
+	IsReplay        bool     `json:"isReplay,omitempty"`    // a prompt or a command's output that the CLI repeats
 	IsMeta          bool     `json:"isMeta,omitempty"`
 	Priority        Priority `json:"priority,omitempty"`
 	Origin          *Origin  `json:"origin,omitempty"`
@@ -64,8 +64,8 @@ const (
 	PriorityLater Priority = "later"
 )
 
-// Origin says whose turn it is. Kind tells which members are set; nil means that the origin is
-// not named, as for prompts sent through this package.
+// Origin names what started a turn, such as a person, another agent or a task. Kind decides which
+// of the other members are set. Prompts that a program sends have no origin.
 type Origin struct {
 	Kind            string `json:"kind"` // human, channel, peer, task-notification, coordinator, observer, auto-continuation, …
 	Server          string `json:"server,omitempty"`

@@ -2,8 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// AgentInput is the input of Agent, which older CLIs call Task: work for a
-// subagent.
+// AgentInput is the input of Agent, which older CLIs call Task. Prompt is the work that the
+// subagent is to do.
 type AgentInput struct {
 	Description     string                 `json:"description"`
 	Prompt          string                 `json:"prompt"`
@@ -17,8 +17,8 @@ type AgentInput struct {
 	Isolation       string                 `json:"isolation,omitempty"` // worktree, remote
 }
 
-// AgentResult is the result of Agent. Status tells which members are set. Its
-// Usage is counted in the session's already: adding it counts it twice.
+// AgentResult is the result of Agent. Status decides which members are set: the comment of each
+// names the statuses. The totals of the session include Usage already, so do not add it to them.
 type AgentResult struct {
 	Status           string   `json:"status"`                     // completed, async_launched, remote_launched
 	Prompt           string   `json:"prompt"`                     // always
@@ -49,8 +49,8 @@ type AgentResult struct {
 	SessionURL        string `json:"sessionUrl,omitempty"`        // remote_launched
 }
 
-// Text is the text of what the agent said last, with the notes that the CLI put
-// around it.
+// Text returns the text of the agent's last message, with the notes that the CLI adds before and
+// after it. It is empty unless Status is completed.
 func (r *AgentResult) Text() string { return message.TextOf(r.Content) }
 
 // AgentToolStats counts what an agent did with its tools: how often it read, searched and
@@ -73,8 +73,8 @@ type ListAgentsInput struct {
 	Q       string `json:"q,omitempty"`
 }
 
-// WorkflowInput is the input of Workflow: a script that runs agents. It comes as
-// Script, Name or ScriptPath.
+// WorkflowInput is the input of Workflow: a script that runs agents, given as a text in Script, by
+// its Name, or by its ScriptPath.
 type WorkflowInput struct {
 	Script          string       `json:"script,omitempty"`
 	Name            string       `json:"name,omitempty"`

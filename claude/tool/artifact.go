@@ -2,8 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// ArtifactInput is the input of Artifact: pages that are published. Action tells
-// which members are set.
+// ArtifactInput is the input of Artifact, which publishes pages and manages them. Action decides
+// which of the other members are set.
 type ArtifactInput struct {
 	Action       string       `json:"action,omitempty"` // publish (also ""), list, read, list_types, watch, unwatch, status, upload_asset, list_assets, read_asset, delete_asset, pin, unpin
 	FilePath     string       `json:"file_path,omitempty"`
@@ -27,8 +27,8 @@ type ArtifactInput struct {
 	Contract     string       `json:"contract,omitempty"`     // latest, or a version
 }
 
-// ArtifactResult is the result of Artifact. The groups are the actions; the
-// members of one of them are set.
+// ArtifactResult is the result of Artifact. The members are grouped by action, and those of the
+// action of the call are set.
 type ArtifactResult struct {
 	// publish
 	URL                string          `json:"url,omitempty"`
@@ -189,8 +189,8 @@ type ArtifactURL struct {
 	URL string `json:"url"`
 }
 
-// ArtifactAsset is a file beside an artifact, with as much of it as the action
-// gave.
+// ArtifactAsset is a file beside an artifact. The action decides how much of it is known: the
+// comments name the actions.
 type ArtifactAsset struct {
 	ID            string `json:"id"`
 	URL           string `json:"url,omitempty"`  // upload, list
@@ -213,8 +213,8 @@ type ArtifactUploads struct {
 	Results []ArtifactUpload `json:"results"`
 }
 
-// ArtifactUpload is what became of one of several files. Status tells which
-// members are set.
+// ArtifactUpload reports what became of one of several files that were uploaded. Status decides
+// which of the other members are set.
 type ArtifactUpload struct {
 	FilePath    string `json:"file_path"`
 	Status      string `json:"status"` // uploaded, failed, not_attempted

@@ -12,8 +12,9 @@ type BashInput struct {
 	DangerouslyDisableSandbox bool   `json:"dangerouslyDisableSandbox,omitempty"`
 }
 
-// BashResult is the result of Bash. A command that exits with an error gives a
-// *[ErrorResult] instead. Stdout holds both streams when the CLI mixes them.
+// BashResult is the result of a Bash command that succeeded or runs in the background. A command
+// that exits with an error has an *[ErrorResult] instead. Where the CLI mixes the two streams,
+// Stdout holds both.
 type BashResult struct {
 	Stdout                          string        `json:"stdout"`
 	Stderr                          string        `json:"stderr"`
@@ -37,8 +38,8 @@ type BashResult struct {
 	GitOperation                    *GitOperation `json:"gitOperation,omitempty"`
 }
 
-// GitOperation is what a command did to a repository, as far as the CLI saw it.
-// Any number of members is set.
+// GitOperation is what a command did to a repository, as far as the CLI noticed. Any number of
+// its members may be set.
 type GitOperation struct {
 	Commit *GitCommit      `json:"commit,omitempty"`
 	Push   *GitPush        `json:"push,omitempty"`
@@ -73,8 +74,8 @@ type GitPullRequest struct {
 	Action string `json:"action"` // created, edited, merged, commented, closed, reopened, ready, draft, auto-merge-enabled, auto-merge-disabled
 }
 
-// MonitorInput is the input of Monitor: a command or a WebSocket whose lines
-// reach the model as events while it works on.
+// MonitorInput is the input of Monitor: a command or a WebSocket whose lines reach the model as
+// events while it continues to work.
 type MonitorInput struct {
 	Description string         `json:"description"`
 	TimeoutMS   int64          `json:"timeout_ms"`

@@ -2,7 +2,8 @@
 // their results.
 //
 // [Decode] decodes the input of a call, which can be a block of an answer, the input of a hook
-// or a request for permission; [DecodeResultOf] decodes what a tool gave back. Tools that this
-// package does not know, such as those of MCP servers, are *[UnknownInput] and *[UnknownResult]
-// with their JSON, and [DecodeAs] decodes into a type of the caller's.
+// or a request for permission; [DecodeResultOf] decodes what a tool returned. The input of a tool
+// that this package does not know, such as one of an MCP server, is an *[UnknownInput] with its
+// JSON, and its result an *[MCPResult], a *[ContentResult] or an *[UnknownResult]. [DecodeAs]
+// decodes an input into a type of the caller.
 package tool

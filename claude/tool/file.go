@@ -5,8 +5,8 @@ import "github.com/seed7221b0f9/parley/claude/message"
 // ReadInput is the input of Read: the path of a file, and the lines or pages of it to read.
 type ReadInput struct {
 	FilePath   string `json:"file_path"`
-	Offset     *int64 `json:"offset,omitempty"` // the first line
-	Limit      *int64 `json:"limit,omitempty"`  // how many lines
+	Offset     *int64 `json:"offset,omitempty"` // the number of the first line
+	Limit      *int64 `json:"limit,omitempty"`  // the number of lines
 	Pages      string `json:"pages,omitempty"`  // of a PDF: "1-5"
 	AllowLarge bool   `json:"allow_large,omitempty"`
 }
@@ -63,7 +63,8 @@ type ArtifactRead struct {
 	Seeded *bool  `json:"seeded,omitempty"`
 }
 
-// EditInput is the input of Edit: a string of a file and what takes its place.
+// EditInput is the input of Edit: the string in a file to replace, and the new one. With
+// ReplaceAll every occurrence is replaced.
 type EditInput struct {
 	FilePath   string `json:"file_path"`
 	OldString  string `json:"old_string"`

@@ -59,51 +59,49 @@ var toolInputs = map[string]func() any{
 	Write:                    func() any { return new(WriteInput) },
 }
 
-// UnknownInput is the input of a tool that this package has no type for: a
-// tool of an MCP server, StructuredOutput (whose shape is the caller's own
-// schema), a newer CLI's tool; or an input that is not an object.
+// UnknownInput is the input of a tool that this package has no type for: a tool of an MCP server,
+// a tool of a newer CLI, or StructuredOutput, whose shape is the schema of the caller. It is also
+// an input that is not an object.
 type UnknownInput struct {
 	Name  string
 	Input message.JSON
 }
 
-// UnparsedInput is an input that was not JSON at all: the model wrote something else, or was
-// cut off. The tool does not run; its result says so. [Decode] returns it as a value,
-// [DecodeAs] as the error.
+// UnparsedInput is an input that was not valid JSON, because the model wrote something else or
+// was cut off. The tool does not run and has an error as its result. [Decode] returns an
+// UnparsedInput as the value, [DecodeAs] as the error.
 type UnparsedInput struct {
 	Name string // of the tool
 	Text string // what the model wrote; the CLI may have shortened it
-	Len  int64  // how long it was
+	Len  int64  // the length before it was shortened
 }
 
 func (u *UnparsedInput) Error() string {
 	return fmt.Sprintf("claude: the input of tool %s is no JSON: %.200q", u.Name, u.Text)
 }
 
-// Decode decodes the input of the call into a pointer to the tool's own
-// type: *[BashInput] for Bash, *[EditInput] for Edit, and so on; a legacy name
-// counts as the one of today. For any other tool it is an *[UnknownInput], for an input that
-// was not JSON an *[UnparsedInput].
+// Decode decodes the input of a call and returns a pointer to the type of the tool: *[BashInput]
+// for Bash, *[EditInput] for Edit, and so on. An older name of a tool counts as its current one,
+// as [Canonical] has it. For any other tool it returns an *[UnknownInput], and for an input that
+// the model did not write as JSON an *[UnparsedInput].
 //
-// As everywhere on the wire, members that are unknown are passed over and one of
-// another type than its field leaves the field zero; the call has all of them.
-// The error is for a call that was built without an input, or with one that is
-// not JSON.
+// Unknown members are ignored, and a member of another type than its field leaves the field
+// zero; the JSON of the call still has all of them. Decode returns an error only for a call that
+// a program built without an input, or with one that is not JSON.
 func Decode(c Call) (any, error) {
 	name, input := c.Call()
 	return DecodeInput(name, input)
 }
 
-// Call is a call of a tool: the block of an answer, the input of a hook, a request for
-// permission.
+// Call is anything that holds a call of a tool: a block of an answer, the input of a hook, or a
+// request for permission.
 type Call interface {
 	// Call returns the tool's name and the input as the model wrote it.
 	Call() (name string, input message.JSON)
 }
 
-// DecodeInput does for the input of any call, such as one that a hook or a
-// permission request is about, what [Decode] does for a
-// block's.
+// DecodeInput decodes the input of the tool with this name, as [Decode] does for a call. It is
+// for inputs from elsewhere, such as a transcript.
 func DecodeInput(name string, input message.JSON) (any, error) {
 	if input == "" {
 		return nil, fmt.Errorf("claude: the call of tool %s has no input", name)
@@ -124,10 +122,10 @@ func DecodeInput(name string, input message.JSON) (any, error) {
 	return v, nil
 }
 
-// DecodeAs decodes the input of a call into a T, as [json.Unmarshal] does:
-// unlike [Decode] it fails on a member of the wrong type. The
-// tool's name is not looked at, so T may be a type of the caller for a tool of
-// an MCP server. An input that was not JSON is the error *[UnparsedInput].
+// DecodeAs decodes the input of a call into a T by the rules of [encoding/json.Unmarshal], so it
+// fails on a member of the wrong type, unlike [Decode]. It does not look at the name of the tool:
+// T may be a type of the caller, for a tool of an MCP server. For an input that the model did not
+// write as JSON the error is an *[UnparsedInput].
 func DecodeAs[T any](c Call) (*T, error) {
 	name, input := c.Call()
 	if input == "" {

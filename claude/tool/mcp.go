@@ -2,9 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// MCPResult is the result of a tool of an MCP server that gave more than blocks:
-// structured content, meta data, links. Without those the result is a
-// *[ContentResult].
+// MCPResult is the result of a tool of an MCP server that returned more than content blocks, such
+// as structured content, metadata or links. Without those the result is a *[ContentResult].
 type MCPResult struct {
 	Content           message.Content        `json:"content,omitzero"` // with structured content: its JSON as a string
 	StructuredContent message.JSON           `json:"structuredContent,omitempty"`
@@ -46,8 +45,8 @@ type ReadMCPResourceResult struct {
 	Error    string             `json:"error,omitempty"`
 }
 
-// ResourceContents is what a resource holds: text, or a file that the CLI saved
-// the bytes to.
+// ResourceContents is one part of what a resource holds: text, or the path of the file to which
+// the CLI saved its bytes.
 type ResourceContents struct {
 	URI         string `json:"uri"`
 	MIMEType    string `json:"mimeType,omitempty"`

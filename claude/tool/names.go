@@ -2,8 +2,8 @@ package tool
 
 import "strings"
 
-// The names of the tools that the CLI brings itself. The set is open: a newer
-// CLI may have more, and which of them a session has is in [message.Init].
+// The names of the tools that are built into the CLI. The set is open: a newer CLI may have more.
+// [message.Init] lists those that a session has.
 const (
 	Agent                    = "Agent"
 	Artifact                 = "Artifact"
@@ -75,9 +75,9 @@ var legacyTools = map[string]string{
 	"ReadMcpResourceDir": ReadMCPResourceDir,
 }
 
-// Canonical is the name that a tool has today: Agent for Task, TaskStop for
-// KillShell. Any other name is returned as it is. The CLI itself mixes them:
-// the tools of [message.Init] say Task where a call says Agent.
+// Canonical returns the current name of a tool, such as Agent for Task or TaskStop for KillShell.
+// Any other name is returned as it is. The CLI itself mixes old and new names: [message.Init]
+// lists Task, but a call says Agent.
 func Canonical(name string) string {
 	if now, ok := legacyTools[name]; ok {
 		return now

@@ -1,7 +1,7 @@
 package tool
 
-// AskUserQuestionInput is the input of AskUserQuestion: one to four questions.
-// A program that answers for the user returns it with Answers.
+// AskUserQuestionInput is the input of AskUserQuestion: one to four questions to the user. To
+// answer them, allow the call with this input and Answers set.
 type AskUserQuestionInput struct {
 	Questions   []Question                    `json:"questions"`
 	Answers     map[string]string             `json:"answers,omitempty"`     // by the text of the question
@@ -59,9 +59,9 @@ type EnterPlanModeResult struct {
 	Message string `json:"message"`
 }
 
-// ExitPlanModeInput is the input of ExitPlanMode: the agent wants its plan to be
-// approved. Newer CLIs keep the plan in a file and put Plan and PlanFilePath in
-// themselves; the model's own call may have neither.
+// ExitPlanModeInput is the input of ExitPlanMode, with which the agent asks for its plan to be
+// approved. Newer CLIs keep the plan in a file and add Plan and PlanFilePath themselves; the call
+// as the model wrote it may have neither.
 type ExitPlanModeInput struct {
 	AllowedPrompts []AllowedPrompt `json:"allowedPrompts,omitempty"`
 	Plan           string          `json:"plan,omitempty"`
@@ -87,8 +87,8 @@ type ExitPlanModeResult struct {
 	RequestID              string  `json:"requestId,omitempty"`
 }
 
-// EnterWorktreeInput is the input of EnterWorktree: a new worktree by Name, or
-// one that exists by Path.
+// EnterWorktreeInput is the input of EnterWorktree: the Name of a worktree to create, or the Path
+// of one that exists.
 type EnterWorktreeInput struct {
 	Name string `json:"name,omitempty"`
 	Path string `json:"path,omitempty"`

@@ -14,8 +14,8 @@ type ProjectsInput struct {
 	N             *int64  `json:"n,omitempty"`
 }
 
-// ProjectsResult is the result of Projects. Method tells which members are set;
-// the short names here leave out its prefix project_.
+// ProjectsResult is the result of Projects. Method decides which members are set: the comment of
+// each names the methods, without their prefix project_.
 type ProjectsResult struct {
 	Method    string `json:"method"`
 	Notice    string `json:"notice,omitempty"`

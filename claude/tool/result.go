@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ErrNoResult is returned when a message without tool_use_result is decoded: it is not about a
-// tool, or it comes from a subagent, whose messages carry only the block for the model.
+// ErrNoResult is returned when a message has no tool_use_result: it is not the result of a tool,
+// or it comes from a subagent, whose messages have only the block for the model.
 var ErrNoResult = errors.New("claude: the message has no tool_use_result")
 
 // toolResults is the decode table of results that are objects, by canonical
@@ -64,41 +64,38 @@ var toolListResults = map[string]func() any{
 	RefreshMCPTools:  func() any { return new(RefreshMCPToolsResult) },
 }
 
-// ErrorResult is the result of a tool that failed, was refused, or did not
-// run, in words.
+// ErrorResult is the result of a tool that failed, was refused, or did not run. Text is the reason
+// as the model reads it.
 type ErrorResult struct{ Text string }
 
-// TextResult is a result that is a string and no failure, such as that of
-// StructuredOutput and of some MCP tools.
+// TextResult is the result of a tool that succeeded and returned a string, as StructuredOutput and
+// some tools of MCP servers do.
 type TextResult struct{ Text string }
 
 // ContentResult is a result that consists of content blocks, as the tools of MCP servers return
 // it.
 type ContentResult struct{ Blocks []message.ContentBlock }
 
-// UnknownResult is a result that this package has no type for: of a tool that is not
-// documented, or newer.
+// UnknownResult is a result that this package has no type for, because the tool is not documented
+// or is newer than this package.
 type UnknownResult struct {
 	Name string // of the tool
 	JSON message.JSON
 }
 
-// DecodeResultOf decodes m.ToolUseResult, the structured output of the tool that
-// the message is the result of. The message does not say which tool it was; the
-// name stands in the *[message.ToolUse] whose ID is the ToolUseID of the message's
-// *[message.ToolResult]. What is returned is one of
+// DecodeResultOf decodes m.ToolUseResult, the structured output of the tool whose result the
+// message is. The message does not name the tool; its name is in the *[message.ToolUse] whose ID
+// is the ToolUseID of the message's *[message.ToolResult]. It returns one of
 //
-//   - a pointer to the tool's own type, *[BashResult] for Bash, *[EditResult] for
-//     Edit and so on; a legacy name counts as the one of today
+//   - a pointer to the type of the tool, *[BashResult] for Bash, *[EditResult] for Edit and so
+//     on; an older name of a tool counts as its current one
 //   - *[MCPResult] for an object from a tool of an MCP server
 //   - *[ContentResult] for blocks, mostly from a tool of an MCP server
-//   - *[ErrorResult] or *[TextResult] for a string, as the message's
-//     block says it is an error or not
+//   - *[ErrorResult] for a string if the block of the message is an error, otherwise *[TextResult]
 //   - *[UnknownResult] for anything else
 //
-// Unknown members are passed over and one of another type than its field leaves
-// the field zero; m.ToolUseResult has all of them. The error is
-// [claude.ErrNoResult].
+// Unknown members are ignored, and a member of another type than its field leaves the field
+// zero; m.ToolUseResult still has all of them. The error is [ErrNoResult] if there is no result.
 func DecodeResultOf(m *message.User, toolName string) (any, error) {
 	return DecodeResult(toolName, m.ToolUseResult, hasToolError(m))
 }
@@ -114,9 +111,10 @@ func hasToolError(m *message.User) bool {
 	return false
 }
 
-// DecodeResult does for a result from anywhere, such as a hook or a
-// transcript, what [DecodeResultOf] does for a message's. A string
-// is a *[ErrorResult] if isError says so.
+// DecodeResult decodes the result of the tool with this name, as [DecodeResultOf] does for that of
+// a message. It is for results from elsewhere, such as a hook or a transcript. A string is an
+// *[ErrorResult] if isError is set. The error is [ErrNoResult] for an empty result, or a syntax
+// error.
 func DecodeResult(toolName string, result message.JSON, isError bool) (any, error) {
 	if result == "" {
 		return nil, ErrNoResult

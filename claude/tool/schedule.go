@@ -62,7 +62,7 @@ type ScheduleWakeupInput struct {
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 	Reason       string   `json:"reason,omitempty"`
 	Prompt       string   `json:"prompt,omitempty"`
-	Stop         bool     `json:"stop,omitempty"` // true: no more of it
+	Stop         bool     `json:"stop,omitempty"` // end the loop instead of going on
 	Noop         *bool    `json:"noop,omitempty"` // true: nothing had changed this time
 }
 

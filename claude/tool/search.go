@@ -55,7 +55,8 @@ type GrepResult struct {
 	TimedOut      bool     `json:"timedOut,omitempty"`
 }
 
-// ToolSearchInput is the input of ToolSearch: tools that the model was not shown at the start.
+// ToolSearchInput is the input of ToolSearch, which finds tools that the model was not shown at
+// the start.
 type ToolSearchInput struct {
 	Query      string `json:"query"`
 	MaxResults *int64 `json:"max_results,omitempty"`

@@ -2,8 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// TaskStopInput is the input of TaskStop: a background task, by its id, or an
-// agent by its name.
+// TaskStopInput is the input of TaskStop: the id of the background task to stop, or the name of an
+// agent.
 type TaskStopInput struct {
 	TaskID  string `json:"task_id,omitempty"`
 	ShellID string `json:"shell_id,omitempty"` // the older name of TaskID
@@ -18,8 +18,8 @@ type TaskStopResult struct {
 	Command  string `json:"command,omitempty"`
 }
 
-// TodoWriteInput is the input of TodoWrite: the whole list, which takes the
-// place of the one before.
+// TodoWriteInput is the input of TodoWrite: the whole list of things to do, which replaces the
+// list before it.
 type TodoWriteInput struct {
 	Todos []Todo `json:"todos"`
 }
@@ -38,9 +38,8 @@ type TodoWriteResult struct {
 	NewTodos []Todo `json:"newTodos"`
 }
 
-// TaskCreateInput is the input of TaskCreate. The tasks of TaskCreate, TaskGet,
-// TaskUpdate and TaskList are the agent's list of what to do; they have nothing
-// to do with background tasks.
+// TaskCreateInput is the input of TaskCreate. The tasks of TaskCreate, TaskGet, TaskUpdate and
+// TaskList are the agent's list of things to do, not background tasks.
 type TaskCreateInput struct {
 	Subject     string                  `json:"subject"`
 	Description string                  `json:"description"`
@@ -54,7 +53,7 @@ type TaskCreateResult struct {
 	Task ListedTask `json:"task"`
 }
 
-// ListedTask is a task of the agent's list, with as much of it as the tool gave.
+// ListedTask is a task of the agent's list. The comment of a member names the tools that set it.
 type ListedTask struct {
 	ID          string   `json:"id"`
 	Subject     string   `json:"subject"`

@@ -44,8 +44,8 @@ type WebSearchResult struct {
 	SearchCount     *int64           `json:"searchCount,omitempty"`
 }
 
-// WebSearchEntry is either one search with its hits or a text of the model
-// between searches. The wire gives the text as a plain string.
+// WebSearchEntry is either one search with its hits, or a text that the model wrote between
+// searches. On the wire such a text is a plain string.
 type WebSearchEntry struct {
 	Text      string         `json:"-"`
 	ToolUseID string         `json:"tool_use_id"`
@@ -81,7 +81,8 @@ func decodeWebSearchEntry(d *jsonwire.Decoder) WebSearchEntry {
 // hits.
 func (e *WebSearchEntry) IsText() bool { return e.ToolUseID == "" && e.Content == nil }
 
-// Raw returns a copy of the entry's text, nil for an entry that was built.
+// Raw returns a copy of the JSON that the entry was decoded from, or nil for an entry that the
+// program built.
 func (e *WebSearchEntry) Raw() json.RawMessage { return e.raw.Bytes() }
 
 // MarshalJSON writes the entry byte for byte as it was read, or encodes it if it was built by

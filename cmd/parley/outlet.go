@@ -74,6 +74,11 @@ const (
 	eraseScreen control = "\x1b[H\x1b[2J"
 	pasteOn     control = "\x1b[?2004h"
 	pasteOff    control = "\x1b[?2004l"
+	cursorHome  control = "\x1b[H"
+	eraseRight  control = "\x1b[K"
+	eraseBelow  control = "\x1b[J"
+	otherScreen control = "\x1b[?1049h\x1b[?25l" // without a cursor
+	ownScreen   control = "\x1b[?25h\x1b[?1049l"
 )
 
 // control writes a sequence to a terminal, and nothing elsewhere.

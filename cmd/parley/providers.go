@@ -26,7 +26,12 @@ type agents struct {
 	simulated bool             // the default is
 	note      string           // what has to be said about it; "" if nothing
 	closers   []func() error
+	names     []string // as --agent has them, in the order of all
 }
+
+// keep adds what close calls. The server opens tenants one after the other, and none after its
+// end.
+func (a *agents) keep(closers ...func() error) { a.closers = append(a.closers, closers...) }
 
 // close ends what the agents share. It is called once, after the server has ended.
 func (a *agents) close() error {
@@ -44,15 +49,26 @@ var errNotInstalled = errors.New("not installed")
 // provider and what ends it, or an error that wraps errNotInstalled.
 type providerKind struct {
 	name string
-	new  func(f *serveFlags, logger *slog.Logger) (agent.Provider, func() error, error)
+	new  func(h place, logger *slog.Logger) (agent.Provider, func() error, error)
+}
+
+// place is where agents keep their files, and their environment.
+type place struct {
+	data string
+	env  []string
+}
+
+// home is that of sessions without a tenant.
+func (f *serveFlags) home() place {
+	return place{f.data, server.AgentEnv(os.Environ(), f.passEnv)}
 }
 
 // providerKinds are the agents that --agent can name, in the order in which they are the
 // default. The simulated one is not among them: it takes part where it is named, and where
 // no other is installed.
 var providerKinds = []providerKind{
-	{agentClaude, (*serveFlags).claudeProvider},
-	{agentCodex, (*serveFlags).codexProvider},
+	{agentClaude, place.claudeProvider},
+	{agentCodex, place.codexProvider},
 }
 
 // providers chooses the agents: those that --agent names, the first as the default, else
@@ -66,7 +82,7 @@ func (f *serveFlags) providers(logger *slog.Logger) (agents, error) {
 		if slices.Contains(f.agents[:i], name) {
 			return agents{}, errors.Join(usagef("--agent %s is given twice", name), a.close())
 		}
-		if err := a.add(f, name, logger); err != nil {
+		if err := a.add(f.home(), name, logger); err != nil {
 			return agents{}, errors.Join(err, a.close())
 		}
 	}
@@ -80,7 +96,7 @@ func (f *serveFlags) providers(logger *slog.Logger) (agents, error) {
 func (f *serveFlags) installed(logger *slog.Logger) (agents, error) {
 	var a agents
 	for _, kind := range providerKinds {
-		if err := a.add(f, kind.name, logger); err != nil && !errors.Is(err, errNotInstalled) {
+		if err := a.add(f.home(), kind.name, logger); err != nil && !errors.Is(err, errNotInstalled) {
 			return agents{}, errors.Join(err, a.close())
 		}
 	}
@@ -88,7 +104,7 @@ func (f *serveFlags) installed(logger *slog.Logger) (agents, error) {
 		return a, nil
 	}
 	a.simulated, a.note = true, "There is no "+kindNames(" and no ")+" on this machine (parley doctor says more). "+simagent.Note
-	return a, a.add(f, agentSim, logger)
+	return a, a.add(f.home(), agentSim, logger)
 }
 
 // kindNames are the names of the real agents.
@@ -101,9 +117,9 @@ func kindNames(separator string) string {
 }
 
 // add adds the agent with this name.
-func (a *agents) add(f *serveFlags, name string, logger *slog.Logger) error {
+func (a *agents) add(h place, name string, logger *slog.Logger) error {
 	if name == agentSim {
-		a.all = append(a.all, f.simProvider())
+		a.all, a.names = append(a.all, h.simProvider()), append(a.names, name)
 		return nil
 	}
 	if command, ok := strings.CutPrefix(name, agentACP); ok {
@@ -111,32 +127,32 @@ func (a *agents) add(f *serveFlags, name string, logger *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		a.all = append(a.all, p)
+		a.all, a.names = append(a.all, p), append(a.names, name)
 		return nil
 	}
 	i := slices.IndexFunc(providerKinds, func(k providerKind) bool { return k.name == name })
 	if i < 0 {
 		return usagef("--agent %s: it is one of %s, %s and %sCOMMAND", name, kindNames(", "), agentSim, agentACP)
 	}
-	p, end, err := providerKinds[i].new(f, logger)
+	p, end, err := providerKinds[i].new(h, logger)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	a.all, a.closers = append(a.all, p), append(a.closers, end)
+	a.all, a.names, a.closers = append(a.all, p), append(a.names, name), append(a.closers, end)
 	return nil
 }
 
-// agentEnv is the environment of agents by name.
-func (f *serveFlags) agentEnv() map[string]string {
+// byName is the environment of agents by name.
+func (h place) byName() map[string]string {
 	env := map[string]string{}
-	for _, entry := range server.AgentEnv(os.Environ(), f.passEnv) {
+	for _, entry := range h.env {
 		name, value, _ := strings.Cut(entry, "=")
 		env[name] = value
 	}
 	return env
 }
 
-func (f *serveFlags) claudeProvider(logger *slog.Logger) (agent.Provider, func() error, error) {
+func (h place) claudeProvider(logger *slog.Logger) (agent.Provider, func() error, error) {
 	path, err := proc.Find("", os.Environ())
 	if _, missing := errors.AsType[*proc.NotFoundError](err); missing {
 		return nil, nil, fmt.Errorf("%w: %w", errNotInstalled, err)
@@ -145,14 +161,14 @@ func (f *serveFlags) claudeProvider(logger *slog.Logger) (agent.Provider, func()
 		return nil, nil, err
 	}
 	p := &claudeagent.Provider{
-		Options:     claude.Options{CLIPath: path, Env: f.agentEnv(), CleanEnv: true, Logger: logger},
-		RegistryDir: filepath.Join(f.data, "agents"),
+		Options:     claude.Options{CLIPath: path, Env: h.byName(), CleanEnv: true, Logger: logger},
+		RegistryDir: filepath.Join(h.data, "agents"),
 	}
 	return p, p.Close, nil
 }
 
-func (f *serveFlags) simProvider() agent.Provider {
-	dir := filepath.Join(f.data, "sim")
+func (h place) simProvider() agent.Provider {
+	dir := filepath.Join(h.data, "sim")
 	if os.MkdirAll(dir, 0o700) != nil {
 		dir = "" // its sessions cannot be resumed then
 	}

@@ -10,12 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent/codexagent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/codex"
-	"github.com/seed7221b0f9/parley/server"
 )
 
 // codexProvider is Codex for a server, where its program is installed.
-func (f *serveFlags) codexProvider(logger *slog.Logger) (agent.Provider, func() error, error) {
-	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: server.AgentEnv(os.Environ(), f.passEnv), Logger: logger, ClientVersion: claude.Version}
+func (h place) codexProvider(logger *slog.Logger) (agent.Provider, func() error, error) {
+	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: h.env, Logger: logger, ClientVersion: claude.Version}
 	path, err := o.Program()
 	if errors.Is(err, codex.ErrNotFound) {
 		return nil, nil, fmt.Errorf("%w: %w", errNotInstalled, err)

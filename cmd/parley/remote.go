@@ -95,6 +95,7 @@ func newTokenCreate(code *int) *cobra.Command {
 	})
 	cmd.Flags().StringVar(&p.Role, "role", "viewer", "viewer, operator or admin")
 	cmd.Flags().StringVar(&p.Name, "name", "", "who it is for; others see the name")
+	cmd.Flags().StringVar(&p.Tenant, "tenant", "", "tenant whose sessions alone it sees, and whom budgets count it for")
 	cmd.Flags().DurationVar(&expires, "expires", 30*24*time.Hour, "after how long it ends; 0 is never")
 	f.register(cmd)
 	return cmd
@@ -109,9 +110,9 @@ func newTokenList(code *int) *cobra.Command {
 			return err
 		}
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tROLE\tNAME\tSESSION\tEXPIRES")
+		fmt.Fprintln(w, "ID\tROLE\tNAME\tTENANT\tSESSION\tEXPIRES")
 		for _, t := range r.Tokens {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.ID), oneLine(t.Role), oneLine(t.Name), oneLine(t.SessionID), oneLine(t.ExpiresAt))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(t.ID), oneLine(t.Role), oneLine(t.Name), oneLine(t.Tenant), oneLine(t.SessionID), oneLine(t.ExpiresAt))
 		}
 		return w.Flush()
 	})
@@ -237,7 +238,7 @@ func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *
 
 // addServerCommands adds what has to do with servers to the command line.
 func addServerCommands(root *cobra.Command, code *int) {
-	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code))
+	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code))
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "sessions":

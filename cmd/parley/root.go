@@ -3,11 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
-
-	"github.com/seed7221b0f9/parley/claude"
 )
 
 // execute runs the command line and returns the exit code.
@@ -78,14 +75,14 @@ func newRoot(code *int) *cobra.Command {
 		Use:           "parley",
 		Short:         "Run coding agents",
 		Long:          "Parley runs coding agents that speak the Claude Agent SDK protocol.",
-		Version:       fmt.Sprintf("%s (%s %s/%s)", claude.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH),
+		Version:       thisBuild().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(code), newChat(code), newACP(code), newSessions(code), newUsage(code), newDoctor(code), newMan())
+	root.AddCommand(newRun(code), newChat(code), newACP(code), newSessions(code), newUsage(code), newDoctor(code), newMan(), newVersion())
 	addServerCommands(root, code)
 	root.SetHelpCommand(newHelp())
 	return root

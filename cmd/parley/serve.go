@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/trace"
 
-	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
 )
@@ -145,15 +145,16 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer shown.close()
+	traces, endTraces, err := f.tracing(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, endTraces()) }()
 	store, err := f.store(ctx, logger)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		bound, cancel := context.WithTimeout(context.Background(), closeLimit)
-		defer cancel()
-		err = errors.Join(err, store.Close(bound))
-	}()
+	defer func() { err = errors.Join(err, closeStore(store)) }()
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
 	agents, err := f.providers(logger)
@@ -161,9 +162,9 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, agents.close()) }()
-	opts := f.options(logger, store, agents)
+	opts := f.options(logger, store, &agents, traces)
 	opts.Shutdown, opts.Preview = shutdown, shown.origins
-	if err := errors.Join(f.money(&opts), f.key(&opts), f.telling(&opts)); err != nil {
+	if err := errors.Join(f.money(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
 		return err
 	}
 	s, err := server.New(ctx, opts)
@@ -173,14 +174,21 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	token := s.Token()
 	base := f.address(l)
 	defer remembered(f.data, base+"/#token="+token, logger)()
-	stopMetrics, err := f.serveMetrics(ctx, s)
+	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
 	defer stopMetrics()
 	defer shown.serve(ctx, s, logger)()
-	greet(out, base, token, agents.note)
+	greet(out, base, token, agents.note, metrics)
 	return s.Serve(ctx, l)
+}
+
+// closeStore closes the store within its limit.
+func closeStore(store *eventlog.Store) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	return store.Close(ctx)
 }
 
 // open opens the port.
@@ -220,9 +228,11 @@ func (f *serveFlags) storeOptions(logger *slog.Logger) *eventlog.Options {
 }
 
 // options are the server's options.
-func (f *serveFlags) options(logger *slog.Logger, store *eventlog.Store, agents agents) server.Options {
+func (f *serveFlags) options(logger *slog.Logger, store *eventlog.Store, agents *agents, traces trace.TracerProvider) server.Options {
+	agents.traceAgents(traces)
 	return server.Options{
-		Providers: agents.all, Simulated: agents.simulated, Store: store, Dir: filepath.Join(f.data, serverDir), Version: claude.Version, Directories: f.dirs,
+		TracerProvider: traces, Tenant: agents.tenants(f, logger, traces),
+		Providers: agents.all, Simulated: agents.simulated, Store: store, Dir: filepath.Join(f.data, serverDir), Version: thisBuild().Version, Directories: f.dirs,
 		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
 		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, SecureCookies: f.tlsCert != "",
 		MaxConnections: f.maxConnections, MaxAgents: f.maxAgents, MaxSessions: f.maxSessions, IdleTimeout: f.idleTimeout, DrainTimeout: f.drainTimeout,
@@ -244,9 +254,12 @@ func (f *serveFlags) address(l net.Listener) string {
 }
 
 // greet prints the address and lines that work as they are.
-func greet(out io.Writer, base, token, note string) {
+func greet(out io.Writer, base, token, note, metrics string) {
 	if note != "" {
 		fmt.Fprintf(out, "%s\n\n", note)
+	}
+	if metrics != "" {
+		fmt.Fprintf(out, "Metrics are at http://%s/metrics.\n\n", metrics)
 	}
 	fmt.Fprintf(out, `Parley serves on %[1]s. Open the page:
 

@@ -44,6 +44,8 @@ type serveFlags struct {
 	hookCommand, metricsListen                                   string
 	push, preview                                                bool
 	pushContact, previewListen, previewURL                       string
+	otel                                                         bool
+	tenantDirs                                                   []string
 }
 
 func (f *serveFlags) register(cmd *cobra.Command) {
@@ -77,6 +79,7 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.StringVar(&f.apiKeyFile, "api-key-file", "", "file with an API key that agents use without holding it; PARLEY_API_KEY is the key itself")
 	p.StringVar(&f.apiUpstream, "api-upstream", "", "address that requests with that key go to (default: Anthropic's API)")
 	p.StringArrayVar(&f.budgets, "budget", nil, "limit such as \"scope=tenant period=day usd=20\"; see docs/budgets.md; repeatable")
+	p.StringArrayVar(&f.tenantDirs, "tenant-dir", nil, "NAME=DIR: where agents of a tenant keep configuration, login and history (default: in --data); repeatable")
 	p.StringVar(&f.prices, "prices", "", "file with prices of models, over the built-in table")
 	p.StringArrayVar(&f.webhookNetworks, "webhook-network", nil, "network that webhooks may call although it is not public, such as 10.0.0.0/8; repeatable")
 	p.StringVar(&f.hookCommand, "hook-command", "", "program that is run for each event, with it as JSON on standard input")
@@ -86,6 +89,7 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.BoolVar(&f.preview, "preview", true, "show the servers that agents start, on an origin of their own")
 	p.StringVar(&f.previewListen, "preview-listen", "127.0.0.1:0", "address for previews; a range of ports gives each its own")
 	p.StringVar(&f.previewURL, "preview-url", "", "how browsers reach previews, as https://*.preview.example.org (default: by --preview-listen)")
+	p.BoolVar(&f.otel, "otel", false, "export spans of requests, turns and tools by OTLP, as the variables OTEL_* say")
 	p.StringVar(&f.nats, "nats", "", "NATS server or cluster to keep logs in, in place of the data directory")
 	p.StringVar(&f.natsCredentials, "nats-credentials", "", "credentials file for --nats")
 	p.StringVar(&f.natsCA, "nats-ca", "", "certificate authorities for --nats")

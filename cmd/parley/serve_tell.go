@@ -32,21 +32,21 @@ func (f *serveFlags) telling(opts *server.Options) error {
 	return nil
 }
 
-// serveMetrics serves the metrics on an address of their own, if there is one.
-func (f *serveFlags) serveMetrics(ctx context.Context, s *server.Server) (stop func(), err error) {
+// serveMetrics serves the metrics on an address of their own, if there is one, and returns it.
+func (f *serveFlags) serveMetrics(ctx context.Context, s *server.Server) (at string, stop func(), err error) {
 	if f.metricsListen == "" {
-		return func() {}, nil
+		return "", func() {}, nil
 	}
 	host, _, err := net.SplitHostPort(f.metricsListen)
 	if err != nil {
-		return nil, usagef("--metrics-listen %s: %v", f.metricsListen, err)
+		return "", nil, usagef("--metrics-listen %s: %v", f.metricsListen, err)
 	}
 	if !isLoopback(host) && !f.insecure {
-		return nil, usagef("--metrics-listen %s is for other machines and has no token: it needs --insecure", f.metricsListen)
+		return "", nil, usagef("--metrics-listen %s is for other machines and has no token: it needs --insecure", f.metricsListen)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.metricsListen)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.MetricsHandler())
@@ -56,7 +56,7 @@ func (f *serveFlags) serveMetrics(ctx context.Context, s *server.Server) (stop f
 		defer close(done)
 		_ = hs.Serve(l) // ends with http.ErrServerClosed
 	}()
-	return func() {
+	return l.Addr().String(), func() {
 		_ = hs.Close() // what is under way is cut
 		<-done
 	}, nil

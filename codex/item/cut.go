@@ -13,12 +13,12 @@ const (
 	CutEnd       = "end"       // the server itself ended
 )
 
-// ItemCut says that an item will not be completed. The server never sends it: an item that
-// is cut off just stays open. A program that follows a thread makes one, so that each item that
-// was started ends. Item is the item as far as it came, with the text of its deltas.
+// ItemCut reports that an item will not be completed. The server does not send it, but leaves such
+// an item open. Package codex makes one, so that every item that was started also ends. Item is the
+// item as far as it came, with the text of its deltas.
 //
-// A command that was cut off may run on. Should it be completed after all, its
-// [ItemCompleted] follows.
+// A command that was cut off may still be running. If it is completed later, its [ItemCompleted]
+// follows.
 type ItemCut struct {
 	Note
 	Item   Item   `json:"item"`
@@ -31,10 +31,10 @@ var omitted = regexp.MustCompile(`\n\.\.\. \d+ bytes omitted \.\.\.\n`)
 // maxOutput is how much of an output the server keeps.
 const maxOutput = 1 << 20
 
-// Output decides what a command wrote, given the joined deltas and the output of the
-// completed item, which is nil if there is none. The deltas can lack what the command wrote
-// at its start, and the item has at most 1 MiB: the item counts, unless it was cut and the
-// deltas are longer. truncated reports that something is or may be missing.
+// Output returns the output of a command, given the joined deltas and the output of the completed
+// item, which is nil if there is none. The deltas can lack what the command wrote at its start, and
+// the item has at most 1 MiB. Output returns that of the item, unless it was shortened and the
+// deltas are longer. truncated reports whether something is or may be missing.
 func Output(deltas string, aggregated *string) (text string, truncated bool) {
 	switch {
 	case aggregated == nil:
@@ -56,8 +56,8 @@ func cutOutput(s string) bool {
 	return omitted.MatchString(s[maxOutput/2-8 : min(len(s), maxOutput/2+64)])
 }
 
-// Partial is an item that is not completed, with the text of its deltas. The zero value is
-// not usable; see [NewPartial]. It is for one goroutine.
+// Partial is an item that is not completed yet, with the text of its deltas. [NewPartial] makes
+// one; the zero value is not usable. It must not be used by several goroutines at once.
 type Partial struct {
 	item    Item
 	text    strings.Builder
@@ -72,7 +72,8 @@ func NewPartial(i Item) *Partial { return &Partial{item: i} }
 // maxParts guards against an index that would need as much memory as it is large.
 const maxParts = 10_000
 
-// Add adds a delta to the item. Notifications that are not deltas of this item change nothing.
+// Add adds a delta to the item. The caller passes only notifications of this item; those that are
+// not deltas change nothing.
 func (p *Partial) Add(n Notification) {
 	switch n := n.(type) {
 	case *AgentMessageDelta:
@@ -107,12 +108,11 @@ func addPart(parts *[]*strings.Builder, index int64, delta string) {
 // Text returns the deltas so far, joined, of a message, a plan or the output of a command.
 func (p *Partial) Text() string { return p.text.String() }
 
-// Started returns the item as it was when it started, without any of the deltas that were
-// added.
+// Started returns the item as it started, without the text of its deltas. A *[FileChange] has the
+// changes of its newest [FileChangePatchUpdated].
 func (p *Partial) Started() Item { return p.item }
 
-// Item returns the item with what its deltas have added. It is built, not decoded, where
-// that changed it.
+// Item returns the item with what its deltas have added. An item that has deltas has no Raw text.
 func (p *Partial) Item() Item {
 	switch i := p.item.(type) {
 	case *AgentMessage:

@@ -1,4 +1,5 @@
-// Package item holds what `codex app-server` says: items, notifications, requests.
+// Package item has the types of the protocol of `codex app-server`: items, notifications and
+// requests.
 //
 // A line of the server is a [Notification], a [Request] or a *[Response]; a line of the
 // client is a *[Call] or a *[Response]. [DecodeServer] and [DecodeClient] read them. The
@@ -15,8 +16,8 @@
 // [ToolCallRequest]. A member that can be null and means something else when it is empty is
 // a pointer; elsewhere null and absent are the zero value.
 //
-// A decoded value is read-only. Its fields are substrings of its line, so a field that is
-// kept for long keeps the line alive; [strings.Clone] frees it. Encoding a decoded value
-// gives the bytes that it came from. The package has no I/O, and values may be read from
-// any goroutine.
+// A decoded value is read-only. Its fields are substrings of its line, so a field that is kept
+// keeps the whole line in memory, unless it is copied with [strings.Clone]. Encoding a decoded
+// value gives the bytes that it came from. The package does no I/O, and values may be read by
+// several goroutines.
 package item

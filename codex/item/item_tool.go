@@ -30,8 +30,8 @@ type CommandExecution struct {
 	ScriptPath       string          `json:"scriptPath,omitempty"`
 }
 
-// CommandAction is what the server takes a part of a command for. Type is read,
-// listFiles, search or unknown, and says which of the members are set.
+// CommandAction is the server's guess at what a part of a command does. Type is read, listFiles,
+// search or unknown, and decides which of the other members are set.
 type CommandAction struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
@@ -80,8 +80,8 @@ type MCPToolCall struct {
 	MCPAppUI          JSON       `json:"mcpAppUi,omitempty"`
 }
 
-// MCPResult is what a tool of an MCP server gave back. Content is a list of MCP content
-// blocks.
+// MCPResult is what a tool of an MCP server returned. Content is a list of MCP content blocks,
+// undecoded.
 type MCPResult struct {
 	Content           []JSON `json:"content"`
 	StructuredContent JSON   `json:"structuredContent,omitempty"`
@@ -106,8 +106,8 @@ type DynamicToolCall struct {
 	DurationMs   *int64        `json:"durationMs,omitempty"`
 }
 
-// ToolContent is a part of a dynamic tool's result. Type is inputText, inputImage or
-// inputAudio, and says which of the members is set.
+// ToolContent is a part of the result of a dynamic tool. Type is inputText, inputImage or
+// inputAudio, and decides which of the other members is set.
 type ToolContent struct {
 	Type     string  `json:"type"`
 	Text     *string `json:"text,omitempty"`
@@ -130,8 +130,8 @@ type CollabAgentToolCall struct {
 	AgentsStates      map[string]AgentState `json:"agentsStates"`
 }
 
-// AgentState is how another agent is doing: pendingInit, running, interrupted, completed,
-// errored, shutdown or notFound.
+// AgentState is the state of another agent: pendingInit, running, interrupted, completed, errored,
+// shutdown or notFound.
 type AgentState struct {
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
@@ -179,8 +179,8 @@ type Sleep struct {
 	DurationMs int64 `json:"durationMs"`
 }
 
-// ImageGeneration is an image that the provider made. Result is its base64; a newer server
-// sends FileID instead.
+// ImageGeneration is an image that the provider of the model made. Result is the image in base64;
+// a newer server sends FileID instead.
 type ImageGeneration struct {
 	ItemHead
 	Status                string `json:"status"`

@@ -8,9 +8,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// JSON is the text of one JSON value that is decoded on demand: a tool's arguments, a
-// result, a member whose shape depends on something else. The zero value means that the
-// member was absent; null is the text "null".
+// JSON is the text of one JSON value that is decoded on demand: the arguments of a tool, a result,
+// or any member whose shape is not fixed. The zero value means that the member was absent; null is
+// the text "null".
 type JSON string
 
 var _ = jsonwire.RegisterText[JSON]()
@@ -26,8 +26,8 @@ func (j JSON) Decode(dst any) error {
 	return json.Unmarshal([]byte(j), dst)
 }
 
-// IsNull reports whether the value is null or was absent, which the server mostly means the
-// same by.
+// IsNull reports whether the value is null or was absent. For most members of the server both mean
+// the same.
 func (j JSON) IsNull() bool { return j == "" || j == "null" }
 
 // Bytes returns a copy of the text for use with package json, or nil for a value that was

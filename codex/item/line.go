@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// DecodeError is text that is not a JSON object, or not a message of the protocol.
+// DecodeError is returned when text is not a JSON object, or not a message of the protocol.
 type DecodeError struct {
 	Text string // its first 4 KiB
 	Err  error
@@ -49,8 +49,8 @@ type Response struct {
 // Raw returns a copy of the whole line, nil for a response that was built.
 func (r *Response) Raw() json.RawMessage { return JSON(r.line).Bytes() }
 
-// RPCError is an error answer. Nearly all of the server's have the code -32600 and differ
-// only in their text.
+// RPCError is the error of a [Response]. Nearly all errors of the server have the code -32600 and
+// differ only in their text.
 type RPCError struct {
 	Code    int64  `json:"code"`
 	Message string `json:"message"`
@@ -116,7 +116,7 @@ type Line interface {
 }
 
 // DecodeServer decodes a line that the server wrote: a [Notification], a [Request] or a
-// *[Response]. The error, a *[DecodeError], says that it is none of these.
+// *[Response]. It returns a *[DecodeError] if the line is none of these.
 func DecodeServer(line []byte) (Line, error) { return decodeServer(string(line)) }
 
 func decodeServer(line string) (Line, error) {
@@ -132,8 +132,8 @@ func decodeServer(line string) (Line, error) {
 	return newRequest(e, line), nil
 }
 
-// DecodeClient decodes a line that the client wrote: a *[Call] or a *[Response]. The error,
-// a *[DecodeError], says that it is neither.
+// DecodeClient decodes a line that the client wrote: a *[Call] or a *[Response]. It returns a
+// *[DecodeError] if the line is neither.
 func DecodeClient(line []byte) (Line, error) {
 	s := string(line)
 	e, err := open(s)
@@ -154,9 +154,9 @@ func errNil(r *Response, err error) (Line, error) {
 	return r, nil
 }
 
-// DecodeValue decodes an answer's result, or any other part of a line, into what dst points
-// to: items and inputs in it become their types, members of another type than their field
-// are left zero.
+// DecodeValue decodes the result of a response, or any other part of a line, into what dst points
+// to. Items and inputs in it get their own types. A member of another type than its field leaves
+// the field zero. The error is a *[DecodeError].
 func DecodeValue(text JSON, dst any) error {
 	if err := jsonwire.Unmarshal(string(text), dst); err != nil {
 		return &DecodeError{Text: clip(string(text)), Err: err}

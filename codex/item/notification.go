@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Notification is something that the server says without being asked. The set of types is
-// closed; a method that this package does not know is an *[UnknownNotification].
+// Notification is a message of the server that needs no answer. The set of types is closed: one with
+// a method that this package does not know is an *[UnknownNotification].
 //
 //sumtype:decl
 type Notification interface {
@@ -20,8 +20,8 @@ type Notification interface {
 	notification()
 }
 
-// Note is what every notification has. A notification that concerns no thread or no turn
-// leaves their ids empty; [ThreadOf] and [TurnOf] also look inside.
+// Note is what all notifications have in common. The ids are empty if a notification is about no
+// thread or no turn, and for a few that have them elsewhere: use [ThreadOf] and [TurnOf].
 type Note struct {
 	ThreadID    string `json:"threadId,omitempty"`
 	TurnID      string `json:"turnId,omitempty"`

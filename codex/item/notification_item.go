@@ -7,8 +7,8 @@ type ItemStarted struct {
 	StartedAtMs int64 `json:"startedAtMs"`
 }
 
-// ItemCompleted is an item as it is in the end. It never comes for an item that was cut
-// off, and it can come after the end of the turn.
+// ItemCompleted reports that an item has ended, with its final content. It does not come for an item
+// that was cut off, except for commands that go on, and it can come after the end of the turn.
 type ItemCompleted struct {
 	Note
 	Item          Item  `json:"item"`
@@ -57,8 +57,8 @@ type ReasoningTextDelta struct {
 	ContentIndex int64  `json:"contentIndex"`
 }
 
-// CommandOutputDelta is more of a command's output. What a command wrote at its start can
-// be missing from the deltas; the completed item has it.
+// CommandOutputDelta is the next piece of a command's output. The deltas can lack what the command
+// wrote at its start, which the completed item has; see [Output].
 type CommandOutputDelta struct {
 	Note
 	ItemID string `json:"itemId"`
@@ -98,8 +98,8 @@ type MCPToolCallProgress struct {
 	Message string `json:"message"`
 }
 
-// RequestResolved says that a request of the server is over, but not how. RequestID is
-// the JSON of the request's id.
+// RequestResolved reports that a request of the server is over, but not with which answer. RequestID
+// is the JSON of the request's id.
 type RequestResolved struct {
 	Note
 	RequestID JSON `json:"requestId"`

@@ -36,8 +36,8 @@ type ThreadDeleted struct{ Note }
 // next turn.
 type ThreadClosed struct{ Note }
 
-// ThreadReverted says that turns were taken out of a thread. It does not name them: the
-// client that asked knows, others read the thread again.
+// ThreadReverted reports that turns were removed from a thread. It does not name them: a client that
+// did not ask for it has to read the thread again.
 type ThreadReverted struct{ Note }
 
 // ThreadNameUpdated reports that a thread has another name from now on, or none if it is empty.

@@ -6,8 +6,8 @@ type TurnStarted struct {
 	Turn Turn `json:"turn"`
 }
 
-// TurnCompleted is the end of a turn, whether good or bad. Its items are at most the last
-// message; commands can go on.
+// TurnCompleted reports the end of a turn, whether it completed, failed or was interrupted. The items
+// of its turn are at most the last message. Commands can go on after it.
 type TurnCompleted struct {
 	Note
 	Turn Turn `json:"turn"`
@@ -34,8 +34,8 @@ type TurnModerationMetadata struct {
 	Metadata JSON `json:"metadata"`
 }
 
-// ErrorNotice is an error in a turn. With WillRetry the server tries again, and what it
-// streamed before is void; without, the turn fails.
+// ErrorNotice reports an error in a turn. With WillRetry the server tries again, and what it has
+// streamed before is void; otherwise the turn fails.
 type ErrorNotice struct {
 	Note
 	Error     TurnError `json:"error"`

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Request is something that the server asks the client. The set of types is closed; a
-// method that this package does not know is an *[UnknownRequest].
+// Request is a message of the server that the client has to answer. The set of types is closed: one
+// with a method that this package does not know is an *[UnknownRequest].
 //
 //sumtype:decl
 type Request interface {
@@ -40,9 +40,9 @@ func (a *Ask) Raw() json.RawMessage { return JSON(a.line).Bytes() }
 
 func (*Ask) request() {}
 
-// CommandApproval asks whether a command may run. Its answer is a decision. The item with
-// the same ItemID is the command. AvailableDecisions suggests buttons; other decisions are
-// accepted too.
+// CommandApproval asks whether a command may run. The answer is a decision. The item with the same
+// ItemID is the command. AvailableDecisions suggests buttons for a user interface; other decisions
+// are accepted too.
 type CommandApproval struct {
 	Ask
 	Kind                            string             `json:"kind,omitempty"`
@@ -66,8 +66,8 @@ type NetworkAmendment struct {
 	Action string `json:"action"`
 }
 
-// FileChangeApproval asks whether a patch may be applied. The patch is not in it, but in
-// the item with the same ItemID, which comes before. Its answer is a decision.
+// FileChangeApproval asks whether a patch may be applied. The patch is not in the request but in the
+// item with the same ItemID, which comes before. The answer is a decision.
 type FileChangeApproval struct {
 	Ask
 	Reason    string `json:"reason,omitempty"`
@@ -110,9 +110,9 @@ type Option struct {
 	Description string `json:"description"`
 }
 
-// ElicitationRequest is a question of an MCP server: a form, an address to open, or a mode of
-// the vendor's own. The server also uses it to ask whether a tool of an MCP server may run:
-// see IsToolApproval.
+// ElicitationRequest is a question of an MCP server to the user: a form, an address to open, or a
+// mode of the vendor. The server also uses it to ask whether a tool of an MCP server may run: see
+// [ElicitationRequest.Approval].
 type ElicitationRequest struct {
 	Ask
 	ServerName      string `json:"serverName"`
@@ -127,8 +127,8 @@ type ElicitationRequest struct {
 	Meta            JSON   `json:"_meta,omitempty"`
 }
 
-// ApprovalMeta is what the server says in _meta about an elicitation that is an approval.
-// Persist is a list of session and always, or one of them.
+// ApprovalMeta is the _meta of an elicitation that is an approval. Persist is "session", "always",
+// or a list of them.
 type ApprovalMeta struct {
 	Kind            string `json:"codex_approval_kind"`
 	Persist         JSON   `json:"persist,omitempty"`
@@ -138,8 +138,8 @@ type ApprovalMeta struct {
 	ConnectorName   string `json:"connector_name,omitempty"`
 }
 
-// Approval returns the metadata of an elicitation that is an approval, and whether it is
-// one. An approval must never be shown as a question: accepting it runs the tool.
+// Approval reports whether the elicitation is an approval of a tool, and returns its metadata. An
+// approval must not be shown as a question of the MCP server, because accepting it runs the tool.
 func (r *ElicitationRequest) Approval() (ApprovalMeta, bool) {
 	var m ApprovalMeta
 	var kind struct {

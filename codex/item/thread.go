@@ -142,7 +142,7 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) ErrorInfo {
 // IsZero reports whether the server gave no class for the error. It serves the option omitzero.
 func (e ErrorInfo) IsZero() bool { return e.Kind == "" && e.text == "" }
 
-// Raw returns the text of the class as it came, or as it would be sent.
+// Raw returns the JSON of the class as it was read, or as it would be sent if the program built it.
 func (e ErrorInfo) Raw() JSON {
 	switch {
 	case e.text != "":
@@ -161,8 +161,8 @@ func (e ErrorInfo) Raw() JSON {
 // returns.
 func (e ErrorInfo) MarshalJSON() ([]byte, error) { return []byte(e.Raw()), nil }
 
-// TokenUsage is how many tokens a thread has used: in all, and with the last request to
-// the model. The wire knows no cost.
+// TokenUsage is how many tokens a thread has used, in total and with the last request to the model.
+// The server reports no cost.
 type TokenUsage struct {
 	Total              TokenCount `json:"total"`
 	Last               TokenCount `json:"last"`

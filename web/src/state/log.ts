@@ -6,7 +6,7 @@ import type { SessionStore } from "./session";
 
 /** No more than this is read of a log at once. */
 export const mostEvents = 20_000;
-/** No more than this is shown of it. */
+/** No more than this is drawn of it at once. */
 export const mostShown = 200;
 
 export interface LogPart {
@@ -71,13 +71,12 @@ export async function eventsOf(store: SessionStore, ids: readonly string[]): Pro
   let last = all.length - 1;
   while (last >= 0 && !all[last]?.named) last--;
   const events = all.slice(0, last + 1).map((x) => x.e);
-  return { events: events.slice(0, mostShown), cut: part.cut || events.length > mostShown };
+  return { events, cut: part.cut };
 }
 
-/** The newest events of a session. */
-export async function lastEvents(store: SessionStore): Promise<LogPart> {
-  const part = await readLog(store, () => true);
-  return { events: part.events.slice(-mostShown), cut: part.cut || part.events.length > mostShown };
+/** The events of a session. */
+export function allEvents(store: SessionStore): Promise<LogPart> {
+  return readLog(store, () => true);
 }
 
 /** What each turn has cost: the totals that its result reports, less those of the one before. */

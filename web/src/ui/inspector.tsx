@@ -1,4 +1,4 @@
-// The events of a message, or the newest of a session, as they are in the log.
+// The events of a message, or of a session, as they are in the log.
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -6,7 +6,7 @@ import { get, str } from "../fold/json";
 import type { Envelope } from "../rpc/connection";
 import { copyText } from "../state/actions";
 import { sayError, w } from "../state/app";
-import { eventsOf, lastEvents, type LogPart, mostShown } from "../state/log";
+import { allEvents, eventsOf, type LogPart, mostShown } from "../state/log";
 import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
 import { IconButton } from "./button";
@@ -29,7 +29,7 @@ export function Inspector({ of }: { of: Looked }) {
   const [query, setQuery] = useState("");
   useEffect(() => {
     let gone = false;
-    (of.ids ? eventsOf(of.store, of.ids) : lastEvents(of.store))
+    (of.ids ? eventsOf(of.store, of.ids) : allEvents(of.store))
       .then((r) => !gone && setPart(r))
       .catch((err: unknown) => !gone && setPart(sayError(err)));
     return () => {
@@ -40,8 +40,10 @@ export function Inspector({ of }: { of: Looked }) {
     inspected.value = undefined;
   };
   const events = typeof part === "object" ? part.events : [];
-  const found =
-    query === "" ? events : events.filter((e) => JSON.stringify(e.msg).toLowerCase().includes(query.toLowerCase()));
+  const wanted = query.toLowerCase();
+  const found = wanted === "" ? events : events.filter((e) => JSON.stringify(e.msg).toLowerCase().includes(wanted));
+  // The newest ones are those that a person looks for.
+  const shown = found.slice(-mostShown);
   return (
     <Dialog title={t.log.title} close={close} class="wide">
       <div class="dlg-b">
@@ -49,7 +51,8 @@ export function Inspector({ of }: { of: Looked }) {
         {typeof part === "string" && <p class="err">{part}</p>}
         {typeof part === "object" && (
           <p class="dim">
-            {events.length === 0 ? t.log.none : t.log.note(events.length)} {part.cut && t.log.cut(mostShown)}
+            {events.length === 0 ? t.log.none : t.log.note(events.length)}{" "}
+            {(part.cut || shown.length < found.length) && t.log.cut(shown.length)}
           </p>
         )}
         {events.length > 0 && (
@@ -62,9 +65,9 @@ export function Inspector({ of }: { of: Looked }) {
           />
         )}
       </div>
-      {found.length > 0 && (
+      {shown.length > 0 && (
         <div class="evs" tabIndex={0} role="group" aria-label={t.log.title}>
-          {found.map((e) => (
+          {shown.map((e) => (
             <EventRow key={e.seq} e={e} />
           ))}
         </div>

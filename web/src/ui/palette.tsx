@@ -108,9 +108,9 @@ function ofSession(): Target[] {
   const c = store.settled;
   return [
     { icon: "logo", name: t.toSession, note: "", run: () => go({ page: "session", ids: [id] }) },
-    { icon: "pencil", name: t.changes, note: "G C", run: () => go({ page: "changes", id }) },
+    { icon: "diff", name: t.changes, note: "G C", run: () => go({ page: "changes", id }) },
     {
-      icon: "pencil",
+      icon: "diff",
       name: `${t.changes}: ${t.changes_.lastTurn}`,
       note: "",
       run: () => go({ page: "changes", id, turn: "last" }),

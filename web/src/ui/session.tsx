@@ -107,7 +107,7 @@ function Bar({ store, several, close }: { store: SessionStore; several: boolean;
           aria-label={t.changes_.open}
           title={t.changes_.open}
         >
-          <Icon name="list" />
+          <Icon name="diff" />
         </a>
       )}
       {!several && <IconButton icon="share" class="no-p" label={t.share} onClick={() => void shareSession(store.id)} />}

@@ -148,7 +148,7 @@ export function actionsOf(store: SessionStore): MenuItem[] {
   const canFork = capabilitiesOf(store.id)?.can_fork !== false;
   return [
     ...(narrow.value ? [{ icon: "panelRight" as const, label: t.thisSession, run: () => togglePanel(true) }] : []),
-    { icon: "list", label: t.changes_.open, run: () => go({ page: "changes", id: store.id }) },
+    { icon: "diff", label: t.changes_.open, run: () => go({ page: "changes", id: store.id }) },
     { icon: "pencil", label: t.rename, run: () => void renameSession(store.id, true, c.title ?? "") },
     { icon: "tag", label: t.tag, run: () => void tagSession(disk) },
     ...(canFork ? [{ icon: "fork" as const, label: t.fork, run: () => void fork(store.id) }] : []),

@@ -6,10 +6,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { begin, open, said, say, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
-import { changes, git, sharedGit, work } from "./work.mjs";
+import { changes, git, work } from "./work.mjs";
 
-const { browser } = shared;
-const server = await sharedGit();
+const { browser, git: server } = shared;
 
 const read = (dir, name) => readFileSync(join(dir, name), "utf8");
 const file = (page, name) => page.getByRole("region", { name, exact: true });

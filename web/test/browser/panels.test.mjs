@@ -1,14 +1,13 @@
 // The other panels: the palette, compaction, rewind, MCP servers, links, events, settings, notices.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { overflow, serious } from "./axe.mjs";
 import { begin, open, say, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
-import { sharedGit, work } from "./work.mjs";
+import { work } from "./work.mjs";
 
-const { browser } = shared;
-const server = await sharedGit();
+const { browser, git: server } = shared;
 
 async function clean(page) {
   assert.deepEqual(page.faults, []);
@@ -23,213 +22,219 @@ async function choose(page, name) {
   await page.getByRole("option", { name }).first().click();
 }
 
-test("the palette has every action of the page and of the session that is shown", async () => {
-  const page = await open(browser, server);
-  const { id } = await work(page, server, "rework");
-  await page.keyboard.press("Control+k");
-  const box = page.getByRole("combobox", { name: "Search or jump" });
-  for (const name of [
-    "New session",
-    "Inbox",
-    "Sessions",
-    "Usage",
-    "Changes",
-    "Compact the conversation",
-    "Rename",
-    "Tag",
-    "Fork",
-    "Side by side",
-    "Share",
-    "Export as Markdown",
-    "Export as HTML",
-    "Export as JSON",
-    "Events of the session",
-    "Archive",
-    "End session",
-    "Settings",
-    "Keyboard",
-    "Sidebar",
-    "Panel",
-    "Theme",
-    "Density: Compact",
-    "Changes: Inline",
-    "中文",
-  ]) {
-    if (name === "Fork") continue; // an agent that cannot do it does not offer it
-    await box.fill(name);
-    await page.getByRole("option", { name }).first().waitFor();
-  }
-  await box.fill("Changes: Last turn");
-  await page.keyboard.press("Enter");
-  await page.waitForFunction((s) => location.hash === `#/c/${s}?turn=last`, id);
-  await page.getByRole("button", { name: "Last turn", pressed: true }).waitFor();
-  await choose(page, "Usage");
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
-  await choose(page, "Density: Compact");
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.density), "compact");
-  await clean(page);
-});
-
-test("compaction is a button where the agent offers it, and its boundary is in the thread", async () => {
-  const page = await open(browser, server);
-  await work(page, server, "rework");
-  await page.getByRole("button", { name: "Compact the conversation" }).click();
-  await page.locator(".slot").getByText("The conversation was compacted.").waitFor();
-  await page.locator(".slot").getByText("It held 82900 tokens.").waitFor();
-  await turns(page, 2);
-  await clean(page);
-});
-
-test("a rewind shows its files first and is done after a yes; MCP servers are asked and switched", async () => {
-  const page = await open(browser, server);
-  await page.getByLabel("Agent", { exact: true }).selectOption("sim");
-  await begin(page, "hello there");
-  await turns(page, 1);
-  const message = page.locator(".user").first();
-  const rewind = async (answer) => {
-    await message.hover();
-    await message.getByRole("button", { name: "Rewind files to here" }).click();
-    const dialog = page.getByRole("dialog", { name: "Take the files back to this message?" });
-    await dialog.getByText("file.txt").waitFor();
-    await dialog.getByText("1 file would change: +1 −0.").waitFor();
-    await dialog.getByRole("button", { name: answer }).click();
-  };
-  const noted = () => page.locator(".slot [data-code=rewind]").count();
-  await rewind("Cancel");
-  assert.equal(await noted(), 0, "the preview changes nothing");
-  await rewind("Rewind files");
-  await page.locator(".slot [data-code=rewind]").waitFor();
-  const panel = page.getByRole("complementary", { name: "This session" });
-  await panel.getByText("MCP servers").click();
-  await panel.getByText("connected", { exact: true }).waitFor();
-  await panel.getByRole("button", { name: "Tools of demo" }).click();
-  await panel.getByText("says it again").waitFor();
-  await panel.getByRole("button", { name: "Connect demo again" }).click();
-  await page.getByText("demo was connected again.").waitFor();
-  await panel.getByRole("switch", { name: "demo is on" }).click();
-  await panel.getByRole("switch", { name: "demo is on" }).waitFor();
-  await clean(page);
-});
-
-test("a link leads to a message, which is marked; its events are shown as they came", async () => {
-  const context = { permissions: ["clipboard-read", "clipboard-write"] };
-  const page = await open(browser, server, context);
-  await begin(page, "trouble");
-  await turns(page, 1);
-  await say(page, "bulk 60");
-  await turns(page, 2);
-  await page
-    .locator(".scroll")
-    .first()
-    .evaluate((e) => e.scrollTo(0, 0));
-  const step = page.locator(".step.say", { hasText: "It went through in the end." });
-  await step.hover();
-  await step.getByRole("button", { name: "Message" }).click();
-  await page.getByRole("menuitem", { name: "Copy a link to this message" }).click();
-  await page.getByText("Copied.").waitFor();
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(link, /#\/s\/[^?]+\?m=msg_/);
-  await step.hover();
-  await step.getByRole("button", { name: "Message" }).click();
-  await page.getByRole("menuitem", { name: "Events of this message" }).click();
-  const dialog = page.getByRole("dialog", { name: "Events" });
-  await dialog.locator("summary", { hasText: "assistant" }).first().click();
-  await dialog.locator("pre", { hasText: "It went through in the end." }).first().waitFor();
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "More", exact: true }).click();
-  await page.getByRole("menuitem", { name: "Events of the session" }).click();
-  await dialog.getByLabel("Find in the events").fill("weather_report");
-  await dialog.locator("summary").first().click();
-  await dialog.locator("pre", { hasText: '"sky": "clear"' }).waitFor();
-  await page.keyboard.press("Escape");
-  await page.goto("about:blank");
-  await page.goto(link);
-  const marked = page.locator(".slot.marked", { hasText: "It went through in the end." });
-  await marked.waitFor();
-  await page.waitForFunction(() => {
-    const r = document.querySelector(".slot.marked")?.getBoundingClientRect();
-    return r && r.top >= 0 && r.bottom <= innerHeight;
-  });
-  await page.goto("about:blank");
-  await page.goto(link.replace(/m=.*/, "m=msg_gone"));
-  await page.getByText("The message that this link names is not here.").waitFor();
-  await clean(page);
-});
-
-test("retries and notices stand where they happened", async () => {
-  const page = await open(browser, server);
-  await begin(page, "trouble");
-  await turns(page, 1);
-  await say(page, "hello");
-  await turns(page, 2);
-  const texts = await page.locator(".slot").allInnerTexts();
-  const at = (part) => texts.findIndex((t) => t.includes(part));
-  assert.ok(at("The API was overloaded (529).") > at("trouble"), texts.join("|"));
-  assert.ok(at("The API was overloaded (529).") < at("It went through in the end."), texts.join("|"));
-  assert.match(texts[at("The API was overloaded")], /Try 2 of 10\./, "the tries of one request are one line");
-  await clean(page);
-});
-
-test("settings are kept: theme, language, density, how changes are shown", async () => {
-  const page = await open(browser, server);
-  await page.getByRole("button", { name: "Settings" }).click();
-  const dialog = page.getByRole("dialog", { name: "Settings" });
-  await dialog.getByRole("group", { name: "Theme" }).getByRole("button", { name: "Dark" }).click();
-  await dialog.getByRole("group", { name: "Density" }).getByRole("button", { name: "Compact" }).click();
-  await dialog.getByRole("group", { name: "Changes" }).getByRole("button", { name: "Inline" }).click();
-  await dialog.getByRole("group", { name: "Language" }).getByRole("button", { name: "中文" }).click();
-  await page.getByRole("dialog", { name: "设置" }).waitFor();
-  await page.reload();
-  await page.waitForSelector("[data-composer]");
-  const kept = await page.evaluate(() => {
-    const { theme, density } = document.documentElement.dataset;
-    return [theme, density, document.documentElement.lang, localStorage.getItem("parley.diff")];
-  });
-  assert.deepEqual(kept, ["dark", "compact", "zh-CN", "inline"]);
-  await clean(page);
-});
-
-for (const [name, options] of [
-  ["wide, light", {}],
-  ["wide, dark", { colorScheme: "dark" }],
-  ["tablet", { viewport: { width: 1000, height: 800 } }],
-  [
-    "phone, Chinese, dark",
-    { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, locale: "zh-CN", colorScheme: "dark" },
-  ],
-]) {
-  test(`axe finds no serious fault in the new pages and nothing overflows: ${name}`, async () => {
-    const page = await open(browser, server, { bypassCSP: true, colorScheme: "light", ...options });
-    const faults = [];
-    const look = async (where) => {
-      for (const f of await serious(page)) faults.push(`${where}: ${f}`);
-      for (const c of await overflow(page)) faults.push(`${where}: overflows: ${c}`);
-    };
+// Two at a time: each has a page, a session and a worktree of its own.
+describe("panels", { concurrency: 2 }, () => {
+  test("the palette has every action of the page and of the session that is shown", async () => {
+    const page = await open(browser, server);
     const { id } = await work(page, server, "rework");
-    await look("session");
-    await page.evaluate((s) => {
-      location.hash = `#/c/${s}`;
-    }, id);
-    await page.locator(".chunk").first().waitFor();
-    await page.locator(".chunk-h .btn").first().click();
-    await page.locator(".cmt-form textarea").fill("Why six?");
-    await look("a remark");
-    await page.locator(".cmt-form .btn.primary").click();
-    await page.locator(".ch-side .cmt").waitFor();
-    await look("changes");
-    await page.evaluate(() => {
-      location.hash = "#/usage";
-    });
-    await page.locator(".chart").first().waitFor();
-    for (const s of await page.locator(".plot summary").all()) await s.click();
-    await look("usage");
-    await page.evaluate(() => {
-      location.hash = "#/new";
-    });
-    await page.locator(".wt input[type=checkbox]").check();
-    await look("worktree");
-    assert.deepEqual(faults, []);
-    assert.deepEqual(page.faults, []);
-    await page.context().close();
+    await page.keyboard.press("Control+k");
+    const box = page.getByRole("combobox", { name: "Search or jump" });
+    for (const name of [
+      "New session",
+      "Inbox",
+      "Sessions",
+      "Usage",
+      "Changes",
+      "Compact the conversation",
+      "Rename",
+      "Tag",
+      "Side by side",
+      "Share",
+      "Export as Markdown",
+      "Export as HTML",
+      "Export as JSON",
+      "Events of the session",
+      "Archive",
+      "End session",
+      "Settings",
+      "Keyboard",
+      "Sidebar",
+      "Panel",
+      "Theme",
+      "Density: Compact",
+      "Changes: Inline",
+      "中文",
+    ]) {
+      await box.fill(name);
+      await page.getByRole("option", { name }).first().waitFor();
+    }
+    await box.fill("Changes: Last turn");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((s) => location.hash === `#/c/${s}?turn=last`, id);
+    await page.getByRole("button", { name: "Last turn", pressed: true }).waitFor();
+    await choose(page, "Usage");
+    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+    await choose(page, "Density: Compact");
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.density), "compact");
+    await clean(page);
   });
-}
+
+  test("compaction is a button where the agent offers it, and its boundary is in the thread", async () => {
+    const page = await open(browser, server);
+    await work(page, server, "rework");
+    await page.getByRole("button", { name: "Compact the conversation" }).click();
+    await page.locator(".slot").getByText("The conversation was compacted.").waitFor();
+    await page.locator(".slot").getByText("It held 82900 tokens.").waitFor();
+    await turns(page, 2);
+    await clean(page);
+  });
+
+  test("a rewind shows its files first and is done after a yes; MCP servers are asked and switched", async () => {
+    const page = await open(browser, server);
+    await page.getByLabel("Agent", { exact: true }).selectOption("sim");
+    await begin(page, "hello there");
+    await turns(page, 1);
+    const message = page.locator(".user").first();
+    const rewind = async (answer) => {
+      await message.hover();
+      await message.getByRole("button", { name: "Rewind files to here" }).click();
+      const dialog = page.getByRole("dialog", { name: "Take the files back to this message?" });
+      await dialog.getByText("file.txt").waitFor();
+      await dialog.getByText("1 file would change: +1 −0.").waitFor();
+      await dialog.getByRole("button", { name: answer }).click();
+    };
+    const noted = () => page.locator(".slot [data-code=rewind]").count();
+    await rewind("Cancel");
+    assert.equal(await noted(), 0, "the preview changes nothing");
+    await rewind("Rewind files");
+    await page.locator(".slot [data-code=rewind]").waitFor();
+    const panel = page.getByRole("complementary", { name: "This session" });
+    await panel.getByText("MCP servers", { exact: true }).click();
+    await panel.getByText("connected", { exact: true }).waitFor();
+    await panel.getByRole("button", { name: "Tools of demo" }).click();
+    await panel.getByText("says it again").waitFor();
+    await panel.getByRole("button", { name: "Connect demo again" }).click();
+    await page.getByText("demo was connected again.").waitFor();
+    await panel.getByRole("switch", { name: "demo is on" }).click();
+    await panel.getByRole("switch", { name: "demo is on" }).waitFor();
+    await clean(page);
+  });
+
+  test("a link leads to a message, which is marked; its events are shown as they came", async () => {
+    const context = { permissions: ["clipboard-read", "clipboard-write"] };
+    const page = await open(browser, server, context);
+    await begin(page, "trouble");
+    await turns(page, 1);
+    await say(page, "bulk 60");
+    await page.locator(".md", { hasText: "Message 60 of many" }).waitFor();
+    await page
+      .locator(".scroll")
+      .first()
+      .evaluate((e) => e.scrollTo(0, 0));
+    const step = page.locator(".step.say", { hasText: "It went through in the end." });
+    await step.hover();
+    await step.getByRole("button", { name: "Message" }).click();
+    await page.getByRole("menuitem", { name: "Copy a link to this message" }).click();
+    await page.getByText("Copied.").waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(link, /#\/s\/[^?]+\?m=msg_/);
+    await step.hover();
+    await step.getByRole("button", { name: "Message" }).click();
+    await page.getByRole("menuitem", { name: "Events of this message" }).click();
+    const dialog = page.getByRole("dialog", { name: "Events" });
+    await dialog.locator("summary", { hasText: "assistant" }).first().click();
+    await dialog.locator("pre", { hasText: "It went through in the end." }).first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Events of the session" }).click();
+    await dialog.getByLabel("Find in the events").fill("weather_report");
+    await dialog.locator("summary").first().click();
+    await dialog.locator("pre", { hasText: '"sky": "clear"' }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.goto("about:blank");
+    await page.goto(link);
+    const marked = page.locator(".slot.marked", { hasText: "It went through in the end." });
+    await marked.waitFor();
+    await page.waitForFunction(() => {
+      const r = document.querySelector(".slot.marked")?.getBoundingClientRect();
+      return r && r.top >= 0 && r.bottom <= innerHeight;
+    });
+    await page.goto("about:blank");
+    await page.goto(link.replace(/m=.*/, "m=msg_gone"));
+    await page.getByText("The message that this link names is not here.").waitFor();
+    await clean(page);
+  });
+
+  test("retries and notices stand where they happened", async () => {
+    const page = await open(browser, server);
+    await begin(page, "hello");
+    await turns(page, 1);
+    await say(page, "trouble");
+    await turns(page, 2);
+    await say(page, "bye");
+    await turns(page, 3);
+    const texts = await page.locator(".slot").allInnerTexts();
+    const at = (part) => texts.findIndex((t) => t.includes(part));
+    assert.ok(at("The API was overloaded (529).") > at("trouble"), texts.join("|"));
+    assert.ok(at("The API was overloaded (529).") < at("It went through in the end."), texts.join("|"));
+    assert.match(texts[at("The API was overloaded")], /Try 2 of 10\./, "the tries of one request are one line");
+    await clean(page);
+  });
+
+  test("settings are kept: theme, language, density, how changes are shown", async () => {
+    const page = await open(browser, server);
+    await page.getByRole("button", { name: "Settings" }).click();
+    const dialog = page.getByRole("dialog", { name: "Settings" });
+    await dialog.getByRole("group", { name: "Theme" }).getByRole("button", { name: "Dark" }).click();
+    await dialog.getByRole("group", { name: "Density" }).getByRole("button", { name: "Compact" }).click();
+    await dialog.getByRole("group", { name: "Changes" }).getByRole("button", { name: "Inline" }).click();
+    await dialog.getByRole("group", { name: "Language" }).getByRole("button", { name: "中文" }).click();
+    await page.getByRole("dialog", { name: "设置" }).waitFor();
+    await page.reload();
+    await page.waitForSelector("[data-composer]");
+    const kept = await page.evaluate(() => {
+      const { theme, density } = document.documentElement.dataset;
+      return [theme, density, document.documentElement.lang, localStorage.getItem("parley.diff")];
+    });
+    assert.deepEqual(kept, ["dark", "compact", "zh-CN", "inline"]);
+    await clean(page);
+  });
+
+  for (const [name, all, options] of [
+    ["wide, light", true, {}],
+    ["wide, dark", false, { colorScheme: "dark" }],
+    ["tablet", false, { viewport: { width: 1000, height: 800 } }],
+    [
+      "phone, Chinese, dark",
+      true,
+      { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, locale: "zh-CN", colorScheme: "dark" },
+    ],
+  ]) {
+    test(`axe finds no serious fault in the new pages and nothing overflows: ${name}`, async () => {
+      const page = await open(browser, server, { bypassCSP: true, colorScheme: "light", ...options });
+      const faults = [];
+      const look = async (where) => {
+        for (const f of await serious(page)) faults.push(`${where}: ${f}`);
+        for (const c of await overflow(page)) faults.push(`${where}: overflows: ${c}`);
+      };
+      const { id } = await work(page, server, "rework");
+      if (all) await look("session");
+      await page.evaluate((s) => {
+        location.hash = `#/c/${s}`;
+      }, id);
+      await page.locator(".chunk").first().waitFor();
+      await page.locator(".chunk-h .btn").first().click();
+      await page.locator(".cmt-form textarea").fill("Why six?");
+      if (all) await look("a remark");
+      await page.locator(".cmt-form .btn.primary").click();
+      await page.locator(".ch-side .cmt").waitFor();
+      await look("changes");
+      await page.evaluate(() => {
+        location.hash = "#/usage";
+      });
+      await page.locator(".chart").first().waitFor();
+      for (const s of await page.locator(".plot summary").all()) await s.click();
+      await look("usage");
+      if (all) {
+        await page.evaluate(() => {
+          location.hash = "#/new";
+        });
+        await page.locator(".wt input[type=checkbox]").check();
+        await look("worktree");
+      }
+      assert.deepEqual(faults, []);
+      assert.deepEqual(page.faults, []);
+      await page.context().close();
+    });
+  }
+});

@@ -14,7 +14,7 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 
 /** The pictures that the documentation shows; PARLEY_ALL_SCREENSHOTS=1 makes all. */
 const shown = new Set(
-  "changes-light review-dark usage-light changes-phone usage-phone-dark chat-light new-light sessions-light inbox-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone inbox-phone".split(
+  "changes-light review-dark usage-light chat-light new-light sessions-light inbox-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone inbox-phone".split(
     " ",
   ),
 );
@@ -90,7 +90,7 @@ await server.stop();
 const repo = await gitServer();
 server = repo;
 const load = [3, 5, 1, 0, 6, 8, 4, 7, 2, 0, 9, 5, 6];
-seedUsage(repo, 34, (back) => 30_000 * load[back % load.length]);
+seedUsage(repo, 70, (back) => 30_000 * load[back % load.length]);
 for (const [suffix, options] of [
   ["light", { ...wide, colorScheme: "light" }],
   ["dark", { ...wide, colorScheme: "dark" }],
@@ -104,13 +104,14 @@ for (const [suffix, options] of [
   await turns(page, 2);
   await place(page, `#/c/${id}`, ".chunk");
   await page.locator(".commit input").first().fill("upload: bound the retries");
+  await page.locator(".changes").evaluate((e) => e.scrollTo(0, 0));
   await shoot(page, `changes-${suffix}`);
   await page.locator(".chunk-h .btn").first().click();
-  await page.locator(".cmt-form textarea").fill("Five are enough: the store gives up after four.");
+  await page.locator(".cmt-form textarea").fill("Name the unit of each limit.");
   await page.locator(".cmt-form .btn.primary").click();
   await page.locator(".ch-side .cmt").waitFor();
   await page.locator(".chunk-h .btn").nth(2).click();
-  await page.locator(".cmt-form textarea").fill("Say in a comment why the first error counts.");
+  await page.locator(".cmt-form textarea").fill("Five are enough: the store gives up after four.");
   await shoot(page, `review-${suffix}`);
   await place(page, "#/usage", ".chart");
   await shoot(page, `usage-${suffix}`);

@@ -1,14 +1,20 @@
-// The browser and the server that all files of the suite share.
+// The browser and the servers that all files of the suite share.
 
 import { after } from "node:test";
 import { launch, Server, withCLI } from "./driver.mjs";
+import { gitServer, seedUsage } from "./work.mjs";
 
-export const shared = {
-  browser: await launch(),
-  server: await new Server(undefined, undefined, withCLI()).start(),
-};
+const [browser, server, git] = await Promise.all([
+  launch(),
+  new Server(undefined, undefined, withCLI()).start(),
+  gitServer(),
+]);
+
+/** Its server is another one after a test has killed it; git is one with a repository and twelve days of usage. */
+export const shared = { browser, server, git };
+seedUsage(git, 12, () => 20_000);
 
 after(async () => {
   await shared.browser.close();
-  await shared.server.stop();
+  await Promise.all([shared.server.stop(), shared.git.stop()]);
 });

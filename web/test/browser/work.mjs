@@ -3,22 +3,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
-import { after } from "node:test";
 import { say, Server, turns, withCLI } from "./driver.mjs";
 
 export const gitServer = () => new Server(undefined, undefined, [...withCLI(), "-git"]).start();
-
-let one;
-
-/** The server that the files of the suite share, with twelve days of usage. */
-export function sharedGit() {
-  one ??= gitServer().then((server) => {
-    seedUsage(server, 12, () => 20_000);
-    after(() => server.stop());
-    return server;
-  });
-  return one;
-}
 
 /** What git says in a directory. */
 export function git(dir, ...args) {
@@ -62,14 +49,15 @@ export async function changes(page, id) {
  * with one answer. So yesterday has a cost, also if a test runs over midnight.
  */
 export function seedUsage(server, days = 2, tokens = () => 1_000_000) {
-  const dir = join(server.dir, "claude", "home", ".claude", "projects", "-harbour");
-  mkdirSync(dir, { recursive: true });
   const models = ["claude-sonnet-4-5", "claude-3-5-haiku"];
   for (let back = 0; back < days; back++) {
     const at = new Date();
     at.setDate(at.getDate() - back);
     // The beginning of today may be a moment ago; an hour of the day before is safely past.
     if (back > 0) at.setHours(9 + (back % 9), 30, 0, 0);
+    const project = back % 4 === 3 ? "quay" : "harbour";
+    const dir = join(server.dir, "claude", "home", ".claude", "projects", `-home-ada-${project}`);
+    mkdirSync(dir, { recursive: true });
     const session = `00000000-0000-4000-8000-${String(back).padStart(12, "0")}`;
     const lines = models.slice(0, back % 3 === 1 ? 2 : 1).map((model, i) =>
       JSON.stringify({
@@ -79,7 +67,7 @@ export function seedUsage(server, days = 2, tokens = () => 1_000_000) {
         isSidechain: false,
         sessionId: session,
         timestamp: at.toISOString(),
-        cwd: back % 4 === 3 ? "/home/ada/quay" : "/home/ada/harbour",
+        cwd: `/home/ada/${project}`,
         requestId: `req_${back}_${i}`,
         message: {
           id: `msg_${back}_${i}`,

@@ -177,7 +177,7 @@ function Plots({ usage, period }: { usage: Usage; period: Period }) {
       >
         <Bars
           name={t.usage_.costByDay}
-          width={narrow.value ? 720 : 600}
+          width={plotWidth(600)}
           format={money}
           bars={days.map((d, i) => ({
             key: d.group,
@@ -201,7 +201,7 @@ function Plots({ usage, period }: { usage: Usage; period: Period }) {
       >
         <Bars
           name={t.usage_.tokensByDay}
-          width={narrow.value ? 720 : 420}
+          width={plotWidth(420)}
           format={tokens}
           bars={days.slice(-14).map((d, i, all) => ({
             key: d.group,
@@ -220,6 +220,12 @@ function Plots({ usage, period }: { usage: Usage; period: Period }) {
       <Shares class="w6" title={t.usage_.byProject} first={t.project} rows={usage.projects} name={basename} />
     </>
   );
+}
+
+/** The width of a plot in its own units: what it has on the screen, so that its letters keep their size. */
+function plotWidth(beside: number): number {
+  if (!narrow.value) return beside;
+  return Math.max(300, Math.min(1040, document.documentElement.clientWidth - (wide.value ? 160 : 72)));
 }
 
 function Blocks({ blocks }: { blocks: readonly Used[] }) {
@@ -256,7 +262,7 @@ function Blocks({ blocks }: { blocks: readonly Used[] }) {
     >
       <Bars
         name={t.usage_.blocks}
-        width={wide.value ? 1040 : 720}
+        width={plotWidth(1040)}
         format={money}
         mark={highest?.cost}
         bars={shown.map((b, i) => ({

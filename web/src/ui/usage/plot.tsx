@@ -25,13 +25,17 @@ interface BarsProps {
 
 const high = 160;
 const left = 44;
+/** Room for half of the last label. */
+const right = 22;
+/** A scale has lines at these parts of it. */
+const steps = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
 export function Bars({ name, bars, format, width, mark }: BarsProps) {
   const sums = bars.map((b) => b.parts.reduce((n, p) => n + p.value, 0));
   const highest = Math.max(0, ...sums, mark ?? 0);
   const top = ceiling(highest);
   const y = (v: number) => 8 + (high - 8) * (1 - v / top);
-  const slot = (width - left - 4) / Math.max(1, bars.length);
+  const slot = (width - left - right) / Math.max(1, bars.length);
   const thick = Math.max(2, Math.min(48, slot * 0.72));
   return (
     <svg
@@ -40,7 +44,7 @@ export function Bars({ name, bars, format, width, mark }: BarsProps) {
       role="img"
       aria-label={w.value.usage_.plot(name, bars.length, format(Math.max(0, ...sums)))}
     >
-      {[0, 0.25, 0.5, 0.75, 1].map((k) => (
+      {steps.map((k) => (
         <g key={k}>
           <line class="gl" x1={left} x2={width} y1={y(top * k)} y2={y(top * k)} />
           <text x={left - 6} y={y(top * k) + 4} text-anchor="end">

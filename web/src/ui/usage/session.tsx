@@ -7,6 +7,7 @@ import { formatRoute } from "../../state/route";
 import type { SessionStore } from "../../state/session";
 import { live } from "../../state/sessions";
 import { money } from "../../state/time";
+import { Icon } from "../icon";
 import { Section } from "../section";
 import { BudgetRow, SessionLimit, useBudgets } from "./limits";
 
@@ -59,6 +60,7 @@ function TurnCosts({ store, turns }: { store: SessionStore; turns: number }) {
     <details class="fold pad" onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary>
         <span class="two">{t.usage_.perTurn}</span>
+        <Icon name="chevron" class="chev" />
       </summary>
       {got && top === 0 && <p class="dim">{t.usage_.noTurns}</p>}
       {top > 0 && (

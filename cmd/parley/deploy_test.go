@@ -1,0 +1,164 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+var deployDir = filepath.Join("..", "..", "deploy")
+
+// unit reads a unit: its settings, in order.
+func unit(t *testing.T, name string) (settings [][2]string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(deployDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := ""
+	for number, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+			section = line
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if !ok || section == "" || !regexp.MustCompile(`^[A-Z][A-Za-z]+$`).MatchString(key) {
+			t.Errorf("%s:%d: %q is not a setting", name, number+1, line)
+		}
+		settings = append(settings, [2]string{section + key, value})
+	}
+	return settings
+}
+
+// serveLine checks that a command line is one of parley serve that would be taken.
+func serveLine(t *testing.T, from string, words []string) *serveFlags {
+	t.Helper()
+	if len(words) < 2 || filepath.Base(words[0]) != "parley" || words[1] != "serve" {
+		t.Fatalf("%s: %q does not run parley serve", from, words)
+	}
+	f, cmd := &serveFlags{}, &cobra.Command{}
+	f.register(cmd)
+	if err := cmd.ParseFlags(words[2:]); err != nil {
+		t.Fatalf("%s: %v", from, err)
+	}
+	if cmd.Flags().NArg() > 0 {
+		t.Errorf("%s: %q are not flags", from, cmd.Flags().Args())
+	}
+	if err := f.check(); err != nil {
+		t.Errorf("%s: %v", from, err)
+	}
+	return f
+}
+
+// TestUnits checks the units of systemd: their flags exist, they are stopped gently within
+// the time that the server takes, and systemd itself finds no fault where it is installed.
+func TestUnits(t *testing.T) {
+	for name, hardened := range map[string]bool{"parley.service": true, "parley-user.service": false} {
+		values := map[string]string{}
+		for _, s := range unit(t, name) {
+			values[s[0]] = s[1]
+		}
+		f := serveLine(t, name, strings.Fields(values["[Service]ExecStart"]))
+		if values["[Service]KillMode"] != "mixed" || values["[Service]TimeoutStopSec"] != "60" || f.drainTimeout.Seconds() > 40 {
+			t.Errorf("%s does not leave the server %v to drain", name, f.drainTimeout)
+		}
+		want := []string{"NoNewPrivileges", "RestrictSUIDSGID", "LockPersonality", "SystemCallArchitectures"}
+		if hardened {
+			want = append(want, "User", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "ProtectKernelTunables", "RestrictAddressFamilies", "SystemCallFilter", "StateDirectory")
+			if v, ok := values["[Service]CapabilityBoundingSet"]; !ok || v != "" {
+				t.Errorf("%s leaves the capabilities %q", name, v)
+			}
+		}
+		for _, key := range want {
+			if values["[Service]"+key] == "" {
+				t.Errorf("%s has no %s", name, key)
+			}
+		}
+		verifyUnit(t, name, values["[Service]ExecStart"])
+	}
+}
+
+// verifyUnit lets systemd look at a unit, with programs that exist here.
+func verifyUnit(t *testing.T, name, start string) {
+	t.Helper()
+	program, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Logf("%s is not verified by systemd: %v", name, err)
+		return
+	}
+	data, err := os.ReadFile(filepath.Join(deployDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(start)
+	text := strings.ReplaceAll(string(data), start, strings.Join(append([]string{"/bin/true"}, words[1:]...), " "))
+	text = regexp.MustCompile(`(?m)^(User|Group)=.*\n`).ReplaceAllString(text, "")
+	file := filepath.Join(t.TempDir(), "parley.service")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"verify", "--man=no", file}
+	if strings.Contains(name, "user") {
+		args = slices.Insert(args, 0, "--user")
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "XDG_RUNTIME_DIR=" + t.TempDir(), "LC_ALL=C"}
+	out, err := cmd.CombinedOutput()
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "parley.service:") {
+			t.Errorf("%s: systemd says: %s", name, line)
+		}
+	}
+	if err != nil {
+		t.Logf("systemd-analyze: %v\n%s", err, out) // of a machine without a running systemd
+	}
+}
+
+// TestContainerfile checks that the image does not run as root, looks after its health, keeps
+// its data in a volume, and starts a server with flags that exist.
+func TestContainerfile(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(deployDir, "Containerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	last := text[strings.LastIndex(text, "\nFROM "):]
+	for _, want := range []string{"\nUSER 10001:10001\n", "\nVOLUME /data\n", "/readyz\n", "\nHEALTHCHECK ", "\nCOPY --from=build "} {
+		if !strings.Contains(last, want) {
+			t.Errorf("the image has no %q", want)
+		}
+	}
+	m := regexp.MustCompile(`(?m)^ENTRYPOINT \[(.*)\]$`).FindStringSubmatch(last)
+	if m == nil {
+		t.Fatal("the image has no ENTRYPOINT")
+	}
+	var words []string
+	for word := range strings.SplitSeq(m[1], ", ") {
+		words = append(words, strings.Trim(word, `"`))
+	}
+	if f := serveLine(t, "Containerfile", words); f.data != "/data" {
+		t.Errorf("the data is in %s, which is not the volume", f.data)
+	}
+	if version := regexp.MustCompile(`golang:(\d+\.\d+)`).FindStringSubmatch(text); version == nil || !strings.Contains(goMod(t), "\ngo "+version[1]) {
+		t.Errorf("the image is built with Go %v, which is not that of go.mod", version)
+	}
+}
+
+func goMod(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

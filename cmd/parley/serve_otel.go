@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/seed7221b0f9/parley/agent/claudeagent"
+	"github.com/seed7221b0f9/parley/claudeotel"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/otlp"
+)
+
+// traceCloseLimit bounds the export of the last spans when the server ends.
+const traceCloseLimit = 5 * time.Second
+
+// tracing returns the provider of spans with --otel, nil without it, and how to end it. The
+// standard variables OTEL_* say where spans go, under which name, and how many.
+func (f *serveFlags) tracing(ctx context.Context, logger *slog.Logger) (trace.TracerProvider, func() error, error) {
+	if !f.otel || os.Getenv("OTEL_SDK_DISABLED") == "true" {
+		return nil, func() error { return nil }, nil
+	}
+	exporter, err := otlp.New(os.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The later ones count: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES are stronger.
+	described, err := resource.New(ctx, resource.WithTelemetrySDK(),
+		resource.WithAttributes(attribute.String("service.name", "parley"), attribute.String("service.version", thisBuild().Version)), resource.WithFromEnv())
+	if err != nil {
+		return nil, nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Warn("spans were not exported", "err", err) }))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(described))
+	return provider, func() error {
+		bound, cancel := context.WithTimeout(context.Background(), traceCloseLimit)
+		defer cancel()
+		if err := provider.Shutdown(bound); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		return nil // spans that the collector does not take must not fail the server
+	}, nil
+}
+
+// traceAgents lets sessions of the Claude CLI make spans of their own below the server's.
+func (a *agents) traceAgents(provider trace.TracerProvider) {
+	for _, p := range a.all {
+		if p, ok := p.(*claudeagent.Provider); ok && provider != nil {
+			p.Options.Trace = claudeotel.Trace(claudeotel.WithTracerProvider(provider))
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// simServer is a server with the simulated agent, and how other programs reach it.
+type simServer struct {
+	*testing.T
+	c    *client.Client
+	data string
+	dir  string // that sessions may run in
+	env  []string
+}
+
+func newSimServer(t *testing.T, args ...string) *simServer {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("PARLEY_SIM_PACE", "0")
+	t.Setenv("HOME", dir) // git reads a configuration there
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	s := &simServer{T: t, data: filepath.Join(dir, "data"), dir: filepath.Join(dir, "work")}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, _ := serveFlagsFor(t, append([]string{"--listen", "127.0.0.1:0", "--data", s.data, "--dir", s.dir, "--log-level", "error", "--agent", "sim"}, args...)...)
+	s.c, _ = serveForTest(t, f)
+	hermetic, err := claudetest.HermeticEnv(filepath.Join(dir, "other"), "http://127.0.0.1:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(hermetic, "GORACE=atexit_sleep_ms=0")
+	return s
+}
+
+// call calls a method that must succeed.
+func (s *simServer) call(method string, params, result any) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
+	defer cancel()
+	if err := s.c.Call(ctx, method, params, result); err != nil {
+		s.Fatalf("%s: %v", method, err)
+	}
+}
+
+// parley runs the command on the server, without a terminal.
+func (s *simServer) parley(args ...string) (stdout, stderr string, code int) {
+	s.Helper()
+	program, err := exec.LookPath("parley") // TestMain has put it there
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, append(args, "--data", s.data)...)
+	var out, complaints bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = s.env, &out, &complaints
+	if err := cmd.Run(); err != nil {
+		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+			s.Fatal(err)
+		}
+	}
+	return out.String(), complaints.String(), cmd.ProcessState.ExitCode()
+}
+
+// asking makes a session whose agent waits for a person.
+func (s *simServer) asking() string {
+	s.Helper()
+	var r rpc.ConnectResult
+	s.call("session.connect", rpc.ConnectParams{}, &r)
+	s.call("session.query", rpc.QueryParams{SessionID: r.SessionID, Text: "tool Bash"}, nil)
+	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
+	defer cancel()
+	var v client.View
+	for ev, err := range s.c.Follow(ctx, r.SessionID, nil) {
+		if err == nil {
+			err = v.Apply(ev)
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+		if v.Conversation.State == "requires_action" {
+			break
+		}
+	}
+	return r.SessionID
+}
+
+func TestTop(t *testing.T) {
+	s := newSimServer(t, "--budget", "scope=server period=day tokens=1000000")
+	id := s.asking()
+	out, complaints, code := s.parley("top")
+	for _, want := range []string{"agents 1 of 8, 0 waiting · sessions 1 · requests 1 · queued 0 · memory ", " MB · p99 ", " of 1.0M tokens  server per day", id, "requires_action"} {
+		if code != 0 || complaints != "" || !strings.Contains(out, want) || strings.Contains(out, "\x1b") {
+			t.Errorf("exit code %d, %q; there is no %q in\n%s", code, complaints, want, out)
+		}
+	}
+	out, _, code = s.parley("top", "--json")
+	var frame top.Frame
+	if err := json.Unmarshal([]byte(out), &frame); err != nil || code != 0 || len(frame.Sessions) != 1 || frame.Sessions[0].SessionID != id || frame.Metrics.P99 == nil || len(frame.Budgets) != 1 {
+		t.Errorf("exit code %d: %s, %v", code, out, err)
+	}
+	s.env = append(s.env, "PARLEY_TOKEN=wrong")
+	if _, complaints, code := s.parley("top", "--server", s.c.URL()); code != 1 || !strings.HasPrefix(complaints, "parley: ") {
+		t.Errorf("with a wrong token: exit code %d, %q", code, complaints)
+	}
+	if _, _, code := s.parley("top", "--interval", "1ms"); code != exitUsage {
+		t.Errorf("with a short interval: exit code %d", code)
+	}
+}
+
+// On a terminal the view is live, follows the size, and Ctrl-C puts the terminal back.
+func TestTop_terminal(t *testing.T) {
+	s := newSimServer(t)
+	id := s.asking()
+	s.call("session.rename", rpc.SessionRenameParams{SessionID: id, Title: "a title"}, nil)
+	p := sitDown(t, "http://127.0.0.1:9", nil, "top", "--data", s.data, "--interval", "100ms")
+	p.sees(string(otherScreen), "sessions 1 · requests 1", id, "a title")
+	p.resizes(30, 10)
+	p.sees("agents 1 of 8, 0 waiting · se…")
+	var r rpc.ConnectResult
+	s.call("session.connect", rpc.ConnectParams{}, &r)
+	p.resizes(120, 20)
+	p.sees("sessions 2 · requests 1", r.SessionID)
+	p.types("\x03")
+	if all := p.ends(0); !strings.Contains(all, string(ownScreen)) {
+		t.Errorf("seen %q", all)
+	}
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// exitConflict is the exit code of a command about files that are not as they were thought to
+// be.
+const exitConflict = 5
+
+const workspaceCodes = `
+Exit codes:
+    0  it was done
+    1  the server did not answer, or refused
+    2  the command line makes no sense
+    5  the files are not as was thought: a hunk has changed since, work would be lost, a turn
+       runs, or there is nothing to do`
+
+// onServer makes the RunE of a command about files on a server.
+func onServer(code *int, f *remoteFlags, asJSON *bool, run func(ctx context.Context, c *client.Client, args []string) (any, string, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := f.connect()
+		var result any
+		var text string
+		if err == nil {
+			result, text, err = run(cmd.Context(), c, args)
+		}
+		if err != nil {
+			fmt.Fprintln(standardError(), "parley:", oneLine(err.Error()))
+			sayHunks(standardError(), err)
+			if *code = exitFailed; client.Reason(err) == rpc.Conflict {
+				*code = exitConflict
+			}
+			return nil
+		}
+		out := standardOutput()
+		if !*asJSON {
+			_, err = io.WriteString(out, text)
+			return err
+		}
+		data, err := json.Marshal(result)
+		if err != nil {
+			return err
+		}
+		return out.writeJSON(append(data, '\n'))
+	}
+}
+
+// sayHunks shows the hunks that are in the place of one that has changed.
+func sayHunks(w io.Writer, err error) {
+	if e, ok := errors.AsType[*client.Error](err); ok && len(e.Data.Hunks) > 0 {
+		fmt.Fprintln(w, "It is now:")
+		for _, h := range e.Data.Hunks {
+			fmt.Fprint(w, strings.Join(hunkLines(h, diffStyle{}), "\n")+"\n")
+		}
+	}
+}
+
+// diffColors decides about colours of a diff.
+func diffColors(noColor bool) diffStyle {
+	p := newPen(standardOutput(), wantColor(noColor, os.Getenv))
+	look := func(s style) func(string) string { return func(text string) string { return p.paint(s, text) } }
+	return diffStyle{file: look(bold), hunk: look(dim), added: look(green), removed: look(red)}
+}
+
+const diffLong = `Diff shows what a session of a server has changed in its directory, as a unified diff that git
+apply and patch take: everything since the base of its workspace or since its first turn,
+with --turn what one turn has changed, with --head what is not committed. Each hunk has its
+id in its heading, for parley workspace revert.
+` + workspaceCodes
+
+func newDiff(code *int) *cobra.Command {
+	f := &remoteFlags{}
+	var p rpc.WorkspaceDiffParams
+	var head, asJSON, stat, noColor bool
+	cmd := &cobra.Command{
+		Use: "diff [flags] SESSION", Short: "Show what a session has changed", Long: diffLong, Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Example: "  parley diff s-0123456789ab\n  parley diff --turn last s-0123456789ab\n  parley diff s-0123456789ab | git apply --check",
+	}
+	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+		p.SessionID = args[0]
+		if head {
+			p.Against = "head"
+		}
+		d, err := diffOf(ctx, c, p)
+		if err != nil {
+			return nil, "", err
+		}
+		if stat {
+			return d, statText(d), nil
+		}
+		return d, diffText(d, diffColors(noColor)), nil
+	})
+	cmd.Flags().StringVar(&p.Turn, "turn", "", "what one turn has changed, by its id; last is the last one that changed something")
+	cmd.Flags().BoolVar(&head, "head", false, "what is not committed")
+	cmd.Flags().StringVar(&p.Path, "file", "", "one file alone")
+	cmd.Flags().BoolVar(&stat, "stat", false, "the files and how many lines, without the lines")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.diff as JSON")
+	cmd.Flags().BoolVar(&noColor, "no-color", false, "no colours")
+	f.register(cmd)
+	return cmd
+}
+
+// diffOf asks for a diff; the turn last is looked up first.
+func diffOf(ctx context.Context, c *client.Client, p rpc.WorkspaceDiffParams) (d rpc.WorkspaceDiffResult, err error) {
+	if p.Turn == "last" {
+		p.Turn = ""
+		if err := call(ctx, c, "workspace.diff", p, &d); err != nil {
+			return d, err
+		}
+		for _, t := range d.Turns {
+			if t.Changed || !t.Ended {
+				p.Turn = t.TurnID
+			}
+		}
+		if p.Turn == "" {
+			return d, errors.New("no turn of the session has changed anything")
+		}
+		d = rpc.WorkspaceDiffResult{}
+	}
+	return d, call(ctx, c, "workspace.diff", p, &d)
+}
+
+func newWorkspace(code *int) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "workspace", Short: "List, commit, revert and remove what sessions of a server have changed", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newWorkspaceList(code), newWorkspaceCommit(code), newWorkspaceRevert(code), newWorkspaceRemove(code))
+	return cmd
+}
+
+func newWorkspaceList(code *int) *cobra.Command {
+	f := &remoteFlags{}
+	asJSON := false
+	cmd := &cobra.Command{Use: "list [flags]", Short: "List the worktrees that were made for sessions", Args: noArguments, DisableFlagsInUseLine: true}
+	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
+		var r rpc.WorkspaceListResult
+		if err := call(ctx, c, "workspace.list", rpc.Empty{}, &r); err != nil {
+			return nil, "", err
+		}
+		var b strings.Builder
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "WORKSPACE\tBRANCH\tSESSIONS\tPATH\tREPOSITORY")
+		for _, ws := range r.Workspaces {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(ws.ID), oneLine(ws.Branch), oneLine(strings.Join(ws.Sessions, " ")), oneLine(ws.Path), oneLine(ws.Repo))
+		}
+		err := w.Flush()
+		return r, b.String(), err
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.list as JSON")
+	f.register(cmd)
+	return cmd
+}
+
+func newWorkspaceCommit(code *int) *cobra.Command {
+	f := &remoteFlags{}
+	var p rpc.WorkspaceCommitParams
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "commit [flags] SESSION", Short: "Commit what a session has changed", Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Long:    "Commit commits what a session has changed with your git: its hooks run, and it signs as it is\nconfigured. The id of the commit is printed.\n" + workspaceCodes,
+		Example: "  parley workspace commit -m \"Fix the test\" s-0123456789ab\n  parley workspace commit -m \"Fix the test\" --trailer --file main.go s-0123456789ab",
+	}
+	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+		p.SessionID, p.Key = args[0], client.Key()
+		var r rpc.WorkspaceCommitResult
+		if err := call(ctx, c, "workspace.commit", p, &r); err != nil {
+			return nil, "", err
+		}
+		return r, oneLine(r.Commit) + "\n", nil
+	})
+	cmd.Flags().StringVarP(&p.Message, "message", "m", "", "message of the commit")
+	cmd.Flags().StringArrayVar(&p.Files, "file", nil, "file to commit; repeatable (default: all that the session has changed)")
+	cmd.Flags().BoolVar(&p.Trailer, "trailer", false, "name the session in the commit")
+	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "also in your own checkout, where the session has no worktree of its own")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.commit as JSON")
+	_ = cmd.MarkFlagRequired("message") // it exists
+	f.register(cmd)
+	return cmd
+}
+
+func newWorkspaceRevert(code *int) *cobra.Command {
+	f := &remoteFlags{}
+	var p rpc.WorkspaceRevertParams
+	var head, asJSON bool
+	cmd := &cobra.Command{
+		Use: "revert [flags] SESSION FILE", Short: "Take back what a session has changed in a file, or one hunk of it", Args: arguments(2, 2), DisableFlagsInUseLine: true,
+		Long:    "Revert takes a file back to what it was before, or with --hunk one hunk of it; other hunks stay.\nThe diff that is left is printed.\n" + workspaceCodes,
+		Example: "  parley workspace revert s-0123456789ab main.go\n  parley workspace revert --hunk 3f2a s-0123456789ab main.go",
+	}
+	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+		p.SessionID, p.File, p.Key = args[0], args[1], client.Key()
+		if head {
+			p.Against = "head"
+		}
+		var d rpc.WorkspaceDiffResult
+		if err := call(ctx, c, "workspace.revert", p, &d); err != nil {
+			return nil, "", err
+		}
+		return d, diffText(d, diffColors(false)), nil
+	})
+	cmd.Flags().StringVar(&p.Hunk, "hunk", "", "id of the hunk, as parley diff shows it")
+	cmd.Flags().StringVar(&p.Turn, "turn", "", "what one turn has changed, by its id")
+	cmd.Flags().BoolVar(&head, "head", false, "what is not committed")
+	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "with --head, also your own changes in your own checkout")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.revert as JSON")
+	f.register(cmd)
+	return cmd
+}
+
+func newWorkspaceRemove(code *int) *cobra.Command {
+	f := &remoteFlags{}
+	var p rpc.WorkspaceRemoveParams
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "remove [flags] WORKSPACE", Short: "Remove a worktree when nothing would be lost", Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Long: "Remove removes a worktree, by its id or by a session that runs in it, and its branch. It refuses\nwhere changes or commits would be lost.\n" + workspaceCodes,
+	}
+	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+		if p.ID = args[0]; strings.HasPrefix(p.ID, "s-") {
+			p.ID, p.SessionID = "", args[0]
+		}
+		return rpc.Empty{}, "", call(ctx, c, "workspace.remove", p, nil)
+	})
+	cmd.Flags().BoolVar(&p.KeepBranch, "keep-branch", false, "keep the branch with its commits")
+	cmd.Flags().BoolVar(&p.Force, "force", false, "remove it with all work in it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an empty JSON object")
+	f.register(cmd)
+	return cmd
+}

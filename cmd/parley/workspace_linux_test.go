@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// git runs git in a directory, without anything of the caller's.
+func (s *simServer) git(dir, stdin string, args ...string) string {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), "git", args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, s.env, strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// worktree makes a repository, a workspace of it and a session there.
+func (s *simServer) worktree() (rpc.Workspace, string) {
+	s.Helper()
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "U"}, {"config", "user.email", "u@example.invalid"}} {
+		s.git(s.dir, "", args...)
+	}
+	s.write(s.dir, "a.txt", numberedLines(40))
+	s.git(s.dir, "", "add", ".")
+	s.git(s.dir, "", "commit", "-qm", "one")
+	var ws rpc.WorkspaceResult
+	s.call("workspace.create", rpc.WorkspaceCreateParams{Repo: s.dir}, &ws)
+	var c rpc.ConnectResult
+	s.call("session.connect", rpc.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
+	return ws.Workspace, c.SessionID
+}
+
+func numberedLines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("line " + string(rune('a'+i%26)) + "\n")
+	}
+	return b.String()
+}
+
+func (s *simServer) write(dir, name, text string) {
+	s.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+var hunkID = regexp.MustCompile(`\[hunk (\S+)\]`)
+
+// TestWorkspaceCommands shows, reverts, commits and removes as a person does, and gives the
+// diff to git.
+func TestWorkspaceCommands(t *testing.T) {
+	s := newSimServer(t)
+	ws, id := s.worktree()
+	lines := strings.SplitAfter(numberedLines(40), "\n")
+	lines[4], lines[30] = "five\n", "thirty\n"
+	s.write(ws.Path, "a.txt", strings.Join(lines, ""))
+	s.write(ws.Path, "new \"file\".txt", "without a line feed")
+	diff, complaints, code := s.parley("diff", id)
+	hunks := hunkID.FindAllStringSubmatch(diff, -1)
+	if code != 0 || complaints != "" || len(hunks) != 3 || !strings.Contains(diff, "\n-line e\n+five\n") || strings.Contains(diff, "\x1b") {
+		t.Fatalf("exit code %d, %q\n%s", code, complaints, diff)
+	}
+	s.git(s.dir, diff, "apply", "--check") // what git does not understand it refuses
+	s.git(s.dir, diff, "apply", "--stat")
+	if out, _, code := s.parley("diff", "--stat", id); code != 0 || !strings.Contains(out, "update +2     -2     a.txt\n") || !strings.HasSuffix(out, "2 files, +3 -2\n") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	var d rpc.WorkspaceDiffResult
+	if out, _, code := s.parley("diff", "--json", "--file", "a.txt", id); code != 0 || json.Unmarshal([]byte(out), &d) != nil || len(d.Files) != 1 {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	left, _, code := s.parley("workspace", "revert", "--hunk", hunks[0][1], id, "a.txt")
+	if code != 0 || strings.Contains(left, "five") || !strings.Contains(left, "+thirty") {
+		t.Errorf("exit code %d\n%s", code, left)
+	}
+	if _, complaints, code := s.parley("workspace", "revert", "--hunk", hunks[0][1], id, "a.txt"); code != exitConflict || complaints == "" {
+		t.Errorf("a hunk that is gone: exit code %d, %q", code, complaints)
+	}
+	if _, _, code := s.parley("workspace", "remove", ws.ID); code != exitConflict {
+		t.Errorf("removing work: exit code %d", code)
+	}
+	commit, complaints, code := s.parley("workspace", "commit", "-m", "Say thirty", "--trailer", id)
+	if code != 0 || s.git(ws.Path, "", "log", "-1", "--format=%H%n%s%n%b") != commit+"Say thirty\nParley-Session: "+id+"\n\n" {
+		t.Errorf("exit code %d, %q, commit %q", code, complaints, commit)
+	}
+	if _, _, code := s.parley("workspace", "commit", "-m", "Nothing", id); code != exitConflict {
+		t.Errorf("committing nothing: exit code %d", code)
+	}
+	if _, _, code := s.parley("workspace", "commit", id); code != exitUsage {
+		t.Errorf("without a message: exit code %d", code)
+	}
+	if out, _, code := s.parley("workspace", "list"); code != 0 || !strings.Contains(out, ws.ID) || !strings.Contains(out, id) {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if _, complaints, code := s.parley("workspace", "remove", "--keep-branch", id); code != 0 {
+		t.Errorf("exit code %d, %q", code, complaints)
+	}
+	if out, _, _ := s.parley("workspace", "list", "--json"); out != `{"workspaces":[]}`+"\n" {
+		t.Errorf("the list is %s", out)
+	}
+	if _, complaints, code := s.parley("diff", "s-none"); code != exitFailed || !strings.Contains(complaints, "there is no session") {
+		t.Errorf("exit code %d, %q", code, complaints)
+	}
+}
+
+// On a terminal a diff has colours, and what files hold cannot do anything to the terminal.
+func TestDiff_terminal(t *testing.T) {
+	s := newSimServer(t)
+	ws, id := s.worktree()
+	s.write(ws.Path, "evil.txt", "\x1b]0;title\x07text\n")
+	p := sitDown(t, "http://127.0.0.1:9", nil, "diff", "--data", s.data, id)
+	if all := p.ends(0); !strings.Contains(all, "\x1b[32m+") || strings.Contains(all, "\x1b]0;") || !strings.Contains(all, "text") {
+		t.Errorf("seen %q", all)
+	}
+}
+
+// The paths and modes of a diff are written as git writes them.
+func TestDiffText(t *testing.T) {
+	got := diffText(rpc.WorkspaceDiffResult{Files: []rpc.WorkspaceFile{
+		{Path: "b.txt", OldPath: "a.txt", Kind: "move", OldMode: "100644", NewMode: "100755"},
+		{Path: "tab\there", Kind: "delete", OldMode: "100644", Hunks: []rpc.WorkspaceHunk{{ID: "h", OldStart: 1, OldLines: 1, NewStart: 0, NewLines: 0, Section: "func f()", Lines: []string{"-x"}}}},
+		{Path: "c.bin", Kind: "update", OldMode: "100644", NewMode: "100644", Binary: true},
+	}}, diffStyle{})
+	want := `diff --git a/a.txt b/b.txt
+old mode 100644
+new mode 100755
+rename from a.txt
+rename to b.txt
+diff --git "a/tab\011here" "b/tab\011here"
+deleted file mode 100644
+--- "a/tab\011here"
++++ /dev/null
+@@ -1 +0,0 @@ func f() [hunk h]
+-x
+diff --git a/c.bin b/c.bin
+Binary files a/c.bin and b/c.bin differ
+`
+	if got != want {
+		t.Errorf("the diff is\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,232 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/rpc"
+)
+
+// twoTenants is a server with a token of each of two tenants and a session of each.
+type twoTenants struct {
+	*repoHarness
+	tokens, sessions map[string]string // by tenant
+	agents           map[string]*envProvider
+}
+
+var tenantNames = []string{"acme", "globex"}
+
+func newTwoTenants(t *testing.T, own bool) *twoTenants {
+	t.Helper()
+	w := &twoTenants{tokens: map[string]string{}, sessions: map[string]string{}, agents: map[string]*envProvider{}}
+	dir := t.TempDir()
+	w.repoHarness = newRepoHarness(t, func(o *Options) {
+		if !own {
+			return
+		}
+		o.Tenant = func(name string) (Tenant, error) {
+			files := filepath.Join(dir, name)
+			if err := os.MkdirAll(files, 0o700); err != nil {
+				return Tenant{}, err
+			}
+			w.agents[name] = &envProvider{Provider: &agenttest.Provider{Dir: files}}
+			return Tenant{[]agent.Provider{w.agents[name]}, []string{"OF=" + name}}, nil
+		}
+	})
+	for _, name := range tenantNames {
+		var tk rpc.TokensCreateResult
+		w.call("tokens.create", rpc.TokensCreateParams{Role: "operator", Tenant: name}, &tk)
+		w.tokens[name] = tk.Token
+		var c rpc.ConnectResult
+		w.as(name, "session.connect", rpc.ConnectParams{}, &c)
+		w.sessions[name] = c.SessionID
+	}
+	return w
+}
+
+func (w *twoTenants) as(tenant, method string, params, result any) {
+	w.Helper()
+	if err := w.client(w.tokens[tenant]).Call(w.ctx(), method, params, result); err != nil {
+		w.Fatalf("%s as %s: %v", method, tenant, err)
+	}
+}
+
+// run runs a turn of a tenant's session and returns the agent's id of it.
+func (w *twoTenants) run(tenant, text string) string {
+	w.Helper()
+	id := w.sessions[tenant]
+	v := w.watchAs(w.tokens[tenant], id)
+	defer v.stop()
+	w.as(tenant, "session.query", rpc.QueryParams{SessionID: id, Text: text}, nil)
+	v.results(1)
+	for _, s := range w.list(tenant) {
+		if s.SessionID == id {
+			return s.AgentSessionID
+		}
+	}
+	w.Fatalf("%s does not see its session", tenant)
+	return ""
+}
+
+func (w *twoTenants) list(tenant string) []rpc.SessionSummary {
+	w.Helper()
+	var list rpc.ListResult
+	w.as(tenant, "session.list", rpc.ListParams{}, &list)
+	return list.Sessions
+}
+
+func (w *twoTenants) kept(tenant string) []string {
+	w.Helper()
+	var list rpc.HistoryListResult
+	w.as(tenant, "history.list", rpc.HistoryListParams{}, &list)
+	var ids []string
+	for _, s := range list.Sessions {
+		ids = append(ids, s.SessionID)
+	}
+	return ids
+}
+
+// TestTenant checks that a tenant sees its own sessions and history alone, also after a
+// restart, and that its agents have their own environment.
+func TestTenant(t *testing.T) {
+	w := newTwoTenants(t, true)
+	agentIDs := map[string]string{}
+	for _, name := range tenantNames {
+		agentIDs[name] = w.run(name, "say "+name)
+		if got := w.agents[name].variable("OF"); got != name {
+			t.Errorf("the agent of %s has the environment of %q", name, got)
+		}
+	}
+	for i := range 2 {
+		for _, name := range tenantNames {
+			if got := w.list(name); len(got) != 1 || got[0].SessionID != w.sessions[name] {
+				t.Errorf("round %d: %s sees %+v", i, name, got)
+			}
+			if got := w.kept(name); !slices.Equal(got, []string{agentIDs[name]}) {
+				t.Errorf("round %d: the history of %s is %v, want %v", i, name, got, agentIDs[name])
+			}
+		}
+		var all rpc.ListResult
+		w.call("session.list", rpc.ListParams{}, &all)
+		if len(all.Sessions) != 2 {
+			t.Errorf("round %d: the owner sees %+v", i, all.Sessions)
+		}
+		w.restart()
+	}
+	err := w.client(w.tokens["acme"]).Call(w.ctx(), "history.load", rpc.HistoryLoadParams{Session: agentIDs["globex"]}, nil)
+	if client.Reason(err) != rpc.SessionExpired {
+		t.Errorf("the history of another tenant: %v", err)
+	}
+	var c rpc.ConnectResult
+	w.as("acme", "session.connect", rpc.ConnectParams{ResumeSessionID: agentIDs["globex"]}, &c)
+	v := w.watchAs(w.tokens["acme"], c.SessionID)
+	w.as("acme", "session.query", rpc.QueryParams{SessionID: c.SessionID, Text: "say mine"}, nil)
+	v.results(1)
+	v.stop()
+	for _, s := range w.list("acme") { // the agent does not know the id there, and began a new one
+		if s.AgentSessionID == agentIDs["globex"] {
+			t.Error("a session of another tenant was resumed")
+		}
+	}
+}
+
+// TestTenant_refused calls every method that names a session with one of another tenant. Each
+// answers as if there were none.
+func TestTenant_refused(t *testing.T) {
+	w := newTwoTenants(t, true)
+	acme, theirs := w.client(w.tokens["acme"]), w.sessions["globex"]
+	for _, m := range rpc.Methods {
+		h := handlers[m.Name]
+		if h.role == roleAdmin || slices.Contains(withoutSession, m.Name) {
+			continue
+		}
+		text := fmt.Sprintf(`{"session_id":%q,"text":"x","content":[{"type":"text","text":"x"}],"message":"m","file":"a.txt","request_id":"r","behavior":"deny","action":"decline","title":"t","mode":"plan","id":"i","name":"n"}`, theirs)
+		c := &caller{principal: &principal{id: "x", tenant: "acme", role: roleOperator}}
+		if _, err := h.call(w.server, withCaller(w.ctx(), c), c, []byte(text)); err == nil {
+			t.Errorf("%s works on the session of another tenant", m.Name)
+		}
+	}
+	for _, method := range []string{"session.getHistory", "session.attach", "session.delete", "session.query", "permission.list", "workspace.diff", "share.create", "session.isolation", "usage.session"} {
+		if err := acme.Call(w.ctx(), method, rpc.QueryParams{SessionID: theirs, Text: "x"}, nil); client.Reason(err) != rpc.SessionExpired {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	for _, path := range []string{"/v1/sessions/" + theirs + "/events?wait=0", "/metrics", "/v1/backup"} {
+		req, err := http.NewRequestWithContext(w.ctx(), http.MethodGet, w.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+w.tokens["acme"])
+		if status, _, data := w.do(req); status == http.StatusOK {
+			t.Errorf("%s: %s", path, data)
+		}
+	}
+	if got := w.list("globex"); len(got) != 1 {
+		t.Errorf("after all that globex sees %+v", got)
+	}
+	for _, method := range []string{"tokens.create", "tokens.list", "audit.list", "webhooks.list", "budget.set"} {
+		if err := acme.Call(w.ctx(), method, rpc.Empty{}, nil); client.Reason(err) != rpc.AuthFailed {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	w.refused(rpc.InvalidParams, "tokens.create", rpc.TokensCreateParams{Role: "admin", Tenant: "acme"})
+}
+
+// withoutSession are methods that take no session, so that naming one changes nothing.
+var withoutSession = strings.Fields(`hello session.list session.detach history.list history.search history.export usage.summary context.build
+	context.parse settings.get health providers.list workspace.list workspace.create budget.list`)
+
+// TestTenant_workspace checks that workspaces belong to the tenant that made them, and links
+// to the session's.
+func TestTenant_workspace(t *testing.T) {
+	w := newTwoTenants(t, true)
+	var ws rpc.WorkspaceResult
+	w.as("acme", "workspace.create", rpc.WorkspaceCreateParams{Repo: w.repo}, &ws)
+	globex := w.client(w.tokens["globex"])
+	for method, params := range map[string]any{
+		"workspace.remove": rpc.WorkspaceRemoveParams{ID: ws.Workspace.ID, Force: true}, "session.connect": rpc.ConnectParams{WorkspaceID: ws.Workspace.ID},
+	} {
+		if err := globex.Call(w.ctx(), method, params, nil); client.Reason(err) != rpc.InvalidParams {
+			t.Errorf("%s with a workspace of another tenant: %v", method, err)
+		}
+	}
+	for name, want := range map[string]int{"acme": 1, "globex": 0} {
+		var list rpc.WorkspaceListResult
+		w.as(name, "workspace.list", rpc.Empty{}, &list)
+		if len(list.Workspaces) != want {
+			t.Errorf("%s sees %+v", name, list.Workspaces)
+		}
+	}
+	var link rpc.ShareCreateResult
+	w.as("acme", "share.create", rpc.ShareCreateParams{SessionID: w.sessions["acme"]}, &link)
+	if err := w.client(link.Token).Call(w.ctx(), "session.getHistory", rpc.SessionRef{SessionID: w.sessions["acme"]}, nil); err != nil {
+		t.Errorf("a link to a session of a tenant: %v", err)
+	}
+	if err := globex.Call(w.ctx(), "share.revoke", rpc.ShareRevokeParams{ID: link.ID}, nil); client.Reason(err) != rpc.Conflict {
+		t.Errorf("a link of another tenant was revoked: %v", err)
+	}
+}
+
+// TestTenant_shared checks that a server without files of their own for tenants does not let
+// them into the history that all share.
+func TestTenant_shared(t *testing.T) {
+	w := newTwoTenants(t, false)
+	id := w.run("globex", "say hello")
+	acme := w.client(w.tokens["acme"])
+	for method, params := range map[string]any{
+		"history.list": rpc.HistoryListParams{}, "history.load": rpc.HistoryLoadParams{Session: id}, "usage.summary": rpc.UsageSummaryParams{},
+		"session.connect": rpc.ConnectParams{ResumeSessionID: id},
+	} {
+		if err := acme.Call(w.ctx(), method, params, nil); client.Reason(err) != rpc.Unsupported {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+	otelcodes "go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+const (
+	callerTrace = "0af7651916cd43dd8448eb211c80319c"
+	callerSpan  = "b7ad6b7169203331"
+	traceparent = "00-" + callerTrace + "-" + callerSpan + "-01"
+)
+
+// envProvider notes the environment of the agents that it starts.
+type envProvider struct {
+	*agenttest.Provider
+	mu  sync.Mutex
+	env []string
+}
+
+func (p *envProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+	p.mu.Lock()
+	p.env = slices.Clone(opts.Env)
+	p.mu.Unlock()
+	return p.Provider.Open(ctx, opts)
+}
+
+func (p *envProvider) variable(name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, entry := range p.env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// spans is what was exported.
+type spans struct {
+	t   *testing.T
+	all tracetest.SpanStubs
+}
+
+func (s spans) named(name string) tracetest.SpanStub {
+	s.t.Helper()
+	for _, span := range s.all {
+		if span.Name == name {
+			return span
+		}
+	}
+	var names []string
+	for _, span := range s.all {
+		names = append(names, span.Name)
+	}
+	s.t.Fatalf("there is no span %s among %q", name, names)
+	return tracetest.SpanStub{}
+}
+
+// above is the names of a span and those that it is in, up to the caller's.
+func (s spans) above(name string) string {
+	s.t.Helper()
+	span := s.named(name)
+	path := span.Name
+	for span.Parent.IsValid() {
+		if span.SpanContext.TraceID().String() != callerTrace {
+			return path + " in trace " + span.SpanContext.TraceID().String()
+		}
+		if span.Parent.SpanID().String() == callerSpan {
+			return path + " < caller"
+		}
+		i := slices.IndexFunc(s.all, func(p tracetest.SpanStub) bool { return p.SpanContext.SpanID() == span.Parent.SpanID() })
+		if i < 0 {
+			return path + " < unknown"
+		}
+		span = s.all[i]
+		path += " < " + span.Name
+	}
+	return path
+}
+
+// traced is a harness whose server exports into memory.
+type traced struct {
+	*harness
+	exporter *tracetest.InMemoryExporter
+	agents   *envProvider
+}
+
+func newTraced(t *testing.T, on bool) *traced {
+	r := &traced{exporter: tracetest.NewInMemoryExporter(), agents: &envProvider{}}
+	r.harness = newHarness(t, func(o *Options) {
+		if on {
+			o.TracerProvider = sdktrace.NewTracerProvider(sdktrace.WithSyncer(r.exporter))
+		}
+		r.agents.Provider = &agenttest.Provider{}
+		o.Providers = []agent.Provider{r.agents}
+	})
+	return r
+}
+
+// callTraced calls a method as a client of HTTP that has a trace.
+func (r *traced) callTraced(method string, params, result any) {
+	r.Helper()
+	body, err := json.Marshal(params)
+	if err != nil {
+		r.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(r.ctx(), http.MethodPost, r.url+"/v1/"+method, bytes.NewReader(body))
+	if err != nil {
+		r.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer " + r.token}, "Content-Type": {"application/json"}, "Traceparent": {traceparent}}
+	if status, _, data := r.do(req); status != http.StatusOK {
+		r.Fatalf("%s: %d %s", method, status, data)
+	} else if err := json.Unmarshal(data, result); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// finished stops the server and returns its spans.
+func (r *traced) finished() spans {
+	r.Helper()
+	if err := r.stop(); err != nil {
+		r.Fatal(err)
+	}
+	return spans{r.T, r.exporter.GetSpans()}
+}
+
+// TestTrace follows one trace from the request of a client to the tool of the agent.
+func TestTrace(t *testing.T) {
+	r := newTraced(t, true)
+	var c rpc.ConnectResult
+	r.callTraced("session.connect", rpc.ConnectParams{}, &c)
+	id := c.SessionID
+	w := r.watch(id)
+	r.callTraced("session.query", rpc.QueryParams{SessionID: id, Text: "tool Bash"}, &rpc.Accepted{})
+	w.state(RequiresAction)
+	r.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID, Behavior: "allow", Reason: "hush-hush"}, nil)
+	w.results(1)
+	w.stop()
+	got := r.finished()
+	for _, want := range []string{
+		"session.query < caller", "parley.queue < session.query < caller", "parley.start < session.connect < caller", "parley.turn < session.query < caller",
+		"execute_tool Bash < parley.turn < session.query < caller", "parley.permission < execute_tool Bash < parley.turn < session.query < caller",
+	} {
+		name, _, _ := strings.Cut(want, " <")
+		if path := got.above(name); path != want {
+			t.Errorf("the span is %q, want %q", path, want)
+		}
+	}
+	if v := r.agents.variable("TRACEPARENT"); v != fmt.Sprintf("00-%s-%s-01", callerTrace, got.named("parley.start").SpanContext.SpanID()) {
+		t.Errorf("the agent got the trace %q", v)
+	}
+	if span := got.named("session.query"); span.SpanKind != trace.SpanKindServer || span.Status.Code == otelcodes.Error {
+		t.Errorf("the span of the request is %+v", span)
+	}
+	data, err := json.Marshal(got.all)
+	if err != nil || bytes.Contains(data, []byte("hush-hush")) || bytes.Contains(data, []byte(r.token)) || !bytes.Contains(data, []byte(id)) {
+		t.Errorf("the spans hold what they must not, or no session: %v", err)
+	}
+}
+
+// TestTrace_socket takes the trace from each request of a socket, and says why a turn failed.
+func TestTrace_socket(t *testing.T) {
+	r := newTraced(t, true)
+	id := r.connect()
+	w := r.watch(id)
+	conn := r.dial(r.token).conn
+	text := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session.query","params":{"session_id":%q,"text":"fail"},"traceparent":%q}`, id, traceparent)
+	if err := conn.Write(r.ctx(), websocket.MessageText, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the end of the turn", func(c *ui.Conversation) bool { return c.Totals.Turns == 1 && c.State == string(Idle) })
+	r.refused(rpc.InvalidParams, "session.query", rpc.QueryParams{SessionID: id, Text: ""})
+	w.stop()
+	got := r.finished()
+	if path := got.above("parley.turn"); path != "parley.turn < session.query < caller" {
+		t.Errorf("the turn is %q", path)
+	}
+	if span := got.named("parley.turn"); span.Status.Code != otelcodes.Error {
+		t.Errorf("the turn that failed is %+v", span.Status)
+	}
+	if !slices.ContainsFunc(got.all, func(s tracetest.SpanStub) bool {
+		return s.Name == "session.query" && s.Status.Code == otelcodes.Error && s.Status.Description == string(rpc.InvalidParams)
+	}) {
+		t.Error("no span says why a request was refused")
+	}
+}
+
+// Without a provider nothing of a caller's trace reaches the agent or the log.
+func TestTrace_off(t *testing.T) {
+	r := newTraced(t, false)
+	id := r.connect()
+	w := r.watch(id)
+	r.callTraced("session.query", rpc.QueryParams{SessionID: id, Text: "auto Bash"}, &rpc.Accepted{})
+	w.results(1)
+	w.stop()
+	if v := r.agents.variable("TRACEPARENT"); v != "" {
+		t.Errorf("the agent got the trace %q", v)
+	}
+	if got := r.finished(); len(got.all) != 0 {
+		t.Errorf("%d spans were made", len(got.all))
+	}
+}
+
+// Whatever ends a turn or an input, no span stays open and none begins twice.
+func TestTurnTrace(t *testing.T) {
+	exporter := tracetest.NewInMemoryExporter()
+	tr := newTurnTrace(newTracer(Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))}), "s")
+	a, b, c := input{ID: "a", Trace: traceparent}, input{ID: "b"}, input{ID: "c"}
+	for _, in := range []input{a, b, c} {
+		tr.accepted(in)
+	}
+	tr.observe(&ui.ToolStart{ToolUseID: "early", Name: "Bash"}) // no turn runs
+	tr.sent(a, "sim", false)
+	tr.sent(b, "sim", true) // it joins
+	for range 2 {
+		tr.observe(&ui.ToolStart{ToolUseID: "t1", Name: "Bash"})
+		tr.observe(&ui.AssistantMessage{Blocks: []ui.IndexedBlock{{Block: ui.Content{Type: "tool_use", ToolUseID: "t1", Name: "Bash"}}, {Block: ui.Content{Type: "text"}}}})
+		tr.observe(&ui.ToolComplete{ToolUseID: "t1", IsError: true})
+	}
+	tr.observe(&ui.QuestionRequest{RequestID: "q"})
+	tr.observe(&ui.ToolStart{ToolUseID: "t2", Name: strings.Repeat("ä", 100)})
+	tr.ended("agent_ended")
+	tr.ended("agent_ended")
+	tr.stop()
+	var got []string
+	for _, s := range exporter.GetSpans() {
+		got = append(got, s.Name+" "+s.Status.Description)
+	}
+	slices.Sort(got)
+	want := []string{"execute_tool " + strings.Repeat("ä", 50) + " unfinished", "execute_tool Bash tool_error", "parley.question unfinished", "parley.queue ", "parley.queue ", "parley.queue stopped", "parley.turn agent_ended"}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the spans are %q, want %q", got, want)
+	}
+}
