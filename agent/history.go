@@ -31,7 +31,7 @@ type History interface {
 	Rename(ctx context.Context, id, title string) error
 	// Tag sets a tag; an empty one removes it.
 	Tag(ctx context.Context, id, tag string) error
-	// Delete removes a session from the disk for good.
+	// Delete removes a session from the list. A provider may keep it in a trash or an archive.
 	Delete(ctx context.Context, id string) error
 	// Search returns a page of the places that contain the text of the query.
 	Search(ctx context.Context, q HistoryQuery) (hits []HistoryHit, cursor string, err error)

@@ -18,8 +18,9 @@ type Session interface {
 	// element is the error with which the agent ended; there is none after Close. Leaving the
 	// loop does not end the session, but once its bounded buffer is full the agent waits.
 	Events(ctx context.Context) iter.Seq2[ui.Event, error]
-	// Send gives the agent an input. It returns when the agent has it, not when the turn
-	// ends. An input that is sent while a turn runs is queued by the agent.
+	// Send gives the agent an input. It returns when the input is accepted, not when its turn
+	// ends. An input that is sent while a turn is running waits in a queue, of the agent or of
+	// the provider.
 	Send(ctx context.Context, in Input) error
 	// Interrupt stops the running turn, whose result follows as an event. Requests that
 	// are open are withdrawn. It is not an error if no turn runs.

@@ -46,7 +46,7 @@ type Options struct {
 	Transport Transport
 	Spawner   spawn.Spawner
 	// Tenant is whom the session is for. Admission shares its places fairly
-	// between tenants, and a [claudepool.Pool] gives no process of one to another.
+	// between tenants, and a claudepool.Pool gives no process of one to another.
 	Tenant string
 	// Admission is asked for Weight places, 0 is one, before the process starts;
 	// they are given back when it has ended. Registry knows the process while it

@@ -79,7 +79,7 @@ type SessionDeleter interface {
 // makes listing many of them one call.
 type SummaryLister interface {
 	// ListSummaries returns one summary for each session of a project, in any
-	// order. The store makes it with [claudestore.FoldSummary] when it appends to a main
+	// order. The store makes it with claudestore.FoldSummary when it appends to a main
 	// transcript, one append at a time; its ModTime is of the same clock as that
 	// of ListSessions, and not before it.
 	ListSummaries(ctx context.Context, projectKey string) ([]StoredSummary, error)
@@ -126,7 +126,7 @@ func (o *Options) checkStore() error {
 
 // StoredSummary is what a [SummaryLister] keeps of a session. Data belongs to
 // this package: a store keeps it as it is. It has the names that the official
-// TypeScript SDK gives its members, see [claudestore.SummaryData].
+// TypeScript SDK gives its members, see claudestore.SummaryData.
 type StoredSummary struct {
 	SessionID string
 	ModTime   time.Time

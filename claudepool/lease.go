@@ -15,7 +15,7 @@ import (
 // resumes its session: before a turn, and only while the session is idle. Zero
 // fields say nothing. A session that is not persisted is never recycled.
 type Recycle struct {
-	Memory int64         // bytes over which the process tree has grown, see [Client.MeasureMemory]
+	Memory int64         // bytes over which the process tree has grown, see [claude.Client.MeasureMemory]
 	Turns  int           // that it has served
 	Age    time.Duration // since it was started or taken
 }
@@ -215,7 +215,7 @@ func (l *Lease) Client() *claude.Client {
 // wait for a start.
 func (l *Lease) Warm() bool { return l.warm }
 
-// Close ends the conversation and its CLI, as [Client.Close] does, and gives its
+// Close ends the conversation and its CLI, as [claude.Client.Close] does, and gives its
 // place back.
 func (l *Lease) Close() error {
 	l.ending(claude.ErrClosed)

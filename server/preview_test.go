@@ -52,7 +52,7 @@ type markedProvider struct {
 func (p *markedProvider) keep(opts agent.Options) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.envs = append(p.envs, opts.Env)
+	p.envs = append(p.envs, slices.Clone(opts.Env))
 }
 
 func (p *markedProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
@@ -69,6 +69,9 @@ func (p *markedProvider) Resume(ctx context.Context, id string, opts agent.Optio
 func (p *markedProvider) last() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.envs) == 0 {
+		return nil
+	}
 	return p.envs[len(p.envs)-1]
 }
 

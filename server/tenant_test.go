@@ -182,7 +182,7 @@ func TestTenant_refused(t *testing.T) {
 
 // withoutSession are methods that take no session, so that naming one changes nothing.
 var withoutSession = strings.Fields(`hello session.list session.detach history.list history.search history.export usage.summary context.build
-	context.parse settings.get health providers.list workspace.list workspace.create budget.list`)
+	context.parse settings.get health providers.list workspace.list workspace.create budget.list push.key push.subscribe push.unsubscribe push.test`)
 
 // TestTenant_workspace checks that workspaces belong to the tenant that made them, and links
 // to the session's.

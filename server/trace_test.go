@@ -2,13 +2,11 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -29,24 +27,9 @@ const (
 	traceparent = "00-" + callerTrace + "-" + callerSpan + "-01"
 )
 
-// envProvider notes the environment of the agents that it starts.
-type envProvider struct {
-	*agenttest.Provider
-	mu  sync.Mutex
-	env []string
-}
-
-func (p *envProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
-	p.mu.Lock()
-	p.env = slices.Clone(opts.Env)
-	p.mu.Unlock()
-	return p.Provider.Open(ctx, opts)
-}
-
+// variable is a variable of the newest agent; empty without one.
 func (p *envProvider) variable(name string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, entry := range p.env {
+	for _, entry := range p.last() {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
 		}

@@ -18,7 +18,7 @@ import (
 type Session struct {
 	ID         string
 	Path       string // of the main transcript
-	ProjectKey string // the name of the directory that holds it; see [claude.ProjectKey]
+	ProjectKey string // the name of the directory that holds it; see claude.ProjectKey
 
 	dir      *Dir
 	modified int64

@@ -73,8 +73,8 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.ready(ctx, s, opts)
 }
 
-// Resume starts an agent that continues a session. One that can only load a session replays
-// it; what it replays is left out.
+// Resume starts an agent that continues a session. An agent that can only load a session replays
+// its messages, which are left out of the events.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	s, err := p.connect(ctx, opts)
 	if err != nil {

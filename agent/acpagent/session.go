@@ -29,8 +29,8 @@ const (
 	startWait = 5 * time.Second
 )
 
-// Session is a session of an agent with a process of its own. Its Close is bounded by the
-// graces of the process and by half a minute.
+// Session is a session of an agent with a process of its own. Its Close takes at most the time in
+// which the process is ended, and half a minute.
 type Session struct {
 	provider *Provider
 	dir      string

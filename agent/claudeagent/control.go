@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// SetModel changes the model from the next request on and returns its name, as far as the
-// CLI tells it.
+// SetModel changes the model from the next request on and returns its name, if the CLI reports
+// it.
 func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
 	if err := s.ended(); err != nil {
 		return "", err
@@ -97,7 +97,8 @@ func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage)
 	return s.failed(s.client.ApplyFlagSettings(ctx, settings))
 }
 
-// Fork copies the session as it is in the CLI's files, up to a message.
+// Fork copies the session as it is in the CLI's files, up to the message at or as a whole, and
+// returns the id of the copy.
 func (s *Session) Fork(ctx context.Context, at string) (string, error) {
 	if err := s.ended(); err != nil {
 		return "", err
@@ -159,8 +160,8 @@ func (s *Session) StopTask(ctx context.Context, taskID string) error {
 	return s.failed(s.client.StopTask(ctx, taskID))
 }
 
-// TaskOutput returns a piece of what a task has written. The CLI keeps the last 8 KiB at
-// hand: what is missing before them is said in the text.
+// TaskOutput returns a piece of the output of a task. The CLI gives only the last 8 KiB; if the
+// offset is before them, the text begins with a note of the bytes that are missing.
 func (s *Session) TaskOutput(ctx context.Context, taskID string, offset, limit int64) (agent.TaskOutput, error) {
 	t, err := s.task(taskID)
 	if err != nil {
@@ -269,8 +270,8 @@ func (s *Session) MCPToggle(ctx context.Context, server string, enabled bool) er
 	return s.failed(s.client.DisableMCPServer(ctx, server))
 }
 
-// MCPTools returns the tools of one server, or of all. The CLI does not tell their
-// schemas.
+// MCPTools returns the tools of one server, or of all servers if none is named. The CLI does not
+// report their schemas.
 func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool, error) {
 	servers, err := s.servers(ctx, server)
 	if err != nil {

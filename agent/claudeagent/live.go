@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/ui/claudeui"
 )
 
-// Live tells whether a process that is not one of this provider has the session open.
+// Live returns the process outside of this provider that has the session open, or nil if there is
+// none.
 func (p *Provider) Live(_ context.Context, sessionID string) (*agent.Live, error) {
 	live, ok := p.dir().Live(sessionID)
 	if !ok || p.owns(live.PID) {

@@ -143,8 +143,8 @@ func (p *Provider) Sweep(context.Context) (int, error) {
 	return len(ended), nil
 }
 
-// Close removes the note of running CLIs. Sessions are closed before: while one runs it is
-// claude.ErrChildren, and nothing changes.
+// Close removes the record of running CLIs. All sessions must be closed before: while one is
+// running, Close returns claude.ErrChildren and changes nothing.
 func (p *Provider) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

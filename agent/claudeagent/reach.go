@@ -20,8 +20,8 @@ var credentials = []string{
 	"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "NO_PROXY", "no_proxy",
 }
 
-// ProxyEnv is env with the proxy in the place of credentials. Requests to loopback go there
-// directly, whatever other proxy is set.
+// ProxyEnv returns env with the address and token of the proxy in place of credentials. Requests to
+// loopback do not use any other proxy that env has.
 func (p *Provider) ProxyEnv(env []string, baseURL, token string) []string {
 	var out []string
 	direct := "127.0.0.1,localhost"
@@ -37,7 +37,8 @@ func (p *Provider) ProxyEnv(env []string, baseURL, token string) []string {
 	return append(out, "ANTHROPIC_BASE_URL="+baseURL, "ANTHROPIC_API_KEY="+token, "NO_PROXY="+direct, "no_proxy="+direct)
 }
 
-// Reach asks the CLI for its sandbox and says where it keeps its login.
+// Reach asks the CLI for the rules of its sandbox, and returns them with the places where it keeps
+// its settings and its login.
 func (s *Session) Reach(ctx context.Context) (agent.Reach, error) {
 	dir := s.provider.configDir()
 	for _, entry := range s.opts.Env {

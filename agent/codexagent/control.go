@@ -66,8 +66,8 @@ func (s *Session) SetEffort(_ context.Context, effort string) error {
 	return nil
 }
 
-// SetThinking changes the reasoning effort from the next prompt on. Codex knows efforts and
-// no budgets: up to 4,096 tokens are low, up to 16,384 medium, more are high.
+// SetThinking changes the reasoning effort from the next prompt on. Codex has efforts instead of
+// budgets: up to 4,096 tokens mean low, up to 16,384 medium, and more mean high.
 func (s *Session) SetThinking(_ context.Context, tokens *int64) error {
 	if err := s.ended(); err != nil {
 		return err

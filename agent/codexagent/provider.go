@@ -34,8 +34,8 @@ var (
 // server.
 func (p *Provider) Name() string { return codexui.Provider }
 
-// Open starts a server with a new thread. The thread's id is Codex's own: one that the
-// caller wants is agent.ErrUnsupported.
+// Open starts a server with a new thread. Codex chooses the id of the thread: with opts.ID set, the
+// error is agent.ErrUnsupported.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	if opts.ID != "" {
 		return nil, fmt.Errorf("%w: the id of a thread cannot be chosen", agent.ErrUnsupported)

@@ -1,7 +1,7 @@
-// Package serveragent is the provider for sessions of a Parley server: what is said through
-// it is seen by everyone who looks at the session, and the other way round.
+// Package serveragent is the provider for sessions of a Parley server. All viewers of a session see
+// the prompts that are sent through it, and it sees theirs.
 //
-// Closing a session only stops looking: it lives on at the server.
+// Closing a session only ends the view; the session goes on at the server.
 package serveragent
 
 import (
@@ -46,9 +46,8 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.connect(ctx, params)
 }
 
-// Resume looks at a session of the server, whose agent is started again with the next prompt
-// if it has ended. With opts.Fork it has the server make a copy of the session, with a
-// session of its own there.
+// Resume opens a view of a session of the server. If its agent has ended, it is started again with
+// the next prompt. With opts.Fork the server makes a copy, which is a new session there.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	info, err := p.find(ctx, id)
 	if err != nil {

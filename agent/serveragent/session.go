@@ -219,11 +219,11 @@ func (s *Session) respond(ctx context.Context, key rpc.Idempotency, id, action s
 	return s.p.call(ctx, "question.respond", rpc.QuestionRespondParams{Idempotency: key, SessionID: s.id, RequestID: id, Action: action, Answers: ui.NewJSON(string(answers))}, nil)
 }
 
-// Modes are the permission modes that the server named; none for a session whose agent has
-// not run since the server was started.
+// Modes returns the permission modes that the server reported. There are none for a session whose
+// agent has not run since the server was started.
 func (s *Session) Modes() []string { return slices.Clone(s.modes) }
 
-// Mode is the permission mode that the session had when it was opened or resumed; empty is
+// Mode returns the permission mode that the session had when it was opened or resumed; empty means
 // the default. Later changes are events.
 func (s *Session) Mode() string { return s.mode }
 

@@ -113,8 +113,8 @@ func hasToolError(m *message.User) bool {
 
 // DecodeResult decodes the result of the tool with this name, as [DecodeResultOf] does for that of
 // a message. It is for results from elsewhere, such as a hook or a transcript. A string is an
-// *[ErrorResult] if isError is set. The error is [ErrNoResult] for an empty result, or a syntax
-// error.
+// *[ErrorResult] if isError is set. The error is [ErrNoResult] for an empty result. The text must be
+// valid JSON, as it is in messages; not every syntax error in other text is reported.
 func DecodeResult(toolName string, result message.JSON, isError bool) (any, error) {
 	if result == "" {
 		return nil, ErrNoResult

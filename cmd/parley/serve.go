@@ -124,12 +124,18 @@ func spaceGC(lookup func(string) (string, bool)) {
 	}
 }
 
+// untilSignal is ctx until a signal that ends a server comes. A second one ends it at once.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
 // serve serves until a signal.
 func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	spaceGC(os.LookupEnv)
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends at once
 	logger, err := f.logger(standardError())
 	if err != nil {
 		return err
@@ -140,21 +146,25 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer l.Close()
-	shown, err := f.openPreviews(ctx)
-	if err != nil {
-		return err
-	}
-	defer shown.close()
 	traces, endTraces, err := f.tracing(ctx, logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, endTraces()) }()
+	shown, err := f.openPreviews(ctx)
+	if err != nil {
+		return err
+	}
+	defer shown.close()
 	store, err := f.store(ctx, logger)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeStore(store)) }()
+	defer func() {
+		bound, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		err = errors.Join(err, store.Close(bound))
+	}()
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
 	agents, err := f.providers(logger)
@@ -171,8 +181,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	token := s.Token()
-	base := f.address(l)
+	token, base := s.Token(), f.address(l)
 	defer remembered(f.data, base+"/#token="+token, logger)()
 	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
 	if err != nil {
@@ -182,13 +191,6 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	defer shown.serve(ctx, s, logger)()
 	greet(out, base, token, agents.note, metrics)
 	return s.Serve(ctx, l)
-}
-
-// closeStore closes the store within its limit.
-func closeStore(store *eventlog.Store) error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
-	defer cancel()
-	return store.Close(ctx)
 }
 
 // open opens the port.

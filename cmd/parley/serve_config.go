@@ -42,10 +42,10 @@ type serveFlags struct {
 	apiKeyFile, apiUpstream                                      string
 	webhookNetworks                                              []string
 	hookCommand, metricsListen                                   string
-	push, preview                                                bool
-	pushContact, previewListen, previewURL                       string
 	otel                                                         bool
 	tenantDirs                                                   []string
+	push, preview                                                bool
+	pushContact, previewListen, previewURL                       string
 }
 
 func (f *serveFlags) register(cmd *cobra.Command) {
@@ -84,12 +84,12 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.webhookNetworks, "webhook-network", nil, "network that webhooks may call although it is not public, such as 10.0.0.0/8; repeatable")
 	p.StringVar(&f.hookCommand, "hook-command", "", "program that is run for each event, with it as JSON on standard input")
 	p.StringVar(&f.metricsListen, "metrics-listen", "", "address for /metrics without a token, beside the one that wants a token; loopback or with --insecure")
+	p.BoolVar(&f.otel, "otel", false, "export spans of requests, turns and tools by OTLP, as the variables OTEL_* say")
 	p.BoolVar(&f.push, "push", false, "send Web Push messages to browsers that subscribe")
 	p.StringVar(&f.pushContact, "push-contact", "", "where push services can reach you, mailto: or https:; some want it")
 	p.BoolVar(&f.preview, "preview", true, "show the servers that agents start, on an origin of their own")
 	p.StringVar(&f.previewListen, "preview-listen", "127.0.0.1:0", "address for previews; a range of ports gives each its own")
 	p.StringVar(&f.previewURL, "preview-url", "", "how browsers reach previews, as https://*.preview.example.org (default: by --preview-listen)")
-	p.BoolVar(&f.otel, "otel", false, "export spans of requests, turns and tools by OTLP, as the variables OTEL_* say")
 	p.StringVar(&f.nats, "nats", "", "NATS server or cluster to keep logs in, in place of the data directory")
 	p.StringVar(&f.natsCredentials, "nats-credentials", "", "credentials file for --nats")
 	p.StringVar(&f.natsCA, "nats-ca", "", "certificate authorities for --nats")

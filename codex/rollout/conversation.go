@@ -26,8 +26,8 @@ type Conversation struct {
 	Skipped  int
 }
 
-// LineError is a line of a rollout file that was passed over because it could not be decoded,
-// with the reason.
+// LineError is reported for a line of a rollout file that was skipped because it could not be
+// decoded, with the reason.
 type LineError struct {
 	Path string
 	Line int // from 1
@@ -36,7 +36,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("rollout: %s:%d: %v", e.Path, e.Line, e.Err) }
 
-// Unwrap returns the reason why the line was passed over, such as a syntax error of its JSON.
+// Unwrap returns the reason why the line was skipped, such as a syntax error of its JSON.
 func (e *LineError) Unwrap() error { return e.Err }
 
 const (
@@ -50,9 +50,9 @@ type link struct {
 	until int64 // exclusive; -1 for all of it
 }
 
-// Read returns a whole conversation, with what its base files give. It is [ErrNoSession] if
-// there is no file of the thread, and [ErrMissingBase] beside what there is if its beginning
-// is missing.
+// Read returns a whole conversation, including the part that is in its base files. The error is
+// [ErrNoSession] if the thread has no file, and [ErrMissingBase] if the start of the conversation
+// is missing; then Read also returns the rest.
 func (d *Dir) Read(ctx context.Context, threadID string) (*Conversation, error) {
 	files, problems := d.files(ctx, threadID)
 	if len(files) == 0 {

@@ -33,8 +33,8 @@ type Dir struct{ path string }
 // not fail.
 func Open(codexHome string) *Dir { return &Dir{path: codexHome} }
 
-// DefaultHome returns the CODEX_HOME of an environment: the variable, or .codex in the home
-// directory.
+// DefaultHome returns the directory that Codex uses for this user: the variable CODEX_HOME, or
+// .codex in the home directory.
 func DefaultHome() (string, error) {
 	if dir := os.Getenv("CODEX_HOME"); dir != "" {
 		return dir, nil

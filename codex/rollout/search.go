@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Containing yields the threads whose files may have a text, whatever its case, the one that
-// changed last first. It looks at the bytes of the files: a text that is not there is not in
-// the thread, one that is may be in something that is not shown. An error is a file that
-// could not be read, except for the last one, of ctx.
+// Containing yields the threads whose files may contain a text, without regard to case, the one that
+// changed last first. It searches the bytes of the files, so the text can also be in a part that is
+// not shown. An error is a file that could not be read; that of ctx is the last element.
 func (d *Dir) Containing(ctx context.Context, text string) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
 		sessions, problems, err := d.List(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// UsageRecord are the tokens of one request to a model. The files know no cost.
+// UsageRecord holds the tokens of one request to a model. The files of Codex have no cost.
 type UsageRecord struct {
 	Time     time.Time
 	ThreadID string
@@ -49,11 +49,12 @@ type metered struct {
 // yields everything.
 func (d *Dir) Meter() *Meter { return &Meter{dir: d, seen: map[string]metered{}} }
 
-// Bytes returns how much has been read so far, as the files have it on disk.
+// Bytes returns how many bytes have been read so far, counted as they are on disk.
 func (m *Meter) Bytes() int64 { return m.bytes }
 
-// Next yields what [Dir.Usage] would and no earlier call has yielded. Files that have not
-// changed are not read again. A consumer that stops gets the rest of that file never.
+// Next yields the records of [Dir.Usage] that no earlier call has yielded. Files that have not
+// changed are not read again. If the caller leaves the loop, the rest of the current file is never
+// yielded.
 func (m *Meter) Next(ctx context.Context) iter.Seq2[UsageRecord, error] {
 	return func(yield func(UsageRecord, error) bool) {
 		files, problems := m.dir.files(ctx, "")

@@ -56,7 +56,7 @@ export function seedUsage(server, days = 2, tokens = () => 1_000_000) {
     // The beginning of today may be a moment ago; an hour of the day before is safely past.
     if (back > 0) at.setHours(9 + (back % 9), 30, 0, 0);
     const project = back % 4 === 3 ? "quay" : "harbour";
-    const dir = join(server.dir, "claude", "home", ".claude", "projects", `-home-ada-${project}`);
+    const dir = join(server.dir, "claude", "home", ".claude", "projects", `-srv-${project}`);
     mkdirSync(dir, { recursive: true });
     const session = `00000000-0000-4000-8000-${String(back).padStart(12, "0")}`;
     const lines = models.slice(0, back % 3 === 1 ? 2 : 1).map((model, i) =>
@@ -67,7 +67,7 @@ export function seedUsage(server, days = 2, tokens = () => 1_000_000) {
         isSidechain: false,
         sessionId: session,
         timestamp: at.toISOString(),
-        cwd: `/home/ada/${project}`,
+        cwd: `/srv/${project}`,
         requestId: `req_${back}_${i}`,
         message: {
           id: `msg_${back}_${i}`,
