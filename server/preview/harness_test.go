@@ -213,3 +213,26 @@ func (v *visitor) looks() bool {
 	status, _, _ := v.call("GET", "/", "", nil)
 	return status == http.StatusOK
 }
+
+// stream opens the stream of events. A place that the request before had is free a moment after
+// its answer.
+func (v *visitor) stream() *http.Response {
+	v.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	v.Cleanup(cancel)
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.origin+"/stream", nil)
+		if err != nil {
+			v.Fatal(err)
+		}
+		req.Header.Set("Cookie", v.cookie)
+		resp, err := v.client.Do(req)
+		if err != nil {
+			v.Fatal(err)
+		}
+		if resp.StatusCode == http.StatusOK {
+			return resp
+		}
+		_ = resp.Body.Close()
+	}
+}

@@ -73,8 +73,8 @@ func TestProxy_access(t *testing.T) {
 	}
 	w.change(func() { w.refused["me"] = false })
 	w.change(func() { w.now = w.now.Add(preview.DefaultAge) })
-	if me.looks() {
-		t.Error("a preview does not expire")
+	if status, _, _ := me.call("GET", "/", "", nil); status != http.StatusForbidden {
+		t.Errorf("after its time a preview answers with %d", status)
 	}
 	late, err := w.proxy.Open("me", "s-1", 3000)
 	if err != nil {
@@ -216,20 +216,11 @@ func TestProxy_answer(t *testing.T) {
 func TestProxy_stream(t *testing.T) {
 	w := newWorld(t, named)
 	me := w.open("me", "s-1", 3000)
-	ctx, cancel := context.WithTimeout(t.Context(), wait)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, me.origin+"/stream", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Cookie", me.cookie)
-	resp, err := w.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := me.stream()
 	defer resp.Body.Close()
 	lines := bufio.NewReader(resp.Body)
-	if line, err := lines.ReadString('\n'); err != nil || line != "data: first\n" {
+	line, err := lines.ReadString('\n')
+	if err != nil || line != "data: first\n" {
 		t.Fatalf("the stream says %q, %v", line, err)
 	}
 	w.change(func() { w.refused["me"] = true })
@@ -237,7 +228,7 @@ func TestProxy_stream(t *testing.T) {
 	for err == nil {
 		_, err = lines.ReadString('\n')
 	}
-	if ctx.Err() != nil {
+	if resp.Request.Context().Err() != nil {
 		t.Error("the stream did not end with the right to it")
 	}
 }
@@ -277,18 +268,7 @@ func TestProxy_bounds(t *testing.T) {
 	if status, _, _ := me.call("POST", "/", strings.Repeat("x", 100), map[string]string{"Origin": me.origin}); status != http.StatusOK {
 		t.Errorf("a body of the bound: %d", status)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), wait)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, me.origin+"/stream", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Cookie", me.cookie)
-	resp, err := w.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
+	defer me.stream().Body.Close()
 	if status, _, _ := me.call("GET", "/", "", nil); status != http.StatusServiceUnavailable {
 		t.Errorf("a second request at once: %d", status)
 	}
