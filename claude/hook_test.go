@@ -167,6 +167,17 @@ func TestHookFailures(t *testing.T) {
 			h.UserPromptSubmit = m
 		}, &hook.UserPromptSubmitOutput{Output: hook.Output{Decision: "deny"}}, `{"decision":"block","reason":"a hook failed: `)
 	})
+	t.Run("UserPromptExpansion", func(t *testing.T) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.UserPromptExpansionInput, hook.UserPromptExpansionOutput]) {
+			h.UserPromptExpansion = m
+		}, &hook.UserPromptExpansionOutput{Output: hook.Output{Decision: "deny"}}, `{"decision":"block","reason":"a hook failed: `)
+	})
+	t.Run("ElicitationResult", func(t *testing.T) {
+		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.ElicitationResultInput, hook.ElicitationResultOutput]) {
+			h.ElicitationResult = m
+		},
+			&hook.ElicitationResultOutput{Content: []int{1}}, `{"decision":"block","reason":"a hook failed: `)
+	})
 	t.Run("PreModelSwitch", func(t *testing.T) {
 		testFailing(t, func(h *hook.Hooks, m []hook.Matcher[hook.PreModelSwitchInput, hook.PreModelSwitchOutput]) {
 			h.PreModelSwitch = m

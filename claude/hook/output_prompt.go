@@ -28,6 +28,10 @@ type UserPromptExpansionOutput struct {
 	SuppressOriginalPrompt bool   `json:"suppressOriginalPrompt,omitempty"`
 }
 
+func (*UserPromptExpansionOutput) refuse(reason string) AnyOutput {
+	return &UserPromptExpansionOutput{Output: Output{Decision: DecisionBlock, Reason: reason}}
+}
+
 // NotificationOutput is the output of a Notification hook. AdditionalContext is for the model;
 // the note itself cannot be changed.
 type NotificationOutput struct {
@@ -65,6 +69,10 @@ type ElicitationResultOutput struct {
 	Output  `json:"-"`
 	Action  message.ElicitationAction `json:"action,omitempty"`
 	Content any                       `json:"content,omitempty"` // must encode to a JSON object
+}
+
+func (*ElicitationResultOutput) refuse(reason string) AnyOutput {
+	return &ElicitationResultOutput{Output: Output{Reason: reason}, Action: message.ElicitationDecline}
 }
 
 func (o *ElicitationResultOutput) common() *Output { return declined(&o.Output, o.Action) }
