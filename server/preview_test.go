@@ -42,31 +42,31 @@ func runDevServer() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// markedProvider is a scripted agent that keeps the environments it was given, in order.
-type markedProvider struct {
+// envProvider is a scripted agent that keeps the environments it was given, in order.
+type envProvider struct {
 	*agenttest.Provider
 	mu   sync.Mutex
 	envs [][]string
 }
 
-func (p *markedProvider) keep(opts agent.Options) {
+func (p *envProvider) keep(opts agent.Options) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.envs = append(p.envs, slices.Clone(opts.Env))
 }
 
-func (p *markedProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+func (p *envProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	p.keep(opts)
 	return p.Provider.Open(ctx, opts)
 }
 
-func (p *markedProvider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
+func (p *envProvider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	p.keep(opts)
 	return p.Provider.Resume(ctx, id, opts)
 }
 
 // last is the environment of the newest agent.
-func (p *markedProvider) last() []string {
+func (p *envProvider) last() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.envs) == 0 {
@@ -110,7 +110,7 @@ func develop(t *testing.T, env []string, says string) (port int64, stop func()) 
 // previewWorld is a server with previews, and a browser for which every name leads to them.
 type previewWorld struct {
 	*harness
-	agents  *markedProvider
+	agents  *envProvider
 	browser *http.Client
 }
 
@@ -127,7 +127,7 @@ func newPreviewWorld(t *testing.T) *previewWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &previewWorld{agents: &markedProvider{Provider: &agenttest.Provider{}}}
+	w := &previewWorld{agents: &envProvider{Provider: &agenttest.Provider{}}}
 	served := make(chan error, 1)
 	t.Cleanup(func() { // after the server has stopped
 		if err := <-served; err != nil {
