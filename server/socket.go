@@ -121,10 +121,16 @@ func (k *socket) ping(cancel context.CancelFunc) {
 	}
 }
 
-// read reads requests until the socket ends. Each runs by itself; at the bound the reader
-// waits.
+// ordered are the methods whose calls on one socket run one after the other, as they came: a
+// client that leaves a session and comes back is there.
+var ordered = map[string]bool{"session.attach": true, "session.detach": true}
+
+// read reads requests until the socket ends. Each runs by itself, except that those of ordered
+// methods wait for each other; at the bound the reader waits.
 func (k *socket) read() error {
 	places := make(chan struct{}, maxCalls)
+	last := make(chan struct{}) // closed when the newest ordered call has ended
+	close(last)
 	for {
 		typ, data, err := k.conn.Read(k.ctx)
 		if err != nil {
@@ -140,9 +146,19 @@ func (k *socket) read() error {
 		case <-k.ctx.Done():
 			return k.ctx.Err()
 		}
+		serve := func() { k.serve(req) }
+		if ordered[req.Method] {
+			before, done := last, make(chan struct{})
+			last = done
+			serve = func() {
+				defer close(done)
+				<-before
+				k.serve(req)
+			}
+		}
 		k.wg.Go(func() {
 			defer func() { <-places }()
-			k.serve(req)
+			serve()
 		})
 	}
 }

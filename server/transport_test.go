@@ -278,6 +278,34 @@ func TestEvents_transports(t *testing.T) {
 	}
 }
 
+// TestSocket_order leaves a session and comes back without waiting for the answer in between, as
+// a page does whose user goes from one view of a session to another.
+func TestSocket_order(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	a, release, err := h.server.use(h.ctx(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	w := h.dial(h.token)
+	if _, e := w.call("session.attach", rpc.AttachParams{SessionID: id}); e != nil {
+		t.Fatal(e)
+	}
+	for i := range 100 {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"left","method":"session.detach","params":{"session_id":%q}}`, id))
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"back","method":"session.attach","params":{"session_id":%q}}`, id))
+		for answers := 0; answers < 2; {
+			if m := w.read(); m.ID != nil {
+				answers++
+			}
+		}
+		if n := a.hub.watching(); n != 1 {
+			t.Fatalf("after %d returns the session has %d viewers on this socket, want 1", i+1, n)
+		}
+	}
+}
+
 func (h *harness) viaSocket(id string, from rpc.Cursor, end uint64) []string {
 	h.Helper()
 	w := h.dial(h.token)

@@ -79,7 +79,7 @@ func TestPermissionDecides(t *testing.T) {
 		{"error", always(nil, errors.New("callback boom")), "", "callback boom"},
 		{"nil", always(nil, nil), "", "gave no answer"},
 		{"nil allow", always((*claude.Allow)(nil), nil), "", "gave no answer"},
-		{"null input", always(&claude.Allow{UpdatedInput: "null"}, nil), "", "is no JSON object"},
+		{"null input", always(&claude.Allow{UpdatedInput: "null"}, nil), "", "is not a JSON object"},
 		{"panic", func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) { panic("boom") }, "", "panicked: boom"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
