@@ -224,7 +224,7 @@ func TestOutputsThatCannotBe(t *testing.T) {
 		{&hook.StopOutput{Output: hook.Output{Async: true, Reason: "x"}}, "Async"},
 		{&hook.PreToolUseOutput{Output: hook.Output{Async: true}, PermissionDecision: hook.DecisionDeny}, "Async"},
 		{&hook.PostToolUseOutput{UpdatedToolOutput: func() {}}, "unsupported"},
-		{&hook.OtherOutput{Specific: `[]`}, "no JSON object"},
+		{&hook.OtherOutput{Specific: `[]`}, "not a JSON object"},
 	} {
 		err := hook.Check(tt.out)
 		if err == nil {
