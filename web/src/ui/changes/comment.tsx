@@ -46,7 +46,11 @@ export function CommentForm(p: FormProps) {
     setBusy(false);
     if (r.ok) return p.close();
     setError(r);
-    if (r.hunks) p.reload();
+  };
+  // The diff is read again only here: the new one has no place for this form and what was written in it.
+  const close = () => {
+    p.close();
+    if (error?.hunks) p.reload();
   };
   return (
     <form
@@ -57,7 +61,7 @@ export function CommentForm(p: FormProps) {
       }}
       onKeyDown={(e) => {
         e.stopPropagation();
-        if (e.key === "Escape") p.close();
+        if (e.key === "Escape") close();
         if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) void save();
       }}
     >
@@ -113,7 +117,7 @@ export function CommentForm(p: FormProps) {
         <button type="submit" class="btn primary sm" disabled={busy || text.trim() === ""}>
           {t.review_.add}
         </button>
-        <Button small kind="ghost" onClick={p.close} hint="Esc">
+        <Button small kind="ghost" onClick={close} hint="Esc">
           {t.cancel}
         </Button>
       </div>
