@@ -96,17 +96,7 @@ const settingPrefix = "setting:"
 func isSetting(id string) bool { return strings.HasPrefix(id, settingPrefix) }
 
 // catchUp reads rows that are in the log and not in the book. The lock is held.
-func (l *ledger) catchUp(ctx context.Context) error {
-	err := l.readOn(ctx)
-	if !errors.Is(err, eventlog.ErrTrimmed) {
-		return err
-	}
-	// Another server of the cluster has stored a newer book and trimmed the rows.
-	if err := l.restore(ctx); err != nil {
-		return err
-	}
-	return l.readOn(ctx)
-}
+func (l *ledger) catchUp(ctx context.Context) error { return readOn(ctx, l.readOn, l.restore) }
 
 func (l *ledger) readOn(ctx context.Context) error {
 	for ev, err := range l.log.Read(ctx, eventlog.Cursor{Seq: l.seq}) {

@@ -64,17 +64,14 @@ func (h *hooks) set(k hook) (hook, error) {
 	if k.ID == commandID {
 		return k, conflict("the command is one of the server's settings")
 	}
-	h.mu.Lock()
-	known := slices.ContainsFunc(h.all, func(old hook) bool { return old.ID == k.ID && old.Push == nil })
-	webhooks := h.count(false)
-	h.mu.Unlock()
-	if k.ID != "" && !known {
-		return k, conflict("there is no webhook %q", k.ID)
+	if k.ID != "" {
+		if err := h.pause(k.ID); err != nil {
+			return k, err
+		}
 	}
-	<-h.halt(k.ID)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.all, func(old hook) bool { return old.ID == k.ID })
+	i := h.at(k.ID)
 	switch {
 	case k.ID != "" && i < 0: // removed meanwhile
 		return k, conflict("there is no webhook %q", k.ID)
@@ -82,7 +79,7 @@ func (h *hooks) set(k hook) (hook, error) {
 		old := h.all[i]
 		k.Created, k.Cursor = old.Created, old.Cursor
 		setDefault(&k.Secret, old.Secret)
-	case webhooks >= maxWebhooks:
+	case h.webhooks() >= maxWebhooks:
 		return k, limit("there are %d webhooks", maxWebhooks)
 	default:
 		k.ID, k.Created = "w-"+randomHex(6), h.opts.now()
@@ -107,15 +104,33 @@ func (h *hooks) set(k hook) (hook, error) {
 	return k, nil
 }
 
-// count is how many webhooks, or subscriptions of browsers, there are. The lock is held.
-func (h *hooks) count(push bool) int {
-	n := 0
+// at is the place of a webhook, -1 if there is none of this id: the subscription of a browser is
+// not one. The lock is held.
+func (h *hooks) at(id string) int {
+	return slices.IndexFunc(h.all, func(k hook) bool { return k.ID == id && k.Push == nil })
+}
+
+// webhooks is how many webhooks there are, the command included. The lock is held.
+func (h *hooks) webhooks() (n int) {
 	for _, k := range h.all {
-		if (k.Push != nil) == push {
+		if k.Push == nil {
 			n++
 		}
 	}
 	return n
+}
+
+// pause ends the calls of a webhook and waits for their end. It fails if there is none of this
+// id.
+func (h *hooks) pause(id string) error {
+	h.mu.Lock()
+	known := h.at(id) >= 0
+	h.mu.Unlock()
+	if !known {
+		return conflict("there is no webhook %q", id)
+	}
+	<-h.halt(id)
+	return nil
 }
 
 // halt ends the calls of a webhook. The channel is closed when they have ended.
@@ -138,16 +153,12 @@ func webhooksRemove(s *Server, _ context.Context, _ *caller, p rpc.WebhookRef) (
 		return rpc.Empty{}, conflict("the command is one of the server's settings")
 	}
 	h := s.hooks
-	h.mu.Lock()
-	known := slices.ContainsFunc(h.all, func(k hook) bool { return k.ID == p.ID && k.Push == nil })
-	h.mu.Unlock()
-	if !known {
-		return rpc.Empty{}, conflict("there is no webhook %q", p.ID)
+	if err := h.pause(p.ID); err != nil {
+		return rpc.Empty{}, err
 	}
-	<-h.halt(p.ID)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID && k.Push == nil })
+	i := h.at(p.ID)
 	if i < 0 {
 		return rpc.Empty{}, conflict("there is no webhook %q", p.ID)
 	}
@@ -159,7 +170,7 @@ func webhooksRemove(s *Server, _ context.Context, _ *caller, p rpc.WebhookRef) (
 func webhooksTest(s *Server, ctx context.Context, _ *caller, p rpc.WebhookRef) (rpc.WebhooksTestResult, error) {
 	h := s.hooks
 	h.mu.Lock()
-	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == p.ID && k.Push == nil })
+	i := h.at(p.ID)
 	var k hook
 	if i >= 0 {
 		k = h.all[i]

@@ -82,15 +82,19 @@ func (o *outbox) forget(session string) {
 
 // catchUp reads what is in the log and not known yet. The lock is held, or no other goroutine
 // has it.
-func (o *outbox) catchUp(ctx context.Context) error {
-	err := o.readOn(ctx)
+func (o *outbox) catchUp(ctx context.Context) error { return readOn(ctx, o.readOn, o.restore) }
+
+// readOn reads on in a log. If another server of the cluster has stored a newer snapshot and
+// trimmed what is before it, it begins again with that.
+func readOn(ctx context.Context, read, restore func(context.Context) error) error {
+	err := read(ctx)
 	if !errors.Is(err, eventlog.ErrTrimmed) {
 		return err
 	}
-	if err := o.restore(ctx); err != nil { // another server of the cluster has trimmed it
+	if err := restore(ctx); err != nil {
 		return err
 	}
-	return o.readOn(ctx)
+	return read(ctx)
 }
 
 func (o *outbox) readOn(ctx context.Context) error {

@@ -20,9 +20,6 @@ type shown struct {
 	origins   *preview.Origins // nil where there are no previews
 }
 
-// maxPreviewPorts is how many ports previews can have.
-const maxPreviewPorts = 64
-
 // openPreviews opens the ports for previews, unless they are off.
 func (f *serveFlags) openPreviews(ctx context.Context) (*shown, error) {
 	s := &shown{}
@@ -73,8 +70,8 @@ func previewPorts(text string) (host string, first, last int, err error) {
 	}
 	first, err1 := strconv.Atoi(from)
 	last, err2 := strconv.Atoi(to)
-	if errors.Join(err1, err2) != nil || first < 0 || last > 65535 || last < first || last-first >= maxPreviewPorts || ranged && first == 0 {
-		return "", 0, 0, usagef("--preview-listen %s: the ports are a number, or a range of at most %d", text, maxPreviewPorts)
+	if errors.Join(err1, err2) != nil || first < 0 || last > 65535 || last < first || last-first >= preview.MaxPorts || ranged && first == 0 {
+		return "", 0, 0, usagef("--preview-listen %s: the ports are a number, or a range of at most %d", text, preview.MaxPorts)
 	}
 	return host, first, last, nil
 }

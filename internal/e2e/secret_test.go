@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/claudetest"
 )
 
-const planted = "pl4nted-s3cret"
+// planted is a secret of this run alone: files of another run do not hold it.
+var planted = "pl4nted-" + rand.Text()
 
 // plants put a secret into the options that can hold one.
 var plants = map[string]func(o *claude.Options){
@@ -29,17 +31,17 @@ var plants = map[string]func(o *claude.Options){
 	},
 	"Settings": func(o *claude.Options) { o.Settings = `{"env":{"PLANTED":"` + planted + `"}}` },
 	"Sandbox": func(o *claude.Options) {
-		o.Sandbox = &claude.Sandbox{Other: map[string]message.JSON{"planted": `"` + planted + `"`}}
+		o.Sandbox = &claude.Sandbox{Other: map[string]message.JSON{"planted": message.JSON(`"` + planted + `"`)}}
 	},
 	"ManagedSettings": func(o *claude.Options) {
-		o.ManagedSettings = `{"permissions":{"deny":["Read(` + planted + `)"]}}`
+		o.ManagedSettings = message.JSON(`{"permissions":{"deny":["Read(` + planted + `)"]}}`)
 	},
 	"SystemPrompt":         func(o *claude.Options) { o.SystemPrompt = claude.PromptText(planted) },
 	"PlanModeInstructions": func(o *claude.Options) { o.PlanModeInstructions = planted },
 	"ToolAliases":          func(o *claude.Options) { o.ToolAliases = map[string]string{planted: "Read"} },
 	"Agents": func(o *claude.Options) {
 		o.Agents = map[string]claude.AgentDefinition{"a": {Description: planted, Prompt: planted,
-			MCPServers: []message.JSON{`{"b":{"command":"true","env":{"TOKEN":"` + planted + `"}}}`}}}
+			MCPServers: []message.JSON{message.JSON(`{"b":{"command":"true","env":{"TOKEN":"` + planted + `"}}}`)}}}
 	},
 	"Title":                func(o *claude.Options) { o.Title = planted },
 	"SupportedDialogKinds": func(o *claude.Options) { o.SupportedDialogKinds = []string{planted} },

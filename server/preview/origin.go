@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// maxPool is how many ports a range of origins may have.
-const maxPool = 64
+// MaxPorts is how many ports a range of origins may have at most, and so how many previews there can
+// be at once where each has a port.
+const MaxPorts = 64
 
 // Origins are the origins that previews have: a name for each, or a port for each. The zero
 // value is not valid; see ParseOrigins.
@@ -72,8 +73,8 @@ func splitPorts(text string) (host string, ports [2]int, err error) {
 			return host, ports, fmt.Errorf("the port %q is not a number from 1 to 65535", s)
 		}
 	}
-	if n := ports[1] - ports[0]; n < 0 || n >= maxPool {
-		return host, ports, fmt.Errorf("a range has 1 to %d ports", maxPool)
+	if n := ports[1] - ports[0]; n < 0 || n >= MaxPorts {
+		return host, ports, fmt.Errorf("a range has 1 to %d ports", MaxPorts)
 	}
 	return host, ports, nil
 }

@@ -107,31 +107,16 @@ export function sessionStore(id: string): SessionStore {
 export function follow(id: string): () => void {
   followers.set(id, (followers.get(id) ?? 0) + 1);
   const s = sessionStore(id);
-  if (!stay(id) && followers.get(id) === 1 && connection?.isReady) void attach(s);
+  if (followers.get(id) === 1 && connection?.isReady) void attach(s);
   return () => {
     const n = (followers.get(id) ?? 1) - 1;
     followers.set(id, n);
     if (n > 0) return;
     followers.delete(id);
-    leaving.set(id, window.setTimeout(leave, 500, id));
+    // The store stays: coming back goes on from its cursor. The server keeps this order.
+    call("session.detach", { session_id: id }).catch(() => {});
+    if (stores.size > 12) stores.delete(id);
   };
-}
-
-/** Sessions that were left a moment ago: another page of the same session follows on without a word. */
-const leaving = new Map<string, number>();
-
-/** Keeps a session that was about to be left. It reports whether it was. */
-function stay(id: string): boolean {
-  const timer = leaving.get(id);
-  clearTimeout(timer);
-  return leaving.delete(id);
-}
-
-function leave(id: string): void {
-  leaving.delete(id);
-  // The store stays: coming back goes on from its cursor.
-  call("session.detach", { session_id: id }).catch(() => {});
-  if (stores.size > 12) stores.delete(id);
 }
 
 async function attach(s: SessionStore): Promise<void> {
@@ -193,7 +178,6 @@ async function greet(c: Connection["call"]): Promise<void> {
 }
 
 async function resume(): Promise<void> {
-  for (const id of [...leaving.keys()]) stay(id); // a new connection follows nothing yet
   await Promise.allSettled([...followers.keys()].map((id) => attach(sessionStore(id))));
   for (const f of afterOpen) f();
   void refresh();

@@ -2,7 +2,7 @@
 // that a long answer is many rows and only those in view are drawn.
 
 import type { Block, FoldedConversation, Item, Message, Thread } from "../fold/conversation";
-import type { Event, Happened } from "./happened";
+import type { Event, Happened } from "./notices";
 
 export type RowKind = "user" | "text" | "thinking" | "tool" | "block" | "result" | "notice" | "event" | "pending";
 

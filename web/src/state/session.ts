@@ -6,7 +6,7 @@ import { decode, Fold, type FoldedConversation } from "../fold";
 import { get, str } from "../fold/json";
 import type { Envelope } from "../rpc/connection";
 import type { RpcMessage } from "../rpc/messages";
-import { Happened } from "./happened";
+import { Happened } from "./notices";
 import { Rows } from "./rows";
 import { Times } from "./times";
 

@@ -20,11 +20,13 @@ export interface Used {
 
 export const blockLength = 5 * 3600_000;
 
+const nothing = (group: string): Used => ({ group, cost: 0, unpriced: false, in: 0, out: 0, write: 0, read: 0 });
+
 /** Adds up rows of the same group: each agent has its own. */
 export function merge(rows: readonly UsageRow[]): Used[] {
   const groups = new Map<string, Used>();
   for (const r of rows) {
-    const u = groups.get(r.group) ?? { group: r.group, cost: 0, unpriced: false, in: 0, out: 0, write: 0, read: 0 };
+    const u = groups.get(r.group) ?? nothing(r.group);
     u.cost += r.cost_usd ?? 0;
     u.unpriced ||= r.cost_usd === undefined;
     u.in += r.input_tokens;
@@ -41,7 +43,7 @@ export function totalTokens(u: Used): number {
 }
 
 export function sumOf(rows: readonly Used[]): Used {
-  const all: Used = { group: "", cost: 0, unpriced: false, in: 0, out: 0, write: 0, read: 0 };
+  const all = nothing("");
   for (const r of rows) {
     all.cost += r.cost;
     all.unpriced ||= r.unpriced;
@@ -75,7 +77,7 @@ export function everyDay(rows: readonly Used[], now: number, period: Period): Us
   for (let back = 0; back < most; back++) {
     const group = dayName(dayStart(now, back));
     if (period === "all" && group < first) break;
-    out.unshift(known.get(group) ?? { group, cost: 0, unpriced: false, in: 0, out: 0, write: 0, read: 0 });
+    out.unshift(known.get(group) ?? nothing(group));
   }
   return out;
 }

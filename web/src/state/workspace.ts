@@ -82,29 +82,21 @@ export async function revert(
   }
 }
 
-/** The files that are not to be committed, by session: everything else is. */
-const unpicked = new Map<string, Signal<ReadonlySet<string>>>();
-
-export function leftOut(session: string): Signal<ReadonlySet<string>> {
-  let s = unpicked.get(session);
-  if (s === undefined) {
-    s = signal<ReadonlySet<string>>(new Set());
-    unpicked.set(session, s);
-  }
-  return s;
+/** A value for each session, which lasts as long as the page. */
+function bySession<T>(initial: T): (session: string) => Signal<T> {
+  const all = new Map<string, Signal<T>>();
+  return (session) => {
+    const known = all.get(session) ?? signal(initial);
+    all.set(session, known);
+    return known;
+  };
 }
 
-/** The message of a commit while it is written, by session. */
-const messages = new Map<string, Signal<string>>();
+/** The files that are not to be committed: everything else is. */
+export const leftOut = bySession<ReadonlySet<string>>(new Set());
 
-export function commitMessage(session: string): Signal<string> {
-  let s = messages.get(session);
-  if (s === undefined) {
-    s = signal("");
-    messages.set(session, s);
-  }
-  return s;
-}
+/** The message of a commit while it is written. */
+export const commitMessage = bySession("");
 
 /** The lines of a hunk on its new side, or on its old one where it only takes lines away. */
 export function linesOf(h: WorkspaceHunk): { side: "new" | "old"; from: number; to: number } {

@@ -21,7 +21,7 @@ import { McpServers } from "./mcp";
 import { Steps } from "./plan";
 import { Preview } from "./preview";
 import { Section } from "./section";
-import { Seg } from "./seg";
+import { Seg } from "./segmented";
 import { SessionUsage } from "./usage/session";
 import { narrow, overlay } from "./viewport";
 

@@ -8,7 +8,7 @@ import { Button, Hint } from "./button";
 import { Dialog } from "./dialog";
 import { askToNotify } from "./notify";
 import { PushSetting } from "./pushsetting";
-import { Seg } from "./seg";
+import { Seg } from "./segmented";
 
 export const settingsOpen = signal(false);
 

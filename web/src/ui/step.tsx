@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Block, Item, Message } from "../fold/conversation";
 import { get, list, str } from "../fold/json";
 import { w } from "../state/app";
-import type { Event } from "../state/happened";
+import type { Event } from "../state/notices";
 import { lang } from "../state/prefs";
 import { isStop, type Row } from "../state/rows";
 import { oneLine, plain } from "../state/safe";

@@ -9,7 +9,7 @@ import type { SessionStore } from "../../state/session";
 import { type Diff, isDiff, type NoDiff, type Scope } from "../../state/workspace";
 import { Icon } from "../icon";
 import { titleOf } from "../session";
-import { Seg } from "../seg";
+import { Seg } from "../segmented";
 import { Skeleton } from "../small";
 import { read } from "../user";
 import { CommitBar } from "./commit";
@@ -37,10 +37,10 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
   const known = turns.some((x) => x.turn_id === chosen);
   const last = (known ? chosen : turns[turns.length - 1]?.turn_id) ?? "";
   const scope: Scope = which === "turn" && last ? { turn: last } : which === "head" ? { against: "head" } : {};
-  const other = useDiff(store, scope);
-  const loaded = which === "session" ? session : other;
+  const ofTurn = useDiff(store, scope.turn ? scope : undefined);
   // What can be committed is what differs from the last commit.
   const head = useDiff(store, { against: "head" });
+  const loaded = scope.turn ? ofTurn : which === "head" ? head : session;
   const open = new Set(isDiff(head.diff) ? head.diff.files.map((f) => f.path) : []);
   const t = w.value;
   const git = isDiff(session.diff);
@@ -95,7 +95,7 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
         open={open}
         reload={() => {
           session.reload();
-          other.reload();
+          ofTurn.reload();
           head.reload();
         }}
       />

@@ -13,23 +13,24 @@ export interface Loaded {
   reload: () => void;
 }
 
-export function useDiff(store: SessionStore, scope: Scope): Loaded {
+/** The diff of a scope; undefined loads nothing. */
+export function useDiff(store: SessionStore, scope: Scope | undefined): Loaded {
   const [diff, setDiff] = useState<{ of: string; diff: Diff | NoDiff }>();
   const [again, setAgain] = useState(0);
   const asked = useRef(0);
-  const of = `${store.id} ${scope.turn ?? ""} ${scope.against ?? ""}`;
+  const of = `${store.id} ${scope?.turn ?? ""} ${scope?.against ?? ""}`;
   const files = store.files.value;
   const ready = status.value === "open" && store.phase.value === "live";
   useEffect(() => {
-    if (!ready) return;
+    if (!ready || scope === undefined) return;
     const mine = ++asked.current;
     void loadDiff(store.id, scope).then((d) => {
       // A later question has a later answer.
       if (mine === asked.current) setDiff({ of, diff: d });
     });
-  }, [of, files, again, ready]);
+  }, [of, scope === undefined, files, again, ready]);
   return {
-    diff: diff?.of === of ? diff.diff : undefined,
+    diff: scope !== undefined && diff?.of === of ? diff.diff : undefined,
     set: (d) => {
       asked.current++;
       setDiff({ of, diff: d });

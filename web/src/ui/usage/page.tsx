@@ -24,7 +24,7 @@ import {
 } from "../../state/usage";
 import { Button } from "../button";
 import { MenuButton } from "../frame";
-import { Seg } from "../seg";
+import { Seg } from "../segmented";
 import { Skeleton } from "../small";
 import { narrow, wide } from "../viewport";
 import { Budgets, Limits } from "./limits";
