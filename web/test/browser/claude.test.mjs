@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { begin, foldedState, open, paste, said, same, say, Server, sessionId, turns, withCLI } from "./driver.mjs";
+import { begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns, withCLI } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { dir } = shared.server;
@@ -191,7 +191,8 @@ step("contexts go out in their format and come back as tags; a picture is pasted
 
 step("the effort is changed while the session lives", async () => {
   await page.getByLabel("Effort", { exact: true }).selectOption("high");
-  await page.waitForFunction(
+  await eventually(
+    page,
     async (id) =>
       (await window.parleyTest.call("session.list", {})).sessions.find((s) => s.session_id === id).effort === "high",
     sessionId(page),

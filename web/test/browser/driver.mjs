@@ -93,6 +93,12 @@ export async function open(browser, server, options = {}) {
   });
   page.on("pageerror", (e) => page.faults.push(String(e)));
   page.on("request", (r) => page.hosts.add(new URL(r.url()).host));
+  const wait = page.waitForFunction.bind(page);
+  page.waitForFunction = (f, ...rest) => {
+    // A promise is true whatever comes of it, so such a wait would be over at once.
+    if (Object.prototype.toString.call(f) === "[object AsyncFunction]") throw new Error("use eventually");
+    return wait(f, ...rest);
+  };
   await page.goto(options.url ?? server.url);
   await page.waitForSelector("[data-composer]");
   return page;
@@ -133,14 +139,25 @@ export async function said(page, text) {
   await page.locator(".md", { hasText: text }).first().waitFor();
 }
 
+/** Waits until a function of the page, which may be asynchronous, returns something that counts as true, and returns it. */
+export async function eventually(page, f, arg, timeout = 30_000) {
+  const end = performance.now() + timeout;
+  for (;;) {
+    const value = await page.evaluate(f, arg);
+    if (value) return value;
+    if (performance.now() > end) throw new Error(`still ${value} after ${timeout} ms: ${f}`);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+}
+
 /** The page and the server agree, byte for byte. */
 export async function same(page) {
   const id = sessionId(page);
-  await page
-    .waitForFunction(async (s) => window.parleyTest.state(s) === (await window.parleyTest.history(s)), id)
-    .catch(async () => {
+  await eventually(page, async (s) => window.parleyTest.state(s) === (await window.parleyTest.history(s)), id).catch(
+    async () => {
       assert.equal(await foldedState(page, id), await serverState(page, id));
-    });
+    },
+  );
 }
 
 /** Pastes a picture into the input of a session. */

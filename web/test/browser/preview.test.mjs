@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { begin, open, Server, sessionId, turns } from "./driver.mjs";
+import { begin, eventually, open, Server, sessionId, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { browser } = shared;
@@ -187,21 +187,20 @@ test("push: turned on with a click, a message is a notification, and a click on 
   for (let tries = 1; shown === undefined; tries++) {
     // A browser may drop a message to a worker that is just starting; one that comes twice is shown once.
     await cdp.send("ServiceWorker.deliverPushMessage", push);
-    shown = await page
-      .waitForFunction(
-        async () => {
-          const [n] = await (await navigator.serviceWorker.ready).getNotifications();
-          return n && { title: n.title, body: n.body, tag: n.tag, data: n.data };
-        },
-        undefined,
-        { timeout: 10_000 },
-      )
-      .catch((err) => {
-        if (tries === 4) throw err;
-        return undefined;
-      });
+    shown = await eventually(
+      page,
+      async () => {
+        const [n] = await (await navigator.serviceWorker.ready).getNotifications();
+        return n && { title: n.title, body: n.body, tag: n.tag, data: n.data };
+      },
+      undefined,
+      10_000,
+    ).catch((err) => {
+      if (tries === 4) throw err;
+      return undefined;
+    });
   }
-  assert.deepEqual(await shown.jsonValue(), {
+  assert.deepEqual(shown, {
     title: "Make retries safe",
     body: "The agent waits for an answer.",
     tag: id,

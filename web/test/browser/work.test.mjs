@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { begin, foldedState, open, paste, said, same, say, Server, sessionId, turns } from "./driver.mjs";
+import { begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { browser, server } = shared;
@@ -213,7 +213,8 @@ test("commands, switches and the palette", async () => {
   assert.equal(await box.inputValue(), "/review ");
   await box.fill("");
   await page.getByLabel("Permission mode").selectOption("acceptEdits");
-  await page.waitForFunction(
+  await eventually(
+    page,
     async (id) => (await window.parleyTest.history(id)).includes('"permissionMode":"acceptEdits"'),
     sessionId(page),
   );
@@ -302,7 +303,7 @@ test("a server that is killed and started again", async () => {
 
 test("a session that is begun while the connection is lost begins when it is back", async () => {
   const page = await open(browser, server);
-  await page.waitForFunction(() => window.parleyTest.call("health", {}).then(() => true));
+  await page.evaluate(() => window.parleyTest.call("health", {}));
   await page.evaluate(() => {
     location.hash = "#/new";
   });
