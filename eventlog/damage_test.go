@@ -119,9 +119,13 @@ func TestDamage(t *testing.T) {
 			}
 		}, false},
 	}
+	whole, cursors := damagedStore(t, events)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir, cursors := damagedStore(t, events)
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
 			tt.harm(t, dir)
 			s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true})
 			if tt.whole != (len(s.Damage()) == 0) {

@@ -11,6 +11,9 @@ import (
 // several shapes: the answer is the error of the context, and no more than a few hundred
 // steps are taken once it has ended, which is far less than 100 ms of work.
 func TestCancel(t *testing.T) {
+	if raceDetector {
+		t.Skip("it counts steps; make test runs it without the race detector")
+	}
 	// One goroutine works at a time, so that the context is asked in a fixed order.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, shape := range []string{"talk", "one uuid", "missing parents", "circles", "calls without results", "compactions", "branches"} {

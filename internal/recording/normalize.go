@@ -19,7 +19,8 @@ type Normalizer struct {
 	// Keep are ids that are the same in every run, because the caller gave them.
 	Keep []string
 
-	ids map[string]string
+	ids  map[string]string
+	seen map[string]string // texts that were normalised with these ids
 }
 
 // idMembers are members that hold ids which have no form of their own, with what
@@ -68,6 +69,7 @@ func (n *Normalizer) Learn(line []byte) {
 	if n.ids == nil {
 		n.ids = map[string]string{}
 	}
+	n.seen = nil
 	n.learn(JSONValue(line))
 }
 
@@ -129,8 +131,20 @@ func (n *Normalizer) value(name string, v any) any {
 	return v
 }
 
-// Text normalises a text.
+// Text normalises a text. Most texts of a run come many times.
 func (n *Normalizer) Text(s string) string {
+	if done, ok := n.seen[s]; ok {
+		return done
+	}
+	if n.seen == nil {
+		n.seen = map[string]string{}
+	}
+	done := n.text(s)
+	n.seen[s] = done
+	return done
+}
+
+func (n *Normalizer) text(s string) string {
 	for _, id := range slices.SortedFunc(maps.Keys(n.ids), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		s = strings.ReplaceAll(s, id, n.ids[id])
 	}
