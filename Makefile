@@ -7,6 +7,9 @@ BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
 PKG      ?= ./internal/e2e ./server $$(go list ./... | grep -vxE '.*/parley(/bench.*)?')
 
+# What is compiled without the race detector is compiled as scripts/dist does, all of it in one way.
+PLAIN     = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
+
 export FUZZTIME
 
 # A checkout without commits, or owned by another user, has no version to stamp.
@@ -43,8 +46,8 @@ test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests w
 	@echo '== go test'
 	@scripts/gotest -vet=off -timeout 30m -skip '^TestGrowth$$' $(PKG)
 	@echo '== without the race detector: repository, benchmarks, growth'
-	@go test -vet=off . ./bench/...
-	@go test -vet=off -run '^(TestGrowth|TestCancel)$$' ./transcript/... ./ui/claudeui ./contextref
+	@$(PLAIN) go test -vet=off . ./bench/...
+	@$(PLAIN) go test -vet=off -run '^(TestGrowth|TestCancel)$$' ./transcript/... ./ui/claudeui ./contextref
 	@echo '== page'
 	@scripts/test-web
 

@@ -77,7 +77,7 @@ func TestListerSize(t *testing.T) {
 	if err := errors.Join(os.WriteFile(source, []byte(lister), 0o600), os.WriteFile(overlay, replaced, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-overlay", overlay, "-o", out, "./internal/lister")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-overlay", overlay, "-o", out, "./internal/lister")
 	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOFLAGS=")
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)

@@ -34,8 +34,9 @@ func TestREADME(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(t.TempDir(), "program")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", bin, src)
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", bin, src)
 	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -56,8 +56,9 @@ func Build(root, out string, pages map[string]*Assembly) (runnable []string, err
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return nil, err
 	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-gcflags="+module+"internal/guide/pages/...=-e", "-overlay", overlay, "-o", out, "./internal/guide/pages")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-gcflags="+module+"internal/guide/pages/...=-e", "-overlay", overlay, "-o", out, "./internal/guide/pages")
 	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as scripts/dist compiles, so that packages are compiled once
 	if text, err := build.CombinedOutput(); err != nil {
 		return nil, errors.Join(err, errors.New(strings.TrimSpace(string(text))))
 	}

@@ -7,9 +7,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -29,6 +29,23 @@ type Result struct {
 	Steps              float64 // what grows with the conversation
 }
 
+// root is the directory of the module that the test runs in. It is looked for on disk, because a
+// binary that was built with -trimpath does not know its source.
+func root(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	tb.Fatalf("there is no go.mod above %s: %v", dir, err)
+	return ""
+}
+
 // Fold folds cases with the bundle of the TypeScript fold, all in one process, and returns the
 // results by name. Whatever goes wrong fails the test.
 func Fold(tb testing.TB, cases []Case) map[string]Result {
@@ -44,8 +61,7 @@ func Fold(tb testing.TB, cases []Case) map[string]Result {
 			tb.Fatal(err)
 		}
 	}
-	_, self, _, _ := runtime.Caller(0)
-	cmd := exec.Command("node", filepath.Join(filepath.Dir(self), "..", "..", "ui", "claudeui", "testdata", "fold.mjs"))
+	cmd := exec.Command("node", filepath.Join(root(tb), "ui", "claudeui", "testdata", "fold.mjs"))
 	cmd.Stdin = &in
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
