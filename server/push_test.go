@@ -129,6 +129,12 @@ func TestPush(t *testing.T) {
 	h := pushHarness(t, p)
 	sub := p.browser(t, "/one")
 	h.call("push.subscribe", sub, nil)
+	h.server.hooks.mu.Lock()
+	browser := rpc.WebhookRef{ID: h.server.hooks.all[0].ID}
+	h.server.hooks.mu.Unlock()
+	h.refused(rpc.Conflict, "webhooks.test", browser) // it is not a webhook
+	h.refused(rpc.Conflict, "webhooks.remove", browser)
+	h.refused(rpc.Conflict, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{ID: browser.ID, URL: "https://example.com"}})
 	var tested rpc.PushTestResult
 	h.call("push.test", rpc.PushUnsubscribeParams{Endpoint: sub.Endpoint}, &tested)
 	if got := p.try(t); tested.Status != 201 || tested.Error != "" || len(got) != 1 || got[0].Kind != webhook.Test {

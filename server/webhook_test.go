@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed7221b0f9/parley/client"
@@ -319,6 +320,28 @@ func TestWebhook_methods(t *testing.T) {
 	}
 	h2.call("webhooks.remove", rpc.WebhookRef{ID: set.Webhook.ID}, nil)
 	h2.refused(rpc.Conflict, "webhooks.test", rpc.WebhookRef{ID: set.Webhook.ID})
+}
+
+// TestHooks_pause checks that a webhook is changed only after its calls have ended.
+func TestHooks_pause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, done := false, make(chan struct{})
+		end := func() {
+			go func() {
+				<-time.After(time.Second)
+				ended = true
+				close(done)
+			}()
+		}
+		h := &hooks{all: []hook{{ID: "w-1"}}, runs: map[string]hookRun{"w-1": {cancel: end, done: done}}}
+		if err := h.pause("w-1"); err != nil || !ended {
+			t.Errorf("paused with %v, its calls have ended: %t", err, ended)
+		}
+		if err := h.pause("w-2"); err == nil {
+			t.Error("a webhook that there is not was paused")
+		}
+		<-done
+	})
 }
 
 // TestHookCommand checks that a command is run for an event.

@@ -104,6 +104,7 @@ func TestServePreview_flags(t *testing.T) {
 		"--preview-listen=127.0.0.1:9-8":                                                    "refused",
 		"--preview-listen=127.0.0.1:0-8":                                                    "refused",
 		"--preview-listen=127.0.0.1:1000-2000":                                              "refused",
+		"--preview-listen=127.0.0.1:1000-1064":                                              "refused",
 		"--preview-url=nonsense":                                                            "refused",
 		"--preview-listen=192.0.2.1:0 --tls-cert=/does/not/exist --tls-key=/does/not/exist": "refused",
 		"--preview-listen=127.0.0.1:0 --tls-cert=/does/not/exist --tls-key=/does/not/exist": "http://*.localhost:PORT", // without TLS

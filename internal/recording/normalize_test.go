@@ -23,6 +23,13 @@ func TestNormalizer(t *testing.T) {
 		text, _ := json.MarshalIndent(got, "", " ")
 		t.Errorf("got %s", text)
 	}
+	if got := n.Text("task cnewlearnt"); got != "task cnewlearnt" {
+		t.Errorf("an id that is not known yet: %s", got)
+	}
+	n.Learn([]byte(`{"task_id":"cnewlearnt"}`))
+	if got := n.Text("task cnewlearnt"); got != "task TASK" {
+		t.Errorf("an id that was learnt since: %s", got)
+	}
 	if got := n.Line([]byte("not JSON of 12:00")); got != "no JSON: not JSON of 12:00" {
 		t.Errorf("got %v", got)
 	}

@@ -325,7 +325,7 @@ func TestParseOrigins(t *testing.T) {
 		"http://*.localhost:7718": "http://*.localhost:7718", "https://*.Preview.example.org/": "https://*.preview.example.org", "https://x.example:443": "https://x.example",
 		"http://192.168.1.5:7720-7727": "http://192.168.1.5:7720-7727", "http://[::1]:7720-7721": "http://[::1]:7720-7721", "http://[fd00::1]": "http://[fd00::1]",
 		"": "", "localhost": "", "ftp://x": "", "http://": "", "http://*": "", "http://*.": "", "http://a.*.b": "", "http://x/y": "", "http://u@x": "", "http://x?y": "",
-		"http://x:0": "", "http://x:70000": "", "http://x:2-1": "", "http://x:1-65535": "", "http://*.x:1-2": "", "http://x:y": "",
+		"http://x:0": "", "http://x:70000": "", "http://x:2-1": "", "http://x:1-64": "http://x:1-64", "http://x:1-65": "", "http://x:1-65535": "", "http://*.x:1-2": "", "http://x:y": "",
 	} {
 		o, err := preview.ParseOrigins(text)
 		got := ""
