@@ -53,7 +53,7 @@ func connect(ctx context.Context, l *launch) (*Client, error) {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
-		s.stop(context.Cause(ctx))
+		s.abort(context.Cause(ctx))
 		c.Close()
 		return nil, context.Cause(ctx)
 	}
