@@ -54,9 +54,10 @@ var importRules = []importRule{
 	{pkg: "internal/ndjson"},
 	{pkg: "internal/deadline"},
 	{pkg: "internal/footprint"},
-	{pkg: "internal/proc", own: []string{"spawn"}},
+	{pkg: "internal/proc", own: []string{"spawn", "internal/regular"}},
 	{pkg: "internal/jsonwire"},
 	{pkg: "internal/redact"},
+	{pkg: "internal/involved", modules: []string{"github.com/yuin/goldmark"}},
 	{pkg: "internal/regular"},
 	{pkg: "internal/filelock", own: []string{"internal/regular"}},
 	{pkg: "internal/claudedir", modules: []string{"golang.org/x/text"}},
@@ -91,7 +92,7 @@ var importRules = []importRule{
 
 	{pkg: "transcript", own: belowUI, modules: []string{"golang.org/x/text"}},
 	{
-		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact", "transcript/export/internal/lexers"}, belowUI...),
+		pkg: "transcript/export", own: append([]string{"transcript", "internal/redact", "internal/involved", "transcript/export/internal/lexers"}, belowUI...),
 		modules: []string{"github.com/alecthomas/chroma/v2", "github.com/yuin/goldmark"},
 	},
 	{pkg: "transcript/export/internal/lexers/...", modules: []string{"github.com/alecthomas/chroma/v2"}},
@@ -102,7 +103,7 @@ var importRules = []importRule{
 	{pkg: "agent/internal/outbox", own: []string{"agent", "ui"}},
 	{pkg: "agent/codexagent", own: []string{"agent", "agent/internal/outbox", "codex/...", "ui", "ui/codexui", "ui/prose", "internal/jsonwire", "internal/ndjson"}},
 	{pkg: "agent/claudeagent", own: []string{"agent", "agent/internal/outbox", "claude/...", "claudepool", "transcript/...", "ui", "ui/claudeui", "internal/..."}},
-	{pkg: "agent/simagent", own: []string{"agent", "agent/claudeagent", "claude/...", "claudetest", "spawn", "ui", "internal/sim"}},
+	{pkg: "agent/simagent", own: []string{"agent", "agent/claudeagent", "claude/...", "claudetest", "spawn", "ui", "internal/regular", "internal/sim"}},
 	{pkg: "acp", own: append([]string{"agent", "ui", "internal/jsonrpc", "internal/regular"}, wire...)},
 	{pkg: "agent/acpagent", own: append([]string{"acp", "agent", "agent/internal/outbox", "ui", "ui/acpui", "spawn", "internal/jsonrpc", "internal/deadline"}, wire...)},
 	{pkg: "agent/serveragent", own: []string{"agent", "agent/internal/outbox", "client", "rpc", "ui"}},
@@ -124,7 +125,7 @@ var importRules = []importRule{
 	{pkg: "agent/agenttest", own: append([]string{"agent", "ui"}, belowUI...)},
 	{
 		pkg:     "server/...",
-		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "workspace", "contextref", "webhook", "internal/schema"}, wire...),
+		own:     append([]string{"server/...", "agent", "rpc", "ui", "eventlog", "web", "workspace", "contextref", "webhook", "internal/regular", "internal/schema"}, wire...),
 		modules: []string{"github.com/coder/websocket", "github.com/prometheus/client_golang", otel, jsonSchema},
 	},
 	{pkg: "webhook"},

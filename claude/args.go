@@ -176,7 +176,10 @@ func (l *launch) sessionFlags(f *flags) {
 }
 
 // fileTwins are the flags that have a twin which takes the same text from a file.
-var fileTwins = map[string]string{"system-prompt": "system-prompt-file", "append-system-prompt": "append-system-prompt-file"}
+var fileTwins = map[string]string{
+	"system-prompt": "system-prompt-file", "append-system-prompt": "append-system-prompt-file",
+	"append-subagent-system-prompt": "append-subagent-system-prompt-file",
+}
 
 // extraFlags are ExtraArgs. Those that are known to take text or JSON go by file.
 func (l *launch) extraFlags(f *flags, tmp *scratch) error {

@@ -167,7 +167,7 @@ func (o *Options) checkEnv() error {
 
 // secretFlags are the flags whose values can hold a secret, that take no file, and
 // the fields that bring it to the CLI another way.
-var secretFlags = map[string]string{"agents": "Agents", "managed-settings": "ManagedSettings"}
+var secretFlags = map[string]string{"agents": "Agents", "managed-settings": "ManagedSettings", "plan-mode-instructions": "PlanModeInstructions"}
 
 func (o *Options) checkExtraArgs() error {
 	for flag := range o.ExtraArgs {

@@ -80,7 +80,7 @@ var mistaken = map[string][]Options{
 	"MaxLine":     {{MaxLine: -1}},
 	"MaxBuffered": {{MaxBuffered: -1}},
 	"Env":         {{Env: map[string]string{"a=b": "c"}}, {Env: map[string]string{"": "c"}}, {Env: map[string]string{"a": "\x00"}}},
-	"ExtraArgs":   {{ExtraArgs: map[string]*string{"--x": nil}}, {ExtraArgs: map[string]*string{"agents": new("{}")}}},
+	"ExtraArgs":   {{ExtraArgs: map[string]*string{"--x": nil}}, {ExtraArgs: map[string]*string{"agents": new("{}")}}, {ExtraArgs: map[string]*string{"plan-mode-instructions": new("x")}}},
 }
 
 // Every field of Options is checked or is known to need no check; every check

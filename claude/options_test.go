@@ -250,12 +250,12 @@ func TestSecretValues(t *testing.T) {
 		tmp := scratch{dir: t.TempDir()}
 		settings, servers := `{"x":"`+text+`"}`, "\ufeff {\"mcpServers\":{\"x\":{\"command\":\""+text+"\"}}}"
 		o := &Options{Settings: settings, MCPServers: map[string]MCPServer{"s": {Command: text}}, JSONSchema: message.JSON(`{"x":"` + strings.Repeat("s3cret", maxSchemaFlag) + `"}`), ManagedSettings: message.JSON(settings),
-			ExtraArgs: map[string]*string{"mcp-config": &servers, "append-system-prompt": &text, "system-prompt": &text}}
+			ExtraArgs: map[string]*string{"mcp-config": &servers, "append-system-prompt": &text, "system-prompt": &text, "append-subagent-system-prompt": &text}}
 		args, err := unchecked(o).args(&tmp)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(strings.Join(args, " "), "s3cret") || len(tmp.paths) != 5 {
+		if strings.Contains(strings.Join(args, " "), "s3cret") || len(tmp.paths) != 6 {
 			t.Fatalf("%d files, arguments %.200q", len(tmp.paths), args)
 		}
 		info, err := os.Stat(tmp.paths[0])

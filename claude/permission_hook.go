@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/hook"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
@@ -35,7 +37,9 @@ type permissionHooks struct {
 
 // permissionCall is what the hooks of one call of a tool have done so far.
 type permissionCall struct {
-	begun, ended int
+	begun, ended int // hooks
+	asked        int // questions for permission: calls that are alike share this
+	waiting      int // of them, those that have no answer yet
 	deny         *hook.PermissionRequestDecision
 	changed      chan struct{} // closed and made anew when something happens
 }
@@ -59,10 +63,8 @@ func (h *permissionHooks) update(key string, f func(c *permissionCall)) (now per
 		}
 		c = &permissionCall{changed: make(chan struct{})}
 		h.calls[key] = c
-		if h.order = append(h.order, key); len(h.order) > maxPermissionCalls {
-			delete(h.calls, h.order[0])
-			h.order = h.order[1:]
-		}
+		h.order = append(h.order, key)
+		h.shrink()
 	}
 	if f != nil {
 		f(c)
@@ -70,6 +72,19 @@ func (h *permissionHooks) update(key string, f func(c *permissionCall)) (now per
 		c.changed = make(chan struct{})
 	}
 	return *c
+}
+
+// shrink drops the oldest calls that are over. One that is not stays, however many there are: its hook may be about
+// to deny.
+func (h *permissionHooks) shrink() {
+	for i := 0; len(h.order) > maxPermissionCalls && i < len(h.order)-1; {
+		if c := h.calls[h.order[i]]; c.begun > c.ended || c.waiting > 0 {
+			i++
+			continue
+		}
+		delete(h.calls, h.order[i])
+		h.order = slices.Delete(h.order, i, i+1)
+	}
 }
 
 // watchHook notes that a hook was called; the returned function notes its answer.
@@ -113,16 +128,32 @@ func denial(answer []byte) *hook.PermissionRequestDecision {
 	return &hook.PermissionRequestDecision{Behavior: d.Behavior, Message: d.Message, Interrupt: d.Interrupt}
 }
 
-// hooksFor is the number of PermissionRequest hooks that the CLI calls for a tool. A
-// pattern that is not known here counts as one that matches.
-func (l *launch) hooksFor(tool string) (n int) {
+// hooksFor is the number of PermissionRequest hooks that the CLI calls for a tool.
+func (l *launch) hooksFor(name string) (n int) {
 	for _, r := range l.hooks.Events[hook.PermissionRequest] {
-		pattern, err := regexp.Compile("^(?:" + r.Matcher + ")$")
-		if r.Matcher == "" || r.Matcher == "*" || err != nil || pattern.MatchString(tool) {
+		if matches(r.Matcher, name) {
 			n += len(r.HookCallbackIDs)
 		}
 	}
 	return n
+}
+
+// listMatcher is a matcher that the CLI takes for a list of names.
+var listMatcher = regexp.MustCompile(`^[a-zA-Z0-9_|, -]+$`)
+
+// matches reports whether the CLI calls a hook with this matcher for a tool. The matcher is a list
+// of names or an expression that is found anywhere in the name; the old names of a tool count too.
+// An expression that is not known here counts as one that matches.
+func matches(matcher, name string) bool {
+	if matcher == "" || matcher == "*" {
+		return true
+	}
+	if listMatcher.MatchString(matcher) {
+		list := strings.FieldsFunc(matcher, func(c rune) bool { return c == '|' || c == ',' })
+		return slices.ContainsFunc(list, func(one string) bool { return tool.Canonical(strings.TrimSpace(one)) == tool.Canonical(name) })
+	}
+	pattern, err := regexp.Compile(matcher)
+	return err != nil || slices.ContainsFunc(tool.NamesOf(name), pattern.MatchString)
 }
 
 // afterHooks holds an allow until the PermissionRequest hooks of its call have
@@ -133,6 +164,8 @@ func (r *responder) afterHooks(ctx context.Context, p *PermissionRequest, answer
 		return answer, nil
 	}
 	key := permissionKey(p.ToolName, p.Input)
+	r.permissionHooks.update(key, func(c *permissionCall) { c.asked++; c.waiting++ })
+	defer r.permissionHooks.update(key, func(c *permissionCall) { c.waiting-- })
 	arrival := time.NewTimer(hookArrival)
 	defer arrival.Stop()
 	for late := false; ; {
@@ -140,7 +173,7 @@ func (r *responder) afterHooks(ctx context.Context, p *PermissionRequest, answer
 		switch {
 		case c.deny != nil:
 			return p.encode(&Deny{Message: c.deny.Message, Interrupt: c.deny.Interrupt})
-		case c.ended >= expected, late && c.ended >= c.begun:
+		case c.ended >= expected*c.asked, late && c.ended >= c.begun:
 			return answer, nil
 		}
 		select {
@@ -157,7 +190,7 @@ func (r *responder) afterHooks(ctx context.Context, p *PermissionRequest, answer
 func (h *permissionHooks) forget(key string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if c := h.calls[key]; c != nil && c.begun == c.ended {
+	if c := h.calls[key]; c != nil && c.begun == c.ended && c.waiting == 0 {
 		delete(h.calls, key)
 		h.order = slices.DeleteFunc(h.order, func(k string) bool { return k == key })
 	}

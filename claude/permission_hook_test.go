@@ -2,8 +2,11 @@ package claude_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,4 +80,55 @@ func TestAllowWaitsForHooks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Two calls that are alike wait for a hook each: the allow of the first does not let the second one through.
+func TestAllowWaitsForHooks_alike(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := make(chan string, 2)
+		input := map[string]any{"command": "pay 100"}
+		program := func(cli *claudetest.CLI) int {
+			if _, err := cli.Handshake(); err != nil {
+				return 1
+			}
+			var all sync.WaitGroup
+			for i := range 2 {
+				all.Go(func() {
+					raw, err := cli.Request("can_use_tool", map[string]any{"tool_name": "Bash", "input": input, "tool_use_id": fmt.Sprint("t", i)})
+					answers <- fmt.Sprint(string(raw), err)
+				})
+				all.Go(func() {
+					_, _ = cli.Request("hook_callback", map[string]any{"callback_id": "hook_0", "input": map[string]any{
+						"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": input}})
+				})
+			}
+			all.Wait()
+			<-cli.InputEnd()
+			return 0
+		}
+		var calls atomic.Int64
+		opts := &claude.Options{Spawner: claudetest.InProcess(program), Logger: slog.New(slog.DiscardHandler),
+			CanUseTool: func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) {
+				return &claude.Allow{}, nil
+			},
+			Hooks: &hook.Hooks{PermissionRequest: hook.On("", func(context.Context, *hook.PermissionRequestInput) (*hook.PermissionRequestOutput, error) {
+				decision := &hook.PermissionRequestDecision{Behavior: hook.DecisionAllow}
+				<-time.After(time.Second)
+				if calls.Add(1) == 2 {
+					<-time.After(time.Minute)
+					decision = &hook.PermissionRequestDecision{Behavior: hook.DecisionDeny, Message: "once is enough"}
+				}
+				return &hook.PermissionRequestOutput{Decision: decision}, nil
+			})}}
+		c, err := claude.Connect(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * time.Minute)
+		c.Close()
+		both := <-answers + <-answers
+		if strings.Count(both, `"behavior":"allow"`) > 1 || !strings.Contains(both, "once is enough") {
+			t.Errorf("the answers are %s", both)
+		}
+	})
 }

@@ -101,18 +101,6 @@ func newSessionGuard(l *launch) *sessionGuard {
 	return g
 }
 
-// lockDir is where the locks of sessions are, "" if that is not known.
-func lockDir(l *launch) string {
-	env := claudedir.Environ(l.environ())
-	dir := claudedir.Config(env)
-	if l.Isolation != nil && l.Isolation.ConfigDir != "" {
-		dir = l.Isolation.ConfigDir
-	} else if !claudedir.Known(env) {
-		return ""
-	}
-	return filepath.Join(dir, "parley", "locks")
-}
-
 func (g *sessionGuard) path(id string) string { return filepath.Join(g.dir(), id+".lock") }
 
 // begin takes the lock of the session that the options name, as far as that is known without
@@ -200,7 +188,7 @@ func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
 }
 
 func (g *sessionGuard) try(id string) (*filelock.File, error) {
-	if err := os.MkdirAll(g.dir(), 0o700); err != nil {
+	if err := makeLockDir(g.dir()); err != nil {
 		return nil, err
 	}
 	return filelock.TryLock(g.path(id))

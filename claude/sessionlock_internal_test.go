@@ -2,6 +2,7 @@ package claude
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -96,5 +97,24 @@ func TestGuardNoticesASteal(t *testing.T) {
 	g.release()
 	if err := errors.Join(old.End(), other.Remove()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A link in the place of a directory of the locks is not followed: nothing is written where it leads.
+func TestLockDir_links(t *testing.T) {
+	for _, linked := range []string{"parley", "parley/locks"} {
+		config, outside := t.TempDir(), t.TempDir()
+		link := filepath.Join(config, filepath.FromSlash(linked))
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, link); err != nil {
+			t.Skip("no links here: ", err)
+		}
+		g := newSessionGuard(unchecked(&Options{Env: map[string]string{"CLAUDE_CONFIG_DIR": config}, Logger: slog.New(slog.DiscardHandler)}))
+		g.follow(sessionOne)
+		if files, err := os.ReadDir(outside); len(files) > 0 || err != nil || g.file != nil {
+			t.Errorf("with a link at %s: %v outside, locked %v, %v", linked, files, g.file != nil, err)
+		}
 	}
 }

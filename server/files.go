@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
@@ -96,7 +97,7 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p rpc.FilesReadParams)
 	if !filepath.IsLocal(name) {
 		return rpc.FilesReadResult{}, failure(rpc.AuthFailed, "path %q is outside of the session's directory", p.Path)
 	}
-	f, err := root.Open(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|regular.NonBlocking, 0) // a pipe has no writer
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return rpc.FilesReadResult{}, invalid("there is no file %q", p.Path)
@@ -107,7 +108,22 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p rpc.FilesReadParams)
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return rpc.FilesReadResult{}, invalid("%q is not a regular file", p.Path)
 	}
-	return readLines(f, p)
+	return readLines(contextReader{ctx, f}, p)
+}
+
+// contextReader reads until its context ends: a file may be as long as its writer likes, and need
+// no room on the disk for that.
+type contextReader struct {
+	ctx context.Context
+	src io.Reader
+}
+
+// Read reads unless the context has ended.
+func (r contextReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.src.Read(p)
 }
 
 // readLines reads a range of lines, as much of it as the bounds allow.
@@ -121,17 +137,21 @@ func readLines(r io.Reader, p rpc.FilesReadParams) (rpc.FilesReadResult, error) 
 	}
 	result := rpc.FilesReadResult{Path: p.Path, Range: rpc.LineRange{Start: want.Start, End: want.Start - 1}}
 	var text strings.Builder
-	in := bufio.NewReader(r)
-	for n := int64(1); ; n++ {
+	in := bufio.NewReaderSize(r, 64<<10)
+	for n := int64(1); n < want.Start; n++ {
+		if err := skipLine(in); errors.Is(err, io.EOF) {
+			return result, nil
+		} else if err != nil {
+			return rpc.FilesReadResult{}, err
+		}
+	}
+	for n := want.Start; ; n++ {
 		line, cut, err := readLine(in, maxFileBytes-text.Len())
 		if err != nil && !(errors.Is(err, io.EOF) && line != "") {
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			return rpc.FilesReadResult{}, err
-		}
-		if n < want.Start {
-			continue
 		}
 		if n > want.End || n-want.Start >= maxFileLines || text.Len() >= maxFileBytes {
 			result.Truncated = p.Range == nil || n <= want.End
@@ -146,6 +166,15 @@ func readLines(r io.Reader, p rpc.FilesReadParams) (rpc.FilesReadResult, error) 
 	}
 	result.Text = strings.ToValidUTF8(text.String(), "\uFFFD")
 	return result, nil
+}
+
+// skipLine passes over a line, however long it is.
+func skipLine(in *bufio.Reader) error {
+	for {
+		if _, err := in.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
 }
 
 // readLine reads a line with its end, at most about max bytes of it.
@@ -205,6 +234,7 @@ func (s *Server) removeUploads(session string) error { return os.RemoveAll(s.upl
 // {"type":"image","source":{"type":"upload","id":…}}.
 func (s *Server) uploads(session string, blocks []ui.JSON) ([]ui.JSON, error) {
 	out := slices.Clone(blocks)
+	size := 0 // one image may be named many times
 	for i, b := range blocks {
 		var block struct {
 			Type   string
@@ -217,9 +247,12 @@ func (s *Server) uploads(session string, blocks []ui.JSON) ([]ui.JSON, error) {
 		if strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz.") != "" || strings.Contains(id, "..") || !strings.HasPrefix(session, sessionPrefix) || strings.ContainsAny(session, `/\.`) {
 			return nil, invalid("there is no upload %q", id)
 		}
-		data, err := os.ReadFile(filepath.Join(s.uploadDir(session), id))
+		data, err := regular.ReadNoFollow(filepath.Join(s.uploadDir(session), id), maxUpload)
 		if err != nil {
 			return nil, invalid("there is no upload %q", id)
+		}
+		if size += base64.StdEncoding.EncodedLen(len(data)); size > maxMessage {
+			return nil, limit("the images of one query have at most %d bytes in base64", maxMessage)
 		}
 		out[i] = ui.Encoded(map[string]any{"type": "image", "source": map[string]string{
 			"type": "base64", "media_type": "image/" + strings.TrimPrefix(filepath.Ext(id), "."), "data": base64.StdEncoding.EncodeToString(data),

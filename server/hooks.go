@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/server/notify"
 	"github.com/seed7221b0f9/parley/server/webpush"
@@ -73,7 +74,7 @@ func openHooks(ctx context.Context, s *Server) (*hooks, error) {
 	if h.outbox, err = openOutbox(ctx, s.store.Log(outboxLogName)); err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(h.path)
+	data, err := regular.Read(h.path, maxState)
 	if err == nil {
 		err = json.Unmarshal(data, &h.all)
 	}

@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -49,7 +49,7 @@ func (h *hooks) openPush() error {
 		return nil
 	}
 	path := filepath.Join(h.opts.Dir, pushKeyName)
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxState)
 	if err == nil {
 		h.push, err = webpush.ParseKey(strings.TrimSpace(string(data)))
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/rpc"
 )
 
@@ -30,6 +31,9 @@ const (
 
 // tokensName is the name of the file that holds the tokens.
 const tokensName = "tokens.json"
+
+// maxState is the size of the files that the server keeps beside its logs.
+const maxState = 64 << 20
 
 // token is a token as the disk holds it: without its secret.
 type token struct {
@@ -60,7 +64,7 @@ type tokens struct {
 
 func openTokens(path string) (*tokens, error) {
 	t := &tokens{path: path, now: time.Now}
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // Workspace is a git worktree that [Manager.Create] made for a session. Its directory is in the data
@@ -77,11 +79,14 @@ func writeSynced(path string, data []byte) error {
 	return nil
 }
 
+// maxRecord is the size of a record or a journal.
+const maxRecord = 16 << 20
+
 func (m *Manager) load(id string) (record, error) {
 	if !validID.MatchString(id) {
 		return record{}, fmt.Errorf("%w: workspace %q", ErrNotFound, id)
 	}
-	data, err := os.ReadFile(m.recordPath(id))
+	data, err := regular.Read(m.recordPath(id), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return record{}, fmt.Errorf("%w: workspace %q", ErrNotFound, id)
 	}

@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
 // replacement is a file of a tree as it is to be.
@@ -136,7 +138,7 @@ func (m *Manager) recoverFiles() error {
 		return err
 	}
 	for _, note := range notes {
-		data, err := os.ReadFile(note)
+		data, err := regular.Read(note, maxRecord)
 		if err != nil {
 			return fmt.Errorf("workspace: %w", err)
 		}

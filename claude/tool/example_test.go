@@ -108,3 +108,9 @@ func recorded(scenario string) iter.Seq2[message.Message, error] {
 		}
 	}
 }
+
+// A matcher that was written years ago may name a tool as it was called then.
+func ExampleNamesOf() {
+	fmt.Println(tool.NamesOf("TaskStop"), tool.NamesOf("KillBash"), tool.NamesOf("mcp__db__query"))
+	// Output: [TaskStop KillBash KillShell] [TaskStop KillBash KillShell] [mcp__db__query]
+}

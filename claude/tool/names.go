@@ -1,6 +1,10 @@
 package tool
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // The names of the tools that are built into the CLI. The set is open: a newer CLI may have more.
 // [message.Init] lists those that a session has.
@@ -83,6 +87,19 @@ func Canonical(name string) string {
 		return now
 	}
 	return name
+}
+
+// NamesOf returns all names of a tool: the current one first, then the former ones, by which
+// matchers of hooks may still know it.
+func NamesOf(name string) []string {
+	now := Canonical(name)
+	names := []string{now}
+	for _, old := range slices.Sorted(maps.Keys(legacyTools)) {
+		if legacyTools[old] == now {
+			names = append(names, old)
+		}
+	}
+	return names
 }
 
 // isMCPTool reports whether a tool belongs to an MCP server.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server"
 )
 
@@ -60,7 +61,7 @@ func checkPort(ctx context.Context, listen, data string) doctor.Check {
 
 // rememberedAddress is where the server of a data directory is, without its token.
 func rememberedAddress(data string) (string, bool) {
-	text, err := os.ReadFile(filepath.Join(data, addressName))
+	text, err := regular.Read(filepath.Join(data, addressName), maxAddress)
 	url, _, _ := strings.Cut(strings.TrimSpace(string(text)), "/#")
 	return url, err == nil && url != ""
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/rpc"
 )
 
@@ -31,7 +32,7 @@ func (f *remoteFlags) register(cmd *cobra.Command) {
 func (f *remoteFlags) connect() (*client.Client, error) {
 	address := f.server
 	if address == "" {
-		data, err := os.ReadFile(filepath.Join(f.data, addressName))
+		data, err := regular.Read(filepath.Join(f.data, addressName), maxAddress)
 		if err != nil {
 			return nil, fmt.Errorf("no server runs with the data in %s; name one with --server", f.data)
 		}

@@ -108,6 +108,7 @@ const (
 	logDir      = "log"
 	serverDir   = "server"
 	addressName = "address" // where the server is, with its token
+	maxAddress  = 64 << 10  // the size of that file
 )
 
 // closeLimit is how long closing the store may take.

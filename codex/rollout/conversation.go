@@ -58,11 +58,11 @@ func (d *Dir) Read(ctx context.Context, threadID string) (*Conversation, error) 
 	if len(files) == 0 {
 		return nil, errors.Join(append([]error{fmt.Errorf("%w: %s", ErrNoSession, threadID)}, problems...)...)
 	}
-	session, err := newSession(files)
+	session, err := newSession(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	session.Name = d.names()[session.ThreadID]
+	session.Name = d.names(ctx)[session.ThreadID]
 	c := &Conversation{Session: session, Models: map[string]string{}}
 	chain, chainErr := d.chain(ctx, files)
 	b := &builder{c: c, turns: map[string]int{}}
@@ -96,10 +96,11 @@ func (d *Dir) chain(ctx context.Context, files []file) ([]link, error) {
 	list := []link{{file: files[len(files)-1], until: -1}}
 	defer func() { slices.Reverse(list) }()
 	seen := map[string]bool{list[0].file.path: true}
+	begins := firstOrdinals{}
 	var byThread map[string][]file // of all threads, once there is a base
 	for len(list) < maxChain {
 		child := list[len(list)-1].file
-		from, err := baseOf(child.path)
+		from, err := baseOf(ctx, child.path)
 		if err != nil || from == nil {
 			return list, err
 		}
@@ -110,7 +111,10 @@ func (d *Dir) chain(ctx context.Context, files []file) ([]link, error) {
 				byThread[f.thread] = append(byThread[f.thread], f)
 			}
 		}
-		next := pickBase(byThread[from.ThreadID], from, child, seen)
+		next := pickBase(byThread[from.ThreadID], from, child, seen, func(path string) (int64, bool) { return begins.of(ctx, path) })
+		if ctx.Err() != nil {
+			return list, context.Cause(ctx)
+		}
 		if next == nil {
 			return list, fmt.Errorf("%w: of %s, up to line %d", ErrMissingBase, from.ThreadID, from.EndOrdinalExclusive)
 		}
@@ -121,8 +125,8 @@ func (d *Dir) chain(ctx context.Context, files []file) ([]link, error) {
 }
 
 // baseOf reads where a file's beginning is; nil if the file has it.
-func baseOf(path string) (*base, error) {
-	f, err := openRollout(path)
+func baseOf(ctx context.Context, path string) (*base, error) {
+	f, err := openRollout(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -142,21 +146,37 @@ func baseOf(path string) (*base, error) {
 
 // pickBase finds the file that has the lines before an ordinal: the newest one that is not
 // newer than the file that names it and begins before the ordinal.
-func pickBase(files []file, from *base, child file, seen map[string]bool) *link {
+func pickBase(files []file, from *base, child file, seen map[string]bool, begins func(path string) (int64, bool)) *link {
 	for i := len(files) - 1; i >= 0; i-- {
 		f := files[i]
 		if seen[f.path] || f.stamp > child.stamp {
 			continue
 		}
-		if first, ok := firstOrdinal(f.path); ok && first < from.EndOrdinalExclusive {
+		if first, ok := begins(f.path); ok && first < from.EndOrdinalExclusive {
 			return &link{file: f, until: from.EndOrdinalExclusive}
 		}
 	}
 	return nil
 }
 
-func firstOrdinal(path string) (int64, bool) {
-	f, err := openRollout(path)
+// firstOrdinals are the ordinals of the first lines of files, by their paths; -1 for a file that
+// has none. Each file is opened once, in however many places a chain may go on with it.
+type firstOrdinals map[string]int64
+
+func (o firstOrdinals) of(ctx context.Context, path string) (int64, bool) {
+	n, known := o[path]
+	if !known {
+		var ok bool
+		if n, ok = firstOrdinal(ctx, path); !ok {
+			n = -1
+		}
+		o[path] = n
+	}
+	return n, n >= 0
+}
+
+func firstOrdinal(ctx context.Context, path string) (int64, bool) {
+	f, err := openRollout(ctx, path)
 	if err != nil {
 		return 0, false
 	}
@@ -185,7 +205,7 @@ type builder struct {
 
 // read adds the lines of a file.
 func (b *builder) read(ctx context.Context, l link) error {
-	f, err := openRollout(l.file.path)
+	f, err := openRollout(ctx, l.file.path)
 	if err != nil {
 		return err
 	}
@@ -193,7 +213,7 @@ func (b *builder) read(ctx context.Context, l link) error {
 	n := 0
 	for line, err := range lines(f) {
 		n++
-		if n%1000 == 0 && ctx.Err() != nil {
+		if (n%1000 == 0 || err != nil) && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		var r record

@@ -161,7 +161,7 @@ func alsoPlain(files []file) func(file) bool {
 // passed over; the error is that of ctx.
 func (d *Dir) List(ctx context.Context) (sessions []*Session, problems []error, err error) {
 	files, problems := d.files(ctx, "")
-	names := d.names()
+	names := d.names(ctx)
 	type outcome struct {
 		session *Session
 		err     error
@@ -169,7 +169,7 @@ func (d *Dir) List(ctx context.Context) (sessions []*Session, problems []error, 
 	threads := byThread(files)
 	for o := range inOrder(len(threads), func(i int) (o outcome) {
 		if o.err = ctx.Err(); o.err == nil {
-			o.session, o.err = newSession(threads[i])
+			o.session, o.err = newSession(ctx, threads[i])
 		}
 		return o
 	}) {
@@ -223,14 +223,14 @@ func byThread(files []file) (groups [][]file) {
 }
 
 // names reads the names of threads. The last one of a thread counts.
-func (d *Dir) names() map[string]string {
+func (d *Dir) names(ctx context.Context) map[string]string {
 	names := map[string]string{}
 	f, err := regular.OpenNoFollow(filepath.Join(d.path, "session_index.jsonl"))
 	if err != nil {
 		return names
 	}
 	defer f.Close()
-	for line, err := range lines(f) {
+	for line, err := range lines(&bounded{ctx, f}) {
 		if err != nil {
 			break // names are beside the point
 		}

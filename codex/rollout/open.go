@@ -3,6 +3,7 @@ package rollout
 import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -27,18 +28,35 @@ const (
 // errTooLarge is the error of a compressed file that does not end.
 var errTooLarge = errors.New("the file is larger than 16 GiB when it is decoded")
 
-// openRollout opens a rollout for reading its lines, decoded if it is compressed.
-func openRollout(path string) (io.ReadCloser, error) {
+// openRollout opens a rollout for reading its lines until ctx ends, decoded if it is compressed.
+func openRollout(ctx context.Context, path string) (io.ReadCloser, error) {
 	f, err := regular.OpenNoFollow(path)
-	if err != nil || !strings.HasSuffix(path, zstdSuffix) {
-		return f, err
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(path, zstdSuffix) {
+		return &bounded{ctx, f}, nil
 	}
 	// Files are read by as many goroutines as there are processors already.
 	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &compressed{d: d, f: f, left: maxDecoded}, nil
+	return &bounded{ctx, &compressed{d: d, f: f, left: maxDecoded}}, nil
+}
+
+// bounded is a file that is read until a context ends. A few bytes that are compressed can be as
+// many lines, or as long a line, as it takes to read for minutes.
+type bounded struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
+	return b.ReadCloser.Read(p)
 }
 
 // compressed reads a compressed file up to a bound.

@@ -77,7 +77,7 @@ func contains(ctx context.Context, path string, needle []byte) (bool, error) {
 	if len(needle) == 0 {
 		return true, nil
 	}
-	f, err := openRollout(path)
+	f, err := openRollout(ctx, path)
 	if err != nil {
 		return false, err
 	}

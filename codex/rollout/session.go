@@ -4,6 +4,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regular"
 
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -22,7 +23,7 @@ const (
 var errNotRollout = errors.New("the first line is not a session_meta")
 
 // newSession describes a thread by its files, the oldest first.
-func newSession(files []file) (*Session, error) {
+func newSession(ctx context.Context, files []file) (*Session, error) {
 	last := files[len(files)-1]
 	s := &Session{ThreadID: last.thread, Path: last.path, Archived: last.archived}
 	for _, f := range files {
@@ -33,7 +34,7 @@ func newSession(files []file) (*Session, error) {
 		}
 	}
 	// The first file has the start, the last one the current state.
-	if err := s.readHead(files[0].path); err != nil {
+	if err := s.readHead(ctx, files[0].path); err != nil {
 		return nil, &FileError{files[0].path, err}
 	}
 	s.readTail(last)
@@ -41,8 +42,8 @@ func newSession(files []file) (*Session, error) {
 }
 
 // readHead reads the first line, and those after it up to the first prompt.
-func (s *Session) readHead(path string) error {
-	f, err := openRollout(path)
+func (s *Session) readHead(ctx context.Context, path string) error {
+	f, err := openRollout(ctx, path)
 	if err != nil {
 		return err
 	}

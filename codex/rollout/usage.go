@@ -112,7 +112,7 @@ type counter struct {
 
 // fileUsage returns the requests of a file.
 func fileUsage(ctx context.Context, f file) (records []UsageRecord, err error) {
-	fd, err := openRollout(f.path)
+	fd, err := openRollout(ctx, f.path)
 	if err != nil {
 		return nil, &FileError{f.path, err}
 	}

@@ -48,7 +48,7 @@ var plants = map[string]func(o *claude.Options){
 	"Tenant":               func(o *claude.Options) { o.Tenant = planted },
 	"ExtraArgs": func(o *claude.Options) {
 		config, prompt := `{"mcpServers":{"c":{"type":"http","url":"http://127.0.0.1:9/","headers":{"Authorization":"`+planted+`"}}}}`, planted
-		o.ExtraArgs = map[string]*string{"mcp-config": &config, "append-system-prompt": &prompt}
+		o.ExtraArgs = map[string]*string{"mcp-config": &config, "append-system-prompt": &prompt, "append-subagent-system-prompt": &prompt}
 	},
 }
 

@@ -95,6 +95,12 @@ func (f *File) Remove() error {
 // gets the lock, even if this one is killed meanwhile. The error is [ErrLocked] while another
 // steal is under way.
 func Steal(path string) (mine *File, old *Stolen, err error) {
+	// Of two at once, the second would move the first one's new file over that of the owner.
+	turn, err := TryLock(path + ".stealing")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = turn.Remove() }() // the lock is given back even if the file stays
 	if stolenLives(path) {
 		return nil, nil, ErrLocked
 	}

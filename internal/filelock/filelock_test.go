@@ -91,6 +91,57 @@ func TestSteal(t *testing.T) {
 }
 
 // A lock that cannot be had is put back: its owner never lost it.
+// One steal at a time: while one is between looking and moving, another one is refused.
+func TestSteal_turns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	first, err := filelock.TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Unlock()
+	turn, err := filelock.TryLock(path + ".stealing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := filelock.Steal(path); !errors.Is(err, filelock.ErrLocked) || !first.Holds() {
+		t.Errorf("during another steal: %v, the owner holds it: %v", err, first.Holds())
+	}
+	if err := turn.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	type outcome struct {
+		mine *filelock.File
+		old  *filelock.Stolen
+		err  error
+	}
+	outcomes := make(chan outcome)
+	for range 20 {
+		go func() {
+			mine, old, err := filelock.Steal(path)
+			outcomes <- outcome{mine, old, err}
+		}()
+	}
+	won := 0
+	for range 20 {
+		switch o := <-outcomes; {
+		case o.err == nil:
+			won++
+			defer o.mine.Unlock()
+			if o.old == nil || o.old.Free() {
+				t.Error("the owner was passed over")
+			}
+		case !errors.Is(o.err, filelock.ErrLocked):
+			t.Error(o.err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 20 have taken the lock", won)
+	}
+	if left, err := filepath.Glob(path + ".stealing*"); len(left) > 0 || err != nil {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
 func TestPutBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	first, err := filelock.TryLock(path)

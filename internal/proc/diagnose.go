@@ -66,6 +66,8 @@ func (d diagnosis) mode(path string) string {
 		return ""
 	case info.IsDir():
 		return "it is a directory, not a program"
+	case d.goos != "windows" && !info.Mode().IsRegular():
+		return "it is a pipe, a socket or a device, not a program"
 	case d.goos != "windows" && info.Mode().Perm()&0o111 == 0:
 		return fmt.Sprintf("the file is not executable; `chmod +x %s` makes it so", path)
 	}

@@ -129,3 +129,19 @@ func TestStartFails(t *testing.T) {
 		})
 	}
 }
+
+// A pipe in the place of a program is named, and not waited for; one among the records of a
+// registry is passed over.
+func TestDiagnose_pipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, childPrefix+"1.json")
+	if err := syscall.Mkfifo(pipe, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := Diagnose(pipe, syscall.EACCES); !strings.Contains(got, "a pipe") {
+		t.Errorf("a pipe: %q", got)
+	}
+	if got := readChildren(dir); len(got) > 0 {
+		t.Errorf("a pipe is the record of %v", got)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -245,13 +246,16 @@ func ownerRuns(owner string) bool {
 	return err != nil || processRuns(pid)
 }
 
+// maxChild is the size of a record.
+const maxChild = 1 << 20
+
 // readChildren are the records of a part. One that was being written when its program died tells nothing;
 // its process has the mark.
 func readChildren(part string) (children []Child) {
 	files, _ := fs.Glob(os.DirFS(part), childPrefix+"*.json") // the directory's own name is not a pattern
 	for _, f := range files {
 		var c Child
-		if data, err := os.ReadFile(filepath.Join(part, f)); err == nil && json.Unmarshal(data, &c) == nil {
+		if data, err := regular.Read(filepath.Join(part, f), maxChild); err == nil && json.Unmarshal(data, &c) == nil {
 			children = append(children, c)
 		}
 	}

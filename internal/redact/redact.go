@@ -70,29 +70,40 @@ func New(secrets ...string) *Redactor {
 var (
 	notInProject = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`)
+	privateKey = regexp.MustCompile(`(?is)-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-{4,5}.*?(?:-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-{4,5}|$)`)
+	putty      = regexp.MustCompile(`(?i)(Private-Lines:\s*\d+(?:\s|\\+[rn])+)((?:[A-Za-z0-9+/=]+(?:\s|\\+[rn])*)+)`)
 	urlUser    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s@"'<>\\?]+@[^\s"'<>\\]*`)
 	knownToken = regexp.MustCompile(`\b(?:` + strings.Join([]string{
-		`sk-ant-[\w-]{4,}`,                       // Anthropic
-		`sk-[A-Za-z0-9_-]{20,}`,                  // OpenAI and others
-		`(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}`,    // AWS
-		`gh[pousr]_[A-Za-z0-9]{16,}`,             // GitHub
-		`github_pat_\w{20,}`,                     //
-		`glpat-[\w-]{16,}`,                       // GitLab
-		`xox[abeprs]-[\w-]{10,}`,                 // Slack
-		`AIza[\w-]{30,}`,                         // Google
-		`ya29\.[\w-]{20,}`,                       //
-		`npm_[A-Za-z0-9]{30,}`,                   // npm
-		`hf_[A-Za-z0-9]{30,}`,                    // Hugging Face
-		`[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`,   // Stripe
-		`eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*)`, // JWT
+		`sk-ant-[\w-]{4,}`,                                            // Anthropic
+		`sk-[A-Za-z0-9_-]{20,}`,                                       // OpenAI and others
+		`(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}`,                         // AWS
+		`gh[pousr]_[A-Za-z0-9]{16,}`,                                  // GitHub
+		`github_pat_\w{20,}`,                                          //
+		`glpat-[\w-]{16,}`,                                            // GitLab
+		`xox[abeprs]-[\w-]{10,}`,                                      // Slack
+		`AIza[\w-]{30,}`,                                              // Google
+		`ya29\.[\w-]{20,}`,                                            //
+		`npm_[A-Za-z0-9]{30,}`,                                        // npm
+		`hf_[A-Za-z0-9]{30,}`,                                         // Hugging Face
+		`[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`,                        // Stripe
+		`eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*){1,4}`,                 // JWT
+		`eyJ[\w-]{6,}\.[\w-]*\.[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`,     // JWT, encrypted
+		`xapp-\d-[\w-]{10,}`,                                          // Slack
+		`gl(?:rt|dt|cbt|ptt|ft|soat)-[\w-]{16,}`,                      // GitLab
+		`dop_v1_[a-zA-Z0-9]{16,}|dckr_pat_[\w-]{16,}|pypi-[\w-]{20,}`, // DigitalOcean, Docker, PyPI
+		`SG\.[\w-]{8,}\.[\w-]{16,}|whsec_[\w+/=]{16,}|shp(?:at|ss|ca|pa)_\w{16,}`, // SendGrid, webhooks, Shopify
+		`hv[sb]\.[\w-]{16,}|GOCSPX-[\w-]{16,}|ATATT[\w=-]{16,}`,                   // Vault, Google, Atlassian
+		`lin_api_\w{16,}|sntry[su]_[\w=+/-]{16,}|gsk_\w{20,}|xai-\w{20,}`,         // Linear, Sentry, Groq, xAI
+		`AGE-SECRET-KEY-1[A-Z0-9]{8,}|tskey-[a-z]+-[\w-]{10,}`,                    // age, Tailscale
 	}, "|") + `)`)
 	// tokenHints are the beginnings of those, in lower case.
 	tokenHints = []string{
 		"sk-", "akia", "asia", "aroa", "aida", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "aiza",
-		"ya29.", "npm_", "hf_", "k_live_", "k_test_", "eyj",
+		"ya29.", "npm_", "hf_", "k_live_", "k_test_", "eyj", "xapp-", "glrt-", "gldt-", "glcbt-", "glptt-", "glft-", "glsoat-", "dop_v1_", "dckr_pat_",
+		"pypi-", "sg.", "whsec_", "shpat_", "shpss_", "shpca_", "shppa_", "hvs.", "hvb.", "gocspx-", "atatt", "lin_api_", "sntrys_", "sntryu_", "gsk_",
+		"xai-", "age-secret-key-", "tskey-",
 	}
-	scheme = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{8,}`)
+	scheme = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9._~+/=-]{8,})`)
 	email  = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
 	homes  = regexp.MustCompile(`(^|[^\w.\-/\\])(?:/home/|/Users/|[A-Za-z]:(?:\\+|/)Users(?:\\+|/))[\pL\pN_@+-]+(?:\.[\pL\pN_@+-]+)*`)
 	// On Windows names have blanks in them.
@@ -115,20 +126,25 @@ func replace(re *regexp.Regexp, with string) func(*Redactor, string) string {
 // rules are in the order in which they are applied.
 var rules = []rule{
 	{hints: []string{"private key"}, redact: replace(privateKey, Redacted)},
+	{hints: []string{"private-lines"}, redact: replace(putty, "${1}"+Redacted)},
 	{hints: []string{"://"}, redact: redactURLUser},
 	{hints: []string{"hook", "/bot"}, redact: redactWebhooks},
 	{hints: tokenHints, redact: replace(knownToken, Redacted)},
-	{hints: []string{"bearer", "basic"}, redact: replace(scheme, "${1}${2}"+Redacted)},
+	{hints: []string{"bearer", "basic"}, redact: redactSchemes},
 	{hints: []string{"key=", "sig=", "signature="}, redact: replace(query, "${1}"+Redacted)},
 	{
-		hints:  []string{"key", "token", "secret", "pass", "pwd", "authorization", "cookie", "credential"},
+		hints:  []string{"key", "token", "secret", "pass", "pwd", "authorization", "_auth", "cookie", "credential"},
 		redact: func(_ *Redactor, s string) string { return redactAssignments(s) },
 	},
-	{hints: []string{"key", "token", "secret", "pass", "authorization", "cookie", "credential"}, redact: func(_ *Redactor, s string) string { return redactFlags(s) }},
-	{hints: []string{"-u", "--user", "--proxy-user"}, redact: redactLast(userFlag, isNumber)},
+	{hints: []string{"key", "token", "secret", "pass", "pwd", "authorization", "cookie", "credential"}, redact: func(_ *Redactor, s string) string { return redactFlags(s) }},
+	{hints: []string{"-u", "--user", "--proxy-user", "--auth", "curl"}, redact: redactUserFlags},
 	{hints: []string{" -p"}, redact: redactLast(passwordCommand, func(string) bool { return false })},
+	{hints: []string{"redis-cli", "zip", "ldap", "-pass"}, redact: redactLast(otherCommand, func(string) bool { return false })},
 	{hints: []string{"-p"}, redact: redactLast(shortFlag, func(value string) bool { return !looksChosen(value) })},
-	{hints: []string{"password"}, redact: redactLast(netrc, func(string) bool { return false })},
+	{hints: []string{"pwd="}, redact: redactLast(connection, func(string) bool { return false })},
+	{hints: []string{"identified", "password"}, redact: redactLast(statement, func(string) bool { return false })},
+	{hints: []string{"set", "env ", "arg "}, redact: redactSettings},
+	{hints: []string{"password"}, redact: redactNetrc},
 	{hints: []string{"</", `<\/`, "u003c", "value="}, redact: redactXML},
 	{hints: []string{"@"}, redact: redactEmails},
 	{hints: []string{"/", `\`}, redact: redactHome, enabled: func(r *Redactor) bool { return r.home != nil }},
@@ -153,6 +169,11 @@ func (r *Redactor) Text(s string) string {
 		}
 	}
 	return s
+}
+
+// redactSchemes takes out what follows the name of a scheme of HTTP. A word there is one of a sentence.
+func redactSchemes(_ *Redactor, s string) string {
+	return replaceGroup(scheme, s, 3, func(m []string) bool { return isWord(m[3]) })
 }
 
 func redactEmails(_ *Redactor, s string) string {

@@ -7,26 +7,51 @@ import (
 )
 
 // separator stands between two words of a command line: blanks, or what is between two strings of a JSON array,
-// which has backslashes where the JSON is inside of a string.
-const separator = `(?:\\*["']?[ \t]+|\\*["'],\s*)`
+// which has backslashes where the JSON is inside of a string. A backslash at the end of a line lets it go on.
+const separator = `(?:\\*["']?[ \t]+(?:\\+(?:\s+|n[ \t]*))?|\\*["'],\s*)`
+
+// The signs of an XML tag, which JSON inside of JSON may escape.
+const (
+	lt = `(?:<|\\+u003c)`
+	gt = `(?:>|\\+u003e)`
+)
+
+// netrcGap stands between two words of a netrc, whose lines may have numbers before them.
+const netrcGap = `(?:(?:\s|\\+[nt])+(?:\d+(?:→|\t|\\+t)\s*)?)`
 
 var (
 	// longFlag is a flag and what stands between it and its value.
 	longFlag = regexp.MustCompile(`(?:^|[\s"'\x60(\[,])(--?[A-Za-z][\w.-]+)` + separator)
 	// userFlag is a name and a password in one word, as curl takes them.
-	userFlag = regexp.MustCompile(`((?:^|[\s"'\x60(\[,])(?:-u|-U|--user|--proxy-user)(?:=|` + separator + `)?\\*["']?[^\s:"'\\=-][^\s:"'\\=]*:)([^\s"'\\\x60]+)`)
+	userFlag = regexp.MustCompile(`((?:^|[\s"'\x60(\[,])(?:(?:-u|-U|--user|--proxy-user|--auth)(?:=|` + separator + `)?|-[a-zA-Z]{1,6}u` + separator + `)\\*["']?(?:[^\s:"'\\=-][^\s:"'=]*)?:)([^\s"'\\\x60]+)`)
 	// shortFlag is a password that is stuck to its flag, as the clients of MySQL take it.
 	shortFlag = regexp.MustCompile(`((?:^|[\s"'\x60(\[,])-p\\*["']?)([^\s"'\\\x60=][^\s"'\\\x60]{3,})`)
 	// passwordCommand is a program whose -p is a password, whatever that looks like.
-	passwordCommand = regexp.MustCompile(`(?i)(\b(?:mysql\w*|mariadb[\w-]*|sshpass|mongo\w*|7z[a-z]?|rar|unrar|docker\s+login|podman\s+login)\b[^\n|;]*?\s-p[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
+	passwordCommand = regexp.MustCompile(`(?i)(\b(?:mysql\w*|mariadb[\w-]*|sshpass|mongo\w*|7z[a-z]?|rar|unrar|(?:docker|podman|az|helm\s+registry)\s+login)\b[^\n|;]*?\s-p[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
+	// otherCommand are programs that have another flag for it.
+	otherCommand = regexp.MustCompile(`(?i)((?:\bredis-cli\b[^\n|;]*?\s-a|\b(?:un)?zip\b[^\n|;]*?\s-P|\bldap\w+\b[^\n|;]*?\s-w|\s-pass(?:in|out)?\s+pass:)[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
+	// connection is the password of a connection string; the variable of that name holds a directory.
+	connection = regexp.MustCompile(`(?i)((?:^|[;"'])\s*pwd=)([^;\s"'/\\~.][^;"'\n]*)`)
+	// statement is a password in SQL.
+	statement = regexp.MustCompile(`(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?by|(?:with|encrypted|alter\s+user\s+\S+)\s+password)\s+\\*['"])([^'"\\]+)`)
+	// setting is a command that gives a variable its value as the word after it.
+	setting = regexp.MustCompile(`(?m)((?:^|[\s"'\x60]|\\+n)(?:setx|setenv|ENV|ARG|set\s+-[a-zA-Z]+|configure\s+set|config\s+set)[ \t]+\S*?([\w.-]+)[ \t]+\\*["']?)([^\s"'\\=-][^\s"'\\]*)`)
 	// netrc is an entry of that file, in one line or in several.
-	netrc = regexp.MustCompile(`(?i)(\b(?:machine\s+\S+|login\s+\S+|default)(?:\s|\\+n)+(?:(?:login|account)\s+\S+(?:\s|\\+n)+)*?password\s+)([^\s"\\]+)`)
+	netrc = regexp.MustCompile(`(?i)((?:\b|\\[nt])(machine\s+\S+|login\s+\S+|default)` + netrcGap + `(?:(?:login|account)\s+\S+` + netrcGap + `)*?password\s+\\*"?)([^\s"\\]+)`)
 	// element is the opening tag of an XML element with the text in it. JSON inside of JSON may escape < and >.
 	element = regexp.MustCompile(`(?i)((?:<|\\+u003c)([\w.:-]+)(?:\s[^<>]*?)?(?:>|\\+u003e)\s*)([^<>]*?[^<>\s])(\s*(?:<|\\+u003c)\\*/)`)
+	// verbatim is the same with a text in which nothing is escaped.
+	verbatim = regexp.MustCompile(`(?i)(` + lt + `([\w.:-]+)(?:\s[^<>]*?)?` + gt + `\s*` + lt + `!\[CDATA\[\s*)([^<>\]]+)(\]\]` + gt + `)`)
 	// pairOfAttributes is a setting as configuration files of XML have it.
 	pairOfAttributes = regexp.MustCompile(`(?i)(\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["']\s+value=\\*["'])([^"'\\<>]+)`)
+	// valueFirst is the same with its attributes in the other order.
+	valueFirst = regexp.MustCompile(`(?i)(\bvalue=\\*["'])([^"'\\<>]+)(\\*["']\s+(?:key|name)=\\*["'])([^"'\\<>]+)`)
+	// namedElement is a setting whose name is an attribute and whose value is the text.
+	namedElement = regexp.MustCompile(`(?i)(` + lt + `[\w.:-]+\s[^<>]*?\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["'][^<>]*?` + gt + `\s*)([^<>]*?[^<>\s])(\s*` + lt + `\\*/)`)
+	// pairOfElements is a setting in a list of properties.
+	pairOfElements = regexp.MustCompile(`(?i)(` + lt + `key` + gt + `([^<>\\]+)` + lt + `\\*/key` + gt + `(?:\s|\\+[nt])*` + lt + `string` + gt + `)([^<>\\]+)(` + lt + `)`)
 	// webhook is a URL that says so; anyone who knows it can use it.
-	webhook = regexp.MustCompile(`(?i)https?://[^\s"'<>\\\x60]*(?:hook|/bot\d+:)[^\s"'<>\\\x60]*`)
+	webhook = regexp.MustCompile(`(?i)(?:https?:(?:\\*/){2}|\bhooks\.slack\.com|\bdiscord(?:app)?\.com\\*/api)(?:[^\s"'<>\\\x60]|\\+/)*(?:hook|/bot\d+:|services)(?:[^\s"'<>\\\x60]|\\+/)*`)
 )
 
 // prose are words that follow the name of a flag where people write about it.
@@ -43,7 +68,7 @@ func redactFlags(s string) string {
 		}
 		name, rest := s[m[2]:m[3]], s[m[1]:]
 		b.WriteString(s[:m[1]])
-		if secretName(strings.TrimLeft(name, "-")) {
+		if flag := strings.TrimLeft(name, "-"); secretName(flag) || flag == "pass" || flag == "pwd" || strings.HasSuffix(flag, "-pass") {
 			before, value, after := assigned("", rest)
 			if !harmless(value) && !slices.Contains(prose, value) && !strings.HasPrefix(value, "-") {
 				value = Redacted
@@ -61,6 +86,34 @@ func redactLast(re *regexp.Regexp, keep func(value string) bool) func(*Redactor,
 		return replaceGroup(re, s, 2, func(m []string) bool { return harmless(m[2]) || keep(m[2]) })
 	}
 }
+
+// redactUserFlags takes out passwords after user names. A group of the system's stands in their place too, often with
+// the user's own name.
+func redactUserFlags(_ *Redactor, s string) string {
+	return replaceGroup(userFlag, s, 2, func(m []string) bool {
+		name, _ := strings.CutSuffix(m[1], ":")
+		return harmless(m[2]) || isNumber(m[2]) || strings.HasSuffix(name, " "+m[2])
+	})
+}
+
+// redactSettings takes out the values that commands give to variables with secret names.
+func redactSettings(_ *Redactor, s string) string {
+	return replaceGroup(setting, s, 3, func(m []string) bool { return !secretName(m[2]) || harmless(m[3]) })
+}
+
+// redactNetrc takes out passwords of a netrc. Without a machine, what looks like an entry may be a sentence.
+func redactNetrc(_ *Redactor, s string) string {
+	return replaceGroup(netrc, s, 3, func(m []string) bool {
+		machine := len(m[2]) > len("machine") && strings.EqualFold(m[2][:len("machine")], "machine")
+		return harmless(m[3]) || !machine && isWord(m[3])
+	})
+}
+
+// word is a word of a text, or several that are joined.
+var word = regexp.MustCompile(`^[A-Za-z]?[a-z]+(?:[-/.][a-z]+)*[-.,;:!?)]*$`)
+
+// isWord reports whether a value is a word as people write it.
+func isWord(value string) bool { return word.MatchString(value) }
 
 // replaceGroup puts [Redacted] in the place of a group of every match for which keep is false.
 func replaceGroup(re *regexp.Regexp, s string, group int, keep func(groups []string) bool) string {
@@ -90,7 +143,10 @@ func redactXML(_ *Redactor, s string) string {
 		}
 		return !secretName(local) || harmless(m[3])
 	}
-	return replaceGroup(pairOfAttributes, replaceGroup(element, s, 3, keep), 3, keep)
+	for _, re := range []*regexp.Regexp{element, verbatim, namedElement, pairOfElements, pairOfAttributes} {
+		s = replaceGroup(re, s, 3, keep)
+	}
+	return replaceGroup(valueFirst, s, 2, func(m []string) bool { return !secretName(m[4]) || harmless(m[2]) })
 }
 
 // isNumber reports whether a value is a number, or two: a port, an id of a user.
@@ -99,21 +155,28 @@ func isNumber(value string) bool { return strings.Trim(value, "0123456789:,.-") 
 // looksChosen reports whether a word has what passwords have and flags, ports and paths do not.
 func looksChosen(value string) bool {
 	letters := strings.ContainsFunc(value, func(c rune) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' })
-	return letters && len(value) >= 6 && strings.ContainsAny(value, "0123456789!#$%&*+?@^_~") && !strings.ContainsAny(value, "/:=")
+	return letters && len(value) >= 6 && strings.ContainsAny(value, "0123456789!#$%&*+?@^~") && !strings.ContainsAny(value, "/:=")
 }
 
 // redactWebhooks takes out the parts of a webhook's URL that are not words.
 func redactWebhooks(_ *Redactor, s string) string {
 	return webhook.ReplaceAllStringFunc(s, func(url string) string {
+		if !strings.Contains(strings.ToLower(url), "hook") && !strings.Contains(url, "/bot") {
+			return url
+		}
 		parts := strings.Split(url, "/")
-		after := false
+		after, host := false, 0
+		if strings.Contains(parts[0], ":") { // a scheme
+			host = 2
+		}
 		for i, part := range parts {
+			part, slashes := strings.TrimRight(part, `\`), part[len(strings.TrimRight(part, `\`)):] // those of JSON
 			lower := strings.ToLower(part)
 			switch name, token, isBot := strings.Cut(part, ":"); {
 			case isBot && strings.HasPrefix(lower, "bot") && len(token) >= minSecret:
-				parts[i] = name + ":" + Redacted
-			case after && i > 2 && !strings.Contains(lower, "hook") && looksIssued(part):
-				parts[i] = Redacted
+				parts[i] = name + ":" + Redacted + slashes
+			case after && i > host && !strings.Contains(lower, "hook") && looksIssued(part):
+				parts[i] = Redacted + slashes
 			}
 			after = after || strings.Contains(lower, "hook")
 		}
@@ -121,11 +184,14 @@ func redactWebhooks(_ *Redactor, s string) string {
 	})
 }
 
+// fileEnd is how the name of a source file ends.
+var fileEnd = regexp.MustCompile(`\.[a-z]{1,4}$`)
+
 // looksIssued reports whether a part of a path was issued by a program and not written by a person.
 func looksIssued(part string) bool {
 	digits := strings.ContainsAny(part, "0123456789")
 	oneCase := part == strings.ToLower(part)
-	return len(part) >= minSecret && (digits || !oneCase)
+	return len(part) >= minSecret && (digits || !oneCase) && !fileEnd.MatchString(part)
 }
 
 // redactURLUser takes out the user and the password of a URL. A password may hold an @ or a slash that were not

@@ -11,7 +11,8 @@ import (
 var secretWords = []string{
 	"api_key", "apikey", "access_key", "access_key_id", "secret_key", "private_key", "signing_key", "encryption_key", "auth_key", "account_key", "storage_key", "shared_key",
 	"token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "credentials",
-	"pgpassword", "sshpass", "rediscli_auth",
+	"pgpassword", "sshpass", "rediscli_auth", "_auth", "secret_key_base", "clientsecret", "accesstoken", "authtoken", "refreshtoken", "identitytoken", "secretkey",
+	"accesskey", "dbpass", "db_pass", "user_pass", "smtp_pass", "mail_pass", "ftp_pass", "sftp_pass", "mysql_pass",
 }
 
 // upperWords end the names of variables that are secret, in capitals.
@@ -62,14 +63,17 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
+// reference is a variable of a shell, or something else that stands for a value.
+var reference = regexp.MustCompile(`^\$(?:\w*|[{(].*|\w+:.*)[^\w!$]*$`)
+
 // harmless reports whether a value is not a secret although its name says so: the name of a
 // variable, of a type, or nothing.
 func harmless(value string) bool {
-	if strings.HasPrefix(value, "$") || value == Redacted {
+	if reference.MatchString(value) || value == Redacted {
 		return true
 	}
 	switch strings.ToLower(value) {
-	case "", "null", "nil", "none", "undefined", "true", "false", "string", "number", "boolean", "bool", "int", "required", "optional":
+	case "", "null", "nil", "none", "undefined", "true", "false", "string", "number", "boolean", "bool", "int", "str", "required", "optional":
 		return true
 	}
 	return false
@@ -77,8 +81,8 @@ func harmless(value string) bool {
 
 // assignment is a name and what stands between it and its value. In JSON inside
 // of JSON the quotes have backslashes before them.
-var assignment = regexp.MustCompile(`(?i)([\w.-]*(?:key|key_id|token|secret|passwd|password|passphrase|pass|pwd|authorization|cookie|credentials?))` +
-	`(\\*["']?\s*(?:=>|=\\+u003[eE]|:=|=|:)\s*)`)
+var assignment = regexp.MustCompile(`(?i)([\w.-]*(?:api key|key|key_id|secret_key_base|_auth|token|secret|passwd|password|passphrase|pass|pwd|authorization|cookie|credentials?))` +
+	`(\\*["']?\]?\s*(?:=>|=\\+u003[eE]|:=|=|:)\s*)`)
 
 // query is a parameter of a URL that is a key without saying of what.
 var query = regexp.MustCompile(`(?i)([?&](?:key|sig|signature|x-amz-signature)=)[^\s&"'\\]{8,}`)
@@ -94,7 +98,7 @@ func redactAssignments(s string) string {
 		}
 		name, rest := s[m[2]:m[3]], s[m[1]:]
 		b.WriteString(s[:m[1]])
-		if secretName(name) {
+		if comparison := strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":"); secretName(name) && !comparison {
 			before, value, after := assigned(name, rest)
 			if !harmless(value) {
 				value = Redacted
@@ -106,22 +110,40 @@ func redactAssignments(s string) string {
 	}
 }
 
+// yamlBlock is a value on the lines below its name.
+var yamlBlock = regexp.MustCompile(`(?m)\A[|>][+-]?\d?[ \t]*(?:(?:\r?\n|\\+n)[ \t]+[^\s\\][^\n\\]*(?:\n[ \t]+[^\s:][^:\n]*$)*|[ \t][^\s\\]+)`)
+
 var openingQuote = regexp.MustCompile("^\\\\*[\"'`]")
+
+// closingQuote is where a quoted text ends, at the end of s if it is cut off. A quote with one more backslash
+// before it is part of the text.
+func closingQuote(s, quote string) int {
+	for at := 0; ; {
+		i := strings.Index(s[at:], quote)
+		if i < 0 {
+			return len(s)
+		}
+		if at += i; at == 0 || s[at-1] != '\\' {
+			return at
+		}
+		at += len(quote)
+	}
+}
 
 // assigned splits what comes after a name into what stands before the value, the value, and the
 // rest.
 func assigned(name, s string) (before, value, after string) {
 	if quote := openingQuote.FindString(s); quote != "" {
 		s = s[len(quote):]
-		end := strings.Index(s, quote)
-		if end < 0 {
-			end = len(s) // cut off
-		}
+		end := closingQuote(s, quote)
 		return quote, s[:end], s[end:]
 	}
 	stop := " \t\r\n\"'\\,;&`"
 	if n := snakeCase(name); strings.HasSuffix(n, "authorization") || strings.HasSuffix(n, "cookie") {
 		stop = "\r\n\"'\\`" // a header goes on to the end of its line
+	}
+	if block := yamlBlock.FindString(s); block != "" {
+		return "", block, s[len(block):]
 	}
 	end := strings.IndexAny(s, stop)
 	if end < 0 {

@@ -89,6 +89,10 @@ var hostile = map[string]func(t *testing.T, n int) *transcript.Session{
 	}),
 	"backticks": text(func(n int) string { return strings.Repeat("`` ` ", n) }),
 	"tags":      text(func(n int) string { return strings.Repeat("a <!-- ", n) }),
+	// What only looks like code hides nothing.
+	"stars after code":         text(func(n int) string { return "```\n   ```\n" + strings.Repeat("*a_ ", 8*n) }),
+	"brackets after a comment": text(func(n int) string { return " <!--\n```\n-->\n" + strings.Repeat("[a](", 8*n) }),
+	"stars after other fences": text(func(n int) string { return "~~~\n```\n~~~\n" + strings.Repeat("*a_ ", 8*n) }),
 }
 
 func text(of func(n int) string) func(t *testing.T, n int) *transcript.Session {

@@ -40,6 +40,10 @@ const (
 	lookClose = '\uFDD1'
 )
 
+// maxLook is the length of a look and its end. This program adds a few parameters at most; in a
+// text of others the end is not looked for any farther.
+const maxLook = 64
+
 // Plainly ends every look.
 const Plainly = "\uFDD00\uFDD1"
 
@@ -61,13 +65,13 @@ func Terminal(s string) string {
 		if !found {
 			return b.String()
 		}
-		look, after, ok := strings.Cut(rest, string(lookClose))
+		look, _, ok := strings.Cut(rest[:min(len(rest), maxLook)], string(lookClose))
 		if ok = ok && !slices.ContainsFunc(strings.Split(look, ";"), func(p string) bool { return !slices.Contains(shown, p) }); !ok {
 			s = rest
 			continue
 		}
 		b.WriteString("\x1b[" + look + "m")
-		s = after
+		s = rest[len(look)+utf8.RuneLen(lookClose):]
 	}
 }
 
@@ -126,10 +130,10 @@ func Escape(s string) int {
 	if !strings.HasPrefix(s, string(lookOpen)) {
 		return 0
 	}
-	if i := strings.IndexRune(s, lookClose); i >= 0 {
+	if i := strings.IndexRune(s[:min(len(s), utf8.RuneLen(lookOpen)+maxLook)], lookClose); i >= 0 {
 		return i + utf8.RuneLen(lookClose)
 	}
-	return len(s)
+	return utf8.RuneLen(lookOpen)
 }
 
 // Rows cuts one line, which may have colours in it, into rows of so many

@@ -2,7 +2,9 @@ package cell
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestWidth(t *testing.T) {
@@ -56,5 +58,25 @@ func TestTerminal(t *testing.T) {
 		if got := Terminal(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// A text of nothing but the marks of looks is read once.
+func TestTerminal_marks(t *testing.T) {
+	marks := strings.Repeat(string(lookOpen), 2<<20)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if got := Terminal(marks + string(lookClose)); got != "" {
+			t.Errorf("got %d bytes", len(got))
+		}
+		if got := Plain(marks + "x"); got != "x" {
+			t.Errorf("plain: %d bytes", len(got))
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("it takes more than a minute")
 	}
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -111,6 +112,8 @@ func (r *renderer) add(look, more string) string {
 		return ""
 	case look == "":
 		return more
+	case slices.Contains(strings.Split(look, ";"), more):
+		return look // however deep it nests
 	}
 	return look + ";" + more
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/internal/involved"
 )
 
 // Style configures how Markdown is rendered.
@@ -47,7 +48,10 @@ func Render(source string, style Style) string {
 		style.Columns = defaultColumns
 	}
 	style.Columns = max(min(style.Columns, maxColumns), leastColumns)
-	src := []byte(cell.Sanitize(source))
+	if source = cell.Sanitize(source); involved.Markdown(source) {
+		return Wrap(source, style.Columns)
+	}
+	src := []byte(source)
 	r := &renderer{src: src, color: style.Color}
 	lines := r.blocks(parser.Parse(text.NewReader(src)), style.Columns, false)
 	out := make([]string, len(lines))
@@ -154,9 +158,10 @@ func (r *renderer) code(n ast.Node, columns int) []line {
 	var lines []line
 	for text := range strings.Lines(r.lines(n)) {
 		rest := glyphs(strings.TrimRight(text, "\n"), r.look(codeLook))
-		for rest.width() > columns-len(margin) {
+		for size := rest.width(); size > columns-len(margin); {
 			k := fit(rest, columns-len(margin))
 			lines = append(lines, rest[:k])
+			size -= rest[:k].width()
 			rest = rest[k:]
 		}
 		lines = append(lines, rest)

@@ -8,7 +8,7 @@ import "strings"
 // quotes, code blocks, tables. A block is given away as soon as nothing that
 // follows can belong to it. The zero value is ready.
 type Splitter struct {
-	rest  string // what has come and is in no line yet
+	rest  strings.Builder // what has come and is in no line yet
 	block strings.Builder
 	kind  blockKind
 	fence fence
@@ -36,30 +36,44 @@ type fence struct {
 // Write takes the next piece and returns the blocks that are complete now.
 func (s *Splitter) Write(text string) []string {
 	var done []string
-	s.rest += text
 	for {
-		line, rest, ok := strings.Cut(s.rest, "\n")
+		end, more, ok := strings.Cut(text, "\n")
+		s.rest.WriteString(end)
 		if !ok {
 			return done
 		}
-		s.rest = rest
+		line := s.rest.String()
+		s.rest.Reset()
 		done = s.line(strings.TrimSuffix(line, "\r"), done)
+		text = more
 	}
 }
 
 // Flush returns what is left, "" if nothing is. The text has ended.
 func (s *Splitter) Flush() []string {
 	done := []string{}
-	if s.rest != "" {
-		done = s.line(strings.TrimSuffix(s.rest, "\r"), done)
+	if s.rest.Len() > 0 {
+		done = s.line(strings.TrimSuffix(s.rest.String(), "\r"), done)
 	}
 	done = s.close(done)
 	*s = Splitter{}
 	return done
 }
 
-// Pending is what belongs to no complete block yet.
-func (s *Splitter) Pending() string { return s.block.String() + s.rest }
+// maxPending is more than a terminal shows.
+const maxPending = 64 << 10
+
+// Pending is what belongs to no complete block yet, the end of it where it is very long: it is
+// asked for after each piece.
+func (s *Splitter) Pending() string {
+	block, rest := s.block.String(), s.rest.String()
+	if over := len(block) + len(rest) - maxPending; over > 0 {
+		rest = rest[min(max(over-len(block), 0), len(rest)):]
+		block = block[min(over, len(block)):]
+		return strings.ToValidUTF8(block+rest, "")
+	}
+	return block + rest
+}
 
 func (s *Splitter) close(done []string) []string {
 	if block := strings.Trim(s.block.String(), "\n"); strings.TrimSpace(block) != "" {

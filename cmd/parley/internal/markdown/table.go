@@ -53,6 +53,13 @@ func columnWidths(rows [][]line, columns int) (widths []int, ok bool) {
 		}
 	}
 	room := columns - gap*(len(widths)-1)
+	least := 0
+	for _, w := range widths {
+		least += min(w, leastCell)
+	}
+	if least > room {
+		return nil, false
+	}
 	for total := sum(widths); total > room; total-- {
 		widest := slices.Index(widths, slices.Max(widths))
 		if widths[widest]--; widths[widest] < leastCell {
@@ -131,7 +138,8 @@ func (r *renderer) records(rows [][]line, columns int) []line {
 		for i, value := range row {
 			var l line
 			if i < len(rows[0]) && len(rows[0][i]) > 0 {
-				l = append(append(l, rows[0][i]...), glyphs(": ", "")...)
+				name := rows[0][i]
+				l = append(append(l, name[:min(len(name), columns)]...), glyphs(": ", "")...) // it stands in every row
 			}
 			lines = append(lines, wrap(append(l, value...), columns)...)
 		}

@@ -90,8 +90,8 @@ func wrap(l line, columns int) []line {
 		for size > columns { // a word that fits nowhere
 			k := fit(w, columns)
 			lines = append(lines, w[:k])
+			size -= w[:k].width()
 			w = w[k:]
-			size = w.width()
 		}
 		cur = append(cur, w...)
 		used += size

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/ui"
+)
+
+// endless is a file without an end and without a line feed. It ends its context after a while.
+type endless struct {
+	left int
+	end  func()
+}
+
+// Read gives zero bytes, as a file that was only made long does.
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left--; e.left == 0 {
+		e.end()
+	}
+	if e.left < -100 {
+		return 0, io.EOF
+	}
+	clear(p)
+	return len(p), nil
+}
+
+// A read far into a file that has no end stops with its context.
+func TestReadLines_context(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	file := &endless{left: 10, end: cancel}
+	_, err := readLines(contextReader{ctx, file}, rpc.FilesReadParams{Range: &rpc.LineRange{Start: 5, End: 6}})
+	if !errors.Is(err, context.Canceled) || file.left < 0 {
+		t.Errorf("%v, after %d reads too many", err, -file.left)
+	}
+}
+
+// A line counts once, however long it is.
+func TestReadLines_longLine(t *testing.T) {
+	text := strings.Repeat("x", 3*maxFileBytes) + "\ntwo\nthree"
+	for start, want := range map[int64]string{2: "two\nthree", 3: "three", 4: ""} {
+		r, err := readLines(strings.NewReader(text), rpc.FilesReadParams{Range: &rpc.LineRange{Start: start, End: 9}})
+		if err != nil || r.Text != want {
+			t.Errorf("from line %d: %.20q, %v; want %q", start, r.Text, err, want)
+		}
+	}
+}
+
+// An image that was uploaded once and is named many times does not fill the memory.
+func TestUploads_manyTimes(t *testing.T) {
+	s := &Server{opts: Options{Dir: t.TempDir()}}
+	dir := s.uploadDir("s-1")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.png"), make([]byte, maxUpload), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	block := ui.Encoded(map[string]any{"type": "image", "source": map[string]string{"type": "upload", "id": "a.png"}})
+	if got, err := s.uploads("s-1", []ui.JSON{block}); err != nil || len(got) != 1 {
+		t.Errorf("once: %d blocks, %v", len(got), err)
+	}
+	var failure *Failure
+	if _, err := s.uploads("s-1", []ui.JSON{block, block}); !errors.As(err, &failure) || failure.Reason != rpc.LimitReached {
+		t.Errorf("twice: %v", err)
+	}
+}
