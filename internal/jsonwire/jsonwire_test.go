@@ -196,6 +196,8 @@ func TestPeek(t *testing.T) {
 		{`{"x":{"type":"inner"},"y":["type"],"type":"a"}`, "a"},
 		{`{"Type":"wrong case"}`, ""},
 		{`{"type":1}`, ""},
+		{`{"type":1,"type":"a"}`, ""},
+		{`{"x":1,"type":"first","type":"second"}`, "first"},
 		{`["type"]`, ""},
 		{`{"x":`, ""},
 	}
@@ -213,6 +215,9 @@ func TestDepth(t *testing.T) {
 		if got, want := jsonwire.Valid(s), json.Valid([]byte(s)); got != want {
 			t.Errorf("depth %d: got %v, want %v", n, got, want)
 		}
+	}
+	if beside := "[" + strings.Repeat(`[],{"a":[]},`, 10000) + "0]"; !jsonwire.Valid(beside) {
+		t.Error("values beside each other count as nested")
 	}
 }
 
