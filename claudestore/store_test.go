@@ -80,6 +80,22 @@ func TestDirTornTail(t *testing.T) {
 	}
 }
 
+// What an append that failed was to write can be appended again.
+func TestDirFailedAppend(t *testing.T) {
+	d := newDir(t, t.TempDir())
+	if err := d.Append(t.Context(), key, []json.RawMessage{entry("1"), json.RawMessage("{")}); err == nil {
+		t.Error("an entry that is not JSON was stored")
+	}
+	for range 2 {
+		if err := d.Append(t.Context(), key, []json.RawMessage{entry("1")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := load(t, d); got != `{"uuid":"1"}` {
+		t.Errorf("loaded %s", got)
+	}
+}
+
 func TestDirModes(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "store")
 	d := newDir(t, root)
