@@ -331,6 +331,20 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// A handler whose request was taken back may have failed for a reason of its own, which is the answer then.
+func TestCancel_ownError(t *testing.T) {
+	started := make(chan struct{})
+	w := dial(t, Options{Bare: true, CancelMethod: "cancel", Handle: func(ctx context.Context, _ *Message) (any, error) {
+		close(started)
+		<-ctx.Done()
+		return nil, &Error{Code: 9, Message: "nine"}
+	}})
+	w.send(`{"id":1,"method":"x"}`)
+	<-started
+	w.send(`{"method":"cancel","params":{"requestId":1}}`)
+	w.expect(`{"id":1,"error":{"code":9,"message":"nine"}}`)
+}
+
 // Without a cancel method nothing is sent, and the call still ends.
 func TestCancel_none(t *testing.T) {
 	w := dial(t, Options{Bare: true, Handle: echo})

@@ -172,6 +172,14 @@ func TestUnmarshal_numbers(t *testing.T) {
 			t.Errorf("%s: got %d, %v; want %d", tt.text, got.N, err, tt.want)
 		}
 	}
+	for text, want := range map[string]int32{"2147483647": math.MaxInt32, "2147483648": 0, "-2147483649": 0} {
+		var got struct {
+			N int32 `json:"n"`
+		}
+		if err := jsonwire.Unmarshal(`{"n":`+text+`}`, &got); err != nil || got.N != want {
+			t.Errorf("%s in 32 bits: got %d, %v; want %d", text, got.N, err, want)
+		}
+	}
 }
 
 func TestSubstrings(t *testing.T) {
