@@ -110,14 +110,26 @@ func TestCall(t *testing.T) {
 			t.Error(s)
 		}
 		go func() {
-			_, err := w.conn.Call(t.Context(), "d", json.RawMessage("{\n\"a\":1}"))
+			_, err := w.conn.Call(t.Context(), "d", nil)
 			got <- fmt.Sprint(err)
 		}()
-		w.expect(head + `"id":3,"method":"d","params":{"a":1}}`)
+		w.expect(head + `"id":3,"method":"d"}`)
 		w.send(`{"id":3,"error":"of another shape"}`)
 		if s := <-got; s != `"of another shape" (-32603)` {
 			t.Error(s)
 		}
+	}
+}
+
+// JSON that was written over several lines goes out in one.
+func TestOneLine(t *testing.T) {
+	raw := json.RawMessage("{\n\"a\": 1}")
+	line, err := encoder{bare: true}.request("", "m", raw)
+	if want := `{"method":"m","params":{"a":1}}`; err != nil || string(line) != want {
+		t.Errorf("%s, %v, want %s", line, err, want)
+	}
+	if line, want := (encoder{bare: true}).answer("1", raw, nil), `{"id":1,"result":{"a":1}}`; string(line) != want {
+		t.Errorf("%s, want %s", line, want)
 	}
 }
 
