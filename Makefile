@@ -5,7 +5,7 @@ FUZZTIME ?=
 VERSION  ?=
 BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
-PKG      ?= ./internal/e2e ./server $$(go list ./... | grep -vxE '.*/parley(/bench.*)?')
+PKG      ?= ./internal/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)(/bench.*)?")
 
 # What is compiled without the race detector is compiled as scripts/dist does, all of it in one way.
 PLAIN     = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
@@ -17,7 +17,7 @@ lint test fuzz bench soak: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist test preflight cli postgres lint generate fuzz bench soak mutants clean
+.PHONY: help run build dist test packages preflight cli postgres lint generate fuzz bench soak mutants clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -50,6 +50,9 @@ test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests w
 	@$(PLAIN) go test -vet=off -run '^(TestGrowth|TestCancel)$$' ./transcript/... ./ui/claudeui ./contextref
 	@echo '== page'
 	@scripts/test-web
+
+packages: # those that make test runs with the race detector
+	@go list $(PKG)
 
 preflight:
 	@echo '== tools'

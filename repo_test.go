@@ -212,3 +212,35 @@ func TestRelativeLinks(t *testing.T) {
 		t.Errorf("relativeLinks = %q, want %q", got, want)
 	}
 }
+
+// TestEveryPackageIsTested compares the packages that make test runs with those that there are. The rules of the
+// repository and the benchmarks are run by themselves, without the race detector.
+func TestEveryPackageIsTested(t *testing.T) {
+	list := func(command ...string) []string {
+		t.Helper()
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { // what the make that runs this was given
+			return strings.HasPrefix(kv, "PKG=") || strings.HasPrefix(kv, "MAKE")
+		})
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", command, err)
+		}
+		return strings.Fields(string(out))
+	}
+	ran := list("make", "--silent", "--no-print-directory", "packages")
+	want := slices.DeleteFunc(list("go", "list", "./..."), func(name string) bool {
+		return name == module || name == module+"/bench" || strings.HasPrefix(name, module+"/bench/")
+	})
+	slices.Sort(ran)
+	if !slices.Equal(ran, want) {
+		t.Errorf("make test runs %d packages with the race detector, and there are %d:\n%q\n%q", len(ran), len(want), ran, want)
+	}
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(makefile), "go test -vet=off . ./bench/...\n") {
+		t.Error("make test does not run the rules of the repository and the benchmarks")
+	}
+}

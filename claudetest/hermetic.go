@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
 )
@@ -26,6 +27,9 @@ import (
 // GIT_CEILING_DIRECTORIES is dir, so that git finds no repository above it. The CLI
 // looks for one by itself: the working directory should be one that [IsolateProject]
 // was called for.
+//
+// In a test the CLI's JavaScript engine neither optimises code nor collects garbage on
+// more threads. A conversation of a few turns takes less of the processor without them.
 func HermeticEnv(dir, baseURL string) (env []string, err error) {
 	if err := checkLoopback(baseURL); err != nil {
 		return nil, fmt.Errorf("claudetest: base URL %q: %w", baseURL, err)
@@ -41,7 +45,7 @@ func HermeticEnv(dir, baseURL string) (env []string, err error) {
 			return nil, fmt.Errorf("claudetest: %w", err)
 		}
 	}
-	return []string{
+	env = []string{
 		"HOME=" + home,
 		"CLAUDE_CONFIG_DIR=" + config,
 		"TMPDIR=" + tmp,
@@ -56,7 +60,11 @@ func HermeticEnv(dir, baseURL string) (env []string, err error) {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"GIT_CEILING_DIRECTORIES=" + dir,
-	}, nil
+	}
+	if testing.Testing() {
+		env = append(env, "BUN_JSC_useDFGJIT=0", "BUN_JSC_useConcurrentGC=0")
+	}
+	return env, nil
 }
 
 func checkLoopback(baseURL string) error {

@@ -31,8 +31,21 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 			toAgent.Close()
 			<-done
 		})
-		return fromAgent, toAgent, nil
+		return &served{PipeReader: fromAgent, gone: done}, toAgent, nil
 	}}
+}
+
+// served is what an agent in this process writes. Its Close waits for the agent, as for a process: only then can another
+// one resume the session.
+type served struct {
+	*io.PipeReader
+	gone <-chan struct{}
+}
+
+func (s *served) Close() error {
+	err := s.PipeReader.Close()
+	<-s.gone
+	return err
 }
 
 // TestSuite runs the acceptance suite for providers over the protocol, with the scripted agent

@@ -38,7 +38,7 @@ type Provider struct {
 	// Logger gets the agent's standard error and what is not understood; nil discards it.
 	Logger *slog.Logger
 	// Dial, where it is set, connects to an agent instead of running Command. Closing the
-	// writer ends the agent.
+	// writer ends the agent; the reader is closed after it and may wait there until the agent is gone.
 	Dial func(ctx context.Context, opts agent.Options) (io.ReadCloser, io.WriteCloser, error)
 }
 

@@ -37,7 +37,9 @@ type Session struct {
 	err       error
 	queue     []agent.Input
 	requests  map[string]*request
-	interrupt chan struct{} // of the running turn; nil if none runs
+	interrupt chan struct{} // of the running turn; nil if none runs, or it was interrupted
+	busy      bool          // a turn runs
+	early     bool          // the next turn begins interrupted
 	model     string
 	mode      string
 	thinking  *int64
@@ -148,8 +150,8 @@ func textOf(in agent.Input) string {
 	return text
 }
 
-// Interrupt stops the turn that is running, if there is one. Inputs that are queued still run
-// after it.
+// Interrupt stops the turn that is running, or the one that is about to begin. Inputs that are
+// queued after it still run.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := ctx.Err(); err != nil {
 		return agent.Interrupted{}, err
@@ -159,13 +161,18 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if s.stopped {
 		return agent.Interrupted{}, agent.ErrClosed
 	}
-	var result agent.Interrupted
-	for _, in := range s.queue {
-		result.StillQueued = append(result.StillQueued, in.UUID)
-	}
-	if s.interrupt != nil {
+	waiting := s.queue
+	switch {
+	case s.interrupt != nil:
 		close(s.interrupt)
 		s.interrupt = nil
+	case !s.busy && len(waiting) > 0:
+		s.early = true
+		waiting = waiting[1:]
+	}
+	var result agent.Interrupted
+	for _, in := range waiting {
+		result.StillQueued = append(result.StillQueued, in.UUID)
 	}
 	return result, nil
 }

@@ -26,11 +26,11 @@ func (s *Session) run() {
 		case <-s.inputs:
 		}
 		for {
-			in, ok := s.next()
-			if !ok {
+			in, interrupt := s.next()
+			if interrupt == nil {
 				break
 			}
-			if err := s.turn(in); err != nil {
+			if err := s.turn(in, interrupt); err != nil {
 				s.end(err)
 				return
 			}
@@ -38,18 +38,24 @@ func (s *Session) run() {
 	}
 }
 
-// next takes the first input of the queue and begins its turn.
-func (s *Session) next() (agent.Input, bool) {
+// next takes the first input of the queue and begins its turn, which ends when the channel is closed. It is nil
+// where there is no input.
+func (s *Session) next() (agent.Input, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 || s.stopped {
-		return agent.Input{}, false
+		return agent.Input{}, nil
 	}
 	in := s.queue[0]
 	s.queue = s.queue[1:]
-	s.interrupt = make(chan struct{})
+	interrupt := make(chan struct{})
+	s.busy, s.interrupt = true, interrupt
+	if s.early {
+		s.early, s.interrupt = false, nil
+		close(interrupt)
+	}
 	s.turns++
-	return in, true
+	return in, interrupt
 }
 
 // turn is the work on one input.
@@ -61,9 +67,9 @@ type turn struct {
 }
 
 // turn returns an error only if the agent dies of it.
-func (s *Session) turn(in agent.Input) error {
+func (s *Session) turn(in agent.Input, interrupt <-chan struct{}) error {
 	s.mu.Lock()
-	t := &turn{s: s, interrupt: s.interrupt, began: time.Now()}
+	t := &turn{s: s, interrupt: interrupt, began: time.Now()}
 	model, mode := s.model, s.mode
 	s.mu.Unlock()
 	text := textOf(in)
@@ -74,7 +80,7 @@ func (s *Session) turn(in agent.Input) error {
 		return err
 	}
 	s.mu.Lock()
-	s.interrupt = nil
+	s.busy, s.interrupt = false, nil
 	s.mu.Unlock()
 	t.result(err)
 	return nil

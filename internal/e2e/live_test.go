@@ -39,9 +39,10 @@ func corpusDir() string {
 	return filepath.Join("..", "..", "testdata", "wire")
 }
 
-// e2e.TestLive runs every recording again: the real CLI against the same script of
+// TestLive runs the recordings again: the real CLI against the same script of
 // the API, this SDK in the place of the official one, driven by what its caller
 // did. What comes is what was recorded, apart from what differs from run to run.
+// Those in testdata/soak.txt, which show nothing that the others do not, are for make soak.
 func TestLive(t *testing.T) {
 	t.Parallel() // with the other tests: much of its time is waiting
 	cli := e2e.CLI(t)
@@ -52,6 +53,7 @@ func TestLive(t *testing.T) {
 	names := make(chan string)
 	var workers sync.WaitGroup
 	var tally liveTally
+	scenarios, tally.left = withoutSoak(t, scenarios)
 	for range liveAtOnce {
 		workers.Go(func() {
 			for name := range names {
@@ -66,6 +68,22 @@ func TestLive(t *testing.T) {
 	close(names)
 	workers.Wait()
 	tally.log(t)
+}
+
+// withoutSoak are the recordings of the project without those that only make soak runs, and how many those are.
+// Other recordings are all run.
+func withoutSoak(t *testing.T, names []string) ([]string, int) {
+	t.Helper()
+	if os.Getenv("PARLEY_SOAK") != "" || os.Getenv("PARLEY_WIRE_CORPUS") != "" {
+		return names, 0
+	}
+	list, err := os.ReadFile(filepath.Join("testdata", "soak.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, soak := len(names), strings.Fields(string(list))
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(soak, name) })
+	return names, all - len(names)
 }
 
 // longestFirst are the recordings of a directory, those that took long first, so that
@@ -104,6 +122,7 @@ type liveTally struct {
 	mu     sync.Mutex
 	ran    int
 	raw    int
+	left   int
 	loose  []string
 	notRun []string
 }
@@ -115,7 +134,7 @@ func (y *liveTally) add(f func()) {
 }
 
 func (y *liveTally) log(t *testing.T) {
-	t.Logf("%d recordings of an SDK and %d without one ran", y.ran, y.raw)
+	t.Logf("%d recordings of an SDK and %d without one ran; %d are left to make soak", y.ran, y.raw, y.left)
 	slices.Sort(y.notRun)
 	for _, why := range y.notRun {
 		t.Log("skipped: " + why)

@@ -1,4 +1,4 @@
-// The browser and the servers that all files of the suite share.
+// The browser and the servers that the files of one process share.
 
 import { after } from "node:test";
 import { launch, Server, withCLI } from "./driver.mjs";

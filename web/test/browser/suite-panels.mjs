@@ -1,0 +1,7 @@
+// The other half, with a browser and a server of its own. The last file kills the server.
+
+import "./changes.test.mjs";
+import "./usage.test.mjs";
+import "./panels.test.mjs";
+import "./preview.test.mjs";
+import "./claude.test.mjs";

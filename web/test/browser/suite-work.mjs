@@ -1,0 +1,4 @@
+// Half of the suite in one process, so that its files share one browser and one server.
+
+import "./safe.test.mjs";
+import "./work.test.mjs";
