@@ -37,10 +37,10 @@ func TestFinderFilter(t *testing.T) {
 }
 
 func TestHome(t *testing.T) {
-	t.Setenv("HOME", "/home/dev")
-	t.Setenv("USERPROFILE", "/home/dev")
+	t.Setenv("HOME", "/srv/home")
+	t.Setenv("USERPROFILE", "/srv/home")
 	for path, want := range map[string]string{
-		"/home/dev": "~", "/home/dev/x": "~/x", `/home/dev\x`: `~\x`, "/home/developer": "/home/developer", "/srv": "/srv", "": "",
+		"/srv/home": "~", "/srv/home/x": "~/x", `/srv/home\x`: `~\x`, "/srv/home2": "/srv/home2", "/srv": "/srv", "": "",
 	} {
 		if got := home(path); got != want {
 			t.Errorf("home(%q) = %q, want %q", path, got, want)
