@@ -62,6 +62,7 @@ var mistaken = map[string][]Options{
 		{MCPServers: map[string]MCPServer{"s": {Type: "sse", Command: "c"}}},
 		{MCPServers: map[string]MCPServer{"s": {Type: "sdk"}}},
 		{MCPServers: map[string]MCPServer{"s": {}}},
+		{MCPServers: map[string]MCPServer{"s": {URL: "http://x"}}},
 		{MCPServers: map[string]MCPServer{"": {Command: "c"}}},
 		{MCPServers: map[string]MCPServer{"my server": {Command: "c"}}},
 		{MCPServers: map[string]MCPServer{strings.Repeat("s", 101): {Command: "c"}}},

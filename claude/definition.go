@@ -12,7 +12,7 @@ type MCPServer struct {
 	// Server is a server of the MCP SDK; see [mcptool.NewToolServer]. Many clients may
 	// use it at once. A panic in one of its handlers is an error of the call.
 	Server     *mcp.Server       `json:"-"`
-	Type       string            `json:"type,omitempty"` // stdio, the default, http or sse
+	Type       string            `json:"type,omitempty"` // stdio, the default, http or sse; a URL needs one
 	Command    string            `json:"command,omitempty"`
 	Args       []string          `json:"args,omitempty"`
 	Env        map[string]string `json:"env,omitempty"`

@@ -57,6 +57,8 @@ func (s *MCPServer) mistake() string {
 		return "has both a command and a URL, or what belongs to them"
 	case s.Type == "stdio" && remote, (s.Type == "http" || s.Type == "sse") && local:
 		return "has the type " + s.Type + ", which does not go with the rest"
+	case s.URL != "" && s.Type == "":
+		return "has a URL and no type, http or sse, without which the CLI leaves it out"
 	case s.Command == "" && s.URL == "":
 		return "has neither a command nor a URL nor a Server"
 	}

@@ -72,7 +72,7 @@ func resultError(m *message.Result, limit *message.RateLimitInfo) error {
 	if err == nil {
 		return nil
 	}
-	if m.NumTurns == 0 && slices.ContainsFunc(m.Errors, func(s string) bool { return strings.HasPrefix(s, "No conversation found") }) {
+	if m.NumTurns == 0 && slices.ContainsFunc(m.Errors, findsNoSession) {
 		return &noSessionError{err}
 	}
 	if m.APIErrorStatus != 429 {
@@ -83,4 +83,10 @@ func resultError(m *message.Result, limit *message.RateLimitInfo) error {
 		rl.ResetsAt = time.Unix(int64(limit.ResetsAt), 0)
 	}
 	return rl
+}
+
+// findsNoSession reports whether the CLI says so that there is no session with the id, or with the
+// title, that it was to resume.
+func findsNoSession(text string) bool {
+	return strings.HasPrefix(text, "No conversation found") || strings.HasPrefix(text, "Error: --resume requires a valid session ID or session title")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -266,7 +267,11 @@ func checkServers(config string) error {
 		}
 	}
 	var servers struct {
-		MCPServers map[string]struct{ Command, URL, Type string } `json:"mcpServers"`
+		MCPServers map[string]struct {
+			Type, Command, URL string
+			Args               []string
+			Env, Headers       map[string]string
+		} `json:"mcpServers"`
 	}
 	if err := json.Unmarshal(text, &servers); err != nil {
 		return fmt.Errorf("not JSON with MCP servers: %w", err)
@@ -274,9 +279,12 @@ func checkServers(config string) error {
 	if servers.MCPServers == nil {
 		return errors.New(`there is no member "mcpServers" with an object in it`)
 	}
-	for name, s := range servers.MCPServers {
-		if s.Command == "" && s.URL == "" && s.Type != "sdk" {
-			return fmt.Errorf("the server %q has neither a command nor a URL", name)
+	for _, name := range slices.Sorted(maps.Keys(servers.MCPServers)) {
+		s := servers.MCPServers[name]
+		// The CLI leaves out what is wrong, and takes any name.
+		one := claude.MCPServer{Type: s.Type, Command: s.Command, URL: s.URL, Args: s.Args, Env: s.Env, Headers: s.Headers}
+		if err := (&claude.Options{MCPServers: map[string]claude.MCPServer{"it": one}}).Check(); err != nil {
+			return fmt.Errorf("the server %q %s", name, strings.TrimPrefix(err.Error(), `claude: MCPServers: "it" `))
 		}
 	}
 	return nil

@@ -372,3 +372,20 @@ func TestKilledClient(t *testing.T) {
 		t.Errorf("Wait: %v", err)
 	}
 }
+
+// A session to resume that there is not is ErrNoSession, by its id and by its title.
+func TestResumeOfNoSession(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"11111111-1111-4111-8111-111111111111", "a title that there is not"} {
+		w := newWorld(t, claudetest.Say("a new conversation"))
+		w.opts.Resume = name
+		_, err := claude.Run(t.Context(), "Go on.", w.opts)
+		c, connected := claude.Connect(t.Context(), w.opts)
+		if c != nil {
+			c.Close()
+		}
+		if !errors.Is(err, claude.ErrNoSession) || !errors.Is(connected, claude.ErrNoSession) || len(w.api.Requests()) > 0 {
+			t.Errorf("%s: Run %v, Connect %v, %d requests", name, err, connected, len(w.api.Requests()))
+		}
+	}
+}
