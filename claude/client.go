@@ -53,7 +53,7 @@ func connect(ctx context.Context, l *launch) (*Client, error) {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
-		s.stop(context.Cause(ctx))
+		s.abort(context.Cause(ctx))
 		c.Close()
 		return nil, context.Cause(ctx)
 	}
@@ -90,6 +90,9 @@ func (c *Client) handshakeError(ctx context.Context) (err error) {
 // Send sends a prompt. A CLI that is busy queues it. The error says that the
 // prompt could not be written; the [Turn] reports the rest.
 func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) {
+	if c.closedAlone() {
+		return nil, ErrClosed
+	}
 	if err := c.waitDrained(ctx); err != nil {
 		return nil, err
 	}
@@ -234,6 +237,9 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 // CloseInput says that there will be no more prompts. The CLI finishes what it
 // has and exits; [Client.Wait] waits for that.
 func (c *Client) CloseInput() error {
+	if c.closedAlone() {
+		return ErrClosed
+	}
 	c.s.noMoreInput()
 	return nil
 }
@@ -270,6 +276,9 @@ func (c *Client) SessionID() (id string) {
 // The error of the CLI is a *[ControlError].
 func (c *Client) Control(ctx context.Context, subtype string, fields, out any) error {
 	request, err := controlRequest(subtype, fields)
+	if err == nil && c.closedAlone() {
+		err = ErrClosed
+	}
 	if err != nil {
 		return err
 	}

@@ -429,6 +429,30 @@ func TestCloseInputLetsTheCLIFinish(t *testing.T) {
 	})
 }
 
+// A CLI that exits with status 0 in a turn gave no result; after Close the reason is that.
+func TestTurnOfACLIThatEndsWellWithoutAResult(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		next := collect(send(t, client, "b").Range(t.Context()))
+		cli.say(initLine(turn.ID), assistant("half"))
+		cli.die(io.EOF)
+		if r, err := turn.Wait(t.Context()); r != nil || !errors.Is(err, claude.ErrNoResult) {
+			t.Errorf("the turn that ran: %v, %v", r, err)
+		}
+		if err := next.ended(t); !errors.Is(err, claude.ErrNoResult) {
+			t.Errorf("the one that was queued: %v", err)
+		}
+	})
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		turn := send(t, client, "a")
+		cli.say(initLine(turn.ID))
+		client.Close()
+		if _, err := turn.Wait(t.Context()); !errors.Is(err, claude.ErrClosed) || errors.Is(err, claude.ErrNoResult) {
+			t.Error(err)
+		}
+	})
+}
+
 func TestControlIsARawCall(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.answers(map[string]string{"brand_new": `{"n":5}`})

@@ -25,6 +25,7 @@ func TestEarlyExit(t *testing.T) {
 	}{
 		{"silent", "exit 0", []string{"exit status 0", "stdout is empty"}},
 		{"talks", "echo hello world; echo oops >&2", []string{"exit status 0", "hello world", "oops"}},
+		{"talks a lot", "i=0; while [ $i -lt 500 ]; do echo some words $i; i=$((i+1)); done", []string{"exit status 0", "some words 1"}},
 		{"fails", "echo hello; echo unknown option >&2; exit 3", []string{"code 3", "hello", "unknown option"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -38,7 +39,7 @@ func TestEarlyExit(t *testing.T) {
 			_, runErr := claude.Run(t.Context(), "hello", opts)
 			for _, err := range []error{err, runErr} {
 				early, ok := errors.AsType[*claude.EarlyExitError](err)
-				if !ok || early.Path != path || !errors.Is(err, claude.ErrNoResult) {
+				if !ok || early.Path != path || len(early.Stdout) > 4<<10 || !errors.Is(err, claude.ErrNoResult) {
 					t.Errorf("%v", err)
 					continue
 				}

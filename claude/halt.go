@@ -99,6 +99,15 @@ func (s *session) stop(cause error) {
 	})
 }
 
+// abort is stop for a CLI that is still starting, which sees the end of its input only when
+// it has started, and has nothing to write.
+func (s *session) abort(cause error) {
+	s.update(func(st *sessionState) {
+		st.giveCause(cause)
+		s.stopLocked(st, true)
+	})
+}
+
 // stopLocked ends the CLI, at once without the time that it has for itself after
 // the end of its input; it runs inside update.
 func (s *session) stopLocked(st *sessionState, atOnce bool) {

@@ -132,7 +132,7 @@ func (s *session) initialize(ctx context.Context, request []byte) {
 	started, err := s.mux.Start(writing, request, s.answered)
 	if err != nil {
 		if ctx.Err() != nil {
-			s.stop(context.Cause(ctx))
+			s.abort(context.Cause(ctx))
 		}
 		s.writeFailed(err)
 		s.giveUpAfter(timeout, err)
@@ -152,7 +152,7 @@ func (s *session) initialize(ctx context.Context, request []byte) {
 		select {
 		case <-s.ready:
 		case <-ctx.Done():
-			s.stop(context.Cause(ctx))
+			s.abort(context.Cause(ctx))
 		}
 	}
 }

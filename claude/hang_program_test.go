@@ -13,6 +13,13 @@ func cliMute(cli *claudetest.CLI) int {
 	return 0
 }
 
+// cliStarts never gets ready, and does not see the end of its input.
+func cliStarts(cli *claudetest.CLI) int {
+	cli.Stderr("starting\n")
+	cli.Hang()
+	return 0
+}
+
 // cliDeaf answers initialize and reads nothing more.
 func cliDeaf(cli *claudetest.CLI) int {
 	line, err := cli.ReadLine()

@@ -120,6 +120,28 @@ func TestCancelledCLIThatObeysIsGoneAtOnce(t *testing.T) {
 	}
 }
 
+// A CLI that is still starting is not waited for when Connect is cancelled.
+func TestCancelledConnectDoesNotWaitForTheStart(t *testing.T) {
+	connect := map[string]func(ctx context.Context, o *claude.Options) error{
+		"Connect": func(ctx context.Context, o *claude.Options) error { _, err := claude.Connect(ctx, o); return err },
+		"Prewarm": func(ctx context.Context, o *claude.Options) error { _, err := claude.Prewarm(ctx, o); return err },
+	}
+	for name, connect := range connect {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			opts := fake("starts")
+			opts.CloseGrace = 2 * bound
+			opts.Stderr = func(string) { cancel() }
+			begun := time.Now()
+			if err := connect(ctx, opts); !errors.Is(err, context.Canceled) || time.Since(begun) > bound {
+				t.Errorf("%v after %v", err, time.Since(begun))
+			}
+		})
+	}
+}
+
 func TestTornResultOfACLIThatEndsWell(t *testing.T) {
 	var last error
 	for _, err := range claude.Query(t.Context(), "go", fake("torn-well")) {

@@ -30,6 +30,7 @@ var losslessPrograms = map[string]claudetest.Program{
 	"late":            cliLate,
 	"worker":          cliWorker,
 	"mute":            cliMute,
+	"starts":          cliStarts,
 	"deaf":            cliDeaf,
 	"no-turn":         cliNoTurn,
 	"half-turn":       cliHalfTurn,

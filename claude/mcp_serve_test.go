@@ -276,6 +276,13 @@ func TestCancellationBeforeTheCall(t *testing.T) {
 			t.Error("called")
 		default:
 		}
+		w.start("calc", callMessage(2, "wait", `{"name":"a"}`)) // another one with that id
+		synctest.Wait()
+		select {
+		case <-tool.begun:
+		default:
+			t.Error("a cancellation counts for two calls")
+		}
 		w.Close()
 	})
 }

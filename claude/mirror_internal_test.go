@@ -129,6 +129,54 @@ func TestMirrorBounds(t *testing.T) {
 	}
 }
 
+// A transcript's file says whose it is. What is not a transcript of the CLI's projects has no key.
+func TestMirrorKey(t *testing.T) {
+	root := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		root, file string
+		want       SessionKey
+	}{
+		{root, root + "/p/s.jsonl", SessionKey{ProjectKey: "p", SessionID: "s"}},
+		{root, root + "/p/s/subagents/agent-1.jsonl", SessionKey{ProjectKey: "p", SessionID: "s", Subpath: "subagents/agent-1"}},
+		{root, root + "/p/s/subagents/w/agent-1.jsonl", SessionKey{ProjectKey: "p", SessionID: "s", Subpath: "subagents/w/agent-1"}},
+		{link, real + "/p/s.jsonl", SessionKey{ProjectKey: "p", SessionID: "s"}},
+		{root, root + "/p/s/beside.jsonl", SessionKey{}},
+		{root, root + "/s.jsonl", SessionKey{}},
+		{root, root + "/p/s.json", SessionKey{}},
+		{root, filepath.Dir(root) + "/p/s.jsonl", SessionKey{}},
+	} {
+		m := &mirror{root: tt.root}
+		if got, ok := m.key(tt.file); got != tt.want || ok != (tt.want != SessionKey{}) {
+			t.Errorf("%s below %s: %+v, %v", tt.file, tt.root, got, ok)
+		}
+	}
+}
+
+// A session that was resumed goes on under the key that the store has it under; another one that the
+// CLI begins has its own.
+func TestMirrorGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &claimStore{}
+		l := unchecked(&Options{SessionStore: store})
+		l.goesOn(SessionKey{ProjectKey: "elsewhere", SessionID: "s"})
+		m := newMirror(&keepSink{}, l, "/r")
+		m.deliver(frame("/r", 1, 1))
+		m.deliver(entry{msg: &message.TranscriptMirror{FilePath: "/r/p/new.jsonl", Entries: []message.JSON{`{}`, `{}`}}})
+		m.finish(nil)
+		if s, fresh := store.entries[SessionKey{ProjectKey: "elsewhere", SessionID: "s"}], store.entries[SessionKey{ProjectKey: "p", SessionID: "new"}]; len(s) != 1 || len(fresh) != 2 {
+			t.Errorf("the store has %v", store.entries)
+		}
+	})
+}
+
 // A writer that was replaced writes nothing more, and is reported once.
 func TestMirrorFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -243,6 +243,20 @@ func TestSkillNames(t *testing.T) {
 	}
 }
 
+// A schema that is too long for an argument goes by initialize alone.
+func TestSchemaFlag(t *testing.T) {
+	for size, want := range map[int]bool{maxSchemaFlag: true, maxSchemaFlag + 1: false} {
+		schema := `"` + strings.Repeat("x", size-2) + `"`
+		args, err := unchecked(&Options{JSONSchema: message.JSON(schema)}).args(&scratch{dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(args, "--json-schema="+schema); got != want {
+			t.Errorf("a schema of %d bytes is an argument: %v", size, got)
+		}
+	}
+}
+
 // What can hold a secret goes into a file that only the user can read and that is
 // gone with the process, whatever its length.
 func TestSecretValues(t *testing.T) {

@@ -65,10 +65,13 @@ func (o *outcome) of(readErr, cause, writeErr error) error {
 	return readErr
 }
 
-// resultError is the error of a failed result, with the end of the rate limit
-// where that is the reason.
+// resultError is the error of a result, nil if the turn did not fail, with the end of
+// the rate limit where that is the reason.
 func resultError(m *message.Result, limit *message.RateLimitInfo) error {
 	err := m.Err()
+	if err == nil {
+		return nil
+	}
 	if m.NumTurns == 0 && slices.ContainsFunc(m.Errors, func(s string) bool { return strings.HasPrefix(s, "No conversation found") }) {
 		return &noSessionError{err}
 	}

@@ -31,6 +31,8 @@ func TestAllowWaitsForHooks(t *testing.T) {
 		{"slow deny", "Bash", true, time.Minute, hook.DecisionDeny, `"message":"no"`, time.Minute},
 		{"allow", "Ba.*", true, time.Second, hook.DecisionAllow, `"behavior":"allow"`, time.Second},
 		{"another tool", "Write|Edit", false, 0, hook.DecisionDeny, `"behavior":"allow"`, 0},
+		{"a part of the name", "Ba", false, 0, hook.DecisionDeny, `"behavior":"allow"`, 0},
+		{"a pattern that Go does not know", "(?!Write).*", true, time.Minute, hook.DecisionDeny, `"message":"no"`, time.Minute},
 		{"not called", "*", false, 0, hook.DecisionDeny, `"behavior":"allow"`, 2 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

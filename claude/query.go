@@ -72,6 +72,7 @@ func Run(ctx context.Context, prompt string, opts *Options) (*message.Result, er
 
 func lastResult(messages iter.Seq2[Message, error]) (*message.Result, error) {
 	var last *message.Result
+	var limit *message.RateLimitInfo
 	for m, err := range messages {
 		if last != nil && onlyStays(err) {
 			break // it was stopped, and has said all that it had to say
@@ -79,14 +80,17 @@ func lastResult(messages iter.Seq2[Message, error]) (*message.Result, error) {
 		if err != nil {
 			return last, err
 		}
-		if r, ok := m.(*message.Result); ok {
-			last = r
+		switch m := m.(type) {
+		case *message.Result:
+			last = m
+		case *message.RateLimitEvent:
+			limit = &m.RateLimitInfo
 		}
 	}
 	if last == nil {
 		return nil, ErrNoResult
 	}
-	return last, last.Err()
+	return last, resultError(last, limit)
 }
 
 // once makes an iterator that can be ranged over a single time.
@@ -202,14 +206,14 @@ func (q *query) send(ctx context.Context, s *session, in message.UserInput) erro
 }
 
 // drain yields what comes until the end of the stream or of ctx. A stream that
-// ended well though a prompt has no result ends with ErrNoResult.
+// ended well though no prompt has a result, or in a turn, ends with ErrNoResult.
 func (q *query) drain(s *session) {
 	defer q.box.drop()
 	answered := false
 	for {
 		e, ok, err := q.box.take(q.ctx)
 		if !ok {
-			if err == nil && !answered && (q.hold || s.wasPrompted()) {
+			if err == nil && (!answered && (q.hold || s.wasPrompted()) || s.inTurn()) {
 				err = ErrNoResult
 			}
 			if err != nil {

@@ -181,6 +181,45 @@ func TestRateLimitErrorTellsWhenItEnds(t *testing.T) {
 	}
 }
 
+// runOf is what Run returns for a CLI that says lines and ends.
+func runOf(t *testing.T, exit error, lines ...string) (r *message.Result, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		cli := newCLI(t)
+		cli.onEOF = lives
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r, err = claude.Run(t.Context(), "go", cli.options())
+		}()
+		cli.read()
+		cli.say(lines...)
+		cli.die(exit)
+		<-done
+	})
+	return r, err
+}
+
+// A CLI that exits well, or does not exit, after a failed turn makes no difference to Run.
+func TestRunFailsAlikeHoweverTheCLIEnds(t *testing.T) {
+	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
+	limited := resultLine("slow down", `,"is_error":true,"api_error_status":429`)
+	missing := `{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"errors":["No conversation found with session ID: x"]}`
+	for name, end := range map[string]error{"exit 1": &claude.ExitError{Code: 1}, "exit 0": io.EOF, "stays": &claude.StalledError{Phase: "exit"}} {
+		r, err := runOf(t, end, initLine(), limit, limited)
+		rl, ok := errors.AsType[*claude.RateLimitError](err)
+		if r == nil || !ok || rl.ResetsAt.Unix() != 1794708456 {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+		if r, err := runOf(t, end, missing); r == nil || !errors.Is(err, claude.ErrNoSession) {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+		if r, err := runOf(t, io.EOF, initLine(), resultLine("fine", "")); r == nil || err != nil {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+	}
+}
+
 func TestQueryWithoutAResultSaysSo(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"silent":       nil,
@@ -190,6 +229,27 @@ func TestQueryWithoutAResultSaysSo(t *testing.T) {
 	} {
 		s, err := endOf(t, io.EOF, lines...)
 		if err != claude.ErrNoResult || len(s.got) != len(lines) {
+			t.Errorf("%s: %v %v", name, s.got, err)
+		}
+	}
+}
+
+// The result of one turn is not that of the next.
+func TestTurnThatIsCutOffAfterAResultSaysSo(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"half a turn": {initLine(), good("A"), initLine(), assistant("half")},
+		"torn result": {initLine(), good("A"), initLine(), `{"type":"result","subtype":"succ`},
+	} {
+		s, err := endOf(t, io.EOF, lines...)
+		if err != claude.ErrNoResult || len(s.got) != len(lines) {
+			t.Errorf("%s: %v %v", name, s.got, err)
+		}
+	}
+	for name, lines := range map[string][]string{
+		"two results":           {initLine(), good("A"), initLine(), good("B")},
+		"torn after the result": {initLine(), good("A"), `{"type":"res`},
+	} {
+		if s, err := endOf(t, io.EOF, lines...); err != nil {
 			t.Errorf("%s: %v %v", name, s.got, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -16,6 +17,7 @@ const keptOrphans = 1000
 // who range over all of them. The reader calls deliver and finish.
 type router struct {
 	changed func()      // called when the CLI is through with a turn
+	closed  func() bool // whether the user of the session has ended it; nil is not known
 	onStall func(*Turn) // called with a turn that was given up
 
 	mu    sync.Mutex
@@ -218,7 +220,7 @@ func (st *routerState) after(m message.Message) {
 			if m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools {
 				t.state = message.CommandCancelled // as the CLI says after the result
 			}
-			st.end(t, m, st.failure(m))
+			st.end(t, m, resultError(m, st.limit))
 		}
 		if len(turns) > 0 && m.IsError {
 			st.past.turns(turns)
@@ -237,14 +239,6 @@ func (st *routerState) after(m message.Message) {
 	}
 }
 
-// failure is the error of a turn with this result, nil if it did not fail.
-func (st *routerState) failure(m *message.Result) error {
-	if m.Err() == nil {
-		return nil
-	}
-	return resultError(m, st.limit)
-}
-
 // end ends a turn that the CLI is through with.
 func (st *routerState) end(t *Turn, result *message.Result, err error) {
 	remove := func(x *Turn) bool { return x == t }
@@ -258,16 +252,17 @@ func (st *routerState) end(t *Turn, result *message.Result, err error) {
 	}
 }
 
-// finish ends everything that is still open with err.
+// finish ends everything that is still open with err. A turn that is open when the CLI ends well
+// by itself has no result.
 func (r *router) finish(err error) {
+	cause := cmp.Or(err, errEnded)
+	if err == nil && r.closed != nil && !r.closed() {
+		cause = ErrNoResult
+	}
 	r.update(func(st *routerState) {
 		st.ended, st.err = true, err
 		for _, box := range st.readers {
 			box.end(err)
-		}
-		cause := err
-		if cause == nil {
-			cause = errEnded
 		}
 		for _, t := range slices.Concat(st.current, st.waiting) {
 			st.end(t, nil, cause)

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
@@ -139,13 +140,49 @@ func TestRouterDoubleCancel(t *testing.T) {
 	r.changed = func() { told++ }
 	route(r, startedA, initA)
 	r.cancelled([]string{"a", "b"}) // a has begun, and ends with its result
+	if told != 1 {
+		t.Errorf("told %d times that b was cancelled", told)
+	}
 	r.cancelled([]string{"b"})
 	route(r, `{"type":"command_lifecycle","command_uuid":"b","state":"cancelled"}`)
+	told = 0
 	r.drop(turns["b"], errEnded)
 	if a, b := turns["a"], turns["b"]; a.over() || !errors.Is(b.err, ErrCancelled) || !b.gone() || b.State() != message.CommandCancelled {
 		t.Errorf("a is over: %v; b: %v, %s", a.over(), b.err, b.State())
 	}
-	if told == 0 || r.unfinished() != 1 {
-		t.Errorf("told %d times, %d unfinished", told, r.unfinished())
+	if told != 1 || r.unfinished() != 1 {
+		t.Errorf("told %d times of a turn that was dropped, %d unfinished", told, r.unfinished())
+	}
+}
+
+// What is remembered of turns that are over is bounded: the oldest goes first.
+func TestPastIsBounded(t *testing.T) {
+	var p pastIDs
+	for i := range keptPast + 10 {
+		p.add(strconv.Itoa(i))
+	}
+	p.add("12") // is there already
+	if len(p.ids) != keptPast || len(p.order) != keptPast || p.ids["9"] || !p.ids["10"] || !p.ids[strconv.Itoa(keptPast+9)] {
+		t.Errorf("%d ids, %d in order, the first is %s", len(p.ids), len(p.order), p.order[0])
+	}
+}
+
+// The same of the hooks of calls that are over. One whose hook has not answered stays, however many there are.
+func TestPermissionHooksAreBounded(t *testing.T) {
+	var h permissionHooks
+	for i := range maxPermissionCalls + 10 {
+		h.update(strconv.Itoa(i), func(c *permissionCall) {
+			if c.begun++; i != 3 {
+				c.ended++
+			}
+		})
+	}
+	if len(h.calls) != maxPermissionCalls || len(h.order) != maxPermissionCalls || h.calls["3"] == nil || h.calls["10"] != nil || h.calls["11"] == nil {
+		t.Errorf("%d calls, %d in order", len(h.calls), len(h.order))
+	}
+	h.forget("3") // its hook has not answered
+	h.forget("11")
+	if h.calls["3"] == nil || h.calls["11"] != nil || len(h.order) != maxPermissionCalls-1 {
+		t.Errorf("%d calls are left, %d in order", len(h.calls), len(h.order))
 	}
 }

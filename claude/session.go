@@ -172,13 +172,19 @@ func newSession(ctx context.Context, l *launch, out sink, hold bool) *session {
 	}
 	turns, _ := out.(*router)
 	if turns != nil {
-		turns.changed = s.check
+		turns.changed, turns.closed = s.check, s.wasStopped
 	}
 	s.state = sessionState{end: runEnd{hold: hold || l.needsAnswers()}, turns: turns}
 	s.mux = control.New(control.Options{Send: s.send, Handle: s.responder.handle, OnPanic: l.panicked, OnIdle: s.callbacksDone})
 	s.responder = responder{launch: l, trace: s.trace, mcp: &s.mcp, closing: s.closing, start: s.work.Go, has: s.has, warn: s.warn}
 	s.mcp = mcpHost{launch: l, elicitation: s.responder.elicitation, send: s.sendOnly}
 	return s
+}
+
+// wasStopped reports whether the session's own user has ended it.
+func (s *session) wasStopped() (yes bool) {
+	s.update(func(st *sessionState) { yes = errors.Is(st.cause, errStopped) })
+	return yes
 }
 
 // sendOnly sends a request whose answer is not waited for.

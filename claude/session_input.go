@@ -172,6 +172,13 @@ func (s *session) wasPrompted() (yes bool) {
 	return yes
 }
 
+// inTurn reports whether a turn has begun that has no result yet, and that the CLI has
+// not said to be over.
+func (s *session) inTurn() (yes bool) {
+	s.update(func(st *sessionState) { yes = st.end.turn && st.end.state != message.StateIdle })
+	return yes
+}
+
 // encode returns the line of a prompt, with the options that apply to every prompt.
 func (s *session) encode(in message.UserInput) ([]byte, error) {
 	in.Verbatim = in.Verbatim || s.launch.VerbatimPrompts

@@ -49,6 +49,17 @@ func attach(opts *Options) *Client {
 	return nil
 }
 
+// closedAlone reports whether the client was closed while others go on with its session, which
+// is then no longer its own.
+func (c *Client) closedAlone() bool {
+	if c.shared == nil {
+		return false
+	}
+	attachments.mu.Lock()
+	defer attachments.mu.Unlock()
+	return c.left && c.shared.n > 0
+}
+
 // leave reports whether the session is to be closed: no other client is attached
 // to it.
 func (c *Client) leave() bool {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -116,5 +117,44 @@ func TestLockDir_links(t *testing.T) {
 		if files, err := os.ReadDir(outside); len(files) > 0 || err != nil || g.file != nil {
 			t.Errorf("with a link at %s: %v outside, locked %v, %v", linked, files, g.file != nil, err)
 		}
+	}
+}
+
+// A steal that is broken off gives the lock back to its owner.
+func TestGuardBreaksOffASteal(t *testing.T) {
+	dir := t.TempDir()
+	g := &sessionGuard{launch: unchecked(&Options{SessionLock: LockSteal}), on: true, dir: func() string { return dir }}
+	owner, err := filelock.TryLock(g.path(sessionOne))
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("why")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if err := g.take(ctx, sessionOne); !errors.Is(err, why) {
+		t.Errorf("the steal ended with %v", err)
+	}
+	if !owner.Holds() {
+		t.Error("the owner has lost its lock")
+	}
+	if err := owner.Remove(); err != nil {
+		t.Error(err)
+	}
+	if names := locksIn(t, g); len(names) != 0 {
+		t.Errorf("%q is left", names)
+	}
+}
+
+// A client that is closed twice leaves its session once: the others stay attached.
+func TestAttachedClientLeavesOnce(t *testing.T) {
+	shared := &attachment{n: 2}
+	one, two := &Client{shared: shared}, &Client{shared: shared}
+	for range 2 {
+		if one.leave() {
+			t.Error("the session is closed under another client")
+		}
+	}
+	if !two.leave() {
+		t.Error("the last client does not close the session")
 	}
 }

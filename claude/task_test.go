@@ -82,9 +82,9 @@ func TestTasks(t *testing.T) {
 func TestTasksInACircleAreNotLost(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.say(taskLine("task_started", "a", `"description":"","parent_task_id":"b"`), taskLine("task_started", "b", `"description":"","parent_task_id":"a"`),
-			taskLine("task_started", "c", `"description":"","parent_task_id":"gone"`))
+			taskLine("task_started", "c", `"description":"","parent_task_id":"gone"`), taskLine("task_started", "d", `"description":"","parent_task_id":"a"`))
 		synctest.Wait()
-		if got := outline(client.Tasks()); got != "a:running* b:running* c:running*" {
+		if got := outline(client.Tasks()); got != "a:running* b:running* c:running* d:running*" {
 			t.Error(got)
 		}
 	})

@@ -35,7 +35,7 @@ func TestImportSession(t *testing.T) {
 	for i := range 1201 {
 		fmt.Fprintf(&text, "{\"n\":%d}\n", i)
 	}
-	text.WriteString("no JSON\n\n{\"big\":\"" + strings.Repeat("x", 1<<20) + "\"}\n{\"last\":1}\n{\"torn")
+	text.WriteString("no JSON\n\n{\"big\":\"" + strings.Repeat("x", 1<<20) + "\"}\n{\"last\":1}\n{\"last\":2}\n{\"torn")
 	base := filepath.Join(config, "projects", "-some-where", importedID)
 	for name, content := range map[string]string{
 		".jsonl": text.String(), "/subagents/agent-1.jsonl": "{\"s\":1}\n", "/subagents/agent-1.meta.json": `{"agentType":"x"}`,
@@ -60,7 +60,7 @@ func TestImportSession(t *testing.T) {
 		sizes = append(sizes, len(b))
 	}
 	// Line 1202 is not JSON, the last one torn off.
-	if fmt.Sprint(sizes) != "[500 500 202 1]" || fmt.Sprint(skipped) != "[1202 1205]" {
+	if fmt.Sprint(sizes) != "[500 500 202 2]" || fmt.Sprint(skipped) != "[1202 1206]" {
 		t.Errorf("batches of %v, skipped %v", sizes, skipped)
 	}
 	if got := fmt.Sprintf("%s", store["-some-where/1111/subagents/agent-1"]); got != `[[{"s":1}] [{"agentType":"x","type":"agent_metadata"}]]` {

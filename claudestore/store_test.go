@@ -2,8 +2,10 @@ package claudestore_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
@@ -76,6 +78,118 @@ func TestDirTornTail(t *testing.T) {
 		}
 		if got := load(t, d); got != `{"uuid":"1"}{"uuid":"2"}` {
 			t.Errorf("loaded %s", got)
+		}
+	}
+}
+
+// A transcript that another program has made shorter goes on at its end, and what is gone can be
+// written again.
+func TestDirShortened(t *testing.T) {
+	root := t.TempDir()
+	d := newDir(t, root)
+	if err := d.Append(t.Context(), key, []json.RawMessage{entry("1"), entry("2")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(root, "-w", "s.jsonl"), int64(len(entry("1"))+1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Append(t.Context(), key, []json.RawMessage{entry("2"), entry("1"), entry("3")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, d); got != `{"uuid":"1"}{"uuid":"2"}{"uuid":"3"}` {
+		t.Errorf("loaded %q", got)
+	}
+	// Another file in its place, which is longer.
+	other, path := filepath.Join(root, "other"), filepath.Join(root, "-w", "s.jsonl")
+	if err := os.WriteFile(other, []byte(`{"uuid":"a name that is longer than all the others together"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(other, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Append(t.Context(), key, []json.RawMessage{entry("1")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, d); got != `{"uuid":"a name that is longer than all the others together"}{"uuid":"1"}` {
+		t.Errorf("after the file was replaced: %q", got)
+	}
+}
+
+// What an append that failed was to write can be appended again.
+func TestDirFailedAppend(t *testing.T) {
+	d := newDir(t, t.TempDir())
+	if err := d.Append(t.Context(), key, []json.RawMessage{entry("1"), json.RawMessage("{")}); err == nil {
+		t.Error("an entry that is not JSON was stored")
+	}
+	for range 2 {
+		if err := d.Append(t.Context(), key, []json.RawMessage{entry("1")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := load(t, d); got != `{"uuid":"1"}` {
+		t.Errorf("loaded %s", got)
+	}
+}
+
+// A session that was deleted leaves no summary to one of the same id, and a summary that cannot be
+// removed is an error.
+func TestDelete_summary(t *testing.T) {
+	said := func(text string) []json.RawMessage {
+		return []json.RawMessage{json.RawMessage(`{"type":"user","message":{"role":"user","content":"` + text + `"}}`)}
+	}
+	root := t.TempDir()
+	d := newDir(t, root)
+	for name, s := range map[string]interface {
+		claude.SessionStore
+		claude.SessionDeleter
+		claude.SummaryLister
+	}{"memory": claudestore.NewMemory(), "directory": d} {
+		for _, text := range []string{"first", "second"} {
+			if err := s.Append(t.Context(), key, said(text)); err != nil {
+				t.Fatal(err)
+			}
+			list, err := s.ListSummaries(t.Context(), key.ProjectKey)
+			if err != nil || len(list) != 1 || !strings.Contains(string(list[0].Data), `"`+text+`"`) {
+				t.Errorf("%s: the summaries are %+v, %v", name, list, err)
+			}
+			if err := s.Delete(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(root, "-w", "s.summary", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Delete(t.Context(), key); err == nil {
+		t.Error("a summary that cannot be removed is passed over")
+	}
+}
+
+// A summary that is missing or broken is made anew from all of the transcript. Its time is not before
+// that of the transcript, or it would look out of date.
+func TestDirSummary(t *testing.T) {
+	root := t.TempDir()
+	d := newDir(t, root)
+	path := filepath.Join(root, "-w", "s.summary")
+	for i, spoil := range []func() error{
+		func() error { return nil },
+		func() error { return os.Remove(path) },
+		func() error { return os.WriteFile(path, []byte("{"), 0o600) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		prompt := fmt.Sprintf(`{"type":"user","message":{"role":"user","content":"prompt %d"}}`, i)
+		if err := d.Append(t.Context(), key, []json.RawMessage{json.RawMessage(prompt)}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := d.ListSummaries(t.Context(), key.ProjectKey)
+		if err != nil || len(list) != 1 || !strings.Contains(string(list[0].Data), `"prompt 0"`) {
+			t.Fatalf("%d: the summaries are %+v, %v", i, list, err)
+		}
+		sessions, err := d.ListSessions(t.Context(), key.ProjectKey)
+		if err != nil || len(sessions) != 1 || list[0].ModTime.Before(sessions[0].ModTime) {
+			t.Errorf("%d: the summary is of %v, the sessions are %+v, %v", i, list[0].ModTime, sessions, err)
 		}
 	}
 }

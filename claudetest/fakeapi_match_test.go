@@ -29,6 +29,10 @@ func TestSides(t *testing.T) {
 			[]int{-1, 0, -1, 1, -1}, 0,
 		},
 		{
+			"without max_tokens", claudetest.Replies(claudetest.Say("a")),
+			[]string{`{"model":"m1","tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"hi"}]}`}, []string{"a"}, []int{0}, 0,
+		},
+		{
 			"all_main", claudetest.Script{Replies: []claudetest.Reply{claudetest.Say("a").Times(3)}, AllMain: true},
 			[]string{noTools, probe}, []string{"a", "a"}, []int{0, 1}, 1,
 		},

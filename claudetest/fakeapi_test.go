@@ -434,7 +434,7 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header = http.Header{"X-Api-Key": {"secret"}, "Authorization": {"Bearer secret"}, "X-App": {"cli"}}
+	req.Header = http.Header{"X-Api-Key": {"secret"}, "Authorization": {"Bearer secret"}, "Proxy-Authorization": {"secret"}, "Cookie": {"a=secret"}, "X-App": {"cli"}}
 	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -445,8 +445,10 @@ func TestRequests(t *testing.T) {
 		t.Fatalf("requests %v", got)
 	}
 	h := got[0].Header
-	if h.Get("X-Api-Key") != "REDACTED" || h.Get("Authorization") != "REDACTED" || h.Get("X-App") != "cli" {
-		t.Errorf("header %v", h)
+	for name := range req.Header {
+		if want := map[bool]string{true: "cli", false: "REDACTED"}[name == "X-App"]; h.Get(name) != want {
+			t.Errorf("header %s: %q, want %q", name, h.Get(name), want)
+		}
 	}
 	got[0].Header = nil
 	want := claudetest.APIRequest{Method: "POST", Path: "/v1/messages?beta=true", Body: json.RawMessage(plain)}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -154,6 +155,25 @@ func TestRecorderThatFails(t *testing.T) {
 	if !errors.Is(rec.Err(), io.ErrShortWrite) {
 		t.Errorf("Err is %v", rec.Err())
 	}
+	// Of several errors it is the first.
+	worse := &worseWriter{}
+	opts.Transport = nil
+	rec = claudetest.NewRecorder(claude.ProcessTransport(opts), worse)
+	opts.Transport = rec
+	if _, err := claude.Run(t.Context(), "hello", opts); err != nil {
+		t.Error(err)
+	}
+	if err := rec.Err(); err == nil || !strings.HasSuffix(err.Error(), "error 1") || worse.n < 2 {
+		t.Errorf("Err is %v of %d", err, worse.n)
+	}
+}
+
+// worseWriter fails each time with another error.
+type worseWriter struct{ n int }
+
+func (w *worseWriter) Write([]byte) (int, error) {
+	w.n++
+	return 0, fmt.Errorf("error %d", w.n)
 }
 
 func replayer(t *testing.T, recording []byte) *claudetest.Replayer {

@@ -149,6 +149,7 @@ func TestRedactMembers(t *testing.T) {
 		{`{"_meta":{"progressToken":"p1"},"usage":{"output_tokens":5}}`, `{"_meta":{"progressToken":"p1"},"usage":{"output_tokens":5}}`},
 		{`{"memory_paths":{"/home/user/x":"\u002fhome\u002fada"}}`, `{"memory_paths":{"/home/dev/x":"/home/dev"}}`},
 		{`  {"a" : "<b> \u2028 \ud83c\udf89", "é":[ ]}  `, `  {"a" : "<b> \u2028 \ud83c\udf89", "é":[ ]}  `},
+		{`["--password","abc","plain words"]`, `["--password","[redacted]","plain words"]`},
 		{`no JSON: api_key=abcdef`, `no JSON: api_key=[redacted]`},
 	}
 	for _, tt := range tests {
@@ -162,9 +163,9 @@ func TestRedactOwnSecrets(t *testing.T) {
 	t.Setenv("SOME_SERVICE_KEY", "plain words here")
 	t.Setenv("HOME", "/srv/people/ada")
 	t.Setenv("USERPROFILE", "/srv/people/ada")
-	r := claudetest.NewRedactor("zebra")
-	got := r.Text("a zebra said: plain words here, in /srv/people/ada/x:/srv/people/ada, not /srv/people/adam; ~/.claude/projects/-srv-people-ada-x/m")
-	want := "a [redacted] said: [redacted], in /home/dev/x:/home/dev, not /srv/people/adam; ~/.claude/projects/-home-dev-x/m"
+	r := claudetest.NewRedactor("zebra", "zebra crossing")
+	got := r.Text("at a zebra crossing a zebra said: plain words here, in /srv/people/ada/x:/srv/people/ada, not /srv/people/adam; ~/.claude/projects/-srv-people-ada-x/m")
+	want := "at a [redacted] a [redacted] said: [redacted], in /home/dev/x:/home/dev, not /srv/people/adam; ~/.claude/projects/-home-dev-x/m"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

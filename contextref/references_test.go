@@ -16,6 +16,7 @@ func TestReferencesJSON(t *testing.T) {
 		"the format's example": kept,
 		"none":                 `[]`,
 		"an unknown kind":      `[{"type":"AudioReference","seconds":12,"displayType":"TAG"}]`,
+		"empty members":        `[{"type":"AudioReference","line":"","displayType":""}]`,
 		"an unknown member":    `[{"type":"WebReference","url":"x","title":"<a&b>","seen":true}]`,
 		"a line of a block":    `[{"type":"","line":"🎤 x"}]`,
 		"no type":              `[{"path":"a"}]`,

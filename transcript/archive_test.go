@@ -1,6 +1,8 @@
 package transcript_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -115,6 +117,63 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+// transcript.TestArchive_versions saves files that grow, change and change back: a file that grew
+// has one version, wherever its pieces end, and the same content is one version.
+func TestArchive_versions(t *testing.T) {
+	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
+	whole := noise(512 << 10) // one piece
+	then := time.Now().Add(-time.Hour).Truncate(time.Second)
+	for i, step := range []struct{ grows, flips string }{{whole, "a"}, {whole + "more", "b"}, {whole + "more", "a"}} {
+		at := then.Add(time.Duration(i) * time.Minute)
+		putFile(t, d, "p/grows.txt", step.grows, at)
+		putFile(t, d, "p/flips.txt", step.flips, at)
+		putFile(t, d, "p/.parley-1.tmp", "being written", at)
+		save(t, a, d)
+	}
+	checkVersions(t, a, map[string]int{"p/grows.txt": 1, "p/flips.txt": 2})
+	files, err := a.Files()
+	if err != nil || len(files) != 2 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// transcript.TestArchive_emptyPiece saves a piece again whose file is there without its content,
+// as a machine that lost its power may leave it.
+func TestArchive_emptyPiece(t *testing.T) {
+	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
+	putFile(t, d, "p/one.txt", "content", time.Now())
+	save(t, a, d)
+	pieces, err := filepath.Glob(filepath.Join(a.Path(), "objects", "*", "*"))
+	if err != nil || len(pieces) != 1 {
+		t.Fatalf("%v, %v", pieces, err)
+	}
+	if err := os.Truncate(pieces[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, d, "p/two.txt", "content", time.Now())
+	save(t, a, d)
+	if damaged, err := a.Verify(t.Context(), nil); err != nil || len(damaged) > 0 {
+		t.Errorf("%v, %v", damaged, err)
+	}
+}
+
+// transcript.TestArchive_newer reads no archive that a later version of the program has written.
+func TestArchive_newer(t *testing.T) {
+	a := transcript.OpenArchive(t.TempDir())
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte(`{"v":2,"savedAt":"2026-01-01T00:00:00Z","files":[]}`))
+	if err := errors.Join(err, w.Close(), os.MkdirAll(filepath.Join(a.Path(), "saves"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.Path(), "saves", "20260101T000000.json.gz"), packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Files(); err == nil || !strings.Contains(err.Error(), "newer program") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func checkVersions(t *testing.T, a *transcript.Archive, want map[string]int) {
 	t.Helper()
 	files, err := a.Files()
@@ -219,7 +278,9 @@ func TestRetention(t *testing.T) {
 		{"", 30, false},
 		{`{"model":"x"}`, 30, false},
 		{`{"cleanupPeriodDays":365}`, 365, false},
+		{`{"cleanupPeriodDays":1}`, 1, false},
 		{`{"cleanupPeriodDays":0}`, 30, true},
+		{`{"cleanupPeriodDays":1.5}`, 30, true},
 		{`{"cleanupPeriodDays":`, 30, true},
 	}
 	for _, tt := range tests {

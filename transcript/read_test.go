@@ -106,8 +106,10 @@ func TestPageReadsLittle(t *testing.T) {
 	if _, err := s.Page(t.Context(), transcript.PageQuery{From: "before:nobody"}); !errors.Is(err, transcript.ErrNoMessage) {
 		t.Errorf("a cursor to nowhere: %v", err)
 	}
-	if _, err := s.Page(t.Context(), transcript.PageQuery{From: "sideways"}); err == nil {
-		t.Error("a cursor that is none is taken")
+	for _, bad := range []transcript.Cursor{"sideways", "after:x", "after:-1"} {
+		if _, err := s.Page(t.Context(), transcript.PageQuery{From: bad}); err == nil || !strings.Contains(err.Error(), "is not a cursor") {
+			t.Errorf("the cursor %q, which is none: %v", bad, err)
+		}
 	}
 }
 
@@ -225,6 +227,23 @@ func TestFollow(t *testing.T) {
 		}
 		if !errors.Is(last, transcript.ErrTruncated) {
 			t.Errorf("a file that shrinks: %v", last)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		time.AfterFunc(time.Second, func() { // another file, and longer
+			other := path + ".new"
+			if err := errors.Join(os.WriteFile(other, []byte(strings.Repeat("\n", 1000)), 0o600), os.Rename(other, path)); err != nil {
+				t.Error(err)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var last error
+		for _, err := range transcript.File(path).Follow(ctx, &transcript.FollowOptions{New: true}) {
+			last = err
+		}
+		if !errors.Is(last, transcript.ErrTruncated) {
+			t.Errorf("a file that is replaced: %v", last)
 		}
 	})
 }

@@ -2,11 +2,13 @@ package transcript_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -137,6 +139,42 @@ func TestRepairGlued(t *testing.T) {
 	}
 	if diff := cmp.Diff("glued", info.Tag); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// transcript.TestRepair_beside copies what is beside a session, but for the mark that it is archived,
+// and for the history of files, which stays with the session that made it.
+func TestRepair_beside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := writeDamaged(t, dir, 3, "missing-parent")
+	const history = `{"type":"file-history-snapshot","messageId":"m","snapshot":{}}` + "\n"
+	f, err := os.OpenFile(s.Path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(history)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	side := strings.TrimSuffix(s.Path, ".jsonl")
+	for name, text := range map[string]string{"archived.json": `{"archived":true}`, "tool-results/x.txt": "output"} {
+		path := filepath.Join(side, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := s.Repair(t.Context(), nil)
+	if err != nil || done.Session == nil {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if diff := cmp.Diff(map[string]string{"tool-results/x.txt": "output"}, fileTree(t, strings.TrimSuffix(done.Session.Path, ".jsonl"))); diff != "" {
+		t.Errorf("beside the copy (-want +got):\n%s", diff)
+	}
+	if text, err := os.ReadFile(done.Session.Path); err != nil || strings.Contains(string(text), "file-history") {
+		t.Errorf("the copy has the history of files, %v", err)
 	}
 }
 

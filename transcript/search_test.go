@@ -54,6 +54,7 @@ func library(t *testing.T) *transcript.Dir {
 func TestSearch(t *testing.T) {
 	dir := library(t)
 	day := func(s string) time.Time { d, _ := time.Parse(time.DateOnly, s); return d }
+	second, tools := day("2026-01-01").Add(10*time.Hour+2*time.Second), []transcript.Role{transcript.RoleTool}
 	tests := []struct {
 		name  string
 		query transcript.Query
@@ -68,6 +69,8 @@ func TestSearch(t *testing.T) {
 		{"project", transcript.Query{Text: "needle", Filter: transcript.Filter{Dir: "/home/dev/two"}}, []string{"u9 user"}},
 		{"since", transcript.Query{Text: "needle", Filter: transcript.Filter{Since: day("2026-01-02")}}, []string{"u9 user", "a2 assistant"}},
 		{"until", transcript.Query{Text: "needle", Filter: transcript.Filter{Until: day("2026-01-02")}}, []string{"u1 user", "a1 tool Grep", "r1 tool Grep", "s1 user"}},
+		{"since a second", transcript.Query{Text: "needle", Roles: tools, Filter: transcript.Filter{Since: second}}, []string{"r1 tool Grep"}},
+		{"until a second", transcript.Query{Text: "needle", Roles: tools, Filter: transcript.Filter{Until: second}}, []string{"a1 tool Grep"}},
 		{"main only", transcript.Query{Text: "too", MainOnly: true}, nil},
 		{"hits", transcript.Query{Text: "needle", Hits: 2}, []string{"u9 user", "u1 user"}},
 		{"across lines of a text", transcript.Query{Text: "in\nthe hay"}, []string{"u1 user"}},
@@ -114,6 +117,26 @@ func TestSearchHit(t *testing.T) {
 		if want := `cd '/home/dev/it'\''s one' && claude --resume 11111111-0000-4000-8000-000000000001`; hit.Resume != want {
 			t.Errorf("resume with %s, want %s", hit.Resume, want)
 		}
+	}
+}
+
+// transcript.TestSearchHit_wholeCharacters cuts the text around a match between characters, not
+// inside of them.
+func TestSearchHit_wholeCharacters(t *testing.T) {
+	dir := transcript.Open(t.TempDir())
+	text := strings.Repeat("漢", 100) + "needle" + strings.Repeat("字", 100)
+	putFile(t, dir, "-p/11111111-0000-4000-8000-000000000001.jsonl", `{"parentUuid":null,"type":"user","uuid":"u1","message":{"role":"user","content":"`+text+`"}}`+"\n", time.Now())
+	hits := 0
+	for hit, err := range dir.Search(t.Context(), transcript.Query{Text: "needle"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hits++; hit.Snippet[hit.Start:hit.End] != "needle" || !strings.Contains(text, hit.Snippet) || len(hit.Snippet) < 160 {
+			t.Errorf("the match is %q in %q", hit.Snippet[hit.Start:hit.End], hit.Snippet)
+		}
+	}
+	if hits != 1 {
+		t.Errorf("%d hits", hits)
 	}
 }
 

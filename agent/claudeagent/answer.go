@@ -24,7 +24,11 @@ type request struct {
 
 // permit opens a request for permission, a question or a plan; the answer comes later.
 func (s *Session) permit(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
-	return nil, s.open(&request{ctx: ctx, suggestions: p.Suggestions}, p.RequestID, p.ToolUseID, p.Raw())
+	r := &request{ctx: ctx, suggestions: p.Suggestions}
+	if p.SuppressAlwaysAllowRule {
+		r.suggestions = nil
+	}
+	return nil, s.open(r, p.RequestID, p.ToolUseID, p.Raw())
 }
 
 // elicit opens a request of an MCP server; the answer comes later.

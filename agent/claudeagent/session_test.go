@@ -440,3 +440,57 @@ func TestSweep(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 }
+
+// TestAnswer_once answers a request of which the CLI keeps no rule: no scope can promise one.
+func TestAnswer_once(t *testing.T) {
+	program := func(cli *claudetest.CLI) int {
+		if _, err := cli.Handshake(); err != nil {
+			return 1
+		}
+		if _, err := cli.Prompt(); err != nil {
+			return 1
+		}
+		cli.BeginTurn()
+		rule := map[string]any{"type": "addRules", "behavior": "allow", "destination": "session", "rules": []any{map[string]any{"toolName": "Bash"}}}
+		answer, err := cli.Request("can_use_tool", map[string]any{"tool_name": "Bash", "input": map[string]any{"command": "ls"},
+			"suppress_always_allow_rule": true, "permission_suggestions": []any{rule}})
+		if err != nil {
+			return 1
+		}
+		cli.EndTurn(cli.Result(string(answer)))
+		<-cli.InputEnd()
+		return 0
+	}
+	p := &claudeagent.Provider{Options: claude.Options{Spawner: claudetest.InProcess(program), CLIPath: "scripted", CleanEnv: true}}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	s, err := p.Open(ctx, agent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Send(ctx, agent.Input{Text: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	for ev, err := range s.Events(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case *ui.PermissionRequest:
+			for _, scope := range []string{ui.ScopeSession, ui.ScopeAlways} {
+				if err := s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: true, Scope: scope}); !errors.Is(err, agent.ErrUnsupported) {
+					t.Errorf("scope %s: %v, want ErrUnsupported", scope, err)
+				}
+			}
+			if err := s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: true, Scope: ui.ScopeOnce}); err != nil {
+				t.Error(err)
+			}
+		case *ui.ResultMessage:
+			if !strings.Contains(ev.Result, "allow") || strings.Contains(ev.Result, "updatedPermissions") {
+				t.Errorf("the CLI got %s", ev.Result)
+			}
+			return
+		}
+	}
+}

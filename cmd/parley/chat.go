@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -104,9 +105,11 @@ type chatLoop struct {
 	con    *console
 	out    *printer
 	client *claude.Client
-	agent  agentChoice
-	ui     chatUI
-	work   sync.WaitGroup
+	// messages are all of the client's, from before the first prompt on.
+	messages iter.Seq2[message.Message, error]
+	agent    agentChoice
+	ui       chatUI
+	work     sync.WaitGroup
 
 	connected atomic.Bool
 	posted    chan func()
@@ -117,6 +120,8 @@ type chatLoop struct {
 	early       []*chatAsk  // whose calls were not shown yet
 	doing       int         // commands that the CLI has not answered yet
 	last        *message.Result
+	lost        error           // why the last prompt has no result
+	told        bool            // that was said
 	shown       map[string]bool // results, by uuid
 	leaving     bool            // the conversation is to end
 	ended       bool            // the CLI has
@@ -177,7 +182,7 @@ func (c *chatLoop) connect(opts *claude.Options) error {
 		r := &runner{con: c.con, out: c.out}
 		return r.refused(err)
 	}
-	c.client = client
+	c.client, c.messages = client, client.Messages(c.ctx)
 	c.connected.Store(true)
 	return nil
 }
@@ -233,7 +238,7 @@ func (c *chatLoop) more() {
 // follow takes the messages to the loop.
 func (c *chatLoop) follow() {
 	var last error
-	for m, err := range c.client.Messages(c.ctx) {
+	for m, err := range c.messages {
 		if last = err; err == nil {
 			c.post(func() { c.show(m) })
 		}
@@ -257,7 +262,7 @@ func (c *chatLoop) show(m message.Message) {
 	c.out.message(m)
 	c.putEarly(false)
 	if r, ok := m.(*message.Result); ok {
-		c.last = r
+		c.last, c.lost = r, nil
 		c.shown[strings.Clone(r.UUID)] = true
 		c.turns = slices.DeleteFunc(c.turns, func(t *chatTurn) bool { return t.result != "" && t.result == r.UUID })
 		c.summary(r)
@@ -328,7 +333,7 @@ func (c *chatLoop) submit(text string) {
 	switch {
 	case trimmed == "" || c.leaving:
 		return
-	case c.local(trimmed):
+	case c.local(strings.TrimRight(text, " \t\n")):
 		return
 	case c.asking() && c.reply(text):
 		return
@@ -350,6 +355,7 @@ func (c *chatLoop) send(text string) {
 	if err != nil {
 		if c.ctx.Err() == nil && !c.ended {
 			c.con.complain(err.Error())
+			c.lost, c.told = err, true
 		}
 		return
 	}
@@ -371,8 +377,11 @@ func (c *chatLoop) finished(t *chatTurn, result *message.Result, err error) {
 		return
 	}
 	c.turns = slices.DeleteFunc(c.turns, func(other *chatTurn) bool { return other == t })
-	if errors.Is(err, claude.ErrCancelled) {
+	switch {
+	case errors.Is(err, claude.ErrCancelled):
 		c.note("taken back: " + shorten(oneLine(t.text), 60))
+	case result == nil && !c.leaving:
+		c.lost, c.told = err, false
 	}
 }
 
@@ -388,6 +397,10 @@ func (c *chatLoop) verdict(err error) (int, error) {
 	switch {
 	case c.signal != nil:
 		v.code = c.signal.code()
+	case c.leaving && c.lines() && c.lost != nil:
+		if v = judge(c.lost, c.last, false); c.told {
+			v.say = ""
+		}
 	case c.leaving && c.lines() && c.last != nil && c.last.IsError:
 		v = judge(nil, c.last, c.interrupts > 0)
 	case c.leaving && !errors.As(err, new(*outputError)):

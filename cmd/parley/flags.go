@@ -191,6 +191,13 @@ func (f *runFlags) check() error {
 			return usagef("--%s %s: it is one of %s and %s", flag.name, flag.value, strings.Join(values[:last], ", "), values[last])
 		}
 	}
+	for _, flag := range []struct{ name, value string }{
+		{"resume", f.options.Resume}, {"continue-from", f.continued}, {"session-id", f.options.SessionID}, {"mcp-config", f.mcpConfig}, {"json-schema", f.schema},
+	} {
+		if f.changed(flag.name) && strings.TrimSpace(flag.value) == "" { // a variable of a script that is not set
+			return usagef("--%s: it is empty", flag.name)
+		}
+	}
 	switch {
 	case f.timeout < 0:
 		return usagef("--timeout %v: it cannot be negative", f.timeout)
@@ -313,8 +320,10 @@ func readSchema(s string) (message.JSON, error) {
 			return "", err
 		}
 		s = strings.TrimSpace(string(data))
+	} else if s == "" {
+		return "", nil
 	}
-	if s != "" && !json.Valid([]byte(s)) {
+	if !json.Valid([]byte(s)) {
 		return "", usagef("not JSON")
 	}
 	return message.JSON(s), nil

@@ -41,7 +41,7 @@ func (f *runFlags) continueFrom(ctx context.Context, con *console, ask string) (
 	if w.codexHome, err = (&whose{}).codex(); err != nil {
 		return "", err
 	}
-	s, err := w.session(f.continued)
+	s, err := w.kept(f.continued)
 	var c *ui.Conversation
 	if id, ok := isCodex(err); ok {
 		c, err = w.conversation(id)

@@ -119,15 +119,25 @@ func (f *ledgerFlags) view() (usage.View, error) {
 
 var ago = regexp.MustCompile(`^(\d{1,5})([dhwm])$`)
 
+// agoTime is how long ago a text such as 7d says.
+func agoTime(text string) (d time.Duration, ok bool) {
+	m := ago.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(m[1]) // the expression has seen to it
+	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
+	d = time.Duration(n) * unit
+	return d, d/unit == time.Duration(n) // else it is longer than a Duration can be
+}
+
 // moment is the beginning of a date so many days later, or some time ago.
 func (f *ledgerFlags) moment(flag, text string, in *time.Location, daysLater int) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if m := ago.FindStringSubmatch(text); m != nil && flag == "since" {
-		n, _ := strconv.Atoi(m[1]) // the expression has seen to it
-		units := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
-		return f.now().Add(-time.Duration(n) * units[m[2]]), nil
+	if d, ok := agoTime(text); ok && flag == "since" {
+		return f.now().Add(-d), nil
 	}
 	for _, layout := range []string{time.DateOnly, "20060102"} {
 		if t, err := time.ParseInLocation(layout, text, in); err == nil {

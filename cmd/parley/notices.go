@@ -88,7 +88,7 @@ func retryText(m *message.APIRetry) string {
 }
 
 func limitText(l message.RateLimitInfo) string {
-	s := "rate limit " + l.RateLimitType + ": " + l.Status
+	s := strings.TrimSpace("rate limit "+l.RateLimitType) + ": " + l.Status
 	if l.ResetsAt > 0 {
 		s += ", until " + time.Unix(int64(l.ResetsAt), 0).Format("Jan 2 15:04")
 	}

@@ -58,6 +58,9 @@ func judge(err error, last *message.Result, interrupted bool) verdict {
 	sig, signalled := errors.AsType[*signalError](err)
 	timeout, timedOut := errors.AsType[*timeoutError](err)
 	output, unwritten := errors.AsType[*outputError](err)
+	if stalled, ok := errors.AsType[*claude.StalledError](err); ok && stalled.Phase == "exit" && last != nil {
+		err = nil // it did not exit and was stopped, but it has said all that it had to say
+	}
 	_, failed := errors.AsType[*message.ResultError](err)
 	switch {
 	case signalled:

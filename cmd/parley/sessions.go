@@ -195,10 +195,7 @@ func named(info *transcript.Info, name string) bool {
 // session is the session that an argument means: an id, the beginning of one, a
 // name as a list shows it, or a file.
 func (w *sessionWork) session(arg string) (*transcript.Session, error) {
-	if strings.HasSuffix(arg, ".jsonl") {
-		if _, err := os.Stat(arg); err != nil {
-			return nil, err
-		}
+	if isFile(arg) {
 		path, err := filepath.Abs(arg)
 		if err != nil {
 			return nil, err
@@ -232,6 +229,31 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 		ids = append(ids, info.SessionID)
 	}
 	return nil, fmt.Errorf("%s can be any of %d sessions: %s", oneLine(arg), len(found), strings.Join(ids, ", "))
+}
+
+// isFile reports whether an argument is the path of a session's file. A title can end like one.
+func isFile(arg string) bool {
+	_, err := os.Stat(arg)
+	return strings.HasSuffix(arg, ".jsonl") && err == nil
+}
+
+// kept is session for a command that works in the configuration directory: a file of another
+// place must not stand for the session with its name there.
+func (w *sessionWork) kept(arg string) (*transcript.Session, error) {
+	s, err := w.session(arg)
+	if err != nil || !isFile(arg) {
+		return s, err
+	}
+	given, err := os.Stat(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	if own, err := w.dir.Session(s.ID); err == nil {
+		if found, err := os.Stat(own.Path); err == nil && os.SameFile(given, found) {
+			return own, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s is not the file of one in %s", transcript.ErrNoSession, oneLine(arg), w.dir.Path())
 }
 
 // otherSession says that a session is one of Codex, or that there is none.

@@ -51,7 +51,7 @@ func newSessionsRename(code *int) *cobra.Command {
 		use: "rename ID TITLE [flags]", short: "Give a session a title", example: "  parley sessions rename 4f1c 'The parser'",
 		args: arguments(2, 2), ids: 1, codex: true, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
-			s, err := w.session(args[0])
+			s, err := w.kept(args[0])
 			if id, ok := isCodex(err); ok {
 				err = w.history().Rename(w.ctx, id, args[1])
 				return w.report(changed{id, "renamed", ""}, err, "%s is now %q", id, oneLine(args[1]))
@@ -78,7 +78,7 @@ func newSessionsTag(code *int) *cobra.Command {
 			if remove == (len(args) == 2) {
 				return usagef("give either a tag or --remove")
 			}
-			s, err := w.session(args[0])
+			s, err := w.kept(args[0])
 			if err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func newSessionsFork(code *int) *cobra.Command {
 			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (fork))")
 		},
 		run: func(w *sessionWork, args []string) error {
-			s, err := w.session(args[0])
+			s, err := w.kept(args[0])
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (w *sessionWork) rm(arg string, undo bool, opts *transcript.DeleteOptions) 
 		}
 		return w.report(changed{SessionID: id, Done: "restored"}, err, "%s is back", oneLine(id))
 	}
-	s, err := w.session(arg)
+	s, err := w.kept(arg)
 	if err != nil {
 		return err
 	}

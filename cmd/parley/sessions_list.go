@@ -51,12 +51,8 @@ func moment(flag, text string, daysLater int) (time.Time, error) {
 	if t, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
 		return t.AddDate(0, 0, daysLater), nil
 	}
-	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	var n int
-	if unit, ok := units[text[len(text)-1]]; ok {
-		if _, err := fmt.Sscanf(text[:len(text)-1], "%d", &n); err == nil && n >= 0 {
-			return time.Now().Add(-time.Duration(n) * unit), nil
-		}
+	if d, ok := agoTime(text); ok {
+		return time.Now().Add(-d), nil
 	}
 	return time.Time{}, usagef("--%s %s: it is a date such as 2026-01-31, or a time ago such as 7d or 12h", flag, text)
 }

@@ -162,7 +162,7 @@ func newArchiveMark(code *int, use string, archived bool) *cobra.Command {
 	return sessionCommand{
 		use: use + " ID [flags]", short: short, args: arguments(1, 1), ids: 1, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
-			s, err := w.session(args[0])
+			s, err := w.kept(args[0])
 			if err != nil {
 				return err
 			}

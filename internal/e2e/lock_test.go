@@ -68,6 +68,12 @@ func TestSessionLock(t *testing.T) {
 	}
 	other.Close()
 	other.Close()
+	_, sent := other.Send(t.Context(), claude.Text("Me again."))
+	for name, err := range map[string]error{"Send": sent, "Control": other.SetPermissionMode(t.Context(), "plan"), "CloseInput": other.CloseInput()} {
+		if !errors.Is(err, claude.ErrClosed) {
+			t.Errorf("%s of a client that was closed: %v", name, err)
+		}
+	}
 	say(t, c, "Still here.")
 
 	c.Close()

@@ -109,6 +109,27 @@ func TestCall(t *testing.T) {
 		if s := <-got; s != "-32600 no [1]" && s != "-32600no[1]" {
 			t.Error(s)
 		}
+		go func() {
+			_, err := w.conn.Call(t.Context(), "d", nil)
+			got <- fmt.Sprint(err)
+		}()
+		w.expect(head + `"id":3,"method":"d"}`)
+		w.send(`{"id":3,"error":"of another shape"}`)
+		if s := <-got; s != `"of another shape" (-32603)` {
+			t.Error(s)
+		}
+	}
+}
+
+// JSON that was written over several lines goes out in one.
+func TestOneLine(t *testing.T) {
+	raw := json.RawMessage("{\n\"a\": 1}")
+	line, err := encoder{bare: true}.request("", "m", raw)
+	if want := `{"method":"m","params":{"a":1}}`; err != nil || string(line) != want {
+		t.Errorf("%s, %v, want %s", line, err, want)
+	}
+	if line, want := (encoder{bare: true}).answer("1", raw, nil), `{"id":1,"result":{"a":1}}`; string(line) != want {
+		t.Errorf("%s, want %s", line, want)
 	}
 }
 
@@ -129,6 +150,8 @@ func TestRequests(t *testing.T) {
 				return nil, nil
 			case "func":
 				return func() {}, nil
+			case "data":
+				return nil, &Error{Code: 8, Message: "eight", Data: json.RawMessage("{")}
 			case "missing":
 				return nil, MethodNotFound(m.Method)
 			}
@@ -145,6 +168,7 @@ func TestRequests(t *testing.T) {
 		{`{"id":4,"method":"error"}`, `"id":4,"error":{"code":7,"message":"seven"}}`},
 		{`{"id":5,"method":"missing"}`, `"id":5,"error":{"code":-32601,"message":"Method not found: missing"}}`},
 		{`{"id":6,"method":"func"}`, `"id":6,"error":{"code":-32603,"message":"the result cannot be encoded: json: unsupported type: func()"}}`},
+		{`{"id":7,"method":"data"}`, `"id":7,"error":{"code":8,"message":"eight"}}`},
 		{`{"id":`, `"id":null,"error":{"code":-32700,"message":"Parse error"}}`},
 		{`17`, `"id":null,"error":{"code":-32600,"message":"Invalid Request"}}`},
 		{`{"foo":1}`, `"id":null,"error":{"code":-32600,"message":"Invalid Request"}}`},
@@ -319,6 +343,20 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// A handler whose request was taken back may have failed for a reason of its own, which is the answer then.
+func TestCancel_ownError(t *testing.T) {
+	started := make(chan struct{})
+	w := dial(t, Options{Bare: true, CancelMethod: "cancel", Handle: func(ctx context.Context, _ *Message) (any, error) {
+		close(started)
+		<-ctx.Done()
+		return nil, &Error{Code: 9, Message: "nine"}
+	}})
+	w.send(`{"id":1,"method":"x"}`)
+	<-started
+	w.send(`{"method":"cancel","params":{"requestId":1}}`)
+	w.expect(`{"id":1,"error":{"code":9,"message":"nine"}}`)
+}
+
 // Without a cancel method nothing is sent, and the call still ends.
 func TestCancel_none(t *testing.T) {
 	w := dial(t, Options{Bare: true, Handle: echo})
@@ -335,6 +373,42 @@ func TestCancel_none(t *testing.T) {
 	}
 	w.send(`{"id":5,"method":"y","params":0}`)
 	w.expect(`{"id":5,"result":0}`)
+}
+
+// A call that a notification makes after the last line has been read cannot be answered: it
+// fails at once.
+func TestCallInNotify_afterTheLastLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := make(chan error, 1)
+		opts := Options{}
+		var conn *Conn
+		read := make(chan struct{})
+		opts.Notify = func(ctx context.Context, _ *Message) {
+			<-read
+			_, err := conn.Call(ctx, "again", nil)
+			got <- err
+		}
+		w := dial(t, opts)
+		conn = w.conn
+		w.send(`{"method":"go"}`)
+		_ = w.in.Close()
+		synctest.Wait()
+		close(read)
+		if err := <-got; !errors.Is(err, io.EOF) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// The end of what the peer says is the end of what it is sent.
+func TestEnd_closesTheWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := dial(t, Options{})
+		_ = w.in.Close()
+		if _, err := w.out.ReadByte(); err != io.EOF {
+			t.Errorf("the outgoing stream: %v", err)
+		}
+	})
 }
 
 func TestEnd(t *testing.T) {
@@ -444,6 +518,11 @@ func TestLimits(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	// What has been answered no longer counts.
+	for _, id := range []string{"4", "5", "6"} {
+		w.send(`{"id":` + id + `,"method":"a"}`)
+		w.expect(`{"id":` + id + `,"result":0}`)
+	}
 }
 
 func TestBackPressure(t *testing.T) {
@@ -466,6 +545,52 @@ func TestBackPressure(t *testing.T) {
 		synctest.Wait()
 		if sent != 1000 || n != 1000 {
 			t.Errorf("%d sent, %d delivered", sent, n)
+		}
+	})
+}
+
+// While a notification waits for the answer to its own call, the lines before that answer are read, however
+// many they are. After it the limit counts again.
+func TestBackPressure_callInNotify(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lines = 100
+		var conn *Conn
+		ready, hold := make(chan struct{}), make(chan struct{})
+		n := 0
+		w := dial(t, Options{Bare: true, MaxBuffered: 1000, Notify: func(ctx context.Context, m *Message) {
+			if m.Method != "go" {
+				<-hold
+				n++
+				return
+			}
+			<-ready
+			if _, err := conn.Call(ctx, "again", nil); err != nil {
+				t.Error(err)
+			}
+		}})
+		conn = w.conn
+		close(ready)
+		w.send(`{"method":"go"}`)
+		w.expect(`{"id":1,"method":"again"}`)
+		for range lines {
+			w.send(`{"method":"n"}`)
+		}
+		w.send(`{"id":1,"result":0}`)
+		sent := 0
+		go func() {
+			for range lines {
+				w.send(`{"method":"n"}`)
+				sent++
+			}
+		}()
+		synctest.Wait()
+		if sent > 1 {
+			t.Errorf("%d more lines were read ahead", sent)
+		}
+		close(hold)
+		synctest.Wait()
+		if n != 2*lines {
+			t.Errorf("%d notifications", n)
 		}
 	})
 }

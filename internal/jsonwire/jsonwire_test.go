@@ -172,6 +172,14 @@ func TestUnmarshal_numbers(t *testing.T) {
 			t.Errorf("%s: got %d, %v; want %d", tt.text, got.N, err, tt.want)
 		}
 	}
+	for text, want := range map[string]int32{"2147483647": math.MaxInt32, "2147483648": 0, "-2147483649": 0} {
+		var got struct {
+			N int32 `json:"n"`
+		}
+		if err := jsonwire.Unmarshal(`{"n":`+text+`}`, &got); err != nil || got.N != want {
+			t.Errorf("%s in 32 bits: got %d, %v; want %d", text, got.N, err, want)
+		}
+	}
 }
 
 func TestSubstrings(t *testing.T) {
@@ -196,6 +204,8 @@ func TestPeek(t *testing.T) {
 		{`{"x":{"type":"inner"},"y":["type"],"type":"a"}`, "a"},
 		{`{"Type":"wrong case"}`, ""},
 		{`{"type":1}`, ""},
+		{`{"type":1,"type":"a"}`, ""},
+		{`{"x":1,"type":"first","type":"second"}`, "first"},
 		{`["type"]`, ""},
 		{`{"x":`, ""},
 	}
@@ -213,6 +223,9 @@ func TestDepth(t *testing.T) {
 		if got, want := jsonwire.Valid(s), json.Valid([]byte(s)); got != want {
 			t.Errorf("depth %d: got %v, want %v", n, got, want)
 		}
+	}
+	if beside := "[" + strings.Repeat(`[],{"a":[]},`, 10000) + "0]"; !jsonwire.Valid(beside) {
+		t.Error("values beside each other count as nested")
 	}
 }
 

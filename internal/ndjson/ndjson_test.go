@@ -1,6 +1,7 @@
 package ndjson_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,6 +80,14 @@ func TestReader(t *testing.T) {
 func TestReader_torn(t *testing.T) {
 	lines, _ := readAll(t, ndjson.NewReader(strings.NewReader("{}\n{\"a\""), 0))
 	if len(lines) != 2 || lines[0].Torn || !lines[1].Torn {
+		t.Errorf("got %+v", lines)
+	}
+}
+
+// The byte order mark is not part of the line.
+func TestReader_sizeWithoutMark(t *testing.T) {
+	lines, _ := readAll(t, ndjson.NewReader(strings.NewReader("\ufeff{}\n\ufeff{}\n"), 0))
+	if len(lines) != 2 || lines[0].Size != 2 || lines[1].Size != 5 {
 		t.Errorf("got %+v", lines)
 	}
 }
@@ -318,7 +328,38 @@ func TestWriter_closeGivesUp(t *testing.T) {
 	if err := <-stuck; err == nil {
 		t.Error("no error for half a line")
 	}
-	if err := w.WriteLine(t.Context(), []byte("a\nb")); err == nil {
-		t.Error("a line feed inside a line was taken")
+}
+
+// Two lines in one would be two messages.
+func TestWriter_lineFeed(t *testing.T) {
+	dst := &halfWriter{}
+	w := ndjson.NewWriter(dst, 0)
+	defer w.Close()
+	if err := w.WriteLine(t.Context(), []byte("a\nb")); err == nil || errors.Is(err, ndjson.ErrClosed) || dst.got.Len() > 0 {
+		t.Errorf("%v, on the wire: %q", err, dst.got.String())
 	}
+}
+
+// The end of its context ends the wait for a line that the other side does not take.
+func TestWriter_closeAfterWritesEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pr, pw := io.Pipe()
+		w := ndjson.NewWriter(pw, 0)
+		stuck := make(chan error)
+		go func() { stuck <- w.WriteLine(context.Background(), []byte("line")) }()
+		synctest.Wait() // the write has begun
+		why := errors.New("why")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(why)
+		if err := w.CloseAfterWrites(ctx); !errors.Is(err, why) {
+			t.Errorf("got %v", err)
+		}
+		if text, err := bufio.NewReader(pr).ReadString('\n'); text != "line\n" || err != nil { // it is still written
+			t.Errorf("on the wire: %q, %v", text, err)
+		}
+		if err := <-stuck; err != nil {
+			t.Error(err)
+		}
+		w.Close()
+	})
 }

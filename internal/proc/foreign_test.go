@@ -156,3 +156,25 @@ func TestSpawnerFails(t *testing.T) {
 		t.Errorf("text: %s", got)
 	}
 }
+
+// TestOnExit: the function is called once for the end of a process, and once for one that could not be started.
+func TestOnExit(t *testing.T) {
+	told := 0
+	f := newForeign()
+	works := spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { return f, nil })
+	p, err := OnExit(works, func() { told++ }).Spawn(t.Context(), spawn.Command{})
+	if err != nil || told != 0 {
+		t.Fatalf("%v, told %d times while it runs", err, told)
+	}
+	close(f.exit)
+	for range 2 {
+		if _, err := p.Wait(); err != nil || told != 1 {
+			t.Errorf("%v, told %d times of its end", err, told)
+		}
+	}
+	failed := errors.New("no such program")
+	fails := spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { return nil, failed })
+	if _, err := OnExit(fails, func() { told++ }).Spawn(t.Context(), spawn.Command{}); !errors.Is(err, failed) || told != 2 {
+		t.Errorf("%v, told %d times in all", err, told)
+	}
+}

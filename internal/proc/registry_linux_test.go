@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func openRegistry(t *testing.T, dir string) (*Registry, []Child) {
@@ -67,6 +69,24 @@ func TestRegistrySweeps(t *testing.T) {
 		if name != r.dir && filepath.Base(name) != "other" {
 			t.Errorf("%s is left", name)
 		}
+	}
+}
+
+// TestRegistrySweepsUnfinished: a part that was never locked goes when it is so old that no program can be about
+// to lock it.
+func TestRegistrySweepsUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	for name, age := range map[string]time.Duration{"old": staleTime + time.Minute, "young": staleTime - time.Minute} {
+		part := filepath.Join(dir, newPrefix+name)
+		if err := errors.Join(os.MkdirAll(filepath.Join(part, tempName), 0o700), os.Chtimes(part, now, now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, swept := openRegistry(t, dir)
+	left := entries(t, dir)
+	if want := []string{filepath.Join(dir, newPrefix+"young"), r.dir}; len(swept) > 0 || !slices.Equal(left, want) {
+		t.Errorf("swept %v, left %v", swept, left)
 	}
 }
 

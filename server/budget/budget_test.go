@@ -130,6 +130,66 @@ func TestBook_saved(t *testing.T) {
 	}
 }
 
+// TestBook_forget checks which sums are dropped: days after two months, months after a year, and
+// never what a limit still asks for.
+func TestBook_forget(t *testing.T) {
+	for _, tt := range []struct {
+		at         time.Time
+		day, month bool // are kept
+	}{
+		{noon, true, true},
+		{noon.AddDate(0, 0, 62), true, true},
+		{noon.AddDate(0, 0, 63), false, true},
+		{noon.AddDate(1, 0, 0), false, true},
+		{noon.AddDate(1, 0, 1), false, false},
+	} {
+		var b budget.Book
+		b.Apply(limit(t, "scope=server period=day usd=10"))
+		b.Apply(limit(t, "scope=server period=month usd=10"))
+		b.Apply(used(acc("1"), noon, 4, 1))
+		b.Forget(tt.at)
+		for i, kept := range []bool{tt.day, tt.month} {
+			want := 0.0
+			if kept {
+				want = 4
+			}
+			if s := b.All(noon)[i]; s.Spent.USD != want {
+				t.Errorf("of the %s is left $%v on %v, want $%v", s.Period, s.Spent.USD, tt.at, want)
+			}
+		}
+	}
+}
+
+// TestStanding_resets checks when a period ends: from then on its limit is said anew.
+func TestStanding_resets(t *testing.T) {
+	for _, tt := range []struct {
+		period       string
+		at           time.Time
+		want         string // "" is never
+		usd, part    float64
+		tokens, left float64
+	}{
+		{"", noon, "", 10, 0.4, 5, 6},
+		{"period=day", noon, "2026-02-01", 10, 0.4, 5, 6},
+		{"period=month", noon, "2026-02-01", 3, 4.0 / 3, 5, 0},
+		{"period=month", time.Date(2026, 12, 31, 23, 59, 0, 0, time.UTC), "2027-01-01", 10, 0.5, 2, 6},
+	} {
+		var b budget.Book
+		b.Apply(limit(t, fmt.Sprintf("scope=server %s usd=%v tokens=%v", tt.period, tt.usd, tt.tokens)))
+		b.Apply(used(acc("1"), tt.at, 4, 1))
+		s := b.All(tt.at)[0]
+		if got := s.Resets; got.IsZero() != (tt.want == "") || !got.IsZero() && got.Format(time.RFC3339) != tt.want+"T00:00:00Z" {
+			t.Errorf("%s at %v: anew on %v, want %s", tt.period, tt.at, got, tt.want)
+		}
+		if left, ok := s.Left(); !ok || left != tt.left || s.Part() != tt.part {
+			t.Errorf("%s at %v: $%v left, part %v, want $%v and %v", tt.period, tt.at, left, s.Part(), tt.left, tt.part)
+		}
+		if later := b.All(tt.at.AddDate(0, 0, 1))[0].Key(); (later == s.Key()) != (tt.want == "") {
+			t.Errorf("%s at %v: the keys are %q and %q", tt.period, tt.at, s.Key(), later)
+		}
+	}
+}
+
 func TestParseLimit_refuses(t *testing.T) {
 	for _, text := range []string{"", "usd=1", "scope=world usd=1", "scope=server", "scope=server usd=-1", "scope=server usd=NaN", "scope=server usd=+Inf",
 		"scope=server tokens=-1", "scope=server target=x usd=1", "scope=token period=week usd=1", "scope=token usd=1 action=explode", "scope=token usd=x", "what=1"} {

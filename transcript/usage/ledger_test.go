@@ -253,8 +253,30 @@ func TestProblems(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "projects", "-home-dev-p", fileB)); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	if l := scan(t, dir); l.Stats().Answers != 1 || len(l.Stats().Problems) != 1 {
-		t.Errorf("a broken link: %+v", l.Stats())
+	l := scan(t, dir)
+	for range 2 {
+		if l.Stats().Answers != 1 || len(l.Stats().Problems) != 1 {
+			t.Errorf("a broken link: %+v", l.Stats())
+		}
+		if err := l.Update(t.Context()); err != nil { // it is found again, and is still one
+			t.Fatal(err)
+		}
+	}
+}
+
+// Two names of one directory are one.
+func TestScan_twoNames(t *testing.T) {
+	dir := tree(t, map[string][]string{fileA: {line(nil)}})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	l, err := Scan(t.Context(), Options{ConfigDirs: []string{dir, link, dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Stats(); s.Files != 1 || s.Lines != 1 || s.Answers != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -58,6 +58,25 @@ func TestPrices(t *testing.T) {
 	}
 }
 
+// A prompt of exactly the limit is not a long one.
+func TestPrices_Cost(t *testing.T) {
+	for _, tt := range []struct {
+		model  string
+		tokens Tokens
+		want   float64 // -1 means no price
+	}{
+		{"claude-haiku-5-5", Tokens{Input: 100_000}, 0.01},
+		{"claude-haiku-5-5", Tokens{Input: 100_000, CacheRead: 1}, 0.05 + 0.05/1e6},
+		{"claude-opus-5-5", Tokens{Output: 1_000_000, WebSearches: 1}, 20.01},
+		{"gpt-9", Tokens{Input: 1}, -1},
+	} {
+		got, ok := DefaultPrices().Cost(tt.model, tt.tokens)
+		if ok != (tt.want >= 0) || ok && !near(got, tt.want) {
+			t.Errorf("%s %+v costs %v, %v", tt.model, tt.tokens, got, ok)
+		}
+	}
+}
+
 // An unknown model is named in every sum that it is part of.
 func TestUnknownModel(t *testing.T) {
 	l := scanned(t, map[string][]string{fileA: {line(nil), line(fields{"message.id": "b", "message.model": "new-1"}), line(fields{"message.id": "c", "message.model": nil})}})

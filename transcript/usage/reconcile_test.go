@@ -3,6 +3,7 @@ package usage
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +24,8 @@ func TestReconcile(t *testing.T) {
 	}{
 		{"equal", map[string][]string{fileA: {line(nil), second, billLine(sessionA, 2, 2*one)}}, WhyEqual, 0},
 		{"the last bill counts", map[string][]string{fileA: {line(nil), billLine(sessionA, 1, one), second, billLine(sessionA, 2, 2*one)}}, WhyEqual, 0},
+		{"a bill that does not say for how long", map[string][]string{fileA: {line(nil), strings.Replace(billLine(sessionA, 1, one), `"cacheCreationEphemeral5mInputTokens":100,`, "", 1)}}, WhyEqual, 0},
+		{"the same bill in two files", map[string][]string{fileA: {line(nil), billLine(sessionA, 1, one)}, fileB: {billLine(sessionA, 1, one)}}, WhyEqual, 0},
 		{"a subagent", map[string][]string{fileA: {line(nil), billLine(sessionA, 2, 2*one)}, agent1: {line(fields{"message.id": "b", "isSidechain": true})}}, WhyEqual, 0},
 		{"killed", map[string][]string{fileA: {line(nil), billLine(sessionA, 1, one), second}}, WhyUnbilled, -one},
 		{"broken off", map[string][]string{fileA: {line(nil), line(fields{"message.id": "b", "isAbortedMidStream": true}), billLine(sessionA, 1, one)}}, WhyBroken, -one},

@@ -166,6 +166,12 @@ func TestBlocks(t *testing.T) {
 	if blocks[0].Expected != nil || blocks[1].Burn == nil {
 		t.Errorf("%+v", blocks[:2])
 	}
+	// A pause of five hours is not a gap, a longer one is.
+	for next, want := range map[string]int{"2026-01-10T17:34:00.000Z": 2, "2026-01-10T17:34:00.001Z": 3} {
+		if got := at(t, "2026-01-10T12:34:00.000Z", next).Blocks(inUTC, time.Time{}); len(got) != want {
+			t.Errorf("an answer at %s: %+v", next, got)
+		}
+	}
 	if got := at(t, "2026-01-10T12:34:00.000Z").Blocks(inUTC, time.Time{}); len(got) != 1 || got[0].Burn != nil || got[0].Active {
 		t.Errorf("one answer: %+v", got)
 	}

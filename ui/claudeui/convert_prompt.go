@@ -51,7 +51,7 @@ func (c *Converter) Ask(requestID string, request message.JSON) []ui.Event {
 		}
 		c.emit(&ui.PermissionRequest{
 			Kind: p.kind, RequestID: requestID, ToolUseID: p.toolUseID, ToolName: called, DisplayName: f.str("display_name"),
-			Description: f.str("description"), Input: f.raw("input"), Suggestions: suggestionsOf(f.raw("permission_suggestions")),
+			Description: f.str("description"), Input: f.raw("input"), Suggestions: suggestionsOf(f),
 			BlockedPath: f.str("blocked_path"), AgentID: f.str("agent_id"), Data: ui.JSON(f),
 		})
 	case subtype == "elicitation":
@@ -168,10 +168,13 @@ func questionsOf(list ui.JSON) []ui.Question {
 }
 
 // suggestionsOf are the changes of permissions that the CLI suggests: all of them, each
-// with what it does.
-func suggestionsOf(list ui.JSON) []ui.Suggestion {
+// with what it does. There are none in a request whose answer it keeps no rule of.
+func suggestionsOf(request fields) []ui.Suggestion {
+	if request.raw("suppress_always_allow_rule") == "true" {
+		return nil
+	}
 	var all []ui.Suggestion
-	for _, raw := range list.Elements() {
+	for _, raw := range request.raw("permission_suggestions").Elements() {
 		f := fields(raw)
 		s := ui.Suggestion{
 			Behavior: f.str("behavior"), Mode: f.str("mode"), Destination: f.str("destination"), Update: ui.NewJSON(string(raw)),

@@ -112,6 +112,11 @@ func TestSuggestions(t *testing.T) {
 	if len(odd.Suggestions) != 2 || odd.Suggestions[0].Kind != "newKind" || odd.Suggestions[0].IsRule() || odd.Suggestions[1].Update != "7" {
 		t.Errorf("unknown suggestions are %+v", odd.Suggestions)
 	}
+	once := onlyOf[*ui.PermissionRequest](c.Ask("s", `{"subtype":"can_use_tool","tool_name":"X","suppress_always_allow_rule":true,
+		"permission_suggestions":[{"type":"addRules","behavior":"allow","rules":[{"toolName":"X"}],"destination":"session"}]}`))[0]
+	if len(once.Suggestions) != 0 || once.Data == "" {
+		t.Errorf("a request that no rule may come of has the suggestions %+v", once.Suggestions)
+	}
 }
 
 // An answer has a time for which it holds.
