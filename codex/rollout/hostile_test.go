@@ -15,7 +15,7 @@ import (
 
 const hostileThread = "01900000-0000-7000-8000-00000000000a"
 
-// bomb writes a compressed rollout that is a few kilobytes on the disk and 64 MiB decoded.
+// bomb writes a compressed rollout that is a few kilobytes on the disk and 24 MiB decoded.
 func bomb(t *testing.T, first, rest string) *Dir {
 	t.Helper()
 	enc, err := zstd.NewWriter(nil)
@@ -23,7 +23,7 @@ func bomb(t *testing.T, first, rest string) *Dir {
 		t.Fatal(err)
 	}
 	defer enc.Close()
-	text := first + strings.Repeat(rest, 64<<20/len(rest))
+	text := first + strings.Repeat(rest, 24<<20/len(rest))
 	dir := filepath.Join(t.TempDir(), "sessions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -81,13 +81,13 @@ func TestContext(t *testing.T) {
 			}
 			all := asked{t.Context(), new(atomic.Int64), 1 << 40}
 			_ = call(all, d) // what is wrong with the file is not the point
-			if n := all.n.Load(); n < 100 {
+			if n := all.n.Load(); n < 50 {
 				t.Errorf("%s of %s asks the context %d times", name, shape, n)
 			}
-			ended := asked{t.Context(), new(atomic.Int64), 50}
+			ended := asked{t.Context(), new(atomic.Int64), 25}
 			err := call(ended, d)
-			if n := ended.n.Load(); n > 100 {
-				t.Errorf("%s of %s: %v, and the context was asked %d times more", name, shape, err, n-50)
+			if n := ended.n.Load(); n > 75 {
+				t.Errorf("%s of %s: %v, and the context was asked %d times more", name, shape, err, n-25)
 			}
 		}
 	}
