@@ -7,6 +7,9 @@ BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
 PKG      ?= ./internal/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)(/bench.*)?")
 
+# These count steps, which the race detector makes slow.
+GROWTH    = ./transcript/... ./ui/claudeui ./contextref ./cmd/parley/internal/markdown
+
 # What is compiled without the race detector is compiled as scripts/dist does, all of it in one way.
 PLAIN     = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
 
@@ -47,7 +50,7 @@ test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests w
 	@scripts/gotest -vet=off -timeout 30m -skip '^TestGrowth$$' $(PKG)
 	@echo '== without the race detector: repository, benchmarks, growth'
 	@$(PLAIN) go test -vet=off . ./bench/...
-	@$(PLAIN) go test -vet=off -run '^(TestGrowth|TestCancel)$$' ./transcript/... ./ui/claudeui ./contextref
+	@$(PLAIN) go test -vet=off -run '^(TestGrowth|TestCancel)$$' $(GROWTH)
 	@echo '== page'
 	@scripts/test-web
 

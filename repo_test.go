@@ -243,4 +243,19 @@ func TestEveryPackageIsTested(t *testing.T) {
 	if !strings.Contains(string(makefile), "go test -vet=off . ./bench/...\n") {
 		t.Error("make test does not run the rules of the repository and the benchmarks")
 	}
+	_, growth, _ := strings.Cut(string(makefile), "\nGROWTH    = ")
+	growth, _, _ = strings.Cut(growth, "\n")
+	ran = list(append([]string{"go", "list"}, strings.Fields(growth)...)...)
+	files, err := repoFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if text, err := os.ReadFile(name); err != nil || !strings.HasSuffix(name, "_test.go") || !bytes.Contains(text, []byte("\nfunc TestGrowth(")) {
+			continue
+		}
+		if !slices.Contains(ran, path.Join(module, path.Dir(name))) {
+			t.Errorf("make test does not count the steps of %s: add its package to GROWTH", name)
+		}
+	}
 }

@@ -157,7 +157,7 @@ func TestSpawnerFails(t *testing.T) {
 	}
 }
 
-// TestOnExit: the function is called once for the end of a process, and once for one that could not be started.
+// TestOnExit: the end of a process is reported once, and so is that it could not be started.
 func TestOnExit(t *testing.T) {
 	told := 0
 	f := newForeign()
