@@ -142,7 +142,10 @@ func (d *Dir) append(key claude.SessionKey, entries []json.RawMessage) error {
 		d.forget(key) // it has uuids that were not written
 		return err
 	}
+	// Under mu as well: the next writer of this process sees what was done under the file's lock.
+	d.mu.Lock()
 	known.end += int64(len(text))
+	d.mu.Unlock()
 	if key.Subpath != "" {
 		return nil
 	}
