@@ -48,7 +48,7 @@ func promptMessage(ev ui.Event) Message {
 		return &PermissionRequest{
 			Kind: ev.Kind, RequestID: ev.RequestID, ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description,
 			Input: clean(ev.Input), ToolUseID: ev.ToolUseID, PermissionSuggestions: cleanSuggestions(ev.Suggestions), Choices: cleanChoices(ev.Choices), Profile: clean(ev.Profile), BlockedPath: ev.BlockedPath,
-			AgentID: ev.AgentID, ParentToolUseID: ev.ParentToolUseID, SessionID: ev.SessionID, Provider: ev.Provider,
+			AgentID: ev.AgentID, DefaultToNo: ev.DefaultToNo, ParentToolUseID: ev.ParentToolUseID, SessionID: ev.SessionID, Provider: ev.Provider,
 		}
 	case *ui.PermissionResolved:
 		return &PermissionResolved{

@@ -18,6 +18,7 @@ type PermissionRequest struct {
 	Profile               ui.JSON         `json:"profile,omitempty"`
 	BlockedPath           string          `json:"blocked_path,omitempty"`
 	AgentID               string          `json:"agent_id,omitempty"`
+	DefaultToNo           bool            `json:"default_to_no,omitempty"`
 	ParentToolUseID       string          `json:"parent_tool_use_id,omitempty"`
 	SessionID             string          `json:"session_id,omitempty"`
 	Provider              string          `json:"provider"`

@@ -45,7 +45,8 @@ func promptEvent(m Message) ui.Event {
 		return &ui.PermissionRequest{
 			Header: ui.Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID}, Kind: m.Kind, RequestID: m.RequestID,
 			ToolUseID: m.ToolUseID, ToolName: m.ToolName, DisplayName: m.DisplayName, Description: m.Description, Input: m.Input,
-			Suggestions: m.PermissionSuggestions, Choices: m.Choices, Profile: m.Profile, BlockedPath: m.BlockedPath, AgentID: m.AgentID, Data: raw(m, m.Extra),
+			Suggestions: m.PermissionSuggestions, Choices: m.Choices, Profile: m.Profile, BlockedPath: m.BlockedPath, AgentID: m.AgentID,
+			DefaultToNo: m.DefaultToNo, Data: raw(m, m.Extra),
 		}
 	case *PermissionResolved:
 		return &ui.PermissionResolved{

@@ -26,6 +26,7 @@ func asked(ev ui.Event, ts string) (request, bool) {
 			Type: ui.PromptPermission, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
 			ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description, Input: ev.Input, Suggestions: ev.Suggestions,
 			Choices: ev.Choices, Profile: ev.Profile, BlockedPath: ev.BlockedPath, AgentID: ev.AgentID,
+			DefaultToNo: ev.DefaultToNo,
 		}}, true
 	case *ui.QuestionRequest:
 		return request{AskedAt: ts, Prompt: ui.Prompt{

@@ -274,6 +274,7 @@ type Prompt struct {
 	Profile         JSON         `json:"profile,omitempty"`
 	BlockedPath     string       `json:"blockedPath,omitempty"`
 	AgentID         string       `json:"agentId,omitempty"`
+	DefaultToNo     bool         `json:"defaultToNo,omitempty"` // of a permission: what is offered first is to deny
 	Questions       []Question   `json:"questions,omitempty"`
 	Blocking        *bool        `json:"blocking,omitempty"`
 	MCPServerName   string       `json:"mcpServerName,omitempty"`

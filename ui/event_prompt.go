@@ -49,6 +49,7 @@ type PermissionRequest struct {
 	Profile     JSON         // of PermissionProfile: what is asked for
 	BlockedPath string
 	AgentID     string
+	DefaultToNo bool // the agent advises against it: what is offered first is to deny
 	Data        JSON // the whole request, as the provider sent it
 }
 

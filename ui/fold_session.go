@@ -44,6 +44,7 @@ func (c *Conversation) applyPrompt(ev Event) {
 			Type: PromptPermission, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
 			ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description, Input: ev.Input,
 			Suggestions: ev.Suggestions, Choices: ev.Choices, Profile: ev.Profile, BlockedPath: ev.BlockedPath, AgentID: ev.AgentID,
+			DefaultToNo: ev.DefaultToNo,
 		})
 	case *QuestionRequest:
 		c.ask(&Prompt{

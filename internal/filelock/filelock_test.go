@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/filelock"
@@ -30,9 +31,9 @@ func TestMain(m *testing.M) {
 func TestExclusion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	var (
-		wg  sync.WaitGroup
-		n   int // guarded by the lock alone
-		err = make(chan error, 20)
+		wg        sync.WaitGroup
+		n, inside atomic.Int64 // the race detector knows nothing of locks of files
+		err       = make(chan error, 20)
 	)
 	for range 20 {
 		wg.Go(func() {
@@ -41,7 +42,11 @@ func TestExclusion(t *testing.T) {
 				err <- e
 				return
 			}
-			n++
+			if inside.Add(1) != 1 {
+				t.Error("two have the lock")
+			}
+			n.Add(1)
+			inside.Add(-1)
 			err <- f.Remove()
 		})
 	}
@@ -51,8 +56,8 @@ func TestExclusion(t *testing.T) {
 			t.Error(e)
 		}
 	}
-	if n != 20 {
-		t.Errorf("%d of 20", n)
+	if n.Load() != 20 {
+		t.Errorf("%d of 20", n.Load())
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *Converter) Ask(requestID string, request message.JSON) []ui.Event {
 		c.emit(&ui.PermissionRequest{
 			Kind: p.kind, RequestID: requestID, ToolUseID: p.toolUseID, ToolName: called, DisplayName: f.str("display_name"),
 			Description: f.str("description"), Input: f.raw("input"), Suggestions: suggestionsOf(f),
-			BlockedPath: f.str("blocked_path"), AgentID: f.str("agent_id"), Data: ui.JSON(f),
+			BlockedPath: f.str("blocked_path"), AgentID: f.str("agent_id"), DefaultToNo: f.raw("default_to_no") == "true", Data: ui.JSON(f),
 		})
 	case subtype == "elicitation":
 		p.kind = ui.QuestionElicitation

@@ -113,7 +113,10 @@ func TestSuggestions(t *testing.T) {
 		t.Errorf("unknown suggestions are %+v", odd.Suggestions)
 	}
 	once := onlyOf[*ui.PermissionRequest](c.Ask("s", `{"subtype":"can_use_tool","tool_name":"X","suppress_always_allow_rule":true,
-		"permission_suggestions":[{"type":"addRules","behavior":"allow","rules":[{"toolName":"X"}],"destination":"session"}]}`))[0]
+		"default_to_no":true,"permission_suggestions":[{"type":"addRules","behavior":"allow","rules":[{"toolName":"X"}],"destination":"session"}]}`))[0]
+	if once.DefaultToNo == odd.DefaultToNo || odd.DefaultToNo {
+		t.Errorf("what is advised against is %v and %v", once.DefaultToNo, odd.DefaultToNo)
+	}
 	if len(once.Suggestions) != 0 || once.Data == "" {
 		t.Errorf("a request that no rule may come of has the suggestions %+v", once.Suggestions)
 	}

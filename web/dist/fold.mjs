@@ -770,6 +770,7 @@ function permissionRequest(x, msg) {
   setValue(p, "profile", msg.profile);
   setText(p, "blockedPath", msg.blocked_path);
   setText(p, "agentId", msg.agent_id);
+  if (msg.default_to_no === true) p.defaultToNo = true;
   x.ask(p);
 }
 function questionRequest(x, msg) {

@@ -38,6 +38,8 @@ func (t *scene) play(prompt string) error {
 		return t.story()
 	case "permission", "Bash":
 		return t.permission()
+	case "careful":
+		return t.careful()
 	case "edit", "Edit":
 		return t.edit()
 	case "mcp":
@@ -129,6 +131,21 @@ func (t *scene) permission() error {
 	}
 	t.result("", id, "built 12 pages", bashResult("built 12 pages"), false)
 	return t.answer("", text("Built."))
+}
+
+// careful asks for what the agent advises against.
+func (t *scene) careful() error {
+	id := t.next("toolu")
+	input := obj{"command": "git push --force", "description": "Push over what is there"}
+	if err := t.answer("", tool(id, "Bash", input)); err != nil {
+		return err
+	}
+	a, err := t.ask(obj{"subtype": "can_use_tool", "tool_name": "Bash", "input": input, "tool_use_id": id, "default_to_no": true})
+	if err != nil {
+		return err
+	}
+	t.result("", id, member(a, "behavior"), nil, true)
+	return t.answer("", text("The answer was "+member(a, "behavior")+"."))
 }
 
 func (t *scene) edit() error {

@@ -316,6 +316,7 @@ export interface Prompt {
   profile?: unknown;
   blockedPath?: string;
   agentId?: string;
+  defaultToNo?: boolean;
   questions?: Question[];
   blocking?: boolean;
   mcpServerName?: string;

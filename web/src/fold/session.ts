@@ -91,6 +91,7 @@ export function permissionRequest(x: Lookup, msg: PermissionRequest): void {
   setValue(p, "profile", msg.profile);
   setText(p, "blockedPath", msg.blocked_path);
   setText(p, "agentId", msg.agent_id);
+  if (msg.default_to_no === true) p.defaultToNo = true;
   x.ask(p);
 }
 

@@ -172,6 +172,7 @@ export interface PermissionRequest {
   profile?: unknown;
   blocked_path?: string;
   agent_id?: string;
+  default_to_no?: boolean;
   parent_tool_use_id?: string;
   session_id?: string;
   provider: string;

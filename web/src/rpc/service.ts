@@ -926,6 +926,7 @@ export interface Prompt {
   profile?: unknown;
   blockedPath?: string;
   agentId?: string;
+  defaultToNo?: boolean;
   questions?: Question[];
   blocking?: boolean;
   mcpServerName?: string;

@@ -68,6 +68,21 @@ test("two tabs: an answer in one closes the card in the other and names who gave
   await clean(two);
 });
 
+test("what the agent advises against offers to deny it first", async () => {
+  const page = await open(browser, server);
+  const first = () => page.locator(".ask-card .btn.primary").allInnerTexts();
+  await begin(page, "careful");
+  await page.locator(".ask-card").waitFor();
+  assert.match((await first()).join(), /^Deny/);
+  await page.locator(".ask-card .btn.primary").click();
+  await said(page, "The answer was deny.");
+  await say(page, "permission");
+  await page.locator(".ask-card").waitFor();
+  assert.match((await first()).join(), /^Allow/);
+  await same(page);
+  await clean(page);
+});
+
 test("rules are chosen one by one, and deny carries its reason", async () => {
   const page = await open(browser, server);
   await begin(page, "permission");

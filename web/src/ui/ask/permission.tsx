@@ -1,7 +1,6 @@
 // May this tool run? What will happen stands open; each rule to keep is chosen by itself.
 
 import { useState } from "preact/hooks";
-import { get } from "../../fold/json";
 import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
 import { choices, type Scope, updates } from "../../state/rules";
@@ -23,8 +22,8 @@ export function Permission({ prompt, keys }: AskProps) {
   const [open, setOpen] = useState(false);
   const [reason, setReason] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const careful = get(p, "defaultToNo") === true;
-  const canKeep = all.length > 0 && get(p, "suppressAlwaysAllowRule") !== true;
+  const careful = p.defaultToNo === true;
+  const canKeep = all.length > 0;
 
   const answer = (a: PermissionAnswer) => {
     setBusy(true);
