@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
@@ -68,7 +69,7 @@ func TestChatFollowsFromTheBeginning(t *testing.T) {
 		return 0
 	}
 	c, out, _ := testLoop(t)
-	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c.ctx = ctx
 	if err := c.connect(&claude.Options{Spawner: claudetest.InProcess(answers), Logger: slog.New(slog.DiscardHandler)}); err != nil {
