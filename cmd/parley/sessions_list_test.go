@@ -25,7 +25,7 @@ func TestFinderFilter(t *testing.T) {
 			t.Errorf("%v ago is %v, want %v to %v", ago, got, early, late)
 		}
 	}
-	for _, bad := range []string{"-7d", "d", "7", "7y", "2026-02-30", "yesterday"} {
+	for _, bad := range []string{"-7d", "d", "7", "7y", "2026-02-30", "yesterday", "99999w"} {
 		_, since := (&finderFlags{since: bad}).filter()
 		_, until := (&finderFlags{until: bad}).filter()
 		for _, err := range []error{since, until} {
