@@ -111,7 +111,7 @@ func (j *job) baseline(ctx context.Context, m mutant) string {
 func (j *job) test(ctx context.Context, m mutant) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-buildvcs=false", "-count=1", "-run", m.Run, "-timeout", j.limit.String(), m.Package)
+	cmd := exec.CommandContext(ctx, "go", "test", "-buildvcs=false", "-vet=off", "-count=1", "-run", m.Run, "-timeout", j.limit.String(), m.Package)
 	cmd.Dir = j.copy
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
