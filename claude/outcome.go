@@ -85,8 +85,8 @@ func resultError(m *message.Result, limit *message.RateLimitInfo) error {
 	return rl
 }
 
-// findsNoSession reports whether the CLI says so that there is no session with the id, or with the
-// title, that it was to resume.
+// findsNoSession reports whether a text is that of a CLI that found no session with the id or the title
+// that it was to resume.
 func findsNoSession(text string) bool {
 	return strings.HasPrefix(text, "No conversation found") || strings.HasPrefix(text, "Error: --resume requires a valid session ID or session title")
 }

@@ -108,22 +108,7 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p rpc.FilesReadParams)
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return rpc.FilesReadResult{}, invalid("%q is not a regular file", p.Path)
 	}
-	return readLines(contextReader{ctx, f}, p)
-}
-
-// contextReader reads until its context ends: a file may be as long as its writer likes, and need
-// no room on the disk for that.
-type contextReader struct {
-	ctx context.Context
-	src io.Reader
-}
-
-// Read reads unless the context has ended.
-func (r contextReader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.src.Read(p)
+	return readLines(regular.Until(ctx, f), p)
 }
 
 // readLines reads a range of lines, as much of it as the bounds allow.

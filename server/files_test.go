@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/ui"
 )
@@ -35,7 +36,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestReadLines_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := &endless{left: 10, end: cancel}
-	_, err := readLines(contextReader{ctx, file}, rpc.FilesReadParams{Range: &rpc.LineRange{Start: 5, End: 6}})
+	_, err := readLines(regular.Until(ctx, file), rpc.FilesReadParams{Range: &rpc.LineRange{Start: 5, End: 6}})
 	if !errors.Is(err, context.Canceled) || file.left < 0 {
 		t.Errorf("%v, after %d reads too many", err, -file.left)
 	}

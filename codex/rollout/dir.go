@@ -230,7 +230,7 @@ func (d *Dir) names(ctx context.Context) map[string]string {
 		return names
 	}
 	defer f.Close()
-	for line, err := range lines(&bounded{ctx, f}) {
+	for line, err := range lines(regular.Until(ctx, f)) {
 		if err != nil {
 			break // names are beside the point
 		}

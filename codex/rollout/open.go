@@ -35,28 +35,23 @@ func openRollout(ctx context.Context, path string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	if !strings.HasSuffix(path, zstdSuffix) {
-		return &bounded{ctx, f}, nil
+		return bounded(ctx, f), nil
 	}
 	// Files are read by as many goroutines as there are processors already.
 	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &bounded{ctx, &compressed{d: d, f: f, left: maxDecoded}}, nil
+	return bounded(ctx, &compressed{d: d, f: f, left: maxDecoded}), nil
 }
 
 // bounded is a file that is read until a context ends. A few bytes that are compressed can be as
 // many lines, or as long a line, as it takes to read for minutes.
-type bounded struct {
-	ctx context.Context
-	io.ReadCloser
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.ctx.Err() != nil {
-		return 0, context.Cause(b.ctx)
-	}
-	return b.ReadCloser.Read(p)
+func bounded(ctx context.Context, f io.ReadCloser) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{regular.Until(ctx, f), f}
 }
 
 // compressed reads a compressed file up to a bound.
