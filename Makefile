@@ -5,10 +5,10 @@ FUZZTIME ?=
 VERSION  ?=
 BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
-PKG      ?= ./internal/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)(/bench.*)?")
+PKG      ?= ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)(/bench.*)?")
 
 # These count steps, which the race detector makes slow.
-GROWTH    = ./transcript/... ./ui/claudeui ./contextref ./cmd/parley/internal/markdown
+GROWTH    = ./transcript/... ./claude/claudeevent ./contextref ./cmd/parley/internal/markdown
 
 # What is compiled without the race detector is compiled as scripts/dist does, all of it in one way.
 PLAIN     = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
@@ -92,7 +92,7 @@ soak: preflight cli postgres ## run the tests with their long parts
 	PARLEY_SOAK=1 scripts/test-web
 
 mutants: preflight cli ## plant the bugs of testdata/mutants in a copy and see whether the tests notice (ARGS="-run ID -v")
-	go run ./internal/mutants $(ARGS)
+	go run ./internal/tool/mutants $(ARGS)
 
 clean: ## delete what build and dist wrote (the CLI stays in its cache, see CONTRIBUTING.md)
 	rm -rf bin dist

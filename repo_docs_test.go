@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/docs"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // docsText is all that is written below docs.
@@ -83,7 +83,7 @@ func TestMethodsAreDocumented(t *testing.T) {
 	all := docsText(t)
 	text, _, _ := strings.Cut(string(readFile(t, "docs/reference/methods.md")), "## Reasons")
 	var known []string
-	for _, m := range rpc.Methods {
+	for _, m := range api.Methods {
 		known = append(known, m.Name)
 		if !hasWord(all, "`"+m.Name, "") && !hasWord(all, "/v1/"+m.Name, "") {
 			t.Errorf("docs do not say what %s does; docs/reference/methods.md has a row for each method", m.Name)

@@ -17,10 +17,10 @@ import (
 // The import rule, in the words of the design:
 //
 //	cmd → everything            acp → agent, ui, internal/jsonrpc            server → agent, rpc, ui, eventlog, web, workspace, contextref            client → rpc
-//	agent/claudeagent → claude, claudepool, transcript, ui/claudeui, agent        agent/codexagent → codex, codex/rollout, ui/codexui, agent
-//	agent/simagent → claudetest, agent/claudeagent        agent, rpc → ui        ui → internal/jsonwire
-//	ui/claudeui → claude/message, claude/tool, transcript, ui        ui/codexui → codex/item, ui
-//	claudepool, claudestore, claudeotel, claudetest → claude → claude/{tool,hook} → claude/message → internal/jsonwire
+//	claude/claudeagent → claude, claude/claudepool, transcript, claude/claudeevent, agent        codex/codexagent → codex, codex/rollout, codex/codexevent, agent
+//	agent/simagent → claude/claudetest, claude/claudeagent        agent, rpc → ui        ui → internal/jsonwire
+//	claude/claudeevent → claude/message, claude/tool, transcript, ui        codex/codexevent → codex/item, ui
+//	claude/claudepool, claude/claudestore, claude/claudeotel, claude/claudetest → claude → claude/{tool,hook} → claude/message → internal/jsonwire
 //	transcript → claude/message, internal/{claudedir,filelock,regular}        codex → codex/item        codex/rollout → codex/item
 //	claude, codex → mcptool, spawn, internal/{control,jsonrpc} → internal/{ndjson,proc,jsonwire}
 //

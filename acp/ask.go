@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // The ids of the options of a request for permission. Clients and scripts may know those
@@ -39,8 +39,8 @@ func option(id, name string, kind PermissionOptionKind, a agent.Answer) choice {
 }
 
 // choices are the options for a request, in their order.
-func choices(ev *ui.PermissionRequest, modes []string) []choice {
-	if ev.Kind == ui.PermissionPlan {
+func choices(ev *event.PermissionRequest, modes []string) []choice {
+	if ev.Kind == event.PermissionPlan {
 		return planChoices(modes)
 	}
 	list := []choice{option(optionAllow, "Yes", PermissionOptionKindAllowOnce, &agent.PermissionAnswer{Allow: true})}
@@ -58,27 +58,27 @@ func choices(ev *ui.PermissionRequest, modes []string) []choice {
 }
 
 // offered are the choices that the provider itself has.
-func offered(all []ui.Choice) []choice {
+func offered(all []event.Choice) []choice {
 	var list []choice
 	for _, c := range all {
 		kind := PermissionOptionKindRejectOnce
-		always := c.Scope == ui.ScopeSession || c.Scope == ui.ScopeAlways
+		always := c.Scope == event.ScopeSession || c.Scope == event.ScopeAlways
 		switch {
-		case c.Behavior == ui.ResolvedAllow && always:
+		case c.Behavior == event.ResolvedAllow && always:
 			kind = PermissionOptionKindAllowAlways
-		case c.Behavior == ui.ResolvedAllow:
+		case c.Behavior == event.ResolvedAllow:
 			kind = PermissionOptionKindAllowOnce
 		case always:
 			kind = PermissionOptionKindRejectAlways
 		}
-		list = append(list, option(c.ID, c.Label, kind, &agent.PermissionAnswer{Allow: c.Behavior == ui.ResolvedAllow, Choice: c.ID, Scope: c.Scope}))
+		list = append(list, option(c.ID, c.Label, kind, &agent.PermissionAnswer{Allow: c.Behavior == event.ResolvedAllow, Choice: c.ID, Scope: c.Scope}))
 	}
 	return list
 }
 
 // alwaysChoices are an option for every suggestion. Rules change nothing but what is asked
 // about, so they come first; other changes say in their label what they do.
-func alwaysChoices(ev *ui.PermissionRequest, modes []string) []choice {
+func alwaysChoices(ev *event.PermissionRequest, modes []string) []choice {
 	if suppressed(ev) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func alwaysChoices(ev *ui.PermissionRequest, modes []string) []choice {
 }
 
 // suppressed reports whether the agent wants no rule to be offered.
-func suppressed(ev *ui.PermissionRequest) bool {
+func suppressed(ev *event.PermissionRequest) bool {
 	flag, _ := ev.Data.Member("suppress_always_allow_rule")
 	return flag == "true"
 }
@@ -120,7 +120,7 @@ func exactRule(command string) choice {
 }
 
 // label says what a suggestion does.
-func label(s *ui.Suggestion) string {
+func label(s *event.Suggestion) string {
 	if s.Mode == "acceptEdits" {
 		return "Yes, allow all edits during this session"
 	}
@@ -149,14 +149,14 @@ func planChoices(modes []string) []choice {
 
 // refusal is the answer where the client gave none that counts.
 func refusal(kind, why string) agent.Answer {
-	if kind == ui.PermissionPlan {
+	if kind == event.PermissionPlan {
 		return &agent.PlanAnswer{Message: why}
 	}
 	return &agent.PermissionAnswer{Message: why}
 }
 
 // permission asks the client whether a tool may be used.
-func (s *session) permission(ctx context.Context, live agent.Session, ev *ui.PermissionRequest) {
+func (s *session) permission(ctx context.Context, live agent.Session, ev *event.PermissionRequest) {
 	s.mu.Lock()
 	tool, _ := s.mapper.Tool(ev.ToolUseID)
 	list := choices(ev, s.config.modeIDs())
@@ -165,7 +165,7 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *ui.Per
 		tool.ToolCallID = ToolCallID(ev.RequestID)
 		tool.Title = Some(ev.ToolName)
 	}
-	if plan := input(ev.Input).str("plan"); ev.Kind == ui.PermissionPlan && plan != "" {
+	if plan := input(ev.Input).str("plan"); ev.Kind == event.PermissionPlan && plan != "" {
 		tool.Content = Some(textContents(plan))
 	}
 	if paths := permissionPaths(ev, s.opts.Dir); len(paths) > 0 && len(tool.Locations.Or(nil)) == 0 {
@@ -195,7 +195,7 @@ func options(list []choice) []PermissionOption {
 }
 
 // permissionPaths are the files that a request names.
-func permissionPaths(ev *ui.PermissionRequest, dir string) []ToolCallLocation {
+func permissionPaths(ev *event.PermissionRequest, dir string) []ToolCallLocation {
 	if ev.BlockedPath == "" {
 		return nil
 	}

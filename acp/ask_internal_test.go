@@ -5,29 +5,29 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // TestChoices checks what a request offers and what each option does.
 func TestChoices(t *testing.T) {
-	mode := ui.Suggestion{Kind: ui.SuggestMode, Mode: "acceptEdits", Update: `{"type":"setMode","mode":"acceptEdits","destination":"session"}`}
-	rule := ui.Suggestion{Kind: ui.SuggestRules, Label: "Always allow Bash(ls:*)", Update: `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls:*"}],"behavior":"allow"}`}
-	bypass := ui.Suggestion{Kind: ui.SuggestMode, Mode: "bypassPermissions", Update: `{"type":"setMode","mode":"bypassPermissions"}`}
-	deny := ui.Suggestion{Kind: ui.SuggestRules, Behavior: "deny", Update: `{"type":"addRules","behavior":"deny"}`}
+	mode := event.Suggestion{Kind: event.SuggestMode, Mode: "acceptEdits", Update: `{"type":"setMode","mode":"acceptEdits","destination":"session"}`}
+	rule := event.Suggestion{Kind: event.SuggestRules, Label: "Always allow Bash(ls:*)", Update: `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls:*"}],"behavior":"allow"}`}
+	bypass := event.Suggestion{Kind: event.SuggestMode, Mode: "bypassPermissions", Update: `{"type":"setMode","mode":"bypassPermissions"}`}
+	deny := event.Suggestion{Kind: event.SuggestRules, Behavior: "deny", Update: `{"type":"addRules","behavior":"deny"}`}
 	tests := []struct {
 		name string
-		ev   ui.PermissionRequest
+		ev   event.PermissionRequest
 		want []string // kind and part of the update, in order
 	}{
-		{"a command without a rule gets its own", ui.PermissionRequest{ToolName: "Bash", Input: `{"command":"touch x"}`, Suggestions: []ui.Suggestion{mode}}, []string{
+		{"a command without a rule gets its own", event.PermissionRequest{ToolName: "Bash", Input: `{"command":"touch x"}`, Suggestions: []event.Suggestion{mode}}, []string{
 			"allow_once ", `allow_always "ruleContent":"touch x"`, "allow_always setMode", "reject_once ",
 		}},
-		{"rules come first", ui.PermissionRequest{ToolName: "Bash", Input: `{"command":"ls"}`, Suggestions: []ui.Suggestion{mode, rule}}, []string{
+		{"rules come first", event.PermissionRequest{ToolName: "Bash", Input: `{"command":"ls"}`, Suggestions: []event.Suggestion{mode, rule}}, []string{
 			"allow_once ", "allow_always ls:*", "allow_always setMode", "reject_once ",
 		}},
-		{"an edit gets no rule of ours", ui.PermissionRequest{ToolName: "Edit", Suggestions: []ui.Suggestion{mode}}, []string{"allow_once ", "allow_always setMode", "reject_once "}},
-		{"a mode that the session does not have", ui.PermissionRequest{ToolName: "Edit", Suggestions: []ui.Suggestion{bypass, deny}}, []string{"allow_once ", "reject_once "}},
-		{"no rule is wanted", ui.PermissionRequest{ToolName: "Bash", Input: `{"command":"rm x"}`, Data: `{"suppress_always_allow_rule":true}`}, []string{"allow_once ", "reject_once "}},
+		{"an edit gets no rule of ours", event.PermissionRequest{ToolName: "Edit", Suggestions: []event.Suggestion{mode}}, []string{"allow_once ", "allow_always setMode", "reject_once "}},
+		{"a mode that the session does not have", event.PermissionRequest{ToolName: "Edit", Suggestions: []event.Suggestion{bypass, deny}}, []string{"allow_once ", "reject_once "}},
+		{"no rule is wanted", event.PermissionRequest{ToolName: "Bash", Input: `{"command":"rm x"}`, Data: `{"suppress_always_allow_rule":true}`}, []string{"allow_once ", "reject_once "}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

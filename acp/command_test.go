@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/e2e"
-	"github.com/seed7221b0f9/parley/internal/recording/acprec"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // built is the command, built once for all tests.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // config is what can be chosen in a session: the mode, which clients know in two forms,
@@ -182,15 +182,15 @@ func (c *config) modelValues() []value {
 }
 
 // event follows changes that the agent tells of.
-func (c *config) event(ev ui.Event, f Features) []SessionUpdate {
+func (c *config) event(ev event.Event, f Features) []SessionUpdate {
 	mode := ""
 	var out []SessionUpdate
 	switch ev := ev.(type) {
-	case *ui.Status:
+	case *event.Status:
 		mode = ev.PermissionMode
-	case *ui.SystemInit:
+	case *event.SystemInit:
 		mode = ev.PermissionMode
-	case *ui.SessionInfo:
+	case *event.SessionInfo:
 		if ev.PermissionMode != nil {
 			mode = *ev.PermissionMode
 		}
@@ -223,7 +223,7 @@ func (c *config) update(f Features) SessionUpdate {
 }
 
 // commandEntries are commands as an event has them.
-func commandEntries(list ui.JSON) []agent.Entry {
+func commandEntries(list event.JSON) []agent.Entry {
 	var all []agent.Entry
 	for _, e := range list.Elements() {
 		if e != "" && e[0] == '"' {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // Serve makes the sessions of a provider available to a client. Here the client writes one
@@ -43,9 +43,9 @@ func ExampleServe() {
 // A Mapper makes session updates of events.
 func ExampleMapper() {
 	m := &acp.Mapper{Dir: "/src"}
-	for _, ev := range []ui.Event{
-		&ui.ToolStart{ToolUseID: "1", Name: "Read"},
-		&ui.ToolInputComplete{ToolUseID: "1", Input: `{"file_path":"/src/a.txt"}`},
+	for _, ev := range []event.Event{
+		&event.ToolStart{ToolUseID: "1", Name: "Read"},
+		&event.ToolInputComplete{ToolUseID: "1", Input: `{"file_path":"/src/a.txt"}`},
 	} {
 		for _, u := range m.Event(ev) {
 			switch v := u.Value.(type) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/recording/acprec"
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // turnScript is a script with one prompt.

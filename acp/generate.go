@@ -1,3 +1,3 @@
 package acp
 
-//go:generate go run ../internal/schema/acpgen types schema/v1.json types.go
+//go:generate go run ../internal/tool/acpgen types schema/v1.json types.go

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 func TestMain(m *testing.M) {

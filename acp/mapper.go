@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // Features lists what a client can show beyond the baseline of the protocol, as it has
@@ -58,7 +58,7 @@ type usage struct {
 }
 
 // Event returns the updates for an event. The slice is good until the next call.
-func (m *Mapper) Event(ev ui.Event) []SessionUpdate {
+func (m *Mapper) Event(ev event.Event) []SessionUpdate {
 	if m.tools == nil {
 		m.tools, m.tasks, m.finished = map[string]*toolCall{}, map[string]*task{}, map[string]string{}
 		m.streamed, m.failed = map[blockKey]bool{}, map[string]bool{}
@@ -106,38 +106,38 @@ func (m *Mapper) think(messageID, text string) {
 
 // message maps what the model and the user say. What a subagent says is not shown; its
 // tool calls are.
-func (m *Mapper) message(ev ui.Event) bool {
+func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
 	sub := h.ParentToolUseID != ""
 	switch ev := ev.(type) {
-	case *ui.TextStart:
+	case *event.TextStart:
 		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
 		if !sub {
 			m.say(h.MessageID, ev.Text)
 		}
-	case *ui.TextDelta:
+	case *event.TextDelta:
 		if !sub {
 			m.say(h.MessageID, ev.Text)
 		}
-	case *ui.ThinkingStart:
+	case *event.ThinkingStart:
 		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
 		if !sub {
 			m.think(h.MessageID, ev.Thinking)
 		}
-	case *ui.ThinkingDelta:
+	case *event.ThinkingDelta:
 		if !sub {
 			m.think(h.MessageID, ev.Thinking)
 		}
-	case *ui.MessageStart:
+	case *event.MessageStart:
 		if m.abandoned && !sub {
 			m.abandoned = false
 			m.notice("warning", "The answer above was cut off and is written again.", "")
 		}
-	case *ui.MessageComplete:
+	case *event.MessageComplete:
 		m.messageEnd(ev)
-	case *ui.AssistantMessage:
+	case *event.AssistantMessage:
 		m.assistant(ev)
-	case *ui.UserMessage:
+	case *event.UserMessage:
 		m.user(ev)
 	default:
 		return false
@@ -146,12 +146,12 @@ func (m *Mapper) message(ev ui.Event) bool {
 }
 
 // assistant maps the blocks of a whole message that were not streamed.
-func (m *Mapper) assistant(ev *ui.AssistantMessage) {
+func (m *Mapper) assistant(ev *event.AssistantMessage) {
 	for i := range ev.Blocks {
 		b := &ev.Blocks[i]
 		key := blockKey{ev.ParentToolUseID, ev.MessageID, b.Index}
 		switch {
-		case ui.IsTool(b.Block.Type):
+		case event.IsTool(b.Block.Type):
 			m.wholeTool(ev, &b.Block)
 		case m.streamed[key] || ev.ParentToolUseID != "":
 		case b.Block.Type == "text" && ev.Error != "":
@@ -170,7 +170,7 @@ const synthetic = "<synthetic>"
 
 // wholeText shows a text that was not streamed. The CLI writes what its own commands put
 // out as a message of its own; /context writes the same twice.
-func (m *Mapper) wholeText(ev *ui.AssistantMessage, text string) {
+func (m *Mapper) wholeText(ev *event.AssistantMessage, text string) {
 	id := ev.MessageID
 	if ev.Model == synthetic {
 		if text == m.local || text == noResponse {
@@ -186,7 +186,7 @@ func (m *Mapper) wholeText(ev *ui.AssistantMessage, text string) {
 const noResponse = "No response requested."
 
 // messageEnd forgets what was streamed of a message and says that its tools run.
-func (m *Mapper) messageEnd(ev *ui.MessageComplete) {
+func (m *Mapper) messageEnd(ev *event.MessageComplete) {
 	m.abandoned = m.abandoned || ev.AbandonedFrom != nil && ev.ParentToolUseID == ""
 	for _, id := range m.order {
 		if t := m.tools[id]; t.messageID == ev.MessageID && t.parent == ev.ParentToolUseID && !ev.Incomplete {
@@ -196,7 +196,7 @@ func (m *Mapper) messageEnd(ev *ui.MessageComplete) {
 }
 
 // user maps a message of the user, where history is replayed.
-func (m *Mapper) user(ev *ui.UserMessage) {
+func (m *Mapper) user(ev *event.UserMessage) {
 	m.local = ""
 	if ev.ParentToolUseID != "" {
 		return
@@ -220,7 +220,7 @@ func (m *Mapper) user(ev *ui.UserMessage) {
 
 // commandOutput is what a command of the agent itself has put out, which some agents
 // write as a message in the user's role.
-func commandOutput(ev *ui.UserMessage) (string, bool) {
+func commandOutput(ev *event.UserMessage) (string, bool) {
 	if len(ev.Blocks) != 1 || ev.Blocks[0].Type != "text" {
 		return "", false
 	}
@@ -233,7 +233,7 @@ func commandOutput(ev *ui.UserMessage) (string, bool) {
 }
 
 // promptBlock is a block of a stored prompt as the client gave it.
-func promptBlock(b *ui.Content) (ContentBlock, bool) {
+func promptBlock(b *event.Content) (ContentBlock, bool) {
 	switch b.Type {
 	case "text":
 		text := strings.TrimSpace(b.Text)
@@ -276,4 +276,4 @@ func between(s, from, to string) (string, bool) {
 }
 
 // rawText is a text as JSON.
-func rawText(s string) json.RawMessage { return json.RawMessage(ui.Quote(s)) }
+func rawText(s string) json.RawMessage { return json.RawMessage(event.Quote(s)) }

@@ -5,37 +5,37 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // sessionEvent maps what concerns the whole session.
-func (m *Mapper) sessionEvent(ev ui.Event) {
+func (m *Mapper) sessionEvent(ev event.Event) {
 	switch ev := ev.(type) {
-	case *ui.Plan:
+	case *event.Plan:
 		m.plan(ev)
-	case *ui.Usage:
+	case *event.Usage:
 		m.usageEvent(ev)
-	case *ui.ResultMessage:
+	case *event.ResultMessage:
 		m.result(ev)
-	case *ui.Notice:
+	case *event.Notice:
 		m.notice(ev.Severity, ev.Text, "")
-	case *ui.Retry:
+	case *event.Retry:
 		m.retry(ev)
-	case *ui.RateLimit:
+	case *event.RateLimit:
 		m.rateLimit(ev)
-	case *ui.Status:
+	case *event.Status:
 		m.status(ev)
-	case *ui.CompactBoundary:
+	case *event.CompactBoundary:
 		m.compacted(CompactionStatusCompleted)
-	case *ui.SessionInfo:
+	case *event.SessionInfo:
 		if ev.Title != nil {
 			m.emit(SessionUpdateIsSessionInfoUpdate, &SessionInfoUpdate{Title: Some(*ev.Title)})
 		}
 		m.mcpServers(ev.MCPServers)
-	case *ui.SystemInit:
+	case *event.SystemInit:
 		m.mcpServers(ev.MCPServers)
-	case *ui.Truncate:
+	case *event.Truncate:
 		if ev.All && !m.Replay {
 			m.emit(SessionUpdateIsPlan, &Plan{Entries: []PlanEntry{}})
 		}
@@ -43,14 +43,14 @@ func (m *Mapper) sessionEvent(ev ui.Event) {
 }
 
 // plan shows the plan of the main thread: the whole of it each time.
-func (m *Mapper) plan(ev *ui.Plan) {
+func (m *Mapper) plan(ev *event.Plan) {
 	if ev.ParentToolUseID != "" || ev.Entries == nil {
 		return
 	}
 	p := &Plan{Entries: []PlanEntry{}}
 	for _, e := range ev.Entries {
 		entry := PlanEntry{Content: e.Content, Priority: PlanEntryPriority(e.Priority), Status: PlanEntryStatus(e.Status)}
-		if e.Status == ui.PlanInProgress && e.ActiveForm != "" {
+		if e.Status == event.PlanInProgress && e.ActiveForm != "" {
 			entry.Content = e.ActiveForm
 		}
 		switch entry.Priority {
@@ -69,7 +69,7 @@ func (m *Mapper) plan(ev *ui.Plan) {
 }
 
 // usageEvent shows how full the context is, once for each change.
-func (m *Mapper) usageEvent(ev *ui.Usage) {
+func (m *Mapper) usageEvent(ev *event.Usage) {
 	next := m.usage
 	if ev.ContextTokens != nil {
 		next.used = *ev.ContextTokens
@@ -99,7 +99,7 @@ func (m *Mapper) setUsage(next usage) {
 
 // result ends a turn. The text of an API error that no error of the protocol says is
 // shown as the agent's.
-func (m *Mapper) result(ev *ui.ResultMessage) {
+func (m *Mapper) result(ev *event.ResultMessage) {
 	next := m.usage
 	if ev.TotalCostUSD != nil {
 		next.cost = ev.TotalCostUSD
@@ -145,7 +145,7 @@ func (m *Mapper) notice(severity, title, description string) {
 
 // retry tells that a request is tried again. Without notices there is no good place for
 // it: the answer follows.
-func (m *Mapper) retry(ev *ui.Retry) {
+func (m *Mapper) retry(ev *event.Retry) {
 	if !m.Features.Notices {
 		return
 	}
@@ -160,7 +160,7 @@ func (m *Mapper) retry(ev *ui.Retry) {
 	m.notice("warning", text+").", ev.Reason)
 }
 
-func (m *Mapper) rateLimit(ev *ui.RateLimit) {
+func (m *Mapper) rateLimit(ev *event.RateLimit) {
 	status, _ := ev.Info.Member("status")
 	if s := status.Text(); s != "" && s != "allowed" && m.Features.Notices {
 		kind, _ := ev.Info.Member("rateLimitType")
@@ -169,7 +169,7 @@ func (m *Mapper) rateLimit(ev *ui.RateLimit) {
 }
 
 // mcpServers tells of MCP servers that could not be started, each once.
-func (m *Mapper) mcpServers(servers []ui.MCPServer) {
+func (m *Mapper) mcpServers(servers []event.MCPServer) {
 	for _, s := range servers {
 		if s.Status != "failed" || m.Replay {
 			continue
@@ -183,7 +183,7 @@ func (m *Mapper) mcpServers(servers []ui.MCPServer) {
 }
 
 // status maps the start of a compaction.
-func (m *Mapper) status(ev *ui.Status) {
+func (m *Mapper) status(ev *event.Status) {
 	if ev.Status == "compacting" && m.compact == "" && m.Features.Compaction && !m.Replay {
 		m.compact = "compaction-" + strconv.Itoa(m.notices) + "-" + ev.UUID
 		m.emit(SessionUpdateIsCompactionUpdate, &CompactionUpdate{CompactionID: CompactionID(m.compact), Status: CompactionStatusInProgress})

@@ -1,6 +1,6 @@
 package acp
 
-import "github.com/seed7221b0f9/parley/ui"
+import "github.com/seed7221b0f9/parley/agent/event"
 
 // task is something that goes on in the background.
 type task struct {
@@ -9,16 +9,16 @@ type task struct {
 }
 
 // taskEvent maps what becomes of work in the background.
-func (m *Mapper) taskEvent(ev ui.Event) bool {
+func (m *Mapper) taskEvent(ev event.Event) bool {
 	switch ev := ev.(type) {
-	case *ui.TaskStarted:
+	case *event.TaskStarted:
 		m.tasks[ev.TaskID] = &task{tool: ev.ToolUseID, subagent: ev.SubagentType != "" || isAgentTask(ev.TaskType)}
-	case *ui.TaskProgress:
-	case *ui.TaskUpdated:
+	case *event.TaskProgress:
+	case *event.TaskUpdated:
 		if taskOver(ev.Status) {
 			m.endTask(ev.TaskID, ev.Status, ev.Error)
 		}
-	case *ui.TaskNotification:
+	case *event.TaskNotification:
 		m.endTask(ev.TaskID, ev.Status, ev.Summary)
 	default:
 		return false
@@ -104,7 +104,7 @@ func (m *Mapper) Background() (tasks int, subagent bool) {
 }
 
 // backgroundTask is the id of the task that a call goes on as; empty if it has ended.
-func backgroundTask(ev *ui.ToolComplete) string {
+func backgroundTask(ev *event.ToolComplete) string {
 	for _, name := range []string{"backgroundTaskId", "agentId"} {
 		id, _ := ev.ToolUseResult.Member(name)
 		if name == "agentId" {

@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/acp"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // mapped are the updates for events, in short.
-func mapped(t *testing.T, m *acp.Mapper, events ...ui.Event) []string {
+func mapped(t *testing.T, m *acp.Mapper, events ...event.Event) []string {
 	t.Helper()
 	var list []string
 	for _, ev := range events {
@@ -37,45 +37,45 @@ func mapped(t *testing.T, m *acp.Mapper, events ...ui.Event) []string {
 }
 
 func TestMapper(t *testing.T) {
-	bash := []ui.Event{
-		&ui.ToolStart{Header: ui.Header{MessageID: "m"}, ToolUseID: "1", Name: "Bash"},
-		&ui.ToolInputDelta{ToolUseID: "1", PartialJSON: `{"command":"ls",`},
-		&ui.ToolInputComplete{ToolUseID: "1", Input: `{"command":"ls","description":"d"}`},
-		&ui.MessageComplete{Header: ui.Header{MessageID: "m"}},
+	bash := []event.Event{
+		&event.ToolStart{Header: event.Header{MessageID: "m"}, ToolUseID: "1", Name: "Bash"},
+		&event.ToolInputDelta{ToolUseID: "1", PartialJSON: `{"command":"ls",`},
+		&event.ToolInputComplete{ToolUseID: "1", Input: `{"command":"ls","description":"d"}`},
+		&event.MessageComplete{Header: event.Header{MessageID: "m"}},
 	}
-	result := &ui.ResultMessage{Subtype: "success"}
-	apiError := &ui.AssistantMessage{Header: ui.Header{UUID: "u"}, Error: "server_error", Blocks: []ui.IndexedBlock{{Block: ui.TextContent("API Error: 500")}}}
+	result := &event.ResultMessage{Subtype: "success"}
+	apiError := &event.AssistantMessage{Header: event.Header{UUID: "u"}, Error: "server_error", Blocks: []event.IndexedBlock{{Block: event.TextContent("API Error: 500")}}}
 	tests := []struct {
 		name   string
 		mapper acp.Mapper
-		events []ui.Event
+		events []event.Event
 		want   []string
 	}{
-		{"tool", acp.Mapper{}, append(bash[:4:4], &ui.ToolComplete{ToolUseID: "1", Content: `"out"`}), []string{
+		{"tool", acp.Mapper{}, append(bash[:4:4], &event.ToolComplete{ToolUseID: "1", Content: `"out"`}), []string{
 			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress", "tool_call_update completed",
 		}},
-		{"tool that waits for a person", acp.Mapper{}, append(bash[:3:3], &ui.PermissionRequest{ToolUseID: "1"}, bash[3], &ui.PermissionResolved{ToolUseID: "1", Behavior: "allow"}), []string{
+		{"tool that waits for a person", acp.Mapper{}, append(bash[:3:3], &event.PermissionRequest{ToolUseID: "1"}, bash[3], &event.PermissionResolved{ToolUseID: "1", Behavior: "allow"}), []string{
 			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress",
 		}},
-		{"tool in the background", acp.Mapper{}, append(bash[:4:4], &ui.TaskStarted{TaskID: "b", ToolUseID: "1"},
-			&ui.ToolComplete{ToolUseID: "1", Content: `"launched"`, ToolUseResult: `{"backgroundTaskId":"b"}`}, result, &ui.TaskNotification{TaskID: "b", Status: "completed"}), []string{
+		{"tool in the background", acp.Mapper{}, append(bash[:4:4], &event.TaskStarted{TaskID: "b", ToolUseID: "1"},
+			&event.ToolComplete{ToolUseID: "1", Content: `"launched"`, ToolUseResult: `{"backgroundTaskId":"b"}`}, result, &event.TaskNotification{TaskID: "b", Status: "completed"}), []string{
 			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress", "tool_call_update completed",
 		}},
 		{"tool that a turn left", acp.Mapper{}, append(bash[:4:4], result), []string{
 			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress", "tool_call_update failed",
 		}},
-		{"error said by the answer", acp.Mapper{}, []ui.Event{apiError, &ui.ResultMessage{Subtype: "success", IsError: true, Result: "API Error: 500"}}, nil},
-		{"error that is a stop reason", acp.Mapper{}, []ui.Event{apiError, &ui.ResultMessage{StopReason: "refusal", IsError: true}}, []string{"agent_message_chunk    API Error: 500"}},
-		{"notice", acp.Mapper{Features: acp.Features{Notices: true}}, []ui.Event{&ui.Notice{Severity: "strange", Text: "Look"}}, []string{"notice  info Look"}},
-		{"notice without the capability", acp.Mapper{}, []ui.Event{&ui.Notice{Severity: "warning", Text: "Look"}}, []string{"agent_message_chunk    **Warning:** Look"}},
-		{"retry", acp.Mapper{Features: acp.Features{Notices: true}}, []ui.Event{&ui.Retry{Attempt: 1}}, []string{"notice  warning The request failed and is tried again (attempt 1)."}},
-		{"retry without the capability", acp.Mapper{}, []ui.Event{&ui.Retry{Attempt: 1}}, nil},
-		{"prompt live", acp.Mapper{}, []ui.Event{&ui.UserMessage{IsPrompt: true, Blocks: []ui.Content{ui.TextContent("hi")}}}, nil},
-		{"prompt replayed", acp.Mapper{Replay: true}, []ui.Event{&ui.UserMessage{IsPrompt: true, Blocks: []ui.Content{ui.TextContent("hi")}}}, []string{"user_message_chunk    hi"}},
-		{"failed plan tool", acp.Mapper{}, []ui.Event{&ui.ToolStart{ToolUseID: "2", Name: "TaskCreate"}, &ui.ToolComplete{ToolUseID: "2", IsError: true, Content: `"no"`}}, []string{
+		{"error said by the answer", acp.Mapper{}, []event.Event{apiError, &event.ResultMessage{Subtype: "success", IsError: true, Result: "API Error: 500"}}, nil},
+		{"error that is a stop reason", acp.Mapper{}, []event.Event{apiError, &event.ResultMessage{StopReason: "refusal", IsError: true}}, []string{"agent_message_chunk    API Error: 500"}},
+		{"notice", acp.Mapper{Features: acp.Features{Notices: true}}, []event.Event{&event.Notice{Severity: "strange", Text: "Look"}}, []string{"notice  info Look"}},
+		{"notice without the capability", acp.Mapper{}, []event.Event{&event.Notice{Severity: "warning", Text: "Look"}}, []string{"agent_message_chunk    **Warning:** Look"}},
+		{"retry", acp.Mapper{Features: acp.Features{Notices: true}}, []event.Event{&event.Retry{Attempt: 1}}, []string{"notice  warning The request failed and is tried again (attempt 1)."}},
+		{"retry without the capability", acp.Mapper{}, []event.Event{&event.Retry{Attempt: 1}}, nil},
+		{"prompt live", acp.Mapper{}, []event.Event{&event.UserMessage{IsPrompt: true, Blocks: []event.Content{event.TextContent("hi")}}}, nil},
+		{"prompt replayed", acp.Mapper{Replay: true}, []event.Event{&event.UserMessage{IsPrompt: true, Blocks: []event.Content{event.TextContent("hi")}}}, []string{"user_message_chunk    hi"}},
+		{"failed plan tool", acp.Mapper{}, []event.Event{&event.ToolStart{ToolUseID: "2", Name: "TaskCreate"}, &event.ToolComplete{ToolUseID: "2", IsError: true, Content: `"no"`}}, []string{
 			"tool_call pending  TaskCreate", "tool_call_update failed",
 		}},
-		{"plan tool", acp.Mapper{}, []ui.Event{&ui.ToolStart{ToolUseID: "2", Name: "TaskCreate"}, &ui.ToolComplete{ToolUseID: "2"}, &ui.Plan{Entries: []ui.PlanEntry{}}}, []string{"plan"}},
+		{"plan tool", acp.Mapper{}, []event.Event{&event.ToolStart{ToolUseID: "2", Name: "TaskCreate"}, &event.ToolComplete{ToolUseID: "2"}, &event.Plan{Entries: []event.PlanEntry{}}}, []string{"plan"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // toolCall is a call of a tool that the client was shown, or will be.
 type toolCall struct {
 	id, name, parent, messageID string
 	givenTitle, givenKind       string // the provider's own
-	input                       ui.JSON
+	input                       event.JSON
 	partial                     partial
 	shown                       view
 	status                      ToolCallStatus
@@ -23,40 +23,40 @@ type toolCall struct {
 }
 
 // toolEvent maps the life of tool calls.
-func (m *Mapper) toolEvent(ev ui.Event) bool {
+func (m *Mapper) toolEvent(ev event.Event) bool {
 	switch ev := ev.(type) {
-	case *ui.ToolStart:
+	case *event.ToolStart:
 		input, _ := ev.Block.Member("input")
 		m.startTool(&toolCall{
 			id: ev.ToolUseID, name: ev.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID,
 			givenTitle: ev.Title, givenKind: ev.Kind, input: orEmpty(input),
 		})
-	case *ui.ToolInputDelta:
+	case *event.ToolInputDelta:
 		if t := m.tools[ev.ToolUseID]; t != nil && !t.done {
 			if input, ok := t.partial.add(ev.PartialJSON); ok {
-				m.setInput(t, ui.JSON(input))
+				m.setInput(t, event.JSON(input))
 			}
 		}
-	case *ui.ToolInputComplete:
+	case *event.ToolInputComplete:
 		if t := m.tools[ev.ToolUseID]; t != nil {
 			t.partial = partial{}
 			m.setInput(t, ev.Input)
 		}
-	case *ui.ToolProgress:
+	case *event.ToolProgress:
 		if t := m.tools[ev.ToolUseID]; t != nil {
 			m.running(t)
 		}
-	case *ui.ToolComplete:
+	case *event.ToolComplete:
 		m.endTool(ev)
-	case *ui.TurnDiff:
+	case *event.TurnDiff:
 		m.diff(ev)
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		m.ask(ev.ToolUseID, ev.ToolName, ev.Input)
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		m.ask(ev.ToolUseID, "", "")
-	case *ui.PermissionResolved:
-		m.answered(ev.ToolUseID, ev.Behavior == ui.ResolvedAllow)
-	case *ui.QuestionResolved:
+	case *event.PermissionResolved:
+		m.answered(ev.ToolUseID, ev.Behavior == event.ResolvedAllow)
+	case *event.QuestionResolved:
 		m.answered(ev.ToolUseID, true)
 	default:
 		return false
@@ -64,7 +64,7 @@ func (m *Mapper) toolEvent(ev ui.Event) bool {
 	return true
 }
 
-func orEmpty(j ui.JSON) ui.JSON {
+func orEmpty(j event.JSON) event.JSON {
 	if j == "" {
 		return "{}"
 	}
@@ -139,7 +139,7 @@ func kindOf(s string) ToolKind {
 }
 
 // setInput shows a call with more of its input.
-func (m *Mapper) setInput(t *toolCall, input ui.JSON) {
+func (m *Mapper) setInput(t *toolCall, input event.JSON) {
 	if input == t.input || t.done {
 		return
 	}
@@ -194,7 +194,7 @@ func (m *Mapper) running(t *toolCall) {
 }
 
 // wholeTool shows a call of a message that was not streamed.
-func (m *Mapper) wholeTool(ev *ui.AssistantMessage, b *ui.Content) {
+func (m *Mapper) wholeTool(ev *event.AssistantMessage, b *event.Content) {
 	if t := m.tools[b.ToolUseID]; t != nil {
 		if !t.done {
 			m.setInput(t, orEmpty(b.Input))
@@ -212,7 +212,7 @@ func (m *Mapper) wholeTool(ev *ui.AssistantMessage, b *ui.Content) {
 }
 
 // ask notes that a call waits for a person. A call that was not announced is shown.
-func (m *Mapper) ask(id, name string, input ui.JSON) {
+func (m *Mapper) ask(id, name string, input event.JSON) {
 	if id == "" {
 		return
 	}
@@ -260,7 +260,7 @@ func (m *Mapper) Tool(id string) (ToolCallUpdate, bool) {
 }
 
 // endTool shows the result of a call. One that goes on in the background has not ended.
-func (m *Mapper) endTool(ev *ui.ToolComplete) {
+func (m *Mapper) endTool(ev *event.ToolComplete) {
 	t := m.tools[ev.ToolUseID]
 	if t == nil || t.done {
 		return
@@ -282,7 +282,7 @@ func (m *Mapper) endTool(ev *ui.ToolComplete) {
 }
 
 // finishTool shows the end of a call.
-func (m *Mapper) finishTool(t *toolCall, ev *ui.ToolComplete) {
+func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
 	r := resultOf(t, ev)
 	if !m.Replay && !ev.IsError {
 		t.asked = false
@@ -313,7 +313,7 @@ func (m *Mapper) drop(t *toolCall) {
 
 // endTools forgets, at the end of a turn, the calls that have ended. Calls that the turn
 // left open are shown as failed.
-func (m *Mapper) endTools(ev *ui.ResultMessage) {
+func (m *Mapper) endTools(ev *event.ResultMessage) {
 	for _, id := range slices.Clone(m.order) {
 		t := m.tools[id]
 		if t.task != "" || t.parent != "" {
@@ -333,7 +333,7 @@ func (m *Mapper) endTools(ev *ui.ResultMessage) {
 }
 
 // diff shows what a call has changed: a block for each hunk, with its context.
-func (m *Mapper) diff(ev *ui.TurnDiff) {
+func (m *Mapper) diff(ev *event.TurnDiff) {
 	t := m.tools[ev.ToolUseID]
 	if t == nil || t.hidden || t.name == "NotebookEdit" { // lines of a notebook are not for people
 		return
@@ -341,7 +341,7 @@ func (m *Mapper) diff(ev *ui.TurnDiff) {
 	var content []ToolCallContent
 	var locations []ToolCallLocation
 	for _, f := range ev.Files {
-		if f.Kind == ui.ChangeAdd {
+		if f.Kind == event.ChangeAdd {
 			return // the call shows the whole of a new file
 		}
 		for _, h := range f.Hunks {
@@ -358,7 +358,7 @@ func (m *Mapper) diff(ev *ui.TurnDiff) {
 }
 
 // hunkContent is a hunk as a diff of its old and new lines.
-func hunkContent(f *ui.FileChange, h *ui.Hunk) ToolCallContent {
+func hunkContent(f *event.FileChange, h *event.Hunk) ToolCallContent {
 	var before, after []string
 	for _, line := range h.Lines {
 		if line == "" {

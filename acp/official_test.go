@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/e2e/acpclient"
-	"github.com/seed7221b0f9/parley/internal/recording/acprec"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/acpclient"
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // official are the scenarios that the official client library drives, with how their

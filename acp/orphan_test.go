@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
-	"github.com/seed7221b0f9/parley/internal/recording/acprec"
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // forgetful is a provider whose agents die when they get a prompt, before they write it

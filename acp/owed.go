@@ -1,6 +1,6 @@
 package acp
 
-import "github.com/seed7221b0f9/parley/ui"
+import "github.com/seed7221b0f9/parley/agent/event"
 
 // owed says whether the agent will begin a turn of its own, to speak of a task in the
 // background that has ended. The agent's model learns of the end together with the next result
@@ -14,7 +14,7 @@ const (
 )
 
 // event notes an event; ended says that it was the end of a task in the background.
-func (o *owed) event(ev ui.Event, ended bool) {
+func (o *owed) event(ev event.Event, ended bool) {
 	if ended {
 		*o = owedTurn
 		return
@@ -23,13 +23,13 @@ func (o *owed) event(ev ui.Event, ended bool) {
 		return // of a subagent
 	}
 	switch ev.(type) {
-	case *ui.TurnStart:
+	case *event.TurnStart:
 		*o = owedNothing
-	case *ui.ToolComplete:
+	case *event.ToolComplete:
 		if *o == owedTurn {
 			*o = owedAnswer
 		}
-	case *ui.MessageStart:
+	case *event.MessageStart:
 		if *o == owedAnswer {
 			*o = owedNothing
 		}

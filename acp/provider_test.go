@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/acpagent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // elicits reports whether the client shows forms, or links.
@@ -22,10 +22,10 @@ func (s *server) elicits(mode string) bool {
 }
 
 // question asks the client for an answer to the model, or to an MCP server.
-func (s *session) question(ctx context.Context, live agent.Session, ev *ui.QuestionRequest) {
+func (s *session) question(ctx context.Context, live agent.Session, ev *event.QuestionRequest) {
 	var a agent.Answer
 	switch {
-	case ev.Kind == ui.QuestionElicitation:
+	case ev.Kind == event.QuestionElicitation:
 		a = s.elicitation(ctx, ev)
 	case s.srv.elicits("form"):
 		a = s.form(ctx, ev)
@@ -57,7 +57,7 @@ func (s *session) elicit(ctx context.Context, r *CreateElicitationRequest) (acti
 }
 
 // elicitation passes a request of an MCP server on. A client that cannot show it declines.
-func (s *session) elicitation(ctx context.Context, ev *ui.QuestionRequest) agent.Answer {
+func (s *session) elicitation(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	mode := "form"
 	if ev.Mode == "url" {
 		mode = "url"
@@ -82,7 +82,7 @@ func (s *session) elicitation(ctx context.Context, ev *ui.QuestionRequest) agent
 }
 
 // form asks the model's questions as one form.
-func (s *session) form(ctx context.Context, ev *ui.QuestionRequest) agent.Answer {
+func (s *session) form(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	schema, err := questionSchema(ev.Questions)
 	if err != nil {
 		return &agent.QuestionAnswer{Declined: true}
@@ -103,7 +103,7 @@ func (s *session) form(ctx context.Context, ev *ui.QuestionRequest) agent.Answer
 }
 
 // questionSchema is a form for questions: a choice for each, and a text of one's own.
-func questionSchema(questions []ui.Question) (*ElicitationSchema, error) {
+func questionSchema(questions []event.Question) (*ElicitationSchema, error) {
 	properties := map[string]any{}
 	for i, q := range questions {
 		var values []map[string]string
@@ -145,7 +145,7 @@ func questionSchema(questions []ui.Question) (*ElicitationSchema, error) {
 }
 
 // formAnswers are the answers by question; one without an answer is left out.
-func formAnswers(questions []ui.Question, content json.RawMessage) json.RawMessage {
+func formAnswers(questions []event.Question, content json.RawMessage) json.RawMessage {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(content, &values) != nil {
 		values = nil
@@ -183,7 +183,7 @@ func text(raw json.RawMessage) string {
 }
 
 // questionKey is what an answer is filed under.
-func questionKey(q *ui.Question) string {
+func questionKey(q *event.Question) string {
 	if q.ID != "" {
 		return q.ID
 	}
@@ -192,7 +192,7 @@ func questionKey(q *ui.Question) string {
 
 // fallback asks a client without forms: each question that has one answer as a request
 // for permission whose options are the answers. Other questions are not answered.
-func (s *session) fallback(ctx context.Context, ev *ui.QuestionRequest) agent.Answer {
+func (s *session) fallback(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	answers := map[string]string{}
 	for i := range ev.Questions {
 		q := &ev.Questions[i]

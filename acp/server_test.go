@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/acpagent"
-	"github.com/seed7221b0f9/parley/agent/serveragent"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/internal/e2e"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/client/serveragent"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 var serverAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+\S*#token=\S+`)
@@ -96,8 +96,8 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var seen rpc.GetHistoryResult
-	if err := viewer.Call(ctx, "session.getHistory", rpc.SessionRef{SessionID: id}, &seen); err != nil {
+	var seen api.GetHistoryResult
+	if err := viewer.Call(ctx, "session.getHistory", api.SessionRef{SessionID: id}, &seen); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(seen.Conversation), "say hello") {
@@ -129,9 +129,9 @@ func turn(t *testing.T, ctx context.Context, s agent.Session, prompt string) (te
 			t.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case *ui.TextDelta:
+		case *event.TextDelta:
 			text += ev.Text
-		case *ui.ResultMessage:
+		case *event.ResultMessage:
 			if ev.IsError {
 				t.Errorf("the turn failed: %v", ev.Errors)
 			}

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // session is a session that a client has opened. Its agent can die and be started again.
@@ -94,7 +94,7 @@ func (s *session) follow(live agent.Session) {
 }
 
 // event shows one event and acts on it.
-func (s *session) event(live agent.Session, ev ui.Event) {
+func (s *session) event(live agent.Session, ev event.Event) {
 	s.srv.quiet.stir()
 	s.mu.Lock()
 	before, _ := s.mapper.Background()
@@ -110,19 +110,19 @@ func (s *session) event(live agent.Session, ev ui.Event) {
 		s.send(u)
 	}
 	switch ev := ev.(type) {
-	case *ui.TurnStart:
+	case *event.TurnStart:
 		s.begun(ev)
-	case *ui.ResultMessage:
+	case *event.ResultMessage:
 		s.ended(ev)
-	case *ui.TaskNotification, *ui.TaskUpdated:
+	case *event.TaskNotification, *event.TaskUpdated:
 		s.settle(false)
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		s.ask(ev.RequestID, func(ctx context.Context) { s.permission(ctx, live, ev) })
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		s.ask(ev.RequestID, func(ctx context.Context) { s.question(ctx, live, ev) })
-	case *ui.PermissionResolved:
+	case *event.PermissionResolved:
 		s.resolved(ev.RequestID)
-	case *ui.QuestionResolved:
+	case *event.QuestionResolved:
 		s.resolved(ev.RequestID)
 	}
 }

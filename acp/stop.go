@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // The codes of errors that the protocol adds to those of JSON-RPC. Clients react to them in
@@ -17,7 +17,7 @@ const (
 
 // stopReason is why a turn ended, or the error that it ended with. The kind is what the
 // agent called the last error of the turn; empty if there was none.
-func stopReason(r *ui.ResultMessage, kind string) (StopReason, *jsonrpc.Error) {
+func stopReason(r *event.ResultMessage, kind string) (StopReason, *jsonrpc.Error) {
 	switch {
 	case r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools":
 		return StopReasonCancelled, nil
@@ -42,7 +42,7 @@ func stopReason(r *ui.ResultMessage, kind string) (StopReason, *jsonrpc.Error) {
 	return "", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text, Data: errorData(r, kind)}
 }
 
-func errorData(r *ui.ResultMessage, kind string) json.RawMessage {
+func errorData(r *event.ResultMessage, kind string) json.RawMessage {
 	data := map[string]any{}
 	if kind != "" {
 		data["errorKind"] = kind

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // result is the end of a tool call as it is shown.
@@ -16,7 +16,7 @@ type result struct {
 
 // resultOf is what a result shows: the user's part of it, without what the agent writes
 // for its model.
-func resultOf(t *toolCall, ev *ui.ToolComplete) result {
+func resultOf(t *toolCall, ev *event.ToolComplete) result {
 	blocks := resultBlocks(ev.Content)
 	text := cleanResult(t, joinText(blocks), ev)
 	r := result{raw: rawResult(ev.Content, joinText(blocks), text)}
@@ -46,21 +46,21 @@ func resultOf(t *toolCall, ev *ui.ToolComplete) result {
 func isEdit(name string) bool { return name == "Edit" || name == "Write" || name == "MultiEdit" }
 
 // resultBlocks are the blocks of a result, which can be one text.
-func resultBlocks(content ui.JSON) []ui.Content {
+func resultBlocks(content event.JSON) []event.Content {
 	if content == "" {
 		return nil
 	}
 	if content[0] == '"' {
-		return []ui.Content{ui.TextContent(content.Text())}
+		return []event.Content{event.TextContent(content.Text())}
 	}
-	var blocks []ui.Content
+	var blocks []event.Content
 	for _, e := range content.Elements() {
-		blocks = append(blocks, ui.ContentOf(e))
+		blocks = append(blocks, event.ContentOf(e))
 	}
 	return blocks
 }
 
-func joinText(blocks []ui.Content) string {
+func joinText(blocks []event.Content) string {
 	var texts []string
 	for _, b := range blocks {
 		if b.Type == "text" {
@@ -71,7 +71,7 @@ func joinText(blocks []ui.Content) string {
 }
 
 // rawResult is the result as data: as it was, unless it has words for the model.
-func rawResult(content ui.JSON, text, clean string) json.RawMessage {
+func rawResult(content event.JSON, text, clean string) json.RawMessage {
 	if text != clean || content == "" {
 		return rawText(clean)
 	}
@@ -107,7 +107,7 @@ const noOutput = "(Bash completed with no output)"
 const forModel = "The user doesn't want to "
 
 // cleanResult takes away what the CLI writes for its model.
-func cleanResult(t *toolCall, text string, ev *ui.ToolComplete) string {
+func cleanResult(t *toolCall, text string, ev *event.ToolComplete) string {
 	text = cutTag(cutTag(text, "system-reminder"), "tools-used-before-summary")
 	if inner, ok := between(text, "<tool_use_error>", "</tool_use_error>"); ok && strings.HasPrefix(strings.TrimSpace(text), "<tool_use_error>") {
 		text = strings.TrimPrefix(inner, "Error: ")
@@ -153,7 +153,7 @@ func cutTag(text, tag string) string {
 
 // cleanAgent is what a subagent reports: the structured result has it without the frame
 // that the CLI puts around it for its model.
-func cleanAgent(text string, ev *ui.ToolComplete) string {
+func cleanAgent(text string, ev *event.ToolComplete) string {
 	status, _ := ev.ToolUseResult.Member("status")
 	if status.Text() == "async_launched" {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // view is how a tool call looks.
@@ -17,17 +17,17 @@ type view struct {
 }
 
 // input gives the members of a tool's input.
-type input ui.JSON
+type input event.JSON
 
 func (in input) str(name string) string {
-	j, _ := ui.JSON(in).Member(name)
+	j, _ := event.JSON(in).Member(name)
 	return j.Text()
 }
 
-func (in input) number(name string) int64 { return int64(ui.JSON(in).Number(name)) }
+func (in input) number(name string) int64 { return int64(event.JSON(in).Number(name)) }
 
 func (in input) isTrue(name string) bool {
-	j, _ := ui.JSON(in).Member(name)
+	j, _ := event.JSON(in).Member(name)
 	return j == "true"
 }
 
@@ -39,7 +39,7 @@ var views = map[string]func(in input, dir string) view{
 }
 
 // viewOf is how a call of a tool looks with the input that is known so far.
-func viewOf(name string, in ui.JSON, dir string) view {
+func viewOf(name string, in event.JSON, dir string) view {
 	if f := views[name]; f != nil {
 		return f(input(in), dir)
 	}
@@ -127,7 +127,7 @@ func viewEdit(in input, dir string) view {
 		return v
 	}
 	v.title, v.locations = "Edit "+shortPath(path, dir), location(path, dir, 0)
-	if _, ok := ui.JSON(in).Member("new_string"); ok {
+	if _, ok := event.JSON(in).Member("new_string"); ok {
 		v.content = diffContent(v.locations[0].Path, Some(in.str("old_string")), in.str("new_string"))
 	}
 	return v
@@ -140,7 +140,7 @@ func viewWrite(in input, dir string) view {
 		return v
 	}
 	v.title, v.locations = "Write "+shortPath(path, dir), location(path, dir, 0)
-	if _, ok := ui.JSON(in).Member("content"); ok {
+	if _, ok := event.JSON(in).Member("content"); ok {
 		v.content = diffContent(v.locations[0].Path, Null[string](), in.str("content"))
 	}
 	return v
@@ -218,7 +218,7 @@ func viewPlan(in input, _ string) view {
 
 func viewQuestion(in input, _ string) view {
 	v := view{title: "Asking for your input", kind: ToolKindOther}
-	list, _ := ui.JSON(in).Member("questions")
+	list, _ := event.JSON(in).Member("questions")
 	var lines []string
 	for _, q := range list.Elements() {
 		if text := input(q).str("question"); text != "" {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // outcome is how a prompt ends.
@@ -272,7 +272,7 @@ func (s *session) lost(live agent.Session) {
 }
 
 // begun notes whose turn runs.
-func (s *session) begun(ev *ui.TurnStart) {
+func (s *session) begun(ev *event.TurnStart) {
 	s.mu.Lock()
 	s.turnBy, s.turnOf = ev.By, ev.PromptID
 	s.mu.Unlock()
@@ -280,7 +280,7 @@ func (s *session) begun(ev *ui.TurnStart) {
 }
 
 // ended ends the turn that runs, and the prompt that began it.
-func (s *session) ended(ev *ui.ResultMessage) {
+func (s *session) ended(ev *event.ResultMessage) {
 	s.mu.Lock()
 	by, of := s.turnBy, s.turnOf
 	s.turnBy, s.turnOf = "", ""
@@ -289,7 +289,7 @@ func (s *session) ended(ev *ui.ResultMessage) {
 	if len(s.queue) > 0 && s.queue[0].sent {
 		p = s.queue[0]
 	}
-	if p == nil || p.held == nil && (by == ui.ByTask || by == ui.ByAgent || of != "" && of != p.uuid) { // a turn of another's
+	if p == nil || p.held == nil && (by == event.ByTask || by == event.ByAgent || of != "" && of != p.uuid) { // a turn of another's
 		s.mu.Unlock()
 		if p == nil {
 			s.state2("idle", string(reason))
@@ -408,7 +408,7 @@ func (s *server) steer(ctx context.Context, p *PromptRequest) (any, error) {
 }
 
 // usageOf is the usage of a turn.
-func usageOf(j ui.JSON) *Usage {
+func usageOf(j event.JSON) *Usage {
 	if j == "" {
 		return nil
 	}

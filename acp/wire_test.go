@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/acp"
-	"github.com/seed7221b0f9/parley/internal/recording/acprec"
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // again decodes a text into v, encodes it, and compares the two as JSON.

@@ -20,11 +20,11 @@
 // # Events
 //
 // [Session.Events] yields everything that happens, in order, with Header.Provider set. The
-// prompts that were sent are among the events, each once, as a *ui.UserMessage with
-// IsPrompt and the UUID of its [Input]. A request to a person is a *ui.PermissionRequest or
-// a *ui.QuestionRequest; it stays open until [Session.Answer] was called or the agent
+// prompts that were sent are among the events, each once, as a *event.UserMessage with
+// IsPrompt and the UUID of its [Input]. A request to a person is a *event.PermissionRequest or
+// a *event.QuestionRequest; it stays open until [Session.Answer] was called or the agent
 // withdrew it, and either way the event that resolves it follows. A turn ends with a
-// *ui.ResultMessage. The iterator ends when the agent has ended, after every block and
+// *event.ResultMessage. The iterator ends when the agent has ended, after every block and
 // message that was open has been stopped.
 //
 // An implementation never blocks its agent on anything but the consumer of Events: an

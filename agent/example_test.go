@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // A program that knows only the interfaces drives any agent. The scripted one stands
@@ -29,14 +29,14 @@ func Example() {
 			return
 		}
 		switch ev := ev.(type) {
-		case *ui.PermissionRequest:
+		case *event.PermissionRequest:
 			fmt.Println("asked for", ev.ToolName)
 			if err := session.Answer(context.Background(), ev.RequestID, &agent.PermissionAnswer{Allow: true}); err != nil {
 				fmt.Println(err)
 			}
-		case *ui.ToolComplete:
+		case *event.ToolComplete:
 			fmt.Println("the tool said", ev.Content)
-		case *ui.ResultMessage:
+		case *event.ResultMessage:
 			fmt.Println("error:", ev.IsError)
 			return
 		}

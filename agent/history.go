@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // HistoryKeeper is implemented by a provider whose past sessions can be read, searched and
@@ -75,7 +75,7 @@ type HistoryPage struct {
 // HistoryEvents is a page of a session on disk, as the events that a live session would have
 // had.
 type HistoryEvents struct {
-	Events  iter.Seq2[ui.Event, error]
+	Events  iter.Seq2[event.Event, error]
 	HasMore bool // there are messages before the page
 }
 

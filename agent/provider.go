@@ -6,7 +6,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // Provider starts sessions of one kind of agent, such as Claude or Codex. It is safe for
@@ -151,7 +151,7 @@ type LiveLister interface {
 type Follower interface {
 	// Follow yields the session's events from its start and goes on as it grows, until
 	// ctx ends.
-	Follow(ctx context.Context, sessionID string) iter.Seq2[ui.Event, error]
+	Follow(ctx context.Context, sessionID string) iter.Seq2[event.Event, error]
 }
 
 // Authenticator is implemented by a provider whose agent keeps a login that can be forgotten.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // Session is one running agent. All methods may be called from any goroutine; after the
@@ -17,7 +17,7 @@ type Session interface {
 	// Events yields what happens from the start of the session on. It can be used once. The last
 	// element is the error with which the agent ended; there is none after Close. Leaving the
 	// loop does not end the session, but once its bounded buffer is full the agent waits.
-	Events(ctx context.Context) iter.Seq2[ui.Event, error]
+	Events(ctx context.Context) iter.Seq2[event.Event, error]
 	// Send gives the agent an input. It returns when the input is accepted, not when its turn
 	// ends. An input that is sent while a turn is running waits in a queue, of the agent or of
 	// the provider.

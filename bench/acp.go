@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 var acpRows = []string{"acp_initialize_ms", "acp_session_ms", "acp_warm_session_ms", "acp_connect_ms", "acp_first_update_ms", "acp_rss_bytes", "acp_turn_rss_bytes"}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 func TestMedian(t *testing.T) {

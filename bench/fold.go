@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
-	"github.com/seed7221b0f9/parley/ui/claudeui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // eventsOfFold is the length of the session that is folded.
@@ -34,9 +34,9 @@ func (b *bench) prepareFold(context.Context) error {
 	if _, err := generate(&lines, rec, eventsOfFold+eventsOfFold/10); err != nil {
 		return err
 	}
-	var c claudeui.Converter
+	var c claudeevent.Converter
 	var out bytes.Buffer
-	to := rpc.NewConverter("0a1b2c3d", 0)
+	to := api.NewConverter("0a1b2c3d", 0)
 	for line := range strings.Lines(lines.String()) {
 		m, err := message.Decode([]byte(line))
 		if err != nil {
@@ -48,7 +48,7 @@ func (b *bench) prepareFold(context.Context) error {
 			}
 			b.foldEvents = append(b.foldEvents, ev)
 			for _, m := range to.Messages(ev) {
-				text, err := rpc.Encode(m)
+				text, err := api.Encode(m)
 				if err != nil {
 					return err
 				}
@@ -65,7 +65,7 @@ func (b *bench) prepareFold(context.Context) error {
 // foldRound times the folds of one session in Go and in TypeScript. Both must come to
 // the same state.
 func (b *bench) foldRound(ctx context.Context) error {
-	var conv ui.Conversation
+	var conv event.Conversation
 	begin := time.Now()
 	for _, ev := range b.foldEvents {
 		conv.Apply(ev)
@@ -75,7 +75,7 @@ func (b *bench) foldRound(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	state, err := ui.Canonical(text)
+	state, err := event.Canonical(text)
 	if err != nil {
 		return err
 	}

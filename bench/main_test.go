@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 // TestMain makes this program, run again, one that measures another, or one that is

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // bench is one run: what was built and installed for it, and the samples of its rounds.
@@ -20,9 +20,9 @@ type bench struct {
 	firehose   string
 	consumer   string
 	sides      []side
-	acp        []side     // the agents of editors
-	expected   *expected  // of the stream
-	foldEvents []ui.Event // of the session that is folded
+	acp        []side        // the agents of editors
+	expected   *expected     // of the stream
+	foldEvents []event.Event // of the session that is folded
 	usage      usageBench
 	codex      codexBench
 	big        string // a session of 500 MB

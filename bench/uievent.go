@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
-	"github.com/seed7221b0f9/parley/ui/claudeui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // deltasOfRound is how many text deltas a round sends to the screen, deltasOfBlock how
@@ -41,13 +41,13 @@ func (b *bench) uiEventRound(context.Context) error {
 }
 
 // sendDeltas sends deltas all the way and returns the time and the allocations of one.
-func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err error) {
+func sendDeltas(encode func(event.Event) (int, error)) (ns, allocs float64, err error) {
 	m, err := message.Decode([]byte(aDelta))
 	if err != nil {
 		return 0, 0, err
 	}
-	var c claudeui.Converter
-	var conv ui.Conversation
+	var c claudeevent.Converter
+	var conv event.Conversation
 	sent, shown := 0, 0
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -56,7 +56,7 @@ func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err err
 	for i := range deltasOfRound {
 		if i%deltasOfBlock == 0 {
 			shown += textOf(&conv)
-			c, conv = claudeui.Converter{}, ui.Conversation{}
+			c, conv = claudeevent.Converter{}, event.Conversation{}
 		}
 		for _, ev := range c.Add(m) {
 			n, err := encode(ev)
@@ -77,7 +77,7 @@ func sendDeltas(encode func(ui.Event) (int, error)) (ns, allocs float64, err err
 }
 
 // textOf is the length of the text in a conversation.
-func textOf(conv *ui.Conversation) int {
+func textOf(conv *event.Conversation) int {
 	n := 0
 	for _, it := range conv.Thread("").Items {
 		n += it.Message.Block(0).Text.Len()
@@ -86,10 +86,10 @@ func textOf(conv *ui.Conversation) int {
 }
 
 // appendEncoder encodes as a server does, into a buffer that it has.
-func appendEncoder() func(ui.Event) (int, error) {
-	c := rpc.NewConverter("0a1b2c3d", 0)
+func appendEncoder() func(event.Event) (int, error) {
+	c := api.NewConverter("0a1b2c3d", 0)
 	var buf []byte
-	return func(ev ui.Event) (int, error) {
+	return func(ev event.Event) (int, error) {
 		var err error
 		buf, err = c.AppendLines(buf[:0], ev)
 		return len(buf), err
@@ -115,16 +115,16 @@ type plainEvent struct {
 }
 
 // marshalEncoder encodes with json.Marshal.
-func marshalEncoder() func(ui.Event) (int, error) {
+func marshalEncoder() func(event.Event) (int, error) {
 	n := 0
-	return func(ev ui.Event) (int, error) {
-		d, ok := ev.(*ui.TextDelta)
+	return func(ev event.Event) (int, error) {
+		d, ok := ev.(*event.TextDelta)
 		if !ok {
 			return 0, nil // the start of the message and of its block, once
 		}
 		n++
 		m := &plainEvent{Type: "stream_event", UUID: fmt.Sprintf("evt-0a1b2c3d-%d", n), SessionID: d.SessionID,
-			ParentToolUseID: d.ParentToolUseID, APIMessageID: d.MessageID, Provider: claudeui.Provider}
+			ParentToolUseID: d.ParentToolUseID, APIMessageID: d.MessageID, Provider: claudeevent.Provider}
 		m.Event.Type, m.Event.Index = "content_block_delta", d.Index
 		m.Event.Delta.Type, m.Event.Delta.Text = "text_delta", d.Text
 		text, err := json.Marshal(m)

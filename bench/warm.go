@@ -4,8 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 // warmed is what a consumer prints; consumer/warm.go has the same.

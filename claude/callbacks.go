@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 )
 
 // callback answers one kind of request of the CLI. It runs in a goroutine of its

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
-	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/deadline"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
 // cliControlEcho answers every request with its own number, now and then twice,

@@ -67,7 +67,7 @@
 //
 // The CLI writes each session to a file of its machine. [Options.SessionStore] copies every
 // entry to a [SessionStore] as well, and resumes sessions from it on machines that have never
-// seen them. Package claudestore has stores in memory, in directories, in Postgres and in S3.
+// seen them. Package claude/claudestore has stores in memory, in directories, in Postgres and in S3.
 // [Options.SessionLock] keeps two processes from writing one session. Package transcript reads
 // the files themselves.
 //
@@ -75,7 +75,7 @@
 //
 // [Options.Trace] is a set of functions that are called when a CLI starts, a turn begins, a tool
 // ends, a deadline passes, and so on, with times and values. They never hold up a session.
-// Package claudeotel makes OpenTelemetry spans and metrics of them. [Client.View] returns what a
+// Package claude/claudeotel makes OpenTelemetry spans and metrics of them. [Client.View] returns what a
 // session is doing at the moment.
 //
 // # Errors
@@ -131,6 +131,6 @@
 // # Elsewhere
 //
 // [Options.Spawner] runs the CLI in another place, [Options.Transport] replaces
-// the process by another wire. Package claudetest has a scripted Messages API
+// the process by another wire. Package claude/claudetest has a scripted Messages API
 // with which the real CLI runs in tests, without a token spent.
 package claude

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
 // A program that is not the CLI gives an error that says what was run and what it

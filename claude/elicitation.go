@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 

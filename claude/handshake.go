@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/hook"
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/deadline"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )

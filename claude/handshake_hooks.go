@@ -2,7 +2,7 @@ package claude
 
 import (
 	"github.com/seed7221b0f9/parley/claude/hook"
-	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/control"
 )
 
 var moment = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -3,7 +3,7 @@ package claude_test
 import (
 	"os"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
 // cliMute neither reads nor writes, and stays.

@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
 // working is a client whose CLI has left a task in the background.

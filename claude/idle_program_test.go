@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/claudetest"
 )
 
 // cliLate writes the rest of the first turn, which was interrupted, into its second one.

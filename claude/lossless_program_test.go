@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
 // losslessPrograms are the CLIs of the lossless tests.

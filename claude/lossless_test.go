@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/claudetest"
 )
 
 // The lossless tests run real processes and ask of every run: is every message

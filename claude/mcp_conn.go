@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 )
 
 // keptWithdrawn is how many cancellations are remembered whose calls have not

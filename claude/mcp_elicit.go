@@ -9,8 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
-	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 

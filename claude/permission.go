@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/hook"
-	"github.com/seed7221b0f9/parley/claudetest"
 )
 
 // An allow waits for the PermissionRequest hooks of its call: as long as they run,

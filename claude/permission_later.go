@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/internal/control"
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 )
 
 // ErrAnswerLater is returned by a callback when the answer will come from elsewhere: from

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // claude.TestRecordedPermissions asks what the CLI asked in the recordings, has the

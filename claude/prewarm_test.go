@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/claudetest"
 )
 
 // inProcess are options with a program that runs in this process.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // answerTo is the recorded answer to a request of the CLI, nil for those that an

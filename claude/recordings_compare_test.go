@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // value is the JSON value of a text; a text that is not JSON stands for itself.

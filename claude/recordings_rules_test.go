@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // rule allows a difference between this SDK and the official one.

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
-	"github.com/seed7221b0f9/parley/internal/control"
 )
 
 // defaultBuffered is the default of Options.MaxBuffered.

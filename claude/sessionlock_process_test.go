@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
 // ownerOptions are the options of a session in a configuration of the test's own.

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudepool"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudepool"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"go.uber.org/goleak"
 )
 

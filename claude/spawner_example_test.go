@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 

@@ -19,7 +19,7 @@ var ErrFenced = errors.New("claude: the session was claimed by another writer")
 //
 // A store may do more than these two methods: see [SessionLister],
 // [SessionFinder], [SubkeyLister], [SessionDeleter], [SummaryLister] and [SessionClaimer].
-// Package claudestore has implementations, and claudetest.TestSessionStore the
+// Package claude/claudestore has implementations, and claudetest.TestSessionStore the
 // tests that one of your own should pass.
 type SessionStore interface {
 	// Append adds entries after those that are there. An entry is opaque JSON; one with a uuid

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
 // claude.TestPrewarmDied: a process that was killed while it waited says so.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/control"
 )
 
 // traceLog notes what a Trace receives of a stream, and what is wrong with it.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/hook"
-	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/mcptool"
 	"github.com/seed7221b0f9/parley/spawn"
 )

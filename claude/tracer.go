@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/control"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/claudetest"
 )
 
 // A CLI is started before there is a prompt, while a person still types.

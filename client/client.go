@@ -22,7 +22,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The values that [Options] has by default: the first and the longest pause between attempts,
@@ -89,14 +89,14 @@ func New(opts Options) (*Client, error) {
 // programs can compare.
 type Error struct {
 	Status int // of the HTTP answer; 0 on a WebSocket
-	rpc.ErrorObject
+	api.ErrorObject
 }
 
 func (e *Error) Error() string { return "client: " + e.Message }
 
 // Reason returns the reason for which the server refused a request. It is empty for an error that
 // did not come from the server, such as a broken connection.
-func Reason(err error) rpc.Reason {
+func Reason(err error) api.Reason {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Data.Reason
 	}
@@ -121,7 +121,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	if err != nil {
 		return fmt.Errorf("client: %s: %w", method, err)
 	}
-	var keyed rpc.Idempotency
+	var keyed api.Idempotency
 	_ = json.Unmarshal(body, &keyed) // without a key it is not sent again
 	for wait := c.opts.Retry; ; wait = min(2*wait, c.opts.MaxRetry) {
 		err := c.post(ctx, method, body, result)
@@ -138,7 +138,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 func again(err error, keyed bool) bool {
 	var e *Error
 	if errors.As(err, &e) {
-		return e.Data.Reason == rpc.Draining // it was refused, not done
+		return e.Data.Reason == api.Draining // it was refused, not done
 	}
 	var unreadable *answerError
 	if errors.As(err, &unreadable) {
@@ -205,7 +205,7 @@ func (e *answerError) Unwrap() error { return e.err }
 // refusal is an answer that is not a result. One that is not the server's has no reason.
 func refusal(status int, data []byte) error {
 	var body struct {
-		Error rpc.ErrorObject `json:"error"`
+		Error api.ErrorObject `json:"error"`
 	}
 	if json.Unmarshal(data, &body) != nil || body.Error.Message == "" {
 		body.Error.Message = fmt.Sprintf("the server answered with status %d", status)

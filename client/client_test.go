@@ -12,7 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // flaky is a server that cuts its first answers off.
@@ -42,13 +42,13 @@ func TestCall_again(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c, calls := flaky(t, 2, ok)
-	var a rpc.Accepted
-	p := rpc.QueryParams{Text: "x", Idempotency: rpc.Idempotency{Key: Key()}}
+	var a api.Accepted
+	p := api.QueryParams{Text: "x", Idempotency: api.Idempotency{Key: Key()}}
 	if err := c.Call(ctx, "session.query", p, &a); err != nil || a.Seq != 3 || calls.Load() != 3 {
 		t.Errorf("with a key: %+v, %v after %d calls", a, err, calls.Load())
 	}
 	c, calls = flaky(t, 2, ok)
-	if err := c.Call(ctx, "session.query", rpc.QueryParams{Text: "x"}, &a); err == nil || calls.Load() != 1 {
+	if err := c.Call(ctx, "session.query", api.QueryParams{Text: "x"}, &a); err == nil || calls.Load() != 1 {
 		t.Errorf("without a key: %v after %d calls", err, calls.Load())
 	}
 	c, calls = flaky(t, 0, func(w http.ResponseWriter) { _, _ = w.Write([]byte("no JSON")) })
@@ -65,8 +65,8 @@ func TestCall_refused(t *testing.T) {
 		w.WriteHeader(http.StatusConflict)
 		_, _ = w.Write([]byte(`{"error":{"code":-32000,"message":"no","data":{"reason":"conflict"}}}`))
 	})
-	err := c.Call(context.Background(), "x", rpc.Idempotency{Key: "k"}, nil)
-	if Reason(err) != rpc.Conflict || calls.Load() != 1 {
+	err := c.Call(context.Background(), "x", api.Idempotency{Key: "k"}, nil)
+	if Reason(err) != api.Conflict || calls.Load() != 1 {
 		t.Errorf("%v after %d calls", err, calls.Load())
 	}
 	var e *Error
@@ -79,7 +79,7 @@ func TestCall_refused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := nobody.Call(ctx, "x", rpc.Empty{}, nil); err == nil {
+	if err := nobody.Call(ctx, "x", api.Empty{}, nil); err == nil {
 		t.Error("a call without a server succeeded")
 	}
 }
@@ -93,13 +93,13 @@ func TestNew_badAddress(t *testing.T) {
 }
 
 func TestView_gap(t *testing.T) {
-	v := View{Cursor: rpc.Cursor{Seq: 4}}
-	for _, e := range []rpc.Envelope{{Seq: 6}, {Seq: 4}, {Seq: 5, Sub: 1}, {Seq: 3, Sub: 1}} {
-		if v.Apply(Event{Envelope: e, Message: &rpc.SessionState{}}) == nil {
+	v := View{Cursor: api.Cursor{Seq: 4}}
+	for _, e := range []api.Envelope{{Seq: 6}, {Seq: 4}, {Seq: 5, Sub: 1}, {Seq: 3, Sub: 1}} {
+		if v.Apply(Event{Envelope: e, Message: &api.SessionState{}}) == nil {
 			t.Errorf("message %d.%d after 4.0 was taken", e.Seq, e.Sub)
 		}
 	}
-	if err := v.Apply(Event{Envelope: rpc.Envelope{Seq: 5}, Message: &rpc.SessionState{}}); err != nil {
+	if err := v.Apply(Event{Envelope: api.Envelope{Seq: 5}, Message: &api.SessionState{}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // Follow restores its connection by itself. The view is what a screen shows.
@@ -36,9 +36,9 @@ func ExampleClient_Call() {
 		fmt.Println(err)
 		return
 	}
-	params := rpc.QueryParams{SessionID: "s-1", Text: "Fix the build.", Idempotency: rpc.Idempotency{Key: client.Key()}}
-	var accepted rpc.Accepted
-	if err := c.Call(context.Background(), "session.query", params, &accepted); client.Reason(err) == rpc.SessionExpired {
+	params := api.QueryParams{SessionID: "s-1", Text: "Fix the build.", Idempotency: api.Idempotency{Key: client.Key()}}
+	var accepted api.Accepted
+	if err := c.Call(context.Background(), "session.query", params, &accepted); client.Reason(err) == api.SessionExpired {
 		fmt.Println("the session is gone")
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // Event is what [Client.Follow] yields: a message of the session, or the place at which a
@@ -22,10 +22,10 @@ import (
 type Event struct {
 	// Attached is set when a connection has begun. If it has a snapshot, the snapshot replaces
 	// everything before it; otherwise the messages continue where they were.
-	Attached *rpc.AttachResult
+	Attached *api.AttachResult
 	// Envelope and Message are set otherwise: a message, and its place in the log.
-	Envelope rpc.Envelope
-	Message  rpc.Message
+	Envelope api.Envelope
+	Message  api.Message
 }
 
 // Follow yields the messages of a session after a cursor; a nil cursor begins with a snapshot. It
@@ -33,7 +33,7 @@ type Event struct {
 // refuses for a reason that another attempt does not change, for example because the session was
 // deleted or the token is not valid. The error is the last element. The iterator may be used more
 // than once and then starts at the cursor again.
-func (c *Client) Follow(ctx context.Context, session string, after *rpc.Cursor) iter.Seq2[Event, error] {
+func (c *Client) Follow(ctx context.Context, session string, after *api.Cursor) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{c: c, session: session, after: after, yield: yield}
 		wait := c.opts.Retry
@@ -65,7 +65,7 @@ func (c *Client) Follow(ctx context.Context, session string, after *rpc.Cursor) 
 // final reports whether reconnecting is of no use.
 func final(err error) bool {
 	switch Reason(err) {
-	case "", rpc.Draining, rpc.NotConnected, rpc.TooSlow, rpc.LimitReached:
+	case "", api.Draining, api.NotConnected, api.TooSlow, api.LimitReached:
 		return false
 	}
 	return true
@@ -75,7 +75,7 @@ func final(err error) bool {
 type follower struct {
 	c        *Client
 	session  string
-	after    *rpc.Cursor
+	after    *api.Cursor
 	yield    func(Event, error) bool
 	stopped  bool // the loop has ended
 	attached bool // the last connection worked
@@ -91,11 +91,11 @@ func (f *follower) once(ctx context.Context) error {
 		return err
 	}
 	defer conn.CloseNow()
-	hello := rpc.HelloParams{Client: rpc.ClientInfo{Name: "parley-go"}, Capabilities: f.c.opts.Capabilities}
+	hello := api.HelloParams{Client: api.ClientInfo{Name: "parley-go"}, Capabilities: f.c.opts.Capabilities}
 	if err := request(ctx, conn, 1, "hello", hello); err != nil {
 		return err
 	}
-	if err := request(ctx, conn, 2, "session.attach", rpc.AttachParams{SessionID: f.session, After: f.after}); err != nil {
+	if err := request(ctx, conn, 2, "session.attach", api.AttachParams{SessionID: f.session, After: f.after}); err != nil {
 		return err
 	}
 	var guards sync.WaitGroup
@@ -120,7 +120,7 @@ func (f *follower) dial(ctx context.Context) (*websocket.Conn, error) {
 	conn, resp, err := websocket.Dial(ctx, f.c.base.String()+"/v1/ws", &websocket.DialOptions{HTTPClient: f.c.opts.HTTPClient, HTTPHeader: header})
 	if err != nil {
 		if resp != nil && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
-			return nil, &Error{Status: resp.StatusCode, ErrorObject: rpc.ErrorObject{Message: "the server refused the token", Data: rpc.ErrorData{Reason: rpc.AuthFailed}}}
+			return nil, &Error{Status: resp.StatusCode, ErrorObject: api.ErrorObject{Message: "the server refused the token", Data: api.ErrorData{Reason: api.AuthFailed}}}
 		}
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -142,7 +142,7 @@ type message struct {
 	Method string           `json:"method"`
 	Params json.RawMessage  `json:"params"`
 	Result json.RawMessage  `json:"result"`
-	Error  *rpc.ErrorObject `json:"error"`
+	Error  *api.ErrorObject `json:"error"`
 }
 
 // errSilent ends a connection that shows no life.
@@ -207,18 +207,18 @@ func (f *follower) handle(m message) error {
 		return f.event(m.Params)
 	case m.Method == "detached":
 		var d struct {
-			Reason rpc.Reason `json:"reason"`
+			Reason api.Reason `json:"reason"`
 		}
 		if err := json.Unmarshal(m.Params, &d); err != nil {
 			return err
 		}
-		return &Error{ErrorObject: rpc.ErrorObject{Message: "the session is not followed any more", Data: rpc.ErrorData{Reason: d.Reason}}}
+		return &Error{ErrorObject: api.ErrorObject{Message: "the session is not followed any more", Data: api.ErrorData{Reason: d.Reason}}}
 	}
 	return nil // of a newer server
 }
 
 func (f *follower) attach(data json.RawMessage) error {
-	var a rpc.AttachResult
+	var a api.AttachResult
 	if err := json.Unmarshal(data, &a); err != nil {
 		return err
 	}
@@ -228,11 +228,11 @@ func (f *follower) attach(data json.RawMessage) error {
 }
 
 func (f *follower) event(data json.RawMessage) error {
-	e, m, err := rpc.DecodeEnvelope(data)
+	e, m, err := api.DecodeEnvelope(data)
 	if err != nil {
 		return err
 	}
-	f.after = &rpc.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
+	f.after = &api.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
 	f.stopped = !f.yield(Event{Envelope: e, Message: m}, nil)
 	return nil
 }

@@ -4,16 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // View is what a screen shows of a session: the fold of the events that [Client.Follow] yields. The
 // zero value is ready to use. A View must not be used by several goroutines at once.
 type View struct {
-	Conversation ui.Conversation
-	Cursor       rpc.Cursor
-	reader       rpc.Reader
+	Conversation event.Conversation
+	Cursor       api.Cursor
+	reader       api.Reader
 }
 
 // Apply adds an event to the view. It returns an error if a snapshot cannot be decoded, or if the
@@ -21,11 +21,11 @@ type View struct {
 func (v *View) Apply(ev Event) error {
 	if a := ev.Attached; a != nil {
 		if a.Snapshot != "" {
-			var c ui.Conversation
+			var c event.Conversation
 			if err := json.Unmarshal([]byte(a.Snapshot), &c); err != nil {
 				return fmt.Errorf("client: a snapshot: %w", err)
 			}
-			v.Conversation, v.reader = c, rpc.Reader{}
+			v.Conversation, v.reader = c, api.Reader{}
 		}
 		v.Cursor = a.Cursor
 		return nil
@@ -34,7 +34,7 @@ func (v *View) Apply(ev Event) error {
 	if e.Sub == 0 && e.Seq != v.Cursor.Seq+1 || e.Sub != 0 && e.Seq != v.Cursor.Seq {
 		return fmt.Errorf("client: message %d.%d came after %d.%d", e.Seq, e.Sub, v.Cursor.Seq, v.Cursor.Sub)
 	}
-	v.Cursor = rpc.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
+	v.Cursor = api.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
 	for _, x := range v.reader.Events(ev.Message) {
 		v.Conversation.Apply(x)
 	}

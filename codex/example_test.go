@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/codex/item"
-	"github.com/seed7221b0f9/parley/codextest"
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/codex/item"
-	"github.com/seed7221b0f9/parley/codextest"
-	"github.com/seed7221b0f9/parley/internal/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/item"
-	"github.com/seed7221b0f9/parley/internal/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
 // node is a part of a JSON Schema.

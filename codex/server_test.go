@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/codex/item"
-	"github.com/seed7221b0f9/parley/codextest"
-	"github.com/seed7221b0f9/parley/internal/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
 )
 
 // scripted connects to a scripted server.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -31,9 +31,9 @@ type actor struct {
 	done     chan struct{}
 
 	core      core
-	conv      ui.Conversation
-	reader    rpc.Reader
-	converter *rpc.Converter
+	conv      event.Conversation
+	reader    api.Reader
+	converter *api.Converter
 	stream    stream
 	seq, sub  uint64
 
@@ -50,7 +50,7 @@ type actor struct {
 
 	agent *running
 	// capabilities are those of the last agent; nil before the first.
-	capabilities *rpc.Capabilities
+	capabilities *api.Capabilities
 	starting     bool
 	cancelStart  context.CancelFunc
 	waiters      []chan error // for the start of the agent
@@ -72,7 +72,7 @@ type actor struct {
 // pending is a record that was drafted.
 type pending struct {
 	rec record
-	msg rpc.Message
+	msg api.Message
 }
 
 // call runs f in the loop and returns its error. It fails when the actor has ended, or when
@@ -84,7 +84,7 @@ func (a *actor) call(ctx context.Context, f func() error) error {
 	case a.cmds <- func() { result <- f() }:
 		return <-result
 	case <-a.done:
-		return failure(rpc.NotConnected, "the session is closed")
+		return failure(api.NotConnected, "the session is closed")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -207,7 +207,7 @@ func (a *actor) release(items []item) []item {
 
 // take handles one event, after others that it may have to wait for: deltas of one block
 // that come soon after each other are handled as one.
-func (a *actor) take(items []item, ev ui.Event) []item {
+func (a *actor) take(items []item, ev event.Event) []item {
 	if a.held.add(ev, time.Now(), a.srv.opts.JoinInterval) {
 		return items
 	}
@@ -215,7 +215,7 @@ func (a *actor) take(items []item, ev ui.Event) []item {
 }
 
 // handle handles one event. Deltas are added to items; what is durable waits for write.
-func (a *actor) handle(items []item, ev ui.Event) []item {
+func (a *actor) handle(items []item, ev event.Event) []item {
 	a.trace.observe(ev)
 	h := ev.Head()
 	if id := h.SessionID; id != "" && id != a.core.AgentID {
@@ -223,9 +223,9 @@ func (a *actor) handle(items []item, ev ui.Event) []item {
 		a.core.AgentID = id
 	}
 	switch ev := ev.(type) {
-	case *ui.SessionState: // the server says this itself
+	case *event.SessionState: // the server says this itself
 		return items
-	case *ui.UserMessage:
+	case *event.UserMessage:
 		if in, ok := a.core.input(ev.UUID); ok && !in.waits() {
 			a.delivered(in)
 			return items // it is in the log since it was sent
@@ -257,7 +257,7 @@ func (a *actor) handle(items []item, ev ui.Event) []item {
 }
 
 // durable drafts an event of the agent with what follows from it.
-func (a *actor) durable(ev ui.Event) {
+func (a *actor) durable(ev event.Event) {
 	f := &facts{}
 	if r, ok := asked(ev, timestamp(time.Now())); ok {
 		f.Asked = &r
@@ -274,14 +274,14 @@ func (a *actor) durable(ev ui.Event) {
 		return
 	}
 	switch ev := ev.(type) {
-	case *ui.SystemInit:
+	case *event.SystemInit:
 		f.Model, f.Mode = new(ev.Model), ev.PermissionMode
-	case *ui.RateLimit:
+	case *event.RateLimit:
 		f.Limited = rateLimited(ev)
 	}
 	a.draft(draft{event: ev, facts: f})
 	a.observeUsage(ev)
-	if r, ok := ev.(*ui.ResultMessage); ok {
+	if r, ok := ev.(*event.ResultMessage); ok {
 		a.srv.metrics.turn(a.core.Provider, r.IsError, time.Duration(r.DurationMS)*time.Millisecond)
 		a.draft(a.core.result()...)
 		a.draft(a.core.waitForReset(r, a.srv.opts.now(), newUUID())...)
@@ -327,7 +327,7 @@ func (a *actor) draft(drafts ...draft) {
 	for _, d := range drafts {
 		if d.queue {
 			a.core.applyInputs(orEmpty(d.facts))
-			d.event = &ui.QueueChanged{Header: a.core.header(""), Items: a.core.queueItems()}
+			d.event = &event.QueueChanged{Header: a.core.header(""), Items: a.core.queueItems()}
 		}
 		if h := d.event.Head(); h.Provider == "" {
 			h.Provider = a.core.Provider
@@ -339,11 +339,11 @@ func (a *actor) draft(drafts ...draft) {
 			a.trace.dropped(id, "removed")
 		}
 		for i, m := range a.converter.Messages(bounded(d.event)) {
-			data, err := rpc.Encode(m)
+			data, err := api.Encode(m)
 			if err == nil && len(data) > maxMessage {
 				a.logger.Warn("a message was left out", "type", m.Type(), "bytes", len(data))
 				m = a.converter.Messages(tooLarge(*d.event.Head(), m.Type(), len(data)))[0]
-				data, err = rpc.Encode(m)
+				data, err = api.Encode(m)
 			}
 			if err != nil {
 				a.logger.Error("a message cannot be encoded", "type", m.Type(), "err", err)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The bounds of what a viewer gets at once.
@@ -22,8 +22,8 @@ const (
 
 // attachAt decides where a viewer begins: at its cursor, or at a snapshot where it has none
 // or the log does not have it any more.
-func (s *Server) attachAt(ctx context.Context, a *actor, after *rpc.Cursor) (rpc.AttachResult, error) {
-	var result rpc.AttachResult
+func (s *Server) attachAt(ctx context.Context, a *actor, after *api.Cursor) (api.AttachResult, error) {
+	var result api.AttachResult
 	err := a.call(ctx, func() error {
 		epoch := a.hub.epoch
 		result.State = string(a.core.State)
@@ -35,8 +35,8 @@ func (s *Server) attachAt(ctx context.Context, a *actor, after *rpc.Cursor) (rpc
 		if err != nil {
 			return err
 		}
-		result.Cursor = rpc.Cursor{Epoch: epoch, Seq: a.seq, Sub: a.sub}
-		result.Snapshot, result.Resync = ui.JSON(data), after != nil
+		result.Cursor = api.Cursor{Epoch: epoch, Seq: a.seq, Sub: a.sub}
+		result.Snapshot, result.Resync = event.JSON(data), after != nil
 		return nil
 	})
 	return result, err
@@ -57,7 +57,7 @@ func (a *actor) kept(ctx context.Context, seq uint64) bool {
 type viewer struct {
 	srv      *Server
 	actor    *actor
-	cursor   rpc.Cursor
+	cursor   api.Cursor
 	progress bool        // it has the capability output_delta
 	pacer    *time.Timer // of pace; nil before the first
 }
@@ -80,7 +80,7 @@ func (v *viewer) next(ctx context.Context) ([]item, error) {
 			items = page
 		case len(items) == 0:
 			if f.closed {
-				return nil, failure(rpc.NotConnected, "the session was closed; attach again")
+				return nil, failure(api.NotConnected, "the session was closed; attach again")
 			}
 			select {
 			case <-f.wait:
@@ -178,15 +178,15 @@ func (v *viewer) pace(ctx context.Context) {
 }
 
 // watch returns a viewer of a session from a cursor on, and the function that ends it.
-func (s *Server) watch(ctx context.Context, id string, after *rpc.Cursor, progress bool) (*viewer, rpc.AttachResult, func(), error) {
+func (s *Server) watch(ctx context.Context, id string, after *api.Cursor, progress bool) (*viewer, api.AttachResult, func(), error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
-		return nil, rpc.AttachResult{}, nil, err
+		return nil, api.AttachResult{}, nil, err
 	}
 	result, err := s.attachAt(ctx, a, after)
 	if err != nil {
 		release()
-		return nil, rpc.AttachResult{}, nil, err
+		return nil, api.AttachResult{}, nil, err
 	}
 	a.hub.watch(1)
 	s.post(a)

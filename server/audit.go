@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // auditLogName is the log of the audit rows.
@@ -33,7 +33,7 @@ func openAudit(ctx context.Context, log sessionLog) (*audit, error) {
 }
 
 // add stores a row. It is on disk when it returns nil.
-func (a *audit) add(ctx context.Context, row rpc.AuditRow) error {
+func (a *audit) add(ctx context.Context, row api.AuditRow) error {
 	row.TS = timestamp(time.Now())
 	data, err := json.Marshal(row)
 	if err != nil {
@@ -62,31 +62,31 @@ const (
 )
 
 // list returns rows, the newest first. The cursor is the number of the last row looked at.
-func (a *audit) list(ctx context.Context, p rpc.AuditListParams) (rpc.AuditListResult, error) {
+func (a *audit) list(ctx context.Context, p api.AuditListParams) (api.AuditListResult, error) {
 	a.mu.Lock()
 	end := a.seq
 	a.mu.Unlock()
 	if p.Cursor != "" {
 		n, err := strconv.ParseUint(p.Cursor, 10, 64)
 		if err != nil || n == 0 {
-			return rpc.AuditListResult{}, invalid("the cursor is not one of audit.list")
+			return api.AuditListResult{}, invalid("the cursor is not one of audit.list")
 		}
 		end = min(end, n-1)
 	}
 	start := end - min(end, auditScan)
-	var rows []rpc.AuditRow
+	var rows []api.AuditRow
 	var numbers []uint64
 	for ev, err := range a.log.Read(ctx, eventlog.Cursor{Seq: start}) {
 		if isMissing(err) || end == 0 {
 			break
 		}
 		if err != nil {
-			return rpc.AuditListResult{}, err
+			return api.AuditListResult{}, err
 		}
 		if ev.Seq > end {
 			break
 		}
-		var row rpc.AuditRow
+		var row api.AuditRow
 		if json.Unmarshal(ev.Data, &row) == nil && auditMatches(row, p) {
 			rows, numbers = append(rows, row), append(numbers, ev.Seq)
 		}
@@ -95,7 +95,7 @@ func (a *audit) list(ctx context.Context, p rpc.AuditListParams) (rpc.AuditListR
 	if max <= 0 || max > maxAuditPage {
 		max = maxAuditPage
 	}
-	result := rpc.AuditListResult{Rows: []rpc.AuditRow{}}
+	result := api.AuditListResult{Rows: []api.AuditRow{}}
 	for i := len(rows) - 1; i >= 0; i-- {
 		if len(result.Rows) == max {
 			result.Cursor = strconv.FormatUint(numbers[i+1], 10)
@@ -109,7 +109,7 @@ func (a *audit) list(ctx context.Context, p rpc.AuditListParams) (rpc.AuditListR
 	return result, nil
 }
 
-func auditMatches(row rpc.AuditRow, p rpc.AuditListParams) bool {
+func auditMatches(row api.AuditRow, p api.AuditListParams) bool {
 	return (p.SessionID == "" || row.SessionID == p.SessionID) && (p.By == "" || row.By == p.By) &&
 		(p.Since == "" || row.TS >= p.Since) && (p.Until == "" || row.TS < p.Until)
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // backup streams all logs and snapshots to an admin while the server works on. A stream
@@ -17,13 +17,13 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if c.role < roleAdmin || c.session != "" || c.tenant != "" {
-		return failure(rpc.AuthFailed, "a backup needs the role admin")
+		return failure(api.AuthFailed, "a backup needs the role admin")
 	}
 	st, ok := s.store.(interface {
 		Backup(ctx context.Context, w io.Writer) error
 	})
 	if !ok {
-		return failure(rpc.Unsupported, "the store has no backup")
+		return failure(api.Unsupported, "the store has no backup")
 	}
 	if err := s.auditRow(c, "backup", nil, nil); err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // The bounds of one message of a session. What is larger would not fit into a record of the
@@ -16,8 +16,8 @@ const (
 
 // bounded is an event as the log takes it. A tool's result that is too large is cut and says
 // so; the agent has it whole.
-func bounded(ev ui.Event) ui.Event {
-	r, ok := ev.(*ui.ToolComplete)
+func bounded(ev event.Event) event.Event {
+	r, ok := ev.(*event.ToolComplete)
 	if !ok || len(r.Content)+len(r.ToolUseResult) <= maxMessage/2 {
 		return ev
 	}
@@ -25,7 +25,7 @@ func bounded(ev ui.Event) ui.Event {
 	cut.Truncated = true
 	size := len(r.Content)
 	if size > keptResult {
-		cut.Content = ui.Quote(beginning(r.Content) + fmt.Sprintf("\n[cut: the result has %d bytes, and the server keeps results of up to %d]", size, maxMessage/2))
+		cut.Content = event.Quote(beginning(r.Content) + fmt.Sprintf("\n[cut: the result has %d bytes, and the server keeps results of up to %d]", size, maxMessage/2))
 	}
 	if len(cut.ToolUseResult) > keptResult {
 		cut.ToolUseResult = ""
@@ -34,7 +34,7 @@ func bounded(ev ui.Event) ui.Event {
 }
 
 // beginning is the start of a text that is a JSON string, "" for anything else.
-func beginning(text ui.JSON) string {
+func beginning(text event.JSON) string {
 	if len(text) < keptResult || text[0] != '"' {
 		return ""
 	}
@@ -48,6 +48,6 @@ func beginning(text ui.JSON) string {
 }
 
 // tooLarge stands for a message that is larger than the log takes.
-func tooLarge(h ui.Header, typ string, size int) ui.Event {
-	return &ui.Error{Header: h, Message: fmt.Sprintf("A message of the type %s was left out: it has %d bytes, and the server keeps messages of up to %d.", typ, size, maxMessage)}
+func tooLarge(h event.Header, typ string, size int) event.Event {
+	return &event.Error{Header: h, Message: fmt.Sprintf("A message of the type %s was left out: it has %d bytes, and the server keeps messages of up to %d.", typ, size, maxMessage)}
 }

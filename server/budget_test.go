@@ -10,24 +10,24 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // noticed waits for a notice with this code.
 func (w *watcher) noticed(code string) {
 	w.t.Helper()
-	w.until("the notice "+code, func(c *ui.Conversation) bool {
-		return slices.ContainsFunc(c.Notices, func(n ui.NoticeRow) bool { return n.Code == code })
+	w.until("the notice "+code, func(c *event.Conversation) bool {
+		return slices.ContainsFunc(c.Notices, func(n event.NoticeRow) bool { return n.Code == code })
 	})
 }
 
-func (h *harness) setBudget(b rpc.Budget) rpc.Budget {
+func (h *harness) setBudget(b api.Budget) api.Budget {
 	h.Helper()
-	var r rpc.BudgetSetResult
-	h.call("budget.set", rpc.BudgetSetParams{Budget: b}, &r)
+	var r api.BudgetSetResult
+	h.call("budget.set", api.BudgetSetParams{Budget: b}, &r)
 	return r.Budget
 }
 
@@ -35,7 +35,7 @@ func (h *harness) setBudget(b rpc.Budget) rpc.Budget {
 // nothing begins after it, that a restart does not forget, and that a higher limit frees.
 func TestBudget_stopsTurn(t *testing.T) {
 	h := newHarness(t)
-	b := h.setBudget(rpc.Budget{Scope: budget.ScopeSession, LimitTokens: new(int64(30))})
+	b := h.setBudget(api.Budget{Scope: budget.ScopeSession, LimitTokens: new(int64(30))})
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "say one") // half of it
@@ -43,11 +43,11 @@ func TestBudget_stopsTurn(t *testing.T) {
 	h.query(id, "wait") // the other half
 	w.noticed(noticeBudgetReached)
 	w.results(2)
-	h.refused(rpc.BudgetExceeded, "session.query", rpc.QueryParams{SessionID: id, Text: "say again"})
+	h.refused(api.BudgetExceeded, "session.query", api.QueryParams{SessionID: id, Text: "say again"})
 	h.restart()
-	h.refused(rpc.BudgetExceeded, "session.query", rpc.QueryParams{SessionID: id, Text: "say again"})
-	var list rpc.BudgetListResult
-	h.call("budget.list", rpc.BudgetListParams{SessionID: id}, &list)
+	h.refused(api.BudgetExceeded, "session.query", api.QueryParams{SessionID: id, Text: "say again"})
+	var list api.BudgetListResult
+	h.call("budget.list", api.BudgetListParams{SessionID: id}, &list)
 	if len(list.Budgets) != 1 || list.Budgets[0].SpentTokens != 30 || list.Budgets[0].Level != "exceeded" {
 		t.Errorf("after a restart the budgets are %+v", list.Budgets)
 	}
@@ -55,8 +55,8 @@ func TestBudget_stopsTurn(t *testing.T) {
 	h.setBudget(b)
 	h.query(id, "say free")
 	h.watch(id).says("free")
-	h.call("budget.remove", rpc.BudgetRef{ID: b.ID}, nil)
-	h.refused(rpc.Conflict, "budget.remove", rpc.BudgetRef{ID: b.ID})
+	h.call("budget.remove", api.BudgetRef{ID: b.ID}, nil)
+	h.refused(api.Conflict, "budget.remove", api.BudgetRef{ID: b.ID})
 }
 
 // TestBudget_lowered checks that a limit that is set holds for turns that run already, and
@@ -68,12 +68,12 @@ func TestBudget_lowered(t *testing.T) {
 	h.query(id, "wait")
 	w.says("I wait.")
 	h.query(id, "say more")
-	b := h.setBudget(rpc.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(15))})
+	b := h.setBudget(api.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(15))})
 	w.results(1)
-	w.until("the queue is held", func(c *ui.Conversation) bool { return len(c.Queue) == 1 && c.Queue[0].Status == string(inputHeld) })
-	h.refused(rpc.BudgetExceeded, "queue.sendNow", rpc.QueueItemParams{SessionID: id, ID: h.history(id).Queue[0].ID})
-	h.call("budget.remove", rpc.BudgetRef{ID: b.ID}, nil)
-	h.call("queue.release", rpc.SessionRef{SessionID: id}, nil)
+	w.until("the queue is held", func(c *event.Conversation) bool { return len(c.Queue) == 1 && c.Queue[0].Status == string(inputHeld) })
+	h.refused(api.BudgetExceeded, "queue.sendNow", api.QueueItemParams{SessionID: id, ID: h.history(id).Queue[0].ID})
+	h.call("budget.remove", api.BudgetRef{ID: b.ID}, nil)
+	h.call("queue.release", api.SessionRef{SessionID: id}, nil)
 	w.says("more")
 }
 
@@ -81,15 +81,15 @@ func TestBudget_lowered(t *testing.T) {
 // and that it is said before.
 func TestBudget_shared(t *testing.T) {
 	h := newHarness(t)
-	h.setBudget(rpc.Budget{Scope: budget.ScopeTenant, Target: "acme", Period: budget.PeriodDay, LimitTokens: new(int64(45))})
-	var tk rpc.TokensCreateResult
-	h.call("tokens.create", rpc.TokensCreateParams{Role: "operator", Tenant: "acme"}, &tk)
+	h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "acme", Period: budget.PeriodDay, LimitTokens: new(int64(45))})
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "operator", Tenant: "acme"}, &tk)
 	c := h.client(tk.Token)
 	var sessions []string
 	var watchers []*watcher
 	for range 3 {
-		var r rpc.ConnectResult
-		if err := c.Call(h.ctx(), "session.connect", rpc.ConnectParams{}, &r); err != nil {
+		var r api.ConnectResult
+		if err := c.Call(h.ctx(), "session.connect", api.ConnectParams{}, &r); err != nil {
 			t.Fatal(err)
 		}
 		sessions, watchers = append(sessions, r.SessionID), append(watchers, h.watch(r.SessionID))
@@ -104,16 +104,16 @@ func TestBudget_shared(t *testing.T) {
 		w.noticed(noticeBudgetReached)
 		w.results(1)
 	}
-	err := c.Call(h.ctx(), "session.query", rpc.QueryParams{SessionID: sessions[0], Text: "say again"}, nil)
-	if client.Reason(err) != rpc.BudgetExceeded || !strings.Contains(err.Error(), "anew on") {
+	err := c.Call(h.ctx(), "session.query", api.QueryParams{SessionID: sessions[0], Text: "say again"}, nil)
+	if client.Reason(err) != api.BudgetExceeded || !strings.Contains(err.Error(), "anew on") {
 		t.Errorf("after the limit: %v", err)
 	}
 	h.query(other, "say free")
 	h.watch(other).says("free")
-	if err := c.Call(h.ctx(), "budget.set", rpc.BudgetSetParams{Budget: rpc.Budget{Scope: "server", LimitTokens: new(int64(1))}}, nil); client.Reason(err) != rpc.AuthFailed {
+	if err := c.Call(h.ctx(), "budget.set", api.BudgetSetParams{Budget: api.Budget{Scope: "server", LimitTokens: new(int64(1))}}, nil); client.Reason(err) != api.AuthFailed {
 		t.Errorf("an operator sets a budget: %v", err)
 	}
-	h.refused(rpc.InvalidParams, "budget.set", rpc.BudgetSetParams{Budget: rpc.Budget{Scope: "server"}})
+	h.refused(api.InvalidParams, "budget.set", api.BudgetSetParams{Budget: api.Budget{Scope: "server"}})
 }
 
 // TestBudget_warns checks that a limit that comes near is said, in dollars, and that one that
@@ -137,13 +137,13 @@ func TestBudget_warns(t *testing.T) {
 	w.results(2)
 	h.query(id, "say three")
 	w.says("three")
-	h.refused(rpc.Conflict, "budget.remove", rpc.BudgetRef{ID: limit.ID})
+	h.refused(api.Conflict, "budget.remove", api.BudgetRef{ID: limit.ID})
 }
 
 // TestBudget_unpriced checks that a limit in dollars says what it does not see.
 func TestBudget_unpriced(t *testing.T) {
 	h := newHarness(t)
-	h.setBudget(rpc.Budget{Scope: budget.ScopeServer, LimitUSD: new(1.0)})
+	h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitUSD: new(1.0)})
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "say one")
@@ -170,14 +170,14 @@ type limitedSession struct {
 	p *limitedProvider
 }
 
-func (s *limitedSession) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
-	return func(yield func(ui.Event, error) bool) {
+func (s *limitedSession) Events(ctx context.Context) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		for ev, err := range s.Session.Events(ctx) {
 			more := true
-			if r, ok := ev.(*ui.ResultMessage); ok {
+			if r, ok := ev.(*event.ResultMessage); ok {
 				s.p.once.Do(func() {
 					r.IsError, r.Subtype = true, "error_during_execution"
-					more = yield(&ui.RateLimit{Info: ui.NewJSON(s.p.info)}, nil)
+					more = yield(&event.RateLimit{Info: event.NewJSON(s.p.info)}, nil)
 				})
 			}
 			if !more || !yield(ev, err) {
@@ -204,14 +204,14 @@ func TestRateLimit_waits(t *testing.T) {
 	}
 	h.opts.Providers = []agent.Provider{&limitedProvider{Provider: h.provider, info: `{"status":"rejected","resetsAt":1900003600,"rateLimitType":"five_hour"}`}}
 	h.start()
-	var r rpc.ConnectResult
-	h.call("session.connect", rpc.ConnectParams{WaitForRateLimit: true}, &r)
+	var r api.ConnectResult
+	h.call("session.connect", api.ConnectParams{WaitForRateLimit: true}, &r)
 	w := h.watch(r.SessionID)
 	h.query(r.SessionID, "say one")
 	w.noticed("rate_limited")
-	w.until("the queue", func(c *ui.Conversation) bool { return len(c.Queue) == 1 && c.State == string(Idle) })
-	var list rpc.ListResult
-	h.call("session.list", rpc.ListParams{}, &list)
+	w.until("the queue", func(c *event.Conversation) bool { return len(c.Queue) == 1 && c.State == string(Idle) })
+	var list api.ListResult
+	h.call("session.list", api.ListParams{}, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].LimitedUntil != "2030-03-17T18:46:40Z" {
 		t.Errorf("the sessions are %+v", list.Sessions)
 	}

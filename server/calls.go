@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // with runs f in the loop of a session, which is loaded if need be.
@@ -23,10 +23,10 @@ func (s *Server) with(ctx context.Context, id string, f func(a *actor) error) er
 // owned returns an error if the session cannot be changed here.
 func (a *actor) owned() error {
 	if a.core.State == LostHost {
-		return failure(rpc.NotOwner, "another server owns the session")
+		return failure(api.NotOwner, "another server owns the session")
 	}
 	if a.draining {
-		return failure(rpc.Draining, "the server is stopping")
+		return failure(api.Draining, "the server is stopping")
 	}
 	if a.away.live != nil && a.agent == nil {
 		return openElsewhere(a.away.live)
@@ -35,17 +35,17 @@ func (a *actor) owned() error {
 }
 
 // query accepts an input. It is in the log when the answer is given.
-func (s *Server) query(ctx context.Context, id, key string, content json.RawMessage, priority, by string) (rpc.Accepted, error) {
+func (s *Server) query(ctx context.Context, id, key string, content json.RawMessage, priority, by string) (api.Accepted, error) {
 	if err := s.working(); err != nil {
-		return rpc.Accepted{}, err
+		return api.Accepted{}, err
 	}
 	if priority != "" && !slices.Contains([]string{"now", "next", "later"}, priority) {
-		return rpc.Accepted{}, invalid("priority is %q, not now, next or later", priority)
+		return api.Accepted{}, invalid("priority is %q, not now, next or later", priority)
 	}
-	var result rpc.Accepted
+	var result api.Accepted
 	err := s.with(ctx, id, func(a *actor) error {
 		if k, ok := a.core.accepted(key); ok {
-			result = rpc.Accepted{TurnID: k.TurnID, Seq: k.Seq}
+			result = api.Accepted{TurnID: k.TurnID, Seq: k.Seq}
 			return nil
 		}
 		if err := a.owned(); err != nil {
@@ -62,7 +62,7 @@ func (s *Server) query(ctx context.Context, id, key string, content json.RawMess
 		if err := a.commit(d); err != nil {
 			return err
 		}
-		result = rpc.Accepted{TurnID: in.ID, Seq: a.seq}
+		result = api.Accepted{TurnID: in.ID, Seq: a.seq}
 		a.trace.accepted(in)
 		if priority == "now" && a.agent != nil && a.core.State.busy() && !a.sending {
 			a.sendInput(in) // the agent takes it into the running turn
@@ -75,8 +75,8 @@ func (s *Server) query(ctx context.Context, id, key string, content json.RawMess
 }
 
 // changeQueue changes the inputs that wait.
-func (s *Server) changeQueue(ctx context.Context, id string, change func(*core) (draft, error)) (rpc.QueueListResult, error) {
-	var result rpc.QueueListResult
+func (s *Server) changeQueue(ctx context.Context, id string, change func(*core) (draft, error)) (api.QueueListResult, error) {
+	var result api.QueueListResult
 	err := s.with(ctx, id, func(a *actor) error {
 		if err := a.owned(); err != nil {
 			return err
@@ -110,11 +110,11 @@ func (c *core) release() (draft, error) {
 
 // sendNow sends an input before all others, also one that was held or is of unknown fate,
 // and also into a turn that runs.
-func (s *Server) sendNow(ctx context.Context, p rpc.QueueItemParams) (rpc.Accepted, error) {
+func (s *Server) sendNow(ctx context.Context, p api.QueueItemParams) (api.Accepted, error) {
 	if err := s.working(); err != nil {
-		return rpc.Accepted{}, err
+		return api.Accepted{}, err
 	}
-	var result rpc.Accepted
+	var result api.Accepted
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		if err := a.owned(); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (s *Server) sendNow(ctx context.Context, p rpc.QueueItemParams) (rpc.Accept
 		if err := a.commit(draft{queue: true, facts: &facts{Inputs: []input{in}, Order: order}}); err != nil {
 			return err
 		}
-		result = rpc.Accepted{TurnID: in.ID, Seq: a.seq}
+		result = api.Accepted{TurnID: in.ID, Seq: a.seq}
 		if busy && !a.sending {
 			a.sendInput(in)
 		}
@@ -151,22 +151,22 @@ func (s *Server) sendNow(ctx context.Context, p rpc.QueueItemParams) (rpc.Accept
 }
 
 // respond answers a request once. The answer is in the log before the agent acts on it.
-func (s *Server) respond(ctx context.Context, id, requestID, key, by string, decide func(*core) (reply, error)) (rpc.RespondResult, error) {
+func (s *Server) respond(ctx context.Context, id, requestID, key, by string, decide func(*core) (reply, error)) (api.RespondResult, error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
-		return rpc.RespondResult{}, err
+		return api.RespondResult{}, err
 	}
 	defer release()
-	var result rpc.RespondResult
+	var result api.RespondResult
 	var rep reply
 	var session agent.Session
 	err = a.call(ctx, func() error {
 		if k, ok := a.core.accepted(key); ok {
-			result = rpc.RespondResult{Accepted: true, By: k.By, Seq: k.Seq}
+			result = api.RespondResult{Accepted: true, By: k.By, Seq: k.Seq}
 			return nil
 		}
 		if a.core.State == LostHost {
-			return failure(rpc.NotOwner, "another server owns the session")
+			return failure(api.NotOwner, "another server owns the session")
 		}
 		var err error
 		if rep, err = decide(&a.core); err != nil {
@@ -179,7 +179,7 @@ func (s *Server) respond(ctx context.Context, id, requestID, key, by string, dec
 			return err
 		}
 		session = a.agent.session
-		result = rpc.RespondResult{Accepted: true, By: by, Seq: a.seq}
+		result = api.RespondResult{Accepted: true, By: by, Seq: a.seq}
 		return nil
 	})
 	if err != nil || session == nil {
@@ -190,11 +190,11 @@ func (s *Server) respond(ctx context.Context, id, requestID, key, by string, dec
 	defer cancel()
 	if err := session.Answer(ctx, requestID, rep.answer); err != nil {
 		a.post(func() {
-			a.draft(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeWarning, Code: "answer_lost",
+			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "answer_lost",
 				Text: "An answer did not reach the agent: " + failureOf(err).Message}})
 			_ = a.write() // kept and tried again by tick
 		})
-		return rpc.RespondResult{}, conflict("the answer came too late: %s", failureOf(err).Message)
+		return api.RespondResult{}, conflict("the answer came too late: %s", failureOf(err).Message)
 	}
 	return result, nil
 }
@@ -211,7 +211,7 @@ func (s *Server) agentOf(ctx context.Context, id string) (a *actor, session agen
 	}
 	err = a.call(ctx, func() error {
 		if a.agent == nil {
-			return failure(rpc.NotConnected, "the session has no agent")
+			return failure(api.NotConnected, "the session has no agent")
 		}
 		session = a.agent.session
 		return nil
@@ -259,7 +259,7 @@ func (a *actor) ensure(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-a.done:
-			return failure(rpc.NotConnected, "the session is closed")
+			return failure(api.NotConnected, "the session is closed")
 		}
 	}
 }
@@ -273,7 +273,7 @@ func feature[T any](ctx context.Context, s *Server, id string, f func(ctx contex
 	defer release()
 	t, ok := session.(T)
 	if !ok {
-		return failure(rpc.Unsupported, "the agent of this session cannot do that")
+		return failure(api.Unsupported, "the agent of this session cannot do that")
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
@@ -281,13 +281,13 @@ func feature[T any](ctx context.Context, s *Server, id string, f func(ctx contex
 }
 
 // interrupt stops the running turn. What waits in the queue still runs.
-func (s *Server) interrupt(ctx context.Context, id string) (rpc.InterruptResult, error) {
+func (s *Server) interrupt(ctx context.Context, id string) (api.InterruptResult, error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
-		return rpc.InterruptResult{}, err
+		return api.InterruptResult{}, err
 	}
 	defer release()
-	result := rpc.InterruptResult{Status: "idle", Dropped: []string{}, StillQueued: []string{}}
+	result := api.InterruptResult{Status: "idle", Dropped: []string{}, StillQueued: []string{}}
 	var session agent.Session
 	err = a.call(ctx, func() error {
 		for _, in := range a.core.queue() {
@@ -305,7 +305,7 @@ func (s *Server) interrupt(ctx context.Context, id string) (rpc.InterruptResult,
 	defer cancel()
 	done, err := session.Interrupt(ctx)
 	if err != nil {
-		return rpc.InterruptResult{}, err
+		return api.InterruptResult{}, err
 	}
 	result.Status = "interrupted"
 	result.Dropped = append(result.Dropped, done.Dropped...)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -43,7 +43,7 @@ func (c *core) applyMark(m mark) {
 
 // scope returns the two states that a caller wants compared; an empty to is now. It reports
 // false where nothing can have changed yet.
-func (c *core) scope(base string, s rpc.WorkspaceScope) (from, to string, ok bool, err error) {
+func (c *core) scope(base string, s api.WorkspaceScope) (from, to string, ok bool, err error) {
 	switch {
 	case s.Turn != "" && s.Against != "":
 		return "", "", false, invalid("turn and against do not go together")
@@ -140,7 +140,7 @@ func (a *actor) beginTurn(turn string) <-chan struct{} {
 				return a.lookFailed(err)
 			}
 			m := mark{Turn: turn, Start: state.Tree}
-			return a.commit(a.core.workspaceDraft(rpc.WorkspaceEvent{Event: "turn_started", TurnID: turn}, &facts{Mark: &m}))
+			return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "turn_started", TurnID: turn}, &facts{Mark: &m}))
 		})
 	})
 }
@@ -168,7 +168,7 @@ func (a *actor) endTurn() {
 				return a.lookFailed(err)
 			}
 			m.End = state.Tree
-			drafts := []draft{a.core.workspaceDraft(rpc.WorkspaceEvent{Event: "turn_ended", TurnID: m.Turn, Changed: m.Start != m.End}, &facts{Mark: &m})}
+			drafts := []draft{a.core.workspaceDraft(api.WorkspaceEvent{Event: "turn_ended", TurnID: m.Turn, Changed: m.Start != m.End}, &facts{Mark: &m})}
 			return a.commit(append(drafts, a.core.resolve(resolved, "agent")...)...)
 		})
 	})
@@ -181,13 +181,13 @@ func (a *actor) lookFailed(err error) error {
 		return nil
 	}
 	a.changes.failed = true
-	return a.commit(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeWarning, Code: "changes_unknown",
+	return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "changes_unknown",
 		Text: "What this turn changes cannot be shown: git could not look at the files."}})
 }
 
 // workspaceDraft says that something has changed in the files of the session.
-func (c *core) workspaceDraft(ev rpc.WorkspaceEvent, f *facts) draft {
-	return draft{event: &ui.SessionInfo{Header: c.header(""), Data: ui.Encoded(map[string]any{"workspace": ev})}, facts: f}
+func (c *core) workspaceDraft(ev api.WorkspaceEvent, f *facts) draft {
+	return draft{event: &event.SessionInfo{Header: c.header(""), Data: event.Encoded(map[string]any{"workspace": ev})}, facts: f}
 }
 
 // openWorkspaces opens the directory of worktrees. Git looks for repositories in the

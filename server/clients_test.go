@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestClients_dropAndStall lets clients drop, stall and reconnect at random while sessions
@@ -28,7 +28,7 @@ func TestClients_dropAndStall(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 8*wait)
 	defer cancel()
 	ended := make(chan struct{})               // all turns have ended, and nothing more comes
-	final := map[string]rpc.GetHistoryResult{} // read after ended
+	final := map[string]api.GetHistoryResult{} // read after ended
 	views := make([]*client.View, clients)
 	var wg sync.WaitGroup
 	drops := make([]int, clients)
@@ -49,8 +49,8 @@ func TestClients_dropAndStall(t *testing.T) {
 			c := h.history(id)
 			return c.State == string(Idle) && int(c.Totals.Turns) == turns && c.Title != "" && len(c.Queue) == 0
 		})
-		var r rpc.GetHistoryResult
-		h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &r)
+		var r api.GetHistoryResult
+		h.call("session.getHistory", api.SessionRef{SessionID: id}, &r)
 		final[id] = r
 	}
 	close(ended)
@@ -75,10 +75,10 @@ func TestClients_dropAndStall(t *testing.T) {
 
 // wander follows a session over connections that break off and stall. When ended is closed
 // it follows to the end.
-func (h *harness) wander(ctx context.Context, id string, v *client.View, r *rand.Rand, ended <-chan struct{}, final map[string]rpc.GetHistoryResult, drops *int) {
+func (h *harness) wander(ctx context.Context, id string, v *client.View, r *rand.Rand, ended <-chan struct{}, final map[string]api.GetHistoryResult, drops *int) {
 	c := h.client(h.token)
 	for {
-		var after *rpc.Cursor
+		var after *api.Cursor
 		if v.Cursor.Epoch != "" {
 			after = &v.Cursor
 		}
@@ -159,11 +159,11 @@ func TestViewer_behind(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, it := range items {
-			m, err := rpc.Decode(it.msg)
+			m, err := api.Decode(it.msg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := view.Apply(client.Event{Envelope: rpc.Envelope{Seq: it.seq, Sub: it.sub, Epoch: v.cursor.Epoch}, Message: m}); err != nil {
+			if err := view.Apply(client.Event{Envelope: api.Envelope{Seq: it.seq, Sub: it.sub, Epoch: v.cursor.Epoch}, Message: m}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -176,7 +176,7 @@ func TestViewer_behind(t *testing.T) {
 	if len(got) == 0 || len(got) > len(state) || state[:len(got)] != got {
 		t.Errorf("the viewer has\n%.200q…\nthe server\n%.200q…", got, state)
 	}
-	h.call("session.interrupt", rpc.SessionRef{SessionID: id}, nil)
+	h.call("session.interrupt", api.SessionRef{SessionID: id}, nil)
 	w.results(2)
 }
 
@@ -196,9 +196,9 @@ func TestFollow_restart(t *testing.T) {
 	h.query(id, "say after")
 	w.results(2)
 	w.until("the title", func(c *uiConversation) bool { return c.Title != "" })
-	var want rpc.GetHistoryResult
+	var want api.GetHistoryResult
 	eventually(t, "the viewer has everything", func() bool {
-		h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &want)
+		h.call("session.getHistory", api.SessionRef{SessionID: id}, &want)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.view.Cursor.Seq == want.Cursor.Seq && encodedConversation(t, &w.view.Conversation) == string(want.Conversation)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // maxKeys is how many idempotency keys a session remembers. A retry comes soon after its
@@ -43,7 +43,7 @@ type core struct {
 // draft is an event to be written, with the facts that go with it. The event of a change
 // of the queue or the state is made when the facts have been applied.
 type draft struct {
-	event ui.Event
+	event event.Event
 	queue bool // the event is the queue after the facts
 	facts *facts
 }
@@ -162,8 +162,8 @@ func set(dst *string, s string) {
 }
 
 // header is the header of an event that the server makes itself.
-func (c *core) header(uuid string) ui.Header {
-	return ui.Header{UUID: uuid, SessionID: c.AgentID, Provider: c.Provider}
+func (c *core) header(uuid string) event.Header {
+	return event.Header{UUID: uuid, SessionID: c.AgentID, Provider: c.Provider}
 }
 
 // accepted returns the answer that a request with this key was given.
@@ -190,7 +190,7 @@ func (c *core) occur(o occurrence) ([]draft, error) {
 }
 
 func (c *core) stateDraft(to State) draft {
-	return draft{event: &ui.SessionState{Header: c.header(""), State: string(to)}, facts: &facts{State: to}}
+	return draft{event: &event.SessionState{Header: c.header(""), State: string(to)}, facts: &facts{State: to}}
 }
 
 // result ends a turn: the inputs that the agent has shown to have are done.
@@ -204,7 +204,7 @@ func (c *core) result() []draft {
 			busy = true
 		}
 	}
-	drafts := c.closeRequests(ui.ResolvedCancelled)
+	drafts := c.closeRequests(event.ResolvedCancelled)
 	f := &facts{Removed: done}
 	to, err := c.State.next(onResult)
 	if err != nil || busy {
@@ -214,13 +214,13 @@ func (c *core) result() []draft {
 		return drafts
 	}
 	f.State = to
-	return append(drafts, draft{event: &ui.SessionState{Header: c.header(""), State: string(to)}, facts: f})
+	return append(drafts, draft{event: &event.SessionState{Header: c.header(""), State: string(to)}, facts: f})
 }
 
 // died is what follows from the death of the agent: its requests expire, the turn is
 // interrupted, and inputs that it did not show to have are sorted by fate.
 func (c *core) died(fate func(input) agent.Delivery) []draft {
-	drafts := c.closeRequests(ui.ResolvedExpired)
+	drafts := c.closeRequests(event.ResolvedExpired)
 	f := &facts{}
 	for _, in := range c.inflight() {
 		if in.Status == inputDelivered {

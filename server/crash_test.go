@@ -20,10 +20,10 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // runChildServer is the server of the tests that kill it. It runs in a process of its own
@@ -140,28 +140,28 @@ type acknowledged struct {
 func (c *child) load(ctx context.Context, session string, acked *acknowledged, r *rand.Rand) {
 	for ctx.Err() == nil {
 		prompt := []string{"count 30", "tool Bash", "think hard about it", "auto Read", "ask"}[r.IntN(5)]
-		var a rpc.Accepted
-		if c.client.Call(ctx, "session.query", rpc.QueryParams{SessionID: session, Text: prompt}, &a) == nil {
+		var a api.Accepted
+		if c.client.Call(ctx, "session.query", api.QueryParams{SessionID: session, Text: prompt}, &a) == nil {
 			acked.mu.Lock()
 			acked.inputs[a.TurnID] = session
 			acked.seqs[session] = max(acked.seqs[session], a.Seq)
 			acked.mu.Unlock()
 		}
-		var inbox rpc.PermissionListResult
-		if c.client.Call(ctx, "permission.list", rpc.PermissionListParams{SessionID: session}, &inbox) != nil {
+		var inbox api.PermissionListResult
+		if c.client.Call(ctx, "permission.list", api.PermissionListParams{SessionID: session}, &inbox) != nil {
 			continue
 		}
 		for _, p := range inbox.Prompts {
 			id := p.Prompt.RequestID
-			var done rpc.RespondResult
-			if p.Prompt.Type == ui.PromptQuestion {
-				_ = c.client.Call(ctx, "question.respond", rpc.QuestionRespondParams{SessionID: session, RequestID: id, Action: "decline"}, &done)
+			var done api.RespondResult
+			if p.Prompt.Type == event.PromptQuestion {
+				_ = c.client.Call(ctx, "question.respond", api.QuestionRespondParams{SessionID: session, RequestID: id, Action: "decline"}, &done)
 				continue
 			}
 			if r.IntN(3) == 0 {
 				continue // left open, to expire
 			}
-			if c.client.Call(ctx, "permission.respond", rpc.PermissionRespondParams{SessionID: session, RequestID: id, Behavior: "deny"}, &done) == nil {
+			if c.client.Call(ctx, "permission.respond", api.PermissionRespondParams{SessionID: session, RequestID: id, Behavior: "deny"}, &done) == nil {
 				acked.mu.Lock()
 				acked.answers[id] = "deny"
 				acked.seqs[session] = max(acked.seqs[session], done.Seq)
@@ -172,15 +172,15 @@ func (c *child) load(ctx context.Context, session string, acked *acknowledged, r
 }
 
 // replay folds the whole log of a session.
-func (c *child) replay(session string) (*client.View, []rpc.Message) {
+func (c *child) replay(session string) (*client.View, []api.Message) {
 	c.t.Helper()
-	var h rpc.GetHistoryResult
-	c.must("session.getHistory", rpc.SessionRef{SessionID: session}, &h)
+	var h api.GetHistoryResult
+	c.must("session.getHistory", api.SessionRef{SessionID: session}, &h)
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	v := &client.View{}
-	var messages []rpc.Message
-	for ev, err := range c.client.Follow(ctx, session, &rpc.Cursor{Epoch: h.Cursor.Epoch}) {
+	var messages []api.Message
+	for ev, err := range c.client.Follow(ctx, session, &api.Cursor{Epoch: h.Cursor.Epoch}) {
 		if err == nil {
 			err = v.Apply(ev)
 		}
@@ -225,7 +225,7 @@ func (c *child) check(session string, acked *acknowledged) {
 		for _, it := range th.Items {
 			if m := it.Message; m != nil && m.IsPrompt {
 				have[m.UUID] = true
-			} else if m != nil && m.State == ui.Streaming {
+			} else if m != nil && m.State == event.Streaming {
 				c.t.Errorf("session %s has a message that streams for ever", session)
 			}
 		}
@@ -237,7 +237,7 @@ func (c *child) check(session string, acked *acknowledged) {
 	}
 	resolved := map[string]string{}
 	for _, m := range messages {
-		if p, ok := m.(*rpc.PermissionResolved); ok {
+		if p, ok := m.(*api.PermissionResolved); ok {
 			resolved[p.RequestID] = p.Behavior
 			if p.Behavior == "allow" {
 				c.t.Errorf("request %s became an allow", p.RequestID)
@@ -268,8 +268,8 @@ func TestKill9(t *testing.T) {
 		if i%20 == 0 { // old sessions get long
 			sessions = nil
 			for range 3 {
-				var s rpc.ConnectResult
-				c.must("session.connect", rpc.ConnectParams{}, &s)
+				var s api.ConnectResult
+				c.must("session.connect", api.ConnectParams{}, &s)
 				sessions = append(sessions, s.SessionID)
 			}
 		}
@@ -303,12 +303,12 @@ func TestKill9_unknown(t *testing.T) {
 		queue int
 	}{{[]string{"PARLEY_TEST_FORGETFUL=1"}, 1}, {nil, 0}} {
 		c := newChild(t, tt.env...)
-		var s rpc.ConnectResult
-		c.must("session.connect", rpc.ConnectParams{}, &s)
-		c.must("session.query", rpc.QueryParams{SessionID: s.SessionID, Text: "stall"}, nil)
+		var s api.ConnectResult
+		c.must("session.connect", api.ConnectParams{}, &s)
+		c.must("session.query", api.QueryParams{SessionID: s.SessionID, Text: "stall"}, nil)
 		eventually(t, "the agent works", func() bool {
-			var h rpc.GetHistoryResult
-			c.must("session.getHistory", rpc.SessionRef{SessionID: s.SessionID}, &h)
+			var h api.GetHistoryResult
+			c.must("session.getHistory", api.SessionRef{SessionID: s.SessionID}, &h)
 			return strings.Contains(string(h.Conversation), `"init":`)
 		})
 		c.kill()
@@ -324,9 +324,9 @@ func TestKill9_unknown(t *testing.T) {
 		if len(q) == 0 {
 			continue
 		}
-		c.must("queue.release", rpc.SessionRef{SessionID: s.SessionID}, nil)
-		var list rpc.QueueListResult
-		c.must("queue.list", rpc.SessionRef{SessionID: s.SessionID}, &list)
+		c.must("queue.release", api.SessionRef{SessionID: s.SessionID}, nil)
+		var list api.QueueListResult
+		c.must("queue.list", api.SessionRef{SessionID: s.SessionID}, &list)
 		if len(list.Items) != 1 {
 			t.Error("an input of unknown fate was released with the others")
 		}
@@ -339,15 +339,15 @@ func TestSIGTERM(t *testing.T) {
 	c := newChild(t)
 	var ids []string
 	for _, prompt := range []string{"wait", "tool Bash", "count 100000", "say done"} {
-		var s rpc.ConnectResult
-		c.must("session.connect", rpc.ConnectParams{}, &s)
-		c.must("session.query", rpc.QueryParams{SessionID: s.SessionID, Text: prompt}, nil)
-		c.must("session.query", rpc.QueryParams{SessionID: s.SessionID, Text: "say next"}, nil)
+		var s api.ConnectResult
+		c.must("session.connect", api.ConnectParams{}, &s)
+		c.must("session.query", api.QueryParams{SessionID: s.SessionID, Text: prompt}, nil)
+		c.must("session.query", api.QueryParams{SessionID: s.SessionID, Text: "say next"}, nil)
 		ids = append(ids, s.SessionID)
 	}
 	eventually(t, "a request is open", func() bool {
-		var inbox rpc.PermissionListResult
-		c.must("permission.list", rpc.PermissionListParams{}, &inbox)
+		var inbox api.PermissionListResult
+		c.must("permission.list", api.PermissionListParams{}, &inbox)
 		return len(inbox.Prompts) == 1
 	})
 	began := time.Now()
@@ -371,11 +371,11 @@ func TestSIGTERM(t *testing.T) {
 				t.Errorf("session %s has %+v in its queue", id, q)
 			}
 		}
-		c.must("session.query", rpc.QueryParams{SessionID: id, Text: "say resumed"}, nil)
+		c.must("session.query", api.QueryParams{SessionID: id, Text: "say resumed"}, nil)
 		eventually(t, "the session works again", func() bool {
-			var h rpc.GetHistoryResult
-			c.must("session.getHistory", rpc.SessionRef{SessionID: id}, &h)
-			var conv ui.Conversation
+			var h api.GetHistoryResult
+			c.must("session.getHistory", api.SessionRef{SessionID: id}, &h)
+			var conv event.Conversation
 			return json.Unmarshal([]byte(h.Conversation), &conv) == nil && strings.Contains(text(&conv), "resumed")
 		})
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // repoChild is a child whose directory for sessions is a user's repository, with a stash,
@@ -33,7 +33,7 @@ type repoChild struct {
 
 	made                []string // ids of workspaces that were acknowledged
 	making              int      // the number of the last one that was asked for
-	reverts, commits    rpc.Workspace
+	reverts, commits    api.Workspace
 	reverter, committer string         // sessions in them
 	edit, reverted      int            // the last edit, and the last whose hunk was acknowledged as reverted
 	written             int            // the last text that a commit was asked for
@@ -71,12 +71,12 @@ func newRepoChild(t *testing.T) *repoChild {
 }
 
 // session makes a workspace and a session in it.
-func (r *repoChild) session() (rpc.Workspace, string) {
+func (r *repoChild) session() (api.Workspace, string) {
 	r.t.Helper()
-	var ws rpc.WorkspaceResult
-	r.must("workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo}, &ws)
-	var c rpc.ConnectResult
-	r.must("session.connect", rpc.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
+	var ws api.WorkspaceResult
+	r.must("workspace.create", api.WorkspaceCreateParams{Repo: r.repo}, &ws)
+	var c api.ConnectResult
+	r.must("session.connect", api.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
 	return ws.Workspace, c.SessionID
 }
 
@@ -148,9 +148,9 @@ func (r *repoChild) make(ctx context.Context) error {
 }
 
 func (r *repoChild) makeAgain(ctx context.Context) error {
-	var ws rpc.WorkspaceResult
-	key := rpc.Idempotency{Key: strconv.Itoa(r.making)}
-	err := r.client.Call(ctx, "workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo, Setup: "echo set up", Idempotency: key}, &ws)
+	var ws api.WorkspaceResult
+	key := api.Idempotency{Key: strconv.Itoa(r.making)}
+	err := r.client.Call(ctx, "workspace.create", api.WorkspaceCreateParams{Repo: r.repo, Setup: "echo set up", Idempotency: key}, &ws)
 	if err == nil {
 		r.made = append(r.made, ws.Workspace.ID)
 	}
@@ -176,15 +176,15 @@ func (r *repoChild) revert(ctx context.Context) error {
 }
 
 func (r *repoChild) revertAgain(ctx context.Context) error {
-	var d rpc.WorkspaceDiffResult
-	if err := r.client.Call(ctx, "workspace.diff", rpc.WorkspaceDiffParams{SessionID: r.reverter}, &d); err != nil {
+	var d api.WorkspaceDiffResult
+	if err := r.client.Call(ctx, "workspace.diff", api.WorkspaceDiffParams{SessionID: r.reverter}, &d); err != nil {
 		return err
 	}
 	if len(d.Files) != 1 || len(d.Files[0].Hunks) != 2 {
 		r.t.Errorf("the diff is %+v", d.Files)
 		return errors.New("the diff is wrong")
 	}
-	p := rpc.WorkspaceRevertParams{SessionID: r.reverter, File: "a.txt", Hunk: d.Files[0].Hunks[1].ID}
+	p := api.WorkspaceRevertParams{SessionID: r.reverter, File: "a.txt", Hunk: d.Files[0].Hunks[1].ID}
 	if err := r.client.Call(ctx, "workspace.revert", p, nil); err != nil {
 		return err
 	}
@@ -203,8 +203,8 @@ func (r *repoChild) commit(ctx context.Context) error {
 
 func (r *repoChild) commitAgain(ctx context.Context) error {
 	name := fmt.Sprintf("commit %d", r.written)
-	var done rpc.WorkspaceCommitResult
-	err := r.client.Call(ctx, "workspace.commit", rpc.WorkspaceCommitParams{SessionID: r.committer, Message: name, Trailer: true, Idempotency: rpc.Idempotency{Key: name}}, &done)
+	var done api.WorkspaceCommitResult
+	err := r.client.Call(ctx, "workspace.commit", api.WorkspaceCommitParams{SessionID: r.committer, Message: name, Trailer: true, Idempotency: api.Idempotency{Key: name}}, &done)
 	if err == nil {
 		r.acked[r.written] = done.Commit
 	}
@@ -296,8 +296,8 @@ func (r *repoChild) checkRepo() {
 // of as many.
 func (r *repoChild) checkMade() {
 	r.t.Helper()
-	var list rpc.WorkspaceListResult
-	r.must("workspace.list", rpc.Empty{}, &list)
+	var list api.WorkspaceListResult
+	r.must("workspace.list", api.Empty{}, &list)
 	have := map[string]bool{}
 	for _, w := range list.Workspaces {
 		have[w.ID] = true
@@ -355,7 +355,7 @@ func (r *repoChild) finish() {
 		r.t.Errorf("reverting again: %v", err)
 	}
 	// A commit that was made and not acknowledged leaves nothing to commit.
-	if err := r.commitAgain(ctx); err != nil && client.Reason(err) != rpc.Conflict {
+	if err := r.commitAgain(ctx); err != nil && client.Reason(err) != api.Conflict {
 		r.t.Errorf("committing again: %v", err)
 	}
 	log := r.gitIn(r.commits.Path, "log", "--format=%s", r.commits.Base+"..HEAD") + "\n"
@@ -367,7 +367,7 @@ func (r *repoChild) finish() {
 	}
 	slices.Sort(r.made)
 	for _, id := range slices.Compact(r.made) {
-		r.must("workspace.remove", rpc.WorkspaceRemoveParams{ID: id}, nil)
+		r.must("workspace.remove", api.WorkspaceRemoveParams{ID: id}, nil)
 	}
 	r.made = nil
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // crowdOrder says what a process of viewers is to watch.
@@ -115,7 +115,7 @@ func runCrowd() {
 // stampWatcher follows one session. It holds every message against its deltas and keeps none of
 // them, so that hundreds take little memory.
 type stampWatcher struct {
-	cursor  rpc.Cursor
+	cursor  api.Cursor
 	partial string // of the message that is streamed
 	text    int    // bytes of whole messages
 	delays  []time.Duration
@@ -151,35 +151,35 @@ func (w *stampWatcher) take(ev client.Event) (done bool, err error) {
 	if e.Sub == 0 && e.Seq != w.cursor.Seq+1 || e.Sub != 0 && e.Seq != w.cursor.Seq {
 		return false, fmt.Errorf("message %d.%d came after %d.%d", e.Seq, e.Sub, w.cursor.Seq, w.cursor.Sub)
 	}
-	w.cursor = rpc.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
+	w.cursor = api.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
 	switch m := ev.Message.(type) {
-	case *rpc.StreamEvent:
+	case *api.StreamEvent:
 		w.stream(m)
-	case *rpc.AssistantMessage:
+	case *api.AssistantMessage:
 		for _, b := range m.Message.Content {
-			if t, ok := b.(*rpc.TextBlock); ok && !strings.HasSuffix(w.partial, t.Text) && !strings.HasSuffix(t.Text, w.partial) {
+			if t, ok := b.(*api.TextBlock); ok && !strings.HasSuffix(w.partial, t.Text) && !strings.HasSuffix(t.Text, w.partial) {
 				return false, fmt.Errorf("message %d is not what was streamed", e.Seq)
 			} else if ok {
 				w.text += len(t.Text)
 			}
 		}
 		w.partial = ""
-	case *rpc.ResultMessage:
+	case *api.ResultMessage:
 		return !m.IsError, nil
 	}
 	return false, nil
 }
 
 // stream takes in a part of a message. A block that begins anew has its text so far.
-func (w *stampWatcher) stream(m *rpc.StreamEvent) {
+func (w *stampWatcher) stream(m *api.StreamEvent) {
 	switch ev := m.Event.(type) {
-	case *rpc.ContentBlockStartEvent:
+	case *api.ContentBlockStartEvent:
 		w.partial = ""
-		if t, ok := ev.ContentBlock.(*rpc.TextBlock); ok {
+		if t, ok := ev.ContentBlock.(*api.TextBlock); ok {
 			w.partial = t.Text
 		}
-	case *rpc.ContentBlockDeltaEvent:
-		if t, ok := ev.Delta.(*rpc.TextDelta); ok {
+	case *api.ContentBlockDeltaEvent:
+		if t, ok := ev.Delta.(*api.TextDelta); ok {
 			w.partial += t.Text
 			w.delays = appendDelays(w.delays, t.Text)
 		}

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // caller is where a request comes from: who, and on which connection.
@@ -62,7 +62,7 @@ func (h handler) audit() handler {
 // later is a method that the server does not have yet.
 func later() handler {
 	return handler{role: roleViewer, call: func(*Server, context.Context, *caller, []byte) (any, error) {
-		return nil, failure(rpc.Unsupported, "this server does not have the method yet")
+		return nil, failure(api.Unsupported, "this server does not have the method yet")
 	}}
 }
 
@@ -74,7 +74,7 @@ func init() { // it refers to functions that refer to it
 	for _, group := range []map[string]handler{sessionHandlers(), agentHandlers(), historyHandlers(), serverHandlers(), workspaceHandlers()} {
 		maps.Copy(handlers, group)
 	}
-	for _, m := range rpc.Methods {
+	for _, m := range api.Methods {
 		if _, ok := handlers[m.Name]; !ok {
 			handlers[m.Name] = later()
 		}
@@ -108,18 +108,18 @@ func (s *Server) call(ctx context.Context, c *caller, method string, params []by
 
 func (s *Server) allowed(ctx context.Context, c *caller, h handler, method string, params []byte) (any, error) {
 	if c.role < h.role {
-		return nil, failure(rpc.AuthFailed, "%s needs the role %s", method, h.role)
+		return nil, failure(api.AuthFailed, "%s needs the role %s", method, h.role)
 	}
 	if err := c.tenantAllowed(h, method); err != nil {
 		return nil, err
 	}
 	if c.session != "" && !h.shared {
-		return nil, failure(rpc.AuthFailed, "a link to a session does not allow %s", method)
+		return nil, failure(api.AuthFailed, "a link to a session does not allow %s", method)
 	}
 	if c.session != "" {
-		var p rpc.SessionRef
+		var p api.SessionRef
 		if json.Unmarshal(params, &p) == nil && p.SessionID != "" && p.SessionID != c.session {
-			return nil, failure(rpc.AuthFailed, "the link is to another session")
+			return nil, failure(api.AuthFailed, "the link is to another session")
 		}
 	}
 	return h.call(s, withCaller(ctx, c), c, params)
@@ -137,7 +137,7 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 		Port      int64  `json:"port,omitempty"`
 	}
 	_ = json.Unmarshal(params, &p) // what cannot be read is not in the row
-	row := rpc.AuditRow{By: c.by(), Role: c.role.String(), Method: method, SessionID: p.SessionID, RequestID: p.RequestID, Outcome: "ok", Remote: c.remote}
+	row := api.AuditRow{By: c.by(), Role: c.role.String(), Method: method, SessionID: p.SessionID, RequestID: p.RequestID, Outcome: "ok", Remote: c.remote}
 	if err != nil {
 		row.Outcome = string(failureOf(err).Reason)
 	}
@@ -154,21 +154,21 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 }
 
 // methodNotFound is the reason of a call of a method that does not exist.
-const methodNotFound rpc.Reason = "method_not_found"
+const methodNotFound api.Reason = "method_not_found"
 
 // codes are the JSON-RPC codes of reasons; others have codeServer.
-var codes = map[rpc.Reason]int{rpc.InvalidParams: -32602, methodNotFound: -32601, internalError: -32603}
+var codes = map[api.Reason]int{api.InvalidParams: -32602, methodNotFound: -32601, internalError: -32603}
 
 const codeServer = -32000
 
 // errorObject is an error as JSON-RPC has it.
-func errorObject(err error) rpc.ErrorObject {
+func errorObject(err error) api.ErrorObject {
 	f := failureOf(err)
 	code, ok := codes[f.Reason]
 	if !ok {
 		code = codeServer
 	}
-	object := rpc.ErrorObject{Code: code, Message: f.Message, Data: rpc.ErrorData{Reason: f.Reason}}
+	object := api.ErrorObject{Code: code, Message: f.Message, Data: api.ErrorData{Reason: f.Reason}}
 	if stale, ok := errors.AsType[*staleFailure](err); ok {
 		object.Data.Hunks = stale.hunks
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
 	"github.com/seed7221b0f9/parley/server"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // A program serves sessions on a port of its own choice until its context ends.
@@ -51,8 +51,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	var session rpc.ConnectResult
-	if err := c.Call(ctx, "session.connect", rpc.ConnectParams{}, &session); err != nil {
+	var session api.ConnectResult
+	if err := c.Call(ctx, "session.connect", api.ConnectParams{}, &session); err != nil {
 		fmt.Println(err)
 		return
 	}

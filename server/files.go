@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/regular"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The bounds of what files.* give.
@@ -45,8 +45,8 @@ func (s *Server) root(ctx context.Context, id string) (*os.Root, error) {
 var skippedDirs = []string{".git", "node_modules", ".hg", ".svn"}
 
 // filesSearch finds files whose path contains the letters of the query.
-func filesSearch(s *Server, ctx context.Context, _ *caller, p rpc.FilesSearchParams) (rpc.FilesSearchResult, error) {
-	result := rpc.FilesSearchResult{Files: []rpc.FileInfo{}}
+func filesSearch(s *Server, ctx context.Context, _ *caller, p api.FilesSearchParams) (api.FilesSearchResult, error) {
+	result := api.FilesSearchResult{Files: []api.FileInfo{}}
 	root, err := s.root(ctx, p.SessionID)
 	if err != nil {
 		return result, err
@@ -68,7 +68,7 @@ func filesSearch(s *Server, ctx context.Context, _ *caller, p rpc.FilesSearchPar
 			return fs.SkipDir
 		}
 		if strings.Contains(strings.ToLower(name), query) && (d.IsDir() || d.Type().IsRegular()) {
-			info := rpc.FileInfo{Path: name, IsDir: d.IsDir()}
+			info := api.FileInfo{Path: name, IsDir: d.IsDir()}
 			if stat, err := d.Info(); err == nil && !d.IsDir() {
 				info.Size = stat.Size()
 			}
@@ -82,10 +82,10 @@ func filesSearch(s *Server, ctx context.Context, _ *caller, p rpc.FilesSearchPar
 }
 
 // filesRead reads lines of a file in the session's directory.
-func filesRead(s *Server, ctx context.Context, _ *caller, p rpc.FilesReadParams) (rpc.FilesReadResult, error) {
+func filesRead(s *Server, ctx context.Context, _ *caller, p api.FilesReadParams) (api.FilesReadResult, error) {
 	root, err := s.root(ctx, p.SessionID)
 	if err != nil {
-		return rpc.FilesReadResult{}, err
+		return api.FilesReadResult{}, err
 	}
 	defer root.Close()
 	name := p.Path
@@ -95,39 +95,39 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p rpc.FilesReadParams)
 		}
 	}
 	if !filepath.IsLocal(name) {
-		return rpc.FilesReadResult{}, failure(rpc.AuthFailed, "path %q is outside of the session's directory", p.Path)
+		return api.FilesReadResult{}, failure(api.AuthFailed, "path %q is outside of the session's directory", p.Path)
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|regular.NonBlocking, 0) // a pipe has no writer
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return rpc.FilesReadResult{}, invalid("there is no file %q", p.Path)
+			return api.FilesReadResult{}, invalid("there is no file %q", p.Path)
 		}
-		return rpc.FilesReadResult{}, failure(rpc.AuthFailed, "file %q cannot be read here", p.Path)
+		return api.FilesReadResult{}, failure(api.AuthFailed, "file %q cannot be read here", p.Path)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return rpc.FilesReadResult{}, invalid("%q is not a regular file", p.Path)
+		return api.FilesReadResult{}, invalid("%q is not a regular file", p.Path)
 	}
 	return readLines(regular.Until(ctx, f), p)
 }
 
 // readLines reads a range of lines, as much of it as the bounds allow.
-func readLines(r io.Reader, p rpc.FilesReadParams) (rpc.FilesReadResult, error) {
-	want := rpc.LineRange{Start: 1, End: maxFileLines}
+func readLines(r io.Reader, p api.FilesReadParams) (api.FilesReadResult, error) {
+	want := api.LineRange{Start: 1, End: maxFileLines}
 	if p.Range != nil {
 		want = *p.Range
 	}
 	if want.Start < 1 || want.End < want.Start {
-		return rpc.FilesReadResult{}, invalid("the range is not from 1 on")
+		return api.FilesReadResult{}, invalid("the range is not from 1 on")
 	}
-	result := rpc.FilesReadResult{Path: p.Path, Range: rpc.LineRange{Start: want.Start, End: want.Start - 1}}
+	result := api.FilesReadResult{Path: p.Path, Range: api.LineRange{Start: want.Start, End: want.Start - 1}}
 	var text strings.Builder
 	in := bufio.NewReaderSize(r, 64<<10)
 	for n := int64(1); n < want.Start; n++ {
 		if err := skipLine(in); errors.Is(err, io.EOF) {
 			return result, nil
 		} else if err != nil {
-			return rpc.FilesReadResult{}, err
+			return api.FilesReadResult{}, err
 		}
 	}
 	for n := want.Start; ; n++ {
@@ -136,7 +136,7 @@ func readLines(r io.Reader, p rpc.FilesReadParams) (rpc.FilesReadResult, error) 
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			return rpc.FilesReadResult{}, err
+			return api.FilesReadResult{}, err
 		}
 		if n > want.End || n-want.Start >= maxFileLines || text.Len() >= maxFileBytes {
 			result.Truncated = p.Range == nil || n <= want.End
@@ -188,36 +188,36 @@ func (s *Server) uploadDir(session string) string {
 }
 
 // imageUpload keeps an image for a later query, under a name of the server's choice.
-func imageUpload(s *Server, ctx context.Context, _ *caller, p rpc.ImageUploadParams) (rpc.ImageUploadResult, error) {
+func imageUpload(s *Server, ctx context.Context, _ *caller, p api.ImageUploadParams) (api.ImageUploadResult, error) {
 	if err := s.with(ctx, p.SessionID, (*actor).owned); err != nil {
-		return rpc.ImageUploadResult{}, err
+		return api.ImageUploadResult{}, err
 	}
 	if !slices.Contains(imageTypes, p.MediaType) {
-		return rpc.ImageUploadResult{}, invalid("media type %q is not one of %s", p.MediaType, strings.Join(imageTypes, ", "))
+		return api.ImageUploadResult{}, invalid("media type %q is not one of %s", p.MediaType, strings.Join(imageTypes, ", "))
 	}
 	data, err := base64.StdEncoding.DecodeString(p.Data)
 	if err != nil || len(data) == 0 {
-		return rpc.ImageUploadResult{}, invalid("the data is not base64")
+		return api.ImageUploadResult{}, invalid("the data is not base64")
 	}
 	if len(data) > maxUpload {
-		return rpc.ImageUploadResult{}, limit("an image has at most %d bytes", maxUpload)
+		return api.ImageUploadResult{}, limit("an image has at most %d bytes", maxUpload)
 	}
 	dir := s.uploadDir(p.SessionID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return rpc.ImageUploadResult{}, err
+		return api.ImageUploadResult{}, err
 	}
 	id := randomHex(12) + "." + path.Base(p.MediaType)
 	if err := os.WriteFile(filepath.Join(dir, id), data, 0o600); err != nil {
-		return rpc.ImageUploadResult{}, err
+		return api.ImageUploadResult{}, err
 	}
-	return rpc.ImageUploadResult{ID: id, Size: int64(len(data))}, nil
+	return api.ImageUploadResult{ID: id, Size: int64(len(data))}, nil
 }
 
 func (s *Server) removeUploads(session string) error { return os.RemoveAll(s.uploadDir(session)) }
 
 // uploads puts uploaded images in the place of blocks that name them:
 // {"type":"image","source":{"type":"upload","id":…}}.
-func (s *Server) uploads(session string, blocks []ui.JSON) ([]ui.JSON, error) {
+func (s *Server) uploads(session string, blocks []event.JSON) ([]event.JSON, error) {
 	out := slices.Clone(blocks)
 	size := 0 // one image may be named many times
 	for i, b := range blocks {
@@ -239,7 +239,7 @@ func (s *Server) uploads(session string, blocks []ui.JSON) ([]ui.JSON, error) {
 		if size += base64.StdEncoding.EncodedLen(len(data)); size > maxMessage {
 			return nil, limit("the images of one query have at most %d bytes in base64", maxMessage)
 		}
-		out[i] = ui.Encoded(map[string]any{"type": "image", "source": map[string]string{
+		out[i] = event.Encoded(map[string]any{"type": "image", "source": map[string]string{
 			"type": "base64", "media_type": "image/" + strings.TrimPrefix(filepath.Ext(id), "."), "data": base64.StdEncoding.EncodeToString(data),
 		}})
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/regular"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // endless is a file without an end and without a line feed. It ends its context after a while.
@@ -36,7 +36,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestReadLines_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := &endless{left: 10, end: cancel}
-	_, err := readLines(regular.Until(ctx, file), rpc.FilesReadParams{Range: &rpc.LineRange{Start: 5, End: 6}})
+	_, err := readLines(regular.Until(ctx, file), api.FilesReadParams{Range: &api.LineRange{Start: 5, End: 6}})
 	if !errors.Is(err, context.Canceled) || file.left < 0 {
 		t.Errorf("%v, after %d reads too many", err, -file.left)
 	}
@@ -46,7 +46,7 @@ func TestReadLines_context(t *testing.T) {
 func TestReadLines_longLine(t *testing.T) {
 	text := strings.Repeat("x", 3*maxFileBytes) + "\ntwo\nthree"
 	for start, want := range map[int64]string{2: "two\nthree", 3: "three", 4: ""} {
-		r, err := readLines(strings.NewReader(text), rpc.FilesReadParams{Range: &rpc.LineRange{Start: start, End: 9}})
+		r, err := readLines(strings.NewReader(text), api.FilesReadParams{Range: &api.LineRange{Start: start, End: 9}})
 		if err != nil || r.Text != want {
 			t.Errorf("from line %d: %.20q, %v; want %q", start, r.Text, err, want)
 		}
@@ -63,12 +63,12 @@ func TestUploads_manyTimes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.png"), make([]byte, maxUpload), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	block := ui.Encoded(map[string]any{"type": "image", "source": map[string]string{"type": "upload", "id": "a.png"}})
-	if got, err := s.uploads("s-1", []ui.JSON{block}); err != nil || len(got) != 1 {
+	block := event.Encoded(map[string]any{"type": "image", "source": map[string]string{"type": "upload", "id": "a.png"}})
+	if got, err := s.uploads("s-1", []event.JSON{block}); err != nil || len(got) != 1 {
 		t.Errorf("once: %d blocks, %v", len(got), err)
 	}
 	var failure *Failure
-	if _, err := s.uploads("s-1", []ui.JSON{block, block}); !errors.As(err, &failure) || failure.Reason != rpc.LimitReached {
+	if _, err := s.uploads("s-1", []event.JSON{block, block}); !errors.As(err, &failure) || failure.Reason != api.LimitReached {
 		t.Errorf("twice: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // A pipe that an agent puts into its directory, or a link to one, is refused and not waited for.
@@ -22,7 +22,7 @@ func TestFilesRead_pipe(t *testing.T) {
 	}
 	id := h.connect()
 	for _, path := range []string{"pipe", "link", "."} {
-		h.refused(rpc.InvalidParams, "files.read", rpc.FilesReadParams{SessionID: id, Path: path})
+		h.refused(api.InvalidParams, "files.read", api.FilesReadParams{SessionID: id, Path: path})
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // liveInterval is how often an actor without an agent looks whether another process has its
@@ -57,7 +57,7 @@ func (a *actor) foundAway(live *agent.Live) {
 	if (was == nil) == (live == nil) {
 		return
 	}
-	n := &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeInfo, Code: "live", Text: "The session is open in a terminal."}
+	n := &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "live", Text: "The session is open in a terminal."}
 	if live == nil {
 		n.Code, n.Text = "free", "The session is not open in a terminal any more."
 	}
@@ -106,7 +106,7 @@ func (a *actor) unfollow() {
 }
 
 // absorb takes an event into the log that another process made, unless it is there.
-func (a *actor) absorb(ctx context.Context, seen *seen, ev ui.Event) {
+func (a *actor) absorb(ctx context.Context, seen *seen, ev event.Event) {
 	if ctx.Err() != nil || !a.free() || isDelta(ev) || !seen.fresh(ev) {
 		return
 	}
@@ -128,7 +128,7 @@ func (a *actor) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var events []ui.Event
+	var events []event.Event
 	for ev, err := range history.Events {
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ type blockKey struct {
 	index int64
 }
 
-func newSeen(c *ui.Conversation) *seen {
+func newSeen(c *event.Conversation) *seen {
 	s := &seen{lines: map[string]bool{}, blocks: map[blockKey]bool{}}
 	for _, turn := range c.Turns {
 		s.lines[turn.PromptID] = true
@@ -193,21 +193,21 @@ func newSeen(c *ui.Conversation) *seen {
 
 // fresh reports whether the log does not have an event, and notes it. Of what is not part of a
 // turn it cannot tell: that counts as new once something of a turn was.
-func (s *seen) fresh(ev ui.Event) bool {
+func (s *seen) fresh(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
-	case *ui.SessionState:
+	case *event.SessionState:
 		return false
-	case *ui.TurnStart:
+	case *event.TurnStart:
 		return s.note(ev.PromptID, "") || s.began && ev.PromptID == ""
-	case *ui.UserMessage:
+	case *event.UserMessage:
 		if (ev.IsMeta || ev.IsSynthetic) && !s.began {
 			return false // the agent does not show it while the server runs it
 		}
 		return s.note(h.UUID, "message")
-	case *ui.ToolComplete:
+	case *event.ToolComplete:
 		return s.note(h.UUID, "result")
-	case *ui.AssistantMessage:
+	case *event.AssistantMessage:
 		fresh := false
 		for _, b := range ev.Blocks {
 			key := blockKey{keyOf(h), b.Index}
@@ -266,7 +266,7 @@ func (s *Server) lives(ctx context.Context, p agent.Provider) map[string]agent.L
 
 // openElsewhere returns the process that has the session open which is to be resumed, nil if
 // there is none. A copy of a session does not mind.
-func (s *Server) openElsewhere(ctx context.Context, c *caller, p rpc.ConnectParams) (*agent.Live, error) {
+func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectParams) (*agent.Live, error) {
 	if p.ResumeSessionID == "" || p.ForkSession {
 		return nil, nil
 	}
@@ -283,8 +283,8 @@ func (s *Server) openElsewhere(ctx context.Context, c *caller, p rpc.ConnectPara
 
 // following makes a session that another process has open one that is followed: the server
 // starts no agent for it.
-func (s *Server) following(ctx context.Context, id string, live *agent.Live) (rpc.ConnectResult, error) {
-	result := rpc.ConnectResult{SessionID: id, Status: "following"}
+func (s *Server) following(ctx context.Context, id string, live *agent.Live) (api.ConnectResult, error) {
+	result := api.ConnectResult{SessionID: id, Status: "following"}
 	err := s.with(ctx, id, func(a *actor) error {
 		a.occur(onEnd)
 		a.foundAway(live)
@@ -296,22 +296,22 @@ func (s *Server) following(ctx context.Context, id string, live *agent.Live) (rp
 }
 
 // takeOver brings a session that ran in a terminal under the server, when it is free.
-func takeOver(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.ConnectResult, error) {
+func takeOver(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.ConnectResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
-		return rpc.ConnectResult{}, err
+		return api.ConnectResult{}, err
 	}
 	defer release()
 	if finder, ok := a.provider.(agent.LiveFinder); ok {
 		live, err := finder.Live(ctx, a.agentID(ctx))
 		if err != nil {
-			return rpc.ConnectResult{}, err
+			return api.ConnectResult{}, err
 		}
 		if live != nil {
-			return rpc.ConnectResult{}, openElsewhere(live)
+			return api.ConnectResult{}, openElsewhere(live)
 		}
 		if err := a.call(ctx, func() error { a.foundAway(nil); return nil }); err != nil {
-			return rpc.ConnectResult{}, err
+			return api.ConnectResult{}, err
 		}
 	}
 	return s.connected(ctx, p.SessionID)

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // guard decides whether a request may come in before anything else looks at it.
@@ -53,11 +53,11 @@ func newGuard(opts Options) (*guard, error) {
 // admit checks Host, then Origin, then that no secret is in the address.
 func (g *guard) admit(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {
-		return failure(rpc.AuthFailed, "host %.100q is not allowed; see --allowed-host", r.Host)
+		return failure(api.AuthFailed, "host %.100q is not allowed; see --allowed-host", r.Host)
 	}
 	if origins, ok := r.Header["Origin"]; ok {
 		if len(origins) != 1 || !g.originAllowed(origins[0], r) {
-			return failure(rpc.AuthFailed, "origin %.100q is not allowed; see --allowed-origin", strings.Join(origins, ", "))
+			return failure(api.AuthFailed, "origin %.100q is not allowed; see --allowed-origin", strings.Join(origins, ", "))
 		}
 	}
 	for name := range r.URL.Query() {
@@ -119,7 +119,7 @@ func (g *guard) remote(r *http.Request) string {
 func wantJSON(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return &httpError{http.StatusUnsupportedMediaType, &Failure{rpc.InvalidParams, "the content type must be application/json"}}
+		return &httpError{http.StatusUnsupportedMediaType, &Failure{api.InvalidParams, "the content type must be application/json"}}
 	}
 	return nil
 }
@@ -138,11 +138,11 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 	if h, ok := r.Header["Authorization"]; ok {
 		value, isBearer := strings.CutPrefix(strings.Join(h, ""), "Bearer ")
 		if !isBearer {
-			return nil, failure(rpc.AuthFailed, "the authorization is not a bearer token")
+			return nil, failure(api.AuthFailed, "the authorization is not a bearer token")
 		}
 		p, err := t.check(strings.TrimSpace(value))
 		if err == nil && p.cookie {
-			return nil, failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+			return nil, failure(api.AuthFailed, "the token is missing, wrong or expired")
 		}
 		return p, err
 	}
@@ -154,12 +154,12 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 	// socket must come from a page of the server.
 	if r.Method != http.MethodGet || r.Header.Get("Upgrade") != "" {
 		if _, ok := r.Header["Origin"]; !ok {
-			return nil, failure(rpc.AuthFailed, "a request with a cookie needs an Origin")
+			return nil, failure(api.AuthFailed, "a request with a cookie needs an Origin")
 		}
 	}
 	_, named := r.Header["Origin"] // which was checked
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" && !named {
-		return nil, failure(rpc.AuthFailed, "a request from another site")
+		return nil, failure(api.AuthFailed, "a request from another site")
 	}
 	return p, nil
 }
@@ -168,7 +168,7 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 // on a neighbouring name can set some for this one, so that there may be several of the name:
 // those that are wrong do not count, and two that are good are refused.
 func (g *guard) holder(t *tokens, r *http.Request) (*principal, error) {
-	refused := failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+	refused := failure(api.AuthFailed, "the token is missing, wrong or expired")
 	var found *principal
 	cookies := r.CookiesNamed(g.cookie)
 	for _, c := range cookies[:min(len(cookies), maxCookies)] {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 var guideRequest = regexp.MustCompile("(?s)```http\nPOST /v1/([a-zA-Z.]+)\n\n(.*?)\n```")
@@ -54,13 +54,13 @@ func TestGuide(t *testing.T) {
 // checkParams fails the test if parameters have a member that the method does not know.
 func checkParams(t *testing.T, method, body string) {
 	t.Helper()
-	i := slices.IndexFunc(rpc.Methods, func(m rpc.Method) bool { return m.Name == method })
+	i := slices.IndexFunc(api.Methods, func(m api.Method) bool { return m.Name == method })
 	if i < 0 {
 		t.Fatalf("there is no method %s", method)
 	}
 	dec := json.NewDecoder(bytes.NewReader([]byte(body)))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(reflect.New(rpc.Methods[i].Params).Interface()); err != nil {
+	if err := dec.Decode(reflect.New(api.Methods[i].Params).Interface()); err != nil {
 		t.Errorf("%s: %v", method, err)
 	}
 }
@@ -70,7 +70,7 @@ func checkParams(t *testing.T, method, body string) {
 func (r *repoHarness) guideResult(method string, data []byte, values map[string]string) {
 	r.Helper()
 	var result struct {
-		Workspace rpc.Workspace
+		Workspace api.Workspace
 		SessionID string `json:"session_id"`
 		TurnID    string `json:"turn_id"`
 		Commit    string
@@ -90,7 +90,7 @@ func (r *repoHarness) guideResult(method string, data []byte, values map[string]
 			edit(r.T, path, "line 30\n", "thirty\n")
 		})
 	case "workspace.diff", "workspace.revert", "workspace.commit":
-		hunks := r.fileOf(r.diff(session, rpc.WorkspaceScope{}), "a.txt").Hunks
+		hunks := r.fileOf(r.diff(session, api.WorkspaceScope{}), "a.txt").Hunks
 		values["HUNK"] = hunks[0].ID
 	case "review.send":
 		w := r.watch(session)

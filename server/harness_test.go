@@ -19,10 +19,10 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 func TestMain(m *testing.M) {
@@ -179,7 +179,7 @@ func (h *harness) call(method string, params, result any) {
 }
 
 // refused calls a method that must fail with a reason.
-func (h *harness) refused(want rpc.Reason, method string, params any) {
+func (h *harness) refused(want api.Reason, method string, params any) {
 	h.Helper()
 	err := h.client(h.token).Call(h.ctx(), method, params, nil)
 	if got := client.Reason(err); got != want {
@@ -190,15 +190,15 @@ func (h *harness) refused(want rpc.Reason, method string, params any) {
 // connect makes a session.
 func (h *harness) connect() string {
 	h.Helper()
-	var r rpc.ConnectResult
-	h.call("session.connect", rpc.ConnectParams{}, &r)
+	var r api.ConnectResult
+	h.call("session.connect", api.ConnectParams{}, &r)
 	return r.SessionID
 }
 
-func (h *harness) query(session, text string) rpc.Accepted {
+func (h *harness) query(session, text string) api.Accepted {
 	h.Helper()
-	var r rpc.Accepted
-	h.call("session.query", rpc.QueryParams{SessionID: session, Text: text}, &r)
+	var r api.Accepted
+	h.call("session.query", api.QueryParams{SessionID: session, Text: text}, &r)
 	return r
 }
 
@@ -246,7 +246,7 @@ type watcher struct {
 	mu       sync.Mutex
 	view     client.View
 	types    []string
-	messages []rpc.Message
+	messages []api.Message
 	err      error
 	changed  chan struct{}
 }
@@ -257,7 +257,7 @@ func (w *watcher) stop() {
 }
 
 // until waits until the conversation is as wanted.
-func (w *watcher) until(what string, ok func(c *ui.Conversation) bool) {
+func (w *watcher) until(what string, ok func(c *event.Conversation) bool) {
 	w.t.Helper()
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
@@ -284,18 +284,18 @@ func (w *watcher) until(what string, ok func(c *ui.Conversation) bool) {
 // results waits until n turns have ended and the session is idle.
 func (w *watcher) results(n int) {
 	w.t.Helper()
-	w.until("the end of the turns", func(c *ui.Conversation) bool {
+	w.until("the end of the turns", func(c *event.Conversation) bool {
 		return c.State == string(Idle) && int(c.Totals.Turns) >= n
 	})
 }
 
 func (w *watcher) state(s State) {
 	w.t.Helper()
-	w.until("state "+string(s), func(c *ui.Conversation) bool { return c.State == string(s) })
+	w.until("state "+string(s), func(c *event.Conversation) bool { return c.State == string(s) })
 }
 
 // text is the text of all answers in a conversation.
-func text(c *ui.Conversation) string {
+func text(c *event.Conversation) string {
 	var b strings.Builder
 	for _, th := range c.Threads {
 		for _, it := range th.Items {
@@ -312,15 +312,15 @@ func text(c *ui.Conversation) string {
 
 func (w *watcher) says(want string) {
 	w.t.Helper()
-	w.until("the answer "+want, func(c *ui.Conversation) bool { return strings.Contains(text(c), want) })
+	w.until("the answer "+want, func(c *event.Conversation) bool { return strings.Contains(text(c), want) })
 }
 
 // history is the conversation as the server has it.
-func (h *harness) history(session string) *ui.Conversation {
+func (h *harness) history(session string) *event.Conversation {
 	h.Helper()
-	var r rpc.GetHistoryResult
-	h.call("session.getHistory", rpc.SessionRef{SessionID: session}, &r)
-	var c ui.Conversation
+	var r api.GetHistoryResult
+	h.call("session.getHistory", api.SessionRef{SessionID: session}, &r)
+	var c event.Conversation
 	if err := json.Unmarshal([]byte(r.Conversation), &c); err != nil {
 		h.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func (h *harness) do(req *http.Request) (int, http.Header, []byte) {
 	return resp.StatusCode, resp.Header, data
 }
 
-type uiConversation = ui.Conversation
+type uiConversation = event.Conversation
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()

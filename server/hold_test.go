@@ -5,37 +5,37 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestHeld checks which deltas wait for each other, and that none of their text is lost.
 func TestHeld(t *testing.T) {
 	const interval = 40 * time.Millisecond
-	h := ui.Header{MessageID: "m"}
-	text := func(s string) ui.Event { return &ui.TextDelta{Header: h, Text: s} }
+	h := event.Header{MessageID: "m"}
+	text := func(s string) event.Event { return &event.TextDelta{Header: h, Text: s} }
 	steps := []struct {
 		after time.Duration
-		event ui.Event
+		event event.Event
 		waits bool
 		out   string // what is let through before the event, where it does not wait
 	}{
 		{0, text("a"), false, ""}, // after a silence
 		{time.Millisecond, text("b"), true, ""},
 		{time.Millisecond, text("c"), true, ""},
-		{time.Millisecond, &ui.BlockStop{Header: h}, false, "bc"},
-		{time.Millisecond, &ui.TextDelta{Header: h, Index: 1, Text: "d"}, true, ""},
+		{time.Millisecond, &event.BlockStop{Header: h}, false, "bc"},
+		{time.Millisecond, &event.TextDelta{Header: h, Index: 1, Text: "d"}, true, ""},
 		{time.Millisecond, text("e"), false, "d"}, // of another block
-		{time.Millisecond, &ui.ThinkingDelta{Header: h, Thinking: "f"}, true, ""},
-		{time.Millisecond, &ui.ThinkingDelta{Header: ui.Header{MessageID: "n"}, Thinking: "g"}, false, "f"},
-		{time.Millisecond, &ui.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: "h"}, true, ""},
-		{time.Millisecond, &ui.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: "i"}, true, ""},
-		{time.Millisecond, &ui.ToolInputDelta{Header: h, ToolUseID: "u", PartialJSON: "j"}, false, "hi"},
+		{time.Millisecond, &event.ThinkingDelta{Header: h, Thinking: "f"}, true, ""},
+		{time.Millisecond, &event.ThinkingDelta{Header: event.Header{MessageID: "n"}, Thinking: "g"}, false, "f"},
+		{time.Millisecond, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: "h"}, true, ""},
+		{time.Millisecond, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: "i"}, true, ""},
+		{time.Millisecond, &event.ToolInputDelta{Header: h, ToolUseID: "u", PartialJSON: "j"}, false, "hi"},
 		{time.Second, text("k"), false, ""},
 		{0, text(strings.Repeat("l", maxHeld)), true, ""},
 		{0, text("m"), false, strings.Repeat("l", maxHeld)},
 		{0, text(strings.Repeat("n", maxHeld+1)), false, ""},
-		{0, &ui.TextStart{Header: h, Index: 2}, false, ""},
+		{0, &event.TextStart{Header: h, Index: 2}, false, ""},
 	}
 	var held held
 	now := time.Unix(1, 0)
@@ -72,7 +72,7 @@ func TestDeltas_joined(t *testing.T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.messages {
-		if e, ok := m.(*rpc.StreamEvent); ok && e.Event.Type() == "content_block_delta" {
+		if e, ok := m.(*api.StreamEvent); ok && e.Event.Type() == "content_block_delta" {
 			n++
 		}
 	}

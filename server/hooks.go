@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/regular"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/notify"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
@@ -325,9 +325,9 @@ func replaceFile(path string, data []byte) error {
 }
 
 // info is a webhook as clients see it, without its secret.
-func (h *hooks) info(k hook) rpc.Webhook {
+func (h *hooks) info(k hook) api.Webhook {
 	last, _ := h.outbox.last()
-	w := rpc.Webhook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), SessionID: k.Session, Enabled: k.Enabled, LastError: k.LastError}
+	w := api.Webhook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), SessionID: k.Session, Enabled: k.Enabled, LastError: k.LastError}
 	if last > k.Cursor {
 		w.Pending = int64(last - k.Cursor)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/web"
 )
 
@@ -49,7 +49,7 @@ func (s *Server) Handler() http.Handler {
 	page := web.Handler()
 	mux.Handle("/", s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			return &httpError{http.StatusMethodNotAllowed, &Failure{rpc.InvalidParams, "the page is read with GET"}}
+			return &httpError{http.StatusMethodNotAllowed, &Failure{api.InvalidParams, "the page is read with GET"}}
 		}
 		if r.URL.Path == "/"+web.Worker {
 			w.Header().Set("Content-Security-Policy", workerPolicy)
@@ -89,17 +89,17 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 }
 
 // statuses are the HTTP statuses of reasons; others are 400.
-var statuses = map[rpc.Reason]int{
-	rpc.AuthFailed: http.StatusForbidden, rpc.NotConnected: http.StatusConflict, rpc.SessionExpired: http.StatusNotFound,
-	rpc.Conflict: http.StatusConflict, rpc.NotOwner: http.StatusConflict, rpc.Draining: http.StatusServiceUnavailable,
-	rpc.LimitReached: http.StatusTooManyRequests, rpc.TooSlow: http.StatusGatewayTimeout, rpc.Resync: http.StatusGone,
-	rpc.Unsupported: http.StatusNotImplemented, rpc.CLINotFound: http.StatusServiceUnavailable, methodNotFound: http.StatusNotFound,
-	internalError: http.StatusInternalServerError, rpc.BudgetExceeded: http.StatusPaymentRequired,
+var statuses = map[api.Reason]int{
+	api.AuthFailed: http.StatusForbidden, api.NotConnected: http.StatusConflict, api.SessionExpired: http.StatusNotFound,
+	api.Conflict: http.StatusConflict, api.NotOwner: http.StatusConflict, api.Draining: http.StatusServiceUnavailable,
+	api.LimitReached: http.StatusTooManyRequests, api.TooSlow: http.StatusGatewayTimeout, api.Resync: http.StatusGone,
+	api.Unsupported: http.StatusNotImplemented, api.CLINotFound: http.StatusServiceUnavailable, methodNotFound: http.StatusNotFound,
+	internalError: http.StatusInternalServerError, api.BudgetExceeded: http.StatusPaymentRequired,
 }
 
 // errorBody is an error as HTTP has it.
 type errorBody struct {
-	Error rpc.ErrorObject `json:"error"`
+	Error api.ErrorObject `json:"error"`
 }
 
 func writeError(w http.ResponseWriter, err error) {
@@ -151,10 +151,10 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opts.MaxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, &httpError{http.StatusRequestEntityTooLarge, &Failure{rpc.LimitReached, "the body is too large"}}
+		return nil, &httpError{http.StatusRequestEntityTooLarge, &Failure{api.LimitReached, "the body is too large"}}
 	}
 	if err != nil {
-		return nil, &httpError{http.StatusRequestTimeout, &Failure{rpc.TooSlow, "the body did not come"}}
+		return nil, &httpError{http.StatusRequestTimeout, &Failure{api.TooSlow, "the body did not come"}}
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return data, nil
@@ -196,7 +196,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 		return &httpError{http.StatusUnauthorized, failureOf(err)}
 	}
 	s.setCookie(w, r, value, int(age/time.Second))
-	writeJSON(w, http.StatusOK, rpc.Empty{})
+	writeJSON(w, http.StatusOK, api.Empty{})
 	return nil
 }
 
@@ -220,7 +220,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 		s.recheckPreviews()
 	}
 	s.setCookie(w, r, "", -1)
-	writeJSON(w, http.StatusOK, rpc.Empty{})
+	writeJSON(w, http.StatusOK, api.Empty{})
 	return nil
 }
 
@@ -230,12 +230,12 @@ func (s *Server) connection() (release func(), err error) {
 	case s.conns <- struct{}{}:
 		return func() { <-s.conns }, nil
 	default:
-		return nil, &httpError{http.StatusServiceUnavailable, &Failure{rpc.LimitReached, "there are too many connections"}}
+		return nil, &httpError{http.StatusServiceUnavailable, &Failure{api.LimitReached, "there are too many connections"}}
 	}
 }
 
 // parseCursor reads a cursor as epoch:seq.sub.
-func parseCursor(text string) (*rpc.Cursor, error) {
+func parseCursor(text string) (*api.Cursor, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -244,7 +244,7 @@ func parseCursor(text string) (*rpc.Cursor, error) {
 		return nil, invalid("a cursor is epoch:seq.sub")
 	}
 	seq, sub, _ := strings.Cut(text[i+1:], ".")
-	c := &rpc.Cursor{Epoch: text[:i]}
+	c := &api.Cursor{Epoch: text[:i]}
 	var err1, err2 error
 	c.Seq, err1 = parseNumber(seq)
 	if sub != "" {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The bounds of what a hub keeps in memory for its viewers. A viewer that lacks more reads the
@@ -20,7 +20,7 @@ type item struct {
 	ts       string
 	msg      []byte
 	progress bool             // only for viewers with the capability output_delta
-	delta    *rpc.StreamEvent // of a text that can be joined with the next; nil otherwise
+	delta    *api.StreamEvent // of a text that can be joined with the next; nil otherwise
 	shared   *shared          // by all viewers; nil for an item that one viewer has
 }
 
@@ -167,7 +167,7 @@ func joined(items []item) []item {
 	for _, it := range items {
 		if n := len(out); n > 0 && it.delta != nil && out[n-1].delta != nil {
 			if both, ok := join(out[n-1].delta, it.delta); ok {
-				if msg, err := rpc.Encode(both); err == nil {
+				if msg, err := api.Encode(both); err == nil {
 					out[n-1] = item{seq: it.seq, sub: it.sub, ts: it.ts, msg: msg, delta: both}
 					continue
 				}
@@ -179,27 +179,27 @@ func joined(items []item) []item {
 }
 
 // join makes one delta of two, if they add to the same block in the same way.
-func join(a, b *rpc.StreamEvent) (*rpc.StreamEvent, bool) {
-	x, ok1 := a.Event.(*rpc.ContentBlockDeltaEvent)
-	y, ok2 := b.Event.(*rpc.ContentBlockDeltaEvent)
+func join(a, b *api.StreamEvent) (*api.StreamEvent, bool) {
+	x, ok1 := a.Event.(*api.ContentBlockDeltaEvent)
+	y, ok2 := b.Event.(*api.ContentBlockDeltaEvent)
 	if !ok1 || !ok2 || x.Index != y.Index || a.APIMessageID != b.APIMessageID || a.ParentToolUseID != b.ParentToolUseID {
 		return nil, false
 	}
 	both := *b
 	switch d := x.Delta.(type) {
-	case *rpc.TextDelta:
-		if e, ok := y.Delta.(*rpc.TextDelta); ok {
-			both.Event = &rpc.ContentBlockDeltaEvent{Index: x.Index, Delta: &rpc.TextDelta{Text: d.Text + e.Text}}
+	case *api.TextDelta:
+		if e, ok := y.Delta.(*api.TextDelta); ok {
+			both.Event = &api.ContentBlockDeltaEvent{Index: x.Index, Delta: &api.TextDelta{Text: d.Text + e.Text}}
 			return &both, true
 		}
-	case *rpc.ThinkingDelta:
-		if e, ok := y.Delta.(*rpc.ThinkingDelta); ok {
-			both.Event = &rpc.ContentBlockDeltaEvent{Index: x.Index, Delta: &rpc.ThinkingDelta{Thinking: d.Thinking + e.Thinking}}
+	case *api.ThinkingDelta:
+		if e, ok := y.Delta.(*api.ThinkingDelta); ok {
+			both.Event = &api.ContentBlockDeltaEvent{Index: x.Index, Delta: &api.ThinkingDelta{Thinking: d.Thinking + e.Thinking}}
 			return &both, true
 		}
-	case *rpc.InputJSONDelta:
-		if e, ok := y.Delta.(*rpc.InputJSONDelta); ok {
-			both.Event = &rpc.ContentBlockDeltaEvent{Index: x.Index, Delta: &rpc.InputJSONDelta{PartialJSON: d.PartialJSON + e.PartialJSON}}
+	case *api.InputJSONDelta:
+		if e, ok := y.Delta.(*api.InputJSONDelta); ok {
+			both.Event = &api.ContentBlockDeltaEvent{Index: x.Index, Delta: &api.InputJSONDelta{PartialJSON: d.PartialJSON + e.PartialJSON}}
 			return &both, true
 		}
 	}

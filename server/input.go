@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // inputStatus is how far an input is.
@@ -62,18 +62,18 @@ func (in input) text() string {
 }
 
 // blocks is the content of an input as events have it.
-func (in input) blocks() []ui.Content {
+func (in input) blocks() []event.Content {
 	a, err := in.forAgent()
 	if err != nil {
 		return nil
 	}
 	if a.Text != "" {
 		raw, _ := json.Marshal(map[string]string{"type": "text", "text": a.Text}) // strings can be encoded
-		return []ui.Content{ui.ContentOf(ui.JSON(raw))}
+		return []event.Content{event.ContentOf(event.JSON(raw))}
 	}
-	var all []ui.Content
+	var all []event.Content
 	for _, raw := range a.Content {
-		all = append(all, ui.ContentOf(ui.JSON(raw)))
+		all = append(all, event.ContentOf(event.JSON(raw)))
 	}
 	return all
 }
@@ -110,16 +110,16 @@ func (c *core) queue() []input {
 }
 
 // queueItems is the queue as viewers see it.
-func (c *core) queueItems() []ui.QueueItem {
-	items := []ui.QueueItem{}
+func (c *core) queueItems() []event.QueueItem {
+	items := []event.QueueItem{}
 	for _, in := range c.queue() {
 		items = append(items, in.item())
 	}
 	return items
 }
 
-func (in input) item() ui.QueueItem {
-	item := ui.QueueItem{ID: in.ID, Content: ui.JSON(in.Content), Priority: in.Priority}
+func (in input) item() event.QueueItem {
+	item := event.QueueItem{ID: in.ID, Content: event.JSON(in.Content), Priority: in.Priority}
 	if in.Status != inputQueued {
 		item.Status = string(in.Status)
 	}
@@ -221,7 +221,7 @@ func (c *core) nextInput() (input, bool) {
 func (c *core) send(in input) []draft {
 	in.Status = inputSent
 	return []draft{
-		{event: &ui.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.Content[0] == '"', IsPrompt: true}, facts: &facts{Inputs: []input{in}}},
+		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.Content[0] == '"', IsPrompt: true}, facts: &facts{Inputs: []input{in}}},
 		{queue: true},
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // findings are what was looked at for a report on isolation.
@@ -32,11 +32,11 @@ type findings struct {
 var secretNames = regexp.MustCompile(`(?i)(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(_|$)`)
 
 // report says what the agent can reach. Each check is ok where a bound holds.
-func (f *findings) report() rpc.IsolationResult {
-	r := rpc.IsolationResult{Read: f.reads(), Write: f.writes(), Network: f.network(), Secrets: f.secrets(), Sandbox: f.reach.Sandbox, Checks: []rpc.IsolationCheck{}}
+func (f *findings) report() api.IsolationResult {
+	r := api.IsolationResult{Read: f.reads(), Write: f.writes(), Network: f.network(), Secrets: f.secrets(), Sandbox: f.reach.Sandbox, Checks: []api.IsolationCheck{}}
 	r.HoldsLogin = len(f.logins) > 0 || !f.proxied && len(r.Secrets) > 0 || f.keySeen
 	add := func(name string, ok bool, format string, args ...any) {
-		r.Checks = append(r.Checks, rpc.IsolationCheck{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
+		r.Checks = append(r.Checks, api.IsolationCheck{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
 	}
 	f.checkSecrets(add)
 	f.checkSandbox(add)

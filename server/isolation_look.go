@@ -10,14 +10,14 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // isolation says what the agent of a session can read, write and reach, as it is now.
-func isolation(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.IsolationResult, error) {
+func isolation(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.IsolationResult, error) {
 	a, session, release, err := s.agentOf(ctx, p.SessionID)
 	if err != nil {
-		return rpc.IsolationResult{}, err
+		return api.IsolationResult{}, err
 	}
 	defer release()
 	f := &findings{serverData: s.opts.Dir}
@@ -29,7 +29,7 @@ func isolation(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc
 		given = a.given
 		return nil
 	}); err != nil {
-		return rpc.IsolationResult{}, err
+		return api.IsolationResult{}, err
 	}
 	if r, ok := session.(agent.Reacher); ok {
 		bound, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)

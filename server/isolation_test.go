@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // typical is an agent with the user's login and no bounds but the permissions.
@@ -27,7 +27,7 @@ func typical() findings {
 }
 
 // verdicts are the checks of a report by name.
-func verdicts(r rpc.IsolationResult) map[string]bool {
+func verdicts(r api.IsolationResult) map[string]bool {
 	all := map[string]bool{}
 	for _, c := range r.Checks {
 		all[c.Name] = c.OK
@@ -106,7 +106,7 @@ func TestIsolationReport(t *testing.T) {
 			if network := orDefault(tt.network, []string{"this machine", "every host that this machine reaches"}); !slices.Equal(r.Network, network) {
 				t.Errorf("reaches %v, want %v", r.Network, network)
 			}
-			if !slices.ContainsFunc(r.Checks, func(c rpc.IsolationCheck) bool { return strings.Contains(c.Detail, tt.says) }) {
+			if !slices.ContainsFunc(r.Checks, func(c api.IsolationCheck) bool { return strings.Contains(c.Detail, tt.says) }) {
 				t.Errorf("no check says %q: %+v", tt.says, r.Checks)
 			}
 		})
@@ -147,8 +147,8 @@ func TestIsolation(t *testing.T) {
 	h := newHarness(t, func(o *Options) {
 		o.Providers, o.Env = []agent.Provider{p}, []string{"HOME=" + config, "SOME_TOKEN=x"}
 	})
-	var r rpc.IsolationResult
-	h.call("session.isolation", rpc.SessionRef{SessionID: h.connect()}, &r)
+	var r api.IsolationResult
+	h.call("session.isolation", api.SessionRef{SessionID: h.connect()}, &r)
 	work := h.server.opts.Directories[0]
 	if !slices.Contains(r.Write, work) || !slices.Contains(r.Write, config) || !slices.Contains(r.Read, config) || !r.HoldsLogin || r.Sandbox != "off" {
 		t.Errorf("the report is %+v", r)
@@ -157,7 +157,7 @@ func TestIsolation(t *testing.T) {
 	if got["login_files"] || got["server_data"] || got["sandbox"] || !got["permissions"] {
 		t.Errorf("the checks are %+v", r.Checks)
 	}
-	i := slices.IndexFunc(r.Checks, func(c rpc.IsolationCheck) bool { return c.Name == "environment" })
+	i := slices.IndexFunc(r.Checks, func(c api.IsolationCheck) bool { return c.Name == "environment" })
 	if seen := strings.Contains(r.Checks[i].Detail, "environment of process"); seen != (runtime.GOOS == "linux") {
 		t.Errorf("the environment: %s", r.Checks[i].Detail)
 	}

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // pumped is an event of an agent, or the end of its events.
 type pumped struct {
-	event ui.Event
+	event event.Event
 	err   error
 	end   bool
 }
@@ -133,10 +133,10 @@ func (a *actor) started(session agent.Session, release func(), err error) {
 	if err == nil && (a.draining || a.core.State != Starting) {
 		_ = session.Close() // disconnected meanwhile
 		release()
-		err = failure(rpc.NotConnected, "the session was disconnected")
+		err = failure(api.NotConnected, "the session was disconnected")
 	} else if err != nil {
 		if a.core.State == Starting {
-			a.draft(draft{event: &ui.Error{Header: a.core.header(""), Message: "the agent was not started: " + failureOf(err).Message}})
+			a.draft(draft{event: &event.Error{Header: a.core.header(""), Message: "the agent was not started: " + failureOf(err).Message}})
 			a.draft(a.core.hold()...) // or it would be tried for ever
 			a.occur(onFailed)
 		}
@@ -271,7 +271,7 @@ func (a *actor) sendFailed(id string, err error) {
 	if errors.Is(err, agent.ErrInvalid) {
 		in.Status = inputHeld
 	}
-	a.draft(draft{event: &ui.Error{Header: a.core.header(""), Message: "an input was not sent: " + failureOf(err).Message}},
+	a.draft(draft{event: &event.Error{Header: a.core.header(""), Message: "an input was not sent: " + failureOf(err).Message}},
 		draft{queue: true, facts: &facts{Inputs: []input{in}}})
 	if len(a.core.inflight()) == 0 {
 		a.draft(a.core.result()...)
@@ -296,7 +296,7 @@ func (a *actor) agentEnded(err error) {
 		a.stopped(r.reason)
 	default:
 		if err != nil {
-			a.draft(draft{event: &ui.Error{Header: a.core.header(""), Message: "the agent ended: " + err.Error()}})
+			a.draft(draft{event: &event.Error{Header: a.core.header(""), Message: "the agent ended: " + err.Error()}})
 		}
 		a.draft(a.core.died(a.fate)...)
 		a.draft(a.core.hold()...)
@@ -306,7 +306,7 @@ func (a *actor) agentEnded(err error) {
 
 // stopped is the end of an agent that was asked for while the session was in any state.
 func (a *actor) stopped(reason occurrence) {
-	a.draft(a.core.closeRequests(ui.ResolvedExpired)...)
+	a.draft(a.core.closeRequests(event.ResolvedExpired)...)
 	if reason == onDrain && len(a.core.inflight()) > 0 {
 		a.draft(a.core.died(a.fate)...)
 		return
@@ -393,14 +393,14 @@ func (a *actor) park() {
 	a.saveDeltas()
 	a.snapshot()
 	for _, w := range a.waiters {
-		w <- failure(rpc.Draining, "the server stops")
+		w <- failure(api.Draining, "the server stops")
 	}
 	a.waiters = nil
 }
 
 // tasksRun reports whether the agent works in the background.
 func (a *actor) tasksRun() bool {
-	return slices.ContainsFunc(a.conv.Tasks, func(t *ui.Task) bool { return t.Status == "running" })
+	return slices.ContainsFunc(a.conv.Tasks, func(t *event.Task) bool { return t.Status == "running" })
 }
 
 // evictable reports whether the agent can be ended without loss.

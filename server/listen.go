@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The bounds of a connection. There is none for a whole request or answer, because
@@ -79,7 +79,7 @@ func (l *limitListener) Accept() (net.Conn, error) {
 
 // refusal is the answer to a connection that there is no place for.
 var refusal = func() []byte {
-	body := `{"error":{"code":-32000,"message":"the server has as many connections as it takes; try again later","data":{"reason":"` + string(rpc.LimitReached) + `"}}}`
+	body := `{"error":{"code":-32000,"message":"the server has as many connections as it takes; try again later","data":{"reason":"` + string(api.LimitReached) + `"}}}`
 	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }()
 

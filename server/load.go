@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // sessionPrefix begins the name of every session's log.
@@ -27,7 +27,7 @@ func (s *Server) recover(ctx context.Context) error {
 	}
 	for _, info := range infos {
 		if strings.HasPrefix(info.Session, sessionPrefix) {
-			s.sessions[info.Session] = &entry{epoch: info.Epoch, summary: rpc.SessionSummary{SessionID: info.Session}}
+			s.sessions[info.Session] = &entry{epoch: info.Epoch, summary: api.SessionSummary{SessionID: info.Session}}
 		}
 	}
 	work := make(chan string)
@@ -37,7 +37,7 @@ func (s *Server) recover(ctx context.Context) error {
 			for id := range work {
 				if err := s.recoverOne(ctx, id); err != nil {
 					s.logger.Error("a session cannot be read", "session", id, "err", err)
-					s.updated(id, "", rpc.SessionSummary{SessionID: id, State: string(Failed), Title: "damaged session"})
+					s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: "damaged session"})
 				}
 			}
 		})
@@ -75,7 +75,7 @@ func (s *Server) recoverOne(ctx context.Context, id string) error {
 func (s *Server) newActor(id, epoch string) *actor {
 	a := &actor{
 		srv: s, id: id, log: s.store.Log(id), logger: s.logger.With("session", id), cmds: make(chan func()), done: make(chan struct{}),
-		converter: rpc.NewConverter(randomHex(4), 0, rpc.CapabilityOutputDelta), quiet: time.Now(),
+		converter: api.NewConverter(randomHex(4), 0, api.CapabilityOutputDelta), quiet: time.Now(),
 		tally: newTally(), trace: newTurnTrace(s.tracer, id),
 	}
 	a.ctx, a.cancel = context.WithCancel(s.ctx)
@@ -97,7 +97,7 @@ func (s *Server) load(ctx context.Context, id string) (*actor, error) {
 	if snap, err := a.log.Snapshot(ctx); err == nil {
 		if err := a.restore(snap.Data); err != nil {
 			a.logger.Warn("a snapshot cannot be read; the log is", "err", err)
-			a.core, a.conv = core{ID: id, State: Starting}, ui.Conversation{}
+			a.core, a.conv = core{ID: id, State: Starting}, event.Conversation{}
 		} else {
 			after = eventlog.Cursor{Seq: snap.Seq}
 			a.snapSeq = snap.Seq
@@ -133,7 +133,7 @@ func (a *actor) restore(data []byte) error {
 	if err := json.Unmarshal(data, &sv); err != nil {
 		return err
 	}
-	var conv ui.Conversation
+	var conv event.Conversation
 	if err := json.Unmarshal(sv.Conversation, &conv); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (a *actor) replay(ev eventlog.Event) error {
 	if err != nil {
 		return err
 	}
-	m, err := rpc.Decode(rec.Msg)
+	m, err := api.Decode(rec.Msg)
 	if err != nil {
 		return fmt.Errorf("server: event %d of the log: %w", ev.Seq, err)
 	}
@@ -175,7 +175,7 @@ func (a *actor) recovered() {
 	case a.core.State.busy():
 		a.draft(a.core.died(a.fate)...)
 	case a.core.State != LostHost:
-		a.draft(a.core.closeRequests(ui.ResolvedExpired)...)
+		a.draft(a.core.closeRequests(event.ResolvedExpired)...)
 		a.occur(onRecovered)
 	}
 	a.draft(a.core.hold()...)
@@ -187,7 +187,7 @@ func (a *actor) openMessages() []messageKey {
 	var open []messageKey
 	for _, t := range a.conv.Threads {
 		for _, it := range t.Items {
-			if m := it.Message; m != nil && m.Role == "assistant" && m.State == ui.Streaming {
+			if m := it.Message; m != nil && m.Role == "assistant" && m.State == event.Streaming {
 				open = append(open, messageKey{t.ParentToolUseID, m.ID})
 			}
 		}
@@ -204,10 +204,10 @@ func (s *Server) use(ctx context.Context, id string) (a *actor, release func(), 
 		switch {
 		case e == nil || e.gone || !e.visible(ctx):
 			s.mu.Unlock()
-			return nil, nil, failure(rpc.SessionExpired, "there is no session %q", id)
+			return nil, nil, failure(api.SessionExpired, "there is no session %q", id)
 		case s.closed:
 			s.mu.Unlock()
-			return nil, nil, failure(rpc.Draining, "the server is stopping")
+			return nil, nil, failure(api.Draining, "the server is stopping")
 		case e.actor != nil:
 			e.refs++
 			a := e.actor
@@ -251,7 +251,7 @@ func (s *Server) loadEntry(ctx context.Context, id string, e *entry) error {
 	}
 	if s.closed {
 		a.cancel()
-		return failure(rpc.Draining, "the server is stopping")
+		return failure(api.Draining, "the server is stopping")
 	}
 	s.run(e, a)
 	return nil
@@ -286,9 +286,9 @@ func (s *Server) unload(a *actor) {
 func (c *core) title() string { return cmp.Or(c.Title, c.FirstPrompt) }
 
 // summary is what lists show of the session.
-func (a *actor) summary() rpc.SessionSummary {
+func (a *actor) summary() api.SessionSummary {
 	c := &a.core
-	return rpc.SessionSummary{
+	return api.SessionSummary{
 		SessionID: a.id, Title: c.title(), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, Workspace: c.Opened.Params.WorkspaceID, PermissionMode: c.Mode, Provider: c.Provider,
 		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
 		Archived: c.Archived, Live: a.liveElsewhere(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // envInt is a number from the environment, for runs by hand.
@@ -36,13 +36,13 @@ func (p stamped) Open(ctx context.Context, opts agent.Options) (agent.Session, e
 	if err != nil {
 		return nil, err
 	}
-	return &stampedSession{Session: s, p: p, events: make(chan ui.Event, 16), stop: make(chan struct{})}, nil
+	return &stampedSession{Session: s, p: p, events: make(chan event.Event, 16), stop: make(chan struct{})}, nil
 }
 
 type stampedSession struct {
 	agent.Session
 	p      stamped
-	events chan ui.Event
+	events chan event.Event
 	stop   chan struct{}
 	once   sync.Once
 	wg     sync.WaitGroup
@@ -59,7 +59,7 @@ func (s *stampedSession) Close() error {
 	return s.Session.Close()
 }
 
-func (s *stampedSession) emit(ev ui.Event) {
+func (s *stampedSession) emit(ev event.Event) {
 	h := ev.Head()
 	h.Provider, h.SessionID = "sim", s.ID()
 	select {
@@ -73,13 +73,13 @@ const stampSize = 20
 
 // turn streams messages of 50 deltas each.
 func (s *stampedSession) turn(in agent.Input) {
-	s.emit(&ui.UserMessage{Header: ui.Header{UUID: in.UUID}, IsPrompt: true})
+	s.emit(&event.UserMessage{Header: event.Header{UUID: in.UUID}, IsPrompt: true})
 	ticker := time.NewTicker(s.p.every)
 	defer ticker.Stop()
 	for n := 0; n < s.p.deltas; {
-		h := ui.Header{MessageID: newUUID()}
-		s.emit(&ui.MessageStart{Header: h})
-		s.emit(&ui.TextStart{Header: h})
+		h := event.Header{MessageID: newUUID()}
+		s.emit(&event.MessageStart{Header: h})
+		s.emit(&event.TextStart{Header: h})
 		text := ""
 		for range 50 {
 			select {
@@ -89,19 +89,19 @@ func (s *stampedSession) turn(in agent.Input) {
 			}
 			stamp := strconv.FormatInt(time.Now().UnixNano(), 10) + " "
 			text += stamp
-			s.emit(&ui.TextDelta{Header: h, Text: stamp})
+			s.emit(&event.TextDelta{Header: h, Text: stamp})
 			n++
 		}
-		block := ui.Content{Type: "text", Text: text, Raw: ui.Encoded(map[string]string{"type": "text", "text": text})}
-		s.emit(&ui.AssistantMessage{Header: h, Blocks: []ui.IndexedBlock{{Block: block}}})
-		s.emit(&ui.BlockStop{Header: h})
-		s.emit(&ui.MessageComplete{Header: h, StopReason: "end_turn"})
+		block := event.Content{Type: "text", Text: text, Raw: event.Encoded(map[string]string{"type": "text", "text": text})}
+		s.emit(&event.AssistantMessage{Header: h, Blocks: []event.IndexedBlock{{Block: block}}})
+		s.emit(&event.BlockStop{Header: h})
+		s.emit(&event.MessageComplete{Header: h, StopReason: "end_turn"})
 	}
-	s.emit(&ui.ResultMessage{Header: ui.Header{UUID: newUUID()}, Subtype: "success"})
+	s.emit(&event.ResultMessage{Header: event.Header{UUID: newUUID()}, Subtype: "success"})
 }
 
-func (s *stampedSession) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
-	return func(yield func(ui.Event, error) bool) {
+func (s *stampedSession) Events(ctx context.Context) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		for {
 			select {
 			case ev := <-s.events:

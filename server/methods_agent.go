@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
-func runInBackground(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.StatusResult, error) {
+func runInBackground(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.StatusResult, error) {
 	status := "nothing_to_move"
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, b agent.Backgrounder) error {
 		moved, err := b.Background(ctx)
@@ -18,11 +18,11 @@ func runInBackground(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef
 		}
 		return err
 	})
-	return rpc.StatusResult{Status: status}, err
+	return api.StatusResult{Status: status}, err
 }
 
-func setModel(s *Server, ctx context.Context, _ *caller, p rpc.SetModelParams) (rpc.SetModelResult, error) {
-	var result rpc.SetModelResult
+func setModel(s *Server, ctx context.Context, _ *caller, p api.SetModelParams) (api.SetModelResult, error) {
+	var result api.SetModelResult
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModelSetter) error {
 		model, err := m.SetModel(ctx, p.Model)
 		if err != nil {
@@ -30,57 +30,57 @@ func setModel(s *Server, ctx context.Context, _ *caller, p rpc.SetModelParams) (
 		}
 		result.Model = model
 		return a.call(ctx, func() error {
-			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header(""), Model: &model}, facts: &facts{Model: &model}})
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header(""), Model: &model}, facts: &facts{Model: &model}})
 		})
 	})
 	return result, err
 }
 
-func setPermissionMode(s *Server, ctx context.Context, _ *caller, p rpc.SetPermissionModeParams) (rpc.SetPermissionModeResult, error) {
+func setPermissionMode(s *Server, ctx context.Context, _ *caller, p api.SetPermissionModeParams) (api.SetPermissionModeResult, error) {
 	if p.Mode == "bypassPermissions" && !s.opts.AllowBypass {
-		return rpc.SetPermissionModeResult{}, failure(rpc.AuthFailed, "the server was not started with bypassPermissions allowed")
+		return api.SetPermissionModeResult{}, failure(api.AuthFailed, "the server was not started with bypassPermissions allowed")
 	}
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModeSetter) error {
 		if err := m.SetMode(ctx, p.Mode); err != nil {
 			return err
 		}
 		return a.call(ctx, func() error {
-			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header(""), PermissionMode: &p.Mode}, facts: &facts{Mode: p.Mode}})
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header(""), PermissionMode: &p.Mode}, facts: &facts{Mode: p.Mode}})
 		})
 	})
-	return rpc.SetPermissionModeResult{Mode: p.Mode}, err
+	return api.SetPermissionModeResult{Mode: p.Mode}, err
 }
 
-func setMaxThinkingTokens(s *Server, ctx context.Context, _ *caller, p rpc.SetMaxThinkingTokensParams) (rpc.StatusResult, error) {
+func setMaxThinkingTokens(s *Server, ctx context.Context, _ *caller, p api.SetMaxThinkingTokensParams) (api.StatusResult, error) {
 	if p.MaxThinkingTokens != nil && *p.MaxThinkingTokens < 0 {
-		return rpc.StatusResult{}, invalid("max_thinking_tokens is negative")
+		return api.StatusResult{}, invalid("max_thinking_tokens is negative")
 	}
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, t agent.ThinkingSetter) error {
 		if err := t.SetThinking(ctx, p.MaxThinkingTokens); err != nil {
 			return err
 		}
 		return a.call(ctx, func() error {
-			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header("")}, facts: &facts{Thinking: &thinking{p.MaxThinkingTokens}}})
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header("")}, facts: &facts{Thinking: &thinking{p.MaxThinkingTokens}}})
 		})
 	})
-	return rpc.StatusResult{Status: "set"}, err
+	return api.StatusResult{Status: "set"}, err
 }
 
-func setEffort(s *Server, ctx context.Context, _ *caller, p rpc.SetEffortParams) (rpc.StatusResult, error) {
+func setEffort(s *Server, ctx context.Context, _ *caller, p api.SetEffortParams) (api.StatusResult, error) {
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, e agent.EffortSetter) error {
 		if err := e.SetEffort(ctx, p.Effort); err != nil {
 			return err
 		}
 		return a.call(ctx, func() error {
-			return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header("")}, facts: &facts{Effort: &p.Effort}})
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header("")}, facts: &facts{Effort: &p.Effort}})
 		})
 	})
-	return rpc.StatusResult{Status: "set"}, err
+	return api.StatusResult{Status: "set"}, err
 }
 
 // fork makes a session that begins as another one did.
-func fork(s *Server, ctx context.Context, c *caller, p rpc.ForkParams) (rpc.ConnectResult, error) {
-	var params rpc.ConnectParams
+func fork(s *Server, ctx context.Context, c *caller, p api.ForkParams) (api.ConnectResult, error) {
+	var params api.ConnectParams
 	var tenant string
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, f agent.Forker) error {
 		id, err := f.Fork(ctx, p.At)
@@ -102,17 +102,17 @@ func fork(s *Server, ctx context.Context, c *caller, p rpc.ForkParams) (rpc.Conn
 		})
 	})
 	if err != nil {
-		return rpc.ConnectResult{}, err
+		return api.ConnectResult{}, err
 	}
 	id := newSessionID(c.id, "")
 	if err := s.create(ctx, id, c.of(tenant), params); err != nil {
-		return rpc.ConnectResult{}, err
+		return api.ConnectResult{}, err
 	}
 	return s.connected(ctx, id)
 }
 
-func rewind(s *Server, ctx context.Context, _ *caller, p rpc.RewindParams) (rpc.RewindResult, error) {
-	var result rpc.RewindResult
+func rewind(s *Server, ctx context.Context, _ *caller, p api.RewindParams) (api.RewindResult, error) {
+	var result api.RewindResult
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, r agent.Rewinder) error {
 		if !p.DryRun {
 			if err := a.call(ctx, func() error {
@@ -125,40 +125,40 @@ func rewind(s *Server, ctx context.Context, _ *caller, p rpc.RewindParams) (rpc.
 			}
 		}
 		done, err := r.Rewind(ctx, p.UserMessageID, p.DryRun)
-		result = rpc.RewindResult{CanRewind: done.CanRewind, FilesChanged: done.FilesChanged, Insertions: done.Insertions, Deletions: done.Deletions, Error: done.Error}
+		result = api.RewindResult{CanRewind: done.CanRewind, FilesChanged: done.FilesChanged, Insertions: done.Insertions, Deletions: done.Deletions, Error: done.Error}
 		if err != nil || p.DryRun || !done.CanRewind {
 			return err
 		}
 		return a.call(ctx, func() error {
-			return a.commit(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeInfo, Code: "rewind",
-				Text: "Files were taken back to an earlier prompt.", Data: ui.Encoded(map[string]any{"user_message_id": p.UserMessageID, "files": done.FilesChanged})}})
+			return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "rewind",
+				Text: "Files were taken back to an earlier prompt.", Data: event.Encoded(map[string]any{"user_message_id": p.UserMessageID, "files": done.FilesChanged})}})
 		})
 	})
 	return result, err
 }
 
 // handBack ends the agent and returns the command with which a person goes on in a terminal.
-func handBack(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.HandBackResult, error) {
+func handBack(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.HandBackResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
-		return rpc.HandBackResult{}, err
+		return api.HandBackResult{}, err
 	}
 	defer release()
 	finder, ok := a.provider.(agent.LiveFinder)
 	if !ok {
-		return rpc.HandBackResult{}, failure(rpc.Unsupported, "sessions of this agent cannot be continued in a terminal")
+		return api.HandBackResult{}, failure(api.Unsupported, "sessions of this agent cannot be continued in a terminal")
 	}
 	id := a.agentID(ctx)
 	if id == "" {
-		return rpc.HandBackResult{}, conflict("the agent has not begun a session yet")
+		return api.HandBackResult{}, conflict("the agent has not begun a session yet")
 	}
 	if err := a.end(ctx); err != nil {
-		return rpc.HandBackResult{}, err
+		return api.HandBackResult{}, err
 	}
-	result := rpc.HandBackResult{Command: shellLine(finder.ResumeCommand(id))}
+	result := api.HandBackResult{Command: shellLine(finder.ResumeCommand(id))}
 	err = a.call(ctx, func() error {
 		result.CWD = a.core.Opened.Dir
-		return a.commit(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeInfo, Code: "handed_back",
+		return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "handed_back",
 			Text: "The session was handed back to the terminal."}, facts: &facts{Away: new(true)}})
 	})
 	return result, err
@@ -176,40 +176,40 @@ func shellLine(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-func mcpStatus(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.MCPStatusResult, error) {
-	result := rpc.MCPStatusResult{Servers: []ui.JSON{}}
+func mcpStatus(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.MCPStatusResult, error) {
+	result := api.MCPStatusResult{Servers: []event.JSON{}}
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		all, err := m.MCPStatus(ctx)
 		for _, raw := range all {
-			result.Servers = append(result.Servers, ui.NewJSON(string(raw)))
+			result.Servers = append(result.Servers, event.NewJSON(string(raw)))
 		}
 		return err
 	})
 	return result, err
 }
 
-func mcpReconnect(s *Server, ctx context.Context, _ *caller, p rpc.MCPServerParams) (rpc.StatusResult, error) {
-	return rpc.StatusResult{Status: "reconnected"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+func mcpReconnect(s *Server, ctx context.Context, _ *caller, p api.MCPServerParams) (api.StatusResult, error) {
+	return api.StatusResult{Status: "reconnected"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		return m.MCPReconnect(ctx, p.ServerName)
 	})
 }
 
-func mcpToggle(s *Server, ctx context.Context, _ *caller, p rpc.MCPToggleParams) (rpc.StatusResult, error) {
+func mcpToggle(s *Server, ctx context.Context, _ *caller, p api.MCPToggleParams) (api.StatusResult, error) {
 	status := "disabled"
 	if p.Enabled {
 		status = "enabled"
 	}
-	return rpc.StatusResult{Status: status}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+	return api.StatusResult{Status: status}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		return m.MCPToggle(ctx, p.ServerName, p.Enabled)
 	})
 }
 
-func mcpTools(s *Server, ctx context.Context, _ *caller, p rpc.MCPToolsParams) (rpc.MCPToolsResult, error) {
-	result := rpc.MCPToolsResult{Tools: []rpc.MCPTool{}}
+func mcpTools(s *Server, ctx context.Context, _ *caller, p api.MCPToolsParams) (api.MCPToolsResult, error) {
+	result := api.MCPToolsResult{Tools: []api.MCPTool{}}
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		all, err := m.MCPTools(ctx, p.ServerName)
 		for _, t := range all {
-			result.Tools = append(result.Tools, rpc.MCPTool{ServerName: t.Server, Name: t.Name, Description: t.Description, InputSchema: ui.NewJSON(string(t.InputSchema))})
+			result.Tools = append(result.Tools, api.MCPTool{ServerName: t.Server, Name: t.Name, Description: t.Description, InputSchema: event.NewJSON(string(t.InputSchema))})
 		}
 		return err
 	})
@@ -217,8 +217,8 @@ func mcpTools(s *Server, ctx context.Context, _ *caller, p rpc.MCPToolsParams) (
 }
 
 // names asks the catalogue of a session, or of its provider.
-func (s *Server) names(ctx context.Context, id string, get func(agent.Catalog, context.Context) ([]agent.Entry, error)) (rpc.NamesResult, error) {
-	result := rpc.NamesResult{Items: []ui.JSON{}}
+func (s *Server) names(ctx context.Context, id string, get func(agent.Catalog, context.Context) ([]agent.Entry, error)) (api.NamesResult, error) {
+	result := api.NamesResult{Items: []event.JSON{}}
 	a, session, release, err := s.agentOf(ctx, id)
 	if err != nil {
 		return result, err
@@ -227,65 +227,65 @@ func (s *Server) names(ctx context.Context, id string, get func(agent.Catalog, c
 	catalog, ok := session.(agent.Catalog)
 	if !ok {
 		if catalog, ok = a.provider.(agent.Catalog); !ok {
-			return result, failure(rpc.Unsupported, "the agent of this session has no catalogue")
+			return result, failure(api.Unsupported, "the agent of this session has no catalogue")
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
 	entries, err := get(catalog, ctx)
 	for _, e := range entries {
-		item := ui.Present(string(e.Data))
+		item := event.Present(string(e.Data))
 		if item == "" {
-			item = ui.Encoded(e)
+			item = event.Encoded(e)
 		}
 		result.Items = append(result.Items, item)
 	}
 	return result, err
 }
 
-func modelsList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.NamesResult, error) {
+func modelsList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.NamesResult, error) {
 	return s.names(ctx, p.SessionID, agent.Catalog.Models)
 }
 
-func commandsList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.NamesResult, error) {
+func commandsList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.NamesResult, error) {
 	return s.names(ctx, p.SessionID, agent.Catalog.Commands)
 }
 
-func agentsList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.NamesResult, error) {
+func agentsList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.NamesResult, error) {
 	return s.names(ctx, p.SessionID, agent.Catalog.Agents)
 }
 
-func taskStop(s *Server, ctx context.Context, _ *caller, p rpc.TaskParams) (rpc.StatusResult, error) {
-	return rpc.StatusResult{Status: "stopped"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
+func taskStop(s *Server, ctx context.Context, _ *caller, p api.TaskParams) (api.StatusResult, error) {
+	return api.StatusResult{Status: "stopped"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
 		return t.StopTask(ctx, p.TaskID)
 	})
 }
 
-func taskOutput(s *Server, ctx context.Context, _ *caller, p rpc.TaskOutputParams) (rpc.TaskOutputResult, error) {
-	var result rpc.TaskOutputResult
+func taskOutput(s *Server, ctx context.Context, _ *caller, p api.TaskOutputParams) (api.TaskOutputResult, error) {
+	var result api.TaskOutputResult
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
 		out, err := t.TaskOutput(ctx, p.TaskID, p.Offset, p.Limit)
-		result = rpc.TaskOutputResult{Output: out.Text, Offset: out.Next, EOF: out.EOF}
+		result = api.TaskOutputResult{Output: out.Text, Offset: out.Next, EOF: out.EOF}
 		return err
 	})
 	return result, err
 }
 
-func usageContext(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.UsageContextResult, error) {
-	var result rpc.UsageContextResult
+func usageContext(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.UsageContextResult, error) {
+	var result api.UsageContextResult
 	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, r agent.ContextReporter) error {
 		raw, err := r.ContextUsage(ctx)
-		result.Usage = ui.NewJSON(string(raw))
+		result.Usage = event.NewJSON(string(raw))
 		return err
 	})
 	return result, err
 }
 
-func usageSession(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.UsageSessionResult, error) {
-	var result rpc.UsageSessionResult
+func usageSession(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.UsageSessionResult, error) {
+	var result api.UsageSessionResult
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		t := a.conv.Totals
-		result = rpc.UsageSessionResult{CostUSD: t.CostUSD, Turns: t.Turns, ModelUsage: t.ModelUsage}
+		result = api.UsageSessionResult{CostUSD: t.CostUSD, Turns: t.Turns, ModelUsage: t.ModelUsage}
 		return nil
 	})
 	return result, err

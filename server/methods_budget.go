@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
@@ -11,8 +11,8 @@ import (
 const maxBudgets = 1000
 
 // budgetOf is a standing as clients have it.
-func budgetOf(s budget.Standing) rpc.Budget {
-	b := rpc.Budget{ID: s.Limit.ID, Scope: s.Scope, Target: s.Limit.Target, Period: s.Period, LimitUSD: s.USD, LimitTokens: s.Tokens,
+func budgetOf(s budget.Standing) api.Budget {
+	b := api.Budget{ID: s.Limit.ID, Scope: s.Scope, Target: s.Limit.Target, Period: s.Period, LimitUSD: s.USD, LimitTokens: s.Tokens,
 		SpentTokens: s.Spent.Tokens, ResetsAt: resetTime(s.Resets), Action: s.Action, Level: []string{"ok", "warning", "exceeded"}[s.Level]}
 	if s.Target != s.Limit.Target {
 		b.Of = s.Target
@@ -24,8 +24,8 @@ func budgetOf(s budget.Standing) rpc.Budget {
 }
 
 // budgetList lists limits: all of them, or with a session those that hold for it.
-func budgetList(s *Server, ctx context.Context, c *caller, p rpc.BudgetListParams) (rpc.BudgetListResult, error) {
-	result := rpc.BudgetListResult{Budgets: []rpc.Budget{}}
+func budgetList(s *Server, ctx context.Context, c *caller, p api.BudgetListParams) (api.BudgetListResult, error) {
+	result := api.BudgetListResult{Budgets: []api.Budget{}}
 	standings := s.ledger.all()
 	if c.tenant != "" { // what others have used is not for it to know
 		standings = s.ledger.check(budget.Account{Token: c.account, Tenant: c.tenant})
@@ -45,43 +45,43 @@ func budgetList(s *Server, ctx context.Context, c *caller, p rpc.BudgetListParam
 	return result, nil
 }
 
-func budgetSet(s *Server, ctx context.Context, _ *caller, p rpc.BudgetSetParams) (rpc.BudgetSetResult, error) {
+func budgetSet(s *Server, ctx context.Context, _ *caller, p api.BudgetSetParams) (api.BudgetSetResult, error) {
 	b := p.Budget
 	l := budget.Limit{ID: b.ID, Scope: b.Scope, Target: b.Target, Period: b.Period, USD: b.LimitUSD, Tokens: b.LimitTokens, Action: b.Action}
 	if err := l.Check(); err != nil {
-		return rpc.BudgetSetResult{}, invalid("%v", err)
+		return api.BudgetSetResult{}, invalid("%v", err)
 	}
 	_, exists := s.ledger.limit(l.ID)
 	switch {
 	case isSetting(l.ID):
-		return rpc.BudgetSetResult{}, conflict("the budget %q is one of the server's settings", l.ID)
+		return api.BudgetSetResult{}, conflict("the budget %q is one of the server's settings", l.ID)
 	case l.ID != "" && !exists:
-		return rpc.BudgetSetResult{}, conflict("there is no budget %q", l.ID)
+		return api.BudgetSetResult{}, conflict("there is no budget %q", l.ID)
 	case len(s.ledger.all()) >= maxBudgets:
-		return rpc.BudgetSetResult{}, limit("there are %d budgets", maxBudgets)
+		return api.BudgetSetResult{}, limit("there are %d budgets", maxBudgets)
 	case l.ID == "":
 		if l.ID = "b-" + randomHex(6); p.Key != "" {
 			l.ID = "b-" + hashOf(p.Key)[:12]
 		}
 	}
 	if err := s.ledger.add(ctx, budget.Row{Time: s.ledger.now(), Limit: &l}); err != nil {
-		return rpc.BudgetSetResult{}, err
+		return api.BudgetSetResult{}, err
 	}
 	s.budgetsReached(nil)
 	for _, st := range s.ledger.all() {
 		if st.Limit.ID == l.ID {
-			return rpc.BudgetSetResult{Budget: budgetOf(st)}, nil
+			return api.BudgetSetResult{Budget: budgetOf(st)}, nil
 		}
 	}
-	return rpc.BudgetSetResult{}, conflict("the budget was removed meanwhile")
+	return api.BudgetSetResult{}, conflict("the budget was removed meanwhile")
 }
 
-func budgetRemove(s *Server, ctx context.Context, _ *caller, p rpc.BudgetRef) (rpc.Empty, error) {
+func budgetRemove(s *Server, ctx context.Context, _ *caller, p api.BudgetRef) (api.Empty, error) {
 	if isSetting(p.ID) {
-		return rpc.Empty{}, conflict("the budget %q is one of the server's settings", p.ID)
+		return api.Empty{}, conflict("the budget %q is one of the server's settings", p.ID)
 	}
 	if _, ok := s.ledger.limit(p.ID); !ok {
-		return rpc.Empty{}, conflict("there is no budget %q", p.ID)
+		return api.Empty{}, conflict("there is no budget %q", p.ID)
 	}
-	return rpc.Empty{}, s.ledger.add(ctx, budget.Row{Time: s.ledger.now(), Removed: p.ID})
+	return api.Empty{}, s.ledger.add(ctx, budget.Row{Time: s.ledger.now(), Removed: p.ID})
 }

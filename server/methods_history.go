@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // keptHistory is the history of a provider.
@@ -32,7 +32,7 @@ func (s *Server) histories(ctx context.Context, c *caller, provider string) ([]k
 		}
 	}
 	if len(all) == 0 {
-		return nil, failure(rpc.Unsupported, "no agent of this server keeps a history")
+		return nil, failure(api.Unsupported, "no agent of this server keeps a history")
 	}
 	return all, nil
 }
@@ -85,8 +85,8 @@ func paged[T any](ctx context.Context, s *Server, c *caller, provider, cursor st
 	return nil, "", nil
 }
 
-func historyInfo(h agent.HistoryInfo) rpc.HistoryInfo {
-	info := rpc.HistoryInfo{
+func historyInfo(h agent.HistoryInfo) api.HistoryInfo {
+	info := api.HistoryInfo{
 		SessionID: h.ID, Summary: h.Summary, CustomTitle: h.CustomTitle, FirstPrompt: h.FirstPrompt, Tag: h.Tag, CWD: h.Dir,
 		GitBranch: h.GitBranch, FileSize: h.FileSize, Archived: h.Archived,
 	}
@@ -99,11 +99,11 @@ func historyInfo(h agent.HistoryInfo) rpc.HistoryInfo {
 	return info
 }
 
-func historyList(s *Server, ctx context.Context, c *caller, p rpc.HistoryListParams) (rpc.HistoryListResult, error) {
-	all, cursor, err := paged(ctx, s, c, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]rpc.HistoryInfo, string, error) {
+func historyList(s *Server, ctx context.Context, c *caller, p api.HistoryListParams) (api.HistoryListResult, error) {
+	all, cursor, err := paged(ctx, s, c, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]api.HistoryInfo, string, error) {
 		list, next, err := h.List(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
 		lives := s.lives(ctx, h.provider)
-		var infos []rpc.HistoryInfo
+		var infos []api.HistoryInfo
 		for _, one := range list {
 			info := historyInfo(one)
 			info.Provider = h.provider.Name()
@@ -114,17 +114,17 @@ func historyList(s *Server, ctx context.Context, c *caller, p rpc.HistoryListPar
 		}
 		return infos, next, err
 	})
-	return rpc.HistoryListResult{Sessions: append([]rpc.HistoryInfo{}, all...), Cursor: cursor}, err
+	return api.HistoryListResult{Sessions: append([]api.HistoryInfo{}, all...), Cursor: cursor}, err
 }
 
-func historyLoad(s *Server, ctx context.Context, c *caller, p rpc.HistoryLoadParams) (rpc.HistoryLoadResult, error) {
-	var result rpc.HistoryLoadResult
+func historyLoad(s *Server, ctx context.Context, c *caller, p api.HistoryLoadParams) (api.HistoryLoadResult, error) {
+	var result api.HistoryLoadResult
 	err := s.inHistory(ctx, c, func(h agent.History) error {
 		events, err := h.Load(ctx, p.Session, agent.HistoryPage{Before: p.Before, After: p.After, Limit: p.Limit, Leaf: p.Leaf})
 		if err != nil {
 			return err
 		}
-		var conv ui.Conversation
+		var conv event.Conversation
 		for ev, err := range events.Events {
 			if err != nil {
 				return err
@@ -132,36 +132,36 @@ func historyLoad(s *Server, ctx context.Context, c *caller, p rpc.HistoryLoadPar
 			conv.Apply(ev)
 		}
 		data, err := conv.MarshalJSON()
-		result = rpc.HistoryLoadResult{Conversation: ui.JSON(data), HasMore: events.HasMore}
+		result = api.HistoryLoadResult{Conversation: event.JSON(data), HasMore: events.HasMore}
 		return err
 	})
 	return result, err
 }
 
-func historyMetadata(s *Server, ctx context.Context, c *caller, p rpc.HistoryRef) (rpc.HistoryMetadataResult, error) {
-	var result rpc.HistoryMetadataResult
+func historyMetadata(s *Server, ctx context.Context, c *caller, p api.HistoryRef) (api.HistoryMetadataResult, error) {
+	var result api.HistoryMetadataResult
 	err := s.inHistory(ctx, c, func(h agent.History) error {
 		m, err := h.Metadata(ctx, p.Session)
-		result = rpc.HistoryMetadataResult{Info: historyInfo(m.HistoryInfo), Messages: m.Messages, Branches: m.Branches, Versions: historyVersions(m.Versions)}
+		result = api.HistoryMetadataResult{Info: historyInfo(m.HistoryInfo), Messages: m.Messages, Branches: m.Branches, Versions: historyVersions(m.Versions)}
 		return err
 	})
 	return result, err
 }
 
-func historyRename(s *Server, ctx context.Context, c *caller, p rpc.HistoryRenameParams) (rpc.Empty, error) {
+func historyRename(s *Server, ctx context.Context, c *caller, p api.HistoryRenameParams) (api.Empty, error) {
 	title, ok := validTitle(p.Title)
 	if !ok {
-		return rpc.Empty{}, invalid("a title is one line of at most %d visible characters", maxTitle)
+		return api.Empty{}, invalid("a title is one line of at most %d visible characters", maxTitle)
 	}
-	return rpc.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
+	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
 }
 
-func historyTag(s *Server, ctx context.Context, c *caller, p rpc.HistoryTagParams) (rpc.Empty, error) {
-	return rpc.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
+func historyTag(s *Server, ctx context.Context, c *caller, p api.HistoryTagParams) (api.Empty, error) {
+	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
 }
 
 // historyDelete deletes a session on disk, unless a session of the server stands on it.
-func historyDelete(s *Server, ctx context.Context, c *caller, p rpc.HistoryRef) (rpc.Empty, error) {
+func historyDelete(s *Server, ctx context.Context, c *caller, p api.HistoryRef) (api.Empty, error) {
 	s.mu.Lock()
 	var actors []*actor
 	for _, e := range s.sessions {
@@ -171,42 +171,42 @@ func historyDelete(s *Server, ctx context.Context, c *caller, p rpc.HistoryRef) 
 	}
 	s.mu.Unlock()
 	if slices.ContainsFunc(actors, func(a *actor) bool { return a.agentID(ctx) == p.Session }) {
-		return rpc.Empty{}, conflict("the session is open here; delete it with session.delete")
+		return api.Empty{}, conflict("the session is open here; delete it with session.delete")
 	}
-	return rpc.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Delete(ctx, p.Session) })
+	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Delete(ctx, p.Session) })
 }
 
-func historyExport(s *Server, ctx context.Context, c *caller, p rpc.HistoryExportParams) (rpc.HistoryExportResult, error) {
+func historyExport(s *Server, ctx context.Context, c *caller, p api.HistoryExportParams) (api.HistoryExportResult, error) {
 	if !slices.Contains([]string{"markdown", "json", "html"}, p.Format) {
-		return rpc.HistoryExportResult{}, invalid("format is %q, not markdown, json or html", p.Format)
+		return api.HistoryExportResult{}, invalid("format is %q, not markdown, json or html", p.Format)
 	}
-	var result rpc.HistoryExportResult
+	var result api.HistoryExportResult
 	err := s.inHistory(ctx, c, func(h agent.History) error {
 		x, err := h.Export(ctx, p.Session, p.Format)
-		result = rpc.HistoryExportResult{Name: x.Name, MediaType: x.MediaType, Text: x.Text}
+		result = api.HistoryExportResult{Name: x.Name, MediaType: x.MediaType, Text: x.Text}
 		return err
 	})
 	return result, err
 }
 
-func historySearch(s *Server, ctx context.Context, c *caller, p rpc.HistorySearchParams) (rpc.HistorySearchResult, error) {
+func historySearch(s *Server, ctx context.Context, c *caller, p api.HistorySearchParams) (api.HistorySearchResult, error) {
 	if strings.TrimSpace(p.Query) == "" {
-		return rpc.HistorySearchResult{}, invalid("the query is empty")
+		return api.HistorySearchResult{}, invalid("the query is empty")
 	}
 	hits, cursor, err := paged(ctx, s, c, "", p.Cursor, func(h keptHistory, cursor string) ([]agent.HistoryHit, string, error) {
 		return h.Search(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
 	})
-	result := rpc.HistorySearchResult{Hits: []rpc.HistoryHit{}, Cursor: cursor}
+	result := api.HistorySearchResult{Hits: []api.HistoryHit{}, Cursor: cursor}
 	for _, h := range hits {
-		result.Hits = append(result.Hits, rpc.HistoryHit{Session: h.ID, UUID: h.UUID, Excerpt: h.Excerpt})
+		result.Hits = append(result.Hits, api.HistoryHit{Session: h.ID, UUID: h.UUID, Excerpt: h.Excerpt})
 	}
 	return result, err
 }
 
-func usageSummary(s *Server, ctx context.Context, c *caller, p rpc.UsageSummaryParams) (rpc.UsageSummaryResult, error) {
+func usageSummary(s *Server, ctx context.Context, c *caller, p api.UsageSummaryParams) (api.UsageSummaryResult, error) {
 	q := agent.UsageQuery{Project: p.Project, GroupBy: p.GroupBy}
 	if !slices.Contains([]string{"", "day", "model", "project", "block"}, p.GroupBy) {
-		return rpc.UsageSummaryResult{}, invalid("group_by is %q, not day, model, project or block", p.GroupBy)
+		return api.UsageSummaryResult{}, invalid("group_by is %q, not day, model, project or block", p.GroupBy)
 	}
 	for _, t := range []struct {
 		text string
@@ -217,10 +217,10 @@ func usageSummary(s *Server, ctx context.Context, c *caller, p rpc.UsageSummaryP
 		}
 		var err error
 		if *t.dst, err = time.Parse(time.RFC3339, t.text); err != nil {
-			return rpc.UsageSummaryResult{}, invalid("%q is not a time of RFC 3339", t.text)
+			return api.UsageSummaryResult{}, invalid("%q is not a time of RFC 3339", t.text)
 		}
 	}
-	result, found := rpc.UsageSummaryResult{Rows: []rpc.UsageRow{}}, false
+	result, found := api.UsageSummaryResult{Rows: []api.UsageRow{}}, false
 	providers, err := s.tenants.apart(ctx, c.principal)
 	if err != nil {
 		return result, err
@@ -236,19 +236,19 @@ func usageSummary(s *Server, ctx context.Context, c *caller, p rpc.UsageSummaryP
 			return result, err
 		}
 		for _, u := range rows {
-			result.Rows = append(result.Rows, rpc.UsageRow{Group: u.Group, CostUSD: u.CostUSD, InputTokens: u.InputTokens,
+			result.Rows = append(result.Rows, api.UsageRow{Group: u.Group, CostUSD: u.CostUSD, InputTokens: u.InputTokens,
 				OutputTokens: u.OutputTokens, CacheCreationInputTokens: u.CacheCreationInputTokens, CacheReadInputTokens: u.CacheReadInputTokens})
 		}
 	}
 	if !found {
-		return result, failure(rpc.Unsupported, "no agent of this server keeps accounts")
+		return result, failure(api.Unsupported, "no agent of this server keeps accounts")
 	}
 	return result, nil
 }
 
-func historyVersions(list []agent.HistoryVersion) (out []rpc.HistoryVersion) {
+func historyVersions(list []agent.HistoryVersion) (out []api.HistoryVersion) {
 	for _, v := range list {
-		out = append(out, rpc.HistoryVersion{UUID: v.UUID, Parent: v.Parent, Leaf: v.Leaf, TS: v.Time})
+		out = append(out, api.HistoryVersion{UUID: v.UUID, Parent: v.Parent, Leaf: v.Leaf, TS: v.Time})
 	}
 	return out
 }

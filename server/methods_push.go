@@ -5,39 +5,39 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-func pushKey(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.PushKeyResult, error) {
+func pushKey(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.PushKeyResult, error) {
 	if s.hooks.push == nil {
-		return rpc.PushKeyResult{}, nil
+		return api.PushKeyResult{}, nil
 	}
-	return rpc.PushKeyResult{Enabled: true, PublicKey: s.hooks.push.Public()}, nil
+	return api.PushKeyResult{Enabled: true, PublicKey: s.hooks.push.Public()}, nil
 }
 
 // pushSubscribe stores the subscription of the caller's browser. One with the same endpoint is
 // replaced, if it is of the same account.
-func pushSubscribe(s *Server, _ context.Context, c *caller, p rpc.PushSubscribeParams) (rpc.Empty, error) {
+func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeParams) (api.Empty, error) {
 	h := s.hooks
 	if h.push == nil {
-		return rpc.Empty{}, failure(rpc.Unsupported, "this server sends no push messages; see --push")
+		return api.Empty{}, failure(api.Unsupported, "this server sends no push messages; see --push")
 	}
 	sub := webpush.Subscription{Endpoint: p.Endpoint, P256DH: p.Keys.P256DH, Auth: p.Keys.Auth}
 	if err := sub.Check(); err != nil {
-		return rpc.Empty{}, invalid("%v", err)
+		return api.Empty{}, invalid("%v", err)
 	}
 	if err := h.client.CheckURL(sub.Endpoint); err != nil {
-		return rpc.Empty{}, invalid("%v", err)
+		return api.Empty{}, invalid("%v", err)
 	}
 	for _, e := range p.Events {
 		if !slices.Contains(hookEvents, e) {
-			return rpc.Empty{}, invalid("there is no event %.50q", e)
+			return api.Empty{}, invalid("there is no event %.50q", e)
 		}
 	}
 	k := hook{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant}}
-	return rpc.Empty{}, h.subscribe(k)
+	return api.Empty{}, h.subscribe(k)
 }
 
 // subscribe stores a subscription and serves it from now on.
@@ -92,27 +92,27 @@ func (h *hooks) subscription(account, endpoint string) (hook, bool) {
 
 // pushUnsubscribe removes a subscription. One that does not exist is not an error: the browser
 // has ended it.
-func pushUnsubscribe(s *Server, _ context.Context, c *caller, p rpc.PushUnsubscribeParams) (rpc.Empty, error) {
+func pushUnsubscribe(s *Server, _ context.Context, c *caller, p api.PushUnsubscribeParams) (api.Empty, error) {
 	k, ok := s.hooks.subscription(c.account, p.Endpoint)
 	if ok {
 		<-s.hooks.halt(k.ID)
 		s.hooks.drop(k.ID)
 	}
-	return rpc.Empty{}, nil
+	return api.Empty{}, nil
 }
 
 // pushTest sends one message to the caller's browser, outside of the order of events.
-func pushTest(s *Server, ctx context.Context, c *caller, p rpc.PushUnsubscribeParams) (rpc.PushTestResult, error) {
+func pushTest(s *Server, ctx context.Context, c *caller, p api.PushUnsubscribeParams) (api.PushTestResult, error) {
 	if s.hooks.push == nil {
-		return rpc.PushTestResult{}, failure(rpc.Unsupported, "this server sends no push messages; see --push")
+		return api.PushTestResult{}, failure(api.Unsupported, "this server sends no push messages; see --push")
 	}
 	k, ok := s.hooks.subscription(c.account, p.Endpoint)
 	if !ok {
-		return rpc.PushTestResult{}, conflict("the browser has not subscribed")
+		return api.PushTestResult{}, conflict("the browser has not subscribed")
 	}
 	ev := webhook.Event{ID: "test-" + randomHex(6), Type: webhook.Test, Time: timestamp(s.opts.now())}
 	status, err := s.hooks.pushOne(ctx, k.Push.Subscription, ev)
-	result := rpc.PushTestResult{Status: int64(status)}
+	result := api.PushTestResult{Status: int64(status)}
 	if err != nil {
 		result.Error = err.Error()
 	}

@@ -5,29 +5,29 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-func reviewComment(s *Server, ctx context.Context, c *caller, p rpc.ReviewCommentParams) (rpc.ReviewCommentResult, error) {
-	o := comment{ReviewComment: rpc.ReviewComment{WorkspaceScope: p.WorkspaceScope, ID: "c-" + randomHex(6), File: p.File, From: p.From, To: p.To, Side: p.Side,
+func reviewComment(s *Server, ctx context.Context, c *caller, p api.ReviewCommentParams) (api.ReviewCommentResult, error) {
+	o := comment{ReviewComment: api.ReviewComment{WorkspaceScope: p.WorkspaceScope, ID: "c-" + randomHex(6), File: p.File, From: p.From, To: p.To, Side: p.Side,
 		Hunk: p.Hunk, Text: strings.TrimSpace(p.Text), By: c.by(), State: commentOpen}}
 	setDefault(&o.Side, string(workspace.New))
 	setDefault(&o.To, o.From)
 	if err := o.check(); err != nil {
-		return rpc.ReviewCommentResult{}, err
+		return api.ReviewCommentResult{}, err
 	}
 	f, release, err := s.files(ctx, p.SessionID)
 	if err != nil {
-		return rpc.ReviewCommentResult{}, err
+		return api.ReviewCommentResult{}, err
 	}
 	defer release()
 	if k, done := f.core.accepted(p.Key); done {
 		old, err := f.core.comment(k.Value)
-		return rpc.ReviewCommentResult{Comment: old.ReviewComment}, err
+		return api.ReviewCommentResult{Comment: old.ReviewComment}, err
 	}
 	if o.Code, err = f.code(ctx, o); err != nil {
-		return rpc.ReviewCommentResult{}, err
+		return api.ReviewCommentResult{}, err
 	}
 	err = f.a.call(ctx, func() error {
 		if len(f.a.core.Comments) >= maxComments {
@@ -39,7 +39,7 @@ func reviewComment(s *Server, ctx context.Context, c *caller, p rpc.ReviewCommen
 		}
 		return f.a.commit(f.a.core.reviewDraft(fs))
 	})
-	return rpc.ReviewCommentResult{Comment: o.ReviewComment}, err
+	return api.ReviewCommentResult{Comment: o.ReviewComment}, err
 }
 
 // check refuses a remark that cannot be one.
@@ -77,8 +77,8 @@ func (f *files) code(ctx context.Context, c comment) ([]string, error) {
 	return valid(code), nil
 }
 
-func reviewList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.ReviewListResult, error) {
-	var result rpc.ReviewListResult
+func reviewList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.ReviewListResult, error) {
+	var result api.ReviewListResult
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		result.Comments = wireComments(a.core.Comments)
 		return nil
@@ -87,8 +87,8 @@ func reviewList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rp
 }
 
 // changeReview changes the remarks of a session and returns them.
-func (s *Server) changeReview(ctx context.Context, session string, change func(*core) (*facts, error)) (rpc.ReviewListResult, error) {
-	var result rpc.ReviewListResult
+func (s *Server) changeReview(ctx context.Context, session string, change func(*core) (*facts, error)) (api.ReviewListResult, error) {
+	var result api.ReviewListResult
 	err := s.with(ctx, session, func(a *actor) error {
 		f, err := change(&a.core)
 		if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) changeReview(ctx context.Context, session string, change func(*
 	return result, err
 }
 
-func reviewUpdate(s *Server, ctx context.Context, c *caller, p rpc.ReviewUpdateParams) (rpc.ReviewListResult, error) {
+func reviewUpdate(s *Server, ctx context.Context, c *caller, p api.ReviewUpdateParams) (api.ReviewListResult, error) {
 	return s.changeReview(ctx, p.SessionID, func(core *core) (*facts, error) {
 		o, err := core.comment(p.ID)
 		if err != nil {
@@ -128,15 +128,15 @@ func reviewUpdate(s *Server, ctx context.Context, c *caller, p rpc.ReviewUpdateP
 	})
 }
 
-func reviewRemove(s *Server, ctx context.Context, _ *caller, p rpc.ReviewRemoveParams) (rpc.ReviewListResult, error) {
+func reviewRemove(s *Server, ctx context.Context, _ *caller, p api.ReviewRemoveParams) (api.ReviewListResult, error) {
 	return s.changeReview(ctx, p.SessionID, func(core *core) (*facts, error) {
 		_, err := core.comment(p.ID)
 		return &facts{Uncommented: []string{p.ID}}, err
 	})
 }
 
-func reviewSend(s *Server, ctx context.Context, c *caller, p rpc.ReviewSendParams) (rpc.ReviewSendResult, error) {
-	result := rpc.ReviewSendResult{Sent: []string{}, Stale: []rpc.ReviewStale{}}
+func reviewSend(s *Server, ctx context.Context, c *caller, p api.ReviewSendParams) (api.ReviewSendResult, error) {
+	result := api.ReviewSendResult{Sent: []string{}, Stale: []api.ReviewStale{}}
 	if err := s.working(); err != nil {
 		return result, err
 	}
@@ -159,7 +159,7 @@ func reviewSend(s *Server, ctx context.Context, c *caller, p rpc.ReviewSendParam
 	}
 	if len(ready) == 0 {
 		near := result.Stale[0].Hunks
-		return result, &staleFailure{&Failure{rpc.Conflict, "the lines of all comments have changed since"}, near}
+		return result, &staleFailure{&Failure{api.Conflict, "the lines of all comments have changed since"}, near}
 	}
 	result.Prompt = reviewPrompt(p.Text, ready)
 	in := input{ID: newUUID(), Content: mustJSON(result.Prompt), Status: inputQueued, By: c.by(), Trace: s.tracer.toText(ctx)}
@@ -210,12 +210,12 @@ func (c *core) chosen(ids []string) ([]comment, error) {
 
 // place finds the lines of remarks in the files as they are now. Those whose lines have
 // changed go into the result.
-func (f *files) place(ctx context.Context, chosen []comment, result *rpc.ReviewSendResult) ([]comment, error) {
+func (f *files) place(ctx context.Context, chosen []comment, result *api.ReviewSendResult) ([]comment, error) {
 	now, err := f.tree.Snapshot(ctx)
 	if err != nil {
 		return nil, workspaceFailure(err)
 	}
-	diffs := map[rpc.WorkspaceScope]workspace.Diff{}
+	diffs := map[api.WorkspaceScope]workspace.Diff{}
 	var ready []comment
 	for _, o := range chosen {
 		d, ok := diffs[o.WorkspaceScope]
@@ -233,7 +233,7 @@ func (f *files) place(ctx context.Context, chosen []comment, result *rpc.ReviewS
 		}
 		at, near, ok := o.placed(d)
 		if !ok {
-			result.Stale = append(result.Stale, rpc.ReviewStale{ID: o.ID, Hunks: wireHunks(near)})
+			result.Stale = append(result.Stale, api.ReviewStale{ID: o.ID, Hunks: wireHunks(near)})
 			continue
 		}
 		at.Base, at.Tree = d.From, now.Tree

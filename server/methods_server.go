@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/contextref"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
-func contextBuild(_ *Server, _ context.Context, _ *caller, p rpc.ContextBuildParams) (rpc.ContextBuildResult, error) {
+func contextBuild(_ *Server, _ context.Context, _ *caller, p api.ContextBuildParams) (api.ContextBuildResult, error) {
 	refs, err := references(p.Contexts)
 	if err != nil {
-		return rpc.ContextBuildResult{}, err
+		return api.ContextBuildResult{}, err
 	}
 	lang := contextref.Chinese
 	switch p.Language {
@@ -22,39 +22,39 @@ func contextBuild(_ *Server, _ context.Context, _ *caller, p rpc.ContextBuildPar
 	case "en":
 		lang = contextref.English
 	default:
-		return rpc.ContextBuildResult{}, invalid("language is %q, not zh or en", p.Language)
+		return api.ContextBuildResult{}, invalid("language is %q, not zh or en", p.Language)
 	}
 	text, err := contextref.Build(p.Text, refs, lang)
 	if err != nil {
-		return rpc.ContextBuildResult{}, invalid("the contexts: %v", err)
+		return api.ContextBuildResult{}, invalid("the contexts: %v", err)
 	}
-	return rpc.ContextBuildResult{Text: text}, nil
+	return api.ContextBuildResult{Text: text}, nil
 }
 
-func contextParse(_ *Server, _ context.Context, _ *caller, p rpc.ContextParseParams) (rpc.ContextParseResult, error) {
+func contextParse(_ *Server, _ context.Context, _ *caller, p api.ContextParseParams) (api.ContextParseResult, error) {
 	text, refs := contextref.Parse(p.Text)
-	result := rpc.ContextParseResult{Text: text, Contexts: []ui.JSON{}}
+	result := api.ContextParseResult{Text: text, Contexts: []event.JSON{}}
 	for _, ref := range refs {
 		one, err := contextref.References{ref}.MarshalJSON()
 		if err != nil {
 			return result, err
 		}
-		result.Contexts = append(result.Contexts, ui.JSON(one[1:len(one)-1])) // the element of the array
+		result.Contexts = append(result.Contexts, event.JSON(one[1:len(one)-1])) // the element of the array
 	}
 	return result, nil
 }
 
-func settingsGet(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.SettingsResult, error) {
-	return rpc.SettingsResult{
+func settingsGet(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.SettingsResult, error) {
+	return api.SettingsResult{
 		DefaultModel: s.opts.DefaultModel, DefaultPermissionMode: s.opts.DefaultMode, IncludePartialMessages: true,
 		AllowBypassPermissions: s.opts.AllowBypass, Directories: s.opts.Directories,
 	}, nil
 }
 
-func health(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.HealthResult, error) {
+func health(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.HealthResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	result := rpc.HealthResult{Status: "ok", Sessions: int64(len(s.sessions)), Version: s.opts.Version}
+	result := api.HealthResult{Status: "ok", Sessions: int64(len(s.sessions)), Version: s.opts.Version}
 	if s.draining {
 		result.Status = "draining"
 	}
@@ -67,18 +67,18 @@ func health(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.HealthRes
 	return result, nil
 }
 
-func serverDrain(s *Server, _ context.Context, _ *caller, p rpc.DrainParams) (rpc.StatusResult, error) {
+func serverDrain(s *Server, _ context.Context, _ *caller, p api.DrainParams) (api.StatusResult, error) {
 	if s.opts.Shutdown == nil {
-		return rpc.StatusResult{}, failure(rpc.Unsupported, "this server is not stopped by a call")
+		return api.StatusResult{}, failure(api.Unsupported, "this server is not stopped by a call")
 	}
 	if p.TimeoutMS < 0 {
-		return rpc.StatusResult{}, invalid("timeout_ms is negative")
+		return api.StatusResult{}, invalid("timeout_ms is negative")
 	}
 	s.mu.Lock()
 	s.draining, s.ready = true, false
 	s.mu.Unlock()
 	s.opts.Shutdown()
-	return rpc.StatusResult{Status: "draining"}, nil
+	return api.StatusResult{Status: "draining"}, nil
 }
 
 // Token makes the token of the server's owner, with the role admin. It is valid until the
@@ -104,34 +104,34 @@ func seconds(n int64) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-func tokensCreate(s *Server, _ context.Context, _ *caller, p rpc.TokensCreateParams) (rpc.TokensCreateResult, error) {
+func tokensCreate(s *Server, _ context.Context, _ *caller, p api.TokensCreateParams) (api.TokensCreateResult, error) {
 	r, err := parseRole(p.Role)
 	if err != nil {
-		return rpc.TokensCreateResult{}, invalid("%v", err)
+		return api.TokensCreateResult{}, invalid("%v", err)
 	}
 	name := ""
 	if p.Name != "" {
 		var ok bool
 		if name, ok = validTitle(p.Name); !ok {
-			return rpc.TokensCreateResult{}, invalid("the name is not one line of visible characters")
+			return api.TokensCreateResult{}, invalid("the name is not one line of visible characters")
 		}
 	}
 	age, err := seconds(p.ExpiresIn)
 	if err != nil {
-		return rpc.TokensCreateResult{}, err
+		return api.TokensCreateResult{}, err
 	}
 	tenant := ""
 	if p.Tenant != "" {
 		var ok bool
 		if tenant, ok = validTitle(p.Tenant); !ok {
-			return rpc.TokensCreateResult{}, invalid("the tenant is not one line of visible characters")
+			return api.TokensCreateResult{}, invalid("the tenant is not one line of visible characters")
 		}
 	}
 	if tenant != "" && r == roleAdmin {
-		return rpc.TokensCreateResult{}, invalid("a token of a tenant is for a viewer or an operator")
+		return api.TokensCreateResult{}, invalid("a token of a tenant is for a viewer or an operator")
 	}
 	tk, value, err := s.tokens.create(token{Name: name, Role: r.String(), Tenant: tenant}, age)
-	return rpc.TokensCreateResult{ID: tk.ID, Token: value, ExpiresAt: tk.expiry()}, err
+	return api.TokensCreateResult{ID: tk.ID, Token: value, ExpiresAt: tk.expiry()}, err
 }
 
 func (t token) expiry() string {
@@ -141,64 +141,64 @@ func (t token) expiry() string {
 	return timestamp(t.Expires)
 }
 
-func tokensRevoke(s *Server, _ context.Context, _ *caller, p rpc.TokensRevokeParams) (rpc.Empty, error) {
+func tokensRevoke(s *Server, _ context.Context, _ *caller, p api.TokensRevokeParams) (api.Empty, error) {
 	err := s.tokens.revoke(p.ID)
 	s.recheckPreviews()
-	return rpc.Empty{}, err
+	return api.Empty{}, err
 }
 
-func tokensList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.TokensListResult, error) {
-	return rpc.TokensListResult{Tokens: s.tokens.list()}, nil
+func tokensList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.TokensListResult, error) {
+	return api.TokensListResult{Tokens: s.tokens.list()}, nil
 }
 
 // defaultShareAge is how long a link lasts that names no time.
 const defaultShareAge = 24 * time.Hour
 
-func shareCreate(s *Server, ctx context.Context, _ *caller, p rpc.ShareCreateParams) (rpc.ShareCreateResult, error) {
+func shareCreate(s *Server, ctx context.Context, _ *caller, p api.ShareCreateParams) (api.ShareCreateResult, error) {
 	e, err := s.lookup(ctx, p.SessionID)
 	if err != nil {
-		return rpc.ShareCreateResult{}, err
+		return api.ShareCreateResult{}, err
 	}
 	age, err := seconds(p.ExpiresIn)
 	if err != nil {
-		return rpc.ShareCreateResult{}, err
+		return api.ShareCreateResult{}, err
 	}
 	setDefault(&age, defaultShareAge)
 	name := ""
 	if p.Name != "" {
 		var ok bool
 		if name, ok = validTitle(p.Name); !ok {
-			return rpc.ShareCreateResult{}, invalid("the name is not one line of visible characters")
+			return api.ShareCreateResult{}, invalid("the name is not one line of visible characters")
 		}
 	}
 	tk, value, err := s.tokens.create(token{Name: name, Role: roleViewer.String(), Session: p.SessionID, Tenant: e.tenant}, age)
 	link := "/?session=" + url.QueryEscape(p.SessionID) + "#token=" + value
-	return rpc.ShareCreateResult{ID: tk.ID, URL: link, Token: value, ExpiresAt: tk.expiry()}, err
+	return api.ShareCreateResult{ID: tk.ID, URL: link, Token: value, ExpiresAt: tk.expiry()}, err
 }
 
 // shareRevoke takes back a link; other tokens are for admins.
-func shareRevoke(s *Server, _ context.Context, c *caller, p rpc.ShareRevokeParams) (rpc.Empty, error) {
+func shareRevoke(s *Server, _ context.Context, c *caller, p api.ShareRevokeParams) (api.Empty, error) {
 	for _, info := range s.tokens.list() {
 		if info.ID == p.ID && info.SessionID != "" && c.sees(info.Tenant) {
-			return rpc.Empty{}, s.tokens.revoke(p.ID)
+			return api.Empty{}, s.tokens.revoke(p.ID)
 		}
 	}
-	return rpc.Empty{}, conflict("there is no link %q", p.ID)
+	return api.Empty{}, conflict("there is no link %q", p.ID)
 }
 
-func auditList(s *Server, ctx context.Context, _ *caller, p rpc.AuditListParams) (rpc.AuditListResult, error) {
+func auditList(s *Server, ctx context.Context, _ *caller, p api.AuditListParams) (api.AuditListResult, error) {
 	return s.audit.list(ctx, p)
 }
 
-func providersList(s *Server, ctx context.Context, c *caller, _ rpc.Empty) (rpc.ProvidersListResult, error) {
-	result := rpc.ProvidersListResult{}
+func providersList(s *Server, ctx context.Context, c *caller, _ api.Empty) (api.ProvidersListResult, error) {
+	result := api.ProvidersListResult{}
 	tenant, err := s.tenants.get(ctx, c.tenant)
 	if err != nil {
 		return result, err
 	}
 	for i, p := range tenant.Providers {
 		sim, ok := p.(agent.Simulator)
-		result.Providers = append(result.Providers, rpc.ProviderInfo{
+		result.Providers = append(result.Providers, api.ProviderInfo{
 			Name: p.Name(), DisplayName: p.Name(), Available: true, Default: i == 0, Simulated: i == 0 && s.opts.Simulated || ok && sim.Simulated(),
 			Capabilities: s.capabilities(p, nil),
 		})

@@ -11,24 +11,24 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/contextref"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
-type jsonText = ui.JSON
+type jsonText = event.JSON
 
-func hello(s *Server, ctx context.Context, c *caller, p rpc.HelloParams) (rpc.HelloResult, error) {
+func hello(s *Server, ctx context.Context, c *caller, p api.HelloParams) (api.HelloResult, error) {
 	if c.socket != nil {
 		c.socket.hello(ctx, p)
 	}
-	return rpc.HelloResult{
+	return api.HelloResult{
 		Name: "parley", Version: s.opts.Version, Simulated: s.opts.Simulated, Role: c.role.String(),
-		Capabilities: []string{"ws", "sse", "poll", rpc.CapabilityOutputDelta},
+		Capabilities: []string{"ws", "sse", "poll", api.CapabilityOutputDelta},
 	}, nil
 }
 
-func connect(s *Server, ctx context.Context, c *caller, p rpc.ConnectParams) (rpc.ConnectResult, error) {
+func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (api.ConnectResult, error) {
 	if p.SessionID != "" { // one that is there
 		return s.connected(ctx, p.SessionID)
 	}
@@ -39,10 +39,10 @@ func connect(s *Server, ctx context.Context, c *caller, p rpc.ConnectParams) (rp
 	if e == nil {
 		live, err := s.openElsewhere(ctx, c, p)
 		if err != nil {
-			return rpc.ConnectResult{}, err
+			return api.ConnectResult{}, err
 		}
 		if err := s.create(ctx, id, c, p); err != nil {
-			return rpc.ConnectResult{}, err
+			return api.ConnectResult{}, err
 		}
 		if live != nil {
 			return s.following(ctx, id, live)
@@ -55,7 +55,7 @@ func connect(s *Server, ctx context.Context, c *caller, p rpc.ConnectParams) (rp
 	return result, err
 }
 
-func mustJSON(s string) json.RawMessage { return json.RawMessage(ui.Quote(s)) }
+func mustJSON(s string) json.RawMessage { return json.RawMessage(event.Quote(s)) }
 
 // newSessionID is a random id. With an idempotency key it is always the same, so that a
 // retry finds the session.
@@ -68,7 +68,7 @@ func newSessionID(owner, key string) string {
 }
 
 // create makes a session: its log begins with what it was made with.
-func (s *Server) create(ctx context.Context, id string, c *caller, p rpc.ConnectParams) error {
+func (s *Server) create(ctx context.Context, id string, c *caller, p api.ConnectParams) error {
 	if err := s.working(); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p rpc.Connect
 	if title, ok := validTitle(p.Title); ok {
 		f.Title, f.TitleBy = title, "person"
 	}
-	info := &ui.SessionInfo{Header: a.core.header(""), CWD: &p.CWD, PermissionMode: &p.PermissionMode}
+	info := &event.SessionInfo{Header: a.core.header(""), CWD: &p.CWD, PermissionMode: &p.PermissionMode}
 	if f.Title != "" {
 		info.Title = &f.Title
 	}
@@ -121,7 +121,7 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p rpc.Connect
 	defer s.mu.Unlock()
 	if s.closed {
 		a.cancel()
-		return failure(rpc.Draining, "the server is stopping")
+		return failure(api.Draining, "the server is stopping")
 	}
 	entry := &entry{summary: a.summary()}
 	s.sessions[id] = entry
@@ -160,7 +160,7 @@ func (a *actor) importHistory(ctx context.Context, id string) error {
 }
 
 // checkConnect checks what a session is to be made with and fills in the defaults.
-func (s *Server) checkConnect(ctx context.Context, c *caller, p *rpc.ConnectParams) error {
+func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectParams) error {
 	if p.ResumeSessionID != "" {
 		if _, err := s.tenants.apart(ctx, c.principal); err != nil {
 			return err
@@ -172,7 +172,7 @@ func (s *Server) checkConnect(ctx context.Context, c *caller, p *rpc.ConnectPara
 		p.PermissionMode = "bypassPermissions"
 	}
 	if !s.opts.AllowBypass && (p.PermissionMode == "bypassPermissions" || p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions) {
-		return failure(rpc.AuthFailed, "the server was not started with bypassPermissions allowed")
+		return failure(api.AuthFailed, "the server was not started with bypassPermissions allowed")
 	}
 	var err error
 	if p.WorkspaceID != "" {
@@ -203,7 +203,7 @@ func (s *Server) directory(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !slices.ContainsFunc(s.opts.Directories, func(root string) bool { return within(root, real) }) {
 		// Whether it exists outside of the list is not for the caller to learn.
-		return "", failure(rpc.AuthFailed, "directory %q is not one that sessions may run in", dir)
+		return "", failure(api.AuthFailed, "directory %q is not one that sessions may run in", dir)
 	}
 	return real, nil
 }
@@ -215,13 +215,13 @@ func within(root, path string) bool {
 }
 
 // connected waits until the agent of a session runs.
-func (s *Server) connected(ctx context.Context, id string) (rpc.ConnectResult, error) {
+func (s *Server) connected(ctx context.Context, id string) (api.ConnectResult, error) {
 	a, session, release, err := s.agentOf(ctx, id)
 	if err != nil {
-		return rpc.ConnectResult{}, err
+		return api.ConnectResult{}, err
 	}
 	defer release()
-	result := rpc.ConnectResult{SessionID: id, Status: "connected", Capabilities: s.capabilities(a.provider, session)}
+	result := api.ConnectResult{SessionID: id, Status: "connected", Capabilities: s.capabilities(a.provider, session)}
 	err = a.call(ctx, func() error {
 		result.Provider, result.Model, result.CWD = a.core.Provider, a.core.Model, a.core.Opened.Dir
 		return nil
@@ -230,23 +230,23 @@ func (s *Server) connected(ctx context.Context, id string) (rpc.ConnectResult, e
 }
 
 // capabilities are those of an agent in the terms of package rpc.
-func (s *Server) capabilities(p agent.Provider, session agent.Session) rpc.Capabilities {
+func (s *Server) capabilities(p agent.Provider, session agent.Session) api.Capabilities {
 	c := agent.CapabilitiesOf(p, session)
 	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !s.opts.AllowBypass })
-	return rpc.Capabilities{
+	return api.Capabilities{
 		CanInterrupt: true, CanSwitchModel: c.Model, CanSwitchPermissionMode: len(modes) > 0, SupportedPermissionModes: modes,
 		CanSkipPermissions: s.opts.AllowBypass && slices.Contains(modes, "bypassPermissions"), CanSendRichContent: true, CanThink: c.Thinking,
 		CanResumeSession: c.Resume, CanRunInBackground: c.Background, SupportedEfforts: c.Efforts, CanFork: c.Fork, CanRewind: c.Rewind,
 	}
 }
 
-func disconnect(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.StatusResult, error) {
+func disconnect(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.StatusResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
-		return rpc.StatusResult{}, err
+		return api.StatusResult{}, err
 	}
 	defer release()
-	return rpc.StatusResult{Status: "disconnected"}, a.end(ctx)
+	return api.StatusResult{Status: "disconnected"}, a.end(ctx)
 }
 
 // end ends the agent and waits for it.
@@ -275,16 +275,16 @@ func (a *actor) end(ctx context.Context) error {
 	}
 }
 
-func query(s *Server, ctx context.Context, c *caller, p rpc.QueryParams) (rpc.Accepted, error) {
+func query(s *Server, ctx context.Context, c *caller, p api.QueryParams) (api.Accepted, error) {
 	text, err := withContexts(p.Text, p.Contexts)
 	if err != nil {
-		return rpc.Accepted{}, err
+		return api.Accepted{}, err
 	}
 	return s.query(ctx, p.SessionID, p.Key, mustJSON(text), p.Priority, c.by())
 }
 
 // withContexts puts contexts before a text.
-func withContexts(text string, contexts []ui.JSON) (string, error) {
+func withContexts(text string, contexts []event.JSON) (string, error) {
 	if len(contexts) == 0 {
 		return text, nil
 	}
@@ -299,7 +299,7 @@ func withContexts(text string, contexts []ui.JSON) (string, error) {
 	return built, nil
 }
 
-func references(contexts []ui.JSON) (contextref.References, error) {
+func references(contexts []event.JSON) (contextref.References, error) {
 	data, err := json.Marshal(contexts)
 	if err != nil {
 		return nil, invalid("the contexts: %v", err)
@@ -311,47 +311,47 @@ func references(contexts []ui.JSON) (contextref.References, error) {
 	return refs, nil
 }
 
-func queryWithContent(s *Server, ctx context.Context, c *caller, p rpc.QueryWithContentParams) (rpc.Accepted, error) {
+func queryWithContent(s *Server, ctx context.Context, c *caller, p api.QueryWithContentParams) (api.Accepted, error) {
 	blocks := p.Content
 	if len(p.Contexts) > 0 {
 		block, err := withContexts("", p.Contexts)
 		if err != nil {
-			return rpc.Accepted{}, err
+			return api.Accepted{}, err
 		}
-		blocks = append([]ui.JSON{ui.Encoded(map[string]string{"type": "text", "text": block})}, blocks...)
+		blocks = append([]event.JSON{event.Encoded(map[string]string{"type": "text", "text": block})}, blocks...)
 	}
 	blocks, err := s.uploads(p.SessionID, blocks)
 	if err != nil {
-		return rpc.Accepted{}, err
+		return api.Accepted{}, err
 	}
 	content, err := json.Marshal(blocks)
 	if err != nil {
-		return rpc.Accepted{}, invalid("the content: %v", err)
+		return api.Accepted{}, invalid("the content: %v", err)
 	}
 	return s.query(ctx, p.SessionID, p.Key, content, p.Priority, c.by())
 }
 
-func attach(s *Server, ctx context.Context, c *caller, p rpc.AttachParams) (rpc.AttachResult, error) {
+func attach(s *Server, ctx context.Context, c *caller, p api.AttachParams) (api.AttachResult, error) {
 	if c.socket != nil {
 		return c.socket.attach(ctx, p.SessionID, p.After)
 	}
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
-		return rpc.AttachResult{}, err
+		return api.AttachResult{}, err
 	}
 	defer release()
 	return s.attachAt(ctx, a, p.After)
 }
 
-func detach(_ *Server, _ context.Context, c *caller, p rpc.SessionRef) (rpc.Empty, error) {
+func detach(_ *Server, _ context.Context, c *caller, p api.SessionRef) (api.Empty, error) {
 	if c.socket != nil {
 		c.socket.detach(p.SessionID)
 	}
-	return rpc.Empty{}, nil
+	return api.Empty{}, nil
 }
 
-func list(s *Server, ctx context.Context, c *caller, p rpc.ListParams) (rpc.ListResult, error) {
-	result := rpc.ListResult{Sessions: []rpc.SessionSummary{}}
+func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.ListResult, error) {
+	result := api.ListResult{Sessions: []api.SessionSummary{}}
 	lives := map[string]map[string]agent.Live{}
 	tenant, err := s.tenants.get(ctx, c.tenant)
 	if err != nil {
@@ -375,7 +375,7 @@ func list(s *Server, ctx context.Context, c *caller, p rpc.ListParams) (rpc.List
 		}
 		result.Sessions = append(result.Sessions, x)
 	}
-	slices.SortFunc(result.Sessions, func(a, b rpc.SessionSummary) int {
+	slices.SortFunc(result.Sessions, func(a, b api.SessionSummary) int {
 		if n := strings.Compare(b.UpdatedAt, a.UpdatedAt); n != 0 {
 			return n
 		}
@@ -384,22 +384,22 @@ func list(s *Server, ctx context.Context, c *caller, p rpc.ListParams) (rpc.List
 	return result, nil
 }
 
-func interrupt(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.InterruptResult, error) {
+func interrupt(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.InterruptResult, error) {
 	return s.interrupt(ctx, p.SessionID)
 }
 
-func getHistory(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.GetHistoryResult, error) {
-	var result rpc.GetHistoryResult
+func getHistory(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.GetHistoryResult, error) {
+	var result api.GetHistoryResult
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		data, err := a.conversation()
-		result = rpc.GetHistoryResult{Cursor: rpc.Cursor{Epoch: a.hub.epoch, Seq: a.seq, Sub: a.sub}, Conversation: ui.JSON(data)}
+		result = api.GetHistoryResult{Cursor: api.Cursor{Epoch: a.hub.epoch, Seq: a.seq, Sub: a.sub}, Conversation: event.JSON(data)}
 		return err
 	})
 	return result, err
 }
 
-func rename(s *Server, ctx context.Context, _ *caller, p rpc.SessionRenameParams) (rpc.Empty, error) {
-	return rpc.Empty{}, s.with(ctx, p.SessionID, func(a *actor) error {
+func rename(s *Server, ctx context.Context, _ *caller, p api.SessionRenameParams) (api.Empty, error) {
+	return api.Empty{}, s.with(ctx, p.SessionID, func(a *actor) error {
 		title, by := p.Title, "person"
 		if strings.TrimSpace(title) == "" {
 			title, by = a.core.FirstPrompt, "prompt"
@@ -415,16 +415,16 @@ func rename(s *Server, ctx context.Context, _ *caller, p rpc.SessionRenameParams
 	})
 }
 
-func archive(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.StatusResult, error) {
+func archive(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.StatusResult, error) {
 	return s.setArchived(ctx, p.SessionID, true)
 }
 
-func unarchive(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.StatusResult, error) {
+func unarchive(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.StatusResult, error) {
 	return s.setArchived(ctx, p.SessionID, false)
 }
 
 // setArchived puts a session away or takes it back. One that works cannot be put away.
-func (s *Server) setArchived(ctx context.Context, id string, archived bool) (rpc.StatusResult, error) {
+func (s *Server) setArchived(ctx context.Context, id string, archived bool) (api.StatusResult, error) {
 	err := s.with(ctx, id, func(a *actor) error {
 		switch {
 		case a.core.Archived == archived:
@@ -435,36 +435,36 @@ func (s *Server) setArchived(ctx context.Context, id string, archived bool) (rpc
 		if archived {
 			a.stop(onEvict)
 		}
-		return a.commit(draft{event: &ui.SessionInfo{Header: a.core.header(""), Archived: &archived}, facts: &facts{Archived: &archived}})
+		return a.commit(draft{event: &event.SessionInfo{Header: a.core.header(""), Archived: &archived}, facts: &facts{Archived: &archived}})
 	})
 	status := "unarchived"
 	if archived {
 		status = "archived"
 	}
-	return rpc.StatusResult{Status: status}, err
+	return api.StatusResult{Status: status}, err
 }
 
 // deleteSession removes a session with everything that the server has of it.
-func deleteSession(s *Server, ctx context.Context, _ *caller, p rpc.SessionDeleteParams) (rpc.Empty, error) {
+func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDeleteParams) (api.Empty, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
-		return rpc.Empty{}, err
+		return api.Empty{}, err
 	}
 	defer release()
 	if err := a.end(ctx); err != nil {
-		return rpc.Empty{}, err
+		return api.Empty{}, err
 	}
 	var agentID, dir string
 	if err := a.call(ctx, func() error { agentID, dir = a.core.AgentID, a.core.Opened.Dir; return nil }); err != nil {
-		return rpc.Empty{}, err
+		return api.Empty{}, err
 	}
 	if p.AgentFiles && agentID != "" {
 		keeper, ok := a.provider.(agent.HistoryKeeper)
 		if !ok {
-			return rpc.Empty{}, failure(rpc.Unsupported, "the agent's files cannot be deleted; delete without them")
+			return api.Empty{}, failure(api.Unsupported, "the agent's files cannot be deleted; delete without them")
 		}
-		if err := keeper.History().Delete(ctx, agentID); err != nil && failureOf(err).Reason != rpc.SessionExpired {
-			return rpc.Empty{}, err
+		if err := keeper.History().Delete(ctx, agentID); err != nil && failureOf(err).Reason != api.SessionExpired {
+			return api.Empty{}, err
 		}
 	}
 	s.mu.Lock()
@@ -475,24 +475,24 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p rpc.SessionDelet
 	a.cancel()
 	<-a.done
 	if err := a.log.Delete(ctx); err != nil {
-		return rpc.Empty{}, err
+		return api.Empty{}, err
 	}
 	s.mu.Lock()
 	delete(s.sessions, p.SessionID)
 	s.mu.Unlock()
 	if err := s.tokens.forget(p.SessionID); err != nil {
-		return rpc.Empty{}, err
+		return api.Empty{}, err
 	}
 	s.forgetPreviews(p.SessionID)
 	s.hooks.outbox.forget(p.SessionID)
 	s.forgetChanges(ctx, dir, p.SessionID)
-	return rpc.Empty{}, s.removeUploads(p.SessionID)
+	return api.Empty{}, s.removeUploads(p.SessionID)
 }
 
 // continuePrompt is what an interrupted turn is continued with.
 const continuePrompt = "Continue from where you left off."
 
-func continueTurn(s *Server, ctx context.Context, c *caller, p rpc.SessionRef) (rpc.Accepted, error) {
+func continueTurn(s *Server, ctx context.Context, c *caller, p api.SessionRef) (api.Accepted, error) {
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		if a.core.State.busy() || a.core.State == Starting {
 			return conflict("a turn runs")
@@ -500,7 +500,7 @@ func continueTurn(s *Server, ctx context.Context, c *caller, p rpc.SessionRef) (
 		return nil
 	})
 	if err != nil {
-		return rpc.Accepted{}, err
+		return api.Accepted{}, err
 	}
 	return s.query(ctx, p.SessionID, "", mustJSON(continuePrompt), "", c.by())
 }

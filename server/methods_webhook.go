@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -21,8 +21,8 @@ const (
 // hookEvents are the events that a webhook can be for.
 var hookEvents = []string{webhook.NeedsAnswer, webhook.TurnDone, webhook.Failed, webhook.BudgetReached}
 
-func webhooksList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.WebhooksListResult, error) {
-	result := rpc.WebhooksListResult{Webhooks: []rpc.Webhook{}}
+func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.WebhooksListResult, error) {
+	result := api.WebhooksListResult{Webhooks: []api.Webhook{}}
 	s.hooks.mu.Lock()
 	defer s.hooks.mu.Unlock()
 	for _, k := range s.hooks.all {
@@ -35,24 +35,24 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ rpc.Empty) (rpc.Web
 }
 
 // webhooksSet adds a webhook, or changes the one with its id. What was delivered to it stays.
-func webhooksSet(s *Server, _ context.Context, _ *caller, p rpc.WebhooksSetParams) (rpc.WebhooksSetResult, error) {
+func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParams) (api.WebhooksSetResult, error) {
 	w := p.Webhook
 	if err := s.hooks.client.CheckURL(w.URL); err != nil {
-		return rpc.WebhooksSetResult{}, invalid("%v", err)
+		return api.WebhooksSetResult{}, invalid("%v", err)
 	}
 	for _, e := range w.Events {
 		if !slices.Contains(hookEvents, e) {
-			return rpc.WebhooksSetResult{}, invalid("there is no event %.50q", e)
+			return api.WebhooksSetResult{}, invalid("there is no event %.50q", e)
 		}
 	}
 	if n := len(p.Secret); n > 0 && (n < minSecret || n > maxSecret) {
-		return rpc.WebhooksSetResult{}, invalid("a secret has %d to %d characters", minSecret, maxSecret)
+		return api.WebhooksSetResult{}, invalid("a secret has %d to %d characters", minSecret, maxSecret)
 	}
 	k, err := s.hooks.set(hook{ID: w.ID, URL: w.URL, Events: w.Events, Session: w.SessionID, Enabled: w.Enabled, Secret: p.Secret})
 	if err != nil {
-		return rpc.WebhooksSetResult{}, err
+		return api.WebhooksSetResult{}, err
 	}
-	result := rpc.WebhooksSetResult{Webhook: s.hooks.info(k)}
+	result := api.WebhooksSetResult{Webhook: s.hooks.info(k)}
 	if w.ID == "" && p.Secret == "" {
 		result.Secret = k.Secret
 	}
@@ -148,26 +148,26 @@ func (h *hooks) halt(id string) <-chan struct{} {
 	return run.done
 }
 
-func webhooksRemove(s *Server, _ context.Context, _ *caller, p rpc.WebhookRef) (rpc.Empty, error) {
+func webhooksRemove(s *Server, _ context.Context, _ *caller, p api.WebhookRef) (api.Empty, error) {
 	if p.ID == commandID {
-		return rpc.Empty{}, conflict("the command is one of the server's settings")
+		return api.Empty{}, conflict("the command is one of the server's settings")
 	}
 	h := s.hooks
 	if err := h.pause(p.ID); err != nil {
-		return rpc.Empty{}, err
+		return api.Empty{}, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := h.at(p.ID)
 	if i < 0 {
-		return rpc.Empty{}, conflict("there is no webhook %q", p.ID)
+		return api.Empty{}, conflict("there is no webhook %q", p.ID)
 	}
 	h.all = slices.Delete(h.all, i, i+1)
-	return rpc.Empty{}, h.save()
+	return api.Empty{}, h.save()
 }
 
 // webhooksTest makes one call, outside of the order of events.
-func webhooksTest(s *Server, ctx context.Context, _ *caller, p rpc.WebhookRef) (rpc.WebhooksTestResult, error) {
+func webhooksTest(s *Server, ctx context.Context, _ *caller, p api.WebhookRef) (api.WebhooksTestResult, error) {
 	h := s.hooks
 	h.mu.Lock()
 	i := h.at(p.ID)
@@ -177,11 +177,11 @@ func webhooksTest(s *Server, ctx context.Context, _ *caller, p rpc.WebhookRef) (
 	}
 	h.mu.Unlock()
 	if i < 0 {
-		return rpc.WebhooksTestResult{}, conflict("there is no webhook %q", p.ID)
+		return api.WebhooksTestResult{}, conflict("there is no webhook %q", p.ID)
 	}
 	ev := webhook.Event{ID: "test-" + randomHex(6), Type: webhook.Test, Time: timestamp(h.opts.now()), Text: "A test of the webhook."}
 	began := time.Now()
-	var result rpc.WebhooksTestResult
+	var result api.WebhooksTestResult
 	var err error
 	if k.ID == commandID {
 		err = h.call(ctx, &k, ev)

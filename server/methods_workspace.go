@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -32,7 +32,7 @@ func workspaceHandlers() map[string]handler {
 // staleFailure is a conflict about a hunk, with those that are in its place now.
 type staleFailure struct {
 	*Failure
-	hunks []rpc.WorkspaceHunk
+	hunks []api.WorkspaceHunk
 }
 
 func (f *staleFailure) Unwrap() error { return f.Failure }
@@ -40,16 +40,16 @@ func (f *staleFailure) Unwrap() error { return f.Failure }
 // workspaceReasons are the reasons of errors of package workspace, the first that matches.
 var workspaceReasons = []struct {
 	err    error
-	reason rpc.Reason
+	reason api.Reason
 }{
-	{workspace.ErrNoGit, rpc.Unsupported},
-	{workspace.ErrInvalid, rpc.InvalidParams},
-	{workspace.ErrNotFound, rpc.InvalidParams},
-	{workspace.ErrExists, rpc.Conflict},
-	{workspace.ErrNothing, rpc.Conflict},
-	{workspace.ErrUnsafe, rpc.Conflict},
-	{workspace.ErrLoss, rpc.Conflict},
-	{context.DeadlineExceeded, rpc.TooSlow},
+	{workspace.ErrNoGit, api.Unsupported},
+	{workspace.ErrInvalid, api.InvalidParams},
+	{workspace.ErrNotFound, api.InvalidParams},
+	{workspace.ErrExists, api.Conflict},
+	{workspace.ErrNothing, api.Conflict},
+	{workspace.ErrUnsafe, api.Conflict},
+	{workspace.ErrLoss, api.Conflict},
+	{context.DeadlineExceeded, api.TooSlow},
 }
 
 // workspaceFailure is an error of package workspace as the caller gets it. What git, its
@@ -59,7 +59,7 @@ func workspaceFailure(err error) error {
 		return nil
 	}
 	if e, ok := errors.AsType[*workspace.StaleError](err); ok {
-		return &staleFailure{&Failure{rpc.Conflict, e.Error()}, wireHunks(e.Hunks)}
+		return &staleFailure{&Failure{api.Conflict, e.Error()}, wireHunks(e.Hunks)}
 	}
 	for _, r := range workspaceReasons {
 		if errors.Is(err, r.err) {
@@ -82,13 +82,13 @@ func (s *Server) undisturbed(ctx context.Context) (context.Context, context.Canc
 	return ctx, func() { stop(); cancel() }
 }
 
-func workspaceCreate(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceCreateParams) (rpc.WorkspaceResult, error) {
+func workspaceCreate(s *Server, ctx context.Context, c *caller, p api.WorkspaceCreateParams) (api.WorkspaceResult, error) {
 	if err := s.working(); err != nil {
-		return rpc.WorkspaceResult{}, err
+		return api.WorkspaceResult{}, err
 	}
 	repo, err := s.directory(p.Repo)
 	if err != nil {
-		return rpc.WorkspaceResult{}, err
+		return api.WorkspaceResult{}, err
 	}
 	o := workspace.CreateOptions{Repo: repo, Base: p.Base, Branch: p.Branch, Setup: p.Setup, Owner: c.tenant}
 	if p.Key != "" {
@@ -99,13 +99,13 @@ func workspaceCreate(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceC
 	defer cancel()
 	w, err := s.workspaces.Create(ctx, o)
 	if err != nil {
-		return rpc.WorkspaceResult{}, workspaceFailure(err)
+		return api.WorkspaceResult{}, workspaceFailure(err)
 	}
-	return rpc.WorkspaceResult{Workspace: *s.wireWorkspace(w), Output: w.Output}, nil
+	return api.WorkspaceResult{Workspace: *s.wireWorkspace(w), Output: w.Output}, nil
 }
 
-func workspaceList(s *Server, _ context.Context, c *caller, _ rpc.Empty) (rpc.WorkspaceListResult, error) {
-	result := rpc.WorkspaceListResult{Workspaces: []rpc.Workspace{}}
+func workspaceList(s *Server, _ context.Context, c *caller, _ api.Empty) (api.WorkspaceListResult, error) {
+	result := api.WorkspaceListResult{Workspaces: []api.Workspace{}}
 	all, err := s.workspaces.List()
 	for _, w := range all {
 		if c.sees(w.Owner) {
@@ -196,7 +196,7 @@ func (f *files) idle() error {
 }
 
 // compare compares the two states of a scope.
-func (f *files) compare(ctx context.Context, scope rpc.WorkspaceScope) (workspace.Diff, error) {
+func (f *files) compare(ctx context.Context, scope api.WorkspaceScope) (workspace.Diff, error) {
 	from, to, ok, err := f.core.scope(f.base(), scope)
 	if err != nil || !ok {
 		return workspace.Diff{}, err
@@ -205,21 +205,21 @@ func (f *files) compare(ctx context.Context, scope rpc.WorkspaceScope) (workspac
 	return d, workspaceFailure(err)
 }
 
-func workspaceDiff(s *Server, ctx context.Context, _ *caller, p rpc.WorkspaceDiffParams) (rpc.WorkspaceDiffResult, error) {
+func workspaceDiff(s *Server, ctx context.Context, _ *caller, p api.WorkspaceDiffParams) (api.WorkspaceDiffResult, error) {
 	f, release, err := s.files(ctx, p.SessionID)
 	if err != nil {
-		return rpc.WorkspaceDiffResult{}, err
+		return api.WorkspaceDiffResult{}, err
 	}
 	defer release()
 	return f.diff(ctx, s, p.WorkspaceScope, p.Path)
 }
 
-func (f *files) diff(ctx context.Context, s *Server, scope rpc.WorkspaceScope, path string) (rpc.WorkspaceDiffResult, error) {
+func (f *files) diff(ctx context.Context, s *Server, scope api.WorkspaceScope, path string) (api.WorkspaceDiffResult, error) {
 	d, err := f.compare(ctx, scope)
 	if err != nil {
-		return rpc.WorkspaceDiffResult{}, err
+		return api.WorkspaceDiffResult{}, err
 	}
-	result := rpc.WorkspaceDiffResult{WorkspaceScope: scope, Base: d.From, Files: []rpc.WorkspaceFile{}, Truncated: d.Truncated}
+	result := api.WorkspaceDiffResult{WorkspaceScope: scope, Base: d.From, Files: []api.WorkspaceFile{}, Truncated: d.Truncated}
 	result.Head, result.Branch = f.tree.Head(ctx)
 	for _, file := range d.Files {
 		if path == "" || file.Path == path {
@@ -227,60 +227,60 @@ func (f *files) diff(ctx context.Context, s *Server, scope rpc.WorkspaceScope, p
 		}
 	}
 	for _, l := range d.Left {
-		result.LeftOut = append(result.LeftOut, rpc.WorkspaceLeft{Path: l.Path, Size: l.Size, Why: l.Why})
+		result.LeftOut = append(result.LeftOut, api.WorkspaceLeft{Path: l.Path, Size: l.Size, Why: l.Why})
 	}
 	for _, m := range f.core.Marks {
-		result.Turns = append(result.Turns, rpc.WorkspaceTurn{TurnID: m.Turn, Ended: m.End != "", Changed: m.End != "" && m.Start != m.End})
+		result.Turns = append(result.Turns, api.WorkspaceTurn{TurnID: m.Turn, Ended: m.End != "", Changed: m.End != "" && m.Start != m.End})
 	}
 	if f.ws != nil {
 		result.Workspace = s.wireWorkspace(*f.ws)
 		commits, err := f.tree.Commits(ctx, f.ws.Base)
 		if err != nil {
-			return rpc.WorkspaceDiffResult{}, workspaceFailure(err)
+			return api.WorkspaceDiffResult{}, workspaceFailure(err)
 		}
 		for _, c := range commits {
-			result.Commits = append(result.Commits, rpc.WorkspaceCommit{Commit: c.ID, Subject: c.Subject, Author: c.Author, Time: c.Time})
+			result.Commits = append(result.Commits, api.WorkspaceCommit{Commit: c.ID, Subject: c.Subject, Author: c.Author, Time: c.Time})
 		}
 	}
 	return result, nil
 }
 
-func workspaceRevert(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceRevertParams) (rpc.WorkspaceDiffResult, error) {
+func workspaceRevert(s *Server, ctx context.Context, c *caller, p api.WorkspaceRevertParams) (api.WorkspaceDiffResult, error) {
 	f, release, err := s.files(ctx, p.SessionID)
 	if err != nil {
-		return rpc.WorkspaceDiffResult{}, err
+		return api.WorkspaceDiffResult{}, err
 	}
 	defer release()
 	if _, done := f.core.accepted(p.Key); done {
 		return f.diff(ctx, s, p.WorkspaceScope, "")
 	}
 	if err := f.idle(); err != nil {
-		return rpc.WorkspaceDiffResult{}, err
+		return api.WorkspaceDiffResult{}, err
 	}
 	if p.Against == "head" && f.ws == nil && !p.Checkout {
-		return rpc.WorkspaceDiffResult{}, conflict("the session runs in your own checkout, where this would take your own changes back too; say checkout if you want that")
+		return api.WorkspaceDiffResult{}, conflict("the session runs in your own checkout, where this would take your own changes back too; say checkout if you want that")
 	}
 	from, to, ok, err := f.core.scope(f.base(), p.WorkspaceScope)
 	if err == nil && !ok {
 		err = conflict("nothing has changed")
 	}
 	if err != nil {
-		return rpc.WorkspaceDiffResult{}, err
+		return api.WorkspaceDiffResult{}, err
 	}
 	ctx, cancel := s.undisturbed(ctx)
 	defer cancel()
 	if _, err := f.tree.Revert(ctx, workspace.RevertOptions{From: from, To: to, File: p.File, Hunk: p.Hunk}); err != nil {
-		return rpc.WorkspaceDiffResult{}, workspaceFailure(err)
+		return api.WorkspaceDiffResult{}, workspaceFailure(err)
 	}
-	err = f.tell(ctx, rpc.WorkspaceEvent{Event: "reverted", TurnID: p.Turn, File: p.File, Hunk: p.Hunk, By: c.by()}, p.Key)
+	err = f.tell(ctx, api.WorkspaceEvent{Event: "reverted", TurnID: p.Turn, File: p.File, Hunk: p.Hunk, By: c.by()}, p.Key)
 	if err != nil {
-		return rpc.WorkspaceDiffResult{}, err
+		return api.WorkspaceDiffResult{}, err
 	}
 	return f.diff(ctx, s, p.WorkspaceScope, "")
 }
 
 // tell writes what was done into the log, with the idempotency key of who asked for it.
-func (f *files) tell(ctx context.Context, ev rpc.WorkspaceEvent, key string) error {
+func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string) error {
 	return f.a.call(ctx, func() error {
 		fs := &facts{}
 		if key != "" {
@@ -290,17 +290,17 @@ func (f *files) tell(ctx context.Context, ev rpc.WorkspaceEvent, key string) err
 	})
 }
 
-func workspaceCommit(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceCommitParams) (rpc.WorkspaceCommitResult, error) {
+func workspaceCommit(s *Server, ctx context.Context, c *caller, p api.WorkspaceCommitParams) (api.WorkspaceCommitResult, error) {
 	f, release, err := s.files(ctx, p.SessionID)
 	if err != nil {
-		return rpc.WorkspaceCommitResult{}, err
+		return api.WorkspaceCommitResult{}, err
 	}
 	defer release()
 	if k, done := f.core.accepted(p.Key); done {
-		return rpc.WorkspaceCommitResult{Commit: k.Value, Files: []string{}}, nil
+		return api.WorkspaceCommitResult{Commit: k.Value, Files: []string{}}, nil
 	}
 	if err := f.idle(); err != nil {
-		return rpc.WorkspaceCommitResult{}, err
+		return api.WorkspaceCommitResult{}, err
 	}
 	ctx, cancel := s.undisturbed(ctx)
 	defer cancel()
@@ -310,18 +310,18 @@ func workspaceCommit(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceC
 	}
 	if f.ws == nil {
 		if !p.Checkout {
-			return rpc.WorkspaceCommitResult{}, conflict("the session runs in your own checkout; say checkout if you want a commit there")
+			return api.WorkspaceCommitResult{}, conflict("the session runs in your own checkout; say checkout if you want a commit there")
 		}
 		if o.Files, err = f.own(ctx, p.Files); err != nil {
-			return rpc.WorkspaceCommitResult{}, err
+			return api.WorkspaceCommitResult{}, err
 		}
 	}
 	done, err := f.tree.Commit(ctx, o)
 	if err != nil {
-		return rpc.WorkspaceCommitResult{}, workspaceFailure(err)
+		return api.WorkspaceCommitResult{}, workspaceFailure(err)
 	}
-	err = f.tell(ctx, rpc.WorkspaceEvent{Event: "committed", Commit: done.Commit, Files: done.Files, By: c.by()}, p.Key)
-	return rpc.WorkspaceCommitResult{Commit: done.Commit, Branch: done.Branch, Files: done.Files, Output: done.Output}, err
+	err = f.tell(ctx, api.WorkspaceEvent{Event: "committed", Commit: done.Commit, Files: done.Files, By: c.by()}, p.Key)
+	return api.WorkspaceCommitResult{Commit: done.Commit, Branch: done.Branch, Files: done.Files, Output: done.Output}, err
 }
 
 // own returns the files to commit in the user's own checkout: those that were named, or all
@@ -331,11 +331,11 @@ func (f *files) own(ctx context.Context, named []string) ([]string, error) {
 	if named != nil {
 		return named, nil
 	}
-	since, err := f.compare(ctx, rpc.WorkspaceScope{})
+	since, err := f.compare(ctx, api.WorkspaceScope{})
 	if err != nil {
 		return nil, err
 	}
-	now, err := f.compare(ctx, rpc.WorkspaceScope{Against: "head"})
+	now, err := f.compare(ctx, api.WorkspaceScope{Against: "head"})
 	if err != nil {
 		return nil, err
 	}
@@ -351,44 +351,44 @@ func (f *files) own(ctx context.Context, named []string) ([]string, error) {
 	return own, nil
 }
 
-func workspaceRemove(s *Server, ctx context.Context, c *caller, p rpc.WorkspaceRemoveParams) (rpc.Empty, error) {
+func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceRemoveParams) (api.Empty, error) {
 	id := p.ID
 	if p.SessionID != "" {
 		e, err := s.lookup(ctx, p.SessionID)
 		if err != nil {
-			return rpc.Empty{}, err
+			return api.Empty{}, err
 		}
 		if id = e.summary.Workspace; id == "" {
-			return rpc.Empty{}, failure(rpc.Unsupported, "the session has no workspace of its own")
+			return api.Empty{}, failure(api.Unsupported, "the session has no workspace of its own")
 		}
 	}
 	if _, err := s.workspace(c, id); err != nil {
-		return rpc.Empty{}, err
+		return api.Empty{}, err
 	}
 	users := s.users(id)
 	if others := slices.DeleteFunc(slices.Clone(users), func(u string) bool { return u == p.SessionID }); len(others) > 0 && p.SessionID != "" && !p.Force {
-		return rpc.Empty{}, conflict("session %s runs in the workspace too", others[0])
+		return api.Empty{}, conflict("session %s runs in the workspace too", others[0])
 	}
 	ctx, cancel := s.undisturbed(ctx)
 	defer cancel()
 	for _, user := range users {
 		if err := s.leave(ctx, user, p.Force); err != nil {
-			return rpc.Empty{}, err
+			return api.Empty{}, err
 		}
 	}
 	err := s.workspaces.Remove(ctx, id, workspace.RemoveOptions{Force: p.Force, KeepBranch: p.KeepBranch})
 	if err != nil {
-		return rpc.Empty{}, workspaceFailure(err)
+		return api.Empty{}, workspaceFailure(err)
 	}
 	for _, user := range users {
 		err := s.with(ctx, user, func(a *actor) error {
-			return a.commit(a.core.workspaceDraft(rpc.WorkspaceEvent{Event: "removed", By: c.by()}, nil))
+			return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "removed", By: c.by()}, nil))
 		})
 		if err != nil {
 			s.logger.Warn("a session was not told that its workspace is gone", "session", user, "err", err)
 		}
 	}
-	return rpc.Empty{}, nil
+	return api.Empty{}, nil
 }
 
 // leave ends the agent of a session before its directory goes.

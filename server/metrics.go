@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // metric is a family of the Prometheus text format.
@@ -211,10 +211,10 @@ func (s *Server) metricsPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if c.session != "" {
-		return failure(rpc.AuthFailed, "a link to a session does not allow the metrics")
+		return failure(api.AuthFailed, "a link to a session does not allow the metrics")
 	}
 	if c.tenant != "" { // they name the others
-		return failure(rpc.AuthFailed, "a token of a tenant does not allow the metrics")
+		return failure(api.AuthFailed, "a token of a tenant does not allow the metrics")
 	}
 	s.writeMetrics(w)
 	return nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // scrape reads the metrics as Prometheus does.
@@ -33,7 +33,7 @@ var sampleLine = regexp.MustCompile(`^([a-z_]+)(\{[a-z_]+="(?:[^"\\\n]|\\.)*"(?:
 // dashboard names exists after a little work.
 func TestMetrics(t *testing.T) {
 	h := newHarness(t)
-	h.setBudget(rpc.Budget{Scope: "server", LimitTokens: new(int64(1000))})
+	h.setBudget(api.Budget{Scope: "server", LimitTokens: new(int64(1000))})
 	id := h.connect()
 	h.query(id, "say one")
 	w := h.watch(id)
@@ -44,8 +44,8 @@ func TestMetrics(t *testing.T) {
 	if status, _ := h.scrape(""); status != http.StatusUnauthorized {
 		t.Errorf("without a token the status is %d", status)
 	}
-	var share rpc.ShareCreateResult
-	h.call("share.create", rpc.ShareCreateParams{SessionID: id}, &share)
+	var share api.ShareCreateResult
+	h.call("share.create", api.ShareCreateParams{SessionID: id}, &share)
 	if status, _ := h.scrape(share.Token); status != http.StatusForbidden {
 		t.Errorf("with a link to a session the status is %d", status)
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/schema"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // object is a JSON object.
@@ -43,7 +43,7 @@ func makeOpenAPI() ([]byte, error) {
 		"/v1/login":                object{"post": loginOperation()},
 		"/v1/sessions/{id}/events": object{"get": eventsOperation()},
 	}
-	for _, m := range rpc.Methods {
+	for _, m := range api.Methods {
 		paths["/v1/"+m.Name] = object{"post": methodOperation(m)}
 	}
 	text, err := json.Marshal(object{
@@ -68,11 +68,11 @@ func makeOpenAPI() ([]byte, error) {
 // componentSchemas are the types of the service by name.
 func componentSchemas() (map[string]*jsonschema.Schema, error) {
 	b := &schema.Builder{}
-	b.Plain(reflect.TypeFor[ui.JSON](), &jsonschema.Schema{})
+	b.Plain(reflect.TypeFor[event.JSON](), &jsonschema.Schema{})
 	b.Plain(reflect.TypeFor[json.RawMessage](), &jsonschema.Schema{})
-	b.Plain(reflect.TypeFor[ui.Text](), &jsonschema.Schema{Type: "string"})
-	b.Add(reflect.TypeFor[rpc.Envelope](), reflect.TypeFor[rpc.ErrorObject]())
-	for _, m := range rpc.Methods {
+	b.Plain(reflect.TypeFor[event.Text](), &jsonschema.Schema{Type: "string"})
+	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
+	for _, m := range api.Methods {
 		b.Add(m.Params, m.Result)
 	}
 	s, err := b.Schema("Service")
@@ -90,7 +90,7 @@ func responses(ok object) object {
 	return object{"200": ok, "default": object{"$ref": "#/components/responses/Error"}}
 }
 
-func methodOperation(m rpc.Method) object {
+func methodOperation(m api.Method) object {
 	group, _, _ := strings.Cut(m.Name, ".")
 	return object{
 		"operationId": m.Name, "tags": []string{group}, "summary": m.Name,
@@ -120,7 +120,7 @@ func eventsOperation() object {
 			{"name": "id", "in": "path", "required": true, "schema": object{"type": "string"}},
 			query("after", "string", "A cursor, epoch:seq.sub; the header Last-Event-ID counts before it."),
 			query("wait", "number", "Poll: how many seconds to wait for a message, at most 60."),
-			query(rpc.CapabilityOutputDelta, "string", "1 for the progress of tools."),
+			query(api.CapabilityOutputDelta, "string", "1 for the progress of tools."),
 			{"name": "Last-Event-ID", "in": "header", "schema": object{"type": "string"}},
 		},
 		"responses": responses(object{"description": "Envelopes, or the answer to a poll.", "content": object{

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -170,17 +170,17 @@ func (o *outbox) last() (uint64, <-chan struct{}) {
 }
 
 // notable is the event that a record is worth telling someone of.
-func notable(session, title string, seq uint64, rec record, msg rpc.Message) (webhook.Event, bool) {
+func notable(session, title string, seq uint64, rec record, msg api.Message) (webhook.Event, bool) {
 	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
 	data := map[string]any{}
 	switch m := msg.(type) {
-	case *rpc.PermissionRequest:
+	case *api.PermissionRequest:
 		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks for permission to use "+m.ToolName+"."
 		data["request_id"], data["kind"], data["tool_name"] = m.RequestID, m.Kind, m.ToolName
-	case *rpc.QuestionRequest:
+	case *api.QuestionRequest:
 		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks a question."
 		data["request_id"], data["kind"] = m.RequestID, m.Kind
-	case *rpc.ResultMessage:
+	case *api.ResultMessage:
 		e.Type, e.Text = webhook.TurnDone, "A turn has ended."
 		if m.IsError {
 			e.Type, e.Text = webhook.Failed, "A turn has failed."
@@ -189,7 +189,7 @@ func notable(session, title string, seq uint64, rec record, msg rpc.Message) (we
 		if m.TotalCostUSD != nil {
 			data["total_cost_usd"] = *m.TotalCostUSD
 		}
-	case *rpc.Notice:
+	case *api.Notice:
 		if m.Code != noticeBudgetReached {
 			return e, false
 		}
@@ -223,7 +223,7 @@ func mustMarshal(v map[string]any) []byte {
 }
 
 // note remembers what is notable of a record that is in the log now.
-func (a *actor) note(seq uint64, rec record, msg rpc.Message) {
+func (a *actor) note(seq uint64, rec record, msg api.Message) {
 	if !a.srv.hooks.wants(rec.Time) {
 		return
 	}

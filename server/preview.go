@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/ports"
 	"github.com/seed7221b0f9/parley/server/preview"
 )
@@ -102,52 +102,52 @@ func (p *previews) find(session string) ([]ports.Port, error) {
 	}
 	found, err := ports.Find(mark)
 	if errors.Is(err, ports.ErrUnsupported) {
-		return nil, failure(rpc.Unsupported, "on this system the server cannot see who listens on a port")
+		return nil, failure(api.Unsupported, "on this system the server cannot see who listens on a port")
 	}
 	return found, err
 }
 
-func previewList(s *Server, ctx context.Context, _ *caller, p rpc.SessionRef) (rpc.PreviewListResult, error) {
+func previewList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.PreviewListResult, error) {
 	_, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
-		return rpc.PreviewListResult{}, err
+		return api.PreviewListResult{}, err
 	}
 	defer release()
-	result := rpc.PreviewListResult{Enabled: s.previews != nil, Ports: []rpc.PreviewPort{}}
+	result := api.PreviewListResult{Enabled: s.previews != nil, Ports: []api.PreviewPort{}}
 	if s.previews == nil {
 		return result, nil
 	}
 	found, err := s.previews.find(p.SessionID)
 	for _, port := range found {
-		result.Ports = append(result.Ports, rpc.PreviewPort{Port: int64(port.Number), Process: port.Process, PID: int64(port.PID)})
+		result.Ports = append(result.Ports, api.PreviewPort{Port: int64(port.Number), Process: port.Process, PID: int64(port.PID)})
 	}
 	return result, err
 }
 
-func previewOpen(s *Server, ctx context.Context, c *caller, p rpc.PreviewOpenParams) (rpc.PreviewOpenResult, error) {
+func previewOpen(s *Server, ctx context.Context, c *caller, p api.PreviewOpenParams) (api.PreviewOpenResult, error) {
 	if s.previews == nil {
-		return rpc.PreviewOpenResult{}, failure(rpc.Unsupported, "this server shows no previews; see --preview")
+		return api.PreviewOpenResult{}, failure(api.Unsupported, "this server shows no previews; see --preview")
 	}
 	_, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
-		return rpc.PreviewOpenResult{}, err
+		return api.PreviewOpenResult{}, err
 	}
 	defer release()
 	found, err := s.previews.find(p.SessionID)
 	if err != nil {
-		return rpc.PreviewOpenResult{}, err
+		return api.PreviewOpenResult{}, err
 	}
 	if !slices.ContainsFunc(found, func(port ports.Port) bool { return int64(port.Number) == p.Port }) {
-		return rpc.PreviewOpenResult{}, conflict("no process of this session listens on port %d", p.Port)
+		return api.PreviewOpenResult{}, conflict("no process of this session listens on port %d", p.Port)
 	}
 	address, err := s.previews.proxy.Open(c.id, p.SessionID, int(p.Port))
 	if errors.Is(err, preview.ErrFull) {
-		return rpc.PreviewOpenResult{}, limit("there are as many previews as the server has origins for")
+		return api.PreviewOpenResult{}, limit("there are as many previews as the server has origins for")
 	}
 	if err != nil {
-		return rpc.PreviewOpenResult{}, failure(rpc.Draining, "the server is stopping; try again when it is back")
+		return api.PreviewOpenResult{}, failure(api.Draining, "the server is stopping; try again when it is back")
 	}
-	return rpc.PreviewOpenResult{URL: address}, nil
+	return api.PreviewOpenResult{URL: address}, nil
 }
 
 // ServePreview serves previews on listeners until ctx ends or the server is closed, and closes

@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/preview"
 )
 
@@ -173,8 +173,8 @@ func (w *previewWorld) get(address, cookie string) (int, string, string) {
 // look opens a preview as the holder of a token and returns its origin and its cookie.
 func (w *previewWorld) look(token, session string, port int64) (origin, cookie string) {
 	w.Helper()
-	var opened rpc.PreviewOpenResult
-	if err := w.client(token).Call(w.ctx(), "preview.open", rpc.PreviewOpenParams{SessionID: session, Port: port}, &opened); err != nil {
+	var opened api.PreviewOpenResult
+	if err := w.client(token).Call(w.ctx(), "preview.open", api.PreviewOpenParams{SessionID: session, Port: port}, &opened); err != nil {
 		w.Fatal(err)
 	}
 	status, _, cookie := w.get(opened.URL, "")
@@ -192,13 +192,13 @@ func TestPreview(t *testing.T) {
 	port, stop := develop(t, w.agents.last(), "one")
 	two := w.connect()
 	other, _ := develop(t, w.agents.last(), "two")
-	var list rpc.PreviewListResult
-	w.call("preview.list", rpc.SessionRef{SessionID: one}, &list)
+	var list api.PreviewListResult
+	w.call("preview.list", api.SessionRef{SessionID: one}, &list)
 	if !list.Enabled || len(list.Ports) != 1 || list.Ports[0].Port != port || list.Ports[0].PID == 0 || list.Ports[0].Process == "" {
 		t.Fatalf("the ports of the first session are %+v, want %d", list, port)
 	}
-	var tk rpc.TokensCreateResult
-	w.call("tokens.create", rpc.TokensCreateParams{Role: "operator"}, &tk)
+	var tk api.TokensCreateResult
+	w.call("tokens.create", api.TokensCreateParams{Role: "operator"}, &tk)
 	origin, cookie := w.look(tk.Token, one, port)
 	if status, text, _ := w.get(origin+"/", cookie+"; "+w.server.guard.cookie+"=page"); status != 200 || text != fmt.Sprintf("one at localhost:%d with \"\"", port) {
 		t.Errorf("the preview shows %d %s", status, text)
@@ -207,16 +207,16 @@ func TestPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := strconv.Atoi(w.url[strings.LastIndexByte(w.url, ':')+1:])
+	own, err := strconv.Atoi(w.url[strings.LastIndexByte(w.url, ':')+1:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, p := range map[string]int64{"another session": other, "the server": int64(api), "the key proxy": int64(keys), "nothing": 1, "no port": 0, "no number": 1 << 40} {
-		if err := w.client(w.token).Call(w.ctx(), "preview.open", rpc.PreviewOpenParams{SessionID: one, Port: p}, nil); client.Reason(err) != rpc.Conflict {
+	for name, p := range map[string]int64{"another session": other, "the server": int64(own), "the key proxy": int64(keys), "nothing": 1, "no port": 0, "no number": 1 << 40} {
+		if err := w.client(w.token).Call(w.ctx(), "preview.open", api.PreviewOpenParams{SessionID: one, Port: p}, nil); client.Reason(err) != api.Conflict {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.refused(rpc.SessionExpired, "preview.list", rpc.SessionRef{SessionID: "none"})
+	w.refused(api.SessionExpired, "preview.list", api.SessionRef{SessionID: "none"})
 	otherOrigin, _ := w.look(w.token, two, other)
 	if status, _, _ := w.get(otherOrigin+"/", cookie); status != http.StatusForbidden || otherOrigin == origin {
 		t.Errorf("the cookie of one preview opens another: %d", status)
@@ -227,11 +227,11 @@ func TestPreview(t *testing.T) {
 	if status, _, _ := w.get(origin+"/", cookie); status != http.StatusBadGateway {
 		t.Errorf("after the server's end: %d", status)
 	}
-	w.call("tokens.revoke", rpc.TokensRevokeParams{ID: tk.ID}, nil)
+	w.call("tokens.revoke", api.TokensRevokeParams{ID: tk.ID}, nil)
 	if status, _, _ := w.get(origin+"/", cookie); status == http.StatusBadGateway || status < 400 {
 		t.Errorf("after the token was revoked: %d", status)
 	}
-	w.call("session.delete", rpc.SessionDeleteParams{SessionID: two}, nil)
+	w.call("session.delete", api.SessionDeleteParams{SessionID: two}, nil)
 	if status, _, _ := w.get(otherOrigin+"/", cookie); status != http.StatusMisdirectedRequest {
 		t.Errorf("after the session was deleted: %d", status)
 	}
@@ -240,20 +240,20 @@ func TestPreview(t *testing.T) {
 // testPreviewRoles checks that viewers get nothing, and that opening leaves an audit row.
 func (w *previewWorld) testPreviewRoles(session string, port int64) {
 	w.Helper()
-	var tk rpc.TokensCreateResult
-	w.call("tokens.create", rpc.TokensCreateParams{Role: "viewer"}, &tk)
-	var share rpc.ShareCreateResult
-	w.call("share.create", rpc.ShareCreateParams{SessionID: session}, &share)
+	var tk api.TokensCreateResult
+	w.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &tk)
+	var share api.ShareCreateResult
+	w.call("share.create", api.ShareCreateParams{SessionID: session}, &share)
 	for _, token := range []string{tk.Token, share.Token} {
 		for _, method := range []string{"preview.list", "preview.open"} {
-			if err := w.client(token).Call(w.ctx(), method, rpc.PreviewOpenParams{SessionID: session, Port: port}, nil); client.Reason(err) != rpc.AuthFailed {
+			if err := w.client(token).Call(w.ctx(), method, api.PreviewOpenParams{SessionID: session, Port: port}, nil); client.Reason(err) != api.AuthFailed {
 				w.Errorf("%s as a viewer: %v", method, err)
 			}
 		}
 	}
-	var rows rpc.AuditListResult
-	w.call("audit.list", rpc.AuditListParams{SessionID: session}, &rows)
-	if !slices.ContainsFunc(rows.Rows, func(r rpc.AuditRow) bool {
+	var rows api.AuditListResult
+	w.call("audit.list", api.AuditListParams{SessionID: session}, &rows)
+	if !slices.ContainsFunc(rows.Rows, func(r api.AuditRow) bool {
 		return r.Method == "preview.open" && r.Outcome == "ok" && string(r.Detail) == fmt.Sprintf(`{"port":%d}`, port)
 	}) {
 		w.Errorf("there is no audit row of the preview in %+v", rows.Rows)
@@ -334,12 +334,12 @@ func TestGuard_cookies(t *testing.T) {
 func TestPreview_off(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
-	var list rpc.PreviewListResult
-	h.call("preview.list", rpc.SessionRef{SessionID: id}, &list)
+	var list api.PreviewListResult
+	h.call("preview.list", api.SessionRef{SessionID: id}, &list)
 	if list.Enabled || len(list.Ports) != 0 {
 		t.Errorf("the previews are %+v", list)
 	}
-	h.refused(rpc.Unsupported, "preview.open", rpc.PreviewOpenParams{SessionID: id, Port: 80})
+	h.refused(api.Unsupported, "preview.open", api.PreviewOpenParams{SessionID: id, Port: 80})
 	if err := h.server.ServePreview(h.ctx()); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("serving none: %v", err)
 	}

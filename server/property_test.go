@@ -17,11 +17,11 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
-	"github.com/seed7221b0f9/parley/ui/claudeui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // memLog is a log in memory. Its faults are for tests.
@@ -147,7 +147,7 @@ func memServer(t *testing.T) (*Server, *memStore) {
 }
 
 // recordings are the dialogues of the corpus as events.
-func recordings(t *testing.T) map[string][]ui.Event {
+func recordings(t *testing.T) map[string][]event.Event {
 	t.Helper()
 	dir := os.Getenv("PARLEY_WIRE_CORPUS")
 	if dir == "" {
@@ -157,14 +157,14 @@ func recordings(t *testing.T) map[string][]ui.Event {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d recordings, %v", len(files), err)
 	}
-	all := map[string][]ui.Event{}
+	all := map[string][]event.Event{}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c claudeui.Converter
-		var events []ui.Event
+		var c claudeevent.Converter
+		var events []event.Event
 		for line := range bytes.Lines(data) {
 			if m, err := message.Decode(bytes.TrimSpace(line)); err == nil {
 				events = append(events, c.Add(m)...)
@@ -175,7 +175,7 @@ func recordings(t *testing.T) map[string][]ui.Event {
 	return all
 }
 
-func encodedConversation(t *testing.T, c *ui.Conversation) string {
+func encodedConversation(t *testing.T, c *event.Conversation) string {
 	t.Helper()
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -185,13 +185,13 @@ func encodedConversation(t *testing.T, c *ui.Conversation) string {
 }
 
 // decodeRecords decodes the messages of records.
-func decodeRecords(t *testing.T, records [][]byte) []rpc.Message {
+func decodeRecords(t *testing.T, records [][]byte) []api.Message {
 	t.Helper()
-	messages := make([]rpc.Message, len(records))
+	messages := make([]api.Message, len(records))
 	for i, data := range records {
 		rec, err := decodeRecord(data)
 		if err == nil {
-			messages[i], err = rpc.Decode(rec.Msg)
+			messages[i], err = api.Decode(rec.Msg)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -201,8 +201,8 @@ func decodeRecords(t *testing.T, records [][]byte) []rpc.Message {
 }
 
 // foldMessages folds messages into a conversation, with a reader that has seen none before.
-func foldMessages(conv *ui.Conversation, messages []rpc.Message) {
-	var reader rpc.Reader
+func foldMessages(conv *event.Conversation, messages []api.Message) {
+	var reader api.Reader
 	for _, m := range messages {
 		for _, ev := range reader.Events(m) {
 			conv.Apply(ev)
@@ -231,7 +231,7 @@ func TestSnapshotAndTail(t *testing.T) {
 		}
 		records := st.logs[id].events
 		messages := decodeRecords(t, records)
-		var whole ui.Conversation
+		var whole event.Conversation
 		foldMessages(&whole, messages)
 		want := encodedConversation(t, &whole)
 		if live := encodedConversation(t, &a.conv); live != want {
@@ -243,7 +243,7 @@ func TestSnapshotAndTail(t *testing.T) {
 			step = max(1, len(records)/5)
 		}
 		for n := 0; n <= len(records); n += step {
-			var head, restored ui.Conversation
+			var head, restored event.Conversation
 			foldMessages(&head, messages[:n])
 			if err := json.Unmarshal([]byte(encodedConversation(t, &head)), &restored); err != nil {
 				t.Fatal(err)
@@ -287,7 +287,7 @@ func TestDiskFull(t *testing.T) {
 	c := &caller{principal: &principal{id: "x", role: roleAdmin}}
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	result, err := connect(s, ctx, c, rpc.ConnectParams{})
+	result, err := connect(s, ctx, c, api.ConnectParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,13 +308,13 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	history := func() string {
-		r, err := getHistory(s, context.Background(), c, rpc.SessionRef{SessionID: id})
+		r, err := getHistory(s, context.Background(), c, api.SessionRef{SessionID: id})
 		last = string(r.Conversation) + fmt.Sprint(err)
 		return last
 	}
 	eventually(t, "the turn runs", func() bool { return strings.Contains(history(), "end_turn") })
 	setFail(eventlog.ErrFull)
-	if _, err := s.query(ctx, id, "k", mustJSON("say no"), "", ""); failureOf(err).Reason != rpc.LimitReached {
+	if _, err := s.query(ctx, id, "k", mustJSON("say no"), "", ""); failureOf(err).Reason != api.LimitReached {
 		t.Errorf("an input with a full disk: %v", err)
 	}
 	if _, err := s.interrupt(ctx, id); err != nil {
@@ -335,7 +335,7 @@ func TestLostHost(t *testing.T) {
 	c := &caller{principal: &principal{id: "x", role: roleAdmin}}
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	result, err := connect(s, ctx, c, rpc.ConnectParams{})
+	result, err := connect(s, ctx, c, api.ConnectParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,10 +344,10 @@ func TestLostHost(t *testing.T) {
 	log.events = append(log.events, []byte(`{"t":"","m":{"type":"session_state","state":"idle","provider":"claude"}}`))
 	n := len(log.events)
 	log.mu.Unlock()
-	if _, err := s.query(ctx, result.SessionID, "", mustJSON("say x"), "", ""); failureOf(err).Reason != rpc.NotOwner {
+	if _, err := s.query(ctx, result.SessionID, "", mustJSON("say x"), "", ""); failureOf(err).Reason != api.NotOwner {
 		t.Errorf("an input to a lost session: %v", err)
 	}
-	if _, err := s.query(ctx, result.SessionID, "", mustJSON("say x"), "", ""); failureOf(err).Reason != rpc.NotOwner {
+	if _, err := s.query(ctx, result.SessionID, "", mustJSON("say x"), "", ""); failureOf(err).Reason != api.NotOwner {
 		t.Errorf("a second input: %v", err)
 	}
 	if log.mu.Lock(); len(log.events) != n {
@@ -386,9 +386,9 @@ func TestDied(t *testing.T) {
 		want inputStatus
 	}{{agent.Delivered, ""}, {agent.NotDelivered, inputHeld}, {agent.DeliveryUnknown, inputUnknown}} {
 		c := core{ID: "s", State: Running, Inputs: []input{{ID: "a", Content: []byte(`"x"`), Status: inputSent}, {ID: "b", Content: []byte(`"y"`), Status: inputDelivered}},
-			Requests: []request{{Prompt: ui.Prompt{Type: ui.PromptPermission, RequestID: "r"}}}}
+			Requests: []request{{Prompt: event.Prompt{Type: event.PromptPermission, RequestID: "r"}}}}
 		for _, d := range c.died(func(input) agent.Delivery { return tt.fate }) {
-			if p, ok := d.event.(*ui.PermissionResolved); ok && p.Behavior != ui.ResolvedExpired {
+			if p, ok := d.event.(*event.PermissionResolved); ok && p.Behavior != event.ResolvedExpired {
 				t.Errorf("the request is %s", p.Behavior)
 			}
 			c.apply(1, "", d.facts)
@@ -465,9 +465,9 @@ func TestValidTitle(t *testing.T) {
 // TestEnvelope checks what is written by hand against the type.
 func TestEnvelope(t *testing.T) {
 	for _, sub := range []uint64{0, 7} {
-		want := rpc.Envelope{Seq: 5, Sub: sub, Epoch: "e\"", SessionID: "s-1", TS: "now", Msg: json.RawMessage(`{"type":"x","text":"<&\u2028"}`)}
+		want := api.Envelope{Seq: 5, Sub: sub, Epoch: "e\"", SessionID: "s-1", TS: "now", Msg: json.RawMessage(`{"type":"x","text":"<&\u2028"}`)}
 		data := appendEnvelope(nil, want.SessionID, want.Epoch, want.Seq, want.Sub, want.TS, want.Msg)
-		var got rpc.Envelope
+		var got api.Envelope
 		if err := json.Unmarshal(data, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -494,9 +494,9 @@ func TestPartialText_acrossRecords(t *testing.T) {
 	defer a.cancel()
 	a.provider = s.opts.Providers[0]
 	a.core.Provider = "claude"
-	h := ui.Header{MessageID: "m"}
-	for _, ev := range []ui.Event{&ui.MessageStart{Header: h}, &ui.TextStart{Header: h}, &ui.TextDelta{Header: h, Text: "first "},
-		&ui.Notice{Severity: ui.NoticeInfo, Text: "n"}, &ui.TextDelta{Header: h, Text: "second"}} {
+	h := event.Header{MessageID: "m"}
+	for _, ev := range []event.Event{&event.MessageStart{Header: h}, &event.TextStart{Header: h}, &event.TextDelta{Header: h, Text: "first "},
+		&event.Notice{Severity: event.NoticeInfo, Text: "n"}, &event.TextDelta{Header: h, Text: "second"}} {
 		a.publish(a.take(nil, ev))
 	}
 	a.saveDeltas()

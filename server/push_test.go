@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/webpush/webpushtest"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -59,7 +59,7 @@ func newPushService(t *testing.T, clock *fakeClock) *pushService {
 }
 
 // browser makes one that has subscribed at a path.
-func (p *pushService) browser(t *testing.T, path string) rpc.PushSubscribeParams {
+func (p *pushService) browser(t *testing.T, path string) api.PushSubscribeParams {
 	t.Helper()
 	b, err := webpushtest.NewBrowser(p.URL + path)
 	if err != nil {
@@ -69,7 +69,7 @@ func (p *pushService) browser(t *testing.T, path string) rpc.PushSubscribeParams
 	defer p.mu.Unlock()
 	p.browsers[path] = b
 	s := b.Subscription()
-	return rpc.PushSubscribeParams{Endpoint: s.Endpoint, Keys: rpc.PushKeys{P256DH: s.P256DH, Auth: s.Auth}}
+	return api.PushSubscribeParams{Endpoint: s.Endpoint, Keys: api.PushKeys{P256DH: s.P256DH, Auth: s.Auth}}
 }
 
 func (p *pushService) answer(status int) {
@@ -102,8 +102,8 @@ func pushHarness(t *testing.T, p *pushService) *harness {
 		o.now, o.after, o.Push, o.roots = p.clock.Now, p.clock.After, true, roots
 		o.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
-	var key rpc.PushKeyResult
-	h.call("push.key", rpc.Empty{}, &key)
+	var key api.PushKeyResult
+	h.call("push.key", api.Empty{}, &key)
 	if !key.Enabled || key.PublicKey == "" {
 		t.Fatalf("the key is %+v", key)
 	}
@@ -130,13 +130,13 @@ func TestPush(t *testing.T) {
 	sub := p.browser(t, "/one")
 	h.call("push.subscribe", sub, nil)
 	h.server.hooks.mu.Lock()
-	browser := rpc.WebhookRef{ID: h.server.hooks.all[0].ID}
+	browser := api.WebhookRef{ID: h.server.hooks.all[0].ID}
 	h.server.hooks.mu.Unlock()
-	h.refused(rpc.Conflict, "webhooks.test", browser) // it is not a webhook
-	h.refused(rpc.Conflict, "webhooks.remove", browser)
-	h.refused(rpc.Conflict, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{ID: browser.ID, URL: "https://example.com"}})
-	var tested rpc.PushTestResult
-	h.call("push.test", rpc.PushUnsubscribeParams{Endpoint: sub.Endpoint}, &tested)
+	h.refused(api.Conflict, "webhooks.test", browser) // it is not a webhook
+	h.refused(api.Conflict, "webhooks.remove", browser)
+	h.refused(api.Conflict, "webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{ID: browser.ID, URL: "https://example.com"}})
+	var tested api.PushTestResult
+	h.call("push.test", api.PushUnsubscribeParams{Endpoint: sub.Endpoint}, &tested)
 	if got := p.try(t); tested.Status != 201 || tested.Error != "" || len(got) != 1 || got[0].Kind != webhook.Test {
 		t.Fatalf("the test: %+v, %+v", tested, got)
 	}
@@ -166,8 +166,8 @@ func TestPush(t *testing.T) {
 	if m := got[len(got)-1]; len(got) != 3 || m.Kind != webhook.Failed || m.SessionID != id {
 		t.Fatalf("the messages are %+v", got)
 	}
-	var list rpc.WebhooksListResult
-	h.call("webhooks.list", rpc.Empty{}, &list)
+	var list api.WebhooksListResult
+	h.call("webhooks.list", api.Empty{}, &list)
 	if len(list.Webhooks) != 0 {
 		t.Errorf("browsers are among the webhooks: %+v", list)
 	}
@@ -183,7 +183,7 @@ func TestPush(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	h.refused(rpc.Conflict, "push.test", rpc.PushUnsubscribeParams{Endpoint: sub.Endpoint})
+	h.refused(api.Conflict, "push.test", api.PushUnsubscribeParams{Endpoint: sub.Endpoint})
 	if strings.Contains(h.logs.String(), sub.Endpoint) || strings.Contains(h.logs.String(), sub.Keys.Auth) {
 		t.Error("the log has the address or a key of a browser")
 	}
@@ -215,8 +215,8 @@ func TestPush_owner(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
 	h := pushHarness(t, p)
-	var tk rpc.TokensCreateResult
-	h.call("tokens.create", rpc.TokensCreateParams{Role: "viewer", Tenant: "north"}, &tk)
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "viewer", Tenant: "north"}, &tk)
 	viewer := h.client(tk.Token)
 	sub := p.browser(t, "/viewer")
 	if err := viewer.Call(h.ctx(), "push.subscribe", sub, nil); err != nil {
@@ -225,14 +225,14 @@ func TestPush_owner(t *testing.T) {
 	if err := viewer.Call(h.ctx(), "push.subscribe", sub, nil); err != nil || h.subscriptions() != 1 { // again
 		t.Errorf("subscribing again: %v, %d", err, h.subscriptions())
 	}
-	h.refused(rpc.Conflict, "push.subscribe", sub)
-	h.refused(rpc.Conflict, "push.test", rpc.PushUnsubscribeParams{Endpoint: sub.Endpoint})
-	h.call("push.unsubscribe", rpc.PushUnsubscribeParams{Endpoint: sub.Endpoint}, nil)
+	h.refused(api.Conflict, "push.subscribe", sub)
+	h.refused(api.Conflict, "push.test", api.PushUnsubscribeParams{Endpoint: sub.Endpoint})
+	h.call("push.unsubscribe", api.PushUnsubscribeParams{Endpoint: sub.Endpoint}, nil)
 	if h.subscriptions() != 1 {
 		t.Error("another account ended the subscription")
 	}
-	var second rpc.TokensCreateResult
-	h.call("tokens.create", rpc.TokensCreateParams{Role: "viewer"}, &second)
+	var second api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &second)
 	if err := h.client(second.Token).Call(h.ctx(), "push.subscribe", p.browser(t, "/second"), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestPush_owner(t *testing.T) {
 	w.results(1)
 	p.try(t)
 	p.try(t)
-	h.call("tokens.revoke", rpc.TokensRevokeParams{ID: second.ID}, nil)
+	h.call("tokens.revoke", api.TokensRevokeParams{ID: second.ID}, nil)
 	h.query(id, "say two")
 	w.results(2)
 	p.try(t)
@@ -255,7 +255,7 @@ func TestPush_owner(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	h.call("push.unsubscribe", rpc.PushUnsubscribeParams{Endpoint: own.Endpoint}, nil)
+	h.call("push.unsubscribe", api.PushUnsubscribeParams{Endpoint: own.Endpoint}, nil)
 	if h.subscriptions() != 1 {
 		t.Errorf("%d subscriptions are left", h.subscriptions())
 	}
@@ -273,39 +273,39 @@ func TestPush_refused(t *testing.T) {
 	p := newPushService(t, clock)
 	good := p.browser(t, "/one")
 	h := newHarness(t, func(o *Options) { o.Push = true })
-	for name, change := range map[string]func(*rpc.PushSubscribeParams){
-		"loopback":   func(*rpc.PushSubscribeParams) {},
-		"metadata":   func(s *rpc.PushSubscribeParams) { s.Endpoint = "https://169.254.169.254/x" },
-		"private":    func(s *rpc.PushSubscribeParams) { s.Endpoint = "https://[fd00::1]/x" },
-		"http":       func(s *rpc.PushSubscribeParams) { s.Endpoint = "http://push.example.net/x" },
-		"no key":     func(s *rpc.PushSubscribeParams) { s.Endpoint, s.Keys.P256DH = "https://push.example.net/x", "AA" },
-		"no secret":  func(s *rpc.PushSubscribeParams) { s.Endpoint, s.Keys.Auth = "https://push.example.net/x", "" },
-		"some event": func(s *rpc.PushSubscribeParams) { s.Endpoint, s.Events = "https://push.example.net/x", []string{"x"} },
+	for name, change := range map[string]func(*api.PushSubscribeParams){
+		"loopback":   func(*api.PushSubscribeParams) {},
+		"metadata":   func(s *api.PushSubscribeParams) { s.Endpoint = "https://169.254.169.254/x" },
+		"private":    func(s *api.PushSubscribeParams) { s.Endpoint = "https://[fd00::1]/x" },
+		"http":       func(s *api.PushSubscribeParams) { s.Endpoint = "http://push.example.net/x" },
+		"no key":     func(s *api.PushSubscribeParams) { s.Endpoint, s.Keys.P256DH = "https://push.example.net/x", "AA" },
+		"no secret":  func(s *api.PushSubscribeParams) { s.Endpoint, s.Keys.Auth = "https://push.example.net/x", "" },
+		"some event": func(s *api.PushSubscribeParams) { s.Endpoint, s.Events = "https://push.example.net/x", []string{"x"} },
 	} {
 		s := good
 		change(&s)
 		err := h.client(h.token).Call(h.ctx(), "push.subscribe", s, nil)
-		if client.Reason(err) != rpc.InvalidParams {
+		if client.Reason(err) != api.InvalidParams {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	good.Endpoint = "https://push.example.net/x"
 	id := h.connect()
-	var share rpc.ShareCreateResult
-	h.call("share.create", rpc.ShareCreateParams{SessionID: id}, &share)
+	var share api.ShareCreateResult
+	h.call("share.create", api.ShareCreateParams{SessionID: id}, &share)
 	for _, method := range []string{"push.key", "push.subscribe", "push.unsubscribe", "push.test"} {
-		if err := h.client(share.Token).Call(h.ctx(), method, good, nil); client.Reason(err) != rpc.AuthFailed {
+		if err := h.client(share.Token).Call(h.ctx(), method, good, nil); client.Reason(err) != api.AuthFailed {
 			t.Errorf("%s with a link: %v", method, err)
 		}
 	}
 	off := newHarness(t)
-	var key rpc.PushKeyResult
-	off.call("push.key", rpc.Empty{}, &key)
+	var key api.PushKeyResult
+	off.call("push.key", api.Empty{}, &key)
 	if key.Enabled || key.PublicKey != "" {
 		t.Errorf("the key is %+v", key)
 	}
-	off.refused(rpc.Unsupported, "push.subscribe", good)
-	off.refused(rpc.Unsupported, "push.test", good)
+	off.refused(api.Unsupported, "push.subscribe", good)
+	off.refused(api.Unsupported, "push.test", good)
 	if _, err := os.Stat(filepath.Join(off.opts.Dir, pushKeyName)); err == nil {
 		t.Error("a key was made although nothing is pushed")
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // maxResetWait bounds how far away a reset may be that is believed.
@@ -12,7 +12,7 @@ const maxResetWait = 8 * 24 * time.Hour
 
 // rateLimited is until when the limit of an event holds: a time if it is reached, empty if
 // not, nil if the event does not tell.
-func rateLimited(ev *ui.RateLimit) *string {
+func rateLimited(ev *event.RateLimit) *string {
 	var info struct {
 		Status   string  `json:"status"`
 		ResetsAt float64 `json:"resetsAt"`
@@ -42,12 +42,12 @@ func (c *core) waitsForReset(now time.Time) bool {
 
 // waitForReset is what follows from a turn that failed at a rate limit: it is said until
 // when that holds, and where it was asked for the session goes on then, with an input of that id.
-func (c *core) waitForReset(r *ui.ResultMessage, now time.Time, id string) []draft {
+func (c *core) waitForReset(r *event.ResultMessage, now time.Time, id string) []draft {
 	until := c.limitedUntil(now)
 	if !r.IsError || until == "" {
 		return nil
 	}
-	n := &ui.Notice{Header: c.header(""), Severity: ui.NoticeWarning, Code: "rate_limited", Data: ui.Encoded(map[string]string{"resets_at": until}),
+	n := &event.Notice{Header: c.header(""), Severity: event.NoticeWarning, Code: "rate_limited", Data: event.Encoded(map[string]string{"resets_at": until}),
 		Text: fmt.Sprintf("A rate limit is reached. It is reset at %s.", until)}
 	drafts := []draft{{event: n}}
 	if c.Opened.Params.WaitForRateLimit {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // record is one durable event of a session as the log holds it: the message that viewers
@@ -55,7 +55,7 @@ type thinking struct {
 type opened struct {
 	Provider string            `json:"provider"`
 	Dir      string            `json:"dir"`
-	Params   rpc.ConnectParams `json:"params"`
+	Params   api.ConnectParams `json:"params"`
 	By       string            `json:"by,omitempty"`    // the token that made it
 	Token    string            `json:"token,omitempty"` // who pays: see principal.account
 	Tenant   string            `json:"tenant,omitempty"`
@@ -74,7 +74,7 @@ type accepted struct {
 func (r record) encode() ([]byte, error) {
 	if r.Facts == nil { // most records, and all deltas
 		b := append(make([]byte, 0, len(r.Msg)+64), `{"t":`...)
-		b = append(append(b, ui.Quote(r.Time)...), `,"m":`...)
+		b = append(append(b, event.Quote(r.Time)...), `,"m":`...)
 		return append(append(b, r.Msg...), '}'), nil
 	}
 	data, err := json.Marshal(r)
@@ -95,7 +95,7 @@ func decodeRecord(data []byte) (record, error) {
 // timestamp is a time as records and envelopes have it.
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// appendEnvelope appends the message of a record as viewers get it: a [rpc.Envelope], written
+// appendEnvelope appends the message of a record as viewers get it: a [api.Envelope], written
 // by hand because it is made for every message, and msg is JSON already.
 func appendEnvelope(b []byte, session, epoch string, seq, sub uint64, ts string, msg json.RawMessage) []byte {
 	b = append(b, `{"seq":`...)
@@ -105,11 +105,11 @@ func appendEnvelope(b []byte, session, epoch string, seq, sub uint64, ts string,
 		b = strconv.AppendUint(b, sub, 10)
 	}
 	b = append(b, `,"epoch":`...)
-	b = append(b, ui.Quote(epoch)...)
+	b = append(b, event.Quote(epoch)...)
 	b = append(b, `,"session_id":`...)
-	b = append(b, ui.Quote(session)...)
+	b = append(b, event.Quote(session)...)
 	b = append(b, `,"ts":`...)
-	b = append(b, ui.Quote(ts)...)
+	b = append(b, event.Quote(ts)...)
 	b = append(b, `,"msg":`...)
 	b = append(b, msg...)
 	return append(b, '}')

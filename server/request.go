@@ -5,32 +5,32 @@ import (
 	"slices"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // request is a request of an agent that waits for a person. It is a row of the log: it
 // waits for hours, and the first answer counts.
 type request struct {
-	AskedAt string    `json:"asked_at"`
-	Prompt  ui.Prompt `json:"prompt"`
+	AskedAt string       `json:"asked_at"`
+	Prompt  event.Prompt `json:"prompt"`
 }
 
 func (r request) id() string { return r.Prompt.RequestID }
 
 // asked returns the row of an event that asks a person, and whether it is one.
-func asked(ev ui.Event, ts string) (request, bool) {
+func asked(ev event.Event, ts string) (request, bool) {
 	switch ev := ev.(type) {
-	case *ui.PermissionRequest:
-		return request{AskedAt: ts, Prompt: ui.Prompt{
-			Type: ui.PromptPermission, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
+	case *event.PermissionRequest:
+		return request{AskedAt: ts, Prompt: event.Prompt{
+			Type: event.PromptPermission, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
 			ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description, Input: ev.Input, Suggestions: ev.Suggestions,
 			Choices: ev.Choices, Profile: ev.Profile, BlockedPath: ev.BlockedPath, AgentID: ev.AgentID,
 			DefaultToNo: ev.DefaultToNo,
 		}}, true
-	case *ui.QuestionRequest:
-		return request{AskedAt: ts, Prompt: ui.Prompt{
-			Type: ui.PromptQuestion, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
+	case *event.QuestionRequest:
+		return request{AskedAt: ts, Prompt: event.Prompt{
+			Type: event.PromptQuestion, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
 			Questions: ev.Questions, Blocking: ev.Blocking, MCPServerName: ev.MCPServerName, Message: ev.Message, Mode: ev.Mode,
 			Schema: ev.Schema, URL: ev.URL,
 		}}, true
@@ -39,11 +39,11 @@ func asked(ev ui.Event, ts string) (request, bool) {
 }
 
 // resolved returns the id of the request that an event closes, empty if it closes none.
-func resolved(ev ui.Event) string {
+func resolved(ev event.Event) string {
 	switch ev := ev.(type) {
-	case *ui.PermissionResolved:
+	case *event.PermissionResolved:
 		return ev.RequestID
-	case *ui.QuestionResolved:
+	case *event.QuestionResolved:
 		return ev.RequestID
 	}
 	return ""
@@ -60,18 +60,18 @@ func (c *core) request(id string) (request, bool) {
 // reply is a person's answer in the terms of package agent, with the event that shows it.
 type reply struct {
 	answer agent.Answer
-	event  ui.Event
+	event  event.Event
 }
 
 // permissionReply answers a permission or a plan.
-func (c *core) permissionReply(p rpc.PermissionRespondParams, by string) (reply, error) {
+func (c *core) permissionReply(p api.PermissionRespondParams, by string) (reply, error) {
 	r, ok := c.request(p.RequestID)
 	switch {
 	case !ok:
 		return reply{}, conflict("request %q is not open: it was answered, withdrawn or has expired", p.RequestID)
-	case r.Prompt.Type != ui.PromptPermission:
+	case r.Prompt.Type != event.PromptPermission:
 		return reply{}, invalid("request %q is a question", p.RequestID)
-	case p.Behavior != ui.ResolvedAllow && p.Behavior != ui.ResolvedDeny:
+	case p.Behavior != event.ResolvedAllow && p.Behavior != event.ResolvedDeny:
 		return reply{}, invalid("behavior is %q, not allow or deny", p.Behavior)
 	}
 	permissions, err := r.permissions(p)
@@ -81,9 +81,9 @@ func (c *core) permissionReply(p rpc.PermissionRespondParams, by string) (reply,
 	if err := r.choose(p); err != nil {
 		return reply{}, err
 	}
-	allow := p.Behavior == ui.ResolvedAllow
-	ev := &ui.PermissionResolved{Header: c.header(""), RequestID: r.id(), ToolUseID: r.Prompt.ToolUseID, Behavior: p.Behavior, Scope: p.Scope, Message: p.Reason, By: by}
-	if r.Prompt.Kind == ui.PermissionPlan {
+	allow := p.Behavior == event.ResolvedAllow
+	ev := &event.PermissionResolved{Header: c.header(""), RequestID: r.id(), ToolUseID: r.Prompt.ToolUseID, Behavior: p.Behavior, Scope: p.Scope, Message: p.Reason, By: by}
+	if r.Prompt.Kind == event.PermissionPlan {
 		return reply{&agent.PlanAnswer{Approve: allow, Mode: planMode(permissions), Message: p.Reason, Interrupt: p.Interrupt && !allow}, ev}, nil
 	}
 	a := &agent.PermissionAnswer{Allow: allow, Choice: p.Choice, Scope: p.Scope, Message: p.Reason, Interrupt: p.Interrupt && !allow}
@@ -95,7 +95,7 @@ func (c *core) permissionReply(p rpc.PermissionRespondParams, by string) (reply,
 
 // permissions is the rules that an answer adds: those that it names itself, or the
 // suggestions that it takes.
-func (r request) permissions(p rpc.PermissionRespondParams) (json.RawMessage, error) {
+func (r request) permissions(p api.PermissionRespondParams) (json.RawMessage, error) {
 	if p.UpdatedPermissions != "" || len(p.Suggestions) == 0 {
 		return rawJSON(p.UpdatedPermissions), nil
 	}
@@ -112,15 +112,15 @@ func (r request) permissions(p rpc.PermissionRespondParams) (json.RawMessage, er
 }
 
 // choose checks that a choice is one of the request's and means what the behavior says.
-func (r request) choose(p rpc.PermissionRespondParams) error {
+func (r request) choose(p api.PermissionRespondParams) error {
 	if p.Choice == "" {
 		return nil
 	}
-	i := slices.IndexFunc(r.Prompt.Choices, func(c ui.Choice) bool { return c.ID == p.Choice })
+	i := slices.IndexFunc(r.Prompt.Choices, func(c event.Choice) bool { return c.ID == p.Choice })
 	switch {
 	case i < 0:
 		return invalid("request %q has no choice %q", r.id(), p.Choice)
-	case (r.Prompt.Choices[i].Behavior == ui.ResolvedAllow) != (p.Behavior == ui.ResolvedAllow):
+	case (r.Prompt.Choices[i].Behavior == event.ResolvedAllow) != (p.Behavior == event.ResolvedAllow):
 		return invalid("choice %q is to %s", p.Choice, r.Prompt.Choices[i].Behavior)
 	}
 	return nil
@@ -142,27 +142,27 @@ func planMode(permissions json.RawMessage) string {
 }
 
 // questionReply answers a question of the model or of an MCP server.
-func (c *core) questionReply(p rpc.QuestionRespondParams, by string) (reply, error) {
+func (c *core) questionReply(p api.QuestionRespondParams, by string) (reply, error) {
 	r, ok := c.request(p.RequestID)
 	switch {
 	case !ok:
 		return reply{}, conflict("request %q is not open: it was answered, withdrawn or has expired", p.RequestID)
-	case r.Prompt.Type != ui.PromptQuestion:
+	case r.Prompt.Type != event.PromptQuestion:
 		return reply{}, invalid("request %q asks for a permission", p.RequestID)
 	case !slices.Contains([]string{"accept", "decline", "cancel"}, p.Action):
 		return reply{}, invalid("action is %q, not accept, decline or cancel", p.Action)
-	case r.Prompt.Kind == ui.QuestionAsk && p.Action == "accept" && !isObject(p.Answers):
+	case r.Prompt.Kind == event.QuestionAsk && p.Action == "accept" && !isObject(p.Answers):
 		return reply{}, invalid("an accepted question needs answers, an object by question")
 	}
-	ev := &ui.QuestionResolved{Header: c.header(""), RequestID: r.id(), ToolUseID: r.Prompt.ToolUseID, Action: p.Action, Answers: p.Answers, By: by}
-	if r.Prompt.Kind == ui.QuestionElicitation {
+	ev := &event.QuestionResolved{Header: c.header(""), RequestID: r.id(), ToolUseID: r.Prompt.ToolUseID, Action: p.Action, Answers: p.Answers, By: by}
+	if r.Prompt.Kind == event.QuestionElicitation {
 		return reply{&agent.ElicitationAnswer{Action: p.Action, Content: rawJSON(p.Answers)}, ev}, nil
 	}
 	return reply{&agent.QuestionAnswer{Declined: p.Action != "accept", Answers: rawJSON(p.Answers)}, ev}, nil
 }
 
 // rawJSON is a JSON text as package agent has it, nil where it is absent.
-func rawJSON(j ui.JSON) json.RawMessage {
+func rawJSON(j event.JSON) json.RawMessage {
 	if j == "" {
 		return nil
 	}
@@ -170,7 +170,7 @@ func rawJSON(j ui.JSON) json.RawMessage {
 }
 
 // isObject reports whether a JSON text is an object with members.
-func isObject(j ui.JSON) bool {
+func isObject(j event.JSON) bool {
 	var m map[string]json.RawMessage
 	return json.Unmarshal([]byte(j), &m) == nil && len(m) > 0
 }
@@ -181,13 +181,13 @@ func (c *core) closeRequests(behavior string) []draft {
 	var drafts []draft
 	for _, r := range c.Requests {
 		p := r.Prompt
-		var ev ui.Event = &ui.PermissionResolved{Header: c.header(""), RequestID: p.RequestID, ToolUseID: p.ToolUseID, Behavior: behavior}
-		if p.Type == ui.PromptQuestion {
+		var ev event.Event = &event.PermissionResolved{Header: c.header(""), RequestID: p.RequestID, ToolUseID: p.ToolUseID, Behavior: behavior}
+		if p.Type == event.PromptQuestion {
 			action := behavior
-			if action == ui.ResolvedCancelled {
+			if action == event.ResolvedCancelled {
 				action = "cancel"
 			}
-			ev = &ui.QuestionResolved{Header: c.header(""), RequestID: p.RequestID, ToolUseID: p.ToolUseID, Action: action}
+			ev = &event.QuestionResolved{Header: c.header(""), RequestID: p.RequestID, ToolUseID: p.ToolUseID, Action: action}
 		}
 		drafts = append(drafts, draft{event: ev, facts: &facts{Resolved: p.RequestID}})
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -28,7 +28,7 @@ const (
 // comment is a remark with the states of the files that it was sent with: Base is the old
 // side of its diff, Tree the files at that moment.
 type comment struct {
-	rpc.ReviewComment
+	api.ReviewComment
 	Base string `json:"tree_base,omitempty"`
 	Tree string `json:"tree,omitempty"`
 }
@@ -57,8 +57,8 @@ func (c *core) applyComments(f *facts) {
 }
 
 // wireComments are the remarks as viewers see them.
-func wireComments(all []comment) []rpc.ReviewComment {
-	list := []rpc.ReviewComment{}
+func wireComments(all []comment) []api.ReviewComment {
+	list := []api.ReviewComment{}
 	for _, c := range all {
 		list = append(list, c.ReviewComment)
 	}
@@ -71,8 +71,8 @@ func (c *core) sentComments() []comment {
 
 // reviewDraft says what has changed among the remarks.
 func (c *core) reviewDraft(f *facts) draft {
-	ev := rpc.ReviewEvent{Comments: wireComments(f.Comments), Removed: f.Uncommented}
-	return draft{event: &ui.SessionInfo{Header: c.header(""), Data: ui.Encoded(map[string]any{"review": ev})}, facts: f}
+	ev := api.ReviewEvent{Comments: wireComments(f.Comments), Removed: f.Uncommented}
+	return draft{event: &event.SessionInfo{Header: c.header(""), Data: event.Encoded(map[string]any{"review": ev})}, facts: f}
 }
 
 // resolve is what follows when remarks are resolved.

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-func (r *repoHarness) comments(session string) []rpc.ReviewComment {
+func (r *repoHarness) comments(session string) []api.ReviewComment {
 	r.Helper()
-	var list rpc.ReviewListResult
-	r.call("review.list", rpc.SessionRef{SessionID: session}, &list)
+	var list api.ReviewListResult
+	r.call("review.list", api.SessionRef{SessionID: session}, &list)
 	return list.Comments
 }
 
@@ -27,37 +27,37 @@ func TestReview(t *testing.T) {
 		edit(t, path, "line 5\n", "five\n")
 		edit(t, path, "line 30\n", "thirty\n")
 	})
-	hunks := r.fileOf(r.diff(id, rpc.WorkspaceScope{}), "a.txt").Hunks
-	add := func(o rpc.ReviewCommentParams) rpc.ReviewComment {
+	hunks := r.fileOf(r.diff(id, api.WorkspaceScope{}), "a.txt").Hunks
+	add := func(o api.ReviewCommentParams) api.ReviewComment {
 		t.Helper()
 		o.SessionID, o.File = id, "a.txt"
-		var c rpc.ReviewCommentResult
+		var c api.ReviewCommentResult
 		r.call("review.comment", o, &c)
 		return c.Comment
 	}
-	keyed := rpc.ReviewCommentParams{From: 5, Hunk: hunks[0].ID, Text: "in digits", Idempotency: rpc.Idempotency{Key: "k"}}
+	keyed := api.ReviewCommentParams{From: 5, Hunk: hunks[0].ID, Text: "in digits", Idempotency: api.Idempotency{Key: "k"}}
 	five := add(keyed)
 	if again := add(keyed); again.ID != five.ID {
 		t.Errorf("a retry made another comment: %+v", again)
 	}
-	old := add(rpc.ReviewCommentParams{From: 30, Side: "old", Hunk: hunks[1].ID, Text: "keep this"})
-	context := add(rpc.ReviewCommentParams{From: 3, To: 4, Hunk: hunks[0].ID, Text: "fine"})
+	old := add(api.ReviewCommentParams{From: 30, Side: "old", Hunk: hunks[1].ID, Text: "keep this"})
+	context := add(api.ReviewCommentParams{From: 3, To: 4, Hunk: hunks[0].ID, Text: "fine"})
 	if !slices.Equal(five.Code, []string{"five"}) || !slices.Equal(old.Code, []string{"line 30"}) || !slices.Equal(context.Code, []string{"line 3", "line 4"}) || five.State != "open" {
 		t.Errorf("the comments are %+v, %+v and %+v", five, old, context)
 	}
-	for _, bad := range []rpc.ReviewCommentParams{
+	for _, bad := range []api.ReviewCommentParams{
 		{From: 5, Hunk: hunks[0].ID}, {From: 20, Hunk: hunks[0].ID, Text: "x"}, {From: 6, To: 5, Hunk: hunks[0].ID, Text: "x"}, {From: 5, Side: "left", Hunk: hunks[0].ID, Text: "x"},
 	} {
 		bad.SessionID, bad.File = id, "a.txt"
-		r.refused(rpc.InvalidParams, "review.comment", bad)
+		r.refused(api.InvalidParams, "review.comment", bad)
 	}
 	edit(t, path, "five", "FIVE")
-	stale := rpc.ReviewCommentParams{SessionID: id, File: "a.txt", From: 5, Hunk: hunks[0].ID, Text: "x"}
+	stale := api.ReviewCommentParams{SessionID: id, File: "a.txt", From: 5, Hunk: hunks[0].ID, Text: "x"}
 	err := r.client(r.token).Call(r.ctx(), "review.comment", stale, nil)
-	if e, ok := errors.AsType[*client.Error](err); !ok || e.Data.Reason != rpc.Conflict || len(e.Data.Hunks) != 1 || !slices.Contains(e.Data.Hunks[0].Lines, "+FIVE") {
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Data.Reason != api.Conflict || len(e.Data.Hunks) != 1 || !slices.Contains(e.Data.Hunks[0].Lines, "+FIVE") {
 		t.Errorf("a comment on a stale hunk: %v", err)
 	}
-	r.call("review.update", rpc.ReviewUpdateParams{SessionID: id, ID: context.ID, Text: "not so fine"}, nil)
+	r.call("review.update", api.ReviewUpdateParams{SessionID: id, ID: context.ID, Text: "not so fine"}, nil)
 	r.restart()
 	if all := r.comments(id); len(all) != 3 || all[2].Text != "not so fine" {
 		t.Errorf("after a restart: %+v", all)
@@ -66,16 +66,16 @@ func TestReview(t *testing.T) {
 	// One comment's line has changed. The others are there, one of them in a hunk that has
 	// grown meanwhile.
 	w := r.watch(id)
-	var sent rpc.ReviewSendResult
-	r.call("review.send", rpc.ReviewSendParams{SessionID: id}, &sent)
+	var sent api.ReviewSendResult
+	r.call("review.send", api.ReviewSendParams{SessionID: id}, &sent)
 	if len(sent.Stale) != 1 || sent.Stale[0].ID != five.ID || len(sent.Stale[0].Hunks) != 1 || !slices.Equal(sent.Sent, []string{old.ID, context.ID}) {
 		t.Errorf("sent: %+v", sent)
 	}
 	w.results(2)
-	r.refused(rpc.Conflict, "review.send", rpc.ReviewSendParams{SessionID: id, IDs: []string{five.ID}})
+	r.refused(api.Conflict, "review.send", api.ReviewSendParams{SessionID: id, IDs: []string{five.ID}})
 	states := func() string {
 		var s []string
-		r.diff(id, rpc.WorkspaceScope{}) // it waits for the look after the turn
+		r.diff(id, api.WorkspaceScope{}) // it waits for the look after the turn
 		for _, c := range r.comments(id) {
 			s = append(s, c.State+c.ResolvedBy)
 		}
@@ -92,12 +92,12 @@ func TestReview(t *testing.T) {
 	if got := states(); got != "open resolvedagent resolvedagent" {
 		t.Errorf("after the lines were changed: %s", got)
 	}
-	r.call("review.update", rpc.ReviewUpdateParams{SessionID: id, ID: old.ID, State: "open"}, nil)
-	r.call("review.remove", rpc.ReviewRemoveParams{SessionID: id, ID: five.ID}, nil)
+	r.call("review.update", api.ReviewUpdateParams{SessionID: id, ID: old.ID, State: "open"}, nil)
+	r.call("review.remove", api.ReviewRemoveParams{SessionID: id, ID: five.ID}, nil)
 	if got := states(); got != "open resolvedagent" {
 		t.Errorf("after an update and a removal: %s", got)
 	}
-	r.refused(rpc.InvalidParams, "review.update", rpc.ReviewUpdateParams{SessionID: id, ID: old.ID, State: "gone"})
+	r.refused(api.InvalidParams, "review.update", api.ReviewUpdateParams{SessionID: id, ID: old.ID, State: "gone"})
 }
 
 // reviewForm is the form that docs/guide/workspaces.md documents.
@@ -107,8 +107,8 @@ const reviewForm = "Please work through these review comments on your changes.\n
 
 func TestReviewPrompt(t *testing.T) {
 	got := reviewPrompt(" ", []comment{
-		{ReviewComment: rpc.ReviewComment{File: "a.go", From: 3, To: 3, Side: "new", Code: []string{"x := 1"}, Text: "Why?"}},
-		{ReviewComment: rpc.ReviewComment{File: "docs/b.md", From: 7, To: 8, Side: "old", Code: []string{"```", "code"}, Text: "Keep it.\n"}},
+		{ReviewComment: api.ReviewComment{File: "a.go", From: 3, To: 3, Side: "new", Code: []string{"x := 1"}, Text: "Why?"}},
+		{ReviewComment: api.ReviewComment{File: "docs/b.md", From: 7, To: 8, Side: "old", Code: []string{"```", "code"}, Text: "Keep it.\n"}},
 	})
 	if got != reviewForm {
 		t.Errorf("the prompt is\n%s\nwant\n%s", got, reviewForm)
@@ -142,7 +142,7 @@ func TestCommentTouched(t *testing.T) {
 		"another hunk in its place":     {"old", 5, file(workspace.File{Path: "f", Hunks: []workspace.Hunk{{ID: "i"}}}), true},
 		"a file that is as in the base": {"old", 5, workspace.Diff{}, true},
 	} {
-		c := comment{ReviewComment: rpc.ReviewComment{File: "f", From: tt.line, To: tt.line, Side: tt.side, Hunk: "h"}}
+		c := comment{ReviewComment: api.ReviewComment{File: "f", From: tt.line, To: tt.line, Side: tt.side, Hunk: "h"}}
 		if got := c.touchedBy(tt.diff); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
@@ -164,7 +164,7 @@ func TestCommentPlaced(t *testing.T) {
 		}
 		return h
 	}
-	c := comment{ReviewComment: rpc.ReviewComment{File: "f", From: 11, To: 11, Side: "new", Hunk: "10.3.a", Code: []string{"x"}}}
+	c := comment{ReviewComment: api.ReviewComment{File: "f", From: 11, To: 11, Side: "new", Hunk: "10.3.a", Code: []string{"x"}}}
 	for name, tt := range map[string]struct {
 		hunk workspace.Hunk
 		from int64

@@ -19,9 +19,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // request is a request for health that would be let in.
@@ -114,28 +114,28 @@ func TestRoles(t *testing.T) {
 		return value
 	}
 	viewer, operator := h.client(token("viewer")), h.client(token("operator"))
-	if err := viewer.Call(h.ctx(), "session.getHistory", rpc.SessionRef{SessionID: id}, nil); err != nil {
+	if err := viewer.Call(h.ctx(), "session.getHistory", api.SessionRef{SessionID: id}, nil); err != nil {
 		t.Errorf("a viewer cannot look: %v", err)
 	}
 	for method, params := range map[string]any{
-		"session.query": rpc.QueryParams{SessionID: id, Text: "x"}, "session.connect": rpc.ConnectParams{}, "session.interrupt": rpc.SessionRef{SessionID: id},
-		"permission.respond": rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, "tokens.create": rpc.TokensCreateParams{Role: "admin"},
-		"files.read": rpc.FilesReadParams{SessionID: id, Path: "a"}, "session.delete": rpc.SessionDeleteParams{SessionID: id}, "audit.list": rpc.Empty{},
+		"session.query": api.QueryParams{SessionID: id, Text: "x"}, "session.connect": api.ConnectParams{}, "session.interrupt": api.SessionRef{SessionID: id},
+		"permission.respond": api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, "tokens.create": api.TokensCreateParams{Role: "admin"},
+		"files.read": api.FilesReadParams{SessionID: id, Path: "a"}, "session.delete": api.SessionDeleteParams{SessionID: id}, "audit.list": api.Empty{},
 	} {
-		if got := client.Reason(viewer.Call(h.ctx(), method, params, nil)); got != rpc.AuthFailed {
+		if got := client.Reason(viewer.Call(h.ctx(), method, params, nil)); got != api.AuthFailed {
 			t.Errorf("a viewer calls %s: reason %q", method, got)
 		}
 	}
 	for _, method := range []string{"tokens.create", "tokens.list", "audit.list", "server.drain"} {
-		if got := client.Reason(operator.Call(h.ctx(), method, rpc.Empty{}, nil)); got != rpc.AuthFailed {
+		if got := client.Reason(operator.Call(h.ctx(), method, api.Empty{}, nil)); got != api.AuthFailed {
 			t.Errorf("an operator calls %s: reason %q", method, got)
 		}
 	}
-	if err := operator.Call(h.ctx(), "permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "deny"}, nil); err != nil {
+	if err := operator.Call(h.ctx(), "permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "deny"}, nil); err != nil {
 		t.Errorf("an operator cannot answer: %v", err)
 	}
-	var audit rpc.AuditListResult
-	h.call("audit.list", rpc.AuditListParams{SessionID: id}, &audit)
+	var audit api.AuditListResult
+	h.call("audit.list", api.AuditListParams{SessionID: id}, &audit)
 	found := map[string]bool{}
 	for _, row := range audit.Rows {
 		found[row.Method+" "+row.By+" "+row.Outcome] = true
@@ -150,35 +150,35 @@ func TestRoles(t *testing.T) {
 func TestShare(t *testing.T) {
 	h := newHarness(t)
 	mine, other := h.connect(), h.connect()
-	var share rpc.ShareCreateResult
-	h.call("share.create", rpc.ShareCreateParams{SessionID: mine}, &share)
+	var share api.ShareCreateResult
+	h.call("share.create", api.ShareCreateParams{SessionID: mine}, &share)
 	if !strings.Contains(share.URL, "#token=") || share.ExpiresAt == "" {
 		t.Errorf("the link is %+v", share)
 	}
 	guest := h.client(share.Token)
-	if err := guest.Call(h.ctx(), "session.getHistory", rpc.SessionRef{SessionID: mine}, nil); err != nil {
+	if err := guest.Call(h.ctx(), "session.getHistory", api.SessionRef{SessionID: mine}, nil); err != nil {
 		t.Errorf("the holder of a link cannot look: %v", err)
 	}
-	var list rpc.ListResult
-	if err := guest.Call(h.ctx(), "session.list", rpc.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
+	var list api.ListResult
+	if err := guest.Call(h.ctx(), "session.list", api.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
 		t.Errorf("the holder of a link sees %+v, %v", list, err)
 	}
 	for method, params := range map[string]any{
-		"session.getHistory": rpc.SessionRef{SessionID: other}, "session.attach": rpc.SessionRef{SessionID: other}, "session.query": rpc.QueryParams{SessionID: mine, Text: "x"},
-		"permission.list": rpc.Empty{}, "history.list": rpc.Empty{}, "settings.get": rpc.Empty{}, "providers.list": rpc.Empty{},
+		"session.getHistory": api.SessionRef{SessionID: other}, "session.attach": api.SessionRef{SessionID: other}, "session.query": api.QueryParams{SessionID: mine, Text: "x"},
+		"permission.list": api.Empty{}, "history.list": api.Empty{}, "settings.get": api.Empty{}, "providers.list": api.Empty{},
 	} {
-		if got := client.Reason(guest.Call(h.ctx(), method, params, nil)); got != rpc.AuthFailed {
+		if got := client.Reason(guest.Call(h.ctx(), method, params, nil)); got != api.AuthFailed {
 			t.Errorf("the holder of a link calls %s: reason %q", method, got)
 		}
 	}
 	w := h.dial(share.Token)
-	if _, e := w.call("session.attach", rpc.AttachParams{SessionID: other}); e == nil || e.Data.Reason != rpc.AuthFailed {
+	if _, e := w.call("session.attach", api.AttachParams{SessionID: other}); e == nil || e.Data.Reason != api.AuthFailed {
 		t.Errorf("over a socket the link opens another session: %+v", e)
 	}
-	if _, e := w.call("hello", rpc.HelloParams{Resume: []rpc.ResumeCursor{{SessionID: other}}}); e != nil {
+	if _, e := w.call("hello", api.HelloParams{Resume: []api.ResumeCursor{{SessionID: other}}}); e != nil {
 		t.Errorf("hello: %+v", e)
 	}
-	if _, e := w.call("session.attach", rpc.AttachParams{SessionID: mine}); e != nil {
+	if _, e := w.call("session.attach", api.AttachParams{SessionID: mine}); e != nil {
 		t.Errorf("attach: %+v", e)
 	}
 	req := h.request(func(r *http.Request) {
@@ -188,8 +188,8 @@ func TestShare(t *testing.T) {
 	if status, _, _ := h.do(req); status != http.StatusForbidden {
 		t.Errorf("the events of another session: status %d", status)
 	}
-	h.call("share.revoke", rpc.ShareRevokeParams{ID: share.ID}, nil)
-	if got := client.Reason(guest.Call(h.ctx(), "health", rpc.Empty{}, nil)); got != rpc.AuthFailed {
+	h.call("share.revoke", api.ShareRevokeParams{ID: share.ID}, nil)
+	if got := client.Reason(guest.Call(h.ctx(), "health", api.Empty{}, nil)); got != api.AuthFailed {
 		t.Errorf("a revoked link: reason %q", got)
 	}
 }
@@ -267,37 +267,37 @@ func TestFiles_jail(t *testing.T) {
 	}
 	id := h.connect()
 	for _, path := range []string{"../secret.txt", "link", "abs", "dir/secret.txt", "/etc/passwd", filepath.Join(h.dir, "secret.txt"), "a/../../secret.txt", "..", "dir"} {
-		var r rpc.FilesReadResult
-		err := h.client(h.token).Call(h.ctx(), "files.read", rpc.FilesReadParams{SessionID: id, Path: path}, &r)
+		var r api.FilesReadResult
+		err := h.client(h.token).Call(h.ctx(), "files.read", api.FilesReadParams{SessionID: id, Path: path}, &r)
 		if err == nil || strings.Contains(r.Text, "secret") {
 			t.Errorf("files.read of %q: %q, %v", path, r.Text, err)
 		}
 	}
 	for _, path := range []string{"in.txt", "ok", filepath.Join(work, "in.txt")} {
-		var r rpc.FilesReadResult
-		h.call("files.read", rpc.FilesReadParams{SessionID: id, Path: path, Range: &rpc.LineRange{Start: 2, End: 3}}, &r)
+		var r api.FilesReadResult
+		h.call("files.read", api.FilesReadParams{SessionID: id, Path: path, Range: &api.LineRange{Start: 2, End: 3}}, &r)
 		if r.Text != "two\nthree\n" {
 			t.Errorf("files.read of %q: %q", path, r.Text)
 		}
 	}
-	var found rpc.FilesSearchResult
-	h.call("files.search", rpc.FilesSearchParams{SessionID: id, Query: "t"}, &found)
+	var found api.FilesSearchResult
+	h.call("files.search", api.FilesSearchParams{SessionID: id, Query: "t"}, &found)
 	for _, f := range found.Files {
 		if strings.Contains(f.Path, "secret") {
 			t.Errorf("files.search found %q", f.Path)
 		}
 	}
 	for _, dir := range []string{h.dir, "/", "/etc", work + "/../server", work + "/dir", "relative", filepath.Join(h.dir, "work-not")} {
-		if got := client.Reason(h.client(h.token).Call(h.ctx(), "session.connect", rpc.ConnectParams{CWD: dir}, nil)); got != rpc.AuthFailed && got != rpc.InvalidParams {
+		if got := client.Reason(h.client(h.token).Call(h.ctx(), "session.connect", api.ConnectParams{CWD: dir}, nil)); got != api.AuthFailed && got != api.InvalidParams {
 			t.Errorf("a session in %q: reason %q", dir, got)
 		}
 	}
-	if got := client.Reason(h.client(h.token).Call(h.ctx(), "session.connect", rpc.ConnectParams{AdditionalDirectories: []string{h.dir}}, nil)); got != rpc.AuthFailed {
+	if got := client.Reason(h.client(h.token).Call(h.ctx(), "session.connect", api.ConnectParams{AdditionalDirectories: []string{h.dir}}, nil)); got != api.AuthFailed {
 		t.Errorf("an additional directory: reason %q", got)
 	}
 	for _, upload := range []string{"../../tokens.json", "..", "x/y", ""} {
-		content := ui.Encoded(map[string]any{"type": "image", "source": map[string]string{"type": "upload", "id": upload}})
-		h.refused(rpc.InvalidParams, "session.queryWithContent", rpc.QueryWithContentParams{SessionID: id, Content: []ui.JSON{content}})
+		content := event.Encoded(map[string]any{"type": "image", "source": map[string]string{"type": "upload", "id": upload}})
+		h.refused(api.InvalidParams, "session.queryWithContent", api.QueryWithContentParams{SessionID: id, Content: []event.JSON{content}})
 	}
 }
 
@@ -316,7 +316,7 @@ func TestBody_tooLarge(t *testing.T) {
 		}
 	}
 	w := h.dial(h.token)
-	big, _ := json.Marshal(rpc.QueryParams{SessionID: id, Text: strings.Repeat("x", 2<<20)})
+	big, _ := json.Marshal(api.QueryParams{SessionID: id, Text: strings.Repeat("x", 2<<20)})
 	_ = w.conn.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"session.query","params":%s}`, big))
 	if _, _, err := w.conn.Read(h.ctx()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
 		t.Errorf("a message of 2 MB: %v", err)
@@ -363,7 +363,7 @@ func TestIdleSockets(t *testing.T) {
 	case <-time.After(wait):
 		t.Errorf("of %d sockets %d were refused, want %d", sockets, refused.Load(), sockets+1-most)
 	}
-	if _, e := w.call("health", rpc.Empty{}); e != nil {
+	if _, e := w.call("health", api.Empty{}); e != nil {
 		t.Errorf("who was in is out: %+v", e)
 	}
 	if grown := int64(heapInUse()) - int64(before); grown > 64<<20 {
@@ -420,9 +420,9 @@ func TestHostileOutput(t *testing.T) {
 	if !strings.Contains(csp, "script-src 'self'") || strings.Contains(csp, "unsafe") || header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("the headers of the page are %v", header)
 	}
-	var hist rpc.GetHistoryResult
-	h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &hist)
-	for _, line := range h.viaSSE(id, rpc.Cursor{Epoch: hist.Cursor.Epoch}, hist.Cursor.Seq) {
+	var hist api.GetHistoryResult
+	h.call("session.getHistory", api.SessionRef{SessionID: id}, &hist)
+	for _, line := range h.viaSSE(id, api.Cursor{Epoch: hist.Cursor.Epoch}, hist.Cursor.Seq) {
 		if !json.Valid([]byte(line)) || strings.HasPrefix(line, `{"forged"`) {
 			t.Errorf("a line of the stream is %s", line)
 		}
@@ -491,11 +491,11 @@ func TestHealthEndpoints(t *testing.T) {
 	if get("/livez") != 200 || get("/readyz") != 503 {
 		t.Errorf("while draining: livez %d, readyz %d", get("/livez"), get("/readyz"))
 	}
-	h.refused2(rpc.Draining, "session.connect", rpc.ConnectParams{})
+	h.refused2(api.Draining, "session.connect", api.ConnectParams{})
 }
 
 // refused2 is refused for a reason after which the client would try again.
-func (h *harness) refused2(want rpc.Reason, method string, params any) {
+func (h *harness) refused2(want api.Reason, method string, params any) {
 	h.Helper()
 	if _, e := h.post(method, params); e == nil || e.Data.Reason != want {
 		h.Errorf("%s: %+v, want reason %s", method, e, want)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -59,7 +59,7 @@ type Server struct {
 
 // entry is a session in the server's table.
 type entry struct {
-	summary rpc.SessionSummary
+	summary api.SessionSummary
 	agentID string        // the agent's own id of the session
 	actor   *actor        // nil while it is not in memory
 	loading chan struct{} // closed when a load has ended; nil while none runs
@@ -208,7 +208,7 @@ func (s *Server) working() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {
-		return failure(rpc.Draining, "the server is stopping; try again when it is back")
+		return failure(api.Draining, "the server is stopping; try again when it is back")
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (s *Server) evictIdle() {
 }
 
 // updated keeps what lists show of a session.
-func (s *Server) updated(id, agentID string, summary rpc.SessionSummary) {
+func (s *Server) updated(id, agentID string, summary api.SessionSummary) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.sessions[id]; e != nil {

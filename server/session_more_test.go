@@ -10,33 +10,33 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
-func (h *harness) summary(id string) rpc.SessionSummary {
+func (h *harness) summary(id string) api.SessionSummary {
 	h.Helper()
 	for _, archived := range []bool{false, true} {
-		var r rpc.ListResult
-		h.call("session.list", rpc.ListParams{Archived: archived}, &r)
-		if i := slices.IndexFunc(r.Sessions, func(s rpc.SessionSummary) bool { return s.SessionID == id }); i >= 0 {
+		var r api.ListResult
+		h.call("session.list", api.ListParams{Archived: archived}, &r)
+		if i := slices.IndexFunc(r.Sessions, func(s api.SessionSummary) bool { return s.SessionID == id }); i >= 0 {
 			return r.Sessions[i]
 		}
 	}
 	h.Fatalf("session %s is not listed", id)
-	return rpc.SessionSummary{}
+	return api.SessionSummary{}
 }
 
-func (h *harness) queue(id string) []ui.QueueItem {
+func (h *harness) queue(id string) []event.QueueItem {
 	h.Helper()
-	var r rpc.QueueListResult
-	h.call("queue.list", rpc.SessionRef{SessionID: id}, &r)
+	var r api.QueueListResult
+	h.call("queue.list", api.SessionRef{SessionID: id}, &r)
 	return r.Items
 }
 
-func prompts(c *ui.Conversation) []string {
+func prompts(c *event.Conversation) []string {
 	var all []string
 	for _, it := range c.Threads[0].Items {
 		if m := it.Message; m != nil && m.IsPrompt {
@@ -53,15 +53,15 @@ func TestQueue(t *testing.T) {
 	h.query(id, "wait")
 	w.says("I wait.")
 	a, b, c := h.query(id, "say a"), h.query(id, "say b"), h.query(id, "say c")
-	w.until("three inputs in the queue", func(c *ui.Conversation) bool { return len(c.Queue) == 3 })
-	h.call("queue.edit", rpc.QueueEditParams{SessionID: id, ID: b.TurnID, Content: `"say bb"`}, nil)
-	h.call("queue.remove", rpc.QueueItemParams{SessionID: id, ID: a.TurnID}, nil)
-	h.refused(rpc.Conflict, "queue.remove", rpc.QueueItemParams{SessionID: id, ID: a.TurnID})
-	h.refused(rpc.InvalidParams, "queue.edit", rpc.QueueEditParams{SessionID: id, ID: b.TurnID, Content: `""`})
-	h.refused(rpc.Conflict, "queue.reorder", rpc.QueueReorderParams{SessionID: id, IDs: []string{b.TurnID}})
-	h.call("queue.reorder", rpc.QueueReorderParams{SessionID: id, IDs: []string{c.TurnID, b.TurnID}}, nil)
-	var r rpc.InterruptResult
-	h.call("session.interrupt", rpc.SessionRef{SessionID: id}, &r)
+	w.until("three inputs in the queue", func(c *event.Conversation) bool { return len(c.Queue) == 3 })
+	h.call("queue.edit", api.QueueEditParams{SessionID: id, ID: b.TurnID, Content: `"say bb"`}, nil)
+	h.call("queue.remove", api.QueueItemParams{SessionID: id, ID: a.TurnID}, nil)
+	h.refused(api.Conflict, "queue.remove", api.QueueItemParams{SessionID: id, ID: a.TurnID})
+	h.refused(api.InvalidParams, "queue.edit", api.QueueEditParams{SessionID: id, ID: b.TurnID, Content: `""`})
+	h.refused(api.Conflict, "queue.reorder", api.QueueReorderParams{SessionID: id, IDs: []string{b.TurnID}})
+	h.call("queue.reorder", api.QueueReorderParams{SessionID: id, IDs: []string{c.TurnID, b.TurnID}}, nil)
+	var r api.InterruptResult
+	h.call("session.interrupt", api.SessionRef{SessionID: id}, &r)
 	if want := []string{c.TurnID, b.TurnID}; r.Status != "interrupted" || !slices.Equal(r.StillQueued, want) {
 		t.Errorf("the interrupt says %+v, want still queued %v", r, want)
 	}
@@ -79,9 +79,9 @@ func TestQueue_sendNow(t *testing.T) {
 	w.says("I wait.")
 	h.query(id, "say later")
 	now := h.query(id, "say now")
-	h.call("queue.sendNow", rpc.QueueItemParams{SessionID: id, ID: now.TurnID}, nil)
-	w.until("it left the queue", func(c *ui.Conversation) bool { return len(c.Queue) == 1 })
-	h.call("session.interrupt", rpc.SessionRef{SessionID: id}, nil)
+	h.call("queue.sendNow", api.QueueItemParams{SessionID: id, ID: now.TurnID}, nil)
+	w.until("it left the queue", func(c *event.Conversation) bool { return len(c.Queue) == 1 })
+	h.call("session.interrupt", api.SessionRef{SessionID: id}, nil)
 	w.results(3)
 	if got := prompts(h.history(id)); !slices.Equal(got, []string{"wait", "say now", "say later"}) {
 		t.Errorf("the prompts are %q", got)
@@ -92,8 +92,8 @@ func TestQuery_idempotent(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
 	w := h.watch(id)
-	p := rpc.QueryParams{SessionID: id, Text: "say once", Idempotency: rpc.Idempotency{Key: "k1"}}
-	var first, second, third rpc.Accepted
+	p := api.QueryParams{SessionID: id, Text: "say once", Idempotency: api.Idempotency{Key: "k1"}}
+	var first, second, third api.Accepted
 	h.call("session.query", p, &first)
 	h.call("session.query", p, &second)
 	w.results(1)
@@ -105,13 +105,13 @@ func TestQuery_idempotent(t *testing.T) {
 	if got := prompts(h.history(id)); len(got) != 1 {
 		t.Errorf("the prompts are %q", got)
 	}
-	c := rpc.ConnectParams{Idempotency: rpc.Idempotency{Key: "c1"}}
+	c := api.ConnectParams{Idempotency: api.Idempotency{Key: "c1"}}
 	token, err := h.server.CreateToken("robot", "operator", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var one, two rpc.ConnectResult
-	for _, r := range []*rpc.ConnectResult{&one, &two} {
+	var one, two api.ConnectResult
+	for _, r := range []*api.ConnectResult{&one, &two} {
 		if err := h.client(token).Call(h.ctx(), "session.connect", c, r); err != nil {
 			t.Fatal(err)
 		}
@@ -127,8 +127,8 @@ func TestQuestionPlanElicitation(t *testing.T) {
 	w := h.watch(id)
 	request := func() string {
 		w.state(RequiresAction)
-		var inbox rpc.PermissionListResult
-		h.call("permission.list", rpc.PermissionListParams{SessionID: id}, &inbox)
+		var inbox api.PermissionListResult
+		h.call("permission.list", api.PermissionListParams{SessionID: id}, &inbox)
 		if len(inbox.Prompts) != 1 {
 			t.Fatalf("the inbox is %+v", inbox)
 		}
@@ -136,17 +136,17 @@ func TestQuestionPlanElicitation(t *testing.T) {
 	}
 	h.query(id, "ask")
 	r := request()
-	h.refused(rpc.InvalidParams, "permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: r, Behavior: "allow"})
-	h.refused(rpc.InvalidParams, "question.respond", rpc.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept"})
-	h.call("question.respond", rpc.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept", Answers: `{"Which?":"A"}`}, nil)
+	h.refused(api.InvalidParams, "permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r, Behavior: "allow"})
+	h.refused(api.InvalidParams, "question.respond", api.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept"})
+	h.call("question.respond", api.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept", Answers: `{"Which?":"A"}`}, nil)
 	w.says(`You said accept {"Which?":"A"}`)
 	w.results(1)
 	h.query(id, "plan")
-	h.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request(), Behavior: "allow"}, nil)
+	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request(), Behavior: "allow"}, nil)
 	w.says("The plan: allow")
 	w.results(2)
 	h.query(id, "elicit")
-	h.call("question.respond", rpc.QuestionRespondParams{SessionID: id, RequestID: request(), Action: "decline"}, nil)
+	h.call("question.respond", api.QuestionRespondParams{SessionID: id, RequestID: request(), Action: "decline"}, nil)
 	w.says("You said decline")
 	w.results(3)
 }
@@ -155,13 +155,13 @@ func TestSettings_live(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
 	w := h.watch(id)
-	h.call("session.setModel", rpc.SetModelParams{SessionID: id, Model: "sim-2"}, nil)
-	h.call("session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: id, Mode: "plan"}, nil)
-	h.call("session.setMaxThinkingTokens", rpc.SetMaxThinkingTokensParams{SessionID: id, MaxThinkingTokens: new(int64(99))}, nil)
-	h.refused(rpc.InvalidParams, "session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: id, Mode: "nonsense"})
-	h.refused(rpc.AuthFailed, "session.setPermissionMode", rpc.SetPermissionModeParams{SessionID: id, Mode: "bypassPermissions"})
-	h.call("session.setEffort", rpc.SetEffortParams{SessionID: id, Effort: "high"}, nil)
-	h.refused(rpc.InvalidParams, "session.setEffort", rpc.SetEffortParams{SessionID: id, Effort: "nonsense"})
+	h.call("session.setModel", api.SetModelParams{SessionID: id, Model: "sim-2"}, nil)
+	h.call("session.setPermissionMode", api.SetPermissionModeParams{SessionID: id, Mode: "plan"}, nil)
+	h.call("session.setMaxThinkingTokens", api.SetMaxThinkingTokensParams{SessionID: id, MaxThinkingTokens: new(int64(99))}, nil)
+	h.refused(api.InvalidParams, "session.setPermissionMode", api.SetPermissionModeParams{SessionID: id, Mode: "nonsense"})
+	h.refused(api.AuthFailed, "session.setPermissionMode", api.SetPermissionModeParams{SessionID: id, Mode: "bypassPermissions"})
+	h.call("session.setEffort", api.SetEffortParams{SessionID: id, Effort: "high"}, nil)
+	h.refused(api.InvalidParams, "session.setEffort", api.SetEffortParams{SessionID: id, Effort: "nonsense"})
 	h.query(id, "model")
 	w.says("model sim-2 mode plan thinking 99 effort high")
 	w.results(1)
@@ -176,8 +176,8 @@ func TestSettings_live(t *testing.T) {
 
 func TestBypass_refused(t *testing.T) {
 	h := newHarness(t)
-	for _, p := range []rpc.ConnectParams{{PermissionMode: "bypassPermissions"}, {DangerouslySkipPermissions: true}, {AllowDangerouslySkipPermissions: true}} {
-		h.refused(rpc.AuthFailed, "session.connect", p)
+	for _, p := range []api.ConnectParams{{PermissionMode: "bypassPermissions"}, {DangerouslySkipPermissions: true}, {AllowDangerouslySkipPermissions: true}} {
+		h.refused(api.AuthFailed, "session.connect", p)
 	}
 	if n := h.provider.Opened(); n != 0 {
 		t.Errorf("%d agents were started", n)
@@ -186,8 +186,8 @@ func TestBypass_refused(t *testing.T) {
 
 func TestBypass_allowed(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.AllowBypass = true })
-	var r rpc.ConnectResult
-	h.call("session.connect", rpc.ConnectParams{DangerouslySkipPermissions: true}, &r)
+	var r api.ConnectResult
+	h.call("session.connect", api.ConnectParams{DangerouslySkipPermissions: true}, &r)
 	w := h.watch(r.SessionID)
 	h.query(r.SessionID, "tool Bash")
 	w.results(1)
@@ -205,7 +205,7 @@ func TestAgent_dies(t *testing.T) {
 	if got := text(h.history(id)); !strings.HasPrefix(got, "w1 w2") {
 		t.Errorf("the partial text is %q", got)
 	}
-	h.call("session.continue", rpc.SessionRef{SessionID: id}, nil)
+	h.call("session.continue", api.SessionRef{SessionID: id}, nil)
 	w.says(continuePrompt)
 	w.results(1)
 	h.query(id, "tool Bash")
@@ -218,18 +218,18 @@ func TestAgent_dies(t *testing.T) {
 	}
 	h.provider.Session(agentID).Kill()
 	w.state(Interrupted)
-	h.refused(rpc.Conflict, "permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"})
+	h.refused(api.Conflict, "permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"})
 	if q := h.queue(id); len(q) != 1 || q[0].Status != "held" {
 		t.Errorf("the queue is %+v, want one held input", q)
 	}
 	w.mu.Lock()
 	for _, m := range w.messages {
-		if p, ok := m.(*rpc.PermissionResolved); ok && p.Behavior != "expired" {
+		if p, ok := m.(*api.PermissionResolved); ok && p.Behavior != "expired" {
 			t.Errorf("the request was resolved with %q", p.Behavior)
 		}
 	}
 	w.mu.Unlock()
-	h.call("queue.release", rpc.SessionRef{SessionID: id}, nil)
+	h.call("queue.release", api.SessionRef{SessionID: id}, nil)
 	w.says("queued")
 }
 
@@ -252,7 +252,7 @@ func TestRestart_holdsQueue(t *testing.T) {
 		t.Error("an agent was started by itself")
 	}
 	w = h.watch(id)
-	h.call("queue.sendNow", rpc.QueueItemParams{SessionID: id, ID: h.queue(id)[0].ID}, nil)
+	h.call("queue.sendNow", api.QueueItemParams{SessionID: id, ID: h.queue(id)[0].ID}, nil)
 	w.says("later")
 }
 
@@ -291,7 +291,7 @@ func TestEviction_race(t *testing.T) {
 		w.results(i + 1)
 		if i%4 == 0 { // meet the tick that evicts
 			stall(h.ctx(), tickInterval-time.Duration(i)*time.Millisecond)
-			h.call("models.list", rpc.SessionRef{SessionID: id}, nil)
+			h.call("models.list", api.SessionRef{SessionID: id}, nil)
 		}
 	}
 	if c := h.history(id); int(c.Totals.Turns) != turns || len(c.Queue) != 0 {
@@ -329,7 +329,7 @@ func TestAdmission_evictsIdle(t *testing.T) {
 	wb.says("I wait.")
 	h.query(a, "say two") // waits for the busy one
 	wa.state(Starting)
-	h.call("session.interrupt", rpc.SessionRef{SessionID: b}, nil)
+	h.call("session.interrupt", api.SessionRef{SessionID: b}, nil)
 	wa.results(2)
 	if n := h.provider.Running(); n != 1 {
 		t.Errorf("%d agents run, want 1", n)
@@ -343,8 +343,8 @@ func TestStall(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "stall")
-	w.until("a notice", func(c *ui.Conversation) bool {
-		return slices.ContainsFunc(c.Notices, func(n ui.NoticeRow) bool { return n.Code == "stalled" })
+	w.until("a notice", func(c *event.Conversation) bool {
+		return slices.ContainsFunc(c.Notices, func(n event.NoticeRow) bool { return n.Code == "stalled" })
 	})
 	w.results(1)
 	h.query(id, "tool Bash") // waiting for a person is not silence
@@ -367,12 +367,12 @@ func TestTitle(t *testing.T) {
 		id := h.connect()
 		w := h.watch(id)
 		h.query(id, tt.prompt)
-		w.until("a title", func(c *ui.Conversation) bool { return c.Title != "" })
+		w.until("a title", func(c *event.Conversation) bool { return c.Title != "" })
 		if got := h.summary(id).Title; got != tt.want {
 			t.Errorf("the title of %q is %q, want %q", tt.prompt, got, tt.want)
 		}
-		h.refused(rpc.InvalidParams, "session.rename", rpc.SessionRenameParams{SessionID: id, Title: "a\nb"})
-		h.call("session.rename", rpc.SessionRenameParams{SessionID: id, Title: "mine"}, nil)
+		h.refused(api.InvalidParams, "session.rename", api.SessionRenameParams{SessionID: id, Title: "a\nb"})
+		h.call("session.rename", api.SessionRenameParams{SessionID: id, Title: "mine"}, nil)
 		if got := h.summary(id).Title; got != "mine" {
 			t.Errorf("the title after a rename is %q", got)
 		}
@@ -385,25 +385,25 @@ func TestArchiveAndDelete(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "say one")
 	w.results(1)
-	h.call("session.archive", rpc.SessionRef{SessionID: id}, nil)
-	var r rpc.ListResult
-	if h.call("session.list", rpc.ListParams{}, &r); len(r.Sessions) != 0 {
+	h.call("session.archive", api.SessionRef{SessionID: id}, nil)
+	var r api.ListResult
+	if h.call("session.list", api.ListParams{}, &r); len(r.Sessions) != 0 {
 		t.Errorf("an archived session is listed: %+v", r)
 	}
 	h.restart()
 	if !h.summary(id).Archived {
 		t.Error("after a restart the session is not archived")
 	}
-	h.call("session.unarchive", rpc.SessionRef{SessionID: id}, nil)
+	h.call("session.unarchive", api.SessionRef{SessionID: id}, nil)
 	if h.summary(id).Archived {
 		t.Error("the session is still archived")
 	}
-	var up rpc.ImageUploadResult
-	h.call("image.upload", rpc.ImageUploadParams{SessionID: id, Name: "a.png", MediaType: "image/png", Data: "aGk="}, &up)
-	h.call("session.delete", rpc.SessionDeleteParams{SessionID: id, AgentFiles: true}, nil)
-	h.refused(rpc.SessionExpired, "session.getHistory", rpc.SessionRef{SessionID: id})
-	var hist rpc.HistoryListResult
-	if h.call("history.list", rpc.HistoryListParams{}, &hist); len(hist.Sessions) != 0 {
+	var up api.ImageUploadResult
+	h.call("image.upload", api.ImageUploadParams{SessionID: id, Name: "a.png", MediaType: "image/png", Data: "aGk="}, &up)
+	h.call("session.delete", api.SessionDeleteParams{SessionID: id, AgentFiles: true}, nil)
+	h.refused(api.SessionExpired, "session.getHistory", api.SessionRef{SessionID: id})
+	var hist api.HistoryListResult
+	if h.call("history.list", api.HistoryListParams{}, &hist); len(hist.Sessions) != 0 {
 		t.Errorf("the agent still has %+v", hist)
 	}
 	infos, err := h.store.Sessions(context.Background())
@@ -411,7 +411,7 @@ func TestArchiveAndDelete(t *testing.T) {
 		t.Errorf("the log is still there: %+v, %v", infos, err)
 	}
 	h.restart()
-	h.refused(rpc.SessionExpired, "session.getHistory", rpc.SessionRef{SessionID: id})
+	h.refused(api.SessionExpired, "session.getHistory", api.SessionRef{SessionID: id})
 }
 
 func TestFork(t *testing.T) {
@@ -428,11 +428,11 @@ func TestFork(t *testing.T) {
 			at = m.Blocks[0].UUID
 		}
 	}
-	var r rpc.ConnectResult
-	h.call("session.fork", rpc.ForkParams{SessionID: id, At: at, Metadata: map[string]string{"version_of": id}}, &r)
-	var list rpc.ListResult
-	h.call("session.list", rpc.ListParams{}, &list)
-	summary := list.Sessions[slices.IndexFunc(list.Sessions, func(s rpc.SessionSummary) bool { return s.SessionID == r.SessionID })]
+	var r api.ConnectResult
+	h.call("session.fork", api.ForkParams{SessionID: id, At: at, Metadata: map[string]string{"version_of": id}}, &r)
+	var list api.ListResult
+	h.call("session.list", api.ListParams{}, &list)
+	summary := list.Sessions[slices.IndexFunc(list.Sessions, func(s api.SessionSummary) bool { return s.SessionID == r.SessionID })]
 	if summary.Metadata["version_of"] != id || summary.AgentSessionID == "" || summary.Capabilities == nil || len(summary.Capabilities.SupportedEfforts) == 0 {
 		t.Errorf("the summary of a fork: %+v", summary)
 	}
@@ -448,8 +448,8 @@ func TestFork(t *testing.T) {
 	if got := text(h.history(id)); got != "onetwo" {
 		t.Errorf("the origin has %q", got)
 	}
-	var rw rpc.RewindResult
-	h.call("session.rewind", rpc.RewindParams{SessionID: id, UserMessageID: h.history(id).Threads[0].Items[0].Message.UUID, DryRun: true}, &rw)
+	var rw api.RewindResult
+	h.call("session.rewind", api.RewindParams{SessionID: id, UserMessageID: h.history(id).Threads[0].Items[0].Message.UUID, DryRun: true}, &rw)
 	if !rw.CanRewind || len(rw.FilesChanged) != 1 {
 		t.Errorf("the dry run says %+v", rw)
 	}
@@ -472,19 +472,19 @@ func TestUnsupported(t *testing.T) {
 	}
 	h.opts.Providers = []agent.Provider{bare{h.provider}}
 	h.start()
-	var r rpc.ConnectResult
-	h.call("session.connect", rpc.ConnectParams{}, &r)
+	var r api.ConnectResult
+	h.call("session.connect", api.ConnectParams{}, &r)
 	if c := r.Capabilities; c.CanSwitchModel || c.CanThink || c.CanResumeSession || c.CanRunInBackground || len(c.SupportedPermissionModes) > 0 {
 		t.Errorf("a bare agent has the capabilities %+v", c)
 	}
-	ref := rpc.SessionRef{SessionID: r.SessionID}
+	ref := api.SessionRef{SessionID: r.SessionID}
 	for method, params := range map[string]any{
-		"session.setModel": rpc.SetModelParams{SessionID: r.SessionID}, "session.setPermissionMode": rpc.SetPermissionModeParams{SessionID: r.SessionID, Mode: "plan"},
-		"session.setMaxThinkingTokens": ref, "session.setEffort": ref, "session.fork": rpc.ForkParams{SessionID: r.SessionID}, "session.rewind": rpc.RewindParams{SessionID: r.SessionID},
-		"session.runInBackground": ref, "mcp.status": ref, "models.list": ref, "task.stop": rpc.TaskParams{SessionID: r.SessionID}, "usage.context": ref,
-		"history.list": rpc.Empty{}, "usage.summary": rpc.Empty{}, "session.handBack": ref, "workspace.diff": ref,
+		"session.setModel": api.SetModelParams{SessionID: r.SessionID}, "session.setPermissionMode": api.SetPermissionModeParams{SessionID: r.SessionID, Mode: "plan"},
+		"session.setMaxThinkingTokens": ref, "session.setEffort": ref, "session.fork": api.ForkParams{SessionID: r.SessionID}, "session.rewind": api.RewindParams{SessionID: r.SessionID},
+		"session.runInBackground": ref, "mcp.status": ref, "models.list": ref, "task.stop": api.TaskParams{SessionID: r.SessionID}, "usage.context": ref,
+		"history.list": api.Empty{}, "usage.summary": api.Empty{}, "session.handBack": ref, "workspace.diff": ref,
 	} {
-		h.refused(rpc.Unsupported, method, params)
+		h.refused(api.Unsupported, method, params)
 	}
 	w := h.watch(r.SessionID)
 	h.query(r.SessionID, "say it works")
@@ -504,7 +504,7 @@ func TestBigResult(t *testing.T) {
 		w.results(2*i + 2)
 		w.says(fmt.Sprint("after ", size))
 	}
-	var results []*ui.ToolCall
+	var results []*event.ToolCall
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, it := range w.view.Conversation.Threads[0].Items {
@@ -530,15 +530,15 @@ func TestBigResult(t *testing.T) {
 
 // TestBounded checks what is cut, and that a message of another kind is refused by its name.
 func TestBounded(t *testing.T) {
-	text := ui.Quote(strings.Repeat("\u2028\"", maxMessage/8))
-	for name, content := range map[string]ui.JSON{"text": text, "blocks": `[{"type":"text","text":` + text + `}]`} {
-		cut := bounded(&ui.ToolComplete{ToolUseID: "t", Content: content, ToolUseResult: text}).(*ui.ToolComplete)
+	text := event.Quote(strings.Repeat("\u2028\"", maxMessage/8))
+	for name, content := range map[string]event.JSON{"text": text, "blocks": `[{"type":"text","text":` + text + `}]`} {
+		cut := bounded(&event.ToolComplete{ToolUseID: "t", Content: content, ToolUseResult: text}).(*event.ToolComplete)
 		if !cut.Truncated || cut.ToolUseResult != "" || len(cut.Content) > 2*keptResult || !json.Valid([]byte(cut.Content)) || !strings.Contains(cut.Content.Text(), "[cut:") {
 			t.Errorf("%s: %d bytes are kept, cut: %v", name, len(cut.Content), cut.Truncated)
 		}
 	}
-	small := &ui.ToolComplete{ToolUseID: "t", Content: `"x"`}
-	if bounded(small) != ui.Event(small) {
+	small := &event.ToolComplete{ToolUseID: "t", Content: `"x"`}
+	if bounded(small) != event.Event(small) {
 		t.Error("a small result was changed")
 	}
 	h := newHarness(t)
@@ -550,12 +550,12 @@ func TestBounded(t *testing.T) {
 	}
 	defer release()
 	if err := a.call(h.ctx(), func() error {
-		a.draft(draft{event: &ui.Notice{Text: strings.Repeat("x", maxMessage+1)}})
+		a.draft(draft{event: &event.Notice{Text: strings.Repeat("x", maxMessage+1)}})
 		return a.write()
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the refusal", func(c *ui.Conversation) bool {
+	w.until("the refusal", func(c *event.Conversation) bool {
 		data, _ := json.Marshal(c)
 		return strings.Contains(string(data), "A message of the type notice was left out: it has")
 	})
@@ -563,14 +563,14 @@ func TestBounded(t *testing.T) {
 
 func TestReason(t *testing.T) {
 	h := newHarness(t)
-	h.refused(rpc.SessionExpired, "session.query", rpc.QueryParams{SessionID: "s-none", Text: "x"})
+	h.refused(api.SessionExpired, "session.query", api.QueryParams{SessionID: "s-none", Text: "x"})
 	id := h.connect()
-	h.refused(rpc.InvalidParams, "session.query", rpc.QueryParams{SessionID: id})
-	h.refused(rpc.InvalidParams, "session.query", rpc.QueryParams{SessionID: id, Text: "x", Priority: "soon"})
-	h.refused(rpc.InvalidParams, "session.queryWithContent", rpc.QueryWithContentParams{SessionID: id, Content: []ui.JSON{`5`}})
-	h.refused("method_not_found", "no.such.method", rpc.Empty{})
+	h.refused(api.InvalidParams, "session.query", api.QueryParams{SessionID: id})
+	h.refused(api.InvalidParams, "session.query", api.QueryParams{SessionID: id, Text: "x", Priority: "soon"})
+	h.refused(api.InvalidParams, "session.queryWithContent", api.QueryWithContentParams{SessionID: id, Content: []event.JSON{`5`}})
+	h.refused("method_not_found", "no.such.method", api.Empty{})
 	err := h.client(h.token).Call(h.ctx(), "session.query", json.RawMessage(`[1]`), nil)
-	if client.Reason(err) != rpc.InvalidParams {
+	if client.Reason(err) != api.InvalidParams {
 		t.Errorf("parameters that are a list: %v", err)
 	}
 }

@@ -3,8 +3,8 @@ package server
 import (
 	"testing"
 
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 func TestSession_answers(t *testing.T) {
@@ -25,21 +25,21 @@ func TestSession_permission(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "tool Bash")
 	w.state(RequiresAction)
-	var inbox rpc.PermissionListResult
-	h.call("permission.list", rpc.PermissionListParams{}, &inbox)
+	var inbox api.PermissionListResult
+	h.call("permission.list", api.PermissionListParams{}, &inbox)
 	if len(inbox.Prompts) != 1 || inbox.Prompts[0].Prompt.ToolName != "Bash" || inbox.Prompts[0].SessionID != id {
 		t.Fatalf("the inbox is %+v", inbox)
 	}
 	request := inbox.Prompts[0].Prompt.RequestID
-	var r rpc.RespondResult
-	h.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, &r)
+	var r api.RespondResult
+	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, &r)
 	if !r.Accepted || r.By != "owner" {
 		t.Errorf("the answer is %+v", r)
 	}
-	h.refused(rpc.Conflict, "permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "deny"})
+	h.refused(api.Conflict, "permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "deny"})
 	w.results(1)
 	w.says("I have used Bash.")
-	w.until("the decision", func(c *ui.Conversation) bool {
+	w.until("the decision", func(c *event.Conversation) bool {
 		for _, th := range c.Threads {
 			for _, it := range th.Items {
 				if it.Message != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The bounds of a socket.
@@ -56,7 +56,7 @@ type rpcResponse struct {
 	JSONRPC string           `json:"jsonrpc"`
 	ID      json.RawMessage  `json:"id"`
 	Result  any              `json:"result,omitempty"`
-	Error   *rpc.ErrorObject `json:"error,omitempty"`
+	Error   *api.ErrorObject `json:"error,omitempty"`
 }
 
 // notification is a JSON-RPC notification of the server.
@@ -138,7 +138,7 @@ func (k *socket) read() error {
 		}
 		var req rpcRequest
 		if typ != websocket.MessageText || json.Unmarshal(data, &req) != nil || req.JSONRPC != "2.0" || req.Method == "" {
-			k.respond(nil, nil, &rpc.ErrorObject{Code: -32600, Message: "not a JSON-RPC 2.0 request", Data: rpc.ErrorData{Reason: rpc.InvalidParams}})
+			k.respond(nil, nil, &api.ErrorObject{Code: -32600, Message: "not a JSON-RPC 2.0 request", Data: api.ErrorData{Reason: api.InvalidParams}})
 			continue
 		}
 		select {
@@ -193,7 +193,7 @@ func after(ctx context.Context, f func()) {
 	}
 }
 
-func (k *socket) respond(id json.RawMessage, result any, e *rpc.ErrorObject) {
+func (k *socket) respond(id json.RawMessage, result any, e *api.ErrorObject) {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
@@ -231,14 +231,14 @@ func (k *socket) notify(method string, params any) bool {
 // sessionAttached is where a session begins that hello resumed.
 type sessionAttached struct {
 	SessionID string `json:"session_id"`
-	rpc.AttachResult
+	api.AttachResult
 }
 
 // hello notes what the client can do and resumes the sessions that it names.
-func (k *socket) hello(ctx context.Context, p rpc.HelloParams) {
+func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 	k.mu.Lock()
 	for _, name := range p.Capabilities {
-		k.progress = k.progress || name == rpc.CapabilityOutputDelta
+		k.progress = k.progress || name == api.CapabilityOutputDelta
 	}
 	k.mu.Unlock()
 	for _, r := range p.Resume {
@@ -260,11 +260,11 @@ func (k *socket) hello(ctx context.Context, p rpc.HelloParams) {
 // detached says that a session is not followed any more.
 type detached struct {
 	SessionID string     `json:"session_id"`
-	Reason    rpc.Reason `json:"reason"`
+	Reason    api.Reason `json:"reason"`
 }
 
 // attach follows a session. Its messages come after the answer.
-func (k *socket) attach(ctx context.Context, id string, from *rpc.Cursor) (rpc.AttachResult, error) {
+func (k *socket) attach(ctx context.Context, id string, from *api.Cursor) (api.AttachResult, error) {
 	result, start, err := k.subscribe(ctx, id, from)
 	if err == nil {
 		after(ctx, start)
@@ -274,13 +274,13 @@ func (k *socket) attach(ctx context.Context, id string, from *rpc.Cursor) (rpc.A
 
 // subscribe prepares to follow a session; start begins. One that is followed already is
 // followed anew.
-func (k *socket) subscribe(ctx context.Context, id string, from *rpc.Cursor) (rpc.AttachResult, func(), error) {
+func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (api.AttachResult, func(), error) {
 	k.detach(id)
 	k.mu.Lock()
 	full, progress := len(k.watching) >= maxSubscriptions, k.progress
 	k.mu.Unlock()
 	if full {
-		return rpc.AttachResult{}, nil, limit("a socket follows at most %d sessions", maxSubscriptions)
+		return api.AttachResult{}, nil, limit("a socket follows at most %d sessions", maxSubscriptions)
 	}
 	v, result, end, err := k.srv.watch(ctx, id, from, progress)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // The codes of notices about budgets.
@@ -110,7 +110,7 @@ func (a *actor) sayUnpriced(row budget.Row, model string) {
 	for _, s := range a.srv.ledger.check(a.account()) {
 		if s.USD != nil {
 			a.spending.unpriced = true
-			a.draft(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeWarning, Code: noticeBudgetUnpriced,
+			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetUnpriced,
 				Text: fmt.Sprintf("The price of %s is not known: a budget in dollars counts it when the agent says what the turn has cost.", model)}})
 			return
 		}
@@ -119,9 +119,9 @@ func (a *actor) sayUnpriced(row budget.Row, model string) {
 
 // observeUsage counts the figures in events: those of turns, where the agent tells no more,
 // and the totals that it gives at their end.
-func (a *actor) observeUsage(ev ui.Event) {
+func (a *actor) observeUsage(ev event.Event) {
 	switch ev := ev.(type) {
-	case *ui.Usage:
+	case *event.Usage:
 		if a.spending.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
 			return
 		}
@@ -131,7 +131,7 @@ func (a *actor) observeUsage(ev ui.Event) {
 			a.spend(u)
 		}
 		a.spending.turn = now
-	case *ui.ResultMessage:
+	case *event.ResultMessage:
 		a.countUsed() // what belongs to the turn comes before its end
 		total, ok := reportedTotal(ev)
 		if !ok {
@@ -165,7 +165,7 @@ func (t turnUsage) since(before turnUsage) agent.Used {
 
 // reportedTotal is all that the agent says its session has used; false where it does not
 // say both money and tokens.
-func reportedTotal(ev *ui.ResultMessage) (budget.Amount, bool) {
+func reportedTotal(ev *event.ResultMessage) (budget.Amount, bool) {
 	var models map[string]struct {
 		Input      int64 `json:"inputTokens"`
 		Output     int64 `json:"outputTokens"`
@@ -206,9 +206,9 @@ func (a *actor) tellBudget(s budget.Standing) {
 		a.spending.told = map[string]budget.Level{}
 	}
 	a.spending.told[s.Key()] = s.Level
-	n := &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeWarning, Code: noticeBudgetNear, Text: s.String() + " " + s.Consequence(), Data: ui.Encoded(budgetOf(s))}
+	n := &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetNear, Text: s.String() + " " + s.Consequence(), Data: event.Encoded(budgetOf(s))}
 	if s.Level == budget.Reached {
-		n.Severity, n.Code = ui.NoticeError, noticeBudgetReached
+		n.Severity, n.Code = event.NoticeError, noticeBudgetReached
 		n.Text = s.String() + " " + strings.NewReplacer("At the limit running", "Running").Replace(s.Consequence())
 	}
 	a.draft(draft{event: n})
@@ -248,7 +248,7 @@ func (a *actor) stopSpending() {
 func (a *actor) overBudget() error {
 	for _, s := range a.srv.ledger.check(a.account()) {
 		if s.Stops() {
-			return failure(rpc.BudgetExceeded, "%s", s.String())
+			return failure(api.BudgetExceeded, "%s", s.String())
 		}
 	}
 	return nil

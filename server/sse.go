@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 func parseNumber(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
@@ -25,7 +25,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if c.session != "" && c.session != id {
-		return failure(rpc.AuthFailed, "the link is to another session")
+		return failure(api.AuthFailed, "the link is to another session")
 	}
 	place := r.Header.Get("Last-Event-ID")
 	if place == "" {
@@ -40,7 +40,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	v, attached, end, err := s.watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(rpc.CapabilityOutputDelta) == "1")
+	v, attached, end, err := s.watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(api.CapabilityOutputDelta) == "1")
 	if err != nil {
 		return err
 	}
@@ -53,12 +53,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 
 // pollResult is the answer to a poll.
 type pollResult struct {
-	rpc.AttachResult
+	api.AttachResult
 	Events []json.RawMessage `json:"events"`
 }
 
 // poll waits for messages and answers with them and the cursor for the next poll.
-func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *viewer, attached rpc.AttachResult, wait string) error {
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *viewer, attached api.AttachResult, wait string) error {
 	n, err := strconv.ParseFloat(wait, 64)
 	if err != nil || n < 0 {
 		return invalid("wait is not a number of seconds")
@@ -109,7 +109,7 @@ func (e *eventStream) write(format string, args ...any) error {
 }
 
 // attached says where the stream begins, with a snapshot where it has one.
-func (e *eventStream) attached(name string, a rpc.AttachResult) error {
+func (e *eventStream) attached(name string, a api.AttachResult) error {
 	data, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (e *eventStream) attached(name string, a rpc.AttachResult) error {
 
 // sse streams messages until the client or the server ends. A comment at least every
 // heartbeat keeps proxies from closing it.
-func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *viewer, attached rpc.AttachResult) error {
+func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *viewer, attached api.AttachResult) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")

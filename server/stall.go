@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // stallStep is how far the policy for a silent turn has gone.
@@ -48,7 +48,7 @@ func (a *actor) watchStall(now time.Time) {
 	a.stalled = step
 	text := map[stallStep]string{stallNotified: "The agent is silent", stallInterrupted: "The turn is interrupted: the agent is silent",
 		stallKilled: "The agent is ended: it is silent"}[step]
-	a.draft(draft{event: &ui.Notice{Header: a.core.header(""), Severity: ui.NoticeWarning, Code: "stalled",
+	a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "stalled",
 		Text: fmt.Sprintf("%s for %v.", text, silent.Round(time.Second))}})
 	_ = a.write() // kept and tried again by tick
 	switch step {

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // isDelta reports whether an event is a part of a block. Parts are shown as they come and
 // replaced by their whole message; every other event is durable.
-func isDelta(ev ui.Event) bool {
+func isDelta(ev event.Event) bool {
 	switch ev.(type) {
-	case *ui.TextStart, *ui.ThinkingStart, *ui.ToolStart, *ui.BlockStart, *ui.TextDelta, *ui.ThinkingDelta, *ui.ToolInputDelta,
-		*ui.BlockDelta, *ui.ToolInputComplete, *ui.BlockStop, *ui.ToolProgress:
+	case *event.TextStart, *event.ThinkingStart, *event.ToolStart, *event.BlockStart, *event.TextDelta, *event.ThinkingDelta, *event.ToolInputDelta,
+		*event.BlockDelta, *event.ToolInputComplete, *event.BlockStop, *event.ToolProgress:
 		return true
 	}
 	return false
@@ -27,64 +27,64 @@ type messageKey struct{ parent, message string }
 type stream struct {
 	open     []messageKey // messages that were started and have not ended
 	blocks   []*partial
-	progress []*ui.ToolProgress // of tools that run
+	progress []*event.ToolProgress // of tools that run
 }
 
 // partial is a block as far as it has come.
 type partial struct {
 	key    messageKey
 	index  int64
-	start  ui.Event
-	header ui.Header
+	start  event.Event
+	header event.Header
 	tool   string // of a tool's block
 	text   strings.Builder
-	deltas []ui.Event // of other kinds
-	stop   *ui.BlockStop
+	deltas []event.Event // of other kinds
+	stop   *event.BlockStop
 }
 
-func keyOf(h *ui.Header) messageKey { return messageKey{h.ParentToolUseID, h.MessageID} }
+func keyOf(h *event.Header) messageKey { return messageKey{h.ParentToolUseID, h.MessageID} }
 
 func (s *stream) empty() bool { return len(s.blocks) == 0 && len(s.progress) == 0 }
 
 // add takes in a delta.
-func (s *stream) add(ev ui.Event) {
+func (s *stream) add(ev event.Event) {
 	h := ev.Head()
 	switch ev := ev.(type) {
-	case *ui.TextStart:
+	case *event.TextStart:
 		s.begin(h, ev.Index, ev).text.WriteString(ev.Text)
-	case *ui.ThinkingStart:
+	case *event.ThinkingStart:
 		s.begin(h, ev.Index, ev).text.WriteString(ev.Thinking)
-	case *ui.ToolStart:
+	case *event.ToolStart:
 		s.begin(h, ev.Index, ev).tool = ev.ToolUseID
-	case *ui.BlockStart:
+	case *event.BlockStart:
 		s.begin(h, ev.Index, ev)
-	case *ui.TextDelta:
-		s.block(h, ev.Index, func() ui.Event { return &ui.TextStart{Header: *h, Index: ev.Index} }).text.WriteString(ev.Text)
-	case *ui.ThinkingDelta:
-		s.block(h, ev.Index, func() ui.Event { return &ui.ThinkingStart{Header: *h, Index: ev.Index} }).text.WriteString(ev.Thinking)
-	case *ui.ToolInputDelta:
-		s.block(h, ev.Index, func() ui.Event {
-			return &ui.ToolStart{Header: *h, Index: ev.Index, ToolUseID: ev.ToolUseID, BlockType: "tool_use"}
+	case *event.TextDelta:
+		s.block(h, ev.Index, func() event.Event { return &event.TextStart{Header: *h, Index: ev.Index} }).text.WriteString(ev.Text)
+	case *event.ThinkingDelta:
+		s.block(h, ev.Index, func() event.Event { return &event.ThinkingStart{Header: *h, Index: ev.Index} }).text.WriteString(ev.Thinking)
+	case *event.ToolInputDelta:
+		s.block(h, ev.Index, func() event.Event {
+			return &event.ToolStart{Header: *h, Index: ev.Index, ToolUseID: ev.ToolUseID, BlockType: "tool_use"}
 		}).text.WriteString(ev.PartialJSON)
-	case *ui.BlockDelta:
-		b := s.block(h, ev.Index, func() ui.Event { return &ui.BlockStart{Header: *h, Index: ev.Index} })
+	case *event.BlockDelta:
+		b := s.block(h, ev.Index, func() event.Event { return &event.BlockStart{Header: *h, Index: ev.Index} })
 		b.deltas = append(b.deltas, ev)
-	case *ui.BlockStop:
+	case *event.BlockStop:
 		if i := s.at(h, ev.Index); i >= 0 {
 			s.blocks[i].stop = ev
 		}
-	case *ui.ToolProgress:
+	case *event.ToolProgress:
 		s.addProgress(ev)
 	}
 }
 
-func (s *stream) at(h *ui.Header, index int64) int {
+func (s *stream) at(h *event.Header, index int64) int {
 	key := keyOf(h)
 	return slices.IndexFunc(s.blocks, func(b *partial) bool { return b.key == key && b.index == index })
 }
 
 // begin begins a block anew.
-func (s *stream) begin(h *ui.Header, index int64, start ui.Event) *partial {
+func (s *stream) begin(h *event.Header, index int64, start event.Event) *partial {
 	b := &partial{key: keyOf(h), index: index, start: start, header: *h}
 	if i := s.at(h, index); i >= 0 {
 		s.blocks[i] = b
@@ -95,15 +95,15 @@ func (s *stream) begin(h *ui.Header, index int64, start ui.Event) *partial {
 }
 
 // block returns a block, which begins here if its start was missed.
-func (s *stream) block(h *ui.Header, index int64, start func() ui.Event) *partial {
+func (s *stream) block(h *event.Header, index int64, start func() event.Event) *partial {
 	if i := s.at(h, index); i >= 0 {
 		return s.blocks[i]
 	}
 	return s.begin(h, index, start())
 }
 
-func (s *stream) addProgress(ev *ui.ToolProgress) {
-	i := slices.IndexFunc(s.progress, func(p *ui.ToolProgress) bool { return p.ToolUseID == ev.ToolUseID })
+func (s *stream) addProgress(ev *event.ToolProgress) {
+	i := slices.IndexFunc(s.progress, func(p *event.ToolProgress) bool { return p.ToolUseID == ev.ToolUseID })
 	if i < 0 {
 		s.progress = append(s.progress, ev)
 		return
@@ -118,27 +118,27 @@ func (s *stream) addProgress(ev *ui.ToolProgress) {
 
 // durable takes in a durable event and returns what has to be written before it, so that
 // the log alone gives the same conversation as the log with the deltas.
-func (s *stream) durable(ev ui.Event) []ui.Event {
+func (s *stream) durable(ev event.Event) []event.Event {
 	h := ev.Head()
 	switch ev := ev.(type) {
-	case *ui.MessageStart:
+	case *event.MessageStart:
 		s.drop(func(b *partial) bool { return b.key == keyOf(h) })
 		if !slices.Contains(s.open, keyOf(h)) {
 			s.open = append(s.open, keyOf(h))
 		}
-	case *ui.AssistantMessage:
+	case *event.AssistantMessage:
 		s.drop(func(b *partial) bool {
-			return b.key == keyOf(h) && slices.ContainsFunc(ev.Blocks, func(w ui.IndexedBlock) bool { return w.Index == b.index })
+			return b.key == keyOf(h) && slices.ContainsFunc(ev.Blocks, func(w event.IndexedBlock) bool { return w.Index == b.index })
 		})
-	case *ui.MessageComplete:
+	case *event.MessageComplete:
 		s.open = slices.DeleteFunc(s.open, func(k messageKey) bool { return k == keyOf(h) })
 		if from := ev.AbandonedFrom; from != nil {
 			s.drop(func(b *partial) bool { return b.key == keyOf(h) && b.index >= *from })
 		}
 		return s.take(func(b *partial) bool { return b.key == keyOf(h) })
-	case *ui.ToolComplete:
+	case *event.ToolComplete:
 		return s.takeProgress(ev.ToolUseID)
-	case *ui.ResultMessage:
+	case *event.ResultMessage:
 		return s.cut()
 	}
 	return nil
@@ -146,11 +146,11 @@ func (s *stream) durable(ev ui.Event) []ui.Event {
 
 // cut ends what is open, at the end of a turn or of the agent. What has come of it is
 // kept and marked incomplete.
-func (s *stream) cut() []ui.Event {
+func (s *stream) cut() []event.Event {
 	events := s.take(func(*partial) bool { return true })
 	for _, key := range s.open {
-		h := ui.Header{ParentToolUseID: key.parent, MessageID: key.message}
-		events = append(events, &ui.MessageComplete{Header: h, Incomplete: true})
+		h := event.Header{ParentToolUseID: key.parent, MessageID: key.message}
+		events = append(events, &event.MessageComplete{Header: h, Incomplete: true})
 	}
 	for _, p := range s.progress {
 		events = append(events, p)
@@ -159,9 +159,9 @@ func (s *stream) cut() []ui.Event {
 	return events
 }
 
-func (s *stream) takeProgress(toolUseID string) []ui.Event {
-	var events []ui.Event
-	s.progress = slices.DeleteFunc(s.progress, func(p *ui.ToolProgress) bool {
+func (s *stream) takeProgress(toolUseID string) []event.Event {
+	var events []event.Event
+	s.progress = slices.DeleteFunc(s.progress, func(p *event.ToolProgress) bool {
 		if p.ToolUseID != toolUseID {
 			return false
 		}
@@ -174,15 +174,15 @@ func (s *stream) takeProgress(toolUseID string) []ui.Event {
 func (s *stream) drop(match func(*partial) bool) { s.blocks = slices.DeleteFunc(s.blocks, match) }
 
 // take removes blocks and returns their events, each with a stop.
-func (s *stream) take(match func(*partial) bool) []ui.Event {
-	var events []ui.Event
+func (s *stream) take(match func(*partial) bool) []event.Event {
+	var events []event.Event
 	for _, b := range s.blocks {
 		if !match(b) {
 			continue
 		}
 		events = append(events, b.events()...)
 		if b.stop == nil {
-			events = append(events, &ui.BlockStop{Header: b.header, Index: b.index, Incomplete: true})
+			events = append(events, &event.BlockStop{Header: b.header, Index: b.index, Incomplete: true})
 		}
 	}
 	s.drop(match)
@@ -191,8 +191,8 @@ func (s *stream) take(match func(*partial) bool) []ui.Event {
 
 // restart returns what a viewer needs that has every durable event and no delta: each
 // block from its start, in as few events as possible.
-func (s *stream) restart() []ui.Event {
-	var events []ui.Event
+func (s *stream) restart() []event.Event {
+	var events []event.Event
 	for _, b := range s.blocks {
 		events = append(events, b.events()...)
 	}
@@ -203,17 +203,17 @@ func (s *stream) restart() []ui.Event {
 }
 
 // events is a block as far as it has come.
-func (b *partial) events() []ui.Event {
-	var events []ui.Event
+func (b *partial) events() []event.Event {
+	var events []event.Event
 	switch start := b.start.(type) {
-	case *ui.TextStart:
-		events = append(events, &ui.TextStart{Header: b.header, Index: b.index, Text: b.text.String()})
-	case *ui.ThinkingStart:
-		events = append(events, &ui.ThinkingStart{Header: b.header, Index: b.index, Thinking: b.text.String()})
+	case *event.TextStart:
+		events = append(events, &event.TextStart{Header: b.header, Index: b.index, Text: b.text.String()})
+	case *event.ThinkingStart:
+		events = append(events, &event.ThinkingStart{Header: b.header, Index: b.index, Thinking: b.text.String()})
 	default:
 		events = append(events, start)
 		if b.text.Len() > 0 {
-			events = append(events, &ui.ToolInputDelta{Header: b.header, Index: b.index, ToolUseID: b.tool, PartialJSON: b.text.String()})
+			events = append(events, &event.ToolInputDelta{Header: b.header, Index: b.index, ToolUseID: b.tool, PartialJSON: b.text.String()})
 		}
 	}
 	events = append(events, b.deltas...)

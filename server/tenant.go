@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // Tenant is what the sessions of a tenant are run with. A tenant is named by the tokens that
@@ -75,7 +75,7 @@ func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 // own has none: those of the server hold the sessions of others.
 func (t *tenants) apart(ctx context.Context, p *principal) ([]agent.Provider, error) {
 	if p.tenant != "" && t.open == nil {
-		return nil, failure(rpc.Unsupported, "the server keeps no history for tenants")
+		return nil, failure(api.Unsupported, "the server keeps no history for tenants")
 	}
 	tenant, err := t.get(ctx, p.tenant)
 	if err != nil {
@@ -130,13 +130,13 @@ func (s *Server) lookup(ctx context.Context, id string) (entry, error) {
 	if e := s.sessions[id]; e != nil && !e.gone && e.visible(ctx) {
 		return *e, nil
 	}
-	return entry{}, failure(rpc.SessionExpired, "there is no session %q", id)
+	return entry{}, failure(api.SessionExpired, "there is no session %q", id)
 }
 
 // tenantAllowed refuses to a token of a tenant what concerns the whole server.
 func (c *caller) tenantAllowed(h handler, method string) error {
 	if c.tenant != "" && h.role == roleAdmin {
-		return failure(rpc.AuthFailed, "a token of a tenant does not allow %s", method)
+		return failure(api.AuthFailed, "a token of a tenant does not allow %s", method)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // twoTenants is a server with a token of each of two tenants and a session of each.
@@ -42,11 +42,11 @@ func newTwoTenants(t *testing.T, own bool) *twoTenants {
 		}
 	})
 	for _, name := range tenantNames {
-		var tk rpc.TokensCreateResult
-		w.call("tokens.create", rpc.TokensCreateParams{Role: "operator", Tenant: name}, &tk)
+		var tk api.TokensCreateResult
+		w.call("tokens.create", api.TokensCreateParams{Role: "operator", Tenant: name}, &tk)
 		w.tokens[name] = tk.Token
-		var c rpc.ConnectResult
-		w.as(name, "session.connect", rpc.ConnectParams{}, &c)
+		var c api.ConnectResult
+		w.as(name, "session.connect", api.ConnectParams{}, &c)
 		w.sessions[name] = c.SessionID
 	}
 	return w
@@ -65,7 +65,7 @@ func (w *twoTenants) run(tenant, text string) string {
 	id := w.sessions[tenant]
 	v := w.watchAs(w.tokens[tenant], id)
 	defer v.stop()
-	w.as(tenant, "session.query", rpc.QueryParams{SessionID: id, Text: text}, nil)
+	w.as(tenant, "session.query", api.QueryParams{SessionID: id, Text: text}, nil)
 	v.results(1)
 	for _, s := range w.list(tenant) {
 		if s.SessionID == id {
@@ -76,17 +76,17 @@ func (w *twoTenants) run(tenant, text string) string {
 	return ""
 }
 
-func (w *twoTenants) list(tenant string) []rpc.SessionSummary {
+func (w *twoTenants) list(tenant string) []api.SessionSummary {
 	w.Helper()
-	var list rpc.ListResult
-	w.as(tenant, "session.list", rpc.ListParams{}, &list)
+	var list api.ListResult
+	w.as(tenant, "session.list", api.ListParams{}, &list)
 	return list.Sessions
 }
 
 func (w *twoTenants) kept(tenant string) []string {
 	w.Helper()
-	var list rpc.HistoryListResult
-	w.as(tenant, "history.list", rpc.HistoryListParams{}, &list)
+	var list api.HistoryListResult
+	w.as(tenant, "history.list", api.HistoryListParams{}, &list)
 	var ids []string
 	for _, s := range list.Sessions {
 		ids = append(ids, s.SessionID)
@@ -114,21 +114,21 @@ func TestTenant(t *testing.T) {
 				t.Errorf("round %d: the history of %s is %v, want %v", i, name, got, agentIDs[name])
 			}
 		}
-		var all rpc.ListResult
-		w.call("session.list", rpc.ListParams{}, &all)
+		var all api.ListResult
+		w.call("session.list", api.ListParams{}, &all)
 		if len(all.Sessions) != 2 {
 			t.Errorf("round %d: the owner sees %+v", i, all.Sessions)
 		}
 		w.restart()
 	}
-	err := w.client(w.tokens["acme"]).Call(w.ctx(), "history.load", rpc.HistoryLoadParams{Session: agentIDs["globex"]}, nil)
-	if client.Reason(err) != rpc.SessionExpired {
+	err := w.client(w.tokens["acme"]).Call(w.ctx(), "history.load", api.HistoryLoadParams{Session: agentIDs["globex"]}, nil)
+	if client.Reason(err) != api.SessionExpired {
 		t.Errorf("the history of another tenant: %v", err)
 	}
-	var c rpc.ConnectResult
-	w.as("acme", "session.connect", rpc.ConnectParams{ResumeSessionID: agentIDs["globex"]}, &c)
+	var c api.ConnectResult
+	w.as("acme", "session.connect", api.ConnectParams{ResumeSessionID: agentIDs["globex"]}, &c)
 	v := w.watchAs(w.tokens["acme"], c.SessionID)
-	w.as("acme", "session.query", rpc.QueryParams{SessionID: c.SessionID, Text: "say mine"}, nil)
+	w.as("acme", "session.query", api.QueryParams{SessionID: c.SessionID, Text: "say mine"}, nil)
 	v.results(1)
 	v.stop()
 	for _, s := range w.list("acme") { // the agent does not know the id there, and began a new one
@@ -143,7 +143,7 @@ func TestTenant(t *testing.T) {
 func TestTenant_refused(t *testing.T) {
 	w := newTwoTenants(t, true)
 	acme, theirs := w.client(w.tokens["acme"]), w.sessions["globex"]
-	for _, m := range rpc.Methods {
+	for _, m := range api.Methods {
 		h := handlers[m.Name]
 		if h.role == roleAdmin || slices.Contains(withoutSession, m.Name) {
 			continue
@@ -155,7 +155,7 @@ func TestTenant_refused(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"session.getHistory", "session.attach", "session.delete", "session.query", "permission.list", "workspace.diff", "share.create", "session.isolation", "usage.session"} {
-		if err := acme.Call(w.ctx(), method, rpc.QueryParams{SessionID: theirs, Text: "x"}, nil); client.Reason(err) != rpc.SessionExpired {
+		if err := acme.Call(w.ctx(), method, api.QueryParams{SessionID: theirs, Text: "x"}, nil); client.Reason(err) != api.SessionExpired {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
@@ -173,11 +173,11 @@ func TestTenant_refused(t *testing.T) {
 		t.Errorf("after all that globex sees %+v", got)
 	}
 	for _, method := range []string{"tokens.create", "tokens.list", "audit.list", "webhooks.list", "budget.set"} {
-		if err := acme.Call(w.ctx(), method, rpc.Empty{}, nil); client.Reason(err) != rpc.AuthFailed {
+		if err := acme.Call(w.ctx(), method, api.Empty{}, nil); client.Reason(err) != api.AuthFailed {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
-	w.refused(rpc.InvalidParams, "tokens.create", rpc.TokensCreateParams{Role: "admin", Tenant: "acme"})
+	w.refused(api.InvalidParams, "tokens.create", api.TokensCreateParams{Role: "admin", Tenant: "acme"})
 }
 
 // withoutSession are methods that take no session, so that naming one changes nothing.
@@ -188,29 +188,29 @@ var withoutSession = strings.Fields(`hello session.list session.detach history.l
 // to the session's.
 func TestTenant_workspace(t *testing.T) {
 	w := newTwoTenants(t, true)
-	var ws rpc.WorkspaceResult
-	w.as("acme", "workspace.create", rpc.WorkspaceCreateParams{Repo: w.repo}, &ws)
+	var ws api.WorkspaceResult
+	w.as("acme", "workspace.create", api.WorkspaceCreateParams{Repo: w.repo}, &ws)
 	globex := w.client(w.tokens["globex"])
 	for method, params := range map[string]any{
-		"workspace.remove": rpc.WorkspaceRemoveParams{ID: ws.Workspace.ID, Force: true}, "session.connect": rpc.ConnectParams{WorkspaceID: ws.Workspace.ID},
+		"workspace.remove": api.WorkspaceRemoveParams{ID: ws.Workspace.ID, Force: true}, "session.connect": api.ConnectParams{WorkspaceID: ws.Workspace.ID},
 	} {
-		if err := globex.Call(w.ctx(), method, params, nil); client.Reason(err) != rpc.InvalidParams {
+		if err := globex.Call(w.ctx(), method, params, nil); client.Reason(err) != api.InvalidParams {
 			t.Errorf("%s with a workspace of another tenant: %v", method, err)
 		}
 	}
 	for name, want := range map[string]int{"acme": 1, "globex": 0} {
-		var list rpc.WorkspaceListResult
-		w.as(name, "workspace.list", rpc.Empty{}, &list)
+		var list api.WorkspaceListResult
+		w.as(name, "workspace.list", api.Empty{}, &list)
 		if len(list.Workspaces) != want {
 			t.Errorf("%s sees %+v", name, list.Workspaces)
 		}
 	}
-	var link rpc.ShareCreateResult
-	w.as("acme", "share.create", rpc.ShareCreateParams{SessionID: w.sessions["acme"]}, &link)
-	if err := w.client(link.Token).Call(w.ctx(), "session.getHistory", rpc.SessionRef{SessionID: w.sessions["acme"]}, nil); err != nil {
+	var link api.ShareCreateResult
+	w.as("acme", "share.create", api.ShareCreateParams{SessionID: w.sessions["acme"]}, &link)
+	if err := w.client(link.Token).Call(w.ctx(), "session.getHistory", api.SessionRef{SessionID: w.sessions["acme"]}, nil); err != nil {
 		t.Errorf("a link to a session of a tenant: %v", err)
 	}
-	if err := globex.Call(w.ctx(), "share.revoke", rpc.ShareRevokeParams{ID: link.ID}, nil); client.Reason(err) != rpc.Conflict {
+	if err := globex.Call(w.ctx(), "share.revoke", api.ShareRevokeParams{ID: link.ID}, nil); client.Reason(err) != api.Conflict {
 		t.Errorf("a link of another tenant was revoked: %v", err)
 	}
 }
@@ -222,10 +222,10 @@ func TestTenant_shared(t *testing.T) {
 	id := w.run("globex", "say hello")
 	acme := w.client(w.tokens["acme"])
 	for method, params := range map[string]any{
-		"history.list": rpc.HistoryListParams{}, "history.load": rpc.HistoryLoadParams{Session: id}, "usage.summary": rpc.UsageSummaryParams{},
-		"session.connect": rpc.ConnectParams{ResumeSessionID: id},
+		"history.list": api.HistoryListParams{}, "history.load": api.HistoryLoadParams{Session: id}, "usage.summary": api.UsageSummaryParams{},
+		"session.connect": api.ConnectParams{ResumeSessionID: id},
 	} {
-		if err := acme.Call(w.ctx(), method, params, nil); client.Reason(err) != rpc.Unsupported {
+		if err := acme.Call(w.ctx(), method, params, nil); client.Reason(err) != api.Unsupported {
 			t.Errorf("%s: %v", method, err)
 		}
 	}

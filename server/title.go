@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // maxTitle is how many characters a title has at most.
@@ -88,5 +88,5 @@ func (a *actor) setTitle(title, by string) {
 }
 
 func (c *core) titleDraft(title, by string) draft {
-	return draft{event: &ui.SessionInfo{Header: c.header(""), Title: &title}, facts: &facts{Title: title, TitleBy: by}}
+	return draft{event: &event.SessionInfo{Header: c.header(""), Title: &title}, facts: &facts{Title: title, TitleBy: by}}
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/regular"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The bounds of tokens.
@@ -209,15 +209,15 @@ func (t *tokens) forget(session string) error {
 }
 
 // list returns the tokens that are valid, without cookies.
-func (t *tokens) list() []rpc.TokenInfo {
+func (t *tokens) list() []api.TokenInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := []rpc.TokenInfo{}
+	list := []api.TokenInfo{}
 	for _, tk := range t.all {
 		if tk.Parent != "" || tk.expired(t.now()) {
 			continue
 		}
-		info := rpc.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, CreatedAt: timestamp(tk.Created)}
+		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, CreatedAt: timestamp(tk.Created)}
 		if !tk.Expires.IsZero() {
 			info.ExpiresAt = timestamp(tk.Expires)
 		}
@@ -228,7 +228,7 @@ func (t *tokens) list() []rpc.TokenInfo {
 
 // check returns who holds a token. Every refusal looks the same to the caller.
 func (t *tokens) check(value string) (*principal, error) {
-	refused := failure(rpc.AuthFailed, "the token is missing, wrong or expired")
+	refused := failure(api.AuthFailed, "the token is missing, wrong or expired")
 	parts := strings.SplitN(value, "_", 3)
 	if len(value) > 256 || len(parts) != 3 || parts[0] != "pt" {
 		return nil, refused

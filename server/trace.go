@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // traceScope is the name of the server's tracer.
@@ -197,34 +197,34 @@ func (t *turnTrace) close(id, why string) {
 }
 
 // observe follows an event of the agent or of the server.
-func (t *turnTrace) observe(ev ui.Event) {
+func (t *turnTrace) observe(ev event.Event) {
 	if t.turn == nil {
 		return
 	}
 	switch ev := ev.(type) {
-	case *ui.ToolStart:
+	case *event.ToolStart:
 		t.tool(ev.ToolUseID, ev.ParentToolUseID, ev.Name)
-	case *ui.AssistantMessage:
+	case *event.AssistantMessage:
 		for _, b := range ev.Blocks {
 			if strings.HasSuffix(b.Block.Type, "tool_use") {
 				t.tool(b.Block.ToolUseID, ev.ParentToolUseID, b.Block.Name)
 			}
 		}
-	case *ui.ToolComplete:
+	case *event.ToolComplete:
 		why := ""
 		if ev.IsError {
 			why = "tool_error"
 		}
 		t.close(ev.ToolUseID, why)
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		t.begin(requestSpan+ev.RequestID, ev.ToolUseID, "parley.permission", attribute.String("gen_ai.tool.name", spanText(ev.ToolName)))
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		t.begin(requestSpan+ev.RequestID, ev.ToolUseID, "parley.question")
-	case *ui.PermissionResolved:
+	case *event.PermissionResolved:
 		t.answered(ev.RequestID, ev.Behavior)
-	case *ui.QuestionResolved:
+	case *event.QuestionResolved:
 		t.answered(ev.RequestID, ev.Action)
-	case *ui.ResultMessage:
+	case *event.ResultMessage:
 		why := ""
 		if ev.IsError {
 			why = spanText(ev.Subtype)

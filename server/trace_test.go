@@ -17,8 +17,8 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 const (
@@ -130,13 +130,13 @@ func (r *traced) finished() spans {
 // TestTrace follows one trace from the request of a client to the tool of the agent.
 func TestTrace(t *testing.T) {
 	r := newTraced(t, true)
-	var c rpc.ConnectResult
-	r.callTraced("session.connect", rpc.ConnectParams{}, &c)
+	var c api.ConnectResult
+	r.callTraced("session.connect", api.ConnectParams{}, &c)
 	id := c.SessionID
 	w := r.watch(id)
-	r.callTraced("session.query", rpc.QueryParams{SessionID: id, Text: "tool Bash"}, &rpc.Accepted{})
+	r.callTraced("session.query", api.QueryParams{SessionID: id, Text: "tool Bash"}, &api.Accepted{})
 	w.state(RequiresAction)
-	r.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID, Behavior: "allow", Reason: "hush-hush"}, nil)
+	r.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID, Behavior: "allow", Reason: "hush-hush"}, nil)
 	w.results(1)
 	w.stop()
 	got := r.finished()
@@ -171,8 +171,8 @@ func TestTrace_socket(t *testing.T) {
 	if err := conn.Write(r.ctx(), websocket.MessageText, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the end of the turn", func(c *ui.Conversation) bool { return c.Totals.Turns == 1 && c.State == string(Idle) })
-	r.refused(rpc.InvalidParams, "session.query", rpc.QueryParams{SessionID: id, Text: ""})
+	w.until("the end of the turn", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == string(Idle) })
+	r.refused(api.InvalidParams, "session.query", api.QueryParams{SessionID: id, Text: ""})
 	w.stop()
 	got := r.finished()
 	if path := got.above("parley.turn"); path != "parley.turn < session.query < caller" {
@@ -182,7 +182,7 @@ func TestTrace_socket(t *testing.T) {
 		t.Errorf("the turn that failed is %+v", span.Status)
 	}
 	if !slices.ContainsFunc(got.all, func(s tracetest.SpanStub) bool {
-		return s.Name == "session.query" && s.Status.Code == otelcodes.Error && s.Status.Description == string(rpc.InvalidParams)
+		return s.Name == "session.query" && s.Status.Code == otelcodes.Error && s.Status.Description == string(api.InvalidParams)
 	}) {
 		t.Error("no span says why a request was refused")
 	}
@@ -193,7 +193,7 @@ func TestTrace_off(t *testing.T) {
 	r := newTraced(t, false)
 	id := r.connect()
 	w := r.watch(id)
-	r.callTraced("session.query", rpc.QueryParams{SessionID: id, Text: "auto Bash"}, &rpc.Accepted{})
+	r.callTraced("session.query", api.QueryParams{SessionID: id, Text: "auto Bash"}, &api.Accepted{})
 	w.results(1)
 	w.stop()
 	if v := r.agents.variable("TRACEPARENT"); v != "" {
@@ -212,16 +212,16 @@ func TestTurnTrace(t *testing.T) {
 	for _, in := range []input{a, b, c} {
 		tr.accepted(in)
 	}
-	tr.observe(&ui.ToolStart{ToolUseID: "early", Name: "Bash"}) // no turn runs
+	tr.observe(&event.ToolStart{ToolUseID: "early", Name: "Bash"}) // no turn runs
 	tr.sent(a, "sim", false)
 	tr.sent(b, "sim", true) // it joins
 	for range 2 {
-		tr.observe(&ui.ToolStart{ToolUseID: "t1", Name: "Bash"})
-		tr.observe(&ui.AssistantMessage{Blocks: []ui.IndexedBlock{{Block: ui.Content{Type: "tool_use", ToolUseID: "t1", Name: "Bash"}}, {Block: ui.Content{Type: "text"}}}})
-		tr.observe(&ui.ToolComplete{ToolUseID: "t1", IsError: true})
+		tr.observe(&event.ToolStart{ToolUseID: "t1", Name: "Bash"})
+		tr.observe(&event.AssistantMessage{Blocks: []event.IndexedBlock{{Block: event.Content{Type: "tool_use", ToolUseID: "t1", Name: "Bash"}}, {Block: event.Content{Type: "text"}}}})
+		tr.observe(&event.ToolComplete{ToolUseID: "t1", IsError: true})
 	}
-	tr.observe(&ui.QuestionRequest{RequestID: "q"})
-	tr.observe(&ui.ToolStart{ToolUseID: "t2", Name: strings.Repeat("ä", 100)})
+	tr.observe(&event.QuestionRequest{RequestID: "q"})
+	tr.observe(&event.ToolStart{ToolUseID: "t2", Name: strings.Repeat("ä", 100)})
 	tr.ended("agent_ended")
 	tr.ended("agent_ended")
 	tr.stop()

@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // wire is a JSON-RPC connection of a test.
@@ -42,7 +42,7 @@ type wireMessage struct {
 	Method string           `json:"method"`
 	Params json.RawMessage  `json:"params"`
 	Result json.RawMessage  `json:"result"`
-	Error  *rpc.ErrorObject `json:"error"`
+	Error  *api.ErrorObject `json:"error"`
 }
 
 func (w *wire) read() wireMessage {
@@ -68,7 +68,7 @@ func (w *wire) send(text string) {
 }
 
 // call calls a method and returns its answer; what comes before it is dropped.
-func (w *wire) call(method string, params any) (json.RawMessage, *rpc.ErrorObject) {
+func (w *wire) call(method string, params any) (json.RawMessage, *api.ErrorObject) {
 	w.t.Helper()
 	w.n++
 	data, err := json.Marshal(params)
@@ -84,7 +84,7 @@ func (w *wire) call(method string, params any) (json.RawMessage, *rpc.ErrorObjec
 }
 
 // post calls a method over HTTP.
-func (h *harness) post(method string, params any) (json.RawMessage, *rpc.ErrorObject) {
+func (h *harness) post(method string, params any) (json.RawMessage, *api.ErrorObject) {
 	h.Helper()
 	data, err := json.Marshal(params)
 	if err != nil {
@@ -132,8 +132,8 @@ func (h *harness) scene() scene {
 	wo := h.watch(other)
 	wo.state(RequiresAction)
 	s.question = h.history(other).Prompts[0].RequestID + " " + other
-	var tk rpc.TokensCreateResult
-	h.call("tokens.create", rpc.TokensCreateParams{Role: "viewer"}, &tk)
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &tk)
 	s.token = tk.ID
 	return s
 }
@@ -141,61 +141,61 @@ func (h *harness) scene() scene {
 // params are the parameters of every method in a scene. What is missing here is a method
 // without a test.
 func (s scene) params() map[string]any {
-	ref := rpc.SessionRef{SessionID: s.session}
-	hist := rpc.HistoryRef{Session: s.agentID}
+	ref := api.SessionRef{SessionID: s.session}
+	hist := api.HistoryRef{Session: s.agentID}
 	question, other, _ := strings.Cut(s.question, " ")
 	return map[string]any{
-		"hello": rpc.HelloParams{}, "session.connect": rpc.ConnectParams{}, "session.query": rpc.QueryParams{SessionID: s.session, Text: "say x"},
+		"hello": api.HelloParams{}, "session.connect": api.ConnectParams{}, "session.query": api.QueryParams{SessionID: s.session, Text: "say x"},
 		"session.queryWithContent": json.RawMessage(`{"session_id":"` + s.session + `","content":[{"type":"text","text":"say y"}]}`),
-		"session.attach":           ref, "session.detach": ref, "session.list": rpc.ListParams{}, "session.runInBackground": ref,
-		"session.setModel": rpc.SetModelParams{SessionID: s.session, Model: "sim-2"}, "session.setPermissionMode": rpc.SetPermissionModeParams{SessionID: s.session, Mode: "plan"},
-		"session.setMaxThinkingTokens": ref, "session.setEffort": rpc.SetEffortParams{SessionID: s.session, Effort: "high"}, "session.fork": rpc.ForkParams{SessionID: s.session},
-		"session.rewind": rpc.RewindParams{SessionID: s.session, UserMessageID: s.prompt, DryRun: true}, "session.getHistory": ref,
-		"session.rename": rpc.SessionRenameParams{SessionID: s.session, Title: "T"}, "session.archive": ref, "session.unarchive": ref,
+		"session.attach":           ref, "session.detach": ref, "session.list": api.ListParams{}, "session.runInBackground": ref,
+		"session.setModel": api.SetModelParams{SessionID: s.session, Model: "sim-2"}, "session.setPermissionMode": api.SetPermissionModeParams{SessionID: s.session, Mode: "plan"},
+		"session.setMaxThinkingTokens": ref, "session.setEffort": api.SetEffortParams{SessionID: s.session, Effort: "high"}, "session.fork": api.ForkParams{SessionID: s.session},
+		"session.rewind": api.RewindParams{SessionID: s.session, UserMessageID: s.prompt, DryRun: true}, "session.getHistory": ref,
+		"session.rename": api.SessionRenameParams{SessionID: s.session, Title: "T"}, "session.archive": ref, "session.unarchive": ref,
 		"session.continue": ref, "session.takeOver": ref, "session.handBack": ref, "session.isolation": ref, "queue.list": ref,
-		"queue.edit":    rpc.QueueEditParams{SessionID: s.session, ID: s.queued, Content: `"say edited"`},
-		"queue.reorder": rpc.QueueReorderParams{SessionID: s.session, IDs: []string{s.queued}}, "queue.release": ref,
-		"queue.remove":       rpc.QueueItemParams{SessionID: s.session, ID: s.queued},
-		"queue.sendNow":      rpc.QueueItemParams{SessionID: s.session, ID: "none"},
-		"permission.list":    rpc.PermissionListParams{},
-		"permission.respond": rpc.PermissionRespondParams{SessionID: s.session, RequestID: s.request, Behavior: "allow"},
-		"question.respond":   rpc.QuestionRespondParams{SessionID: other, RequestID: question, Action: "decline"},
-		"history.list":       rpc.HistoryListParams{}, "history.load": hist, "history.metadata": hist, "history.rename": rpc.HistoryRenameParams{Session: s.agentID, Title: "T"},
-		"history.tag": rpc.HistoryTagParams{Session: s.agentID, Tag: "t"}, "history.delete": hist, "history.export": rpc.HistoryExportParams{Session: s.agentID, Format: "markdown"},
-		"history.search": rpc.HistorySearchParams{Query: "task"}, "mcp.status": ref, "mcp.reconnect": rpc.MCPServerParams{SessionID: s.session, ServerName: "demo"},
-		"mcp.toggle": rpc.MCPToggleParams{SessionID: s.session, ServerName: "demo"}, "mcp.tools": rpc.MCPToolsParams{SessionID: s.session}, "models.list": ref,
-		"commands.list": ref, "agents.list": ref, "task.output": rpc.TaskOutputParams{SessionID: s.session, TaskID: s.task},
-		"task.stop": rpc.TaskParams{SessionID: s.session, TaskID: s.task}, "files.search": rpc.FilesSearchParams{SessionID: s.session, Query: "a"},
-		"files.read": rpc.FilesReadParams{SessionID: s.session, Path: "a.txt"}, "context.build": json.RawMessage(`{"text":"t","contexts":[]}`),
-		"context.parse": rpc.ContextParseParams{Text: "t"}, "image.upload": rpc.ImageUploadParams{SessionID: s.session, MediaType: "image/png", Data: "aGk="},
-		"usage.context": ref, "usage.session": ref, "usage.summary": rpc.UsageSummaryParams{}, "settings.get": rpc.Empty{}, "health": rpc.Empty{},
-		"server.drain": rpc.DrainParams{}, "tokens.create": rpc.TokensCreateParams{Role: "viewer"}, "tokens.list": rpc.Empty{},
-		"tokens.revoke": rpc.TokensRevokeParams{ID: s.token}, "share.create": rpc.ShareCreateParams{SessionID: s.session},
-		"share.revoke": rpc.ShareRevokeParams{ID: "none"}, "audit.list": rpc.AuditListParams{}, "providers.list": rpc.Empty{},
-		"budget.list": rpc.BudgetListParams{SessionID: s.session}, "budget.set": rpc.BudgetSetParams{Budget: rpc.Budget{Scope: "server", LimitUSD: new(1e6)}},
-		"budget.remove": rpc.BudgetRef{ID: "none"}, "webhooks.list": rpc.Empty{}, "webhooks.test": rpc.WebhookRef{ID: "none"}, "webhooks.remove": rpc.WebhookRef{ID: "none"},
-		"webhooks.set":     rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://hooks.example/x", Events: []string{"failed"}}},
-		"workspace.create": rpc.WorkspaceCreateParams{}, "workspace.list": rpc.Empty{}, "workspace.diff": ref, "workspace.revert": ref, "workspace.commit": ref,
-		"workspace.remove": ref, "review.list": ref, "review.comment": rpc.ReviewCommentParams{SessionID: s.session, From: 1, Text: "t"},
+		"queue.edit":    api.QueueEditParams{SessionID: s.session, ID: s.queued, Content: `"say edited"`},
+		"queue.reorder": api.QueueReorderParams{SessionID: s.session, IDs: []string{s.queued}}, "queue.release": ref,
+		"queue.remove":       api.QueueItemParams{SessionID: s.session, ID: s.queued},
+		"queue.sendNow":      api.QueueItemParams{SessionID: s.session, ID: "none"},
+		"permission.list":    api.PermissionListParams{},
+		"permission.respond": api.PermissionRespondParams{SessionID: s.session, RequestID: s.request, Behavior: "allow"},
+		"question.respond":   api.QuestionRespondParams{SessionID: other, RequestID: question, Action: "decline"},
+		"history.list":       api.HistoryListParams{}, "history.load": hist, "history.metadata": hist, "history.rename": api.HistoryRenameParams{Session: s.agentID, Title: "T"},
+		"history.tag": api.HistoryTagParams{Session: s.agentID, Tag: "t"}, "history.delete": hist, "history.export": api.HistoryExportParams{Session: s.agentID, Format: "markdown"},
+		"history.search": api.HistorySearchParams{Query: "task"}, "mcp.status": ref, "mcp.reconnect": api.MCPServerParams{SessionID: s.session, ServerName: "demo"},
+		"mcp.toggle": api.MCPToggleParams{SessionID: s.session, ServerName: "demo"}, "mcp.tools": api.MCPToolsParams{SessionID: s.session}, "models.list": ref,
+		"commands.list": ref, "agents.list": ref, "task.output": api.TaskOutputParams{SessionID: s.session, TaskID: s.task},
+		"task.stop": api.TaskParams{SessionID: s.session, TaskID: s.task}, "files.search": api.FilesSearchParams{SessionID: s.session, Query: "a"},
+		"files.read": api.FilesReadParams{SessionID: s.session, Path: "a.txt"}, "context.build": json.RawMessage(`{"text":"t","contexts":[]}`),
+		"context.parse": api.ContextParseParams{Text: "t"}, "image.upload": api.ImageUploadParams{SessionID: s.session, MediaType: "image/png", Data: "aGk="},
+		"usage.context": ref, "usage.session": ref, "usage.summary": api.UsageSummaryParams{}, "settings.get": api.Empty{}, "health": api.Empty{},
+		"server.drain": api.DrainParams{}, "tokens.create": api.TokensCreateParams{Role: "viewer"}, "tokens.list": api.Empty{},
+		"tokens.revoke": api.TokensRevokeParams{ID: s.token}, "share.create": api.ShareCreateParams{SessionID: s.session},
+		"share.revoke": api.ShareRevokeParams{ID: "none"}, "audit.list": api.AuditListParams{}, "providers.list": api.Empty{},
+		"budget.list": api.BudgetListParams{SessionID: s.session}, "budget.set": api.BudgetSetParams{Budget: api.Budget{Scope: "server", LimitUSD: new(1e6)}},
+		"budget.remove": api.BudgetRef{ID: "none"}, "webhooks.list": api.Empty{}, "webhooks.test": api.WebhookRef{ID: "none"}, "webhooks.remove": api.WebhookRef{ID: "none"},
+		"webhooks.set":     api.WebhooksSetParams{Webhook: api.Webhook{URL: "https://hooks.example/x", Events: []string{"failed"}}},
+		"workspace.create": api.WorkspaceCreateParams{}, "workspace.list": api.Empty{}, "workspace.diff": ref, "workspace.revert": ref, "workspace.commit": ref,
+		"workspace.remove": ref, "review.list": ref, "review.comment": api.ReviewCommentParams{SessionID: s.session, From: 1, Text: "t"},
 		"review.update": ref, "review.remove": ref, "review.send": ref,
-		"preview.list": ref, "preview.open": rpc.PreviewOpenParams{SessionID: s.session, Port: 80}, "push.key": rpc.Empty{},
-		"push.subscribe": rpc.PushSubscribeParams{Endpoint: "https://push.example/x"}, "push.unsubscribe": rpc.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
-		"push.test":         rpc.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
-		"session.interrupt": ref, "session.disconnect": ref, "session.delete": rpc.SessionDeleteParams{SessionID: s.session},
+		"preview.list": ref, "preview.open": api.PreviewOpenParams{SessionID: s.session, Port: 80}, "push.key": api.Empty{},
+		"push.subscribe": api.PushSubscribeParams{Endpoint: "https://push.example/x"}, "push.unsubscribe": api.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
+		"push.test":         api.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
+		"session.interrupt": ref, "session.disconnect": ref, "session.delete": api.SessionDeleteParams{SessionID: s.session},
 	}
 }
 
 // want are the reasons of methods that fail in a scene.
-var want = map[string]rpc.Reason{
-	"session.archive": rpc.Conflict, "session.continue": rpc.Conflict, "session.handBack": rpc.Unsupported,
-	"budget.remove": rpc.Conflict, "webhooks.test": rpc.Conflict, "webhooks.remove": rpc.Conflict,
-	"queue.reorder": rpc.Conflict, "queue.sendNow": rpc.Conflict, "history.delete": rpc.Conflict, "server.drain": rpc.Unsupported, "share.revoke": rpc.Conflict,
+var want = map[string]api.Reason{
+	"session.archive": api.Conflict, "session.continue": api.Conflict, "session.handBack": api.Unsupported,
+	"budget.remove": api.Conflict, "webhooks.test": api.Conflict, "webhooks.remove": api.Conflict,
+	"queue.reorder": api.Conflict, "queue.sendNow": api.Conflict, "history.delete": api.Conflict, "server.drain": api.Unsupported, "share.revoke": api.Conflict,
 	// The directory of the scene is without git; workspace_test.go has one.
-	"workspace.create": rpc.Unsupported, "workspace.diff": rpc.Unsupported, "workspace.revert": rpc.Unsupported, "workspace.commit": rpc.Unsupported,
-	"workspace.remove": rpc.Unsupported, "review.comment": rpc.Unsupported, "review.send": rpc.Unsupported,
-	"review.update": rpc.InvalidParams, "review.remove": rpc.InvalidParams,
+	"workspace.create": api.Unsupported, "workspace.diff": api.Unsupported, "workspace.revert": api.Unsupported, "workspace.commit": api.Unsupported,
+	"workspace.remove": api.Unsupported, "review.comment": api.Unsupported, "review.send": api.Unsupported,
+	"review.update": api.InvalidParams, "review.remove": api.InvalidParams,
 	// This server has neither; preview_test.go and push_test.go have one.
-	"preview.open": rpc.Unsupported, "push.subscribe": rpc.Unsupported, "push.test": rpc.Unsupported,
+	"preview.open": api.Unsupported, "push.subscribe": api.Unsupported, "push.test": api.Unsupported,
 }
 
 // last are the methods that end what others need, in their order.
@@ -214,11 +214,11 @@ func TestMethods(t *testing.T) {
 			if transport == "http" {
 				call = h.post
 			}
-			check := func(m rpc.Method) {
+			check := func(m api.Method) {
 				p, ok := params[m.Name]
 				reason := want[m.Name]
 				if !ok {
-					p, reason = rpc.Empty{}, rpc.Unsupported // of the issues that follow
+					p, reason = api.Empty{}, api.Unsupported // of the issues that follow
 				}
 				result, e := call(m.Name, p)
 				if reason != "" {
@@ -235,11 +235,11 @@ func TestMethods(t *testing.T) {
 					t.Errorf("%s: %v: %s", m.Name, err, result)
 				}
 			}
-			byName := map[string]rpc.Method{}
-			for _, m := range rpc.Methods {
+			byName := map[string]api.Method{}
+			for _, m := range api.Methods {
 				byName[m.Name] = m
 			}
-			for _, m := range rpc.Methods {
+			for _, m := range api.Methods {
 				if !strings.Contains(" "+strings.Join(last, " ")+" ", " "+m.Name+" ") {
 					check(m)
 				}
@@ -262,9 +262,9 @@ func TestEvents_transports(t *testing.T) {
 		w.results(i + 1)
 	}
 	w.until("the title", func(c *uiConversation) bool { return c.Title != "" })
-	var hist rpc.GetHistoryResult
-	h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &hist)
-	start := rpc.Cursor{Epoch: hist.Cursor.Epoch}
+	var hist api.GetHistoryResult
+	h.call("session.getHistory", api.SessionRef{SessionID: id}, &hist)
+	start := api.Cursor{Epoch: hist.Cursor.Epoch}
 	viaSocket := h.viaSocket(id, start, hist.Cursor.Seq)
 	viaSSE := h.viaSSE(id, start, hist.Cursor.Seq)
 	viaPoll := h.viaPoll(id, start, hist.Cursor.Seq)
@@ -289,7 +289,7 @@ func TestSocket_order(t *testing.T) {
 	}
 	defer release()
 	w := h.dial(h.token)
-	if _, e := w.call("session.attach", rpc.AttachParams{SessionID: id}); e != nil {
+	if _, e := w.call("session.attach", api.AttachParams{SessionID: id}); e != nil {
 		t.Fatal(e)
 	}
 	for i := range 100 {
@@ -306,7 +306,7 @@ func TestSocket_order(t *testing.T) {
 	}
 }
 
-func (h *harness) viaSocket(id string, from rpc.Cursor, end uint64) []string {
+func (h *harness) viaSocket(id string, from api.Cursor, end uint64) []string {
 	h.Helper()
 	w := h.dial(h.token)
 	w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session.attach","params":{"session_id":%q,"after":{"epoch":%q,"seq":0}}}`, id, from.Epoch))
@@ -324,7 +324,7 @@ func (h *harness) viaSocket(id string, from rpc.Cursor, end uint64) []string {
 }
 
 // viaSSE reads two messages per connection and goes on with Last-Event-ID.
-func (h *harness) viaSSE(id string, from rpc.Cursor, end uint64) []string {
+func (h *harness) viaSSE(id string, from api.Cursor, end uint64) []string {
 	h.Helper()
 	var all []string
 	lastID := fmt.Sprintf("%s:%d.0", from.Epoch, from.Seq)
@@ -368,7 +368,7 @@ func (h *harness) viaSSE(id string, from rpc.Cursor, end uint64) []string {
 	return all
 }
 
-func (h *harness) viaPoll(id string, from rpc.Cursor, end uint64) []string {
+func (h *harness) viaPoll(id string, from api.Cursor, end uint64) []string {
 	h.Helper()
 	var all []string
 	at := from
@@ -377,7 +377,7 @@ func (h *harness) viaPoll(id string, from rpc.Cursor, end uint64) []string {
 		req.Header.Set("Authorization", "Bearer "+h.token)
 		_, _, body := h.do(req)
 		var r struct {
-			Cursor rpc.Cursor        `json:"cursor"`
+			Cursor api.Cursor        `json:"cursor"`
 			State  string            `json:"state"`
 			Events []json.RawMessage `json:"events"`
 		}
@@ -395,8 +395,8 @@ func (h *harness) viaPoll(id string, from rpc.Cursor, end uint64) []string {
 func TestPoll_waits(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
-	var hist rpc.GetHistoryResult
-	h.call("session.getHistory", rpc.SessionRef{SessionID: id}, &hist)
+	var hist api.GetHistoryResult
+	h.call("session.getHistory", api.SessionRef{SessionID: id}, &hist)
 	req, _ := http.NewRequestWithContext(h.ctx(), http.MethodGet,
 		fmt.Sprintf("%s/v1/sessions/%s/events?wait=0.05&after=%s:%d.0", h.url, id, hist.Cursor.Epoch, hist.Cursor.Seq), nil)
 	req.Header.Set("Authorization", "Bearer "+h.token)
@@ -444,7 +444,7 @@ func TestOpenAPI(t *testing.T) {
 	if !strings.HasPrefix(doc.OpenAPI, "3.1.") {
 		t.Errorf("the version is %q", doc.OpenAPI)
 	}
-	for _, m := range rpc.Methods {
+	for _, m := range api.Methods {
 		if doc.Paths["/v1/"+m.Name]["post"] == nil {
 			t.Errorf("%s is missing", m.Name)
 		}
@@ -471,10 +471,10 @@ func TestSocket_badRequests(t *testing.T) {
 			t.Errorf("%s was answered with %+v", bad, m)
 		}
 	}
-	if _, e := w.call("health", rpc.Empty{}); e != nil {
+	if _, e := w.call("health", api.Empty{}); e != nil {
 		t.Errorf("after bad requests: %+v", e)
 	}
-	if _, e := w.call("no.such", rpc.Empty{}); e == nil || e.Code != -32601 {
+	if _, e := w.call("no.such", api.Empty{}); e == nil || e.Code != -32601 {
 		t.Errorf("a method that does not exist: %+v", e)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -97,8 +97,8 @@ func TestWebhook_trimmed(t *testing.T) {
 	r := newReceiver(t, clock)
 	h := webhookHarness(t, clock)
 	r.secret = "a secret of sixteen"
-	var set rpc.WebhooksSetResult
-	hook := rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: r.URL, Enabled: false}, Secret: r.secret}
+	var set api.WebhooksSetResult
+	hook := api.WebhooksSetParams{Webhook: api.Webhook{URL: r.URL, Enabled: false}, Secret: r.secret}
 	h.call("webhooks.set", hook, &set)
 	box := h.server.hooks.outbox
 	box.mu.Lock()

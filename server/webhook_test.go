@@ -15,11 +15,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
-	"github.com/seed7221b0f9/parley/ui"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -156,8 +156,8 @@ func TestWebhook_down(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "say before") // before there is a webhook
 	w.results(1)
-	var set rpc.WebhooksSetResult
-	h.call("webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: r.URL + "/hook", Events: []string{}, Enabled: true}}, &set)
+	var set api.WebhooksSetResult
+	h.call("webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: r.URL + "/hook", Events: []string{}, Enabled: true}}, &set)
 	if !strings.HasPrefix(set.Secret, "whsec_") {
 		t.Fatalf("the webhook is %+v", set)
 	}
@@ -173,7 +173,7 @@ func TestWebhook_down(t *testing.T) {
 	h.query(id, "tool Bash")
 	w.state(RequiresAction)
 	request := h.history(id).Prompts[0].RequestID
-	h.call("permission.respond", rpc.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, nil)
+	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, nil)
 	w.results(3)
 	h.query(id, "fail")
 	w.results(4)
@@ -184,11 +184,11 @@ func TestWebhook_down(t *testing.T) {
 	h.restart()
 	<-clock.waiting
 	w = h.watch(id)
-	h.setBudget(rpc.Budget{Scope: budget.ScopeSession, LimitTokens: new(int64(1)), Action: budget.ActionNotify})
+	h.setBudget(api.Budget{Scope: budget.ScopeSession, LimitTokens: new(int64(1)), Action: budget.ActionNotify})
 	h.query(id, "say last")
 	w.results(5)
-	var list rpc.WebhooksListResult
-	h.call("webhooks.list", rpc.Empty{}, &list)
+	var list api.WebhooksListResult
+	h.call("webhooks.list", api.Empty{}, &list)
 	if len(list.Webhooks) != 1 || list.Webhooks[0].Pending < 4 || list.Webhooks[0].LastError == "" {
 		t.Errorf("while the receiver is down the webhooks are %+v", list)
 	}
@@ -223,13 +223,13 @@ func TestWebhook_redirect(t *testing.T) {
 	}))
 	defer outer.Close()
 	h := webhookHarness(t, clock)
-	h.call("webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: outer.URL, Enabled: true}}, nil)
+	h.call("webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: outer.URL, Enabled: true}}, nil)
 	id := h.connect()
 	h.query(id, "say one")
 	h.watch(id).results(1)
 	<-clock.waiting // it failed, and is tried again
-	var list rpc.WebhooksListResult
-	h.call("webhooks.list", rpc.Empty{}, &list)
+	var list api.WebhooksListResult
+	h.call("webhooks.list", api.Empty{}, &list)
 	if len(asked) != 1 || len(reached) != 0 || list.Webhooks[0].Pending != 1 || !strings.Contains(list.Webhooks[0].LastError, "redirect") {
 		t.Errorf("asked %d times, reached %d times, %+v", len(asked), len(reached), list)
 	}
@@ -242,15 +242,15 @@ func TestWebhook_crash(t *testing.T) {
 	r := newReceiver(t, clock)
 	h := webhookHarness(t, clock)
 	r.secret = "a secret of sixteen"
-	h.call("webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: r.URL, Enabled: true}, Secret: r.secret}, nil)
+	h.call("webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: r.URL, Enabled: true}, Secret: r.secret}, nil)
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "say one")
 	w.results(1)
 	r.got(t, 1)
 	for ctx, pending := h.ctx(), int64(1); pending > 0; { // its cursor is on disk
-		var list rpc.WebhooksListResult // a member that is left out would keep its value
-		if err := h.client(h.token).Call(ctx, "webhooks.list", rpc.Empty{}, &list); err != nil {
+		var list api.WebhooksListResult // a member that is left out would keep its value
+		if err := h.client(h.token).Call(ctx, "webhooks.list", api.Empty{}, &list); err != nil {
 			t.Fatal(err)
 		}
 		pending = list.Webhooks[0].Pending
@@ -288,38 +288,38 @@ func TestWebhook_methods(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)
 	h := newHarness(t)
-	hook := rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: r.URL, Enabled: true}, Secret: "a secret of sixteen"}
-	h.refused(rpc.InvalidParams, "webhooks.set", hook) // loopback
+	hook := api.WebhooksSetParams{Webhook: api.Webhook{URL: r.URL, Enabled: true}, Secret: "a secret of sixteen"}
+	h.refused(api.InvalidParams, "webhooks.set", hook) // loopback
 	for _, u := range []string{"http://169.254.169.254/latest", "http://[::1]/", "file:///etc/passwd", ""} {
-		h.refused(rpc.InvalidParams, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: u}})
+		h.refused(api.InvalidParams, "webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: u}})
 	}
-	h.refused(rpc.InvalidParams, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://example.com", Events: []string{"x"}}})
-	h.refused(rpc.InvalidParams, "webhooks.set", rpc.WebhooksSetParams{Webhook: rpc.Webhook{URL: "https://example.com"}, Secret: "short"})
-	var tk rpc.TokensCreateResult
-	h.call("tokens.create", rpc.TokensCreateParams{Role: "operator"}, &tk)
+	h.refused(api.InvalidParams, "webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: "https://example.com", Events: []string{"x"}}})
+	h.refused(api.InvalidParams, "webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: "https://example.com"}, Secret: "short"})
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "operator"}, &tk)
 	for _, method := range []string{"webhooks.list", "webhooks.set", "webhooks.remove", "webhooks.test"} {
-		if err := h.client(tk.Token).Call(h.ctx(), method, hook, nil); client.Reason(err) != rpc.AuthFailed {
+		if err := h.client(tk.Token).Call(h.ctx(), method, hook, nil); client.Reason(err) != api.AuthFailed {
 			t.Errorf("%s as an operator: %v", method, err)
 		}
 	}
 	h2 := webhookHarness(t, clock)
-	var set rpc.WebhooksSetResult
+	var set api.WebhooksSetResult
 	h2.call("webhooks.set", hook, &set)
 	r.mu.Lock()
 	r.secret = hook.Secret
 	r.mu.Unlock()
-	var tested rpc.WebhooksTestResult
-	h2.call("webhooks.test", rpc.WebhookRef{ID: set.Webhook.ID}, &tested)
+	var tested api.WebhooksTestResult
+	h2.call("webhooks.test", api.WebhookRef{ID: set.Webhook.ID}, &tested)
 	if tested.Status != 200 || tested.Error != "" || set.Secret != "" {
 		t.Errorf("the test call: %+v", tested)
 	}
 	r.set(true)
-	h2.call("webhooks.test", rpc.WebhookRef{ID: set.Webhook.ID}, &tested)
+	h2.call("webhooks.test", api.WebhookRef{ID: set.Webhook.ID}, &tested)
 	if tested.Status != 503 || tested.Error == "" {
 		t.Errorf("the test call to a receiver that is down: %+v", tested)
 	}
-	h2.call("webhooks.remove", rpc.WebhookRef{ID: set.Webhook.ID}, nil)
-	h2.refused(rpc.Conflict, "webhooks.test", rpc.WebhookRef{ID: set.Webhook.ID})
+	h2.call("webhooks.remove", api.WebhookRef{ID: set.Webhook.ID}, nil)
+	h2.refused(api.Conflict, "webhooks.test", api.WebhookRef{ID: set.Webhook.ID})
 }
 
 // TestHooks_pause checks that a webhook is changed only after its calls have ended.
@@ -356,7 +356,7 @@ func TestHookCommand(t *testing.T) {
 	})
 	id := h.connect()
 	h.query(id, "say one")
-	h.watch(id).until("the turn", func(c *ui.Conversation) bool { return c.Totals.Turns == 1 })
+	h.watch(id).until("the turn", func(c *event.Conversation) bool { return c.Totals.Turns == 1 })
 	data, err := os.ReadFile(out)
 	for ctx := h.ctx(); err != nil; data, err = os.ReadFile(out) {
 		select {

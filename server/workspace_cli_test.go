@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/claudeagent"
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/internal/e2e"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // newCLIHarness is a repository with a server whose agent is the real CLI, against an API
@@ -18,8 +18,8 @@ import (
 func newCLIHarness(t *testing.T, script claudetest.Script) (*repoHarness, *claudetest.FakeAPI) {
 	t.Helper()
 	cli := e2e.CLI(t)
-	api := claudetest.StartFakeAPI(t, script)
-	opts, err := claudetest.HermeticOptions(t.TempDir(), api.URL())
+	model := claudetest.StartFakeAPI(t, script)
+	opts, err := claudetest.HermeticOptions(t.TempDir(), model.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func newCLIHarness(t *testing.T, script claudetest.Script) (*repoHarness, *claud
 			t.Error(err)
 		}
 	})
-	return newRepoHarness(t, func(o *Options) { o.Providers, o.Env = []agent.Provider{provider}, nil }), api
+	return newRepoHarness(t, func(o *Options) { o.Providers, o.Env = []agent.Provider{provider}, nil }), model
 }
 
 // bash is a call of the agent that runs a command, for a prompt that has a word in it.
@@ -39,12 +39,12 @@ func bash(word, command string) claudetest.Reply {
 }
 
 // agentIn makes a workspace with a session of the CLI that may use Bash.
-func (r *repoHarness) agentIn() (rpc.Workspace, string) {
+func (r *repoHarness) agentIn() (api.Workspace, string) {
 	r.Helper()
-	var ws rpc.WorkspaceResult
-	r.call("workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo}, &ws)
-	var c rpc.ConnectResult
-	r.call("session.connect", rpc.ConnectParams{WorkspaceID: ws.Workspace.ID, AllowedTools: []string{"Bash"}}, &c)
+	var ws api.WorkspaceResult
+	r.call("workspace.create", api.WorkspaceCreateParams{Repo: r.repo}, &ws)
+	var c api.ConnectResult
+	r.call("session.connect", api.ConnectParams{WorkspaceID: ws.Workspace.ID, AllowedTools: []string{"Bash"}}, &c)
 	return ws.Workspace, c.SessionID
 }
 
@@ -73,23 +73,23 @@ func TestAgentsTwoWorktrees(t *testing.T) {
 	turn := r.ask(one, "first-agent")
 	r.ask(two, "second-agent")
 
-	d := r.diff(one, rpc.WorkspaceScope{Turn: turn})
+	d := r.diff(one, api.WorkspaceScope{Turn: turn})
 	f := r.fileOf(d, "a.txt")
 	if len(d.Files) != 1 || len(f.Hunks) != 2 || !slices.Contains(f.Hunks[0].Lines, "+first") || !slices.Contains(f.Hunks[1].Lines, "+first again") {
 		t.Fatalf("the first agent changed %+v", d.Files)
 	}
-	d = r.diff(two, rpc.WorkspaceScope{})
+	d = r.diff(two, api.WorkspaceScope{})
 	if g := r.fileOf(d, "a.txt"); len(d.Files) != 2 || len(g.Hunks) != 1 || !slices.Contains(g.Hunks[0].Lines, "+second") || r.fileOf(d, "second.txt").Kind != "add" {
 		t.Fatalf("the second agent changed %+v", d.Files)
 	}
-	var after rpc.WorkspaceDiffResult
-	r.call("workspace.revert", rpc.WorkspaceRevertParams{SessionID: one, File: "a.txt", Hunk: f.Hunks[0].ID}, &after)
+	var after api.WorkspaceDiffResult
+	r.call("workspace.revert", api.WorkspaceRevertParams{SessionID: one, File: "a.txt", Hunk: f.Hunks[0].ID}, &after)
 	if g := r.fileOf(after, "a.txt"); len(g.Hunks) != 1 || g.Hunks[0].ID != f.Hunks[1].ID {
 		t.Errorf("after the revert: %+v", g.Hunks)
 	}
-	for session, ws := range map[string]rpc.Workspace{one: wsOne, two: wsTwo} {
-		var c rpc.WorkspaceCommitResult
-		r.call("workspace.commit", rpc.WorkspaceCommitParams{SessionID: session, Message: "Change it", Trailer: true}, &c)
+	for session, ws := range map[string]api.Workspace{one: wsOne, two: wsTwo} {
+		var c api.WorkspaceCommitResult
+		r.call("workspace.commit", api.WorkspaceCommitParams{SessionID: session, Message: "Change it", Trailer: true}, &c)
 		if got := r.git(r.repo, "log", "-1", "--format=%(trailers:key=Parley-Session,valueonly)", ws.Branch); strings.TrimSpace(got) != session || c.Branch != ws.Branch {
 			t.Errorf("the trailer of %s is %q", c.Commit, got)
 		}
@@ -112,16 +112,16 @@ func TestAgentsTwoWorktrees(t *testing.T) {
 // back resolved; one on a hunk that has changed is refused.
 func TestAgentReview(t *testing.T) {
 	const fixed = "review-comments-fixed"
-	r, api := newCLIHarness(t, claudetest.Replies(
+	r, model := newCLIHarness(t, claudetest.Replies(
 		bash("please-change", `sed -i -e 's/^line 5$/five/' -e 's/^line 30$/thirty/' a.txt && sed -i -e 's/^line 9$/nine/' b.txt`),
 		bash("## 3. b.txt", `sed -i -e 's/^five$/5/' -e 's/^thirty$/30/' a.txt && sed -i -e 's/^nine$/9/' b.txt && echo `+fixed),
 		claudetest.Say("Done.").Times(10),
 	))
 	ws, id := r.agentIn()
 	r.ask(id, "please-change")
-	d := r.diff(id, rpc.WorkspaceScope{})
+	d := r.diff(id, api.WorkspaceScope{})
 	a, b := r.fileOf(d, "a.txt"), r.fileOf(d, "b.txt")
-	for _, c := range []rpc.ReviewCommentParams{
+	for _, c := range []api.ReviewCommentParams{
 		{File: "a.txt", From: 5, Hunk: a.Hunks[0].ID, Text: "Write the number 5."},
 		{File: "a.txt", From: 30, Hunk: a.Hunks[1].ID, Text: "Write the number 30."},
 		{File: "b.txt", From: 8, To: 9, Hunk: b.Hunks[0].ID, Text: "Write the number 9."},
@@ -130,8 +130,8 @@ func TestAgentReview(t *testing.T) {
 		r.call("review.comment", c, nil)
 	}
 	w := r.watch(id)
-	var sent rpc.ReviewSendResult
-	r.call("review.send", rpc.ReviewSendParams{SessionID: id}, &sent)
+	var sent api.ReviewSendResult
+	r.call("review.send", api.ReviewSendParams{SessionID: id}, &sent)
 	w.results(2)
 	const prompt = "Please work through these review comments on your changes.\n" +
 		"\n## 1. a.txt, line 5\n\n```\nfive\n```\n\nWrite the number 5.\n" +
@@ -141,7 +141,7 @@ func TestAgentReview(t *testing.T) {
 		t.Errorf("sent %+v", sent)
 	}
 	prompts := 0
-	for _, req := range api.Requests() {
+	for _, req := range model.Requests() {
 		if !req.Side && strings.Contains(string(req.Body), "## 1. a.txt, line 5") && !strings.Contains(string(req.Body), fixed) {
 			prompts++
 		}
@@ -149,7 +149,7 @@ func TestAgentReview(t *testing.T) {
 	if prompts != 1 {
 		t.Errorf("the API got the prompt %d times", prompts)
 	}
-	if d := r.diff(id, rpc.WorkspaceScope{Turn: sent.TurnID}); len(d.Files) != 2 {
+	if d := r.diff(id, api.WorkspaceScope{Turn: sent.TurnID}); len(d.Files) != 2 {
 		t.Errorf("the turn of the review changed %+v", d.Files)
 	}
 	for _, c := range r.comments(id) {
@@ -157,8 +157,8 @@ func TestAgentReview(t *testing.T) {
 			t.Errorf("a comment is %+v", c)
 		}
 	}
-	r.refused(rpc.Conflict, "review.comment", rpc.ReviewCommentParams{SessionID: id, File: "a.txt", From: 5, Hunk: a.Hunks[0].ID, Text: "x"})
-	r.refused(rpc.Conflict, "review.send", rpc.ReviewSendParams{SessionID: id})
+	r.refused(api.Conflict, "review.comment", api.ReviewCommentParams{SessionID: id, File: "a.txt", From: 5, Hunk: a.Hunks[0].ID, Text: "x"})
+	r.refused(api.Conflict, "review.send", api.ReviewSendParams{SessionID: id})
 	if got := r.git(ws.Path, "diff", "--stat"); !strings.Contains(got, filepath.Base("a.txt")) {
 		t.Errorf("the worktree has %s", got)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -62,15 +62,15 @@ func (r *repoHarness) git(dir string, args ...string) string {
 }
 
 // workspace makes a workspace and a session in it.
-func (r *repoHarness) workspace() (rpc.Workspace, string) {
+func (r *repoHarness) workspace() (api.Workspace, string) {
 	r.Helper()
-	var ws rpc.WorkspaceResult
-	r.call("workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo, Setup: "echo set up"}, &ws)
+	var ws api.WorkspaceResult
+	r.call("workspace.create", api.WorkspaceCreateParams{Repo: r.repo, Setup: "echo set up"}, &ws)
 	if ws.Output != "set up\n" {
 		r.Errorf("the setup command said %q", ws.Output)
 	}
-	var c rpc.ConnectResult
-	r.call("session.connect", rpc.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
+	var c api.ConnectResult
+	r.call("session.connect", api.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
 	if c.CWD != ws.Workspace.Path {
 		r.Fatalf("the session runs in %s", c.CWD)
 	}
@@ -86,22 +86,22 @@ func (r *repoHarness) turn(session string, work func()) string {
 	turn := r.query(session, "tool Bash").TurnID
 	w.state(RequiresAction)
 	work()
-	r.call("permission.respond", rpc.PermissionRespondParams{SessionID: session, RequestID: r.history(session).Prompts[0].RequestID, Behavior: "allow"}, nil)
+	r.call("permission.respond", api.PermissionRespondParams{SessionID: session, RequestID: r.history(session).Prompts[0].RequestID, Behavior: "allow"}, nil)
 	w.results(n + 1)
 	return turn
 }
 
-func (r *repoHarness) diff(session string, scope rpc.WorkspaceScope) rpc.WorkspaceDiffResult {
+func (r *repoHarness) diff(session string, scope api.WorkspaceScope) api.WorkspaceDiffResult {
 	r.Helper()
-	var d rpc.WorkspaceDiffResult
-	r.call("workspace.diff", rpc.WorkspaceDiffParams{SessionID: session, WorkspaceScope: scope}, &d)
+	var d api.WorkspaceDiffResult
+	r.call("workspace.diff", api.WorkspaceDiffParams{SessionID: session, WorkspaceScope: scope}, &d)
 	return d
 }
 
 // fileOf is one file of a diff.
-func (r *repoHarness) fileOf(d rpc.WorkspaceDiffResult, path string) rpc.WorkspaceFile {
+func (r *repoHarness) fileOf(d api.WorkspaceDiffResult, path string) api.WorkspaceFile {
 	r.Helper()
-	i := slices.IndexFunc(d.Files, func(f rpc.WorkspaceFile) bool { return f.Path == path })
+	i := slices.IndexFunc(d.Files, func(f api.WorkspaceFile) bool { return f.Path == path })
 	if i < 0 {
 		r.Fatalf("the diff has no %s: %+v", path, d.Files)
 	}
@@ -126,23 +126,23 @@ func TestWorkspaceTurns(t *testing.T) {
 	one := r.turn(id, func() {
 		edit(t, path("a.txt"), "line 5\n", "five\n")
 		edit(t, path("a.txt"), "line 30\n", "")
-		r.refused(rpc.Conflict, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "a.txt"})
-		r.refused(rpc.Conflict, "workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "x"})
-		r.refused(rpc.Conflict, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id})
-		if f := r.fileOf(r.diff(id, rpc.WorkspaceScope{Turn: r.diff(id, rpc.WorkspaceScope{}).Turns[0].TurnID}), "a.txt"); len(f.Hunks) != 2 {
+		r.refused(api.Conflict, "workspace.revert", api.WorkspaceRevertParams{SessionID: id, File: "a.txt"})
+		r.refused(api.Conflict, "workspace.commit", api.WorkspaceCommitParams{SessionID: id, Message: "x"})
+		r.refused(api.Conflict, "workspace.remove", api.WorkspaceRemoveParams{SessionID: id})
+		if f := r.fileOf(r.diff(id, api.WorkspaceScope{Turn: r.diff(id, api.WorkspaceScope{}).Turns[0].TurnID}), "a.txt"); len(f.Hunks) != 2 {
 			t.Errorf("the diff of a turn that runs: %+v", f)
 		}
 	})
 	two := r.turn(id, func() { writeFile(t, path("new.txt"), "new\n") })
 	three := r.turn(id, func() {})
-	if d := r.diff(id, rpc.WorkspaceScope{Turn: one}); len(d.Files) != 1 || len(r.fileOf(d, "a.txt").Hunks) != 2 {
+	if d := r.diff(id, api.WorkspaceScope{Turn: one}); len(d.Files) != 1 || len(r.fileOf(d, "a.txt").Hunks) != 2 {
 		t.Errorf("turn one: %+v", d.Files)
 	}
-	if d := r.diff(id, rpc.WorkspaceScope{Turn: two}); len(d.Files) != 1 || r.fileOf(d, "new.txt").Kind != workspace.Added {
+	if d := r.diff(id, api.WorkspaceScope{Turn: two}); len(d.Files) != 1 || r.fileOf(d, "new.txt").Kind != workspace.Added {
 		t.Errorf("turn two: %+v", d.Files)
 	}
-	d := r.diff(id, rpc.WorkspaceScope{})
-	if want := []rpc.WorkspaceTurn{{TurnID: one, Ended: true, Changed: true}, {TurnID: two, Ended: true, Changed: true}, {TurnID: three, Ended: true}}; !slices.Equal(d.Turns, want) {
+	d := r.diff(id, api.WorkspaceScope{})
+	if want := []api.WorkspaceTurn{{TurnID: one, Ended: true, Changed: true}, {TurnID: two, Ended: true, Changed: true}, {TurnID: three, Ended: true}}; !slices.Equal(d.Turns, want) {
 		t.Errorf("the turns are %+v, want %+v", d.Turns, want)
 	}
 	if len(d.Files) != 2 || d.Workspace == nil || d.Workspace.ID != ws.ID || d.Branch != ws.Branch || d.Head != ws.Base {
@@ -154,10 +154,10 @@ func TestWorkspaceTurns(t *testing.T) {
 		t.Errorf("the events are %q, want %q", got, want)
 	}
 	r.restart()
-	if again := r.diff(id, rpc.WorkspaceScope{}); !slices.Equal(again.Turns, d.Turns) || len(again.Files) != 2 {
+	if again := r.diff(id, api.WorkspaceScope{}); !slices.Equal(again.Turns, d.Turns) || len(again.Files) != 2 {
 		t.Errorf("after a restart: %+v", again)
 	}
-	r.refused(rpc.InvalidParams, "workspace.diff", rpc.WorkspaceDiffParams{SessionID: id, WorkspaceScope: rpc.WorkspaceScope{Turn: "none"}})
+	r.refused(api.InvalidParams, "workspace.diff", api.WorkspaceDiffParams{SessionID: id, WorkspaceScope: api.WorkspaceScope{Turn: "none"}})
 	if got := r.git(r.repo, "status", "--porcelain=v2", "--branch"); got != status {
 		t.Errorf("the user's checkout is\n%s\nit was\n%s", got, status)
 	}
@@ -168,9 +168,9 @@ func workspaceEvents(w *watcher) []string {
 	var all []string
 	for _, m := range w.messages { // the lock is held by until, or the viewer has stopped
 		var info struct {
-			Workspace *rpc.WorkspaceEvent
+			Workspace *api.WorkspaceEvent
 		}
-		if data, err := rpc.Encode(m); err == nil && json.Unmarshal(data, &info) == nil && info.Workspace != nil {
+		if data, err := api.Encode(m); err == nil && json.Unmarshal(data, &info) == nil && info.Workspace != nil {
 			text := info.Workspace.Event
 			if info.Workspace.Changed {
 				text += " true"
@@ -189,48 +189,48 @@ func TestWorkspaceRevertAndCommit(t *testing.T) {
 		edit(t, path, "line 5\n", "five\n")
 		edit(t, path, "line 30\n", "thirty\n")
 	})
-	hunks := r.fileOf(r.diff(id, rpc.WorkspaceScope{}), "a.txt").Hunks
-	revert := rpc.WorkspaceRevertParams{SessionID: id, File: "a.txt", Hunk: hunks[0].ID, Idempotency: rpc.Idempotency{Key: "k"}}
+	hunks := r.fileOf(r.diff(id, api.WorkspaceScope{}), "a.txt").Hunks
+	revert := api.WorkspaceRevertParams{SessionID: id, File: "a.txt", Hunk: hunks[0].ID, Idempotency: api.Idempotency{Key: "k"}}
 	for range 2 { // a retry finds it done
-		var after rpc.WorkspaceDiffResult
+		var after api.WorkspaceDiffResult
 		r.call("workspace.revert", revert, &after)
 		if f := r.fileOf(after, "a.txt"); len(f.Hunks) != 1 || f.Hunks[0].ID != hunks[1].ID {
 			t.Errorf("after the revert: %+v", f.Hunks)
 		}
 	}
 	edit(t, path, "thirty", "THIRTY")
-	err := r.client(r.token).Call(r.ctx(), "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "a.txt", Hunk: hunks[1].ID}, nil)
-	if e, ok := errors.AsType[*client.Error](err); !ok || e.Data.Reason != rpc.Conflict || len(e.Data.Hunks) != 1 || !slices.Contains(e.Data.Hunks[0].Lines, "+THIRTY") {
+	err := r.client(r.token).Call(r.ctx(), "workspace.revert", api.WorkspaceRevertParams{SessionID: id, File: "a.txt", Hunk: hunks[1].ID}, nil)
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Data.Reason != api.Conflict || len(e.Data.Hunks) != 1 || !slices.Contains(e.Data.Hunks[0].Lines, "+THIRTY") {
 		t.Errorf("a stale hunk: %v", err)
 	}
-	r.refused(rpc.InvalidParams, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "../x"})
-	r.refused(rpc.Conflict, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id})
+	r.refused(api.InvalidParams, "workspace.revert", api.WorkspaceRevertParams{SessionID: id, File: "../x"})
+	r.refused(api.Conflict, "workspace.remove", api.WorkspaceRemoveParams{SessionID: id})
 
-	var first, again rpc.WorkspaceCommitResult
-	commit := rpc.WorkspaceCommitParams{SessionID: id, Message: "Say thirty", Trailer: true, Idempotency: rpc.Idempotency{Key: "c"}}
+	var first, again api.WorkspaceCommitResult
+	commit := api.WorkspaceCommitParams{SessionID: id, Message: "Say thirty", Trailer: true, Idempotency: api.Idempotency{Key: "c"}}
 	r.call("workspace.commit", commit, &first)
 	r.call("workspace.commit", commit, &again)
 	if got := r.git(ws.Path, "log", "-1", "--format=%H%n%B"); got != first.Commit+"\nSay thirty\n\nParley-Session: "+id+"\n" || again.Commit != first.Commit {
 		t.Errorf("the commit is %q, the answers %+v and %+v", got, first, again)
 	}
-	r.refused(rpc.Conflict, "workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "nothing"})
-	if d := r.diff(id, rpc.WorkspaceScope{}); len(d.Commits) != 1 || d.Commits[0].Subject != "Say thirty" || len(d.Files) != 1 {
+	r.refused(api.Conflict, "workspace.commit", api.WorkspaceCommitParams{SessionID: id, Message: "nothing"})
+	if d := r.diff(id, api.WorkspaceScope{}); len(d.Commits) != 1 || d.Commits[0].Subject != "Say thirty" || len(d.Files) != 1 {
 		t.Errorf("after the commit: %+v", d)
 	}
-	if d := r.diff(id, rpc.WorkspaceScope{Against: "head"}); len(d.Files) != 0 {
+	if d := r.diff(id, api.WorkspaceScope{Against: "head"}); len(d.Files) != 0 {
 		t.Errorf("against HEAD: %+v", d.Files)
 	}
-	var list rpc.WorkspaceListResult
-	r.call("workspace.list", rpc.Empty{}, &list)
+	var list api.WorkspaceListResult
+	r.call("workspace.list", api.Empty{}, &list)
 	if len(list.Workspaces) != 1 || !slices.Equal(list.Workspaces[0].Sessions, []string{id}) {
 		t.Errorf("the list is %+v", list)
 	}
-	r.refused(rpc.Conflict, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id}) // the commit is on no other branch
-	r.call("workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id, KeepBranch: true}, nil)
+	r.refused(api.Conflict, "workspace.remove", api.WorkspaceRemoveParams{SessionID: id}) // the commit is on no other branch
+	r.call("workspace.remove", api.WorkspaceRemoveParams{SessionID: id, KeepBranch: true}, nil)
 	if r.git(r.repo, "rev-parse", ws.Branch) != first.Commit {
 		t.Error("the branch is not at the commit")
 	}
-	r.refused(rpc.InvalidParams, "workspace.diff", rpc.SessionRef{SessionID: id})
+	r.refused(api.InvalidParams, "workspace.diff", api.SessionRef{SessionID: id})
 }
 
 // A session in the user's own checkout shows what has changed since it began, and leaves
@@ -238,7 +238,7 @@ func TestWorkspaceRevertAndCommit(t *testing.T) {
 func TestPlainRepository(t *testing.T) {
 	r := newRepoHarness(t)
 	id := r.connect()
-	if d := r.diff(id, rpc.WorkspaceScope{}); len(d.Files) != 0 || d.Workspace != nil {
+	if d := r.diff(id, api.WorkspaceScope{}); len(d.Files) != 0 || d.Workspace != nil {
 		t.Errorf("before the first turn: %+v", d)
 	}
 	index, err := os.ReadFile(filepath.Join(r.repo, ".git", "index"))
@@ -247,26 +247,26 @@ func TestPlainRepository(t *testing.T) {
 	}
 	r.turn(id, func() { edit(t, filepath.Join(r.repo, "a.txt"), "line 5\n", "five\n") })
 	r.turn(id, func() { edit(t, filepath.Join(r.repo, "b.txt"), "line 9\n", "nine\n") })
-	if d := r.diff(id, rpc.WorkspaceScope{}); len(d.Files) != 2 {
+	if d := r.diff(id, api.WorkspaceScope{}); len(d.Files) != 2 {
 		t.Errorf("since the session began: %+v", d.Files)
 	}
-	if d := r.diff(id, rpc.WorkspaceScope{Against: "head"}); len(d.Files) != 3 {
+	if d := r.diff(id, api.WorkspaceScope{Against: "head"}); len(d.Files) != 3 {
 		t.Errorf("against HEAD: %+v", d.Files)
 	}
-	r.refused(rpc.Conflict, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "mine.txt", WorkspaceScope: rpc.WorkspaceScope{Against: "head"}})
-	r.refused(rpc.Conflict, "workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "mine.txt"})
-	r.call("workspace.revert", rpc.WorkspaceRevertParams{SessionID: id, File: "b.txt"}, nil)
-	r.refused(rpc.Conflict, "workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "x"})
-	r.refused(rpc.Unsupported, "workspace.remove", rpc.WorkspaceRemoveParams{SessionID: id})
+	r.refused(api.Conflict, "workspace.revert", api.WorkspaceRevertParams{SessionID: id, File: "mine.txt", WorkspaceScope: api.WorkspaceScope{Against: "head"}})
+	r.refused(api.Conflict, "workspace.revert", api.WorkspaceRevertParams{SessionID: id, File: "mine.txt"})
+	r.call("workspace.revert", api.WorkspaceRevertParams{SessionID: id, File: "b.txt"}, nil)
+	r.refused(api.Conflict, "workspace.commit", api.WorkspaceCommitParams{SessionID: id, Message: "x"})
+	r.refused(api.Unsupported, "workspace.remove", api.WorkspaceRemoveParams{SessionID: id})
 	if now, err := os.ReadFile(filepath.Join(r.repo, ".git", "index")); err != nil || string(now) != string(index) {
 		t.Errorf("the user's index has changed: %v", err)
 	}
-	var c rpc.WorkspaceCommitResult
-	r.call("workspace.commit", rpc.WorkspaceCommitParams{SessionID: id, Message: "x", Checkout: true}, &c)
+	var c api.WorkspaceCommitResult
+	r.call("workspace.commit", api.WorkspaceCommitParams{SessionID: id, Message: "x", Checkout: true}, &c)
 	if got := r.git(r.repo, "status", "--porcelain"); !slices.Equal(c.Files, []string{"a.txt"}) || got != " M mine.txt" {
 		t.Errorf("committed %v, the status is %q", c.Files, got)
 	}
-	r.call("session.delete", rpc.SessionDeleteParams{SessionID: id}, nil)
+	r.call("session.delete", api.SessionDeleteParams{SessionID: id}, nil)
 	if got := r.git(r.repo, "for-each-ref", "refs/parley"); got != "" {
 		t.Errorf("refs are left: %s", got)
 	}
@@ -275,33 +275,33 @@ func TestPlainRepository(t *testing.T) {
 func TestWorkspaceAccess(t *testing.T) {
 	r := newRepoHarness(t)
 	ws, id := r.workspace()
-	var tk rpc.TokensCreateResult
-	r.call("tokens.create", rpc.TokensCreateParams{Role: "viewer"}, &tk)
+	var tk api.TokensCreateResult
+	r.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &tk)
 	viewer := r.client(tk.Token)
 	for method, params := range map[string]any{
-		"workspace.create": rpc.WorkspaceCreateParams{Repo: r.repo}, "workspace.diff": rpc.SessionRef{SessionID: id}, "workspace.revert": rpc.SessionRef{SessionID: id},
-		"workspace.commit": rpc.SessionRef{SessionID: id}, "workspace.remove": rpc.WorkspaceRemoveParams{ID: ws.ID}, "review.comment": rpc.SessionRef{SessionID: id},
-		"review.send": rpc.SessionRef{SessionID: id}, "review.update": rpc.SessionRef{SessionID: id}, "review.remove": rpc.SessionRef{SessionID: id},
+		"workspace.create": api.WorkspaceCreateParams{Repo: r.repo}, "workspace.diff": api.SessionRef{SessionID: id}, "workspace.revert": api.SessionRef{SessionID: id},
+		"workspace.commit": api.SessionRef{SessionID: id}, "workspace.remove": api.WorkspaceRemoveParams{ID: ws.ID}, "review.comment": api.SessionRef{SessionID: id},
+		"review.send": api.SessionRef{SessionID: id}, "review.update": api.SessionRef{SessionID: id}, "review.remove": api.SessionRef{SessionID: id},
 	} {
-		if err := viewer.Call(r.ctx(), method, params, nil); client.Reason(err) != rpc.AuthFailed {
+		if err := viewer.Call(r.ctx(), method, params, nil); client.Reason(err) != api.AuthFailed {
 			t.Errorf("a viewer calls %s: %v", method, err)
 		}
 	}
 	for _, method := range []string{"workspace.list", "review.list"} {
-		if err := viewer.Call(r.ctx(), method, rpc.SessionRef{SessionID: id}, nil); err != nil {
+		if err := viewer.Call(r.ctx(), method, api.SessionRef{SessionID: id}, nil); err != nil {
 			t.Errorf("a viewer calls %s: %v", method, err)
 		}
 	}
-	r.refused(rpc.AuthFailed, "workspace.create", rpc.WorkspaceCreateParams{Repo: filepath.Dir(r.repo)})
-	r.refused(rpc.InvalidParams, "workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo, Branch: "--force"})
-	r.refused(rpc.Conflict, "workspace.create", rpc.WorkspaceCreateParams{Repo: r.repo, Setup: "echo why; exit 1"})
-	r.refused(rpc.InvalidParams, "session.connect", rpc.ConnectParams{WorkspaceID: "w-00000000"})
-	var one, two rpc.WorkspaceResult
-	keyed := rpc.WorkspaceCreateParams{Repo: r.repo, Idempotency: rpc.Idempotency{Key: "once"}}
+	r.refused(api.AuthFailed, "workspace.create", api.WorkspaceCreateParams{Repo: filepath.Dir(r.repo)})
+	r.refused(api.InvalidParams, "workspace.create", api.WorkspaceCreateParams{Repo: r.repo, Branch: "--force"})
+	r.refused(api.Conflict, "workspace.create", api.WorkspaceCreateParams{Repo: r.repo, Setup: "echo why; exit 1"})
+	r.refused(api.InvalidParams, "session.connect", api.ConnectParams{WorkspaceID: "w-00000000"})
+	var one, two api.WorkspaceResult
+	keyed := api.WorkspaceCreateParams{Repo: r.repo, Idempotency: api.Idempotency{Key: "once"}}
 	r.call("workspace.create", keyed, &one)
 	r.call("workspace.create", keyed, &two)
 	if one.Workspace.ID != two.Workspace.ID {
 		t.Errorf("a retry made another workspace: %+v, %+v", one, two)
 	}
-	r.call("workspace.remove", rpc.WorkspaceRemoveParams{ID: one.Workspace.ID}, nil)
+	r.call("workspace.remove", api.WorkspaceRemoveParams{ID: one.Workspace.ID}, nil)
 }

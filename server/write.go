@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // write stores what was drafted and shows it. After an error the batch is kept and the
@@ -78,7 +78,7 @@ func (a *actor) append(records [][]byte) (uint64, error) {
 }
 
 // fold applies a message to the conversation, as every viewer does.
-func (a *actor) fold(m rpc.Message) {
+func (a *actor) fold(m api.Message) {
 	for _, ev := range a.reader.Events(m) {
 		a.conv.Apply(ev)
 	}
@@ -86,13 +86,13 @@ func (a *actor) fold(m rpc.Message) {
 
 // delta makes items of a part of a block. With fold set it is new; otherwise it repeats
 // what came before a record.
-func (a *actor) delta(items []item, ev ui.Event, fold bool) []item {
+func (a *actor) delta(items []item, ev event.Event, fold bool) []item {
 	if h := ev.Head(); h.Provider == "" {
 		h.Provider = a.core.Provider
 	}
 	now := timestamp(time.Now())
 	for _, m := range a.converter.Messages(ev) {
-		data, err := rpc.Encode(m)
+		data, err := api.Encode(m)
 		if err != nil {
 			a.logger.Error("a message cannot be encoded", "type", m.Type(), "err", err)
 			continue
@@ -102,7 +102,7 @@ func (a *actor) delta(items []item, ev ui.Event, fold bool) []item {
 		}
 		a.sub++
 		it := item{seq: a.seq, sub: a.sub, ts: now, msg: data, progress: m.Type() == "tool_progress"}
-		if se, ok := m.(*rpc.StreamEvent); ok {
+		if se, ok := m.(*api.StreamEvent); ok {
 			it.delta = se
 		}
 		items = append(items, it)
@@ -162,8 +162,8 @@ func (a *actor) publish(items []item) {
 
 // restartItems are the messages for a viewer that has the durable ones alone. All have the
 // place of the newest delta, so that the next one follows.
-func restartItems(seq, sub uint64, events []ui.Event, provider string) []item {
-	converter := rpc.NewConverter("00000000", 0, rpc.CapabilityOutputDelta)
+func restartItems(seq, sub uint64, events []event.Event, provider string) []item {
+	converter := api.NewConverter("00000000", 0, api.CapabilityOutputDelta)
 	now := timestamp(time.Now())
 	var items []item
 	for _, ev := range events {
@@ -171,7 +171,7 @@ func restartItems(seq, sub uint64, events []ui.Event, provider string) []item {
 			h.Provider = provider
 		}
 		for _, m := range converter.Messages(ev) {
-			if data, err := rpc.Encode(m); err == nil {
+			if data, err := api.Encode(m); err == nil {
 				items = append(items, item{seq: seq, sub: sub, ts: now, msg: data, progress: m.Type() == "tool_progress"})
 			}
 		}

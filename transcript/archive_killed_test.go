@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/breakage"
 )
 
 // lockedKiller is a killer for writers with several goroutines.

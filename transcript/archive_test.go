@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/breakage"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 

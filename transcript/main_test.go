@@ -3,7 +3,7 @@ package transcript_test
 import (
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }

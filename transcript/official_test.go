@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 // officialSDK is the official TypeScript SDK in a process of its own, on a

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/breakage"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/breakage"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // History returns access to the sessions whose files are in Dir. Without Dir there are none.
@@ -118,7 +118,7 @@ func (h history) Load(_ context.Context, id string, pg agent.HistoryPage) (agent
 		}
 	}
 	selected := lines[start:end]
-	return agent.HistoryEvents{HasMore: start > 0, Events: func(yield func(ui.Event, error) bool) {
+	return agent.HistoryEvents{HasMore: start > 0, Events: func(yield func(event.Event, error) bool) {
 		for _, l := range selected {
 			if !yield(l.event(id), nil) {
 				return
@@ -128,13 +128,13 @@ func (h history) Load(_ context.Context, id string, pg agent.HistoryPage) (agent
 }
 
 // event is a line as an event.
-func (l line) event(session string) ui.Event {
-	h := ui.Header{UUID: l.UUID, SessionID: session}
+func (l line) event(session string) event.Event {
+	h := event.Header{UUID: l.UUID, SessionID: session}
 	if l.Role == "user" {
-		return &ui.UserMessage{Header: h, Blocks: []ui.Content{textContent(l.Text)}, IsText: true, Timestamp: l.Time}
+		return &event.UserMessage{Header: h, Blocks: []event.Content{textContent(l.Text)}, IsText: true, Timestamp: l.Time}
 	}
 	h.MessageID = "msg_" + l.UUID
-	return &ui.AssistantMessage{Header: h, Blocks: []ui.IndexedBlock{{Block: textContent(l.Text)}}, Timestamp: l.Time}
+	return &event.AssistantMessage{Header: h, Blocks: []event.IndexedBlock{{Block: textContent(l.Text)}}, Timestamp: l.Time}
 }
 
 func (h history) Rename(_ context.Context, id, title string) error { return h.note(id, "title", title) }

@@ -1,9 +1,9 @@
 package agenttest
 
-import "github.com/seed7221b0f9/parley/ui"
+import "github.com/seed7221b0f9/parley/agent/event"
 
 // jsonText is the type of JSON texts in events.
-type jsonText = ui.JSON
+type jsonText = event.JSON
 
 // encoded is v as JSON. The values here can always be encoded.
-func encoded(v any) jsonText { return ui.Encoded(v) }
+func encoded(v any) jsonText { return event.Encoded(v) }

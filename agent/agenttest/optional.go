@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // The scripted provider and its sessions have every group.
@@ -70,7 +70,7 @@ func (s *Session) StopTask(_ context.Context, taskID string) error {
 		return fmt.Errorf("%w: task %s", agent.ErrNotFound, taskID)
 	}
 	s.tasks[taskID] = false
-	ended := &ui.TaskNotification{Header: ui.Header{}, TaskID: taskID, Status: "stopped"}
+	ended := &event.TaskNotification{Header: event.Header{}, TaskID: taskID, Status: "stopped"}
 	s.late.Go(func() { (&turn{s: s}).emit(ended) }) // the consumer may wait for this call
 	return nil
 }

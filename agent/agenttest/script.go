@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // say streams an answer and ends it with the whole message.
@@ -14,32 +14,34 @@ func (t *turn) say(thinking, text string) error {
 	if err := t.stream(thinking, text); err != nil {
 		return err
 	}
-	var blocks []ui.IndexedBlock
+	var blocks []event.IndexedBlock
 	if thinking != "" {
-		blocks = append(blocks, ui.IndexedBlock{Block: ui.Content{Type: "thinking", Text: thinking,
+		blocks = append(blocks, event.IndexedBlock{Block: event.Content{Type: "thinking", Text: thinking,
 			Raw: encoded(map[string]string{"type": "thinking", "thinking": thinking})}})
 	}
-	blocks = append(blocks, ui.IndexedBlock{Index: int64(len(blocks)), Block: textContent(text)})
+	blocks = append(blocks, event.IndexedBlock{Index: int64(len(blocks)), Block: textContent(text)})
 	return t.whole(text, blocks)
 }
 
 // whole is the whole message after it was streamed.
-func (t *turn) whole(text string, blocks []ui.IndexedBlock) error {
+func (t *turn) whole(text string, blocks []event.IndexedBlock) error {
 	uuid := newUUID()
 	if err := t.s.provider.write(t.s.id, line{Role: "assistant", UUID: uuid, Text: text}); err != nil {
 		return err
 	}
-	t.emit(&ui.AssistantMessage{Header: t.header(uuid), Model: t.s.model, Blocks: blocks})
+	t.emit(&event.AssistantMessage{Header: t.header(uuid), Model: t.s.model, Blocks: blocks})
 	if used := t.s.opts.OnUsed; used != nil {
 		used(agent.Used{MessageID: t.messageID, Model: t.s.model, Input: 10, Output: 5})
 	}
 	if t.s.opts.Partial {
-		t.emit(&ui.MessageComplete{Header: t.header(""), StopReason: "end_turn", Usage: `{"output_tokens":5}`})
+		t.emit(&event.MessageComplete{Header: t.header(""), StopReason: "end_turn", Usage: `{"output_tokens":5}`})
 	}
 	return nil
 }
 
-func (t *turn) header(uuid string) ui.Header { return ui.Header{MessageID: t.messageID, UUID: uuid} }
+func (t *turn) header(uuid string) event.Header {
+	return event.Header{MessageID: t.messageID, UUID: uuid}
+}
 
 // stream streams an answer word by word, if deltas are wanted. Cut off, it stops what it
 // has begun.
@@ -48,18 +50,18 @@ func (t *turn) stream(thinking, text string) error {
 	if !t.s.opts.Partial {
 		return t.ended()
 	}
-	t.emit(&ui.MessageStart{Header: t.header(""), Model: t.s.model})
+	t.emit(&event.MessageStart{Header: t.header(""), Model: t.s.model})
 	index := int64(0)
 	for i, block := range []string{thinking, text} {
 		if block == "" {
 			continue
 		}
 		if err := t.block(index, i == 0, block); err != nil {
-			t.emit(&ui.BlockStop{Header: t.header(""), Index: index, Incomplete: true})
-			t.emit(&ui.MessageComplete{Header: t.header(""), Incomplete: true})
+			t.emit(&event.BlockStop{Header: t.header(""), Index: index, Incomplete: true})
+			t.emit(&event.MessageComplete{Header: t.header(""), Incomplete: true})
 			return err
 		}
-		t.emit(&ui.BlockStop{Header: t.header(""), Index: index})
+		t.emit(&event.BlockStop{Header: t.header(""), Index: index})
 		index++
 	}
 	return nil
@@ -67,9 +69,9 @@ func (t *turn) stream(thinking, text string) error {
 
 func (t *turn) block(index int64, thinking bool, text string) error {
 	if thinking {
-		t.emit(&ui.ThinkingStart{Header: t.header(""), Index: index})
+		t.emit(&event.ThinkingStart{Header: t.header(""), Index: index})
 	} else {
-		t.emit(&ui.TextStart{Header: t.header(""), Index: index})
+		t.emit(&event.TextStart{Header: t.header(""), Index: index})
 	}
 	for i, word := range strings.SplitAfter(text, " ") {
 		if i > 0 {
@@ -78,9 +80,9 @@ func (t *turn) block(index int64, thinking bool, text string) error {
 			}
 		}
 		if thinking {
-			t.emit(&ui.ThinkingDelta{Header: t.header(""), Index: index, Thinking: word})
+			t.emit(&event.ThinkingDelta{Header: t.header(""), Index: index, Thinking: word})
 		} else {
-			t.emit(&ui.TextDelta{Header: t.header(""), Index: index, Text: word})
+			t.emit(&event.TextDelta{Header: t.header(""), Index: index, Text: word})
 		}
 	}
 	return t.ended()
@@ -95,14 +97,14 @@ func (t *turn) tool(name string, ask bool, output string) error {
 	input := encoded(map[string]string{"command": "echo done"})
 	t.messageID = t.number("msg")
 	if t.s.opts.Partial {
-		t.emit(&ui.MessageStart{Header: t.header(""), Model: t.s.model})
-		t.emit(&ui.ToolStart{Header: t.header(""), ToolUseID: id, Name: name, BlockType: "tool_use"})
-		t.emit(&ui.ToolInputDelta{Header: t.header(""), ToolUseID: id, PartialJSON: string(input)})
-		t.emit(&ui.BlockStop{Header: t.header("")})
+		t.emit(&event.MessageStart{Header: t.header(""), Model: t.s.model})
+		t.emit(&event.ToolStart{Header: t.header(""), ToolUseID: id, Name: name, BlockType: "tool_use"})
+		t.emit(&event.ToolInputDelta{Header: t.header(""), ToolUseID: id, PartialJSON: string(input)})
+		t.emit(&event.BlockStop{Header: t.header("")})
 	}
-	block := ui.Content{Type: "tool_use", ToolUseID: id, Name: name, Input: input,
+	block := event.Content{Type: "tool_use", ToolUseID: id, Name: name, Input: input,
 		Raw: encoded(map[string]any{"type": "tool_use", "id": id, "name": name, "input": json.RawMessage(input)})}
-	if err := t.whole("", []ui.IndexedBlock{{Block: block}}); err != nil {
+	if err := t.whole("", []event.IndexedBlock{{Block: block}}); err != nil {
 		return err
 	}
 	denied := ""
@@ -112,8 +114,8 @@ func (t *turn) tool(name string, ask bool, output string) error {
 			return err
 		}
 	}
-	t.emit(&ui.ToolProgress{ToolUseID: id, ToolName: name, ElapsedSeconds: 1, Heartbeat: true})
-	result := &ui.ToolComplete{Header: ui.Header{UUID: newUUID()}, ToolUseID: id, Content: encoded(output)}
+	t.emit(&event.ToolProgress{ToolUseID: id, ToolName: name, ElapsedSeconds: 1, Heartbeat: true})
+	result := &event.ToolComplete{Header: event.Header{UUID: newUUID()}, ToolUseID: id, Content: encoded(output)}
 	if denied != "" {
 		result.Content, result.IsError = encoded(denied), true
 	}
@@ -134,10 +136,10 @@ func (s *Session) asks() bool {
 // permission asks for permission; the string is why it was denied.
 func (t *turn) permission(name, toolUseID string, input jsonText) (denied string, err error) {
 	id := t.number("req")
-	a, err := t.ask(id, &ui.PermissionRequest{
-		Kind: ui.PermissionTool, RequestID: id, ToolUseID: toolUseID, ToolName: name, Description: "use " + name, Input: input,
+	a, err := t.ask(id, &event.PermissionRequest{
+		Kind: event.PermissionTool, RequestID: id, ToolUseID: toolUseID, ToolName: name, Description: "use " + name, Input: input,
 	})
-	resolved := &ui.PermissionResolved{RequestID: id, ToolUseID: toolUseID, Behavior: "cancelled"}
+	resolved := &event.PermissionResolved{RequestID: id, ToolUseID: toolUseID, Behavior: "cancelled"}
 	if p, ok := a.(*agent.PermissionAnswer); ok {
 		resolved.Behavior = "allow"
 		if !p.Allow {
@@ -153,7 +155,7 @@ func (t *turn) permission(name, toolUseID string, input jsonText) (denied string
 }
 
 // ask opens a request and waits for its answer, which is nil if it was withdrawn.
-func (t *turn) ask(id string, ask ui.Event) (agent.Answer, error) {
+func (t *turn) ask(id string, ask event.Event) (agent.Answer, error) {
 	r := &request{ask: ask, answer: make(chan agent.Answer, 1)}
 	t.s.mu.Lock()
 	t.s.requests[id] = r
@@ -181,14 +183,14 @@ func (t *turn) question(word string) error {
 	if word == "plan" {
 		return t.plan(id)
 	}
-	ask := &ui.QuestionRequest{Kind: ui.QuestionAsk, RequestID: id, ToolUseID: t.number("toolu"),
-		Questions: []ui.Question{{Question: "Which?", Header: "Pick", Options: []ui.QuestionOption{{Label: "A"}, {Label: "B"}}}}}
+	ask := &event.QuestionRequest{Kind: event.QuestionAsk, RequestID: id, ToolUseID: t.number("toolu"),
+		Questions: []event.Question{{Question: "Which?", Header: "Pick", Options: []event.QuestionOption{{Label: "A"}, {Label: "B"}}}}}
 	if word == "elicit" {
-		ask = &ui.QuestionRequest{Kind: ui.QuestionElicitation, RequestID: id, MCPServerName: "demo", Message: "Your name?", Mode: "form",
+		ask = &event.QuestionRequest{Kind: event.QuestionElicitation, RequestID: id, MCPServerName: "demo", Message: "Your name?", Mode: "form",
 			Schema: `{"type":"object","properties":{"name":{"type":"string"}}}`}
 	}
 	a, err := t.ask(id, ask)
-	resolved := &ui.QuestionResolved{RequestID: id, ToolUseID: ask.ToolUseID, Action: "cancel"}
+	resolved := &event.QuestionResolved{RequestID: id, ToolUseID: ask.ToolUseID, Action: "cancel"}
 	switch a := a.(type) {
 	case *agent.QuestionAnswer:
 		resolved.Action, resolved.Answers = "accept", jsonText(a.Answers)
@@ -206,9 +208,9 @@ func (t *turn) question(word string) error {
 }
 
 func (t *turn) plan(id string) error {
-	a, err := t.ask(id, &ui.PermissionRequest{Kind: ui.PermissionPlan, RequestID: id, ToolUseID: t.number("toolu"), ToolName: "ExitPlanMode",
+	a, err := t.ask(id, &event.PermissionRequest{Kind: event.PermissionPlan, RequestID: id, ToolUseID: t.number("toolu"), ToolName: "ExitPlanMode",
 		Input: encoded(map[string]string{"plan": "1. Do it."})})
-	resolved := &ui.PermissionResolved{RequestID: id, Behavior: "cancelled"}
+	resolved := &event.PermissionResolved{RequestID: id, Behavior: "cancelled"}
 	if p, ok := a.(*agent.PlanAnswer); ok {
 		resolved.Behavior, resolved.Message = "deny", p.Message
 		if p.Approve {
@@ -233,6 +235,6 @@ func (t *turn) task() error {
 	t.s.mu.Lock()
 	t.s.tasks[id] = true
 	t.s.mu.Unlock()
-	t.emit(&ui.TaskStarted{TaskID: id, TaskType: "local_bash", Description: "sleep", IsBackgrounded: true})
+	t.emit(&event.TaskStarted{TaskID: id, TaskType: "local_bash", Description: "sleep", IsBackgrounded: true})
 	return t.say("", "Started "+id)
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // eventBuffer is how many events wait for the consumer before the agent does.
@@ -25,7 +25,7 @@ type Session struct {
 	provider *Provider
 	id       string
 	opts     agent.Options
-	events   chan ui.Event
+	events   chan event.Event
 	inputs   chan struct{}  // signals that there is an input
 	stop     chan struct{}  // closed by Close and Kill
 	done     chan struct{}  // closed when the agent has ended
@@ -52,13 +52,13 @@ type Session struct {
 
 // request is a request that waits for an answer.
 type request struct {
-	ask    ui.Event
+	ask    event.Event
 	answer chan agent.Answer
 }
 
 func newSession(p *Provider, id string, opts agent.Options) *Session {
 	s := &Session{
-		provider: p, id: id, opts: opts, events: make(chan ui.Event, eventBuffer), inputs: make(chan struct{}, 1),
+		provider: p, id: id, opts: opts, events: make(chan event.Event, eventBuffer), inputs: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}), requests: map[string]*request{}, tasks: map[string]bool{},
 		model: opts.Model, mode: opts.Mode, thinking: opts.Thinking, effort: opts.Effort, runID: newUUID()[:8],
 	}
@@ -76,8 +76,8 @@ func (s *Session) ID() string { return s.id }
 
 // Events returns an iterator over the session's events. It can be used once; a second use is an
 // error.
-func (s *Session) Events(ctx context.Context) iter.Seq2[ui.Event, error] {
-	return func(yield func(ui.Event, error) bool) {
+func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		s.mu.Lock()
 		used := s.used
 		s.used = true
@@ -201,20 +201,20 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 }
 
 // fits reports whether an answer has the kind of a request.
-func fits(ask ui.Event, a agent.Answer) bool {
+func fits(ask event.Event, a agent.Answer) bool {
 	switch ask := ask.(type) {
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		if _, ok := a.(*agent.PlanAnswer); ok {
-			return ask.Kind == ui.PermissionPlan
+			return ask.Kind == event.PermissionPlan
 		}
 		_, ok := a.(*agent.PermissionAnswer)
-		return ok && ask.Kind == ui.PermissionTool
-	case *ui.QuestionRequest:
+		return ok && ask.Kind == event.PermissionTool
+	case *event.QuestionRequest:
 		if _, ok := a.(*agent.ElicitationAnswer); ok {
-			return ask.Kind == ui.QuestionElicitation
+			return ask.Kind == event.QuestionElicitation
 		}
 		_, ok := a.(*agent.QuestionAnswer)
-		return ok && ask.Kind == ui.QuestionAsk
+		return ok && ask.Kind == event.QuestionAsk
 	}
 	return false
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // Subject is a provider under test, with the prompts that make its agent do what a check
@@ -83,9 +83,9 @@ type run struct {
 	Subject
 	prompt string
 	uuid   string // of the last prompt
-	events chan ui.Event
+	events chan event.Event
 	err    error // why the events ended; read after events is closed
-	seen   []ui.Event
+	seen   []event.Event
 }
 
 func (r *run) ctx() context.Context {
@@ -105,7 +105,7 @@ func (r *run) open() agent.Session {
 
 // follow reads the events of a session and ends it with the test.
 func (r *run) follow(s agent.Session) agent.Session {
-	events := make(chan ui.Event)
+	events := make(chan event.Event)
 	r.events, r.seen, r.err = events, nil, nil
 	finished := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -142,7 +142,7 @@ func (r *run) send(s agent.Session) {
 }
 
 // next waits for an event of type T that match accepts.
-func next[T ui.Event](r *run, match func(T) bool) T {
+func next[T event.Event](r *run, match func(T) bool) T {
 	r.Helper()
 	timeout := time.NewTimer(r.Timeout)
 	defer timeout.Stop()
@@ -157,7 +157,7 @@ func next[T ui.Event](r *run, match func(T) bool) T {
 				return e
 			}
 		case <-timeout.C:
-			r.Fatalf("no %T within %v; the last of %d events is %#v", *new(T), r.Timeout, len(r.seen), slices.Concat([]ui.Event{nil}, r.seen)[len(r.seen)])
+			r.Fatalf("no %T within %v; the last of %d events is %#v", *new(T), r.Timeout, len(r.seen), slices.Concat([]event.Event{nil}, r.seen)[len(r.seen)])
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (r *run) end() error {
 func (r *run) answers() string {
 	text := ""
 	for _, ev := range r.seen {
-		if a, ok := ev.(*ui.AssistantMessage); ok {
+		if a, ok := ev.(*event.AssistantMessage); ok {
 			for _, b := range a.Blocks {
 				text += b.Block.Text
 			}
@@ -197,7 +197,7 @@ func (r *run) answers() string {
 func (r *run) prompts() int {
 	n := 0
 	for _, ev := range r.seen {
-		if u, ok := ev.(*ui.UserMessage); ok && u.IsPrompt && u.UUID == r.uuid {
+		if u, ok := ev.(*event.UserMessage); ok && u.IsPrompt && u.UUID == r.uuid {
 			n++
 		}
 	}
@@ -210,7 +210,7 @@ func checkSay(r *run) {
 		r.Error("the session has no id after Open")
 	}
 	r.send(s)
-	result := next[*ui.ResultMessage](r, nil)
+	result := next[*event.ResultMessage](r, nil)
 	if result.IsError {
 		r.Errorf("the turn failed: %q", result.Errors)
 	}
@@ -235,18 +235,18 @@ func checkSay(r *run) {
 func checkPartial(r *run) {
 	s := r.open()
 	r.send(s)
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 	streamed, open, starts := "", 0, 0
 	for _, ev := range r.seen {
 		switch ev := ev.(type) {
-		case *ui.TextStart:
+		case *event.TextStart:
 			streamed += ev.Text
 			open, starts = open+1, starts+1
-		case *ui.TextDelta:
+		case *event.TextDelta:
 			streamed += ev.Text
-		case *ui.ThinkingStart, *ui.ToolStart, *ui.BlockStart:
+		case *event.ThinkingStart, *event.ToolStart, *event.BlockStart:
 			open++
-		case *ui.BlockStop:
+		case *event.BlockStop:
 			open--
 		}
 	}
@@ -258,7 +258,7 @@ func checkPartial(r *run) {
 	}
 	whole := ""
 	for _, ev := range r.seen {
-		if a, ok := ev.(*ui.AssistantMessage); ok {
+		if a, ok := ev.(*event.AssistantMessage); ok {
 			for _, b := range a.Blocks {
 				if b.Block.Type == "text" {
 					whole += b.Block.Text
@@ -275,7 +275,7 @@ func checkTwice(r *run) {
 	s := r.open()
 	for range 2 {
 		r.send(s)
-		next[*ui.ResultMessage](r, nil)
+		next[*event.ResultMessage](r, nil)
 		if n := r.prompts(); n != 1 {
 			r.Errorf("the prompt is %d times among the events, want once", n)
 		}
@@ -291,8 +291,8 @@ func checkTwice(r *run) {
 func checkAllow(r *run) {
 	s := r.open()
 	r.send(s)
-	ask := next[*ui.PermissionRequest](r, nil)
-	if ask.Kind != ui.PermissionTool || ask.RequestID == "" || ask.ToolName == "" {
+	ask := next[*event.PermissionRequest](r, nil)
+	if ask.Kind != event.PermissionTool || ask.RequestID == "" || ask.ToolName == "" {
 		r.Errorf("the request is %+v", ask)
 	}
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); err != nil {
@@ -301,37 +301,37 @@ func checkAllow(r *run) {
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{}); !errors.Is(err, agent.ErrNotOpen) {
 		r.Errorf("a second answer: %v, want ErrNotOpen", err)
 	}
-	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	resolved := next(r, func(ev *event.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
 	if resolved.Behavior != "allow" {
 		r.Errorf("the request was resolved with %q, want allow", resolved.Behavior)
 	}
-	if done := next[*ui.ToolComplete](r, nil); done.IsError {
+	if done := next[*event.ToolComplete](r, nil); done.IsError {
 		r.Errorf("the tool failed: %s", done.Content)
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 }
 
 func checkDeny(r *run) {
 	s := r.open()
 	r.send(s)
-	ask := next[*ui.PermissionRequest](r, nil)
+	ask := next[*event.PermissionRequest](r, nil)
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Message: "not today"}); err != nil {
 		r.Fatalf("Answer: %v", err)
 	}
-	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	resolved := next(r, func(ev *event.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
 	if resolved.Behavior != "deny" {
 		r.Errorf("the request was resolved with %q, want deny", resolved.Behavior)
 	}
-	if done := next[*ui.ToolComplete](r, nil); !done.IsError {
+	if done := next[*event.ToolComplete](r, nil); !done.IsError {
 		r.Errorf("a tool that was denied succeeded: %s", done.Content)
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 }
 
 func checkWrongAnswer(r *run) {
 	s := r.open()
 	r.send(s)
-	ask := next[*ui.PermissionRequest](r, nil)
+	ask := next[*event.PermissionRequest](r, nil)
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.ElicitationAnswer{Action: "accept"}); !errors.Is(err, agent.ErrInvalid) {
 		r.Errorf("an answer of the wrong kind: %v, want ErrInvalid", err)
 	}
@@ -341,7 +341,7 @@ func checkWrongAnswer(r *run) {
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); err != nil {
 		r.Errorf("the right answer after a wrong one: %v", err)
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 }
 
 // checkWithdraw checks that an interrupt withdraws an open request and that it never
@@ -349,15 +349,15 @@ func checkWrongAnswer(r *run) {
 func checkWithdraw(r *run) {
 	s := r.open()
 	r.send(s)
-	ask := next[*ui.PermissionRequest](r, nil)
+	ask := next[*event.PermissionRequest](r, nil)
 	if _, err := s.Interrupt(r.ctx()); err != nil {
 		r.Fatalf("Interrupt: %v", err)
 	}
-	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	resolved := next(r, func(ev *event.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
 	if resolved.Behavior == "allow" {
 		r.Error("a request that was withdrawn was resolved with allow")
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); !errors.Is(err, agent.ErrNotOpen) {
 		r.Errorf("an answer after the interrupt: %v, want ErrNotOpen", err)
 	}
@@ -366,24 +366,24 @@ func checkWithdraw(r *run) {
 func checkPlan(r *run) {
 	s := r.open()
 	r.send(s)
-	ask := next(r, func(ev *ui.PermissionRequest) bool { return ev.Kind == ui.PermissionPlan })
+	ask := next(r, func(ev *event.PermissionRequest) bool { return ev.Kind == event.PermissionPlan })
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PermissionAnswer{Allow: true}); !errors.Is(err, agent.ErrInvalid) {
 		r.Errorf("a permission for a plan: %v, want ErrInvalid", err)
 	}
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.PlanAnswer{Approve: true}); err != nil {
 		r.Fatalf("Answer: %v", err)
 	}
-	resolved := next(r, func(ev *ui.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
+	resolved := next(r, func(ev *event.PermissionResolved) bool { return ev.RequestID == ask.RequestID })
 	if resolved.Behavior != "allow" {
 		r.Errorf("the plan was resolved with %q, want allow", resolved.Behavior)
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 }
 
 func checkQuestion(r *run) {
 	s := r.open()
 	r.send(s)
-	ask := next(r, func(ev *ui.QuestionRequest) bool { return ev.Kind == ui.QuestionAsk })
+	ask := next(r, func(ev *event.QuestionRequest) bool { return ev.Kind == event.QuestionAsk })
 	if len(ask.Questions) == 0 {
 		r.Fatal("the request has no questions")
 	}
@@ -400,25 +400,25 @@ func checkQuestion(r *run) {
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.QuestionAnswer{Answers: json.RawMessage(encoded(answers))}); err != nil {
 		r.Fatalf("Answer: %v", err)
 	}
-	resolved := next(r, func(ev *ui.QuestionResolved) bool { return ev.RequestID == ask.RequestID })
+	resolved := next(r, func(ev *event.QuestionResolved) bool { return ev.RequestID == ask.RequestID })
 	if resolved.Action != "accept" {
 		r.Errorf("the question was resolved with %q, want accept", resolved.Action)
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 }
 
 func checkElicit(r *run) {
 	s := r.open()
 	r.send(s)
-	ask := next(r, func(ev *ui.QuestionRequest) bool { return ev.Kind == ui.QuestionElicitation })
+	ask := next(r, func(ev *event.QuestionRequest) bool { return ev.Kind == event.QuestionElicitation })
 	if err := s.Answer(r.ctx(), ask.RequestID, &agent.ElicitationAnswer{Action: "decline"}); err != nil {
 		r.Fatalf("Answer: %v", err)
 	}
-	resolved := next(r, func(ev *ui.QuestionResolved) bool { return ev.RequestID == ask.RequestID })
+	resolved := next(r, func(ev *event.QuestionResolved) bool { return ev.RequestID == ask.RequestID })
 	if resolved.Action != "decline" {
 		r.Errorf("the request was resolved with %q, want decline", resolved.Action)
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 }
 
 func checkInterrupt(r *run) {
@@ -427,14 +427,14 @@ func checkInterrupt(r *run) {
 		r.Errorf("Interrupt without a turn: %v", err)
 	}
 	r.send(s)
-	next(r, func(ev *ui.UserMessage) bool { return ev.UUID == r.uuid })
+	next(r, func(ev *event.UserMessage) bool { return ev.UUID == r.uuid })
 	if _, err := s.Interrupt(r.ctx()); err != nil {
 		r.Fatalf("Interrupt: %v", err)
 	}
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 	if r.prompt = r.Prompts.Say; r.prompt != "" {
 		r.send(s)
-		if result := next[*ui.ResultMessage](r, nil); result.IsError {
+		if result := next[*event.ResultMessage](r, nil); result.IsError {
 			r.Errorf("the turn after an interrupt failed: %q", result.Errors)
 		}
 	}
@@ -458,8 +458,8 @@ func checkTask(r *run) {
 		r.Skip("the session has no tasks")
 	}
 	r.send(s)
-	started := next[*ui.TaskStarted](r, nil)
-	next[*ui.ResultMessage](r, nil)
+	started := next[*event.TaskStarted](r, nil)
+	next[*event.ResultMessage](r, nil)
 	if _, err := tasks.TaskOutput(r.ctx(), started.TaskID, 0, 0); err != nil {
 		r.Errorf("TaskOutput: %v", err)
 	}
@@ -474,7 +474,7 @@ func checkTask(r *run) {
 func checkClose(r *run) {
 	s := r.open()
 	r.send(s)
-	next(r, func(ev *ui.UserMessage) bool { return ev.UUID == r.uuid })
+	next(r, func(ev *event.UserMessage) bool { return ev.UUID == r.uuid })
 	if err := s.Close(); err != nil {
 		r.Errorf("Close: %v", err)
 	}
@@ -502,7 +502,7 @@ func checkResume(r *run) {
 	}
 	s := r.open()
 	r.send(s)
-	next[*ui.ResultMessage](r, nil)
+	next[*event.ResultMessage](r, nil)
 	id, uuid := s.ID(), r.uuid
 	if err := s.Close(); err != nil {
 		r.Fatalf("Close: %v", err)
@@ -514,7 +514,7 @@ func checkResume(r *run) {
 	}
 	r.follow(again)
 	r.send(again)
-	if result := next[*ui.ResultMessage](r, nil); result.IsError {
+	if result := next[*event.ResultMessage](r, nil); result.IsError {
 		r.Errorf("the first turn after Resume failed: %q", result.Errors)
 	}
 	if w, ok := r.Provider.(agent.Witness); ok {

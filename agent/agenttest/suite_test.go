@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,11 +34,11 @@ func TestInterrupt_early(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	results := make(chan *ui.ResultMessage)
+	results := make(chan *event.ResultMessage)
 	go func() {
 		defer close(results)
 		for ev, err := range s.Events(ctx) {
-			if r, ok := ev.(*ui.ResultMessage); ok && err == nil {
+			if r, ok := ev.(*event.ResultMessage); ok && err == nil {
 				select {
 				case results <- r:
 				case <-ctx.Done():

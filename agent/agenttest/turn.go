@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 var errInterrupted = errors.New("agenttest: interrupted")
@@ -73,8 +73,8 @@ func (s *Session) turn(in agent.Input, interrupt <-chan struct{}) error {
 	model, mode := s.model, s.mode
 	s.mu.Unlock()
 	text := textOf(in)
-	t.emit(&ui.SystemInit{CWD: s.opts.Dir, Model: model, PermissionMode: mode, Tools: []string{"Bash", "Read"}})
-	t.emit(&ui.UserMessage{Header: ui.Header{UUID: in.UUID}, Blocks: []ui.Content{textContent(text)}, IsText: true, IsPrompt: true})
+	t.emit(&event.SystemInit{CWD: s.opts.Dir, Model: model, PermissionMode: mode, Tools: []string{"Bash", "Read"}})
+	t.emit(&event.UserMessage{Header: event.Header{UUID: in.UUID}, Blocks: []event.Content{textContent(text)}, IsText: true, IsPrompt: true})
 	err := t.work(text)
 	if errors.Is(err, errDied) {
 		return err
@@ -196,7 +196,7 @@ func (t *turn) pause() error {
 }
 
 // emit gives an event to the consumer. After the end of the session there is none.
-func (t *turn) emit(ev ui.Event) {
+func (t *turn) emit(ev event.Event) {
 	h := ev.Head()
 	h.SessionID, h.Provider = t.s.id, t.s.provider.Name()
 	select {
@@ -218,14 +218,14 @@ func (t *turn) number(prefix string) string {
 	return fmt.Sprintf("%s_%s_%d", prefix, t.s.runID, t.s.numbered)
 }
 
-func textContent(text string) ui.Content {
-	return ui.Content{Type: "text", Text: text, Raw: encoded(map[string]string{"type": "text", "text": text})}
+func textContent(text string) event.Content {
+	return event.Content{Type: "text", Text: text, Raw: encoded(map[string]string{"type": "text", "text": text})}
 }
 
 // result ends the turn.
 func (t *turn) result(err error) {
-	ev := &ui.ResultMessage{
-		Header: ui.Header{UUID: newUUID()}, Subtype: "success", Result: "", NumTurns: 1,
+	ev := &event.ResultMessage{
+		Header: event.Header{UUID: newUUID()}, Subtype: "success", Result: "", NumTurns: 1,
 		DurationMS: time.Since(t.began).Milliseconds(), TotalCostUSD: new(0.001 * float64(t.s.turns)),
 		Usage: `{"input_tokens":10,"output_tokens":5}`,
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/ui"
-	"github.com/seed7221b0f9/parley/ui/prose"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/agent/event/prose"
 )
 
 // Options configures a handover. The zero value hands over 60 kB and asks to go on.
@@ -39,7 +39,7 @@ type Handover struct {
 // Make makes the prompt. The first prompt of a person is in it, and then as much of the end
 // as fits; reasoning is not handed over. What was said is between two lines that do not occur
 // in it, so that nothing in it can end the quotation.
-func Make(c *ui.Conversation, o Options) Handover {
+func Make(c *event.Conversation, o Options) Handover {
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
@@ -61,7 +61,7 @@ func Make(c *ui.Conversation, o Options) Handover {
 }
 
 // introduction says what this is.
-func introduction(c *ui.Conversation) string {
+func introduction(c *event.Conversation) string {
 	who := c.Provider
 	if who == "" {
 		who = "another agent"

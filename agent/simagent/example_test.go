@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/agent/simagent"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // A session without a model: it asks for permission as a real agent does.
@@ -28,14 +28,14 @@ func Example() {
 			return
 		}
 		switch ev := ev.(type) {
-		case *ui.PermissionRequest:
+		case *event.PermissionRequest:
 			fmt.Println("asked for", ev.ToolName)
 			if err := session.Answer(context.Background(), ev.RequestID, &agent.PermissionAnswer{}); err != nil {
 				fmt.Println(err)
 			}
-		case *ui.PermissionResolved:
+		case *event.PermissionResolved:
 			fmt.Println("answered with", ev.Behavior)
-		case *ui.ResultMessage:
+		case *event.ResultMessage:
 			return
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/claudeagent"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
 )
 
 // Session is a simulated agent. It can do less than one of Claude: what the simulated CLI

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/hook"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claude/tool"
-	"github.com/seed7221b0f9/parley/claudetest"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 

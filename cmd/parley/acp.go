@@ -16,14 +16,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/acpagent"
-	"github.com/seed7221b0f9/parley/agent/claudeagent"
-	"github.com/seed7221b0f9/parley/agent/codexagent"
-	"github.com/seed7221b0f9/parley/agent/serveragent"
 	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/client/serveragent"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/internal/footprint"
 	"github.com/seed7221b0f9/parley/internal/proc"
 )

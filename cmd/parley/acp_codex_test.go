@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/acpagent"
-	"github.com/seed7221b0f9/parley/codextest"
-	"github.com/seed7221b0f9/parley/internal/e2e/codexcli"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/codex/codextest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
 // TestACP_codex runs parley acp with the real codex as an editor would: text arrives, a
@@ -44,20 +44,20 @@ func TestACP_codex(t *testing.T) {
 			if err := s.Send(ctx, agent.Input{UUID: "00000000-0000-4000-8000-000000000001", Text: "make a file"}); err != nil {
 				t.Fatal(err)
 			}
-			var conv ui.Conversation
+			var conv event.Conversation
 			asked := 0
 			for ev, err := range s.Events(ctx) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				conv.Apply(ev)
-				if req, ok := ev.(*ui.PermissionRequest); ok {
+				if req, ok := ev.(*event.PermissionRequest); ok {
 					asked++
 					if err := s.Answer(ctx, req.RequestID, &agent.PermissionAnswer{Allow: allow}); err != nil {
 						t.Error(err)
 					}
 				}
-				if _, ok := ev.(*ui.ResultMessage); ok {
+				if _, ok := ev.(*event.ResultMessage); ok {
 					break
 				}
 			}
@@ -73,7 +73,7 @@ func TestACP_codex(t *testing.T) {
 }
 
 // conversationText is what the agent said.
-func conversationText(c *ui.Conversation) string {
+func conversationText(c *event.Conversation) string {
 	var b strings.Builder
 	for _, th := range c.Threads {
 		for _, it := range th.Items {

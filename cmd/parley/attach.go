@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 const attachLong = `Attach follows a session of a server and lets you take part in it. A line that you type is
@@ -42,8 +42,8 @@ func newAttach(code *int) *cobra.Command {
 
 // chatRemote makes a session on a server and attaches to it.
 func chatRemote(ctx context.Context, c *client.Client, out io.Writer) error {
-	var r rpc.ConnectResult
-	if err := call(ctx, c, "session.connect", rpc.ConnectParams{Idempotency: rpc.Idempotency{Key: client.Key()}}, &r); err != nil {
+	var r api.ConnectResult
+	if err := call(ctx, c, "session.connect", api.ConnectParams{Idempotency: api.Idempotency{Key: client.Key()}}, &r); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "Session %s. \"parley attach %s\" comes back to it.\n", oneLine(r.SessionID), oneLine(r.SessionID))
@@ -143,28 +143,28 @@ func (a *attachment) show(ev client.Event) error {
 		return nil
 	}
 	switch m := ev.Message.(type) {
-	case *rpc.StreamEvent:
-		if d, ok := m.Event.(*rpc.ContentBlockDeltaEvent); ok && m.ParentToolUseID == "" {
-			if t, ok := d.Delta.(*rpc.TextDelta); ok {
+	case *api.StreamEvent:
+		if d, ok := m.Event.(*api.ContentBlockDeltaEvent); ok && m.ParentToolUseID == "" {
+			if t, ok := d.Delta.(*api.TextDelta); ok {
 				fmt.Fprint(a.out, sanitize(t.Text))
 				a.open = true
 			}
 		}
-	case *rpc.UserMessage:
+	case *api.UserMessage:
 		if m.IsPrompt {
 			a.printf("> %s", blocksText(m.Message.Content))
 		}
-	case *rpc.PermissionRequest:
+	case *api.PermissionRequest:
 		a.printf("? %s %s (/allow or /deny)", m.ToolName, m.Input)
-	case *rpc.PermissionResolved:
+	case *api.PermissionResolved:
 		a.printf("  %s by %s", m.Behavior, m.By)
-	case *rpc.QuestionRequest:
+	case *api.QuestionRequest:
 		a.printf("? %s (/answer TEXT)", questionText(m))
-	case *rpc.Notice:
+	case *api.Notice:
 		a.printf("! %s", m.Text)
-	case *rpc.ErrorMessage:
+	case *api.ErrorMessage:
 		a.printf("! %s", m.Message)
-	case *rpc.ResultMessage:
+	case *api.ResultMessage:
 		if m.IsError {
 			a.printf("! %s %s", m.Subtype, strings.Join(m.Errors, "; "))
 		} else {
@@ -212,10 +212,10 @@ func (a *attachment) past() {
 	}
 }
 
-func blocksText(blocks []rpc.ContentBlock) string {
+func blocksText(blocks []api.ContentBlock) string {
 	var parts []string
 	for _, b := range blocks {
-		if t, ok := b.(*rpc.TextBlock); ok {
+		if t, ok := b.(*api.TextBlock); ok {
 			parts = append(parts, t.Text)
 		} else {
 			parts = append(parts, "["+b.Type()+"]")
@@ -224,7 +224,7 @@ func blocksText(blocks []rpc.ContentBlock) string {
 	return strings.Join(parts, " ")
 }
 
-func questionText(m *rpc.QuestionRequest) string {
+func questionText(m *api.QuestionRequest) string {
 	if m.Message != "" {
 		return m.Message
 	}
@@ -242,7 +242,7 @@ func questionText(m *rpc.QuestionRequest) string {
 // line does what a typed line says and reports whether to go on.
 func (a *attachment) line(ctx context.Context, line string) bool {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-	ref := rpc.SessionRef{SessionID: a.session}
+	ref := api.SessionRef{SessionID: a.session}
 	var err error
 	switch word {
 	case "":
@@ -264,7 +264,7 @@ func (a *attachment) line(ctx context.Context, line string) bool {
 			err = fmt.Errorf("there is no command %s", word)
 			break
 		}
-		err = call(ctx, a.c, "session.query", rpc.QueryParams{SessionID: a.session, Text: line, Idempotency: rpc.Idempotency{Key: client.Key()}}, nil)
+		err = call(ctx, a.c, "session.query", api.QueryParams{SessionID: a.session, Text: line, Idempotency: api.Idempotency{Key: client.Key()}}, nil)
 	}
 	if err != nil && ctx.Err() == nil {
 		a.mu.Lock()
@@ -274,8 +274,8 @@ func (a *attachment) line(ctx context.Context, line string) bool {
 	return true
 }
 
-func (a *attachment) queue(ctx context.Context, ref rpc.SessionRef) error {
-	var r rpc.QueueListResult
+func (a *attachment) queue(ctx context.Context, ref api.SessionRef) error {
+	var r api.QueueListResult
 	if err := call(ctx, a.c, "queue.list", ref, &r); err != nil {
 		return err
 	}
@@ -290,9 +290,9 @@ func (a *attachment) queue(ctx context.Context, ref rpc.SessionRef) error {
 // answer answers the oldest request that the word fits.
 func (a *attachment) answer(ctx context.Context, word, text string) error {
 	a.mu.Lock()
-	var found *ui.Prompt
+	var found *event.Prompt
 	for _, p := range a.view.Conversation.Prompts {
-		if (p.Type == ui.PromptQuestion) == (word == "/answer") {
+		if (p.Type == event.PromptQuestion) == (word == "/answer") {
 			found = p
 			break
 		}
@@ -301,9 +301,9 @@ func (a *attachment) answer(ctx context.Context, word, text string) error {
 	if found == nil {
 		return errors.New("nothing waits for that answer")
 	}
-	key := rpc.Idempotency{Key: client.Key()}
+	key := api.Idempotency{Key: client.Key()}
 	if word != "/answer" {
-		return call(ctx, a.c, "permission.respond", rpc.PermissionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID,
+		return call(ctx, a.c, "permission.respond", api.PermissionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID,
 			Behavior: strings.TrimPrefix(word, "/"), Reason: text}, nil)
 	}
 	answers := map[string]string{}
@@ -314,6 +314,6 @@ func (a *attachment) answer(ctx context.Context, word, text string) error {
 		}
 		answers[name] = text
 	}
-	return call(ctx, a.c, "question.respond", rpc.QuestionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID,
-		Action: "accept", Answers: ui.Encoded(answers)}, nil)
+	return call(ctx, a.c, "question.respond", api.QuestionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID,
+		Action: "accept", Answers: event.Encoded(answers)}, nil)
 }

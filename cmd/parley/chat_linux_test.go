@@ -12,8 +12,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 // person sits at a terminal with a program.

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/codexagent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/codex/rollout"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // codexFlags are the flags of run and chat that mean something to Codex.
@@ -122,7 +122,7 @@ func resumedThread(ctx context.Context, con *console, arg string) (string, error
 }
 
 // codexVerdict is the exit code of a conversation with Codex, and what is left to say.
-func codexVerdict(err error, last *ui.ResultMessage, interrupted bool) verdict {
+func codexVerdict(err error, last *event.ResultMessage, interrupted bool) verdict {
 	exit, died := errors.AsType[*codex.ExitError](err)
 	spawned := errors.As(err, new(*codex.SpawnError)) || errors.As(err, new(*codex.HandshakeError))
 	switch {
@@ -145,7 +145,7 @@ func codexVerdict(err error, last *ui.ResultMessage, interrupted bool) verdict {
 }
 
 // requestText says what an agent asks for, on one line.
-func requestText(r *ui.PermissionRequest) string {
+func requestText(r *event.PermissionRequest) string {
 	name := r.DisplayName
 	if name == "" {
 		name = r.ToolName

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 const codexChatHelp = `/help            show this
@@ -71,15 +71,15 @@ type codexChat struct {
 	sigs    *signals
 	typed   bool // a person types
 	session agent.Session
-	running int        // prompts without a result
-	asks    []ui.Event // requests that wait for an answer, the first was shown
-	last    *ui.ResultMessage
+	running int           // prompts without a result
+	asks    []event.Event // requests that wait for an answer, the first was shown
+	last    *event.ResultMessage
 	left    bool
 }
 
 // heard is an event, or why there are no more.
 type heard struct {
-	event ui.Event
+	event event.Event
 	err   error
 }
 
@@ -171,18 +171,18 @@ func (c *codexChat) inputEnded(ctx context.Context) {
 }
 
 // heard shows an event and keeps what waits for an answer.
-func (c *codexChat) heard(ev ui.Event) {
+func (c *codexChat) heard(ev event.Event) {
 	c.out.event(ev)
 	switch ev := ev.(type) {
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		c.asks = append(c.asks, ev)
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		c.asks = append(c.asks, ev)
-	case *ui.PermissionResolved:
+	case *event.PermissionResolved:
 		c.withdraw(ev.RequestID)
-	case *ui.QuestionResolved:
+	case *event.QuestionResolved:
 		c.withdraw(ev.RequestID)
-	case *ui.ResultMessage:
+	case *event.ResultMessage:
 		if ev.ParentToolUseID == "" {
 			c.running, c.last = max(0, c.running-1), ev
 			if c.running == 0 {
@@ -198,26 +198,26 @@ func (c *codexChat) heard(ev ui.Event) {
 	}
 }
 
-func requestID(ev ui.Event) string {
+func requestID(ev event.Event) string {
 	switch ev := ev.(type) {
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		return ev.RequestID
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		return ev.RequestID
 	}
 	return ""
 }
 
 func (c *codexChat) withdraw(id string) {
-	c.asks = slices.DeleteFunc(c.asks, func(ev ui.Event) bool { return requestID(ev) == id })
+	c.asks = slices.DeleteFunc(c.asks, func(ev event.Event) bool { return requestID(ev) == id })
 }
 
 // put shows a request.
-func (c *codexChat) put(ev ui.Event) {
+func (c *codexChat) put(ev event.Event) {
 	switch ev := ev.(type) {
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		c.con.note("may it run? " + requestText(ev) + " [y, s for the session, n]")
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		text := ev.Message
 		for _, q := range ev.Questions {
 			text = strings.TrimSpace(text + " " + q.Question)
@@ -303,9 +303,9 @@ func (c *codexChat) answer(ctx context.Context, text string) error {
 	ask := c.asks[0]
 	var a agent.Answer
 	switch ask := ask.(type) {
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		a = permissionAnswer(text)
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		a = questionAnswer(ask, text)
 	}
 	c.asks = c.asks[1:]
@@ -322,7 +322,7 @@ func permissionAnswer(text string) *agent.PermissionAnswer {
 	case "y", "yes":
 		return &agent.PermissionAnswer{Allow: true}
 	case "s":
-		return &agent.PermissionAnswer{Allow: true, Scope: ui.ScopeSession}
+		return &agent.PermissionAnswer{Allow: true, Scope: event.ScopeSession}
 	case "n", "no":
 		return &agent.PermissionAnswer{Message: why}
 	}
@@ -331,8 +331,8 @@ func permissionAnswer(text string) *agent.PermissionAnswer {
 
 // questionAnswer gives one text as the answer to all questions, and refuses an MCP server's
 // form, which a line cannot fill in.
-func questionAnswer(q *ui.QuestionRequest, text string) agent.Answer {
-	if q.Kind == ui.QuestionElicitation {
+func questionAnswer(q *event.QuestionRequest, text string) agent.Answer {
+	if q.Kind == event.QuestionElicitation {
 		return &agent.ElicitationAnswer{Action: "decline"}
 	}
 	answers := map[string]string{}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/transcript/usage"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // eventPrinter shows events to a person the way printer shows messages.
@@ -25,37 +25,37 @@ func newEventPrinter(p *printer) *eventPrinter {
 	return &eventPrinter{printer: p, names: map[string]string{}, shown: map[string]bool{}}
 }
 
-func (p *eventPrinter) event(ev ui.Event) {
+func (p *eventPrinter) event(ev event.Event) {
 	p.con.mu.Lock()
 	defer p.con.mu.Unlock()
 	h := ev.Head()
 	switch ev := ev.(type) {
-	case *ui.SystemInit:
+	case *event.SystemInit:
 		p.cwd = ev.CWD
 		p.model = ev.Model
-	case *ui.AssistantMessage:
+	case *event.AssistantMessage:
 		p.whole(ev)
-	case *ui.ToolStart:
+	case *event.ToolStart:
 		p.names[ev.ToolUseID] = ev.Name
-	case *ui.ToolInputComplete:
+	case *event.ToolInputComplete:
 		p.called(ev.ToolUseID, p.names[ev.ToolUseID], ev.Input, h.ParentToolUseID)
-	case *ui.ToolComplete:
+	case *event.ToolComplete:
 		p.outcome(ev.ToolUseID, ev.IsError, resultText(ev.Content))
-	case *ui.PermissionResolved:
-		if ev.Behavior != ui.ResolvedAllow {
+	case *event.PermissionResolved:
+		if ev.Behavior != event.ResolvedAllow {
 			p.deny(ev)
 		}
-	case *ui.Notice:
-		if ev.Severity != ui.NoticeInfo {
+	case *event.Notice:
+		if ev.Severity != event.NoticeInfo {
 			p.note(oneLine(ev.Text))
 		}
-	case *ui.Retry:
+	case *event.Retry:
 		p.note("the request failed and is sent again: " + oneLine(ev.Reason))
-	case *ui.ResultMessage:
+	case *event.ResultMessage:
 		if h.ParentToolUseID == "" {
 			p.finished(ev)
 		}
-	case *ui.Error:
+	case *event.Error:
 		p.con.err.line(p.con.err.failure(ev.Message))
 	default:
 		if h.ParentToolUseID == "" {
@@ -65,16 +65,16 @@ func (p *eventPrinter) event(ev ui.Event) {
 }
 
 // streamed shows the part of a block of the main conversation that an event brings.
-func (p *eventPrinter) streamed(ev ui.Event) {
+func (p *eventPrinter) streamed(ev event.Event) {
 	id := ev.Head().MessageID
 	switch ev := ev.(type) {
-	case *ui.MessageStart, *ui.TextStart, *ui.ThinkingStart:
+	case *event.MessageStart, *event.TextStart, *event.ThinkingStart:
 		p.block = streamed{message: id}
-	case *ui.TextDelta:
+	case *event.TextDelta:
 		p.part("text", ev.Text)
-	case *ui.ThinkingDelta:
+	case *event.ThinkingDelta:
 		p.part("thinking", ev.Thinking)
-	case *ui.MessageComplete:
+	case *event.MessageComplete:
 		if ev.AbandonedFrom != nil && p.stream && p.block.typ == "text" {
 			p.block = streamed{}
 			p.live.flush()
@@ -84,7 +84,7 @@ func (p *eventPrinter) streamed(ev ui.Event) {
 }
 
 // whole shows a finished message: what its parts have not shown already.
-func (p *eventPrinter) whole(m *ui.AssistantMessage) {
+func (p *eventPrinter) whole(m *event.AssistantMessage) {
 	for _, b := range m.Blocks {
 		switch {
 		case b.Block.Type == "tool_use":
@@ -96,7 +96,7 @@ func (p *eventPrinter) whole(m *ui.AssistantMessage) {
 	}
 }
 
-func (p *eventPrinter) called(id, name string, input ui.JSON, parent string) {
+func (p *eventPrinter) called(id, name string, input event.JSON, parent string) {
 	if p.shown[id] {
 		return
 	}
@@ -105,7 +105,7 @@ func (p *eventPrinter) called(id, name string, input ui.JSON, parent string) {
 }
 
 // deny notes that a call was not allowed, for the line about its end.
-func (p *eventPrinter) deny(ev *ui.PermissionResolved) {
+func (p *eventPrinter) deny(ev *event.PermissionResolved) {
 	for _, c := range p.calls {
 		if c.id == ev.ToolUseID {
 			if c.denied = oneLine(ev.Message); c.denied == "" {
@@ -116,7 +116,7 @@ func (p *eventPrinter) deny(ev *ui.PermissionResolved) {
 }
 
 // finished shows how a turn ended.
-func (p *eventPrinter) finished(m *ui.ResultMessage) {
+func (p *eventPrinter) finished(m *event.ResultMessage) {
 	p.live.flush()
 	p.turns += m.NumTurns
 	p.duration += time.Duration(m.DurationMS) * time.Millisecond
@@ -169,7 +169,7 @@ func (p *eventPrinter) summary() string {
 }
 
 // resultText is the text of a tool's result: a string, or blocks.
-func resultText(j ui.JSON) string {
+func resultText(j event.JSON) string {
 	if s := j.Text(); s != "" {
 		return s
 	}

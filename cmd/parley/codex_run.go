@@ -7,14 +7,14 @@ import (
 	"errors"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // eventOutput shows a conversation that comes as events. Its methods are called from one
 // goroutine.
 type eventOutput interface {
-	event(ev ui.Event)
+	event(ev event.Event)
 	end()
 	err() error
 }
@@ -63,9 +63,9 @@ func (f *runFlags) runCodex(ctx context.Context, con *console, args []string) (i
 func (f *runFlags) eventOutput(con *console) eventOutput {
 	switch f.output {
 	case outputJSON:
-		return &eventLines{to: con.out, conv: rpc.NewConverter("", 0), last: true}
+		return &eventLines{to: con.out, conv: api.NewConverter("", 0), last: true}
 	case outputRaw:
-		return &eventLines{to: con.out, conv: rpc.NewConverter("", 0)}
+		return &eventLines{to: con.out, conv: api.NewConverter("", 0)}
 	}
 	return newEventPrinter(f.newOutput(con, "").(*printer))
 }
@@ -75,7 +75,7 @@ type codexRun struct {
 	out  eventOutput
 	sigs *signals
 	note func(string)
-	last *ui.ResultMessage
+	last *event.ResultMessage
 }
 
 // run returns what the run ended with. Nothing of it is left when it returns.
@@ -101,7 +101,7 @@ func (r *codexRun) run(ctx context.Context, s agent.Session, prompt string) (err
 		if err := r.refuse(ctx, s, ev); err != nil {
 			return err
 		}
-		if result, ok := ev.(*ui.ResultMessage); ok && result.ParentToolUseID == "" {
+		if result, ok := ev.(*event.ResultMessage); ok && result.ParentToolUseID == "" {
 			r.last = result
 			break
 		}
@@ -114,15 +114,15 @@ func (r *codexRun) run(ctx context.Context, s agent.Session, prompt string) (err
 }
 
 // refuse answers what the agent asks: there is no user who could.
-func (r *codexRun) refuse(ctx context.Context, s agent.Session, ev ui.Event) error {
+func (r *codexRun) refuse(ctx context.Context, s agent.Session, ev event.Event) error {
 	var err error
 	switch ev := ev.(type) {
-	case *ui.PermissionRequest:
+	case *event.PermissionRequest:
 		r.note("declined, because no user is asked: " + requestText(ev) + "; --permission-mode says what may run")
 		err = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Message: "there is no user to ask"})
-	case *ui.QuestionRequest:
+	case *event.QuestionRequest:
 		r.note("a question was declined, because no user is asked: " + oneLine(questionLine(ev)))
-		if ev.Kind == ui.QuestionElicitation {
+		if ev.Kind == event.QuestionElicitation {
 			err = s.Answer(ctx, ev.RequestID, &agent.ElicitationAnswer{Action: "decline"})
 		} else {
 			err = s.Answer(ctx, ev.RequestID, &agent.QuestionAnswer{Declined: true})
@@ -134,7 +134,7 @@ func (r *codexRun) refuse(ctx context.Context, s agent.Session, ev ui.Event) err
 	return err
 }
 
-func questionLine(q *ui.QuestionRequest) string {
+func questionLine(q *event.QuestionRequest) string {
 	if len(q.Questions) > 0 {
 		return q.Questions[0].Question
 	}
@@ -154,13 +154,13 @@ func newInputID() string {
 // alone.
 type eventLines struct {
 	to   *pen
-	conv *rpc.Converter
+	conv *api.Converter
 	last bool
 	line []byte
 }
 
-func (o *eventLines) event(ev ui.Event) {
-	result, isResult := ev.(*ui.ResultMessage)
+func (o *eventLines) event(ev event.Event) {
+	result, isResult := ev.(*event.ResultMessage)
 	if o.last && (!isResult || result.ParentToolUseID != "") {
 		return
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/codextest"
-	"github.com/seed7221b0f9/parley/internal/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/codex/codextest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
 // TestCodex runs the command against the real codex and a scripted API.

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/manual"
-	"github.com/seed7221b0f9/parley/internal/guide"
+	"github.com/seed7221b0f9/parley/internal/test/guide"
 )
 
 // The reference has every command and every flag, and is what the command would write now.

@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/claudeagent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/agent/handover"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/transcript"
-	"github.com/seed7221b0f9/parley/ui"
 )
 
 // foldHistory reads a past session and folds it.
-func foldHistory(ctx context.Context, h agent.History, provider, id string) (*ui.Conversation, error) {
+func foldHistory(ctx context.Context, h agent.History, provider, id string) (*event.Conversation, error) {
 	m, err := h.Metadata(ctx, id)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func foldHistory(ctx context.Context, h agent.History, provider, id string) (*ui
 	if err != nil {
 		return nil, err
 	}
-	c := &ui.Conversation{}
+	c := &event.Conversation{}
 	for ev, err := range page.Events {
 		if err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func (f *runFlags) continueFrom(ctx context.Context, con *console, ask string) (
 		return "", err
 	}
 	s, err := w.kept(f.continued)
-	var c *ui.Conversation
+	var c *event.Conversation
 	if id, ok := isCodex(err); ok {
 		c, err = w.conversation(id)
 	} else if err == nil {

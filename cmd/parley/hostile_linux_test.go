@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
-	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/breakage"
 )
 
 // trick is a text that would set a title, clear the screen, change colours, hide

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/claudeagent"
 	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/server"

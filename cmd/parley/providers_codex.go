@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/codexagent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codexagent"
 )
 
 // codexProvider is Codex for a server, where its program is installed.

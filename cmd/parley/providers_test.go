@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/internal/e2e"
 	"github.com/seed7221b0f9/parley/internal/proc"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // greeting is what a server prints; its address is sent when it is there.
@@ -90,11 +90,11 @@ func converse(t *testing.T, c *client.Client, text string) (view client.View, al
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var session rpc.ConnectResult
-	if err := c.Call(ctx, "session.connect", rpc.ConnectParams{}, &session); err != nil {
+	var session api.ConnectResult
+	if err := c.Call(ctx, "session.connect", api.ConnectParams{}, &session); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Call(ctx, "session.query", rpc.QueryParams{SessionID: session.SessionID, Text: text}, nil); err != nil {
+	if err := c.Call(ctx, "session.query", api.QueryParams{SessionID: session.SessionID, Text: text}, nil); err != nil {
 		t.Fatal(err)
 	}
 	asked := map[string]bool{}
@@ -110,7 +110,7 @@ func converse(t *testing.T, c *client.Client, text string) (view client.View, al
 				continue
 			}
 			asked[p.RequestID] = true
-			answer := rpc.PermissionRespondParams{SessionID: session.SessionID, RequestID: p.RequestID, Behavior: "allow"}
+			answer := api.PermissionRespondParams{SessionID: session.SessionID, RequestID: p.RequestID, Behavior: "allow"}
 			if err := c.Call(ctx, "permission.respond", answer, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -188,8 +188,8 @@ func newClaudeWorld(t *testing.T, script claudetest.Script) *claudeWorld {
 func TestServe_claude(t *testing.T) {
 	w := serveClaude(t, claudetest.Replies(
 		claudetest.Use("Bash", map[string]any{"command": "touch made", "description": "Make a file"}), claudetest.Say("I made it.")))
-	var hello rpc.HelloResult
-	if err := w.client.Call(t.Context(), "hello", rpc.HelloParams{}, &hello); err != nil || hello.Simulated {
+	var hello api.HelloResult
+	if err := w.client.Call(t.Context(), "hello", api.HelloParams{}, &hello); err != nil || hello.Simulated {
 		t.Errorf("hello: %+v, %v", hello, err)
 	}
 	if strings.Contains(w.out.String(), "simulated") {
@@ -219,8 +219,8 @@ func TestServe_simulated(t *testing.T) {
 	if text := out.String(); !strings.Contains(text, "There is no claude and no codex on this machine") || !strings.Contains(text, "simulated agent") {
 		t.Errorf("the greeting does not say what the agent is: %s", text)
 	}
-	var hello rpc.HelloResult
-	if err := c.Call(t.Context(), "hello", rpc.HelloParams{}, &hello); err != nil || !hello.Simulated {
+	var hello api.HelloResult
+	if err := c.Call(t.Context(), "hello", api.HelloParams{}, &hello); err != nil || !hello.Simulated {
 		t.Errorf("hello: %+v, %v", hello, err)
 	}
 	for prompt, want := range map[string]int{"say hello": 0, "tool Bash": 1, "tool Edit": 1} {

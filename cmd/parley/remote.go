@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/regular"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // remoteFlags say which server is meant.
@@ -82,12 +82,12 @@ func newToken(code *int) *cobra.Command {
 
 func newTokenCreate(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	var p rpc.TokensCreateParams
+	var p api.TokensCreateParams
 	var expires time.Duration
 	cmd := &cobra.Command{Use: "create [flags]", Short: "Make a token and print it once", Args: noArguments, DisableFlagsInUseLine: true}
 	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, out io.Writer, _ []string) error {
 		p.ExpiresIn = int64(expires / time.Second)
-		var r rpc.TokensCreateResult
+		var r api.TokensCreateResult
 		if err := call(ctx, c, "tokens.create", p, &r); err != nil {
 			return err
 		}
@@ -106,8 +106,8 @@ func newTokenList(code *int) *cobra.Command {
 	f := &remoteFlags{}
 	cmd := &cobra.Command{Use: "list [flags]", Short: "List tokens without their secrets", Args: noArguments, DisableFlagsInUseLine: true}
 	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, out io.Writer, _ []string) error {
-		var r rpc.TokensListResult
-		if err := call(ctx, c, "tokens.list", rpc.Empty{}, &r); err != nil {
+		var r api.TokensListResult
+		if err := call(ctx, c, "tokens.list", api.Empty{}, &r); err != nil {
 			return err
 		}
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -125,7 +125,7 @@ func newTokenRevoke(code *int) *cobra.Command {
 	f := &remoteFlags{}
 	cmd := &cobra.Command{Use: "revoke [flags] ID", Short: "End a token", Args: arguments(1, 1), DisableFlagsInUseLine: true}
 	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, _ io.Writer, args []string) error {
-		return call(ctx, c, "tokens.revoke", rpc.TokensRevokeParams{ID: args[0]}, nil)
+		return call(ctx, c, "tokens.revoke", api.TokensRevokeParams{ID: args[0]}, nil)
 	})
 	f.register(cmd)
 	return cmd
@@ -133,8 +133,8 @@ func newTokenRevoke(code *int) *cobra.Command {
 
 // listRemote prints the sessions of a server.
 func listRemote(ctx context.Context, c *client.Client, out io.Writer) error {
-	var r rpc.ListResult
-	if err := call(ctx, c, "session.list", rpc.ListParams{}, &r); err != nil {
+	var r api.ListResult
+	if err := call(ctx, c, "session.list", api.ListParams{}, &r); err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

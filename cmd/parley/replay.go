@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
-	"github.com/seed7221b0f9/parley/internal/recording"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 

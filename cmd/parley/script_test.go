@@ -22,8 +22,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 // waitLimit bounds what must happen; nothing waits this long unless it is broken.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/codextest"
-	"github.com/seed7221b0f9/parley/internal/e2e/codexcli"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/codex/codextest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // serveCodex serves the real codex and the simulated agent, with a scripted API.
@@ -37,9 +37,9 @@ func serveCodex(t *testing.T, api *codextest.API) (*client.Client, *codextest.Ho
 // TestServe_codex runs a session with Codex over the server beside one with another agent:
 // both are offered, say who they are, and what Codex cannot do is refused by name.
 func TestServe_codex(t *testing.T) {
-	api := codextest.NewAPI(t)
-	api.ReplyTo("make a file", codextest.Calls(codextest.EscalatedCommand("call_1", "touch made", "May I?")), codextest.Say("I made it."))
-	c, home := serveCodex(t, api)
+	model := codextest.NewAPI(t)
+	model.ReplyTo("make a file", codextest.Calls(codextest.EscalatedCommand("call_1", "touch made", "May I?")), codextest.Say("I made it."))
+	c, home := serveCodex(t, model)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 
@@ -54,7 +54,7 @@ func TestServe_codex(t *testing.T) {
 	if conv.Answer == nil || conv.PermissionMode != "default" || conv.Sandbox == "" {
 		t.Errorf("answer %v, mode %q, sandbox %q", conv.Answer, conv.PermissionMode, conv.Sandbox)
 	}
-	var list rpc.ProvidersListResult
+	var list api.ProvidersListResult
 	if err := c.Call(ctx, "providers.list", struct{}{}, &list); err != nil || len(list.Providers) != 2 || list.Providers[0].Name != "codex" || list.Providers[1].Name != "sim" {
 		t.Errorf("providers %+v, %v", list, err)
 	}
@@ -64,23 +64,23 @@ func TestServe_codex(t *testing.T) {
 			Provider  string `json:"provider"`
 		} `json:"sessions"`
 	}
-	if err := c.Call(ctx, "session.list", rpc.Empty{}, &sessions); err != nil || len(sessions.Sessions) != 1 || sessions.Sessions[0].Provider != "codex" {
+	if err := c.Call(ctx, "session.list", api.Empty{}, &sessions); err != nil || len(sessions.Sessions) != 1 || sessions.Sessions[0].Provider != "codex" {
 		t.Fatalf("sessions %+v, %v", sessions, err)
 	}
 	id := sessions.Sessions[0].SessionID
-	if err := c.Call(ctx, "session.rewind", rpc.RewindParams{SessionID: id, UserMessageID: "x"}, nil); client.Reason(err) != rpc.Unsupported {
+	if err := c.Call(ctx, "session.rewind", api.RewindParams{SessionID: id, UserMessageID: "x"}, nil); client.Reason(err) != api.Unsupported {
 		t.Errorf("rewinding files: %v", err)
 	}
-	var fork rpc.ConnectResult
-	if err := c.Call(ctx, "session.fork", rpc.ForkParams{SessionID: id}, &fork); err != nil || fork.SessionID == "" || fork.SessionID == id {
+	var fork api.ConnectResult
+	if err := c.Call(ctx, "session.fork", api.ForkParams{SessionID: id}, &fork); err != nil || fork.SessionID == "" || fork.SessionID == id {
 		t.Errorf("a fork: %+v, %v", fork, err)
 	}
-	var sim rpc.ConnectResult
-	if err := c.Call(ctx, "session.connect", rpc.ConnectParams{Provider: "sim"}, &sim); err != nil {
+	var sim api.ConnectResult
+	if err := c.Call(ctx, "session.connect", api.ConnectParams{Provider: "sim"}, &sim); err != nil {
 		t.Errorf("a session with the other agent: %v", err)
 	}
-	var history rpc.HistoryListResult
-	if err := c.Call(ctx, "history.list", rpc.HistoryListParams{Provider: "codex"}, &history); err != nil || len(history.Sessions) != 2 || history.Sessions[0].FirstPrompt != "make a file" {
+	var history api.HistoryListResult
+	if err := c.Call(ctx, "history.list", api.HistoryListParams{Provider: "codex"}, &history); err != nil || len(history.Sessions) != 2 || history.Sessions[0].FirstPrompt != "make a file" {
 		t.Errorf("history %+v, %v", history, err)
 	}
 }

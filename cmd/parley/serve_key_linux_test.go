@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claudetest"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestServe_key checks with the real CLI that an agent works with the server's key and that
@@ -30,12 +30,12 @@ func TestServe_key(t *testing.T) {
 	view, _ := converse(t, c, "show it")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	var list rpc.ListResult
-	if err := c.Call(ctx, "session.list", rpc.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
+	var list api.ListResult
+	if err := c.Call(ctx, "session.list", api.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
 		t.Fatalf("the sessions are %+v, %v", list, err)
 	}
-	var report rpc.IsolationResult
-	if err := c.Call(ctx, "session.isolation", rpc.SessionRef{SessionID: list.Sessions[0].SessionID}, &report); err != nil {
+	var report api.IsolationResult
+	if err := c.Call(ctx, "session.isolation", api.SessionRef{SessionID: list.Sessions[0].SessionID}, &report); err != nil {
 		t.Fatal(err)
 	}
 	if view.Conversation.Totals.Turns != 1 || mainRequests(w.api) != 2 {
@@ -60,7 +60,7 @@ func TestServe_key(t *testing.T) {
 	if err != nil || bytes.Contains(data, []byte(key)) || bytes.Contains(data, []byte("sk-ant-fake-key")) {
 		t.Errorf("a command of the agent sees the key (%v)", err)
 	}
-	i := slices.IndexFunc(report.Checks, func(c rpc.IsolationCheck) bool { return c.Name == "api_key" })
+	i := slices.IndexFunc(report.Checks, func(c api.IsolationCheck) bool { return c.Name == "api_key" })
 	if report.HoldsLogin || i < 0 || !report.Checks[i].OK || !strings.Contains(report.Checks[i].Detail, "not in them") || len(report.Secrets) != 0 {
 		t.Errorf("the report is %+v", report)
 	}
@@ -78,12 +78,12 @@ func TestServe_login(t *testing.T) {
 	converse(t, w.client, "hello")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	var list rpc.ListResult
-	if err := w.client.Call(ctx, "session.list", rpc.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
+	var list api.ListResult
+	if err := w.client.Call(ctx, "session.list", api.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
 		t.Fatalf("the sessions are %+v, %v", list, err)
 	}
-	var report rpc.IsolationResult
-	if err := w.client.Call(ctx, "session.isolation", rpc.SessionRef{SessionID: list.Sessions[0].SessionID}, &report); err != nil {
+	var report api.IsolationResult
+	if err := w.client.Call(ctx, "session.isolation", api.SessionRef{SessionID: list.Sessions[0].SessionID}, &report); err != nil {
 		t.Fatal(err)
 	}
 	if !report.HoldsLogin || !slices.Contains(report.Secrets, "ANTHROPIC_API_KEY") || !slices.Contains(report.Write, w.project) || report.Sandbox == "" {

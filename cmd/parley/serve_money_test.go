@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // mainRequests is how many requests of the main conversation the API has got.
@@ -41,11 +41,11 @@ func TestServe_budget(t *testing.T) {
 			c, _ := w.serve(t, "--budget", limit)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			var session rpc.ConnectResult
-			if err := c.Call(ctx, "session.connect", rpc.ConnectParams{AllowedTools: []string{"Bash"}, Model: "claude-sonnet-4-5"}, &session); err != nil {
+			var session api.ConnectResult
+			if err := c.Call(ctx, "session.connect", api.ConnectParams{AllowedTools: []string{"Bash"}, Model: "claude-sonnet-4-5"}, &session); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Call(ctx, "session.query", rpc.QueryParams{SessionID: session.SessionID, Text: "go on"}, nil); err != nil {
+			if err := c.Call(ctx, "session.query", api.QueryParams{SessionID: session.SessionID, Text: "go on"}, nil); err != nil {
 				t.Fatal(err)
 			}
 			var view client.View
@@ -61,7 +61,7 @@ func TestServe_budget(t *testing.T) {
 				}
 			}
 			for _, code := range []string{"budget_warning", "budget_exceeded"} {
-				if !slices.ContainsFunc(view.Conversation.Notices, func(n ui.NoticeRow) bool { return n.Code == code }) {
+				if !slices.ContainsFunc(view.Conversation.Notices, func(n event.NoticeRow) bool { return n.Code == code }) {
 					t.Errorf("there is no notice %s in %+v", code, view.Conversation.Notices)
 				}
 			}
@@ -70,8 +70,8 @@ func TestServe_budget(t *testing.T) {
 			}
 			w.stop()
 			c, _ = w.serve(t, "--budget", limit)
-			err := c.Call(ctx, "session.query", rpc.QueryParams{SessionID: session.SessionID, Text: "go on"}, nil)
-			if client.Reason(err) != rpc.BudgetExceeded || !strings.Contains(err.Error(), "used up") {
+			err := c.Call(ctx, "session.query", api.QueryParams{SessionID: session.SessionID, Text: "go on"}, nil)
+			if client.Reason(err) != api.BudgetExceeded || !strings.Contains(err.Error(), "used up") {
 				t.Errorf("after a restart: %v", err)
 			}
 		})

@@ -14,8 +14,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/seed7221b0f9/parley/agent/claudeagent"
-	"github.com/seed7221b0f9/parley/claudeotel"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/claude/claudeotel"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/otlp"
 )
 

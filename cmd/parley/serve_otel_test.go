@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestServe_otel runs a server that exports by OTLP: the spans of a turn are in the trace of
@@ -34,8 +34,8 @@ func TestServe_otel(t *testing.T) {
 	t.Setenv("OTEL_SERVICE_NAME", "parley-of-the-test")
 	f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--otel")
 	c, out, stop := serveUntil(t, f)
-	var session rpc.ConnectResult
-	if err := c.Call(t.Context(), "session.connect", rpc.ConnectParams{}, &session); err != nil {
+	var session api.ConnectResult
+	if err := c.Call(t.Context(), "session.connect", api.ConnectParams{}, &session); err != nil {
 		t.Fatal(err)
 	}
 	_, token, _ := strings.Cut(out.String(), "#token=")

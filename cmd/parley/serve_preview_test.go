@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestServe_preview checks with the real CLI that a server which the agent has started in the
@@ -35,14 +35,14 @@ func TestServe_preview(t *testing.T) {
 	converse(t, c, "start it")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	var list rpc.ListResult
-	if err := c.Call(ctx, "session.list", rpc.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
+	var list api.ListResult
+	if err := c.Call(ctx, "session.list", api.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
 		t.Fatalf("the sessions are %+v, %v", list, err)
 	}
 	session := list.Sessions[0].SessionID
 	port := nodePort(ctx, t, c, session)
-	var opened rpc.PreviewOpenResult
-	if err := c.Call(ctx, "preview.open", rpc.PreviewOpenParams{SessionID: session, Port: port.Port}, &opened); err != nil {
+	var opened api.PreviewOpenResult
+	if err := c.Call(ctx, "preview.open", api.PreviewOpenParams{SessionID: session, Port: port.Port}, &opened); err != nil {
 		t.Fatal(err)
 	}
 	u, err := url.Parse(opened.URL)
@@ -72,11 +72,11 @@ func TestServe_preview(t *testing.T) {
 }
 
 // nodePort waits until a process of node listens for the session.
-func nodePort(ctx context.Context, t *testing.T, c *client.Client, session string) rpc.PreviewPort {
+func nodePort(ctx context.Context, t *testing.T, c *client.Client, session string) api.PreviewPort {
 	t.Helper()
-	var found rpc.PreviewListResult
+	var found api.PreviewListResult
 	for {
-		if err := c.Call(ctx, "preview.list", rpc.SessionRef{SessionID: session}, &found); err != nil {
+		if err := c.Call(ctx, "preview.list", api.SessionRef{SessionID: session}, &found); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range found.Ports {

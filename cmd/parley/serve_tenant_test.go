@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestServe_tenants runs the real CLI for two tenants: each has its transcripts in its own
@@ -25,8 +25,8 @@ func TestServe_tenants(t *testing.T) {
 	dirs := map[string]string{"acme": filepath.Join(data, tenantsDir, "acme"), "globex": own}
 	clients, sessions := map[string]*client.Client{}, map[string]string{}
 	for _, name := range []string{"acme", "globex"} {
-		var tk rpc.TokensCreateResult
-		if err := owner.Call(ctx, "tokens.create", rpc.TokensCreateParams{Role: "operator", Tenant: name}, &tk); err != nil {
+		var tk api.TokensCreateResult
+		if err := owner.Call(ctx, "tokens.create", api.TokensCreateParams{Role: "operator", Tenant: name}, &tk); err != nil {
 			t.Fatal(err)
 		}
 		c, err := client.New(client.Options{URL: owner.URL(), Token: tk.Token})
@@ -34,8 +34,8 @@ func TestServe_tenants(t *testing.T) {
 			t.Fatal(err)
 		}
 		converse(t, c, "hello from "+name)
-		var list rpc.ListResult
-		if err := c.Call(ctx, "session.list", rpc.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
+		var list api.ListResult
+		if err := c.Call(ctx, "session.list", api.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
 			t.Fatalf("%s sees %+v, %v", name, list.Sessions, err)
 		}
 		clients[name], sessions[name] = c, list.Sessions[0].AgentSessionID
@@ -45,17 +45,17 @@ func TestServe_tenants(t *testing.T) {
 		if err != nil || len(files) != 1 || !strings.Contains(files[0], sessions[name]) {
 			t.Errorf("the transcripts of %s are %v, %v; want that of %s", name, files, err, sessions[name])
 		}
-		var history rpc.HistoryListResult
-		if err := clients[name].Call(ctx, "history.list", rpc.HistoryListParams{}, &history); err != nil || len(history.Sessions) != 1 || history.Sessions[0].SessionID != sessions[name] {
+		var history api.HistoryListResult
+		if err := clients[name].Call(ctx, "history.list", api.HistoryListParams{}, &history); err != nil || len(history.Sessions) != 1 || history.Sessions[0].SessionID != sessions[name] {
 			t.Errorf("the history of %s is %+v, %v", name, history.Sessions, err)
 		}
 	}
-	var all rpc.HistoryListResult
-	if err := owner.Call(ctx, "history.list", rpc.HistoryListParams{}, &all); err != nil || len(all.Sessions) != 0 {
+	var all api.HistoryListResult
+	if err := owner.Call(ctx, "history.list", api.HistoryListParams{}, &all); err != nil || len(all.Sessions) != 0 {
 		t.Errorf("the history of the owner is %+v, %v", all.Sessions, err)
 	}
-	err := clients["acme"].Call(ctx, "history.load", rpc.HistoryLoadParams{Session: sessions["globex"]}, nil)
-	if client.Reason(err) != rpc.SessionExpired {
+	err := clients["acme"].Call(ctx, "history.load", api.HistoryLoadParams{Session: sessions["globex"]}, nil)
+	if client.Reason(err) != api.SessionExpired {
 		t.Errorf("acme reads a session of globex: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 func serveFlagsFor(t *testing.T, args ...string) (*serveFlags, *cobra.Command) {
@@ -155,11 +155,11 @@ func TestServe(t *testing.T) {
 	}
 	bound, done := context.WithTimeout(context.Background(), 30*time.Second)
 	defer done()
-	var session rpc.ConnectResult
-	if err := c.Call(bound, "session.connect", rpc.ConnectParams{}, &session); err != nil {
+	var session api.ConnectResult
+	if err := c.Call(bound, "session.connect", api.ConnectParams{}, &session); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Call(bound, "session.query", rpc.QueryParams{SessionID: session.SessionID, Text: "say hello"}, nil); err != nil {
+	if err := c.Call(bound, "session.query", api.QueryParams{SessionID: session.SessionID, Text: "say hello"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var view client.View

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/codexagent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	uiprose "github.com/seed7221b0f9/parley/agent/event/prose"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/codex/rollout"
 	"github.com/seed7221b0f9/parley/transcript"
-	"github.com/seed7221b0f9/parley/ui"
-	uiprose "github.com/seed7221b0f9/parley/ui/prose"
 )
 
 // codexSessionError is a session that is one of Codex, where one of Claude is needed.
@@ -180,7 +180,7 @@ func merge(infos []*transcript.Info, threads []*rollout.Session, limit int) (lis
 }
 
 // conversation reads a session of Codex.
-func (w *sessionWork) conversation(id string) (*ui.Conversation, error) {
+func (w *sessionWork) conversation(id string) (*event.Conversation, error) {
 	return foldHistory(w.ctx, w.history(), agentCodex, id)
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
-	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/breakage"
 )
 
 // hostileSessions is a configuration directory with sessions whose texts would play

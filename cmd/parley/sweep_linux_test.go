@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 // serveProcess starts parley serve as a process of its own and returns a client of it.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
-	"github.com/seed7221b0f9/parley/ui"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // terminalTest is a session that goes from a terminal to a server and back.
@@ -59,7 +59,7 @@ func (x *terminalTest) call(method string, params, result any) {
 // refused checks that a method is refused while the terminal has the session.
 func (x *terminalTest) refused(method string, params any) {
 	x.Helper()
-	if err := x.client.Call(x.ctx, method, params, nil); client.Reason(err) != rpc.Conflict {
+	if err := x.client.Call(x.ctx, method, params, nil); client.Reason(err) != api.Conflict {
 		x.Errorf("%s while the terminal has the session: %v, want a conflict", method, err)
 	}
 }
@@ -67,8 +67,8 @@ func (x *terminalTest) refused(method string, params any) {
 // live is where the server says that the session is open.
 func (x *terminalTest) live() string {
 	x.Helper()
-	var list rpc.ListResult
-	x.call("session.list", rpc.ListParams{}, &list)
+	var list api.ListResult
+	x.call("session.list", api.ListParams{}, &list)
 	for _, one := range list.Sessions {
 		if one.SessionID == x.session {
 			return one.Live
@@ -95,11 +95,11 @@ func (x *terminalTest) until(what string, ok func() bool) {
 // texts are the texts of the conversation that the server has, in order.
 func (x *terminalTest) texts() []string {
 	x.Helper()
-	var history rpc.GetHistoryResult
-	if err := x.client.Call(context.Background(), "session.getHistory", rpc.SessionRef{SessionID: x.session}, &history); err != nil {
+	var history api.GetHistoryResult
+	if err := x.client.Call(context.Background(), "session.getHistory", api.SessionRef{SessionID: x.session}, &history); err != nil {
 		x.Fatal(err)
 	}
-	var c ui.Conversation
+	var c event.Conversation
 	if err := json.Unmarshal([]byte(history.Conversation), &c); err != nil {
 		x.Fatal(err)
 	}
@@ -134,13 +134,13 @@ func TestServe_terminal(t *testing.T) {
 	x.open("")
 	x.say("Q1")
 
-	var disk rpc.HistoryListResult
-	x.call("history.list", rpc.HistoryListParams{}, &disk)
+	var disk api.HistoryListResult
+	x.call("history.list", api.HistoryListParams{}, &disk)
 	if len(disk.Sessions) != 1 || disk.Sessions[0].Live != "terminal" || disk.Sessions[0].Provider != "claude" {
 		t.Errorf("the history is %+v", disk.Sessions)
 	}
-	var connected rpc.ConnectResult
-	x.call("session.connect", rpc.ConnectParams{ResumeSessionID: x.agentID}, &connected)
+	var connected api.ConnectResult
+	x.call("session.connect", api.ConnectParams{ResumeSessionID: x.agentID}, &connected)
 	if x.session = connected.SessionID; connected.Status != "following" {
 		t.Errorf("the session that the terminal has is %+v", connected)
 	}
@@ -150,8 +150,8 @@ func TestServe_terminal(t *testing.T) {
 	}
 	x.say("Q2") // followed
 	x.has("Q1", "A1", "Q2", "A2")
-	query := rpc.QueryParams{SessionID: x.session, Text: "Q3"}
-	ref := rpc.SessionRef{SessionID: x.session}
+	query := api.QueryParams{SessionID: x.session, Text: "Q3"}
+	ref := api.SessionRef{SessionID: x.session}
 	x.refused("session.query", query)
 	x.refused("session.takeOver", ref)
 
@@ -165,7 +165,7 @@ func TestServe_terminal(t *testing.T) {
 	x.call("session.query", query, nil)
 	x.has("Q1", "A1", "Q2", "A2", "Q3", "A3")
 
-	var back rpc.HandBackResult
+	var back api.HandBackResult
 	x.call("session.handBack", ref, &back)
 	if back.Command != "claude --resume "+x.agentID || back.CWD != w.project {
 		t.Errorf("it is handed back with %+v", back)

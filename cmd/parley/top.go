@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 const topLong = `Top shows what a server does, again and again: its sessions with their state, model, tokens
@@ -128,14 +128,14 @@ func (v *topView) columns() int {
 
 // frame asks the server. Of the sessions only those that are shown are asked what they used.
 func (v *topView) frame(ctx context.Context, rows int) (top.Frame, error) {
-	frame := top.Frame{Server: v.server, At: time.Now(), Budgets: []rpc.Budget{}}
-	var list rpc.ListResult
-	if err := call(ctx, v.c, "session.list", rpc.ListParams{}, &list); err != nil {
+	frame := top.Frame{Server: v.server, At: time.Now(), Budgets: []api.Budget{}}
+	var list api.ListResult
+	if err := call(ctx, v.c, "session.list", api.ListParams{}, &list); err != nil {
 		return frame, err
 	}
 	frame.Sessions = top.Sort(list.Sessions)
-	var budgets rpc.BudgetListResult
-	if err := call(ctx, v.c, "budget.list", rpc.BudgetListParams{}, &budgets); err == nil { // a link to a session may not
+	var budgets api.BudgetListResult
+	if err := call(ctx, v.c, "budget.list", api.BudgetListParams{}, &budgets); err == nil { // a link to a session may not
 		frame.Budgets = append(frame.Budgets, budgets.Budgets...)
 	}
 	if text, err := v.c.Metrics(ctx); err == nil { // as above
@@ -145,8 +145,8 @@ func (v *topView) frame(ctx context.Context, rows int) (top.Frame, error) {
 	if rows > 0 {
 		asked = min(asked, rows)
 	}
-	v.usage.Fill(frame.Sessions[:asked], func(session string) (r rpc.UsageSessionResult, err error) {
-		return r, call(ctx, v.c, "usage.session", rpc.SessionRef{SessionID: session}, &r)
+	v.usage.Fill(frame.Sessions[:asked], func(session string) (r api.UsageSessionResult, err error) {
+		return r, call(ctx, v.c, "usage.session", api.SessionRef{SessionID: session}, &r)
 	})
 	return frame, ctx.Err()
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claudetest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // simServer is a server with the simulated agent, and how other programs reach it.
@@ -79,9 +79,9 @@ func (s *simServer) parley(args ...string) (stdout, stderr string, code int) {
 // asking makes a session whose agent waits for a person.
 func (s *simServer) asking() string {
 	s.Helper()
-	var r rpc.ConnectResult
-	s.call("session.connect", rpc.ConnectParams{}, &r)
-	s.call("session.query", rpc.QueryParams{SessionID: r.SessionID, Text: "tool Bash"}, nil)
+	var r api.ConnectResult
+	s.call("session.connect", api.ConnectParams{}, &r)
+	s.call("session.query", api.QueryParams{SessionID: r.SessionID, Text: "tool Bash"}, nil)
 	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
 	defer cancel()
 	var v client.View
@@ -126,13 +126,13 @@ func TestTop(t *testing.T) {
 func TestTop_terminal(t *testing.T) {
 	s := newSimServer(t)
 	id := s.asking()
-	s.call("session.rename", rpc.SessionRenameParams{SessionID: id, Title: "a title"}, nil)
+	s.call("session.rename", api.SessionRenameParams{SessionID: id, Title: "a title"}, nil)
 	p := sitDown(t, "http://127.0.0.1:9", nil, "top", "--data", s.data, "--interval", "100ms")
 	p.sees(string(otherScreen), "sessions 1 · requests 1", id, "a title")
 	p.resizes(30, 10)
 	p.sees("agents 1 of 8, 0 waiting · se…")
-	var r rpc.ConnectResult
-	s.call("session.connect", rpc.ConnectParams{}, &r)
+	var r api.ConnectResult
+	s.call("session.connect", api.ConnectParams{}, &r)
 	p.resizes(120, 20)
 	p.sees("sessions 2 · requests 1", r.SessionID)
 	p.types("\x03")

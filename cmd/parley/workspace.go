@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // exitConflict is the exit code of a command about files that are not as they were thought to
@@ -40,7 +40,7 @@ func onServer(code *int, f *remoteFlags, asJSON *bool, run func(ctx context.Cont
 		if err != nil {
 			fmt.Fprintln(standardError(), "parley:", oneLine(err.Error()))
 			sayHunks(standardError(), err)
-			if *code = exitFailed; client.Reason(err) == rpc.Conflict {
+			if *code = exitFailed; client.Reason(err) == api.Conflict {
 				*code = exitConflict
 			}
 			return nil
@@ -83,7 +83,7 @@ id in its heading, for parley workspace revert.
 
 func newDiff(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	var p rpc.WorkspaceDiffParams
+	var p api.WorkspaceDiffParams
 	var head, asJSON, stat, noColor bool
 	cmd := &cobra.Command{
 		Use: "diff [flags] SESSION", Short: "Show what a session has changed", Long: diffLong, Args: arguments(1, 1), DisableFlagsInUseLine: true,
@@ -114,7 +114,7 @@ func newDiff(code *int) *cobra.Command {
 }
 
 // diffOf asks for a diff; the turn last is looked up first.
-func diffOf(ctx context.Context, c *client.Client, p rpc.WorkspaceDiffParams) (d rpc.WorkspaceDiffResult, err error) {
+func diffOf(ctx context.Context, c *client.Client, p api.WorkspaceDiffParams) (d api.WorkspaceDiffResult, err error) {
 	if p.Turn == "last" {
 		p.Turn = ""
 		if err := call(ctx, c, "workspace.diff", p, &d); err != nil {
@@ -128,7 +128,7 @@ func diffOf(ctx context.Context, c *client.Client, p rpc.WorkspaceDiffParams) (d
 		if p.Turn == "" {
 			return d, errors.New("no turn of the session has changed anything")
 		}
-		d = rpc.WorkspaceDiffResult{}
+		d = api.WorkspaceDiffResult{}
 	}
 	return d, call(ctx, c, "workspace.diff", p, &d)
 }
@@ -147,8 +147,8 @@ func newWorkspaceList(code *int) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{Use: "list [flags]", Short: "List the worktrees that were made for sessions", Args: noArguments, DisableFlagsInUseLine: true}
 	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
-		var r rpc.WorkspaceListResult
-		if err := call(ctx, c, "workspace.list", rpc.Empty{}, &r); err != nil {
+		var r api.WorkspaceListResult
+		if err := call(ctx, c, "workspace.list", api.Empty{}, &r); err != nil {
 			return nil, "", err
 		}
 		var b strings.Builder
@@ -167,7 +167,7 @@ func newWorkspaceList(code *int) *cobra.Command {
 
 func newWorkspaceCommit(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	var p rpc.WorkspaceCommitParams
+	var p api.WorkspaceCommitParams
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "commit [flags] SESSION", Short: "Commit what a session has changed", Args: arguments(1, 1), DisableFlagsInUseLine: true,
@@ -176,7 +176,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	}
 	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
 		p.SessionID, p.Key = args[0], client.Key()
-		var r rpc.WorkspaceCommitResult
+		var r api.WorkspaceCommitResult
 		if err := call(ctx, c, "workspace.commit", p, &r); err != nil {
 			return nil, "", err
 		}
@@ -194,7 +194,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 
 func newWorkspaceRevert(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	var p rpc.WorkspaceRevertParams
+	var p api.WorkspaceRevertParams
 	var head, asJSON bool
 	cmd := &cobra.Command{
 		Use: "revert [flags] SESSION FILE", Short: "Take back what a session has changed in a file, or one hunk of it", Args: arguments(2, 2), DisableFlagsInUseLine: true,
@@ -206,7 +206,7 @@ func newWorkspaceRevert(code *int) *cobra.Command {
 		if head {
 			p.Against = "head"
 		}
-		var d rpc.WorkspaceDiffResult
+		var d api.WorkspaceDiffResult
 		if err := call(ctx, c, "workspace.revert", p, &d); err != nil {
 			return nil, "", err
 		}
@@ -223,7 +223,7 @@ func newWorkspaceRevert(code *int) *cobra.Command {
 
 func newWorkspaceRemove(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	var p rpc.WorkspaceRemoveParams
+	var p api.WorkspaceRemoveParams
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "remove [flags] WORKSPACE", Short: "Remove a worktree when nothing would be lost", Args: arguments(1, 1), DisableFlagsInUseLine: true,
@@ -233,7 +233,7 @@ func newWorkspaceRemove(code *int) *cobra.Command {
 		if p.ID = args[0]; strings.HasPrefix(p.ID, "s-") {
 			p.ID, p.SessionID = "", args[0]
 		}
-		return rpc.Empty{}, "", call(ctx, c, "workspace.remove", p, nil)
+		return api.Empty{}, "", call(ctx, c, "workspace.remove", p, nil)
 	})
 	cmd.Flags().BoolVar(&p.KeepBranch, "keep-branch", false, "keep the branch with its commits")
 	cmd.Flags().BoolVar(&p.Force, "force", false, "remove it with all work in it")

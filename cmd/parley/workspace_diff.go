@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -19,7 +19,7 @@ func painted(f func(string) string, s string) string {
 }
 
 // diffText is a diff in the unified format with git's headings, so that git apply takes it.
-func diffText(d rpc.WorkspaceDiffResult, style diffStyle) string {
+func diffText(d api.WorkspaceDiffResult, style diffStyle) string {
 	var lines []string
 	for _, f := range d.Files {
 		lines = append(lines, fileHead(f, style)...)
@@ -34,7 +34,7 @@ func diffText(d rpc.WorkspaceDiffResult, style diffStyle) string {
 }
 
 // fileHead are the lines before the hunks of a file.
-func fileHead(f rpc.WorkspaceFile, style diffStyle) []string {
+func fileHead(f api.WorkspaceFile, style diffStyle) []string {
 	old := f.OldPath
 	if old == "" {
 		old = f.Path
@@ -87,7 +87,7 @@ func gitPath(path string) string {
 }
 
 // hunkLines are the heading of a hunk, with its id, and its lines.
-func hunkLines(h rpc.WorkspaceHunk, style diffStyle) []string {
+func hunkLines(h api.WorkspaceHunk, style diffStyle) []string {
 	head := fmt.Sprintf("@@ -%s +%s @@", lineRange(h.OldStart, h.OldLines), lineRange(h.NewStart, h.NewLines))
 	if h.Section != "" {
 		head += " " + h.Section
@@ -108,7 +108,7 @@ func lineRange(start, lines int64) string {
 }
 
 // statText is the files of a diff with how many lines were added and removed.
-func statText(d rpc.WorkspaceDiffResult) string {
+func statText(d api.WorkspaceDiffResult) string {
 	var b strings.Builder
 	added, removed := int64(0), int64(0)
 	for _, f := range d.Files {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // git runs git in a directory, without anything of the caller's.
@@ -25,7 +25,7 @@ func (s *simServer) git(dir, stdin string, args ...string) string {
 }
 
 // worktree makes a repository, a workspace of it and a session there.
-func (s *simServer) worktree() (rpc.Workspace, string) {
+func (s *simServer) worktree() (api.Workspace, string) {
 	s.Helper()
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "U"}, {"config", "user.email", "u@example.invalid"}} {
 		s.git(s.dir, "", args...)
@@ -33,10 +33,10 @@ func (s *simServer) worktree() (rpc.Workspace, string) {
 	s.write(s.dir, "a.txt", numberedLines(40))
 	s.git(s.dir, "", "add", ".")
 	s.git(s.dir, "", "commit", "-qm", "one")
-	var ws rpc.WorkspaceResult
-	s.call("workspace.create", rpc.WorkspaceCreateParams{Repo: s.dir}, &ws)
-	var c rpc.ConnectResult
-	s.call("session.connect", rpc.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
+	var ws api.WorkspaceResult
+	s.call("workspace.create", api.WorkspaceCreateParams{Repo: s.dir}, &ws)
+	var c api.ConnectResult
+	s.call("session.connect", api.ConnectParams{WorkspaceID: ws.Workspace.ID}, &c)
 	return ws.Workspace, c.SessionID
 }
 
@@ -76,7 +76,7 @@ func TestWorkspaceCommands(t *testing.T) {
 	if out, _, code := s.parley("diff", "--stat", id); code != 0 || !strings.Contains(out, "update +2     -2     a.txt\n") || !strings.HasSuffix(out, "2 files, +3 -2\n") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	var d rpc.WorkspaceDiffResult
+	var d api.WorkspaceDiffResult
 	if out, _, code := s.parley("diff", "--json", "--file", "a.txt", id); code != 0 || json.Unmarshal([]byte(out), &d) != nil || len(d.Files) != 1 {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
@@ -127,9 +127,9 @@ func TestDiff_terminal(t *testing.T) {
 
 // The paths and modes of a diff are written as git writes them.
 func TestDiffText(t *testing.T) {
-	got := diffText(rpc.WorkspaceDiffResult{Files: []rpc.WorkspaceFile{
+	got := diffText(api.WorkspaceDiffResult{Files: []api.WorkspaceFile{
 		{Path: "b.txt", OldPath: "a.txt", Kind: "move", OldMode: "100644", NewMode: "100755"},
-		{Path: "tab\there", Kind: "delete", OldMode: "100644", Hunks: []rpc.WorkspaceHunk{{ID: "h", OldStart: 1, OldLines: 1, NewStart: 0, NewLines: 0, Section: "func f()", Lines: []string{"-x"}}}},
+		{Path: "tab\there", Kind: "delete", OldMode: "100644", Hunks: []api.WorkspaceHunk{{ID: "h", OldStart: 1, OldLines: 1, NewStart: 0, NewLines: 0, Section: "func f()", Lines: []string{"-x"}}}},
 		{Path: "c.bin", Kind: "update", OldMode: "100644", NewMode: "100644", Binary: true},
 	}}, diffStyle{})
 	want := `diff --git a/a.txt b/b.txt

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/codex/rollout"
-	"github.com/seed7221b0f9/parley/codextest"
-	"github.com/seed7221b0f9/parley/internal/e2e/codexcli"
-	"github.com/seed7221b0f9/parley/internal/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
 )
 
 // compress compresses every rollout below a directory, in place of the plain ones unless

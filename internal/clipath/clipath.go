@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// Pin is the beginning of the SHA-256 of internal/e2e/package-lock.json, which names the installation; a test there
+// Pin is the beginning of the SHA-256 of internal/test/e2e/package-lock.json, which names the installation; a test there
 // compares the two.
 const Pin = "a7f222f5d32b"
 

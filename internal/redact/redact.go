@@ -1,5 +1,5 @@
 // Package redact takes secrets and personal data out of text. What it knows is held
-// against a corpus in the tests of package claudetest, which passes it on.
+// against a corpus in the tests of package claude/claudetest, which passes it on.
 package redact
 
 import (

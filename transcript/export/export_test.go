@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/breakage"
 	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
@@ -165,7 +165,7 @@ func TestHTMLPolicy(t *testing.T) {
 
 // export.TestRedacted holds every format against the corpus of secrets.
 func TestRedacted(t *testing.T) {
-	f, err := os.Open(filepath.Join("..", "..", "claudetest", "testdata", "redact", "secrets.jsonl"))
+	f, err := os.Open(filepath.Join("..", "..", "claude", "claudetest", "testdata", "redact", "secrets.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }

@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/otlp"
-	"github.com/seed7221b0f9/parley/internal/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // Style paints parts of the view; nil functions leave them as they are.
@@ -105,7 +105,7 @@ func seconds(v float64) string {
 const barWidth = 20
 
 // budgetLine shows what is spent of a limit.
-func budgetLine(b rpc.Budget, columns int, style Style) string {
+func budgetLine(b api.Budget, columns int, style Style) string {
 	part, amount := 0.0, ""
 	if b.LimitUSD != nil {
 		spent := 0.0

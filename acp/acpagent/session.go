@@ -1,0 +1,336 @@
+package acpagent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/acp/acpevent"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/internal/proc"
+)
+
+const (
+	// maxEvents is how many events wait for the reader before the agent does.
+	maxEvents = 10_000
+	// closeWait bounds the wait for what is under way when a session is closed.
+	closeWait = 30 * time.Second
+	// startWait bounds how long an interrupt waits for a prompt that was just sent.
+	startWait = 5 * time.Second
+)
+
+// Session is a session of an agent with a process of its own. Its Close takes at most the time in
+// which the process is ended, and half a minute.
+type Session struct {
+	provider *Provider
+	dir      string
+	conn     *jsonrpc.Conn
+	sup      *proc.Supervisor // nil for one that was dialled
+	caps     acp.AgentCapabilities
+	ended    chan struct{} // closed when the last event is queued
+	ctx      context.Context
+	stop     context.CancelFunc
+	turns    chan *turn // prompts in their order
+	work     sync.WaitGroup
+
+	out   *agentkit.Box // its mutex guards what follows
+	conv  acpevent.Converter
+	id    string
+	modes []string
+	mode  string
+	asks  map[string]*ask
+	asked int
+	live  bool // updates are of this session, not of a replay
+	// How many prompts were accepted, were written to the agent, and have ended.
+	accepted, written, finished int
+	closed                      bool
+}
+
+// turn is a prompt that was sent.
+type turn struct {
+	uuid   string
+	blocks []acp.ContentBlock
+}
+
+var _ agent.ModeSetter = (*Session)(nil)
+
+func newSession(p *Provider, dir string, opts agent.Options) *Session {
+	s := &Session{provider: p, dir: dir, ended: make(chan struct{}), turns: make(chan *turn, 1000), asks: map[string]*ask{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.out = agentkit.New()
+	s.conv.Provider, s.conv.Partial = p.Name(), opts.Partial
+	return s
+}
+
+// call calls a method of the agent and decodes its answer.
+func (s *Session) call(ctx context.Context, method string, params, to any) error {
+	raw, err := s.conn.Call(ctx, method, params)
+	if err == nil {
+		err = json.Unmarshal(raw, to)
+	}
+	return s.translate(err)
+}
+
+// translate makes an error of the protocol one of package agent.
+func (s *Session) translate(err error) error {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed)):
+		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	case !ok:
+		return err
+	}
+	for code, to := range map[int64]error{
+		acp.CodeAuthRequired: agent.ErrAuth, acp.CodeResourceNotFound: agent.ErrNotFound,
+		jsonrpc.CodeInvalidParams: agent.ErrInvalid, jsonrpc.CodeMethodNotFound: agent.ErrUnsupported,
+	} {
+		if e.Code == code {
+			return fmt.Errorf("%w: %w", to, err)
+		}
+	}
+	return err
+}
+
+// begin takes over what the agent says of the session, and runs prompts from then on.
+func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], _ acp.Optional[[]acp.SessionConfigOption]) {
+	s.out.Mu.Lock()
+	s.id, s.conv.SessionID, s.live = id, id, true
+	if m, ok := modes.Get(); ok {
+		s.mode = string(m.CurrentModeID)
+		for _, one := range m.AvailableModes {
+			s.modes = append(s.modes, string(one.ID))
+		}
+	}
+	s.out.Mu.Unlock()
+	s.work.Go(s.run)
+}
+
+// run gives prompts to the agent, one after the other.
+func (s *Session) run() {
+	for {
+		select {
+		case t := <-s.turns:
+			s.prompt(t)
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// sent notes that a prompt was written. Everything that is sent later arrives later.
+func (s *Session) sent(line []byte) {
+	if !bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
+		return
+	}
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	s.written++
+	s.out.Changed.Broadcast()
+}
+
+// prompt is one turn.
+func (s *Session) prompt(t *turn) {
+	s.put(func() []event.Event { return s.conv.Turn(t.uuid) })
+	_, _ = s.conn.CallThen(s.ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: acp.SessionID(s.ID()), Prompt: t.blocks}, func(raw json.RawMessage, err error) {
+		if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
+			return // the end of the agent says it
+		}
+		var answer acp.PromptResponse
+		if err == nil {
+			err = json.Unmarshal(raw, &answer)
+		}
+		failed, usage := "", event.JSON("")
+		if err != nil {
+			failed = err.Error()
+		}
+		if u, ok := answer.Usage.Get(); ok {
+			usage = event.JSON(fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}`,
+				u.InputTokens, u.OutputTokens, u.CachedReadTokens.Or(0), u.CachedWriteTokens.Or(0)))
+		}
+		s.withdraw()
+		s.put(func() []event.Event {
+			s.finished++
+			return s.conv.End(string(answer.StopReason), usage, failed)
+		})
+	})
+}
+
+// put queues the events that f makes under the lock.
+func (s *Session) put(f func() []event.Event) {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.out.Over {
+		return
+	}
+	s.out.Queue = append(s.out.Queue, f()...)
+	s.out.Changed.Broadcast()
+}
+
+// notified takes an update. The agent waits while too many events do.
+func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
+	if m.Method != acp.MethodSessionUpdate {
+		return
+	}
+	var n acp.SessionNotification
+	if err := json.Unmarshal([]byte(m.Params), &n); err != nil {
+		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
+		return
+	}
+	s.out.Mu.Lock()
+	for len(s.out.Queue) > maxEvents && !s.closed {
+		s.out.Changed.Wait()
+	}
+	live := s.live
+	if u, ok := n.Update.Value.(*acp.CurrentModeUpdate); ok {
+		s.mode = string(u.CurrentModeID)
+	}
+	s.out.Mu.Unlock()
+	if live {
+		s.put(func() []event.Event { return s.conv.Update(&n.Update) })
+	}
+}
+
+// watch ends the events when the agent has ended.
+func (s *Session) watch() {
+	defer close(s.ended)
+	<-s.conn.Done()
+	s.stop()
+	s.work.Wait()
+	s.withdraw()
+	err := s.conn.Err()
+	if s.sup != nil {
+		_ = s.sup.Stop() // Exit says more
+		if exit := s.sup.Exit(); exit.Code != 0 || exit.Signal != "" {
+			err = fmt.Errorf("the agent ended with code %d %s: %.500s", exit.Code, exit.Signal, exit.Stderr)
+		}
+	}
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	s.out.Queue = append(s.out.Queue, s.conv.Stop()...)
+	if s.out.Over = true; !s.closed {
+		s.out.Err = fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	}
+	s.out.Changed.Broadcast()
+}
+
+// ID returns the id that the agent has given the session, with which it can be resumed.
+func (s *Session) ID() string {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	return s.id
+}
+
+// Events returns an iterator over the events of the session. It can be used once; a second use
+// is an error.
+func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.out.Events(ctx) }
+
+// alive is agent.ErrClosed after the end of the agent.
+func (s *Session) alive() error {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.closed || s.out.Over {
+		return agent.ErrClosed
+	}
+	return nil
+}
+
+// Send queues a prompt. The agent gets it when the turns before it have ended.
+func (s *Session) Send(ctx context.Context, in agent.Input) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	blocks, content, err := inputBlocks(in)
+	if err != nil {
+		return err
+	}
+	s.put(func() []event.Event {
+		s.accepted++
+		return s.conv.Prompt(in.UUID, content)
+	})
+	select {
+	case s.turns <- &turn{uuid: in.UUID, blocks: blocks}:
+		return nil
+	case <-ctx.Done():
+		s.out.Mu.Lock()
+		s.accepted--
+		s.out.Mu.Unlock()
+		return context.Cause(ctx)
+	case <-s.ctx.Done():
+		return agent.ErrClosed
+	}
+}
+
+// Interrupt cancels the turn that is running. Prompts that wait in the queue run after it.
+func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
+	if err := s.alive(); err != nil {
+		return agent.Interrupted{}, err
+	}
+	s.begun(ctx)
+	err := s.conn.Notify(ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: acp.SessionID(s.ID())})
+	s.withdraw()
+	return agent.Interrupted{}, s.translate(err)
+}
+
+// begun waits until a prompt that is about to run was written: a cancellation that came
+// before it would be lost.
+func (s *Session) begun(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	stop := context.AfterFunc(ctx, s.out.Wake)
+	defer stop()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	for s.accepted > s.finished && s.written == s.finished && ctx.Err() == nil && !s.out.Over && !s.closed {
+		s.out.Changed.Wait()
+	}
+}
+
+// Modes returns the names of the modes that the agent offers for this session, as a copy.
+func (s *Session) Modes() []string {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	return slices.Clone(s.modes)
+}
+
+// SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
+// [agent.ErrInvalid].
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	if !slices.Contains(s.Modes(), mode) {
+		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
+	}
+	return s.call(ctx, acp.MethodSessionSetMode, &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}, new(acp.SetSessionModeResponse))
+}
+
+// Close closes the agent's input, which ends it, and returns when its process is gone.
+func (s *Session) Close() error {
+	s.out.Mu.Lock()
+	s.closed = true
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
+	s.stop()
+	var err error
+	if s.sup != nil {
+		err = s.sup.Stop()
+	}
+	s.conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	err = errors.Join(err, s.conn.Wait(ctx))
+	<-s.ended
+	return err
+}

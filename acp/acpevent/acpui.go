@@ -1,0 +1,219 @@
+// Package acpevent makes events of package ui of what an agent that speaks the Agent Client
+// Protocol says. A [Converter] is pure: it reads no clock and no file.
+package acpevent
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// Converter makes events of the updates of one session. Its zero value, with Provider set,
+// is ready; it is not safe for concurrent use.
+type Converter struct {
+	Provider  string // in the header of every event
+	SessionID string
+	Partial   bool // deltas are wanted, not only whole messages
+
+	out     []event.Event
+	turns   int
+	turn    string // the id of the turn that runs; empty between turns
+	message string // the id of the message that is open; empty if none is
+	count   int    // of messages
+	blocks  []event.IndexedBlock
+	open    string          // the type of the block that is open: text, thinking; empty if none is
+	known   map[string]bool // tool calls that have begun and not ended
+}
+
+func (c *Converter) begin() { c.out = c.out[:0] }
+
+func (c *Converter) header() event.Header {
+	return event.Header{Provider: c.Provider, SessionID: c.SessionID, MessageID: c.message}
+}
+
+func (c *Converter) emit(ev event.Event) {
+	h := ev.Head()
+	h.Provider, h.SessionID = c.Provider, c.SessionID
+	c.out = append(c.out, ev)
+}
+
+// Prompt returns the events of a prompt that was given to the agent. The slice is good until
+// the next call of a method, as for all of them.
+func (c *Converter) Prompt(uuid string, blocks []event.Content) []event.Event {
+	c.begin()
+	c.emit(&event.UserMessage{Header: event.Header{UUID: uuid}, Blocks: blocks, IsPrompt: true})
+	return c.out
+}
+
+// Turn returns the events for the start of a turn. Without the id of a prompt the turn gets a
+// number.
+func (c *Converter) Turn(prompt string) []event.Event {
+	c.begin()
+	c.turns++
+	c.turn = prompt
+	if c.turn == "" {
+		c.turn = "turn-" + strconv.Itoa(c.turns)
+	}
+	c.emit(&event.TurnStart{TurnID: c.turn, By: event.ByUser, PromptID: prompt})
+	return c.out
+}
+
+// Update returns the events of one session update of the agent. Updates of unknown kinds become
+// unknown events.
+func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
+	c.begin()
+	if c.known == nil {
+		c.known = map[string]bool{}
+	}
+	switch v := u.Value.(type) {
+	case *acp.ContentChunk:
+		c.chunk(u.SessionUpdate, v)
+	case *acp.ToolCall:
+		c.toolCall(v)
+	case *acp.ToolCallUpdate:
+		c.toolUpdate(v)
+	case *acp.Plan:
+		c.plan(v)
+	case *acp.UsageUpdate:
+		ev := &event.Usage{TurnID: c.turn, ContextTokens: &v.Used, ContextWindow: &v.Size}
+		if cost, ok := v.Cost.Get(); ok && cost.Currency == "USD" {
+			ev.CostUSD = &cost.Amount
+		}
+		c.emit(ev)
+	case *acp.CurrentModeUpdate:
+		mode := string(v.CurrentModeID)
+		c.emit(&event.SessionInfo{PermissionMode: &mode})
+	case *acp.SessionInfoUpdate:
+		if title, ok := v.Title.Get(); ok {
+			c.emit(&event.SessionInfo{Title: &title})
+		}
+	case *acp.AvailableCommandsUpdate:
+		c.emit(&event.SessionInfo{Commands: encoded(v.AvailableCommands)})
+	case *acp.Notice:
+		c.emit(&event.Notice{Severity: string(v.Severity), Text: v.Title})
+	case *acp.CompactionUpdate:
+		if v.Status == acp.CompactionStatusCompleted {
+			c.emit(&event.CompactBoundary{})
+		} else {
+			c.emit(&event.Status{Status: "compacting"})
+		}
+	default:
+		c.emit(&event.Unknown{OriginalType: "session_update/" + u.SessionUpdate, Data: encoded(u)})
+	}
+	return c.out
+}
+
+// encoded is a value of this protocol as JSON.
+func encoded(v any) event.JSON {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "null" // generated types
+	}
+	return event.NewJSON(string(text))
+}
+
+// chunk adds to a message of the agent. A prompt that comes back is known already.
+func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
+	if kind == acp.SessionUpdateIsUserMessageChunk {
+		return
+	}
+	block := "text"
+	if kind == acp.SessionUpdateIsAgentThoughtChunk {
+		block = "thinking"
+	}
+	if id := string(v.MessageID.Or("")); id != "" && c.message != "" && id != c.message {
+		c.endMessage()
+	}
+	c.startMessage(string(v.MessageID.Or("")))
+	t, ok := v.Content.Value.(*acp.TextContent)
+	if !ok {
+		c.endBlock()
+		content := event.ContentOf(encoded(v.Content))
+		c.blocks = append(c.blocks, event.IndexedBlock{Index: int64(len(c.blocks)), Block: content})
+		if c.Partial {
+			c.emit(&event.BlockStart{Header: c.header(), Index: int64(len(c.blocks)) - 1, BlockType: content.Type, Block: content.Raw})
+			c.emit(&event.BlockStop{Header: c.header(), Index: int64(len(c.blocks)) - 1})
+		}
+		return
+	}
+	c.text(block, t.Text)
+}
+
+func (c *Converter) startMessage(id string) {
+	if c.message != "" {
+		return
+	}
+	c.count++
+	if id == "" {
+		id = "message-" + strconv.Itoa(c.count)
+	}
+	c.message, c.blocks = id, nil
+	if c.Partial {
+		c.emit(&event.MessageStart{Header: c.header()})
+	}
+}
+
+// text adds to a block of text or thinking.
+func (c *Converter) text(block, text string) {
+	if c.open != block {
+		c.endBlock()
+		c.open = block
+		c.blocks = append(c.blocks, event.IndexedBlock{Index: int64(len(c.blocks)), Block: event.Content{Type: block}})
+		if c.Partial && block == "text" {
+			c.emit(&event.TextStart{Header: c.header(), Index: int64(len(c.blocks)) - 1})
+		} else if c.Partial {
+			c.emit(&event.ThinkingStart{Header: c.header(), Index: int64(len(c.blocks)) - 1})
+		}
+	}
+	last := &c.blocks[len(c.blocks)-1]
+	last.Block.Text += text
+	switch {
+	case !c.Partial:
+	case block == "text":
+		c.emit(&event.TextDelta{Header: c.header(), Index: last.Index, Text: text})
+	default:
+		c.emit(&event.ThinkingDelta{Header: c.header(), Index: last.Index, Thinking: text})
+	}
+}
+
+// endBlock ends the block that is open.
+func (c *Converter) endBlock() {
+	if c.open == "" {
+		return
+	}
+	last := &c.blocks[len(c.blocks)-1]
+	key := c.open
+	if key == "text" {
+		last.Block.Raw = event.TextContent(last.Block.Text).Raw
+	} else {
+		last.Block.Raw = event.JSON(`{"type":"thinking","thinking":` + event.Quote(last.Block.Text) + `}`)
+	}
+	c.open = ""
+	if c.Partial {
+		c.emit(&event.BlockStop{Header: c.header(), Index: last.Index})
+	}
+}
+
+// endMessage ends the message that is open, with the whole of it.
+func (c *Converter) endMessage() {
+	if c.message == "" {
+		return
+	}
+	c.endBlock()
+	c.emit(&event.AssistantMessage{Header: c.header(), Blocks: c.blocks, StopReason: "end_turn"})
+	if c.Partial {
+		c.emit(&event.MessageComplete{Header: c.header(), StopReason: "end_turn"})
+	}
+	c.message, c.blocks = "", nil
+}
+
+// plan is the whole plan.
+func (c *Converter) plan(v *acp.Plan) {
+	ev := &event.Plan{Entries: []event.PlanEntry{}}
+	for _, e := range v.Entries {
+		ev.Entries = append(ev.Entries, event.PlanEntry{Content: e.Content, Status: string(e.Status), Priority: string(e.Priority)})
+	}
+	c.emit(ev)
+}

@@ -1,0 +1,123 @@
+package event
+
+import "strings"
+
+// Apply folds an event into the conversation. What it keeps of the event it copies.
+func (c *Conversation) Apply(ev Event) {
+	c.ready()
+	c.index.steps++
+	h := ev.Head()
+	if s := h.SessionID; s != "" && s != c.SessionID {
+		c.SessionID = kept(s)
+	}
+	if p := h.Provider; p != "" && p != c.Provider {
+		c.Provider = kept(p)
+	}
+	switch ev := ev.(type) {
+	case *TextDelta:
+		if b := c.delta(&ev.Header, ev.Index, "text"); b != nil {
+			b.Text.Append(ev.Text)
+		}
+	case *ThinkingDelta:
+		if b := c.delta(&ev.Header, ev.Index, "thinking"); b != nil {
+			b.Text.Append(ev.Thinking)
+		}
+	case *ToolInputDelta:
+		if b := c.delta(&ev.Header, ev.Index, "tool_use"); b != nil {
+			c.tool(b, ev.ToolUseID, "").InputText.Append(ev.PartialJSON)
+		}
+	case *BlockDelta:
+		if b := c.delta(&ev.Header, ev.Index, ""); b != nil {
+			b.add(ev)
+		}
+	default:
+		c.applyStream(ev)
+		c.settleSmall()
+	}
+}
+
+// applyStream folds the events that begin and end parts of a stream.
+func (c *Conversation) applyStream(ev Event) {
+	switch ev := ev.(type) {
+	case *MessageStart:
+		c.messageStart(ev)
+	case *TextStart:
+		c.start(&ev.Header, ev.Index, "text", func(b *Block) { b.Text = NewText(ev.Text) })
+	case *ThinkingStart:
+		c.start(&ev.Header, ev.Index, "thinking", func(b *Block) { b.Text, b.Summary = NewText(ev.Thinking), ev.Summary })
+	case *ToolStart:
+		c.start(&ev.Header, ev.Index, ev.BlockType, func(b *Block) {
+			t := c.tool(b, ev.ToolUseID, ev.Name)
+			t.Title, t.Kind = kept(ev.Title), kept(ev.Kind)
+		})
+	case *BlockStart:
+		c.start(&ev.Header, ev.Index, ev.BlockType, func(b *Block) { b.Data = keptJSON(ev.Block) })
+	case *ToolInputComplete: // the stop does it
+	case *BlockStop:
+		if m := c.known(&ev.Header); m != nil {
+			if b := m.find(ev.Index); b != nil {
+				m.stop(b, ev.Incomplete)
+			}
+		}
+	case *MessageDelta:
+		if m := c.known(&ev.Header); m != nil {
+			m.message.end(ev.StopReason, ev.Usage)
+		}
+	case *MessageComplete:
+		c.messageComplete(ev)
+	default:
+		c.applyWhole(ev)
+	}
+}
+
+// applyWhole folds what is not part of a stream.
+func (c *Conversation) applyWhole(ev Event) {
+	switch ev := ev.(type) {
+	case *AssistantMessage:
+		c.assistant(ev)
+	case *UserMessage:
+		c.user(ev)
+	case *ToolComplete:
+		c.toolComplete(ev)
+	case *ToolProgress:
+		c.toolProgress(ev)
+	case *ResultMessage:
+		c.result(ev)
+	case *Error:
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemError, Error: &Failure{Message: kept(ev.Message)}})
+	case *UnknownStream:
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown,
+			Unknown: &UnknownItem{OriginalType: kept(ev.OriginalType), Stream: true, Data: keptJSON(ev.Data)}})
+	case *Unknown:
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown, Unknown: &UnknownItem{OriginalType: kept(ev.OriginalType), Data: keptJSON(ev.Data)}})
+	default:
+		c.applySession(ev)
+	}
+}
+
+// kept is a string that outlives its line.
+func kept(s string) string { return strings.Clone(s) }
+
+// keptJSON is a JSON text that outlives its line.
+func keptJSON(j JSON) JSON { return JSON(strings.Clone(string(j))) }
+
+// keptAll are strings that outlive their line. A list that is nil stays nil.
+func keptAll(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	all := make([]string, 0, len(list))
+	for _, s := range list {
+		all = append(all, kept(s))
+	}
+	return all
+}
+
+// keptValue is a copy of what a pointer points to.
+func keptValue[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}

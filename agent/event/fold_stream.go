@@ -1,0 +1,130 @@
+package event
+
+import "strings"
+
+// delta returns the block that a delta adds to, nil if it is whole already. One
+// whose start was missed begins here.
+func (c *Conversation) delta(h *Header, at int64, blockType string) *Block {
+	x := c.index
+	if x.block == nil || x.block.Index != at || x.message != h.MessageID || x.parent != h.ParentToolUseID {
+		m := c.answer(h, Streaming)
+		x.block = c.ensure(m, at, blockType)
+		x.message, x.parent = m.message.ID, kept(h.ParentToolUseID)
+	}
+	if x.block.Whole {
+		return nil
+	}
+	return x.block
+}
+
+func (c *Conversation) messageStart(ev *MessageStart) {
+	c.Retry = nil
+	m := c.answer(&ev.Header, Streaming)
+	// A start of a message that is there: what is not whole of it is streamed again.
+	c.dropPartial(m, minIndex)
+	m.message.State = Streaming
+	if ev.Model != "" {
+		m.message.Model = kept(ev.Model)
+	}
+}
+
+// minIndex is below every index.
+const minIndex = -1 << 63
+
+// start begins a block anew, unless it is whole already.
+func (c *Conversation) start(h *Header, at int64, blockType string, fill func(*Block)) {
+	m := c.answer(h, Streaming)
+	b := c.ensure(m, at, blockType)
+	if b.Whole {
+		return
+	}
+	c.forgetTool(b)
+	m.count(b, -1)
+	*b = Block{Index: at, Type: kept(blockType), State: Streaming}
+	m.count(b, 1)
+	m.open = append(m.open, b)
+	fill(b)
+	c.index.block = nil
+}
+
+// tool returns the tool call of a block, with what is known of it by now.
+func (c *Conversation) tool(b *Block, id, name string) *ToolCall {
+	if b.Tool == nil {
+		b.Tool = &ToolCall{Status: ToolInProgress, ToolType: ToolType(c.Provider, "")}
+	}
+	if name != "" && b.Tool.Name != name {
+		b.Tool.Name, b.Tool.ToolType = kept(name), ToolType(c.Provider, name)
+	}
+	if id != "" && b.Tool.ID != id {
+		b.Tool.ID = kept(id)
+		put(&c.index.tools, b.Tool.ID, b.Tool)
+		c.adopt(b.Tool)
+	}
+	return b.Tool
+}
+
+// add adds a delta of another kind than text and input.
+func (b *Block) add(ev *BlockDelta) {
+	switch ev.DeltaType {
+	case "signature_delta":
+		s, _ := ev.Delta.Member("signature")
+		b.Signature.Append(s.Text())
+		return
+	case "citations_delta":
+		if citation, _ := ev.Delta.Member("citation"); strings.HasPrefix(string(citation), "{") {
+			b.Citations = append(b.Citations, keptJSON(citation))
+		}
+		return
+	}
+	b.Deltas = append(b.Deltas, keptJSON(ev.Delta))
+}
+
+// stop ends a block. The text of a tool's input that is JSON now becomes its input.
+func (m *messageIndex) stop(b *Block, incomplete bool) {
+	switch {
+	case b.Whole || b.State != Streaming:
+		return
+	case incomplete:
+		m.change(b, Incomplete, false)
+		return
+	}
+	m.change(b, Complete, false)
+	if b.Tool != nil && b.Tool.InputText.valid() {
+		b.Tool.Input, b.Tool.InputText = JSON(b.Tool.InputText.String()), Text{}
+	}
+}
+
+// end notes how an answer ended, as far as it is known.
+func (m *Message) end(stopReason string, usage JSON) {
+	if stopReason != "" {
+		m.StopReason = kept(stopReason)
+	}
+	if usage != "" {
+		m.Usage = keptJSON(usage)
+	}
+}
+
+func (c *Conversation) messageComplete(ev *MessageComplete) {
+	m := c.known(&ev.Header)
+	if m == nil {
+		return
+	}
+	m.message.end(ev.StopReason, ev.Usage)
+	if from := ev.AbandonedFrom; from != nil {
+		c.dropPartial(m, *from)
+	}
+	for _, b := range m.open {
+		if m.has(b) {
+			m.stop(b, true) // has an effect where its own stop is missing
+		}
+	}
+	c.index.steps += int64(len(m.open))
+	m.open = m.open[:0]
+	m.message.State = Complete
+	if m.broken > 0 {
+		m.message.State = Incomplete
+	}
+	if m.n == 0 {
+		c.remove(m)
+	}
+}

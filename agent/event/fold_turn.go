@@ -1,0 +1,242 @@
+package event
+
+import "slices"
+
+// applyTurn folds what is about turns.
+func (c *Conversation) applyTurn(ev Event) {
+	switch ev := ev.(type) {
+	case *TurnStart:
+		c.turnStart(ev)
+	case *Plan:
+		p := &PlanState{Entries: []PlanEntry{}, Explanation: kept(ev.Explanation), Text: kept(ev.Text), ToolUseID: kept(ev.ToolUseID), Omitted: ev.Omitted}
+		for _, e := range ev.Entries {
+			p.Entries = append(p.Entries, PlanEntry{
+				ID: kept(e.ID), Content: kept(e.Content), Status: kept(e.Status), ActiveForm: kept(e.ActiveForm),
+				Priority: kept(e.Priority), Owner: kept(e.Owner), BlockedBy: keptAll(e.BlockedBy),
+			})
+		}
+		c.thread(ev.ParentToolUseID).thread.Plan = p
+	case *TurnDiff:
+		c.turnDiff(ev)
+	case *Usage:
+		c.usage(ev)
+	case *Truncate:
+		c.truncate(ev)
+	default:
+		c.applyNotice(ev)
+	}
+}
+
+func (c *Conversation) turnStart(ev *TurnStart) {
+	if c.index.turns[ev.TurnID] != nil {
+		return
+	}
+	c.beginTurn(&Turn{ID: kept(ev.TurnID), By: kept(ev.By), PromptID: kept(ev.PromptID)})
+	if u := c.index.users[ev.PromptID]; u != nil && ev.PromptID != "" {
+		// The prompt came before the turn that it began.
+		c.inTurn(u.ref, c.turn())
+	}
+	c.Retry = nil
+	if u := c.Usage; u != nil { // the window is as full as it was, the turn has used nothing yet
+		c.Usage = &UsageState{Model: u.Model, ContextTokens: u.ContextTokens, ContextWindow: u.ContextWindow, CostUSD: u.CostUSD}
+	}
+}
+
+func (c *Conversation) beginTurn(t *Turn) *Turn {
+	c.Turns = append(c.Turns, t)
+	put(&c.index.turns, t.ID, t)
+	return t
+}
+
+func (c *Conversation) turnDiff(ev *TurnDiff) {
+	t := c.index.turns[ev.TurnID]
+	switch {
+	case ev.TurnID == "" && c.turn() != nil:
+		t = c.turn()
+	case t == nil:
+		t = c.beginTurn(&Turn{ID: kept(ev.TurnID)})
+	}
+	if ev.Replace {
+		t.Changes = nil
+	}
+	for _, f := range ev.Files {
+		change := FileChange{Path: kept(f.Path), Kind: kept(f.Kind), MovedTo: kept(f.MovedTo), ToolUseID: kept(f.ToolUseID), Diff: kept(f.Diff), Hunks: []Hunk{}}
+		for _, h := range f.Hunks {
+			h.Lines = notNil(keptAll(h.Lines))
+			change.Hunks = append(change.Hunks, h)
+		}
+		t.Changes = append(t.Changes, change)
+	}
+}
+
+func (c *Conversation) usage(ev *Usage) {
+	u := c.Usage
+	if u == nil {
+		u = &UsageState{}
+		c.Usage = u
+	}
+	if ev.TurnID != "" {
+		u.TurnID = kept(ev.TurnID)
+	}
+	if ev.Model != "" {
+		u.Model = kept(ev.Model)
+	}
+	overlay(&u.InputTokens, ev.InputTokens)
+	overlay(&u.OutputTokens, ev.OutputTokens)
+	overlay(&u.CacheCreationInputTokens, ev.CacheCreationInputTokens)
+	overlay(&u.CacheReadInputTokens, ev.CacheReadInputTokens)
+	overlay(&u.ReasoningTokens, ev.ReasoningTokens)
+	overlay(&u.ContextTokens, ev.ContextTokens)
+	overlay(&u.ContextWindow, ev.ContextWindow)
+	overlay(&u.CostUSD, ev.CostUSD)
+}
+
+// overlay sets what is known.
+func overlay[T any](dst **T, v *T) {
+	if v != nil {
+		*dst = keptValue(v)
+	}
+}
+
+// truncate takes a part of the conversation back.
+func (c *Conversation) truncate(ev *Truncate) {
+	switch {
+	case ev.From != "":
+		c.cutFrom(ev.ParentToolUseID, ev.From)
+	case ev.TurnID != "":
+		c.cutTurns(ev.TurnID)
+	case len(ev.Lines) > 0:
+		c.retract(ev.ParentToolUseID, ev.Lines)
+	case ev.All:
+		c.Threads, c.Turns, c.Answer, c.Usage, c.Retry = []*Thread{}, []*Turn{}, nil, nil, nil
+		c.index.noThreads()
+		c.index.turns = nil
+		c.thread("")
+	}
+}
+
+// cutFrom removes the message of a uuid and all after it in its thread. Turns that began
+// after it go as well.
+func (c *Conversation) cutFrom(parent, uuid string) {
+	var ref itemRef
+	if u := c.index.users[uuid]; u != nil {
+		ref = u.ref
+	} else {
+		for _, l := range c.index.lines[lineKey{parent, uuid}] {
+			if l.block.UUID == uuid && l.message.has(l.block) {
+				ref = l.message.ref
+				break
+			}
+		}
+	}
+	if ref.item == nil {
+		return
+	}
+	turn := ref.item.TurnID
+	at, ok := c.position(ref)
+	if !ok {
+		return
+	}
+	for _, it := range slices.Clone(ref.thread.thread.Items[at:]) {
+		c.forget(itemRef{ref.thread, it})
+	}
+	if t := c.index.turns[turn]; t != nil && ref.thread.thread.ParentToolUseID == "" {
+		if t.PromptID == uuid {
+			c.cutTurns(t.ID)
+		} else if i := c.turnPlace(t); i+1 < len(c.Turns) {
+			c.cutTurns(c.Turns[i+1].ID)
+		}
+	}
+}
+
+// turnPlace returns where a turn stands, looked for from the end: what is after it is
+// removed then.
+func (c *Conversation) turnPlace(t *Turn) int {
+	for i := len(c.Turns) - 1; i >= 0; i-- {
+		c.index.steps++
+		if c.Turns[i] == t {
+			return i
+		}
+	}
+	return len(c.Turns)
+}
+
+// cutTurns removes a turn and those after it.
+func (c *Conversation) cutTurns(id string) {
+	t := c.index.turns[id]
+	if t == nil {
+		return
+	}
+	c.indexTurns()
+	at := c.turnPlace(t)
+	for _, gone := range c.Turns[at:] {
+		for _, ref := range c.index.byTurn[gone.ID] {
+			c.index.steps++
+			if ref.item.TurnID == gone.ID { // a prompt can have gone to a later turn
+				c.forget(ref)
+			}
+		}
+		delete(c.index.byTurn, gone.ID)
+		delete(c.index.turns, gone.ID)
+	}
+	c.Turns = c.Turns[:at]
+}
+
+// indexTurns finds the items of each turn.
+func (c *Conversation) indexTurns() {
+	x := c.index
+	if x.byTurn != nil {
+		return
+	}
+	x.byTurn = map[string][]itemRef{}
+	for _, t := range x.threads {
+		for _, it := range t.thread.Items {
+			x.steps++
+			if it.TurnID != "" {
+				x.byTurn[it.TurnID] = append(x.byTurn[it.TurnID], itemRef{t, it})
+			}
+		}
+	}
+}
+
+// forget takes an item out of the conversation, with the threads of the subagents that
+// it called.
+func (c *Conversation) forget(ref itemRef) {
+	if _, ok := c.position(ref); !ok || c.index.threads[ref.thread.thread.ParentToolUseID] != ref.thread {
+		return
+	}
+	m := ref.item.Message
+	if m != nil && m.Role == "assistant" {
+		mi := c.index.messages[messageKey{ref.thread.thread.ParentToolUseID, m.ID}]
+		for _, b := range m.Blocks {
+			c.index.steps++
+			if b.Tool != nil && c.index.tools[b.Tool.ID] == b.Tool {
+				delete(c.index.tools, b.Tool.ID)
+				c.forgetThread(b.Tool.ID)
+			}
+		}
+		if mi != nil && mi.message == m {
+			c.remove(mi)
+			return
+		}
+	} else if m != nil && c.index.users[m.UUID] != nil && c.index.users[m.UUID].message == m {
+		delete(c.index.users, m.UUID)
+	}
+	c.leave(ref)
+	c.emptied(ref.thread)
+}
+
+// forgetThread takes the thread of a subagent out of the conversation.
+func (c *Conversation) forgetThread(parent string) {
+	t := c.index.threads[parent]
+	if t == nil || parent == "" {
+		return
+	}
+	for _, it := range slices.Clone(t.thread.Items) {
+		c.forget(itemRef{t, it})
+	}
+	if c.index.threads[parent] == t {
+		delete(c.index.threads, parent)
+		c.index.threadsDirty = true
+	}
+}

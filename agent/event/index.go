@@ -1,0 +1,194 @@
+package event
+
+// index finds things in a conversation. It is made from the conversation alone, so a
+// decoded one has the same.
+type index struct {
+	threads  map[string]*threadIndex
+	messages map[messageKey]*messageIndex
+	users    map[string]*userIndex // by uuid
+	tools    map[string]*ToolCall
+	orphans  map[string][]itemRef // results without their tool, by tool use
+	lines    map[lineKey][]lineRef
+	tasks    map[string]*Task
+	prompts  map[promptKey]*Prompt
+	hooks    map[string]*HookRun
+	turns    map[string]*Turn
+	byTurn   map[string][]itemRef // made when it is needed first
+
+	// Lists that are not in order, see Settle.
+	dirtyThreads  map[*threadIndex]bool
+	dirtyMessages map[*messageIndex]bool
+	threadsDirty  bool
+	promptsDirty  bool
+	// Those of the event that is being applied, to be put in order where they are small.
+	touchedThreads  []*threadIndex
+	touchedMessages []*messageIndex
+
+	// The block that the last delta went to: the next one most likely does too.
+	parent, message string
+	block           *Block
+
+	steps int64 // counts what grows with the conversation, for tests
+}
+
+type messageKey struct{ parent, id string }
+
+// lineKey names a line of the provider in a thread.
+type lineKey struct{ parent, uuid string }
+
+type promptKey struct{ promptType, requestID string }
+
+// itemRef is an item of a thread.
+type itemRef struct {
+	thread *threadIndex
+	item   *Item
+}
+
+// lineRef is a block that a line has confirmed.
+type lineRef struct {
+	message *messageIndex
+	block   *Block
+}
+
+// userIndex is a message of the user's side.
+type userIndex struct {
+	message *Message
+	ref     itemRef
+}
+
+// ready makes the conversation one that events can be applied to.
+func (c *Conversation) ready() {
+	if c.index != nil {
+		return
+	}
+	c.index = &index{}
+	c.index.noThreads()
+	c.Threads, c.Tasks, c.Prompts, c.Queue = notNil(c.Threads), notNil(c.Tasks), notNil(c.Prompts), notNil(c.Queue)
+	c.Turns, c.Hooks, c.Notices = notNil(c.Turns), notNil(c.Hooks), notNil(c.Notices)
+	for _, t := range c.Threads {
+		t.Items = notNil(t.Items)
+		x := &threadIndex{thread: t}
+		c.index.threads[t.ParentToolUseID] = x
+		for _, it := range t.Items {
+			c.index.item(x, it)
+		}
+	}
+	for _, t := range c.Tasks {
+		put(&c.index.tasks, t.ID, t)
+	}
+	for _, p := range c.Prompts {
+		put(&c.index.prompts, promptKey{p.Type, p.RequestID}, p)
+	}
+	for _, h := range c.Hooks {
+		put(&c.index.hooks, h.ID, h)
+	}
+	for _, t := range c.Turns {
+		put(&c.index.turns, t.ID, t)
+	}
+	if len(c.Threads) == 0 {
+		c.thread("")
+	}
+}
+
+// noThreads forgets everything that is found by way of threads.
+func (x *index) noThreads() {
+	x.threads, x.messages = map[string]*threadIndex{}, map[messageKey]*messageIndex{}
+	x.users, x.tools, x.orphans, x.lines, x.byTurn = nil, nil, nil, nil, nil
+	x.block = nil
+	clear(x.dirtyThreads)
+	clear(x.dirtyMessages)
+	x.touchedThreads, x.touchedMessages, x.threadsDirty = nil, nil, false
+}
+
+// put sets an element of a map, which is made when it is needed first.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// item finds what is in an item.
+func (x *index) item(t *threadIndex, it *Item) {
+	x.steps++
+	switch m := it.Message; {
+	case it.ToolResult != nil:
+		id := it.ToolResult.ToolUseID
+		put(&x.orphans, id, append(x.orphans[id], itemRef{t, it}))
+	case m == nil:
+	case m.Role == "assistant":
+		m.Blocks = notNil(m.Blocks)
+		mi := &messageIndex{message: m, ref: itemRef{t, it}}
+		x.messages[messageKey{t.thread.ParentToolUseID, m.ID}] = mi
+		for _, b := range m.Blocks {
+			x.steps++
+			mi.count(b, 1)
+			mi.pending(b)
+			x.line(mi, b)
+			if b.Tool != nil && b.Tool.ID != "" {
+				put(&x.tools, b.Tool.ID, b.Tool)
+			}
+		}
+	default:
+		m.Blocks = notNil(m.Blocks)
+		if m.UUID != "" {
+			put(&x.users, m.UUID, &userIndex{m, itemRef{t, it}})
+		}
+	}
+}
+
+// line notes which line has confirmed a block.
+func (x *index) line(m *messageIndex, b *Block) {
+	if b.UUID != "" {
+		key := lineKey{m.ref.thread.thread.ParentToolUseID, b.UUID}
+		put(&x.lines, key, append(x.lines[key], lineRef{m, b}))
+	}
+}
+
+// Thread returns the thread of a subagent by the tool use that it answers, the main
+// thread for "", nil if there is none.
+func (c *Conversation) Thread(parentToolUseID string) *Thread {
+	c.Settle()
+	if t := c.index.threads[parentToolUseID]; t != nil {
+		return t.thread
+	}
+	return nil
+}
+
+// Tool returns the call of a tool by its id, nil if it has not been seen.
+func (c *Conversation) Tool(id string) *ToolCall {
+	c.ready()
+	return c.index.tools[id]
+}
+
+// answer returns an assistant's message, a new one in the given state if there is
+// none.
+func (c *Conversation) answer(h *Header, state State) *messageIndex {
+	if m := c.index.messages[messageKey{h.ParentToolUseID, h.MessageID}]; m != nil {
+		return m
+	}
+	m := &Message{Role: "assistant", ID: kept(h.MessageID), State: state, Blocks: []*Block{}}
+	mi := &messageIndex{message: m, ref: c.add(h.ParentToolUseID, &Item{Kind: ItemMessage, Message: m})}
+	c.index.messages[messageKey{mi.ref.thread.thread.ParentToolUseID, m.ID}] = mi
+	return mi
+}
+
+// known returns an assistant's message, nil if there is none.
+func (c *Conversation) known(h *Header) *messageIndex {
+	return c.index.messages[messageKey{h.ParentToolUseID, h.MessageID}]
+}
+
+// turn returns the turn that runs or ran last, nil before the first.
+func (c *Conversation) turn() *Turn {
+	if len(c.Turns) == 0 {
+		return nil
+	}
+	return c.Turns[len(c.Turns)-1]
+}

@@ -1,0 +1,61 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// MarshalJSON writes the whole state as JSON, from which [Conversation.UnmarshalJSON] and the
+// TypeScript client can continue.
+func (c *Conversation) MarshalJSON() ([]byte, error) {
+	c.Settle()
+	type plain Conversation
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode((*plain)(c)); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// UnmarshalJSON replaces the conversation by a state that MarshalJSON has written, ready for
+// further events.
+func (c *Conversation) UnmarshalJSON(data []byte) error {
+	type plain Conversation
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return err
+	}
+	*c = Conversation(p)
+	c.clean()
+	c.ready()
+	return nil
+}
+
+// clean drops what a state from elsewhere may hold and this package never writes:
+// nulls in lists, and kinds without their member.
+func (c *Conversation) clean() {
+	c.Threads = withoutNil(c.Threads)
+	for _, t := range c.Threads {
+		t.Items = withoutNil(t.Items)
+		for _, it := range t.Items {
+			if it.Message != nil {
+				it.Message.Blocks = withoutNil(it.Message.Blocks)
+			}
+		}
+	}
+	c.Tasks, c.Prompts = withoutNil(c.Tasks), withoutNil(c.Prompts)
+	c.Turns, c.Hooks = withoutNil(c.Turns), withoutNil(c.Hooks)
+}
+
+// withoutNil is a list without its nils.
+func withoutNil[T any](list []*T) []*T {
+	kept := make([]*T, 0, len(list))
+	for _, v := range list {
+		if v != nil {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,259 @@
+package claudeagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+)
+
+// request is a request of the CLI that waits for an answer.
+type request struct {
+	ctx         context.Context // ends when the CLI takes it back
+	kind        string          // of the event
+	suggestions []message.PermissionUpdate
+}
+
+// permit opens a request for permission, a question or a plan; the answer comes later.
+func (s *Session) permit(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
+	r := &request{ctx: ctx, suggestions: p.Suggestions}
+	if p.SuppressAlwaysAllowRule {
+		r.suggestions = nil
+	}
+	return nil, s.open(r, p.RequestID, p.ToolUseID, p.Raw())
+}
+
+// elicit opens a request of an MCP server; the answer comes later.
+func (s *Session) elicit(ctx context.Context, e *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
+	return nil, s.open(&request{ctx: ctx}, e.RequestID, "", e.Raw())
+}
+
+// open queues the event of a request, after that of its tool use.
+func (s *Session) open(r *request, id, toolUseID string, raw message.JSON) error {
+	<-s.ready
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if toolUseID != "" {
+		s.wait(r.ctx, orderWait, func() bool { return s.tools[toolUseID] })
+	}
+	if s.closed || s.out.Over || r.ctx.Err() != nil {
+		return agent.ErrClosed
+	}
+	events := s.conv.Ask(id, raw)
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case *event.PermissionRequest:
+			r.kind = ev.Kind
+		case *event.QuestionRequest:
+			r.kind = ev.Kind
+		}
+	}
+	if r.kind == "" {
+		return fmt.Errorf("%w: a request that cannot be shown", agent.ErrUnsupported)
+	}
+	s.requests[id] = r
+	s.put(events)
+	context.AfterFunc(r.ctx, func() {
+		s.out.Mu.Lock()
+		defer s.out.Mu.Unlock()
+		s.withdraw(func(other *request) bool { return other == r })
+	})
+	return claude.ErrAnswerLater
+}
+
+// withdraw resolves the open requests that match as cancelled.
+func (s *Session) withdraw(match func(*request) bool) {
+	for _, id := range slices.Sorted(maps.Keys(s.requests)) {
+		if match(s.requests[id]) {
+			delete(s.requests, id)
+			s.put(s.conv.Answer(id, "", ""))
+		}
+	}
+}
+
+// Answer answers an open request of the CLI, which its id names, with the type that its kind
+// needs.
+func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	r := s.requests[requestID]
+	switch {
+	case s.closed || s.out.Over:
+		return agent.ErrClosed
+	case r == nil || r.ctx.Err() != nil:
+		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
+	case !fits(r.kind, a):
+		return fmt.Errorf("%w: a %T does not answer a request of the kind %s", agent.ErrInvalid, a, r.kind)
+	}
+	response, err := s.answer(ctx, requestID, r, a)
+	switch {
+	case errors.Is(err, claude.ErrNotOpen):
+		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
+	case err != nil && !errors.Is(err, agent.ErrUnsupported):
+		return fmt.Errorf("%w: %w", agent.ErrInvalid, err) // it stays open
+	case err != nil:
+		return err
+	}
+	delete(s.requests, requestID)
+	s.put(s.conv.Answer(requestID, response, ""))
+	return nil
+}
+
+// fits reports whether an answer has the kind of a request.
+func fits(kind string, a agent.Answer) bool {
+	switch a.(type) {
+	case *agent.PermissionAnswer:
+		return kind == event.PermissionTool
+	case *agent.PlanAnswer:
+		return kind == event.PermissionPlan
+	case *agent.QuestionAnswer:
+		return kind == event.QuestionAsk
+	case *agent.ElicitationAnswer:
+		return kind == event.QuestionElicitation
+	}
+	return false
+}
+
+// response is an answer as the events tell it.
+type response struct {
+	Behavior           string                     `json:"behavior,omitempty"`
+	Message            string                     `json:"message,omitempty"`
+	UpdatedInput       any                        `json:"updatedInput,omitempty"`
+	UpdatedPermissions []message.PermissionUpdate `json:"updatedPermissions,omitempty"`
+	Action             string                     `json:"action,omitempty"`
+	Content            map[string]any             `json:"content,omitempty"`
+}
+
+// answer gives an answer to the CLI.
+func (s *Session) answer(ctx context.Context, id string, r *request, a agent.Answer) (message.JSON, error) {
+	var result claude.PermissionResult
+	var said response
+	var err error
+	switch a := a.(type) {
+	case *agent.PermissionAnswer:
+		result, said, err = s.permission(r, a)
+	case *agent.PlanAnswer:
+		result, said, err = s.plan(a)
+	case *agent.QuestionAnswer:
+		result, said, err = question(a)
+	case *agent.ElicitationAnswer:
+		return s.answerElicitation(ctx, id, a)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := s.client.AnswerPermission(ctx, id, result); err != nil {
+		return "", err
+	}
+	return encoded(said)
+}
+
+func encoded(r response) (message.JSON, error) {
+	text, err := json.Marshal(r)
+	return message.JSON(text), err
+}
+
+func (s *Session) permission(r *request, a *agent.PermissionAnswer) (claude.PermissionResult, response, error) {
+	if !a.Allow {
+		return &claude.Deny{Message: a.Message, Interrupt: a.Interrupt}, response{Behavior: "deny", Message: a.Message}, nil
+	}
+	if a.Choice != "" {
+		return nil, response{}, fmt.Errorf("%w: the choice %q", agent.ErrUnsupported, a.Choice)
+	}
+	if a.Scope != "" && !slices.Contains([]string{event.ScopeOnce, event.ScopeSession, event.ScopeAlways}, a.Scope) {
+		return nil, response{}, fmt.Errorf("%w: the scope %q", agent.ErrUnsupported, a.Scope)
+	}
+	updates, err := s.updates(r, a)
+	if err != nil {
+		return nil, response{}, err
+	}
+	allow := &claude.Allow{UpdatedInput: message.JSON(a.UpdatedInput), UpdatedPermissions: updates}
+	return allow, response{Behavior: "allow", UpdatedPermissions: updates}, nil
+}
+
+// updates are the changes of permissions that come with an allow: those of the answer, or
+// with a scope the rules that the CLI suggested. None may lead to a mode that the session
+// does not have.
+func (s *Session) updates(r *request, a *agent.PermissionAnswer) ([]message.PermissionUpdate, error) {
+	var updates []message.PermissionUpdate
+	if len(a.UpdatedPermissions) > 0 {
+		if err := json.Unmarshal(a.UpdatedPermissions, &updates); err != nil {
+			return nil, err
+		}
+	} else if a.Scope == event.ScopeSession || a.Scope == event.ScopeAlways {
+		for _, u := range claude.RulesOnly(r.suggestions) {
+			if a.Scope == event.ScopeSession {
+				u = message.PermissionUpdate{Type: u.Type, Rules: u.Rules, Behavior: u.Behavior, Destination: message.DestinationSession}
+			}
+			updates = append(updates, u)
+		}
+		if len(updates) == 0 {
+			return nil, fmt.Errorf("%w: the CLI suggests no rule for this; allow it once", agent.ErrUnsupported)
+		}
+	}
+	for _, u := range updates {
+		if u.Mode != "" && !slices.Contains(s.Modes(), string(u.Mode)) {
+			return nil, fmt.Errorf("mode %q", u.Mode)
+		}
+	}
+	return updates, nil
+}
+
+func (s *Session) plan(a *agent.PlanAnswer) (claude.PermissionResult, response, error) {
+	if a.Mode != "" && !slices.Contains(s.Modes(), a.Mode) {
+		return nil, response{}, fmt.Errorf("mode %q", a.Mode)
+	}
+	d := &claude.PlanDecision{Approve: a.Approve, Mode: message.PermissionMode(a.Mode), Message: a.Message, Interrupt: a.Interrupt}
+	if a.Approve {
+		return d, response{Behavior: "allow"}, nil
+	}
+	return d, response{Behavior: "deny", Message: a.Message}, nil
+}
+
+// question makes an answer of texts and of lists of texts.
+func question(a *agent.QuestionAnswer) (claude.PermissionResult, response, error) {
+	if a.Declined {
+		return &claude.QuestionAnswer{Declined: true}, response{Behavior: "deny"}, nil
+	}
+	var byQuestion map[string]json.RawMessage
+	if err := json.Unmarshal(a.Answers, &byQuestion); err != nil {
+		return nil, response{}, err
+	}
+	answers := map[string]string{}
+	for q, raw := range byQuestion {
+		var one string
+		var many []string
+		if json.Unmarshal(raw, &one) != nil {
+			if err := json.Unmarshal(raw, &many); err != nil {
+				return nil, response{}, err
+			}
+			one = strings.Join(many, ", ")
+		}
+		answers[q] = one
+	}
+	return &claude.QuestionAnswer{Answers: answers}, response{Behavior: "allow", UpdatedInput: map[string]any{"answers": answers}}, nil
+}
+
+func (s *Session) answerElicitation(ctx context.Context, id string, a *agent.ElicitationAnswer) (message.JSON, error) {
+	result := &claude.ElicitationResult{Action: message.ElicitationAction(a.Action)}
+	if len(a.Content) > 0 && a.Action == "accept" {
+		if err := json.Unmarshal(a.Content, &result.Content); err != nil {
+			return "", err
+		}
+	}
+	if err := s.client.AnswerElicitation(ctx, id, result); err != nil {
+		return "", err
+	}
+	return encoded(response{Action: a.Action, Content: result.Content})
+}

@@ -1,0 +1,310 @@
+package claudeagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudeevent"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+)
+
+const (
+	// maxEvents is how many events wait for the reader before the CLI does.
+	maxEvents = 10_000
+	// orderWait bounds how long a request waits for the event of its tool use.
+	orderWait = time.Second
+	// startWait bounds how long an interrupt waits for a prompt that was just sent to
+	// begin: a CLI may forget an interrupt that comes before.
+	startWait = 5 * time.Second
+)
+
+// Session is a session of Claude Code with a CLI of its own. Its Close is bounded by the
+// three graces of claude.Deadlines.
+type Session struct {
+	provider *Provider
+	opts     agent.Options
+	id       string
+	ready    chan struct{} // closed when client is set
+	client   *claude.Client
+	done     chan struct{} // closed when the last event is queued
+	turns    sync.WaitGroup
+	meter    meter // of the goroutine that reads messages
+
+	out      *agentkit.Box // its mutex guards what follows
+	conv     claudeevent.Converter
+	requests map[string]*request
+	tools    map[string]bool // the tool uses of this turn that have an event
+	sending  int             // prompts that are being written
+	begun    map[string]*claude.Turn
+	closed   bool // by Close
+}
+
+var (
+	_ agent.ModelSetter     = (*Session)(nil)
+	_ agent.ModeSetter      = (*Session)(nil)
+	_ agent.ThinkingSetter  = (*Session)(nil)
+	_ agent.EffortSetter    = (*Session)(nil)
+	_ agent.Forker          = (*Session)(nil)
+	_ agent.Rewinder        = (*Session)(nil)
+	_ agent.Backgrounder    = (*Session)(nil)
+	_ agent.TaskController  = (*Session)(nil)
+	_ agent.ContextReporter = (*Session)(nil)
+	_ agent.MCPController   = (*Session)(nil)
+	_ agent.Catalog         = (*Session)(nil)
+	_ agent.Titler          = (*Session)(nil)
+	_ agent.Tuner           = (*Session)(nil)
+)
+
+func newSession(p *Provider, opts agent.Options, id string) *Session {
+	s := &Session{
+		provider: p, opts: opts, id: id, ready: make(chan struct{}), done: make(chan struct{}),
+		requests: map[string]*request{}, tools: map[string]bool{}, begun: map[string]*claude.Turn{},
+	}
+	s.out = agentkit.New()
+	s.conv.Provider = p.Name()
+	s.meter.report = opts.OnUsed
+	return s
+}
+
+// run makes events of what the CLI says until it has ended.
+func (s *Session) run() {
+	messages := s.client.Messages(context.Background())
+	close(s.ready)
+	go func() {
+		defer close(s.done)
+		defer s.provider.forget(s)
+		var failed error
+		for m, err := range messages {
+			if err != nil {
+				failed = err
+				break
+			}
+			s.add(m)
+		}
+		s.finish(failed)
+		s.turns.Wait()
+	}()
+}
+
+// add makes events of a message. A prompt that is being written comes before what the CLI
+// says to it, and a request that was taken back before the message is resolved before it.
+func (s *Session) add(m message.Message) {
+	s.meter.add(m)
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	for (s.sending > 0 || len(s.out.Queue) > maxEvents) && !s.closed {
+		s.out.Changed.Wait()
+	}
+	s.withdraw(func(r *request) bool { return r.ctx.Err() != nil })
+	s.put(s.conv.Add(m))
+	if _, ok := m.(*message.Result); ok {
+		clear(s.tools)
+	}
+}
+
+// finish ends the events. Requests that are open are resolved as cancelled.
+func (s *Session) finish(failed error) {
+	ended := s.client.Wait()
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	s.withdraw(func(*request) bool { return true })
+	if failed == nil {
+		failed = ended
+	}
+	if failed == nil && !s.closed {
+		failed = fmt.Errorf("%w: the CLI has ended", agent.ErrClosed)
+	}
+	if s.closed {
+		failed = nil
+	}
+	s.put(s.conv.End(nil))
+	s.out.Over, s.out.Err = true, failed
+	s.out.Changed.Broadcast()
+}
+
+// put queues events.
+func (s *Session) put(events []event.Event) {
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case *event.ToolStart:
+			s.tools[ev.ToolUseID] = true
+		case *event.AssistantMessage:
+			for _, b := range ev.Blocks {
+				if b.Block.ToolUseID != "" {
+					s.tools[b.Block.ToolUseID] = true
+				}
+			}
+		}
+		s.out.Queue = append(s.out.Queue, ev)
+	}
+	s.out.Changed.Broadcast()
+}
+
+// wait waits, with the lock held, until ok, ctx or the time that it has; it reports ok.
+func (s *Session) wait(ctx context.Context, most time.Duration, ok func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	stop := context.AfterFunc(ctx, s.out.Wake)
+	defer stop()
+	for !ok() && ctx.Err() == nil && !s.out.Over && !s.closed {
+		s.out.Changed.Wait()
+	}
+	return ok()
+}
+
+// ID returns the session's id as the CLI last reported it. It changes when the conversation is
+// cleared.
+func (s *Session) ID() string { return or(s.client.SessionID(), s.id) }
+
+// PID returns the process id of the CLI, as the CLI itself reported it, or 0 if it is unknown.
+func (s *Session) PID() int { return int(s.client.ServerInfo().PID) }
+
+// Events returns an iterator over the events of the session. It can be used once; a second use
+// is an error.
+func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.out.Events(ctx) }
+
+// ended is agent.ErrClosed after the end of the CLI.
+func (s *Session) ended() error {
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	if s.closed || s.out.Over {
+		return agent.ErrClosed
+	}
+	return nil
+}
+
+// failed translates the error of a call; whatever fails after the end failed because of it.
+func (s *Session) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if s.ended() != nil {
+		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	}
+	if _, ok := errors.AsType[*claude.ExitError](err); ok {
+		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	}
+	return translate(err)
+}
+
+// Send gives the CLI a prompt. It returns when the prompt is written; the CLI queues it while a
+// turn runs.
+func (s *Session) Send(ctx context.Context, in agent.Input) error {
+	p, err := prompt(in)
+	if err != nil {
+		return err
+	}
+	s.out.Mu.Lock()
+	if s.closed || s.out.Over {
+		s.out.Mu.Unlock()
+		return agent.ErrClosed
+	}
+	s.sending++
+	s.out.Mu.Unlock()
+	turn, err := s.client.Send(ctx, p)
+	s.out.Mu.Lock()
+	s.sending--
+	if err == nil {
+		s.put(s.conv.Prompt(p))
+		s.begun[turn.ID] = turn
+		s.turns.Go(func() { s.follow(turn) })
+	}
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
+	return s.failed(err)
+}
+
+// follow throws the messages of a turn away, which come as the session's, until it ends.
+func (s *Session) follow(turn *claude.Turn) {
+	for range turn.Messages(context.Background()) {
+	}
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	delete(s.begun, turn.ID)
+	s.out.Changed.Broadcast()
+}
+
+// prompt makes a prompt of an input.
+func prompt(in agent.Input) (message.UserInput, error) {
+	p := message.UserInput{UUID: in.UUID, Priority: message.Priority(in.Priority)}
+	if (in.Text == "") == (len(in.Content) == 0) {
+		return p, fmt.Errorf("%w: an input has either text or content", agent.ErrInvalid)
+	}
+	if p.UUID == "" {
+		p.UUID = claudedir.NewID()
+	}
+	if in.Text != "" {
+		p.Content = claude.Text(in.Text).Content
+		return p, nil
+	}
+	for _, raw := range in.Content {
+		b, err := block(raw)
+		if err != nil {
+			return p, err
+		}
+		p.Content = append(p.Content, b)
+	}
+	return p, nil
+}
+
+// block decodes a block of an input.
+func block(raw json.RawMessage) (message.InputBlock, error) {
+	var object map[string]json.RawMessage
+	var content message.Content
+	if err := errors.Join(json.Unmarshal(raw, &object), json.Unmarshal([]byte("["+string(raw)+"]"), &content)); err != nil {
+		return nil, fmt.Errorf("%w: a block: %w", agent.ErrInvalid, err)
+	}
+	for _, b := range content.Blocks() {
+		if in, ok := b.(message.InputBlock); ok {
+			return in, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %.80s is not a block of a prompt", agent.ErrInvalid, raw)
+}
+
+// Interrupt stops the turn that is running. Prompts that wait in the queue run after it.
+func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
+	s.out.Mu.Lock()
+	if s.closed || s.out.Over {
+		s.out.Mu.Unlock()
+		return agent.Interrupted{}, agent.ErrClosed
+	}
+	s.wait(ctx, startWait, s.interruptible)
+	s.out.Mu.Unlock()
+	receipt, err := s.client.Interrupt(ctx)
+	if err != nil {
+		return agent.Interrupted{}, s.failed(err)
+	}
+	return agent.Interrupted{Dropped: receipt.Cancelled, StillQueued: receipt.StillQueued}, nil
+}
+
+// interruptible reports whether the CLI has begun a prompt, or has none.
+func (s *Session) interruptible() bool {
+	for _, t := range s.begun {
+		if state := t.State(); state != "" && state != message.CommandQueued {
+			return true
+		}
+	}
+	return len(s.begun) == 0
+}
+
+// Close ends the CLI and returns when its processes are gone. It may be called many times.
+func (s *Session) Close() error {
+	s.out.Mu.Lock()
+	s.closed = true
+	s.out.Changed.Broadcast()
+	s.out.Mu.Unlock()
+	err := s.client.Close()
+	<-s.done
+	return err
+}

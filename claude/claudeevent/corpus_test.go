@@ -1,0 +1,90 @@
+package claudeevent_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+)
+
+// corpus is where the recordings are: a scenario a folder. PARLEY_WIRE_CORPUS names
+// other ones of the same form.
+func corpus() string {
+	if dir := os.Getenv("PARLEY_WIRE_CORPUS"); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "..", "testdata", "wire")
+}
+
+// scenarios lists the folders of a corpus.
+func scenarios(tb testing.TB, dir string) []string {
+	tb.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		tb.Fatalf("no scenarios in %s", dir)
+	}
+	return names
+}
+
+// readLines returns the lines of a file that are not blank; none if it is not there.
+func readLines(tb testing.TB, name string) []string {
+	tb.Helper()
+	data, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var lines []string
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		if s := strings.TrimSpace(string(line)); s != "" {
+			lines = append(lines, s)
+		}
+	}
+	return lines
+}
+
+// stdoutFiles are the outputs of all processes of a scenario.
+func stdoutFiles(tb testing.TB, dir string) []string {
+	tb.Helper()
+	more, err := filepath.Glob(filepath.Join(dir, "spawn*", "stdout.jsonl"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return append([]string{filepath.Join(dir, "stdout.jsonl")}, more...)
+}
+
+// decode decodes lines as the SDK does: one that is not a JSON object is not a message.
+func decode(lines []string) []message.Message {
+	var messages []message.Message
+	for _, line := range lines {
+		m, err := message.Decode([]byte(line))
+		if err != nil {
+			m = &message.BadLine{Size: len(line), Err: err}
+		}
+		messages = append(messages, m)
+	}
+	return messages
+}
+
+func mustRead(tb testing.TB, name string) []byte {
+	tb.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}

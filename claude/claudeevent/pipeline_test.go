@@ -1,0 +1,148 @@
+package claudeevent_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudeevent"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// step is one thing that a converter is given: a line of the CLI, or one to it.
+type step struct {
+	in   bool
+	line string
+}
+
+// dialogue returns the lines of a process in the order of its timeline, those of the
+// output alone where there is none.
+func dialogue(tb testing.TB, dir string) []step {
+	tb.Helper()
+	out, in := readLines(tb, filepath.Join(dir, "stdout.jsonl")), rawLines(tb, filepath.Join(dir, "stdin.jsonl"))
+	var steps []step
+	seen := 0
+	for _, line := range readLines(tb, filepath.Join(dir, "timeline.jsonl")) {
+		var t struct {
+			Dir, Ev string
+			N       int
+		}
+		if err := json.Unmarshal([]byte(line), &t); err != nil || t.Ev != "line" {
+			continue
+		}
+		switch {
+		case t.Dir == "in" && t.N >= 1 && t.N <= len(in):
+			steps = append(steps, step{true, in[t.N-1]})
+		case t.Dir == "out" && seen < len(out):
+			steps = append(steps, step{false, out[seen]})
+			seen++
+		}
+	}
+	for _, line := range out[min(seen, len(out)):] {
+		steps = append(steps, step{false, line})
+	}
+	return steps
+}
+
+// rawLines are the lines of a file with the blank ones, so that their numbers hold.
+func rawLines(tb testing.TB, name string) []string {
+	tb.Helper()
+	if len(readLines(tb, name)) == 0 {
+		return nil
+	}
+	return strings.Split(string(mustRead(tb, name)), "\n")
+}
+
+// tell tells a converter of a step, as a program between the CLI and a screen does.
+func tell(c *claudeevent.Converter, s step) []event.Event {
+	m, err := message.Decode([]byte(s.line))
+	if err != nil {
+		if s.in {
+			return nil
+		}
+		m = &message.BadLine{Size: len(s.line), Err: err}
+	}
+	switch m := m.(type) {
+	case *message.ControlRequest:
+		if s.in {
+			return nil
+		}
+		return c.Ask(m.RequestID, m.Request)
+	case *message.ControlResponse:
+		if !s.in {
+			return nil
+		}
+		return c.Answer(m.Response.RequestID, m.Response.Response, "somebody")
+	case *message.ControlCancelRequest:
+		return c.Answer(m.RequestID, "", "")
+	}
+	if s.in {
+		return c.Prompt(message.UserInput{Raw: json.RawMessage(s.line)})
+	}
+	return c.Add(m)
+}
+
+// run is a dialogue on its way to a screen.
+type run struct {
+	events   []event.Event
+	messages []api.Message
+	lines    []json.RawMessage // of the messages
+	conv     *event.Conversation
+}
+
+// convert sends steps all the way.
+func convert(tb testing.TB, steps []step) *run {
+	tb.Helper()
+	var c claudeevent.Converter
+	var events []event.Event
+	for _, s := range steps {
+		events = append(events, tell(&c, s)...)
+	}
+	return follow(tb, append(events, c.End(nil)...))
+}
+
+// follow sends events the rest of the way.
+func follow(tb testing.TB, events []event.Event) *run {
+	tb.Helper()
+	r := &run{events: events, conv: &event.Conversation{}}
+	conv := api.NewConverter("0a1b2c3d", 0, api.CapabilityOutputDelta)
+	quick := api.NewConverter("0a1b2c3d", 0, api.CapabilityOutputDelta)
+	for _, ev := range r.events {
+		r.conv.Apply(ev)
+		lines, err := quick.AppendLines(nil, ev)
+		if err != nil {
+			tb.Fatalf("%T: %v", ev, err)
+		}
+		for _, m := range conv.Messages(ev) {
+			line, err := api.Encode(m)
+			if err != nil {
+				tb.Fatalf("%T: %v", ev, err)
+			}
+			if !bytes.HasPrefix(lines, append(line, '\n')) {
+				tb.Fatalf("%T: AppendLines gives %s, Encode %s", ev, lines, line)
+			}
+			lines = lines[len(line)+1:]
+			r.messages = append(r.messages, m)
+			r.lines = append(r.lines, line)
+		}
+	}
+	return r
+}
+
+// canonical is the canonical JSON of a conversation.
+func canonical(tb testing.TB, c *event.Conversation) string {
+	tb.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := event.Canonical(text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(out)
+}

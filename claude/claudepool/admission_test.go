@@ -1,0 +1,244 @@
+package claudepool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudepool"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+)
+
+// admitted is a list of who was admitted, in order.
+type admitted struct {
+	mu  sync.Mutex
+	who []string
+}
+
+func (a *admitted) add(who string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.who = append(a.who, who)
+}
+
+func TestAdmissionIsFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := claudepool.NewAdmission(1)
+		first, ok := a.TryAcquire(1)
+		if !ok {
+			t.Fatal("nobody holds a place")
+		}
+		var got admitted
+		var all sync.WaitGroup
+		join := func(tenant string) {
+			all.Go(func() {
+				release, err := a.Acquire(t.Context(), tenant, 1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got.add(tenant)
+				release()
+			})
+			<-time.After(time.Millisecond) // the order of arrival is fixed
+			synctest.Wait()
+		}
+		for _, tenant := range strings.Fields("a a a a b b c") {
+			join(tenant)
+		}
+		var planned []string
+		for _, w := range a.State().Waiting {
+			planned = append(planned, w.Tenant)
+		}
+		first()
+		all.Wait()
+		want := "a b c a b a a"
+		if s := strings.Join(got.who, " "); s != want || strings.Join(planned, " ") != want {
+			t.Errorf("admitted %s, planned %s, want %s", s, strings.Join(planned, " "), want)
+		}
+	})
+}
+
+// claudepool.TestAdmissionOfOneAtATime: a tenant that asks again as soon as it is done has
+// no advantage over one that asks for many at once.
+func TestAdmissionOfOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := claudepool.NewAdmission(1)
+		var turns [2]atomic.Int64
+		var all sync.WaitGroup
+		work := func(tenant int) {
+			release, err := a.Acquire(t.Context(), fmt.Sprint(tenant), 1)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			<-time.After(time.Second)
+			turns[tenant].Add(1)
+			release()
+		}
+		for range 50 {
+			all.Go(func() { work(0) })
+		}
+		all.Go(func() {
+			for range 50 {
+				work(1)
+			}
+		})
+		<-time.After(20*time.Second + time.Millisecond)
+		if m, o := turns[0].Load(), turns[1].Load(); m < 8 || o < 8 {
+			t.Errorf("in 20 turns: %d for the one with many, %d for the other", m, o)
+		}
+		all.Wait()
+	})
+}
+
+// claudepool.TestAdmissionOfHeavyOnes: a heavy one is not passed by light ones for ever.
+func TestAdmissionOfHeavyOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := claudepool.NewAdmission(4)
+		hold, err := a.Acquire(t.Context(), "light", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got admitted
+		var all sync.WaitGroup
+		all.Go(func() {
+			release, err := a.Acquire(t.Context(), "heavy", 100) // which is all of it
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			got.add("heavy")
+			release()
+		})
+		synctest.Wait()
+		all.Go(func() {
+			release, err := a.Acquire(t.Context(), "light", 1)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			got.add("light")
+			release()
+		})
+		synctest.Wait()
+		if len(got.who) > 0 {
+			t.Errorf("admitted %v", got.who)
+		}
+		if _, ok := a.TryAcquire(1); ok {
+			t.Error("somebody was passed")
+		}
+		hold()
+		hold() // counts once
+		all.Wait()
+		if got.who[0] != "heavy" {
+			t.Errorf("admitted %v", got.who)
+		}
+	})
+}
+
+func TestAdmissionLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := claudepool.NewAdmission(1)
+		hold, _ := a.Acquire(t.Context(), "a", 1)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("no more patience")
+		var left error
+		done := make(chan struct{})
+		go func() { defer close(done); _, left = a.Acquire(ctx, "b", 1) }()
+		synctest.Wait()
+		cancel(why)
+		<-done
+		if !errors.Is(left, why) || len(a.State().Waiting) != 0 {
+			t.Errorf("%v, %+v", left, a.State())
+		}
+		go func() { _, left = a.Acquire(t.Context(), "b", 1) }()
+		synctest.Wait()
+		a.Close()
+		synctest.Wait()
+		if !errors.Is(left, claude.ErrClosed) {
+			t.Error(left)
+		}
+		hold()
+		if _, err := a.Acquire(t.Context(), "a", 1); !errors.Is(err, claude.ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// claudepool.TestAdmissionNeverOver: whatever happens, no more than the capacity is held.
+func TestAdmissionNeverOver(t *testing.T) {
+	a := claudepool.NewAdmission(5)
+	var held atomic.Int64
+	var all sync.WaitGroup
+	for i := range 8 {
+		random := rand.New(rand.NewPCG(uint64(i), 1))
+		all.Go(func() {
+			for range 200 {
+				weight := 1 + random.Int64N(4)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.IntN(2000))*time.Microsecond)
+				release, err := a.Acquire(ctx, fmt.Sprint(i%3), weight)
+				cancel()
+				if err != nil {
+					continue
+				}
+				if n := held.Add(weight); n > 5 {
+					t.Errorf("%d held", n)
+				}
+				held.Add(-weight)
+				release()
+			}
+		})
+	}
+	all.Wait()
+	if st := a.State(); st.Held != 0 || len(st.Waiting) != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// claudepool.TestAdmissionBeforeTheStart: the process is started when there is a place, and
+// the place is free again when the process has ended.
+func TestAdmissionBeforeTheStart(t *testing.T) {
+	opts := claudetest.FakeCLI("hello")
+	admission := claudepool.NewAdmission(1)
+	opts.Admission, opts.Tenant = admission, "a"
+	first, err := claude.Connect(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := make(chan error)
+	go func() { _, err := claude.Connect(ctx, opts); waiting <- err }()
+	for len(admission.State().Waiting) == 0 {
+		select {
+		case err := <-waiting:
+			t.Fatalf("it did not wait: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-waiting; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	first.Close()
+	if r, err := claude.Run(t.Context(), "x", opts); err != nil || r.Result != "you said x" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	opts.CLIPath = "/nowhere/claude"
+	if _, err := claude.Run(t.Context(), "x", opts); err == nil || admission.State().Held != 0 {
+		t.Errorf("%v, %+v", err, admission.State())
+	}
+	opts.CLIPath = claudetest.FakeCLI("hello").CLIPath
+	admission.Close()
+	if _, err := claude.Connect(t.Context(), opts); !errors.Is(err, claude.ErrClosed) {
+		t.Errorf("behind its end: %v", err)
+	}
+}

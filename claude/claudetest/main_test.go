@@ -1,0 +1,13 @@
+package claudetest_test
+
+import (
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+)
+
+func TestMain(m *testing.M) {
+	claudetest.RunProgram(programs)
+	e2e.VerifyMain(m)
+}

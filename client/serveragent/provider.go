@@ -1,0 +1,235 @@
+// Package serveragent is the provider for sessions of a Parley server. All viewers of a session see
+// the prompts that are sent through it, and it sees theirs.
+//
+// Closing a session only ends the view; the session goes on at the server.
+package serveragent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// Provider opens sessions at a Parley server through a client. Its methods may be called from
+// any goroutine.
+type Provider struct {
+	Client *client.Client
+}
+
+var (
+	_ agent.Resumer       = (*Provider)(nil)
+	_ agent.HistoryKeeper = (*Provider)(nil)
+)
+
+// Name returns "server". The events of its sessions have the name of the agent that runs at the
+// server.
+func (p *Provider) Name() string { return "server" }
+
+// Open creates a new session at the server with these options. It lives on when the client is
+// gone.
+func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+	partial := opts.Partial
+	params := api.ConnectParams{
+		Idempotency: api.Idempotency{Key: client.Key()}, CWD: opts.Dir, Model: opts.Model, FallbackModel: opts.FallbackModel, PermissionMode: opts.Mode,
+		SystemPrompt: opts.SystemPrompt, AppendSystemPrompt: opts.AppendSystemPrompt, AllowedTools: opts.AllowedTools, DisallowedTools: opts.DisallowedTools,
+		AdditionalDirectories: opts.AdditionalDirectories, IncludePartialMessages: &partial, MaxTurns: opts.MaxTurns, MaxBudgetUSD: opts.MaxBudgetUSD,
+		MaxThinkingTokens: opts.Thinking, MCPServers: event.NewJSON(string(opts.MCPServers)), Agents: event.NewJSON(string(opts.Agents)), SessionID: opts.ID,
+	}
+	return p.connect(ctx, params)
+}
+
+// Resume opens a view of a session of the server. If its agent has ended, it is started again with
+// the next prompt. With opts.Fork the server makes a copy, which is a new session there.
+func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
+	info, err := p.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Fork {
+		var r api.ConnectResult
+		if err := p.call(ctx, "session.fork", api.ForkParams{SessionID: id, At: opts.At}, &r); err != nil {
+			return nil, err
+		}
+		return p.attach(ctx, r.SessionID, r.Capabilities.SupportedPermissionModes, info.PermissionMode)
+	}
+	var modes []string
+	if info.Capabilities != nil {
+		modes = info.Capabilities.SupportedPermissionModes
+	}
+	return p.attach(ctx, id, modes, info.PermissionMode)
+}
+
+// find returns what the server says of a session.
+func (p *Provider) find(ctx context.Context, id string) (*api.SessionSummary, error) {
+	var r api.ListResult
+	if err := p.call(ctx, "session.list", api.ListParams{}, &r); err != nil {
+		return nil, err
+	}
+	for i := range r.Sessions {
+		if r.Sessions[i].SessionID == id {
+			return &r.Sessions[i], nil
+		}
+	}
+	return nil, fmt.Errorf("%w: session %q", agent.ErrNotFound, id)
+}
+
+func (p *Provider) connect(ctx context.Context, params api.ConnectParams) (agent.Session, error) {
+	var r api.ConnectResult
+	if err := p.call(ctx, "session.connect", params, &r); err != nil {
+		return nil, err
+	}
+	return p.attach(ctx, r.SessionID, r.Capabilities.SupportedPermissionModes, params.PermissionMode)
+}
+
+// call calls a method of the server.
+func (p *Provider) call(ctx context.Context, method string, params, result any) error {
+	return translate(p.Client.Call(ctx, method, params, result))
+}
+
+// translate makes a refusal of the server an error of package agent.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	for reason, to := range map[api.Reason]error{
+		api.SessionExpired: agent.ErrNotFound, api.AuthFailed: agent.ErrAuth, api.InvalidParams: agent.ErrInvalid,
+		api.Unsupported: agent.ErrUnsupported, api.CLINotFound: agent.ErrNotInstalled, api.Conflict: agent.ErrNotOpen,
+	} {
+		if client.Reason(err) == reason {
+			return fmt.Errorf("%w: %w", to, err)
+		}
+	}
+	return err
+}
+
+// History returns access to the sessions that the server has and that it finds on its disk.
+func (p *Provider) History() agent.History { return history{p} }
+
+// history reads sessions of the server. It changes none.
+type history struct{ p *Provider }
+
+// List returns all sessions of the server, or those of a directory.
+func (h history) List(ctx context.Context, q agent.HistoryQuery) ([]agent.HistoryInfo, string, error) {
+	var r api.ListResult
+	if err := h.p.call(ctx, "session.list", api.ListParams{Project: q.Project}, &r); err != nil {
+		return nil, "", err
+	}
+	var list []agent.HistoryInfo
+	for _, s := range r.Sessions {
+		info := agent.HistoryInfo{ID: s.SessionID, CustomTitle: s.Title, Dir: s.CWD, Archived: s.Archived}
+		if at, err := time.Parse(time.RFC3339, s.UpdatedAt); err == nil {
+			info.Modified = at
+		}
+		list = append(list, info)
+	}
+	return list, "", nil
+}
+
+// Load yields the conversation that the server shows, as events of whole messages.
+func (h history) Load(ctx context.Context, id string, _ agent.HistoryPage) (agent.HistoryEvents, error) {
+	var r api.GetHistoryResult
+	if err := h.p.call(ctx, "session.getHistory", api.SessionRef{SessionID: id}, &r); err != nil {
+		return agent.HistoryEvents{}, err
+	}
+	c := new(event.Conversation)
+	if err := json.Unmarshal([]byte(r.Conversation), c); err != nil {
+		return agent.HistoryEvents{}, err
+	}
+	return agent.HistoryEvents{Events: conversationEvents(c)}, nil
+}
+
+// conversationEvents are events that fold to the main thread of a conversation.
+func conversationEvents(c *event.Conversation) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		thread := c.Thread("")
+		if thread == nil {
+			return
+		}
+		for _, item := range thread.Items {
+			for _, ev := range itemEvents(item, c.Provider) {
+				if !yield(ev, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// itemEvents are the events of one thing in a conversation.
+func itemEvents(item *event.Item, provider string) []event.Event {
+	m := item.Message
+	if m == nil {
+		return nil
+	}
+	head := event.Header{Provider: provider, MessageID: m.ID, UUID: m.UUID}
+	if m.Role == "user" {
+		ev := &event.UserMessage{Header: head, IsPrompt: m.IsPrompt, IsSynthetic: m.IsSynthetic, IsMeta: m.IsMeta}
+		for _, b := range m.Blocks {
+			ev.Blocks = append(ev.Blocks, blockContent(b))
+		}
+		return []event.Event{ev}
+	}
+	ev := &event.AssistantMessage{Header: head, Model: m.Model, Error: m.Error, StopReason: m.StopReason}
+	events := []event.Event{ev}
+	for _, b := range m.Blocks {
+		ev.Blocks = append(ev.Blocks, event.IndexedBlock{Index: b.Index, Block: blockContent(b)})
+		if t := b.Tool; t != nil && t.Status != event.ToolInProgress {
+			events = append(events, &event.ToolComplete{
+				Header: event.Header{Provider: provider}, ToolUseID: t.ID, Content: t.Result, IsError: t.Status == event.ToolFailed, ToolUseResult: t.ToolUseResult,
+			})
+		}
+	}
+	return events
+}
+
+func blockContent(b *event.Block) event.Content {
+	switch {
+	case b.Tool != nil:
+		return event.Content{Type: b.Type, ToolUseID: b.Tool.ID, Name: b.Tool.Name, Title: b.Tool.Title, Kind: b.Tool.Kind, Input: b.Tool.Input}
+	case b.Data != "":
+		return event.ContentOf(b.Data)
+	}
+	return event.Content{Type: b.Type, Text: b.Text.String()}
+}
+
+// Metadata describes one session.
+func (h history) Metadata(ctx context.Context, id string) (agent.HistoryMetadata, error) {
+	list, _, err := h.List(ctx, agent.HistoryQuery{})
+	for _, info := range list {
+		if info.ID == id {
+			return agent.HistoryMetadata{HistoryInfo: info}, nil
+		}
+	}
+	return agent.HistoryMetadata{}, errors.Join(err, agent.ErrNotFound)
+}
+
+// Rename gives a session a title.
+func (h history) Rename(ctx context.Context, id, title string) error {
+	return h.p.call(ctx, "session.rename", api.SessionRenameParams{SessionID: id, Title: title}, nil)
+}
+
+// Delete deletes a session at the server.
+func (h history) Delete(ctx context.Context, id string) error {
+	return h.p.call(ctx, "session.delete", api.SessionRef{SessionID: id}, nil)
+}
+
+// Tag, Search and Export are not offered.
+func (history) Tag(context.Context, string, string) error { return agent.ErrUnsupported }
+
+// Search is not offered.
+func (history) Search(context.Context, agent.HistoryQuery) ([]agent.HistoryHit, string, error) {
+	return nil, "", agent.ErrUnsupported
+}
+
+// Export is not offered.
+func (history) Export(context.Context, string, string) (agent.HistoryExport, error) {
+	return agent.HistoryExport{}, agent.ErrUnsupported
+}

@@ -1,0 +1,152 @@
+package codexagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codexevent"
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// Answer answers an open request of the server, which its id names, with the type that its kind
+// needs.
+func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.out.Mu.Lock()
+	defer s.out.Mu.Unlock()
+	r := s.requests[requestID]
+	switch {
+	case s.closed || s.out.Over:
+		return agent.ErrClosed
+	case r == nil || r.answered:
+		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
+	case !fits(r.kind, a):
+		return fmt.Errorf("%w: a %T does not answer a request of the kind %s", agent.ErrInvalid, a, r.kind)
+	}
+	if p, ok := a.(*agent.PermissionAnswer); ok && p.Allow && (p.UpdatedInput != nil || p.UpdatedPermissions != nil) {
+		return fmt.Errorf("%w: Codex runs what it asked for, or does not", agent.ErrUnsupported)
+	}
+	r.answered = true
+	r.answer <- a
+	return nil
+}
+
+// fits reports whether an answer has the kind of a request.
+func fits(kind string, a agent.Answer) bool {
+	switch a.(type) {
+	case *agent.PermissionAnswer:
+		return kind == event.PermissionTool || kind == event.PermissionProfile
+	case *agent.QuestionAnswer:
+		return kind == event.QuestionAsk
+	case *agent.ElicitationAnswer:
+		return kind == event.QuestionElicitation
+	}
+	return false
+}
+
+var errWithdrawn = errors.New("codexagent: the request was withdrawn")
+
+// wait waits for the answer to a request of the server. The request was opened when its
+// line was observed, which is before any callback runs.
+func (s *Session) wait(ctx context.Context, id item.JSON) (agent.Answer, error) {
+	s.out.Mu.Lock()
+	r := s.requests[codexevent.RequestID(id)]
+	s.out.Mu.Unlock()
+	if r == nil {
+		return nil, errWithdrawn
+	}
+	select {
+	case a := <-r.answer:
+		return a, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *Session) approve(ctx context.Context, a *codex.Approval) (codex.Decision, error) {
+	answer, err := s.wait(ctx, a.Request.Head().ID)
+	p, ok := answer.(*agent.PermissionAnswer)
+	if err != nil || !ok {
+		return codex.Decline, err
+	}
+	return decide(p, a), nil
+}
+
+// decide makes a decision of an answer: the choice that was taken, or else its scope.
+func decide(p *agent.PermissionAnswer, a *codex.Approval) codex.Decision {
+	switch {
+	case !p.Allow && p.Interrupt:
+		return codex.Cancel
+	case !p.Allow:
+		return codex.Decline
+	}
+	switch p.Choice {
+	case "acceptForSession", "session":
+		return codex.AcceptForSession
+	case "acceptWithExecpolicyAmendment":
+		return codex.AcceptWithAmendment(a.Amendment)
+	case "always":
+		return codex.AcceptAlways
+	case "":
+	default:
+		return codex.Accept
+	}
+	switch {
+	case p.Scope == event.ScopeSession:
+		return codex.AcceptForSession
+	case p.Scope == event.ScopeAlways && a.Kind == codex.ApproveMCPTool:
+		return codex.AcceptAlways
+	case p.Scope == event.ScopeAlways && len(a.Amendment) > 0:
+		return codex.AcceptWithAmendment(a.Amendment)
+	}
+	return codex.Accept
+}
+
+func (s *Session) ask(ctx context.Context, q *item.UserInputRequest) (map[string][]string, error) {
+	answer, err := s.wait(ctx, q.ID)
+	a, ok := answer.(*agent.QuestionAnswer)
+	if err != nil || !ok {
+		return nil, errors.Join(err, errWithdrawn)
+	}
+	if a.Declined {
+		return nil, errors.New("the user does not want to answer")
+	}
+	var byID map[string]json.RawMessage
+	if err := json.Unmarshal(a.Answers, &byID); err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for _, one := range q.Questions {
+		raw, ok := byID[one.ID]
+		if !ok {
+			raw = byID[one.Question]
+		}
+		var list []string
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			list = []string{text}
+		} else {
+			_ = json.Unmarshal(raw, &list) // another type is not an answer
+		}
+		if list != nil {
+			out[one.ID] = list
+		}
+	}
+	return out, nil
+}
+
+func (s *Session) elicit(ctx context.Context, e *item.ElicitationRequest) (codex.Elicitation, error) {
+	answer, err := s.wait(ctx, e.ID)
+	a, ok := answer.(*agent.ElicitationAnswer)
+	if err != nil || !ok {
+		return codex.Elicitation{}, err
+	}
+	return codex.Elicitation{Action: a.Action, Content: item.JSON(a.Content)}, nil
+}

@@ -1,0 +1,159 @@
+package codexagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codexevent"
+	"github.com/seed7221b0f9/parley/codex/item"
+	"github.com/seed7221b0f9/parley/codex/rollout"
+)
+
+// Provider starts Codex sessions, each with a server of its own. Its fields are set before use
+// and not changed.
+type Provider struct {
+	// Options are the options of the servers, without callbacks, which belong to the
+	// sessions. A session's environment replaces theirs.
+	Options codex.Options
+}
+
+var (
+	_ agent.Resumer       = (*Provider)(nil)
+	_ agent.HistoryKeeper = (*Provider)(nil)
+	_ agent.UsageReporter = (*Provider)(nil)
+	_ agent.Witness       = (*Provider)(nil)
+)
+
+// Name returns "codex", which is the name of the provider in events and in the messages of a
+// server.
+func (p *Provider) Name() string { return codexevent.Provider }
+
+// Open starts a server with a new thread. Codex chooses the id of the thread: with opts.ID set, the
+// error is agent.ErrUnsupported.
+func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+	if opts.ID != "" {
+		return nil, fmt.Errorf("%w: the id of a thread cannot be chosen", agent.ErrUnsupported)
+	}
+	return p.start(ctx, opts, func(c *codex.Client, t *codex.ThreadOptions) (*codex.Thread, error) {
+		return c.StartThread(ctx, t)
+	})
+}
+
+// Resume starts a server that continues a thread, or with opts.Fork a copy of it up to and
+// with the turn of the message opts.At.
+func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
+	return p.start(ctx, opts, func(c *codex.Client, t *codex.ThreadOptions) (*codex.Thread, error) {
+		if opts.Fork {
+			turn, err := p.turnOf(ctx, id, opts.At)
+			if err != nil {
+				return nil, err
+			}
+			return c.ForkThread(ctx, id, turn, t)
+		}
+		return c.ResumeThread(ctx, id, t)
+	})
+}
+
+func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*codex.Client, *codex.ThreadOptions) (*codex.Thread, error)) (agent.Session, error) {
+	if opts.Mode != "" && !slices.Contains(modes(opts.AllowBypass), opts.Mode) && !slices.Contains(policies, opts.Mode) {
+		return nil, fmt.Errorf("%w: mode %q", agent.ErrInvalid, opts.Mode)
+	}
+	if opts.Effort != "" && !slices.Contains(efforts, opts.Effort) {
+		return nil, fmt.Errorf("%w: effort %q", agent.ErrInvalid, opts.Effort)
+	}
+	s := newSession(p, opts)
+	o := p.Options
+	if opts.Env != nil {
+		o.Env = opts.Env
+	}
+	if opts.Dir != "" {
+		o.Dir = opts.Dir
+	}
+	o.Observe, o.Approve, o.Ask, o.Elicit = s.observe, s.approve, s.ask, s.elicit
+	client, err := codex.Connect(ctx, &o)
+	if err != nil {
+		return nil, translate(err)
+	}
+	s.client = client
+	thread, err := open(client, threadOptions(opts))
+	if err != nil {
+		return nil, errors.Join(translate(err), client.Close())
+	}
+	s.thread = thread
+	s.run()
+	return s, nil
+}
+
+func threadOptions(opts agent.Options) *codex.ThreadOptions {
+	policy, box := permissions(opts.Mode)
+	return &codex.ThreadOptions{
+		CWD: opts.Dir, Model: opts.Model, ApprovalPolicy: policy, Sandbox: box,
+		BaseInstructions: opts.SystemPrompt, DeveloperInstructions: opts.AppendSystemPrompt,
+	}
+}
+
+// translate makes an error of package codex one of package agent.
+func translate(err error) error {
+	for from, to := range map[error]error{
+		codex.ErrNotFound: agent.ErrNotInstalled, codex.ErrNoThread: agent.ErrNotFound, codex.ErrBusy: agent.ErrBusy,
+		codex.ErrUnsupported: agent.ErrUnsupported, codex.ErrExperimental: agent.ErrUnsupported, codex.ErrClosed: agent.ErrClosed,
+		codex.ErrInvalid: agent.ErrInvalid,
+	} {
+		if errors.Is(err, from) {
+			return fmt.Errorf("%w: %w", to, err)
+		}
+	}
+	if _, ok := errors.AsType[*codex.ExitError](err); ok {
+		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
+	}
+	return err
+}
+
+// home is the CODEX_HOME of the provider's servers: that of the options, of their environment,
+// or below the home directory that it names.
+func (p *Provider) home() (string, error) {
+	if p.Options.Home != "" {
+		return p.Options.Home, nil
+	}
+	if p.Options.Env == nil {
+		return rollout.DefaultHome()
+	}
+	for _, v := range []struct{ name, below string }{{"CODEX_HOME", ""}, {"HOME", ".codex"}, {"USERPROFILE", ".codex"}} {
+		for _, e := range slices.Backward(p.Options.Env) {
+			if dir, ok := strings.CutPrefix(e, v.name+"="); ok && dir != "" {
+				return filepath.Join(dir, v.below), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%w: the environment names no home directory", agent.ErrNotFound)
+}
+
+// Delivered looks for a prompt, by its uuid, in the files of the thread, which Codex writes as
+// it goes.
+func (p *Provider) Delivered(ctx context.Context, sessionID, uuid string) (agent.Delivery, error) {
+	home, err := p.home()
+	if err != nil {
+		return agent.DeliveryUnknown, err
+	}
+	c, err := rollout.Open(home).Read(ctx, sessionID)
+	if c == nil {
+		if errors.Is(err, rollout.ErrNoSession) {
+			err = nil
+		}
+		return agent.DeliveryUnknown, err
+	}
+	for _, turn := range c.Turns {
+		for _, i := range turn.Items {
+			if u, ok := i.(*item.UserMessage); ok && u.ClientID == uuid {
+				return agent.Delivered, nil
+			}
+		}
+	}
+	return agent.DeliveryUnknown, nil
+}

@@ -1,0 +1,349 @@
+package codexevent
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// Provider is the name of the provider in the events that this package makes, and in the
+// sessions of a server.
+const Provider = "codex"
+
+// Converter makes events from the lines of one thread and its subagents, in their order.
+// The zero value is ready. It is for one goroutine.
+type Converter struct {
+	// ThreadID is the thread to follow; empty is the first that the client starts, resumes
+	// or forks, or that the server names. It is set before the first call.
+	ThreadID string
+	// SkipHistory leaves out the turns that a resumed thread has already. It is set before
+	// the first call.
+	SkipHistory bool
+
+	model   string
+	inited  bool
+	threads map[string]*thread // the followed one and its subagents
+	held    map[string][]item.Line
+	calls   map[item.JSON]*item.Call // of the client, without an answer
+	asks    map[item.JSON]*ask       // of the server, without an answer
+	order   []item.JSON              // of asks
+	ids     map[string]string        // which item has an id: thread, turn and item
+	seen    map[string]bool          // turns that events were given of; true once they have ended
+	mine    map[string]string        // turns that the client started, with their prompts
+	review  string                   // a review that was asked for and has not begun
+	compact bool                     // a compaction that was asked for
+	revert  string                   // the turn that the client reverts to before
+	usage   item.TokenUsage
+	base    item.TokenCount // the thread's tokens when the turn began
+	servers []event.MCPServer
+	turnID  string
+	answer  string // the last message of the turn
+	failure *item.TurnError
+	out     []event.Event
+}
+
+// thread is the followed thread or a subagent.
+type thread struct {
+	id     string
+	parent string // the tool use that a subagent belongs to
+	open   openItems
+	mcp    map[string]*openItem // the last call of each MCP server
+}
+
+const (
+	maxHeld    = 10_000 // lines of a thread that may be a subagent
+	maxThreads = 1000   // such threads
+)
+
+// Server returns the events of what the server said. The slice is good until the next call
+// of a method; the events are good for ever.
+func (c *Converter) Server(l item.Line) []event.Event {
+	c.begin()
+	switch l := l.(type) {
+	case item.Notification:
+		c.route(item.ThreadOf(l), l)
+	case item.Request:
+		c.route(l.Head().ThreadID, l)
+	case *item.Response:
+		c.response(l)
+	}
+	return c.out
+}
+
+// Client returns the events of a line that the client sent: a prompt, or the answer to a
+// request of the agent.
+func (c *Converter) Client(l item.Line) []event.Event {
+	c.begin()
+	switch l := l.(type) {
+	case *item.Call:
+		c.call(l)
+	case *item.Response:
+		c.answered(l)
+	}
+	return c.out
+}
+
+func (c *Converter) begin() {
+	c.out = nil
+	if c.threads == nil {
+		c.threads, c.held = map[string]*thread{}, map[string][]item.Line{}
+		c.calls, c.asks = map[item.JSON]*item.Call{}, map[item.JSON]*ask{}
+		c.ids, c.mine, c.seen = map[string]string{}, map[string]string{}, map[string]bool{}
+	}
+	if c.ThreadID != "" {
+		c.root()
+	}
+}
+
+// root returns the followed thread.
+func (c *Converter) root() *thread {
+	t := c.threads[c.ThreadID]
+	if t == nil {
+		t = &thread{id: c.ThreadID}
+		c.threads[c.ThreadID] = t
+	}
+	return t
+}
+
+func (c *Converter) emit(ev event.Event) { c.out = append(c.out, ev) }
+
+// head is the head of an event of a thread.
+func (c *Converter) head(t *thread) event.Header {
+	return event.Header{Provider: Provider, SessionID: c.ThreadID, ParentToolUseID: t.parent}
+}
+
+// route finds the thread of a line. What concerns no thread concerns all.
+func (c *Converter) route(id string, l item.Line) {
+	if started, ok := l.(*item.ThreadStarted); ok && c.ThreadID == "" && started.Thread.ParentThreadID == "" {
+		c.ThreadID = id
+	}
+	if id == "" {
+		c.line(c.rootOrNone(), l)
+		return
+	}
+	if t := c.threads[id]; t != nil || id == c.ThreadID {
+		if t == nil {
+			t = c.root()
+		}
+		c.line(t, l)
+		return
+	}
+	// Another thread, or a subagent whose parent is not known yet.
+	if _, ok := c.held[id]; (ok || len(c.held) < maxThreads) && len(c.held[id]) < maxHeld {
+		c.held[id] = append(c.held[id], l)
+	}
+}
+
+func (c *Converter) rootOrNone() *thread {
+	if c.ThreadID == "" {
+		return &thread{}
+	}
+	return c.root()
+}
+
+// link makes a thread a subagent and gives what was held back.
+func (c *Converter) link(id, toolUseID string) {
+	if id == "" || id == c.ThreadID || c.threads[id] != nil {
+		return
+	}
+	t := &thread{id: id, parent: toolUseID}
+	c.threads[id] = t
+	held := c.held[id]
+	delete(c.held, id)
+	for _, l := range held {
+		c.line(t, l)
+	}
+}
+
+// line gives the events of a line of a known thread.
+func (c *Converter) line(t *thread, l item.Line) {
+	switch l := l.(type) {
+	case item.Request:
+		c.request(t, l)
+	case item.Notification:
+		c.notification(t, l)
+	}
+}
+
+// call keeps what the answers and the server's notifications do not repeat.
+func (c *Converter) call(l *item.Call) {
+	if l.Method == "initialize" {
+		c.ended() // another server: nothing of the one before goes on
+	}
+	if l.ID != "" {
+		c.calls[l.ID] = l
+	}
+	var p struct {
+		ThreadID     string `json:"threadId"`
+		BeforeTurnID string `json:"beforeTurnId"`
+	}
+	_ = item.DecodeValue(l.Params, &p)
+	if p.ThreadID != c.ThreadID || c.ThreadID == "" {
+		return
+	}
+	switch l.Method {
+	case "thread/compact/start":
+		c.compact = true
+	case "thread/revert":
+		c.revert = p.BeforeTurnID
+	}
+}
+
+// response takes the server's answer to a call.
+func (c *Converter) response(r *item.Response) {
+	call := c.calls[r.ID]
+	delete(c.calls, r.ID)
+	if call == nil || r.Error != nil {
+		return
+	}
+	switch call.Method {
+	case "thread/start", "thread/resume", "thread/fork":
+		c.opened(r)
+	case "turn/start", "review/start":
+		c.started(call, r)
+	}
+}
+
+// opened takes the answer that a thread is there.
+func (c *Converter) opened(r *item.Response) {
+	var info struct {
+		Thread         item.Thread `json:"thread"`
+		Model          string      `json:"model"`
+		CWD            string      `json:"cwd"`
+		ApprovalPolicy item.JSON   `json:"approvalPolicy"`
+		Sandbox        item.JSON   `json:"sandbox"`
+	}
+	if item.DecodeValue(r.Result, &info) != nil || info.Thread.ID == "" {
+		return
+	}
+	if c.ThreadID == "" {
+		c.ThreadID = info.Thread.ID
+	}
+	if info.Thread.ID != c.ThreadID {
+		return
+	}
+	c.inited, c.model = true, info.Model
+	t := c.root()
+	c.emit(&event.SystemInit{
+		Header: c.head(t), CWD: info.CWD, Model: info.Model, PermissionMode: word(info.ApprovalPolicy), Sandbox: sandbox(info.Sandbox),
+		CLIVersion: info.Thread.CLIVersion, Data: event.NewJSON(string(r.Result)),
+	})
+	for i := range info.Thread.Turns {
+		if c.SkipHistory {
+			break
+		}
+		c.history(t, &info.Thread.Turns[i])
+	}
+	held := c.held[c.ThreadID]
+	delete(c.held, c.ThreadID)
+	for _, l := range held {
+		c.line(t, l)
+	}
+}
+
+// word is a policy in a word: its own, or the name of its only member.
+func word(j item.JSON) string {
+	var s string
+	if j.IsNull() || j.Decode(&s) == nil {
+		return s
+	}
+	var m map[string]any
+	_ = j.Decode(&m)
+	for k := range m {
+		return k
+	}
+	return ""
+}
+
+// sandbox is the type of a sandbox policy.
+func sandbox(j item.JSON) string {
+	var p struct {
+		Type string `json:"type"`
+	}
+	if j.IsNull() || item.DecodeValue(j, &p) != nil {
+		return ""
+	}
+	return p.Type
+}
+
+// started notes a turn that the client has started.
+func (c *Converter) started(call *item.Call, r *item.Response) {
+	var p struct {
+		ThreadID string `json:"threadId"`
+		ClientID string `json:"clientUserMessageId"`
+	}
+	var answer struct {
+		Turn item.Turn `json:"turn"`
+	}
+	_ = item.DecodeValue(call.Params, &p)
+	if item.DecodeValue(r.Result, &answer) != nil || p.ThreadID != c.ThreadID {
+		return
+	}
+	c.mine[answer.Turn.ID] = p.ClientID
+	if call.Method == "review/start" {
+		c.review = answer.Turn.ID
+	}
+}
+
+// Turns returns the events of turns that were read back from a thread, as if they had just
+// happened.
+func (c *Converter) Turns(threadID string, turns []item.Turn) []event.Event {
+	if c.ThreadID == "" {
+		c.ThreadID = threadID
+	}
+	c.begin()
+	for i := range turns {
+		c.history(c.root(), &turns[i])
+	}
+	return c.out
+}
+
+// history gives the events of a turn that was read back, unless it was followed before. One
+// that was followed and never ended, because its server died, gets its end.
+func (c *Converter) history(t *thread, turn *item.Turn) {
+	ended, followed := c.seen[turn.ID]
+	c.seen[turn.ID] = turn.Status != item.StatusInProgress
+	if followed {
+		if !ended && c.seen[turn.ID] {
+			c.result(t, turn, "")
+		}
+		return
+	}
+	c.emit(&event.TurnStart{Header: c.head(t), TurnID: turn.ID, By: event.ByUser})
+	c.answer = ""
+	for _, i := range turn.Items {
+		if i != nil {
+			c.completed(t, &item.ItemCompleted{Note: item.Note{ThreadID: t.id, TurnID: turn.ID}, Item: i})
+		}
+	}
+	if turn.Status != item.StatusInProgress {
+		c.result(t, turn, "")
+	}
+}
+
+// End returns the events of the end of the connection: what is open is closed, requests
+// without an answer have expired, and err, if it is not nil, is the last event.
+func (c *Converter) End(err error) []event.Event {
+	c.begin()
+	c.ended()
+	if err != nil {
+		c.emit(&event.Error{Header: c.head(c.rootOrNone()), Message: err.Error()})
+	}
+	return c.out
+}
+
+// ended closes everything that a server has left open.
+func (c *Converter) ended() {
+	for _, id := range slices.Clone(c.order) {
+		c.expire(id, event.ResolvedExpired, "expired")
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.threads)) {
+		t := c.threads[id]
+		for _, turnID := range slices.Sorted(maps.Keys(t.open.turns)) {
+			c.cutTurn(t, turnID, item.CutEnd, func(item.Item) bool { return true })
+		}
+	}
+	clear(c.calls)
+}

@@ -1,0 +1,206 @@
+package codexevent_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/codex/codexevent"
+	"github.com/seed7221b0f9/parley/codex/item"
+	"github.com/seed7221b0f9/parley/internal/test/nodefold"
+	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// run is a recording of one thread on its way to a screen.
+type run struct {
+	thread string
+	events []event.Event
+	lines  []json.RawMessage // rpc messages
+	conv   *event.Conversation
+}
+
+// convert sends the lines of a recording all the way, for one thread.
+func convert(t *testing.T, lines []codexrec.Line, thread string) *run {
+	t.Helper()
+	c := &codexevent.Converter{ThreadID: thread}
+	r := &run{thread: thread, conv: &event.Conversation{}}
+	for _, l := range lines {
+		var d item.Line
+		var err error
+		if l.Client {
+			if d, err = item.DecodeClient(l.Msg); err == nil {
+				r.events = append(r.events, c.Client(d)...)
+			}
+		} else if d, err = item.DecodeServer(l.Msg); err != nil {
+			t.Fatal(err)
+		} else {
+			r.events = append(r.events, c.Server(d)...)
+		}
+	}
+	r.events = append(r.events, c.End(nil)...)
+	conv := api.NewConverter("0a1b2c3d", 0, api.CapabilityOutputDelta)
+	for _, ev := range r.events {
+		if ev.Head().Provider != codexevent.Provider {
+			t.Errorf("a %T of %q", ev, ev.Head().Provider)
+		}
+		r.conv.Apply(ev)
+		for _, m := range conv.Messages(ev) {
+			line, err := api.Encode(m)
+			if err != nil {
+				t.Fatalf("%T: %v", ev, err)
+			}
+			r.lines = append(r.lines, line)
+		}
+	}
+	return r
+}
+
+// roots returns the threads of a recording that are not subagents.
+func roots(t *testing.T, lines []codexrec.Line) []string {
+	t.Helper()
+	var list []string
+	add := func(id string) {
+		if id != "" && !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	for _, l := range lines {
+		var m struct {
+			Result struct {
+				Thread *struct {
+					ID             string
+					ParentThreadID string
+				}
+				Model string
+			}
+		}
+		if !l.Client && json.Unmarshal(l.Msg, &m) == nil && m.Result.Thread != nil && m.Result.Model != "" {
+			add(m.Result.Thread.ID)
+		}
+	}
+	return list
+}
+
+// codexevent.TestRecordings sends every recording through the events, the messages and both folds.
+// What is folded is compared with a walk of the JSON that knows nothing of the types.
+func TestRecordings(t *testing.T) {
+	var cases []nodefold.Case
+	runs := map[string]*run{}
+	for _, r := range codexrec.All(t) {
+		lines := r.Lines(t)
+		for _, id := range roots(t, lines) {
+			name := r.Title() + " " + id
+			one := convert(t, lines, id)
+			runs[name] = one
+			cases = append(cases, nodefold.Case{Name: name, Messages: one.lines}, nodefold.Case{Name: name + " cut", Messages: one.lines, Cut: len(one.lines) / 2})
+			t.Run(name, func(t *testing.T) {
+				checkPairs(t, one.events)
+				newOracle(t, lines, id).check(t, one)
+			})
+		}
+	}
+	if len(runs) == 0 || os.Getenv(codexrec.Variable) == "" && len(runs) < 80 {
+		t.Fatalf("only %d threads", len(runs))
+	}
+	inNode := nodefold.Fold(t, cases)
+	for name, r := range runs {
+		want := canonical(t, r.conv)
+		for _, n := range []string{name, name + " cut"} {
+			if got := inNode[n]; got.Error != "" || got.State != want {
+				t.Errorf("%s: the folds differ %s (-Go +TypeScript):\n%s", n, got.Error, diffJSON(t, want, got.State))
+			}
+		}
+	}
+}
+
+// checkPairs checks that each start has its stop, and each request its end.
+func checkPairs(t *testing.T, events []event.Event) {
+	t.Helper()
+	type key struct {
+		message string
+		index   int64
+	}
+	messages, blocks, asks := map[string]bool{}, map[key]bool{}, map[string]bool{}
+	start := func(h *event.Header, index int64) {
+		k := key{h.MessageID, index}
+		if !messages[h.MessageID] || blocks[k] {
+			t.Errorf("block %v starts twice or outside of its message", k)
+		}
+		blocks[k] = true
+	}
+	end := func(set map[string]bool, id string) {
+		if !set[id] {
+			t.Errorf("%s ends and has not started", id)
+		}
+		delete(set, id)
+	}
+	for _, ev := range events {
+		h := ev.Head()
+		switch ev := ev.(type) {
+		case *event.MessageStart:
+			if messages[h.MessageID] {
+				t.Errorf("message %s starts twice", h.MessageID)
+			}
+			messages[h.MessageID] = true
+		case *event.TextStart:
+			start(h, ev.Index)
+		case *event.ThinkingStart:
+			start(h, ev.Index)
+		case *event.ToolStart:
+			start(h, ev.Index)
+		case *event.TextDelta:
+			if !blocks[key{h.MessageID, ev.Index}] {
+				t.Errorf("text for a block that is not open")
+			}
+		case *event.BlockStop:
+			if !blocks[key{h.MessageID, ev.Index}] {
+				t.Errorf("a stop of a block that is not open")
+			}
+			delete(blocks, key{h.MessageID, ev.Index})
+		case *event.MessageComplete:
+			end(messages, h.MessageID)
+		case *event.PermissionRequest:
+			asks[ev.RequestID] = true
+		case *event.QuestionRequest:
+			asks[ev.RequestID] = true
+		case *event.PermissionResolved:
+			end(asks, ev.RequestID)
+		case *event.QuestionResolved:
+			end(asks, ev.RequestID)
+		}
+	}
+	if len(messages)+len(blocks)+len(asks) > 0 {
+		t.Errorf("never ended: %v %v %v", messages, blocks, asks)
+	}
+}
+
+func canonical(t *testing.T, c *event.Conversation) string {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := event.Canonical(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func diffJSON(t *testing.T, want, got string) string {
+	t.Helper()
+	var w, g any
+	if err := json.Unmarshal([]byte(want), &w); err != nil {
+		t.Fatal(err)
+	}
+	if got != "" {
+		if err := json.Unmarshal([]byte(got), &g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cmp.Diff(w, g)
+}

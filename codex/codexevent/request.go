@@ -1,0 +1,302 @@
+package codexevent
+
+import (
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/codex/item"
+)
+
+// ask is a request of the server without an answer.
+type ask struct {
+	thread     *thread
+	turnID     string
+	toolUseID  string
+	permission bool
+	secret     map[string]bool // questions whose answers are not to be shown
+}
+
+// RequestID returns the id that a request of the agent has in the events, made from its id on
+// the wire.
+func RequestID(id item.JSON) string { return "codex-" + string(id) }
+
+// request gives a request of the server.
+func (c *Converter) request(t *thread, r item.Request) {
+	a := &ask{thread: t, turnID: r.Head().TurnID}
+	switch r := r.(type) {
+	case *item.CommandApproval:
+		in := map[string]any{"command": r.Command, "cwd": r.CWD}
+		c.permission(t, a, r, &event.PermissionRequest{
+			Kind: event.PermissionTool, ToolName: commandTool, Description: r.Reason, Input: input(in), Choices: commandChoices(r),
+		})
+	case *item.FileChangeApproval:
+		p := &event.PermissionRequest{Kind: event.PermissionTool, ToolName: patchTool, Description: r.Reason, BlockedPath: r.GrantRoot, Choices: baseChoices()}
+		if o := t.find(r.TurnID, r.ItemID); o != nil {
+			if f, ok := o.partial.Started().(*item.FileChange); ok {
+				p.Input = changesInput(f.Changes) // the request has no diff
+			}
+		}
+		c.permission(t, a, r, p)
+	case *item.PermissionsApproval:
+		c.permission(t, a, r, &event.PermissionRequest{
+			Kind: event.PermissionProfile, ToolName: "permissions", Description: r.Reason, Profile: event.NewJSON(string(r.Permissions)), Choices: profileChoices(),
+		})
+	case *item.ElicitationRequest:
+		c.elicitation(t, a, r)
+	case *item.UserInputRequest:
+		c.questions(t, a, r)
+	case *item.ToolCallRequest:
+		// The item of the call says it all.
+	default:
+		c.emit(&event.Unknown{Header: c.head(t), OriginalType: item.RequestMethod(r), Data: event.NewJSON(string(r.Raw()))})
+	}
+}
+
+// keep remembers a request until it is over. One with the same id is of a server that is
+// gone.
+func (c *Converter) keep(id item.JSON, a *ask) {
+	c.expire(id, event.ResolvedExpired, "expired")
+	c.order = append(c.order, id)
+	c.asks[id] = a
+}
+
+func (c *Converter) forget(id item.JSON) {
+	delete(c.asks, id)
+	c.order = slices.DeleteFunc(c.order, func(o item.JSON) bool { return o == id })
+}
+
+// permission gives a request for a permission.
+func (c *Converter) permission(t *thread, a *ask, r item.Request, p *event.PermissionRequest) {
+	h := r.Head()
+	if p.ToolUseID == "" && h.ItemID != "" {
+		p.ToolUseID = c.key(t, h.TurnID, h.ItemID)
+	}
+	a.permission, a.toolUseID = true, p.ToolUseID
+	c.keep(h.ID, a)
+	p.Header, p.RequestID, p.Data = c.head(t), RequestID(h.ID), event.NewJSON(string(r.Raw()))
+	c.emit(p)
+}
+
+func choice(id, label, behavior, scope string, data any) event.Choice {
+	return event.Choice{ID: id, Label: label, Behavior: behavior, Scope: scope, Data: event.Encoded(data)}
+}
+
+// baseChoices are the decisions that every approval of a command or a patch takes.
+func baseChoices() []event.Choice {
+	return []event.Choice{
+		choice("accept", "Allow", event.ResolvedAllow, event.ScopeOnce, "accept"),
+		choice("acceptForSession", "Allow for this session", event.ResolvedAllow, event.ScopeSession, "acceptForSession"),
+		choice("decline", "Decline", event.ResolvedDeny, "", "decline"),
+		choice("cancel", "Decline and stop", event.ResolvedDeny, "", "cancel"),
+	}
+}
+
+// commandChoices add the amendments that the server proposes.
+func commandChoices(r *item.CommandApproval) []event.Choice {
+	list := baseChoices()
+	if len(r.ProposedExecpolicyAmendment) > 0 {
+		list = append(list, choice("acceptWithExecpolicyAmendment", "Allow from now on", event.ResolvedAllow, event.ScopeAlways,
+			map[string]any{"acceptWithExecpolicyAmendment": map[string]any{"execpolicy_amendment": r.ProposedExecpolicyAmendment}}))
+	}
+	for _, a := range r.ProposedNetworkPolicyAmendments {
+		behavior, label := event.ResolvedAllow, "Allow "+a.Host+" from now on"
+		if a.Action == "deny" {
+			behavior, label = event.ResolvedDeny, "Deny "+a.Host+" from now on"
+		}
+		list = append(list, choice("applyNetworkPolicyAmendment:"+a.Action+":"+a.Host, label, behavior, event.ScopeAlways,
+			map[string]any{"applyNetworkPolicyAmendment": map[string]any{"network_policy_amendment": a}}))
+	}
+	return list
+}
+
+func profileChoices() []event.Choice {
+	return []event.Choice{
+		{ID: "turn", Label: "Grant for this turn", Behavior: event.ResolvedAllow, Scope: event.ScopeTurn},
+		{ID: "session", Label: "Grant for this session", Behavior: event.ResolvedAllow, Scope: event.ScopeSession},
+		{ID: "decline", Label: "Decline", Behavior: event.ResolvedDeny},
+	}
+}
+
+func mcpChoices() []event.Choice {
+	return []event.Choice{
+		{ID: "accept", Label: "Allow", Behavior: event.ResolvedAllow, Scope: event.ScopeOnce},
+		{ID: "session", Label: "Allow for this session", Behavior: event.ResolvedAllow, Scope: event.ScopeSession},
+		{ID: "always", Label: "Always allow", Behavior: event.ResolvedAllow, Scope: event.ScopeAlways},
+		{ID: "decline", Label: "Decline", Behavior: event.ResolvedDeny},
+	}
+}
+
+// elicitation gives a question of an MCP server, or the approval of one of its tools.
+func (c *Converter) elicitation(t *thread, a *ask, r *item.ElicitationRequest) {
+	meta, isApproval := r.Approval()
+	if !isApproval {
+		c.keep(r.ID, a)
+		c.emit(&event.QuestionRequest{
+			Header: c.head(t), Kind: event.QuestionElicitation, RequestID: RequestID(r.ID), MCPServerName: r.ServerName, Message: join(r.Title, r.Message, r.Description),
+			Mode: r.Mode, Schema: event.Present(string(r.RequestedSchema)), URL: r.URL, Data: event.NewJSON(string(r.Raw())),
+		})
+		return
+	}
+	p := &event.PermissionRequest{
+		Kind: event.PermissionTool, ToolName: "mcp__" + r.ServerName, Description: r.Message, Input: event.Present(string(meta.ToolParams)), Choices: mcpChoices(),
+	}
+	// The request does not name the call; it is the one of this server that has begun last.
+	if o := t.mcp[r.ServerName]; o != nil && t.find(o.turnID, o.id) == o {
+		if call, ok := toolOf(o.partial.Started()); ok {
+			p.ToolUseID, p.ToolName = o.key, call.name
+		}
+	}
+	c.permission(t, a, r, p)
+}
+
+// questions gives questions of the agent.
+func (c *Converter) questions(t *thread, a *ask, r *item.UserInputRequest) {
+	q := &event.QuestionRequest{
+		Header: c.head(t), Kind: event.QuestionAsk, RequestID: RequestID(r.ID), Blocking: &r.IsBlocking, Data: event.NewJSON(string(r.Raw())),
+	}
+	a.secret = map[string]bool{}
+	for _, in := range r.Questions {
+		one := event.Question{ID: in.ID, Header: in.Header, Question: in.Question, IsOther: in.IsOther, IsSecret: in.IsSecret}
+		for _, o := range in.Options {
+			one.Options = append(one.Options, event.QuestionOption{Label: o.Label, Description: o.Description})
+		}
+		a.secret[in.ID] = in.IsSecret
+		q.Questions = append(q.Questions, one)
+	}
+	c.keep(r.ID, a)
+	c.emit(q)
+}
+
+// answered takes the client's answer to a request.
+func (c *Converter) answered(r *item.Response) {
+	a := c.asks[r.ID]
+	if a == nil {
+		return
+	}
+	c.forget(r.ID)
+	if a.permission {
+		ev := &event.PermissionResolved{Header: c.head(a.thread), RequestID: RequestID(r.ID), ToolUseID: a.toolUseID, Behavior: event.ResolvedDeny}
+		if r.Error != nil {
+			ev.Message = r.Error.Message // an error is a refusal
+		} else {
+			ev.Behavior, ev.Scope = decision(r.Result)
+		}
+		c.emit(ev)
+		return
+	}
+	ev := &event.QuestionResolved{Header: c.head(a.thread), RequestID: RequestID(r.ID), Action: "cancel"}
+	if r.Error == nil {
+		ev.Action, ev.Answers = a.answers(r.Result)
+	}
+	c.emit(ev)
+}
+
+// decision reads an answer to an approval: a decision, granted permissions, or the action
+// of an elicitation. What is not clearly an allow is a refusal.
+func decision(result item.JSON) (behavior, scope string) {
+	var a struct {
+		Decision    item.JSON `json:"decision"`
+		Permissions item.JSON `json:"permissions"`
+		Scope       string    `json:"scope"`
+		Action      string    `json:"action"`
+		Meta        struct {
+			Persist string `json:"persist"`
+		} `json:"_meta"`
+	}
+	_ = item.DecodeValue(result, &a)
+	switch {
+	case a.Action == "accept":
+		return event.ResolvedAllow, first(a.Meta.Persist, event.ScopeOnce)
+	case a.Action != "":
+		return event.ResolvedDeny, ""
+	case !a.Permissions.IsNull():
+		if granted(a.Permissions) {
+			return event.ResolvedAllow, first(a.Scope, event.ScopeTurn)
+		}
+		return event.ResolvedDeny, ""
+	}
+	switch w := word(a.Decision); w {
+	case "accept", "approved":
+		return event.ResolvedAllow, event.ScopeOnce
+	case "acceptForSession", "approved_for_session":
+		return event.ResolvedAllow, event.ScopeSession
+	case "acceptWithExecpolicyAmendment":
+		return event.ResolvedAllow, event.ScopeAlways
+	case "applyNetworkPolicyAmendment":
+		if allowsHost(a.Decision) {
+			return event.ResolvedAllow, event.ScopeAlways
+		}
+	}
+	return event.ResolvedDeny, ""
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// granted reports whether any permission was granted.
+func granted(j item.JSON) bool {
+	var m map[string]any
+	_ = j.Decode(&m)
+	for _, v := range m {
+		if v != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func allowsHost(j item.JSON) bool {
+	var d struct {
+		Apply struct {
+			Amendment item.NetworkAmendment `json:"network_policy_amendment"`
+		} `json:"applyNetworkPolicyAmendment"`
+	}
+	_ = item.DecodeValue(j, &d)
+	return d.Apply.Amendment.Action == "allow"
+}
+
+// answers reads an answer to questions, or to an elicitation, without secrets.
+func (a *ask) answers(result item.JSON) (action string, answers event.JSON) {
+	var r struct {
+		Action  string    `json:"action"`
+		Content item.JSON `json:"content"`
+		Answers map[string]struct {
+			Answers []string `json:"answers"`
+		} `json:"answers"`
+	}
+	_ = item.DecodeValue(result, &r)
+	if r.Action != "" {
+		return r.Action, event.Present(string(r.Content))
+	}
+	out := map[string]any{}
+	for id, list := range r.Answers {
+		if a.secret[id] {
+			out[id] = "(secret)"
+			continue
+		}
+		out[id] = notNil(list.Answers)
+	}
+	return "accept", event.Encoded(out)
+}
+
+// resolved takes the server's word that a request is over. If the client has answered, that
+// has been said; otherwise another client did, or the server took it back.
+func (c *Converter) resolved(id item.JSON) { c.expire(id, event.ResolvedUnknown, "unknown") }
+
+// expire ends a request that has no answer from here.
+func (c *Converter) expire(id item.JSON, behavior, action string) {
+	a := c.asks[id]
+	if a == nil {
+		return
+	}
+	c.forget(id)
+	if a.permission {
+		c.emit(&event.PermissionResolved{Header: c.head(a.thread), RequestID: RequestID(id), ToolUseID: a.toolUseID, Behavior: behavior})
+		return
+	}
+	c.emit(&event.QuestionResolved{Header: c.head(a.thread), RequestID: RequestID(id), Action: action})
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+)
+
+// realCLI is the provider of the real Claude CLI, which talks to a fake API that plays a
+// script. Its home is below dir and stays for the next server of that directory; work is
+// where its sessions run. It is closed by the second result, the API with it.
+func realCLI(dir, work, cli, script string) (*claudeagent.Provider, func(), error) {
+	s, err := claudetest.ReadScript(script)
+	if err != nil {
+		return nil, nil, err
+	}
+	api, err := claudetest.NewFakeAPI(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := claudetest.IsolateProject(work); err != nil {
+		return nil, nil, err
+	}
+	o, err := claudetest.HermeticOptions(filepath.Join(dir, "claude"), api.URL())
+	if err != nil {
+		_ = api.Close()
+		return nil, nil, err
+	}
+	o.CLIPath, o.Dir = cli, work
+	p := &claudeagent.Provider{Options: *o, RegistryDir: filepath.Join(dir, "agents")}
+	return p, func() { _, _ = p.Close(), api.Close() }, nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudeevent"
+	"github.com/seed7221b0f9/parley/claude/message"
+)
+
+func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
+
+// replay shows a recording as the CLI gave it: the lines of both directions, in the order
+// in which they were written.
+func (t *scene) replay(name string) error {
+	root := filepath.Join(t.corpus, filepath.Base(name))
+	return filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.Name() != "stdout.jsonl" {
+			return err
+		}
+		return t.dialogue(filepath.Dir(path))
+	})
+}
+
+func (t *scene) dialogue(dir string) error {
+	out, in := lines(filepath.Join(dir, "stdout.jsonl")), lines(filepath.Join(dir, "stdin.jsonl"))
+	seen := 0
+	for _, line := range lines(filepath.Join(dir, "timeline.jsonl")) {
+		var at struct {
+			Dir, Ev string
+			N       int
+		}
+		if json.Unmarshal([]byte(line), &at) != nil || at.Ev != "line" {
+			continue
+		}
+		switch {
+		case at.Dir == "in" && at.N >= 1 && at.N <= len(in):
+			t.line(in[at.N-1], true)
+		case at.Dir == "out" && seen < len(out):
+			t.line(out[seen], false)
+			seen++
+		}
+	}
+	for _, line := range out[min(seen, len(out)):] {
+		t.line(line, false)
+	}
+	return nil
+}
+
+// line shows a line of a recording.
+func (t *scene) line(text string, in bool) {
+	if text == "" {
+		return
+	}
+	m, err := message.Decode([]byte(text))
+	if err != nil {
+		if in {
+			return
+		}
+		m = &message.BadLine{Size: len(text), Err: err}
+	}
+	t.emit(t.converted(func(c *claudeevent.Converter) []event.Event {
+		switch m := m.(type) {
+		case *message.ControlRequest:
+			if in {
+				return nil
+			}
+			return c.Ask(m.RequestID, m.Request)
+		case *message.ControlResponse:
+			if !in {
+				return nil
+			}
+			return c.Answer(m.Response.RequestID, m.Response.Response, "")
+		case *message.ControlCancelRequest:
+			return c.Answer(m.RequestID, "", "")
+		}
+		if in {
+			return c.Prompt(message.UserInput{Raw: json.RawMessage(text)})
+		}
+		return c.Add(m)
+	})...)
+}
+
+func lines(name string) []string {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+}

@@ -1,0 +1,72 @@
+// Package nodefold folds messages with the TypeScript fold, in Node, so that tests can hold it
+// against the fold in Go. It is test support.
+package nodefold
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/checkout"
+)
+
+// Case is a list of messages that the TypeScript fold is to fold.
+type Case struct {
+	Name     string            `json:"name"`
+	Messages []json.RawMessage `json:"messages"`
+	Cut      int               `json:"cut,omitempty"`      // encode the state after so many, and go on
+	Snapshot json.RawMessage   `json:"snapshot,omitempty"` // begin from this state
+	Every    bool              `json:"every,omitempty"`    // go on from the state after each message as well
+}
+
+// Result is what became of a case.
+type Result struct {
+	Name, State, Error string
+	MS                 float64
+	Steps              float64 // what grows with the conversation
+}
+
+// Fold folds cases with the bundle of the TypeScript fold, all in one process, and returns the
+// results by name. Whatever goes wrong fails the test.
+func Fold(tb testing.TB, cases []Case) map[string]Result {
+	tb.Helper()
+	var in bytes.Buffer
+	enc := json.NewEncoder(&in)
+	enc.SetEscapeHTML(false)
+	for _, c := range cases {
+		if c.Messages == nil {
+			c.Messages = []json.RawMessage{}
+		}
+		if err := enc.Encode(c); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	cmd := exec.Command("node", filepath.Join(checkout.Root(), "claude", "claudeevent", "testdata", "fold.mjs"))
+	cmd.Stdin = &in
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("node: %v\n%s", err, stderr.String())
+	}
+	results := map[string]Result{}
+	for r := bufio.NewReader(bytes.NewReader(out)); ; {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			break
+		}
+		var res Result
+		if err := json.Unmarshal(line, &res); err != nil {
+			tb.Fatal(err)
+		}
+		results[res.Name] = res
+	}
+	if len(results) != len(cases) {
+		tb.Fatalf("node folded %d cases of %d\n%s", len(results), len(cases), stderr.String())
+	}
+	return results
+}

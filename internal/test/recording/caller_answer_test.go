@@ -1,0 +1,78 @@
+package recording_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed7221b0f9/parley/internal/test/recording"
+)
+
+// answered plays a recording to a call with its callbacks.
+func answered(t *testing.T, rec *recording.Recording, call *recording.Call) (input, unexpected []string, run *recording.CallRun) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		answers := recording.NewAnswers(call)
+		opts, err := call.ClaudeOptions(recording.CallSetup{Environ: map[string]string{}, Answers: answers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		player := recording.NewPlayer(rec.Processes["."], call)
+		opts.Spawner = player
+		run = call.Run(t.Context(), opts, answers)
+		input, unexpected = player.Input(), answers.Unexpected()
+	})
+	return input, unexpected, run
+}
+
+// claudetest.TestAnswers: the callbacks of a recording do what they did, also under an event
+// that the SDK has no type for, and say what they were not asked for.
+func TestAnswers(t *testing.T) {
+	rec := wire(t, "hook-pre-deny")
+	call := &rec.Caller.Calls[0]
+	call.Options["hooks"] = json.RawMessage(`{"Newer":[{"callbacks":["hook_9"],"timeout":2}],` + strings.TrimPrefix(string(call.Options["hooks"]), "{"))
+	input, unexpected, run := answered(t, rec, call)
+	if run.Err != nil || len(unexpected) > 0 {
+		t.Errorf("error %v, unexpected %q", run.Err, unexpected)
+	}
+	if !slices.ContainsFunc(input, func(l string) bool {
+		return strings.Contains(l, `"Newer":[{"hookCallbackIds":["hook_1"],"timeout":2}]`)
+	}) {
+		t.Errorf("the newer hook is not registered: %q", input[0])
+	}
+	if !slices.ContainsFunc(input, func(l string) bool { return strings.Contains(l, `"permissionDecisionReason":"forbidden"`) }) {
+		t.Errorf("the hook did not answer: %q", input)
+	}
+}
+
+// claudetest.TestAnswersUnexpected: an invocation that the recording does not have fails.
+func TestAnswersUnexpected(t *testing.T) {
+	rec := wire(t, "can-deny")
+	call := &rec.Caller.Calls[0]
+	call.Answers[0].ToolUseID = "toolu_other"
+	input, unexpected, _ := answered(t, rec, call)
+	if !slices.Equal(unexpected, []string{"can_use_tool Bash"}) {
+		t.Errorf("unexpected: %q", unexpected)
+	}
+	if !slices.ContainsFunc(input, func(l string) bool { return strings.Contains(l, `"subtype":"error"`) }) {
+		t.Errorf("no error answer: %q", input)
+	}
+}
+
+// claudetest.TestAddTool: a tool that is added while the call runs is announced.
+func TestAddTool(t *testing.T) {
+	rec := wire(t, "mcp-text")
+	call := &rec.Caller.Calls[0]
+	call.Answers[0].DelayMS = 1000 // the MCP SDK gathers changes for a moment
+	call.Steps = append(call.Steps, recording.Step{Do: "add_tool", When: recording.When{Event: "callback", Nth: 1},
+		Tool: json.RawMessage(`{"name":"late","description":"d","inputSchema":{"type":"object"}}`)})
+	input, _, run := answered(t, rec, call)
+	if run.Err != nil || len(run.NotDone) > 0 {
+		t.Errorf("error %v, not done %v", run.Err, run.NotDone)
+	}
+	if !slices.ContainsFunc(input, func(l string) bool { return strings.Contains(l, "notifications/tools/list_changed") }) {
+		t.Errorf("nothing was told: %q", input)
+	}
+}

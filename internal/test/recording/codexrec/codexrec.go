@@ -1,0 +1,197 @@
+// Package codexrec reads recordings of `codex app-server`: what client and server wrote in
+// a scenario, and the session files that it wrote. It is test support.
+package codexrec
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/checkout"
+)
+
+// Variable names a directory of recordings to use instead of the project's own: one folder
+// a scenario, each with client.jsonl and server.jsonl, plain or with .gz.
+const Variable = "PARLEY_CODEX_CORPUS"
+
+// Recording is one scenario.
+type Recording struct {
+	Name    string // of its folder
+	Version string // of the server; empty in a corpus of the caller
+	Dir     string
+}
+
+// Line is one line of either side. Seq orders both.
+type Line struct {
+	Seq    int             `json:"seq"`
+	Msg    json.RawMessage `json:"msg"`
+	Client bool            `json:"-"`
+}
+
+// All returns the recordings of the caller's corpus, or the project's own. It fails the test
+// if there is none.
+func All(tb testing.TB) []*Recording {
+	tb.Helper()
+	var list []*Recording
+	if dir := os.Getenv(Variable); dir != "" {
+		list = in(tb, dir, "")
+	} else {
+		root := filepath.Join(checkout.Root(), "testdata", "codex")
+		for _, version := range []string{"0.166.0", "0.144.6"} {
+			list = append(list, in(tb, filepath.Join(root, version), version)...)
+		}
+	}
+	if len(list) == 0 {
+		tb.Fatal("codexrec: there are no recordings")
+	}
+	return list
+}
+
+// Named returns a recording of the project's own for the newer version.
+func Named(tb testing.TB, name string) *Recording {
+	tb.Helper()
+	return &Recording{Name: name, Version: "0.166.0", Dir: filepath.Join(checkout.Root(), "testdata", "codex", "0.166.0", name)}
+}
+
+func in(tb testing.TB, dir, version string) []*Recording {
+	tb.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var list []*Recording
+	for _, e := range entries {
+		if e.IsDir() {
+			list = append(list, &Recording{Name: e.Name(), Version: version, Dir: filepath.Join(dir, e.Name())})
+		}
+	}
+	return list
+}
+
+// Title names the recording in messages.
+func (r *Recording) Title() string {
+	if r.Version == "" {
+		return r.Name
+	}
+	return r.Version + "/" + r.Name
+}
+
+// Lines returns what both sides wrote, in its order.
+func (r *Recording) Lines(tb testing.TB) []Line {
+	tb.Helper()
+	var all []Line
+	for _, name := range []string{"client.jsonl", "server.jsonl"} {
+		lines, err := readLines(filepath.Join(r.Dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a scenario that keeps its traffic elsewhere
+		}
+		if err != nil {
+			tb.Fatalf("%s: %v", r.Title(), err)
+		}
+		for i := range lines {
+			lines[i].Client = name == "client.jsonl"
+		}
+		all = append(all, lines...)
+	}
+	slices.SortStableFunc(all, func(a, b Line) int { return a.Seq - b.Seq })
+	return all
+}
+
+// open opens a file, or the compressed form of it.
+func open(name string) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if f, err = os.Open(name + ".gz"); err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{z, f}, nil
+}
+
+func readLines(name string) ([]Line, error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var lines []Line
+	for r := bufio.NewReader(f); ; {
+		text, err := r.ReadBytes('\n')
+		if len(text) > 1 {
+			var l Line
+			if err := json.Unmarshal(text, &l); err != nil {
+				return nil, fmt.Errorf("line %d: %w", len(lines)+1, err)
+			}
+			lines = append(lines, l)
+		}
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Home copies the session files of the scenario into a new directory, as they lay in
+// CODEX_HOME, and returns it; ok is false if the scenario left none.
+func (r *Recording) Home(tb testing.TB) (dir string, ok bool) {
+	tb.Helper()
+	src := filepath.Join(r.Dir, "rollout")
+	if _, err := os.Stat(src); err != nil {
+		return "", false
+	}
+	dir = tb.TempDir()
+	err := filepath.WalkDir(src, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(src, strings.TrimSuffix(name, ".gz"))
+		if err != nil {
+			return err
+		}
+		return copyFile(strings.TrimSuffix(name, ".gz"), filepath.Join(dir, rel))
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir, true
+}
+
+func copyFile(from, to string) error {
+	src, err := open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(dst, src); err != nil {
+		_ = dst.Close()
+		return err
+	}
+	return dst.Close()
+}

@@ -1,0 +1,120 @@
+// Generate writes the JSON Schemas of the RPC messages, the service and the conversation. It is
+// run by go generate:
+//
+//	go run ./internal/tool/schemagen web/schema
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/schema"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: generate <directory>")
+		os.Exit(2)
+	}
+	if err := generate(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func generate(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, build := range schemas {
+		s, err := build()
+		if err != nil {
+			return err
+		}
+		if err := write(filepath.Join(dir, name+".schema.json"), s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schemas are the files that are written.
+var schemas = map[string]func() (*jsonschema.Schema, error){
+	"rpc": Messages, "service": Service, "conversation": Conversation,
+}
+
+// builder knows the types that have a JSON form of their own.
+func builder() *schema.Builder {
+	b := &schema.Builder{}
+	b.Plain(reflect.TypeFor[event.JSON](), &jsonschema.Schema{})
+	b.Plain(reflect.TypeFor[json.RawMessage](), &jsonschema.Schema{})
+	b.Plain(reflect.TypeFor[event.Text](), &jsonschema.Schema{Type: "string"})
+	b.Plain(reflect.TypeFor[event.State](), &jsonschema.Schema{Enum: []any{event.Streaming, event.Complete, event.Incomplete}})
+	return b
+}
+
+// Messages is the schema of an RPC message.
+func Messages() (*jsonschema.Schema, error) {
+	b := builder()
+	for _, u := range api.Unions() {
+		b.Union(u.Interface, u.Variants)
+	}
+	return b.Schema("RpcMessage", reflect.TypeFor[api.Message]())
+}
+
+// Service is the schema of an object with a member for each method, which has its
+// parameters and its result, and of the envelope and the error.
+func Service() (*jsonschema.Schema, error) {
+	b := builder()
+	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
+	for _, m := range api.Methods {
+		b.Add(m.Params, m.Result)
+	}
+	s, err := b.Schema("Service")
+	if err != nil {
+		return nil, err
+	}
+	methods := map[string]*jsonschema.Schema{}
+	for _, m := range api.Methods {
+		methods[m.Name] = object(map[string]*jsonschema.Schema{"params": schema.Ref(m.Params), "result": schema.Ref(m.Result)})
+	}
+	*s = jsonschema.Schema{Schema: s.Schema, Title: s.Title, Defs: s.Defs, Type: "object", Properties: map[string]*jsonschema.Schema{
+		"envelope": schema.Ref(reflect.TypeFor[api.Envelope]()),
+		"error":    schema.Ref(reflect.TypeFor[api.ErrorObject]()),
+		"methods":  object(methods),
+	}, Required: []string{"envelope", "error", "methods"}}
+	return s, nil
+}
+
+// object is an object that has all of the given members.
+func object(members map[string]*jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Properties: members, Required: slices.Sorted(maps.Keys(members))}
+}
+
+// Conversation is the schema of a folded conversation.
+func Conversation() (*jsonschema.Schema, error) {
+	return builder().Schema("FoldedConversation", reflect.TypeFor[event.Conversation]())
+}
+
+func write(name string, s *jsonschema.Schema) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}

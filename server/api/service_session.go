@@ -1,0 +1,250 @@
+package api
+
+import "github.com/seed7221b0f9/parley/agent/event"
+
+// ConnectParams start an agent in a new session, or resume one. Members that are absent have
+// the server's defaults.
+type ConnectParams struct {
+	Idempotency
+	Provider                        string            `json:"provider,omitempty"`
+	CWD                             string            `json:"cwd,omitempty"`
+	Model                           string            `json:"model,omitempty"`
+	Title                           string            `json:"title,omitempty"`
+	WorkspaceID                     string            `json:"workspace_id,omitempty"` // of workspace.create; in place of cwd
+	Effort                          string            `json:"effort,omitempty"`
+	Sandbox                         string            `json:"sandbox,omitempty"`
+	FallbackModel                   string            `json:"fallback_model,omitempty"`
+	SystemPrompt                    string            `json:"system_prompt,omitempty"`
+	AppendSystemPrompt              string            `json:"append_system_prompt,omitempty"`
+	InitialPrompt                   string            `json:"initial_prompt,omitempty"`
+	SessionID                       string            `json:"session_id,omitempty"`
+	ResumeSessionID                 string            `json:"resume_session_id,omitempty"`
+	ContinueConversation            bool              `json:"continue_conversation,omitempty"`
+	ForkSession                     bool              `json:"fork_session,omitempty"`
+	PermissionMode                  string            `json:"permission_mode,omitempty"`
+	DangerouslySkipPermissions      bool              `json:"dangerously_skip_permissions,omitempty"`
+	AllowDangerouslySkipPermissions bool              `json:"allow_dangerously_skip_permissions,omitempty"`
+	AllowedTools                    []string          `json:"allowed_tools,omitempty"`
+	DisallowedTools                 []string          `json:"disallowed_tools,omitempty"`
+	AdditionalDirectories           []string          `json:"additional_directories,omitempty"`
+	SettingSources                  []string          `json:"setting_sources,omitempty"`
+	IncludePartialMessages          *bool             `json:"include_partial_messages,omitempty"`
+	ReplayUserMessages              bool              `json:"replay_user_messages,omitempty"`
+	MaxThinkingTokens               *int64            `json:"max_thinking_tokens,omitempty"`
+	MaxTurns                        int64             `json:"max_turns,omitempty"`
+	MaxBudgetUSD                    *float64          `json:"max_budget_usd,omitempty"`
+	WaitForRateLimit                bool              `json:"wait_for_rate_limit,omitempty"` // go on by itself when a rate limit is reset
+	MCPServers                      event.JSON        `json:"mcp_servers,omitempty"`
+	Agents                          event.JSON        `json:"agents,omitempty"`
+	Metadata                        map[string]string `json:"metadata,omitempty"`
+}
+
+// ConnectResult describes a session that is connected: its id, its agent, its model, and what
+// it can do.
+type ConnectResult struct {
+	SessionID    string       `json:"session_id"`
+	Provider     string       `json:"provider"`
+	Status       string       `json:"status"`
+	Model        string       `json:"model,omitempty"`
+	CWD          string       `json:"cwd,omitempty"`
+	Capabilities Capabilities `json:"capabilities"`
+}
+
+// Capabilities lists what a session can do, so that clients offer only what its agent supports.
+type Capabilities struct {
+	CanInterrupt             bool     `json:"can_interrupt"`
+	CanSwitchModel           bool     `json:"can_switch_model"`
+	CanSwitchPermissionMode  bool     `json:"can_switch_permission_mode"`
+	SupportedPermissionModes []string `json:"supported_permission_modes"`
+	CanSkipPermissions       bool     `json:"can_skip_permissions"`
+	CanSendRichContent       bool     `json:"can_send_rich_content"`
+	CanThink                 bool     `json:"can_think"`
+	CanResumeSession         bool     `json:"can_resume_session"`
+	CanRunInBackground       bool     `json:"can_run_in_background"`
+	CanFork                  bool     `json:"can_fork"`
+	CanRewind                bool     `json:"can_rewind"`
+	SupportedEfforts         []string `json:"supported_efforts,omitempty"` // of session.setEffort; a model may have fewer
+}
+
+// QueryParams send a text to a session as a prompt. It waits in the queue while a turn runs.
+type QueryParams struct {
+	Idempotency
+	SessionID string       `json:"session_id"`
+	Text      string       `json:"text"`
+	Contexts  []event.JSON `json:"contexts,omitempty"`
+	Priority  string       `json:"priority,omitempty"`
+}
+
+// QueryWithContentParams send content blocks to a session as a prompt, images for example, in
+// the form of the API.
+type QueryWithContentParams struct {
+	Idempotency
+	SessionID string       `json:"session_id"`
+	Content   []event.JSON `json:"content"` // blocks of the API
+	Contexts  []event.JSON `json:"contexts,omitempty"`
+	Priority  string       `json:"priority,omitempty"`
+}
+
+// AttachParams begin to follow a session. With a cursor the messages after it are sent; a cursor
+// with Seq 0 is the start of the log. Without a cursor the result has a snapshot.
+type AttachParams struct {
+	SessionID string  `json:"session_id"`
+	After     *Cursor `json:"after,omitempty"`
+}
+
+// AttachResult is the place from which messages follow. Snapshot is the conversation up to there;
+// it is set if no cursor was given, and with Resync if the cursor could not be used.
+type AttachResult struct {
+	Cursor   Cursor     `json:"cursor"`
+	State    string     `json:"state"`
+	Resync   bool       `json:"resync,omitempty"`
+	Snapshot event.JSON `json:"snapshot,omitempty"` // a event.Conversation
+}
+
+// ListParams ask for the sessions of the server, by project, state or provider. Empty members
+// select all.
+type ListParams struct {
+	Project  string `json:"project,omitempty"`
+	State    string `json:"state,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Archived bool   `json:"archived,omitempty"` // those that are put away, instead of the others
+}
+
+// ListResult lists the sessions of the server that were asked for, each with its title, its
+// state and its model.
+type ListResult struct {
+	Sessions []SessionSummary `json:"sessions"`
+}
+
+// SessionSummary describes a session of the server as a list shows it: title, state, model and
+// more.
+type SessionSummary struct {
+	SessionID      string `json:"session_id"`
+	Title          string `json:"title,omitempty"`
+	State          string `json:"state"`
+	Model          string `json:"model,omitempty"`
+	CWD            string `json:"cwd,omitempty"`
+	PermissionMode string `json:"permission_mode,omitempty"`
+	Seq            uint64 `json:"seq"`
+	Provider       string `json:"provider,omitempty"`
+	Archived       bool   `json:"archived,omitempty"`
+	Live           string `json:"live,omitempty"` // where else it runs: terminal
+	Workspace      string `json:"workspace,omitempty"`
+	Viewers        int64  `json:"viewers"`
+	Queued         int64  `json:"queued"`
+	Prompts        int64  `json:"prompts"` // that wait for an answer
+	UpdatedAt      string `json:"updated_at,omitempty"`
+	LimitedUntil   string `json:"limited_until,omitempty"` // a rate limit is reached until then
+	// AgentSessionID is the agent's own id of the session: the one of history methods.
+	AgentSessionID string            `json:"agent_session_id,omitempty"`
+	Effort         string            `json:"effort,omitempty"`
+	Metadata       map[string]string `json:"metadata,omitempty"` // of session.connect or session.fork
+	// Capabilities are known once an agent has run since the start of the server.
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
+}
+
+// StatusResult reports the status of a session after a method that changed it and that has no
+// other result.
+type StatusResult struct {
+	Status string `json:"status"`
+}
+
+// InterruptResult lists the inputs that an interrupt dropped and those that will still run.
+type InterruptResult struct {
+	Status      string   `json:"status"`
+	Dropped     []string `json:"dropped"`
+	StillQueued []string `json:"still_queued"`
+}
+
+// SetModelParams change the model of a running session. An empty model is the default one of
+// its agent.
+type SetModelParams struct {
+	SessionID string `json:"session_id"`
+	Model     string `json:"model,omitempty"`
+}
+
+// SetModelResult is the model that the session uses from now on, as its agent names it.
+type SetModelResult struct {
+	Model string `json:"model,omitempty"`
+}
+
+// SetPermissionModeParams change the permission mode of a running session. Which modes there
+// are depends on the agent.
+type SetPermissionModeParams struct {
+	SessionID string `json:"session_id"`
+	Mode      string `json:"mode"`
+}
+
+// SetPermissionModeResult is the permission mode that the session is in from now on, as its
+// agent names it.
+type SetPermissionModeResult struct {
+	Mode string `json:"mode"`
+}
+
+// SetMaxThinkingTokensParams change how many tokens the model may think. Absent means the default,
+// and 0 turns thinking off.
+type SetMaxThinkingTokensParams struct {
+	SessionID         string `json:"session_id"`
+	MaxThinkingTokens *int64 `json:"max_thinking_tokens,omitempty"`
+}
+
+// SetEffortParams change how hard the model of a running session tries. Empty leaves it to the
+// agent.
+type SetEffortParams struct {
+	SessionID string `json:"session_id"`
+	Effort    string `json:"effort,omitempty"`
+}
+
+// ForkParams create a session that begins with the messages of another one, all of them or
+// those up to At.
+type ForkParams struct {
+	SessionID string            `json:"session_id"`
+	At        string            `json:"at,omitempty"`       // the uuid of its last message
+	Metadata  map[string]string `json:"metadata,omitempty"` // of the new session, in place of the other's
+}
+
+// RewindParams restore the files of a session to their state at a prompt. A dry run only
+// reports.
+type RewindParams struct {
+	SessionID     string `json:"session_id"`
+	UserMessageID string `json:"user_message_id"`
+	DryRun        bool   `json:"dry_run,omitempty"`
+}
+
+// RewindResult reports which files were restored, or on a dry run would be, and how many lines
+// that changes.
+type RewindResult struct {
+	CanRewind    bool     `json:"can_rewind"`
+	FilesChanged []string `json:"files_changed,omitempty"`
+	Insertions   int64    `json:"insertions,omitempty"`
+	Deletions    int64    `json:"deletions,omitempty"`
+	Error        string   `json:"error,omitempty"`
+}
+
+// GetHistoryResult is the conversation of a session so far, and the cursor from which to follow
+// it.
+type GetHistoryResult struct {
+	Cursor       Cursor     `json:"cursor"`
+	Conversation event.JSON `json:"conversation"` // a event.Conversation
+}
+
+// SessionRenameParams give a session a title. An empty one brings back the title that it has by
+// default.
+type SessionRenameParams struct {
+	SessionID string `json:"session_id"`
+	Title     string `json:"title"`
+}
+
+// SessionDeleteParams delete a session for good, with its log, deltas, snapshots and uploads. With
+// AgentFiles the agent's own files of the session are deleted as well.
+type SessionDeleteParams struct {
+	SessionID  string `json:"session_id"`
+	AgentFiles bool   `json:"agent_files,omitempty"`
+}
+
+// HandBackResult is the command with which a session goes on in a terminal, and the directory
+// to run it in.
+type HandBackResult struct {
+	Command string `json:"command"` // such as claude --resume ID
+	CWD     string `json:"cwd,omitempty"`
+}
