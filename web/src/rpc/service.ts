@@ -907,34 +907,7 @@ export interface PendingPrompt {
   asked_at?: string;
   prompt: Prompt;
 }
-/**
- * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "Prompt".
- */
-export interface Prompt {
-  type: string;
-  kind: string;
-  requestId: string;
-  parentToolUseId?: string;
-  toolUseId?: string;
-  toolName?: string;
-  displayName?: string;
-  description?: string;
-  input?: unknown;
-  suggestions?: Suggestion[];
-  choices?: Choice[];
-  profile?: unknown;
-  blockedPath?: string;
-  agentId?: string;
-  defaultToNo?: boolean;
-  questions?: Question[];
-  blocking?: boolean;
-  mcpServerName?: string;
-  message?: string;
-  mode?: string;
-  schema?: unknown;
-  url?: string;
-}
+export type Prompt = import("./messages").PermissionRequest | import("./messages").QuestionRequest;
 /**
  * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "Suggestion".
