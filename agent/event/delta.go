@@ -1,0 +1,143 @@
+package event
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// A stream event with a delta, in pieces. Nearly all messages of a live session are such: they
+// are written and read in exactly this form without the tables of the codec, and any other form
+// goes through the tables.
+const (
+	deltaUUIDHead     = `{"type":"stream_event","uuid":`
+	textDeltaHead     = `,"delta":{"type":"text_delta","text":`
+	thinkingDeltaHead = `,"delta":{"type":"thinking_delta","thinking":`
+	inputDeltaHead    = `,"delta":{"type":"input_json_delta","partial_json":`
+)
+
+// deltaFrame is a stream event with a delta, after its uuid.
+type deltaFrame struct {
+	header     *Header
+	index      int64
+	head, text string
+}
+
+// deltaOf returns the frame of one of the usual deltas; false for any other event.
+func deltaOf(ev Event) (deltaFrame, bool) {
+	var f deltaFrame
+	switch ev := ev.(type) {
+	case *TextDelta:
+		f = deltaFrame{&ev.Header, ev.Index, textDeltaHead, ev.Text}
+	case *ThinkingDelta:
+		f = deltaFrame{&ev.Header, ev.Index, thinkingDeltaHead, ev.Thinking}
+	case *ToolInputDelta:
+		f = deltaFrame{&ev.Header, ev.Index, inputDeltaHead, ev.PartialJSON}
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// appendDelta appends the message of a delta with the next uuid.
+func (e *Encoder) appendDelta(dst []byte, f *deltaFrame) []byte {
+	e.n++
+	dst = append(append(append(dst, deltaUUIDHead...), '"'), e.stream...)
+	dst = append(strconv.AppendUint(dst, e.n, 10), '"')
+	return f.append(dst)
+}
+
+func (f *deltaFrame) append(dst []byte) []byte {
+	h := f.header
+	dst = jsonwire.AppendString(append(dst, `,"session_id":`...), h.SessionID)
+	dst = strconv.AppendInt(append(dst, `,"event":{"type":"content_block_delta","index":`...), f.index, 10)
+	dst = append(jsonwire.AppendString(append(dst, f.head...), f.text), '}', '}')
+	if h.ParentToolUseID != "" {
+		dst = jsonwire.AppendString(append(dst, `,"parent_tool_use_id":`...), h.ParentToolUseID)
+	}
+	if h.MessageID != "" {
+		dst = jsonwire.AppendString(append(dst, `,"api_message_id":`...), h.MessageID)
+	}
+	dst = jsonwire.AppendString(append(dst, `,"provider":`...), h.Provider)
+	return append(dst, '}')
+}
+
+// Join returns one delta for two that follow each other in the same block, and false if they do
+// not add to the same block in the same way.
+func Join(a, b Event) (Event, bool) {
+	x, ok := deltaOf(a)
+	y, ok2 := deltaOf(b)
+	if !ok || !ok2 || x.head != y.head || x.index != y.index || x.header.MessageID != y.header.MessageID ||
+		x.header.ParentToolUseID != y.header.ParentToolUseID {
+		return nil, false
+	}
+	switch b := b.(type) {
+	case *TextDelta:
+		return &TextDelta{Header: b.Header, Index: b.Index, Text: x.text + b.Text}, true
+	case *ThinkingDelta:
+		return &ThinkingDelta{Header: b.Header, Index: b.Index, Thinking: x.text + b.Thinking}, true
+	case *ToolInputDelta:
+		return &ToolInputDelta{Header: b.Header, Index: b.Index, ToolUseID: b.ToolUseID, PartialJSON: x.text + b.PartialJSON}, true
+	}
+	return nil, false
+}
+
+// delta decodes the message of a delta; false if it has another form.
+func (d *Decoder) delta(s string) (Event, bool) {
+	var h Header
+	var index int64
+	w := jsonwire.NewDecoder(s)
+	var uuid string
+	ok := w.Literal(deltaUUIDHead) && member(w, &uuid) && w.Literal(`,"session_id":`) && member(w, &h.SessionID) &&
+		w.Literal(`,"event":{"type":"content_block_delta","index":`)
+	if !ok {
+		return nil, false
+	}
+	if index, ok = integer(w); !ok {
+		return nil, false
+	}
+	var ev Event
+	var text *string
+	switch {
+	case w.Literal(textDeltaHead):
+		t := &TextDelta{Index: index}
+		ev, text = t, &t.Text
+	case w.Literal(thinkingDeltaHead):
+		t := &ThinkingDelta{Index: index}
+		ev, text = t, &t.Thinking
+	case w.Literal(inputDeltaHead):
+		t := &ToolInputDelta{Index: index}
+		ev, text = t, &t.PartialJSON
+	default:
+		return nil, false
+	}
+	ok = member(w, text) && w.Literal("}}") && optional(w, `,"parent_tool_use_id":`, &h.ParentToolUseID) &&
+		optional(w, `,"api_message_id":`, &h.MessageID) && w.Literal(`,"provider":`) && member(w, &h.Provider) && w.Literal("}")
+	if !ok || w.End() != nil {
+		return nil, false
+	}
+	if h.MessageID == "" {
+		h.MessageID = d.current[h.ParentToolUseID]
+	}
+	*ev.Head() = h
+	return ev, true
+}
+
+func member(d *jsonwire.Decoder, dst *string) bool {
+	var ok bool
+	*dst, ok = d.String()
+	return ok && d.Err() == nil
+}
+
+// optional reads a member that may be absent.
+func optional(d *jsonwire.Decoder, head string, dst *string) bool {
+	return !d.Literal(head) || member(d, dst)
+}
+
+// integer reads a number without fraction and exponent, which is what an int64 takes.
+func integer(d *jsonwire.Decoder) (int64, bool) {
+	start := d.Offset()
+	n, ok := d.Int()
+	return n, ok && !strings.ContainsAny(d.Since(start), ".eE")
+}
