@@ -438,3 +438,9 @@ func valid(data []byte) error {
 	}
 	return nil
 }
+
+// Members returns the members of an event's message that have no field.
+func Members(ev Event) Extra {
+	rv := reflect.ValueOf(ev).Elem()
+	return layoutOf(rv.Type()).extraOf(rv)
+}

@@ -1,9 +1,6 @@
 package event
 
-import (
-	"bytes"
-	"fmt"
-)
+import "fmt"
 
 // maxMessageDepth is how deep a message nests at most: the JSON of an event, and what a message
 // has around it.
@@ -23,10 +20,8 @@ type Decoder struct {
 // type is not an error. Decode returns an error for text that is not JSON or nests too deeply, and
 // for a member with the wrong JSON type, which the error names.
 func (d *Decoder) Decode(data []byte) ([]Event, error) {
-	if bytes.HasPrefix(data, []byte(deltaUUIDHead)) {
-		if ev, ok := d.delta(string(data)); ok {
-			return []Event{ev}, nil
-		}
+	if ev, ok := d.DecodeDelta(data); ok {
+		return []Event{ev}, nil
 	}
 	if Deeper(string(data), maxMessageDepth) {
 		return nil, errDeep

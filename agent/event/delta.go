@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -83,7 +84,25 @@ func Join(a, b Event) (Event, bool) {
 	return nil, false
 }
 
-// delta decodes the message of a delta; false if it has another form.
+// Reframe returns the message of a delta with the uuid of msg, the message of another delta.
+func Reframe(msg []byte, ev Event) ([]byte, bool) {
+	f, ok := deltaOf(ev)
+	head, _, found := bytes.Cut(msg, []byte(`,"session_id":`))
+	if !ok || !found {
+		return nil, false
+	}
+	return f.append(bytes.Clone(head)), true
+}
+
+// DecodeDelta decodes the message of a text, thinking or input delta in the form that an
+// [Encoder] gives it. It reports false for any other message.
+func (d *Decoder) DecodeDelta(data []byte) (Event, bool) {
+	if !bytes.HasPrefix(data, []byte(deltaUUIDHead)) {
+		return nil, false
+	}
+	return d.delta(string(data))
+}
+
 func (d *Decoder) delta(s string) (Event, bool) {
 	var h Header
 	var index int64
