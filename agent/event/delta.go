@@ -64,24 +64,41 @@ func (f *deltaFrame) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// Join returns one delta for two that follow each other in the same block, and false if they do
-// not add to the same block in the same way.
-func Join(a, b Event) (Event, bool) {
+// SameBlock reports whether two deltas add to one block in the same way.
+func SameBlock(a, b Event) bool {
 	x, ok := deltaOf(a)
 	y, ok2 := deltaOf(b)
-	if !ok || !ok2 || x.head != y.head || x.index != y.index || x.header.MessageID != y.header.MessageID ||
-		x.header.ParentToolUseID != y.header.ParentToolUseID {
+	if !ok || !ok2 {
+		return false
+	}
+	h, g := x.header, y.header
+	return x.head == y.head && x.index == y.index && h.MessageID == g.MessageID && h.ParentToolUseID == g.ParentToolUseID &&
+		h.SessionID == g.SessionID && h.Provider == g.Provider
+}
+
+// WithText returns a copy of a text, thinking or input delta with another text, and any other event
+// as it is.
+func WithText(ev Event, text string) Event {
+	switch ev := ev.(type) {
+	case *TextDelta:
+		return &TextDelta{Header: ev.Header, Index: ev.Index, Text: text}
+	case *ThinkingDelta:
+		return &ThinkingDelta{Header: ev.Header, Index: ev.Index, Thinking: text}
+	case *ToolInputDelta:
+		return &ToolInputDelta{Header: ev.Header, Index: ev.Index, ToolUseID: ev.ToolUseID, PartialJSON: text}
+	}
+	return ev
+}
+
+// Join returns one delta for two that follow each other, and false if they do not add to the same
+// block in the same way.
+func Join(a, b Event) (Event, bool) {
+	if !SameBlock(a, b) {
 		return nil, false
 	}
-	switch b := b.(type) {
-	case *TextDelta:
-		return &TextDelta{Header: b.Header, Index: b.Index, Text: x.text + b.Text}, true
-	case *ThinkingDelta:
-		return &ThinkingDelta{Header: b.Header, Index: b.Index, Thinking: x.text + b.Thinking}, true
-	case *ToolInputDelta:
-		return &ToolInputDelta{Header: b.Header, Index: b.Index, ToolUseID: b.ToolUseID, PartialJSON: x.text + b.PartialJSON}, true
-	}
-	return nil, false
+	x, _ := deltaOf(a)
+	y, _ := deltaOf(b)
+	return WithText(b, x.text+y.text), true
 }
 
 // Reframe returns the message of a delta with the uuid of msg, the message of another delta.

@@ -117,6 +117,12 @@ func (e *Encoder) uuid() string {
 	return JSON(`"` + e.stream + strconv.FormatUint(e.n, 10) + `"`).Text()
 }
 
+// MessageType returns the type of a message that an [Encoder] has made.
+func MessageType(msg []byte) string {
+	t, _ := JSON(msg).Member("type")
+	return t.Text()
+}
+
 // IsTransient reports whether an event is shown only while it happens, to clients with
 // [CapabilityOutputDelta].
 func IsTransient(ev Event) bool {
