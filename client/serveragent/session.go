@@ -57,7 +57,6 @@ func (p *Provider) attach(ctx context.Context, id string, modes []string, mode s
 // follow queues what the server says until the end.
 func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 	defer close(s.done)
-	var reader api.Reader
 	var failed error
 	first := true
 	for ev, err := range s.p.Client.Follow(ctx, s.id, nil) {
@@ -66,13 +65,13 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 			break
 		}
 		if ev.Attached != nil {
-			if reader = (api.Reader{}); first {
+			if first {
 				first = false
 				close(attached)
 			}
 			continue
 		}
-		s.put(reader.Events(ev.Message))
+		s.put(ev.Events)
 	}
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()

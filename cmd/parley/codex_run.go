@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // eventOutput shows a conversation that comes as events. Its methods are called from one
@@ -63,9 +62,9 @@ func (f *runFlags) runCodex(ctx context.Context, con *console, args []string) (i
 func (f *runFlags) eventOutput(con *console) eventOutput {
 	switch f.output {
 	case outputJSON:
-		return &eventLines{to: con.out, conv: api.NewConverter("", 0), last: true}
+		return &eventLines{to: con.out, conv: event.NewEncoder("", 0), last: true}
 	case outputRaw:
-		return &eventLines{to: con.out, conv: api.NewConverter("", 0)}
+		return &eventLines{to: con.out, conv: event.NewEncoder("", 0)}
 	}
 	return newEventPrinter(f.newOutput(con, "").(*printer))
 }
@@ -154,7 +153,7 @@ func newInputID() string {
 // alone.
 type eventLines struct {
 	to   *pen
-	conv *api.Converter
+	conv *event.Encoder
 	last bool
 	line []byte
 }
