@@ -260,8 +260,8 @@ func (a *actor) handle(items []item, ev event.Event) []item {
 // durable drafts an event of the agent with what follows from it.
 func (a *actor) durable(ev event.Event) {
 	f := &facts{}
-	if r, ok := asked(ev, timestamp(time.Now())); ok {
-		f.Asked = &r
+	if p, ok := event.NewPrompt(ev); ok {
+		f.Asked = &asking{timestamp(time.Now()), p}
 		a.draft(draft{event: ev, facts: f})
 		a.occur(onAsk)
 		return

@@ -122,7 +122,7 @@ func (h *harness) scene() scene {
 	s.task = h.history(s.session).Tasks[0].ID
 	h.query(s.session, "tool Bash")
 	w.state(RequiresAction)
-	s.request = h.history(s.session).Prompts[0].RequestID
+	s.request = h.history(s.session).Prompts[0].RequestID()
 	s.queued = h.query(s.session, "say queued").TurnID
 	if err := h.server.with(h.ctx(), s.session, func(a *actor) error { s.agentID = a.core.AgentID; return nil }); err != nil {
 		h.Fatal(err)
@@ -131,7 +131,7 @@ func (h *harness) scene() scene {
 	h.query(other, "ask")
 	wo := h.watch(other)
 	wo.state(RequiresAction)
-	s.question = h.history(other).Prompts[0].RequestID + " " + other
+	s.question = h.history(other).Prompts[0].RequestID() + " " + other
 	var tk api.TokensCreateResult
 	h.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &tk)
 	s.token = tk.ID

@@ -87,7 +87,7 @@ func (r *repoHarness) turn(session string, work func()) string {
 	turn := r.query(session, "tool Bash").TurnID
 	w.state(RequiresAction)
 	work()
-	r.call("permission.respond", api.PermissionRespondParams{SessionID: session, RequestID: r.history(session).Prompts[0].RequestID, Behavior: "allow"}, nil)
+	r.call("permission.respond", api.PermissionRespondParams{SessionID: session, RequestID: r.history(session).Prompts[0].RequestID(), Behavior: "allow"}, nil)
 	w.results(n + 1)
 	return turn
 }

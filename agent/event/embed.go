@@ -129,17 +129,23 @@ func (p *Prompt) RequestID() string { return p.key().requestID }
 
 // ToolUseID returns the tool call that the request is about, and "" if there is none.
 func (p *Prompt) ToolUseID() string {
-	if p.Permission != nil {
+	switch {
+	case p.Permission != nil:
 		return p.Permission.ToolUseID
+	case p.Question != nil:
+		return p.Question.ToolUseID
 	}
-	return p.Question.ToolUseID
+	return ""
 }
 
 func (p *Prompt) key() promptKey {
-	if p.Permission != nil {
+	switch {
+	case p.Permission != nil:
 		return promptKey{false, p.Permission.RequestID}
+	case p.Question != nil:
+		return promptKey{true, p.Question.RequestID}
 	}
-	return promptKey{true, p.Question.RequestID}
+	return promptKey{}
 }
 
 // MarshalJSON returns the message of the event.

@@ -225,7 +225,7 @@ func TestPrompts(t *testing.T) {
 	if got := outline(&conv); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if m := conv.Threads[0].Items[0].Message; !m.IsPrompt || !m.IsReplay {
+	if m := conv.Threads[0].Items[0].Message.User; !m.IsPrompt || !m.IsReplay {
 		t.Errorf("the prompt and its replay are not one: %+v", m)
 	}
 }
@@ -240,7 +240,11 @@ func TestAsk(t *testing.T) {
 	}
 	kinds := func() (all []string) {
 		for _, p := range conv.Prompts {
-			all = append(all, p.RequestID+" "+p.Type+" "+p.Kind)
+			if q := p.Question; q != nil {
+				all = append(all, q.RequestID+" question "+q.Kind)
+			} else {
+				all = append(all, p.RequestID()+" permission "+p.Permission.Kind)
+			}
 		}
 		return all
 	}

@@ -212,7 +212,11 @@ func (a *attachment) past() {
 		}
 	}
 	for _, p := range a.view.Conversation.Prompts {
-		a.printf("? %s %s waits for an answer", p.ToolName, p.Kind)
+		if q := p.Question; q != nil {
+			a.printf("?  %s waits for an answer", q.Kind)
+		} else {
+			a.printf("? %s %s waits for an answer", p.Permission.ToolName, p.Permission.Kind)
+		}
 	}
 }
 
@@ -296,7 +300,7 @@ func (a *attachment) answer(ctx context.Context, word, text string) error {
 	a.mu.Lock()
 	var found *event.Prompt
 	for _, p := range a.view.Conversation.Prompts {
-		if (p.Type == event.PromptQuestion) == (word == "/answer") {
+		if (p.Question != nil) == (word == "/answer") {
 			found = p
 			break
 		}
@@ -307,17 +311,17 @@ func (a *attachment) answer(ctx context.Context, word, text string) error {
 	}
 	key := api.Idempotency{Key: client.Key()}
 	if word != "/answer" {
-		return call(ctx, a.c, "permission.respond", api.PermissionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID,
+		return call(ctx, a.c, "permission.respond", api.PermissionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID(),
 			Behavior: strings.TrimPrefix(word, "/"), Reason: text}, nil)
 	}
 	answers := map[string]string{}
-	for _, q := range found.Questions {
+	for _, q := range found.Question.Questions {
 		name := q.ID
 		if name == "" {
 			name = q.Question
 		}
 		answers[name] = text
 	}
-	return call(ctx, a.c, "question.respond", api.QuestionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID,
+	return call(ctx, a.c, "question.respond", api.QuestionRespondParams{Idempotency: key, SessionID: a.session, RequestID: found.RequestID(),
 		Action: "accept", Answers: event.Encoded(answers)}, nil)
 }

@@ -63,6 +63,29 @@ func builder() *schema.Builder {
 	return b
 }
 
+// withEvents returns a builder that knows the events which other types hold, such as a prompt and
+// what a conversation has. Their messages have no blocks.
+func withEvents() *schema.Builder {
+	b := builder()
+	inMemory := map[string]reflect.Type{"UserMessage": reflect.TypeFor[event.UserMessage](), "AssistantMessage": reflect.TypeFor[event.AssistantMessage]()}
+	for _, s := range event.Shapes() {
+		t := s.Type
+		if other, ok := inMemory[s.Name]; ok {
+			t = other
+		}
+		if s.Name == "Content" {
+			b.Plain(t, object(map[string]*jsonschema.Schema{"content": {Type: "array"}}))
+			continue
+		}
+		b.Name(t, s.Name, s.Form)
+		b.Type(t, s.Types...)
+	}
+	b.Union(reflect.TypeFor[event.Prompt](), map[string]reflect.Type{
+		"permission_request": reflect.TypeFor[event.PermissionRequest](), "question_request": reflect.TypeFor[event.QuestionRequest](),
+	})
+	return b
+}
+
 // Messages is the schema of an RPC message.
 func Messages() (*jsonschema.Schema, error) {
 	b := builder()
@@ -89,7 +112,7 @@ func Messages() (*jsonschema.Schema, error) {
 // Service is the schema of an object with a member for each method, which has its
 // parameters and its result, and of the envelope and the error.
 func Service() (*jsonschema.Schema, error) {
-	b := builder()
+	b := withEvents()
 	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
 	for _, m := range api.Methods {
 		b.Add(m.Params, m.Result)
@@ -117,7 +140,7 @@ func object(members map[string]*jsonschema.Schema) *jsonschema.Schema {
 
 // Conversation is the schema of a folded conversation.
 func Conversation() (*jsonschema.Schema, error) {
-	return builder().Schema("FoldedConversation", reflect.TypeFor[event.Conversation]())
+	return withEvents().Schema("FoldedConversation", reflect.TypeFor[event.Conversation]())
 }
 
 func write(name string, s *jsonschema.Schema) error {
