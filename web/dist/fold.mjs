@@ -726,7 +726,7 @@ function systemInit(x, msg) {
   replace(x.state, "sandbox", msg.sandbox);
   const { mcp_servers, ...init } = msg;
   delete x.state.mcpServers;
-  if (Array.isArray(mcp_servers)) x.state.mcpServers = mcp_servers;
+  if (Array.isArray(mcp_servers)) x.state.mcpServers = mcp_servers.filter(isObj);
   x.state.init = init;
 }
 function status(x, msg) {
@@ -817,7 +817,7 @@ function sessionInfo(x, msg) {
   else if (msg.archived === false) delete s.archived;
   if (msg.deleted === true) s.deleted = true;
   else if (msg.deleted === false) delete s.deleted;
-  if (Array.isArray(msg.mcp_servers)) s.mcpServers = msg.mcp_servers;
+  if (Array.isArray(msg.mcp_servers)) s.mcpServers = msg.mcp_servers.filter(isObj);
   setValue(s, "commands", msg.commands);
 }
 

@@ -1,6 +1,6 @@
 import type { Hook, Notice, SessionInfo } from "../rpc/messages";
 import type { HookRun, NoticeRow } from "./conversation";
-import { over, setText, setValue, str } from "./json";
+import { isObj, over, setText, setValue, str } from "./json";
 import type { Lookup } from "./lookup";
 import { replace } from "./session";
 
@@ -52,6 +52,6 @@ export function sessionInfo(x: Lookup, msg: SessionInfo): void {
   else if (msg.archived === false) delete s.archived;
   if (msg.deleted === true) s.deleted = true;
   else if (msg.deleted === false) delete s.deleted;
-  if (Array.isArray(msg.mcp_servers)) s.mcpServers = msg.mcp_servers;
+  if (Array.isArray(msg.mcp_servers)) s.mcpServers = msg.mcp_servers.filter(isObj);
   setValue(s, "commands", msg.commands);
 }

@@ -18,7 +18,7 @@ export function systemInit(x: Lookup, msg: SystemInit): void {
   replace(x.state, "sandbox", msg.sandbox);
   const { mcp_servers, ...init } = msg;
   delete x.state.mcpServers;
-  if (Array.isArray(mcp_servers)) x.state.mcpServers = mcp_servers;
+  if (Array.isArray(mcp_servers)) x.state.mcpServers = mcp_servers.filter(isObj);
   x.state.init = init;
 }
 
