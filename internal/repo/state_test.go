@@ -1,4 +1,4 @@
-package parley_test
+package repo
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ type stateRule struct {
 }
 
 var stateRules = []stateRule{
-	{"internal/control", "Mux", "state", []string{"New"}},
+	{"claude/internal/control", "Mux", "state", []string{"New"}},
 	{"claude", "session", "sessionState", []string{"newSession", "startSession"}},
 	{"claude", "router", "routerState", []string{"newRouter", "newSession", "connect"}},
 	{"claude", "mcpHost", "mcpHostState", nil},

@@ -1,4 +1,4 @@
-package parley_test
+package repo
 
 import (
 	"encoding/json"

@@ -1,11 +1,9 @@
-// Package parley_test holds the rules of the repository as tests: what may import what
-// (repo_imports_test.go), how the code is written (repo_style_test.go), and here the files
-// around the code.
-package parley_test
+package repo
 
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -16,7 +14,17 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/checkout"
 )
+
+// TestMain runs the tests in the root of the module.
+func TestMain(m *testing.M) {
+	if err := os.Chdir(checkout.Root()); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 const module = "github.com/seed7221b0f9/parley"
 
@@ -89,15 +97,6 @@ func readFile(t *testing.T, name string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-func TestMakefileTargets(t *testing.T) {
-	text := string(readFile(t, "Makefile"))
-	for _, target := range strings.Fields("run test lint generate fuzz bench soak build clean help") {
-		if !regexp.MustCompile(`(?m)^` + target + `:`).MatchString(text) {
-			t.Errorf("the Makefile has no target %s", target)
-		}
-	}
 }
 
 func TestScriptsExecutable(t *testing.T) {
@@ -213,13 +212,13 @@ func TestRelativeLinks(t *testing.T) {
 	}
 }
 
-// TestEveryPackageIsTested compares the packages that make test runs with those that there are. The rules of the
-// repository and the benchmarks are run by themselves, without the race detector.
+// TestEveryPackageIsTested compares the packages that make test runs with the race detector with those that exist.
+// This package and the benchmarks run without it.
 func TestEveryPackageIsTested(t *testing.T) {
 	list := func(command ...string) []string {
 		t.Helper()
 		cmd := exec.Command(command[0], command[1:]...)
-		cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { // what the make that runs this was given
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { // the variables of the make that runs this test
 			return strings.HasPrefix(kv, "PKG=") || strings.HasPrefix(kv, "MAKE")
 		})
 		out, err := cmd.Output()
@@ -230,32 +229,32 @@ func TestEveryPackageIsTested(t *testing.T) {
 	}
 	ran := list("make", "--silent", "--no-print-directory", "packages")
 	want := slices.DeleteFunc(list("go", "list", "./..."), func(name string) bool {
-		return name == module || name == module+"/bench" || strings.HasPrefix(name, module+"/bench/")
+		return anyMatches([]string{module + "/internal/repo", module + "/bench/..."}, name)
 	})
 	slices.Sort(ran)
 	if !slices.Equal(ran, want) {
 		t.Errorf("make test runs %d packages with the race detector, and there are %d:\n%q\n%q", len(ran), len(want), ran, want)
 	}
-	makefile, err := os.ReadFile("Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(makefile), "go test -vet=off . ./bench/...\n") {
-		t.Error("make test does not run the rules of the repository and the benchmarks")
-	}
-	_, growth, _ := strings.Cut(string(makefile), "\nGROWTH    = ")
-	growth, _, _ = strings.Cut(growth, "\n")
-	ran = list(append([]string{"go", "list"}, strings.Fields(growth)...)...)
+}
+
+// maxRootFolders bounds the folders in the root of the module.
+const maxRootFolders = 22
+
+func TestRootFolders(t *testing.T) {
+	folders := map[string]bool{}
 	files, err := repoFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range files {
-		if text, err := os.ReadFile(name); err != nil || !strings.HasSuffix(name, "_test.go") || !bytes.Contains(text, []byte("\nfunc TestGrowth(")) {
-			continue
+		first, _, below := strings.Cut(name, "/")
+		if below && !strings.HasPrefix(first, ".") {
+			folders[first] = true
+		} else if !below && path.Ext(name) == ".go" {
+			t.Errorf("%s is in the root, where no package is", name)
 		}
-		if !slices.Contains(ran, path.Join(module, path.Dir(name))) {
-			t.Errorf("make test does not count the steps of %s: add its package to GROWTH", name)
-		}
+	}
+	if len(folders) < 10 || len(folders) > maxRootFolders {
+		t.Errorf("the root has %d folders, want at most %d: %q", len(folders), maxRootFolders, slices.Sorted(maps.Keys(folders)))
 	}
 }
