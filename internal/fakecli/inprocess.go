@@ -1,4 +1,4 @@
-package claudetest
+package fakecli
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // InProcess is a [spawn.Spawner] that runs the program inside this process, on
 // pipes in memory: as options &claude.Options{Spawner: InProcess(program)}. It is
 // for tests in a testing/synctest bubble and for many sessions at once; signals,
-// descriptors and the faults that need them are [FakeCLI]'s.
+// descriptors and the faults that need them are [Options]'s.
 //
 // Terminate and Kill end the program's input and output; a program that does not
 // look at either goes on until it returns, and its process has not ended before.

@@ -1,4 +1,4 @@
-package recording
+package tape
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -27,8 +28,8 @@ import (
 // wait for the end of input; lines after a signal wait for the signal. The process ends as it
 // did in the recording.
 type Player struct {
-	proc *RecordedProcess
-	call *Call
+	proc  *Process
+	hints Hints
 
 	mu      sync.Mutex
 	cond    *sync.Cond // of mu, for readers of the output
@@ -53,13 +54,9 @@ type Player struct {
 // the answer before it sends what the line waits for.
 const overtake = time.Millisecond
 
-// NewPlayer makes a player of a recorded process. call is the caller's side, and
-// may be nil.
-func NewPlayer(p *RecordedProcess, call *Call) *Player {
-	if call == nil {
-		call = &Call{}
-	}
-	pl := &Player{proc: p, call: call, changed: make(chan struct{}, 1), matched: map[int]string{}, counts: map[string]int{}, exited: make(chan struct{})}
+// NewPlayer returns a player of a recorded process.
+func NewPlayer(p *Process, hints Hints) *Player {
+	pl := &Player{proc: p, hints: hints, changed: make(chan struct{}, 1), matched: map[int]string{}, counts: map[string]int{}, exited: make(chan struct{})}
 	pl.cond = sync.NewCond(&pl.mu)
 	return pl
 }
@@ -69,13 +66,13 @@ func (p *Player) Spawn(_ context.Context, cmd spawn.Command) (spawn.Process, err
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd != nil {
-		return nil, errors.New("claudetest: the recording was started twice")
+		return nil, errors.New("tape: the recording was started twice")
 	}
 	p.cmd, p.files = &cmd, map[string]string{}
 	for _, path := range cmd.Files {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("claudetest: a file of the command: %w", err)
+			return nil, fmt.Errorf("tape: a file of the command: %w", err)
 		}
 		p.files[path] = string(text)
 	}
@@ -156,24 +153,17 @@ func (p *Player) cues() []cue {
 	var before []int
 	var eof, signal bool
 	requests := map[string]int{}
-	byCaller := p.call.Has("close", "abort", "stop_reading")
-	optional := map[int]bool{}
-	for _, a := range p.call.Answers {
-		if a.CancelledByLine > 0 {
-			optional[a.AnswerLine] = true
-		}
-	}
 	for _, ev := range p.proc.Timeline {
 		switch {
 		case ev.Dir == "in" && ev.Ev == "line":
-			if !optional[ev.N] {
+			if !p.hints.Optional[ev.N] {
 				before = append(before, ev.N)
 			}
 			if ev.Type == "control_request" {
 				requests[ev.RequestID] = ev.N
 			}
 		case ev.Dir == "in" && ev.Ev == "eof":
-			eof = byCaller
+			eof = p.hints.EndsInput
 		case ev.Dir == "proc" && ev.Ev == "signal":
 			signal = true
 		case ev.Dir == "out" && ev.Ev == "line" && ev.N <= len(p.proc.Stdout):
@@ -213,7 +203,7 @@ func (p *Player) next(pending []cue) (i int, wait bool) {
 
 // refuses reports whether the recorded CLI never answered initialize.
 func (p *Player) refuses() bool {
-	return !slices.ContainsFunc(p.proc.Timeline, func(ev TimelineEvent) bool { return ev.Dir == "out" && ev.Type == "control_response" })
+	return !slices.ContainsFunc(p.proc.Timeline, func(ev Event) bool { return ev.Dir == "out" && ev.Type == "control_response" })
 }
 
 func (p *Player) due(c cue) bool {
@@ -253,7 +243,7 @@ func (p *Player) write(c cue) {
 	p.update(func() {
 		text := c.text
 		if own := p.matched[c.answer]; own != "" {
-			text = strings.ReplaceAll(text, string(quote(c.id)), string(quote(own)))
+			text = strings.ReplaceAll(text, quote(c.id), quote(own))
 		}
 		p.out = append(p.out, p.rewritten(p.withHook(text))...)
 	})
@@ -471,3 +461,5 @@ func (s playedStdout) Close() error {
 	s.p.update(func() { s.p.ended, s.p.out = true, nil })
 	return nil
 }
+
+func quote(s string) string { return string(jsonwire.AppendString(nil, s)) }

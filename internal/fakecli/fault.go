@@ -1,4 +1,4 @@
-package claudetest
+package fakecli
 
 import (
 	"bytes"
@@ -9,38 +9,6 @@ import (
 	"sync"
 	"time"
 )
-
-// The faults of CLIs in the field, for programs to put together. What ends with
-// an exit code is the program's return: 1 and 3 for errors, 143 for the CLI's own
-// answer to SIGTERM. What needs signals is in [CLI.Kill] and [CLI.IgnoreTerm].
-
-// SlowStart returns a program that does nothing for a while and then runs next, like a CLI on a
-// slow machine.
-func SlowStart(d time.Duration, next Program) Program {
-	return func(cli *CLI) int {
-		time.Sleep(d)
-		return next(cli)
-	}
-}
-
-// NoHandshake is a program that reads everything and answers nothing. It exits
-// with code 0 at the end of its input.
-func NoHandshake(cli *CLI) int {
-	for {
-		if _, err := cli.ReadLine(); err != nil {
-			return 0
-		}
-	}
-}
-
-// DieAtOnce is a program that writes a line to standard error and exits with the
-// code, before it reads anything.
-func DieAtOnce(code int, why string) Program {
-	return func(cli *CLI) int {
-		cli.Stderr("%s\n", why)
-		return code
-	}
-}
 
 // Hang never returns, whatever happens to the input. Only a signal or the end of the process
 // ends it.
@@ -117,19 +85,6 @@ func (c *CLI) EmitSplit(line any, n int) {
 	}
 }
 
-// Junk are lines that are not messages and have been seen on the standard output of CLIs. None
-// of them is blank.
-func Junk() []string {
-	return []string{
-		"npm warn config production Use `--omit=dev` instead.",
-		"[SandboxDebug] [Sandbox Linux] Seccomp filtering not available",
-		`{"type":"assistant","message":{"id":"msg_`,
-		`["an","array"]`,
-		"\x1b[2K\x1b[1G\xff\xfe",
-		"null",
-	}
-}
-
 // AnswerReversed makes the CLI wait for n control requests of a subtype and then
 // answer them in the opposite order, as answer says, each one twice if twice is
 // set.
@@ -168,7 +123,7 @@ func hold() {
 // Grandchild starts a process that keeps the CLI's standard streams open for a
 // minute, as a server that a tool has started does, and returns its id. With
 // detached it leaves the process group of the CLI (on Windows it does not): who
-// ends it is then the test's affair. It is for programs of [FakeCLI].
+// ends it is then the test's affair. It is for programs of [Options].
 func (c *CLI) Grandchild(detached bool) (pid int, err error) {
 	path, err := os.Executable()
 	if err != nil {

@@ -1,4 +1,4 @@
-package recording_test
+package tape_test
 
 import (
 	"bufio"
@@ -15,18 +15,18 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // A recording stands where the CLI would be: the program under test talks to it
 // and starts nothing.
 func ExamplePlayer() {
-	rec, err := recording.ReadRecording(filepath.Join("..", "..", "..", "testdata", "wire", "simple-string"), nil)
+	p, hints, err := tape.Read(filepath.Join("..", "..", "testdata", "wire", "simple-string"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	player := recording.NewPlayer(rec.Processes["."], nil)
+	player := tape.NewPlayer(p, hints)
 	for m, err := range claude.Query(context.Background(), "Say hello", &claude.Options{Spawner: player}) {
 		if err != nil {
 			log.Fatal(err)
@@ -41,15 +41,14 @@ func ExamplePlayer() {
 	// 2 lines of input
 }
 
-// start starts a player and gives its process with a reader of its lines.
+// play starts a player and returns its process with a reader of its lines.
 func play(t *testing.T, name string) (spawn.Process, *bufio.Reader) {
 	t.Helper()
-	rec := wire(t, name)
-	var call *recording.Call
-	if rec.Caller != nil {
-		call = &rec.Caller.Calls[0]
+	recorded, hints, err := tape.Read(filepath.Join("..", "..", "testdata", "wire", name))
+	if err != nil {
+		t.Fatal(err)
 	}
-	player := recording.NewPlayer(rec.Processes["."], call)
+	player := tape.NewPlayer(recorded, hints)
 	p, err := player.Spawn(t.Context(), spawn.Command{})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +80,7 @@ func kind(t *testing.T, out *bufio.Reader) (string, string) {
 	return message.Kind(m), line
 }
 
-// claudetest.TestPlayerOvertakes: an SDK that waits for the answer to initialize before it
+// TestPlayerOvertakes: an SDK that waits for the answer to initialize before it
 // sends its prompt gets it, although lines before it wait for the prompt.
 func TestPlayerOvertakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +102,7 @@ func TestPlayerOvertakes(t *testing.T) {
 	})
 }
 
-// claudetest.TestPlayerSignals: a CLI that a signal ended waits for it.
+// TestPlayerSignals: a CLI that a signal ended waits for it.
 func TestPlayerSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, out := play(t, "raw-sigterm-in-bash")
@@ -140,7 +139,7 @@ func TestPlayerSignals(t *testing.T) {
 	})
 }
 
-// claudetest.TestPlayerUnfinishedLine: what has no line feed in the recording has none here.
+// TestPlayerUnfinishedLine: what has no line feed in the recording has none here.
 func TestPlayerUnfinishedLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := play(t, "cli-garbage-stdout")

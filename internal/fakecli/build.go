@@ -1,4 +1,4 @@
-package claudetest
+package fakecli
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package recording
+package tape
 
 import (
 	"encoding/json"
@@ -46,8 +46,8 @@ func (p *Player) withHook(text string) string {
 		return text
 	}
 	for recorded, own := range p.hookIDs {
-		if after, ok := strings.CutPrefix(rest, string(quote(recorded))); ok {
-			return head + member + string(quote(own)) + after
+		if after, ok := strings.CutPrefix(rest, quote(recorded)); ok {
+			return head + member + quote(own) + after
 		}
 	}
 	return text

@@ -1,6 +1,6 @@
 //go:build unix
 
-package claudetest
+package fakecli
 
 import (
 	"os/exec"
@@ -9,14 +9,14 @@ import (
 )
 
 // Kill ends the program by SIGKILL, as the system does when memory runs out. It
-// is for programs of [FakeCLI]; on Windows it exits with code 137.
+// is for programs of [Options]; on Windows it exits with code 137.
 func (c *CLI) Kill() {
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
 	c.Hang()
 }
 
 // IgnoreTerm makes the program survive SIGTERM, SIGINT and SIGHUP. It is for
-// programs of [FakeCLI]; on Windows it does nothing.
+// programs of [Options]; on Windows it does nothing.
 func (c *CLI) IgnoreTerm() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 }

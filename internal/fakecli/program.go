@@ -1,4 +1,4 @@
-package claudetest
+package fakecli
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // Program is a fake CLI: what it does from its start to its exit code. It runs
-// in a process of its own, started by [FakeCLI], or inside this one, by
+// in a process of its own, started by [Options], or inside this one, by
 // [InProcess].
 type Program func(cli *CLI) int
 
@@ -26,15 +26,7 @@ var registered struct {
 	all    map[string]Program
 }
 
-// Main is the body of a TestMain: it runs the tests of a package or, in a
-// process that [FakeCLI] has started, the program it was started for, and exits.
-// The tests are a *testing.M.
-func Main(tests interface{ Run() int }, programs map[string]Program) {
-	RunProgram(programs)
-	os.Exit(tests.Run())
-}
-
-// RunProgram makes programs known to [FakeCLI]. In a process that was started
+// RunProgram makes programs known to [Options]. In a process that was started
 // for one of them it runs that program and exits, and does not return. A main
 // function, or a TestMain with duties of its own, calls it before anything else.
 func RunProgram(programs map[string]Program) {
@@ -64,14 +56,14 @@ func RunProgram(programs map[string]Program) {
 	os.Exit(program(cli))
 }
 
-// FakeCLI are options with which the CLI is this executable once more, running
+// Options are options with which the CLI is this executable once more, running
 // the named program: a real process with real pipes, signals and exit codes. The
 // environment holds nothing of the caller's; variables that are added to Env
 // reach the program, as [CLI.Env].
 //
-// It panics when [Main] or [RunProgram] has not been called or does not know the
+// It panics when [RunProgram] has not been called or does not know the
 // program: the process would be a second run of the tests.
-func FakeCLI(name string) *claude.Options {
+func Options(name string) *claude.Options {
 	registered.Lock()
 	defer registered.Unlock()
 	if !registered.called {
