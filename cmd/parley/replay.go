@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
@@ -27,11 +28,11 @@ const replayExit = 10 * time.Second
 func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
 	rec, err := recording.ReadRecording(dir, nil)
 	if err != nil {
-		return "", usagef("--agent replay: %v", err)
+		return "", term.Usagef("--agent replay: %v", err)
 	}
 	process := rec.Processes["."]
 	if process == nil {
-		return "", usagef("--agent replay: no agent was started in %s", dir)
+		return "", term.Usagef("--agent replay: no agent was started in %s", dir)
 	}
 	var call *recording.Call
 	if rec.Caller != nil && len(rec.Caller.Calls) > 0 {
