@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
@@ -63,7 +63,7 @@ var simEnv = []string{"PATH", "TMPDIR", "TMP", "TEMP", "PATHEXT", "COMSPEC", "GO
 
 // useSim makes o talk to the simulated agent, which is this executable once more.
 func useSim(o *claude.Options) {
-	fake := claudetest.FakeCLI(sim.Name)
+	fake := fakecli.Options(sim.Name)
 	o.CLIPath, o.Env, o.CleanEnv = fake.CLIPath, fake.Env, fake.CleanEnv
 	for _, name := range simEnv {
 		if value, ok := os.LookupEnv(name); ok {
