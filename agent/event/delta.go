@@ -71,6 +71,9 @@ func SameBlock(a, b Event) bool {
 	if !ok || !ok2 {
 		return false
 	}
+	if t, ok := a.(*ToolInputDelta); ok && y.head == inputDeltaHead && t.ToolUseID != b.(*ToolInputDelta).ToolUseID {
+		return false
+	}
 	h, g := x.header, y.header
 	return x.head == y.head && x.index == y.index && h.MessageID == g.MessageID && h.ParentToolUseID == g.ParentToolUseID &&
 		h.SessionID == g.SessionID && h.Provider == g.Provider
