@@ -15,6 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/codex/rollout"
@@ -39,17 +41,17 @@ func (f *runFlags) checkCodex() error {
 	})
 	switch {
 	case bad != "":
-		return usagef("--%s is unsupported with --agent codex", bad)
+		return term.Usagef("--%s is unsupported with --agent codex", bad)
 	case f.mode != "" && !slices.Contains(codexModes, f.mode):
-		return usagef("--permission-mode %s is unsupported with --agent codex: it is one of %s", f.mode, strings.Join(codexModes, ", "))
+		return term.Usagef("--permission-mode %s is unsupported with --agent codex: it is one of %s", f.mode, strings.Join(codexModes, ", "))
 	case f.options.ForkSession && f.options.Resume == "" && !f.options.Continue:
-		return usagef("--fork-session goes with --resume or --continue")
+		return term.Usagef("--fork-session goes with --resume or --continue")
 	}
 	return nil
 }
 
 // codexProvider is Codex as the flags ask for it.
-func (f *runFlags) codexProvider(con *console) *codexagent.Provider {
+func (f *runFlags) codexProvider(con *term.Console) *codexagent.Provider {
 	o := codex.Options{Path: f.options.CLIPath, Logger: slog.New(slog.DiscardHandler), ClientVersion: claude.Version}
 	if o.Path == "" {
 		o.Path = os.Getenv("PARLEY_CODEX")
@@ -58,17 +60,17 @@ func (f *runFlags) codexProvider(con *console) *codexagent.Provider {
 		o.Config = map[string]any{"model_reasoning_effort": f.options.Effort}
 	}
 	if f.verbose {
-		o.OnStderr = con.pass
-		o.Logger = slog.New(slog.NewTextHandler(con.err.w, nil))
+		o.OnStderr = con.Pass
+		o.Logger = slog.New(slog.NewTextHandler(con.Err.W, nil))
 	}
 	return &codexagent.Provider{Options: o}
 }
 
 // openCodex starts a session as the flags ask for it.
-func (f *runFlags) openCodex(ctx context.Context, con *console) (agent.Session, error) {
+func (f *runFlags) openCodex(ctx context.Context, con *term.Console) (agent.Session, error) {
 	dir, err := filepath.Abs(f.workDirectory)
 	if err != nil {
-		return nil, usagef("--cwd: %v", err)
+		return nil, term.Usagef("--cwd: %v", err)
 	}
 	opts := agent.Options{
 		Dir: dir, Model: f.options.Model, Mode: f.mode, AllowBypass: f.mode == "bypassPermissions", SystemPrompt: f.systemPrompt,
@@ -82,7 +84,7 @@ func (f *runFlags) openCodex(ctx context.Context, con *console) (agent.Session, 
 	case id == "":
 		id, err = newestThread(ctx, dir)
 	default:
-		id, err = resumedThread(ctx, con, id)
+		id, err = history.CodexThread(ctx, con, id)
 	}
 	if err != nil {
 		return nil, err
@@ -101,24 +103,11 @@ func newestThread(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	for _, s := range list { // the newest first
-		if sameDir(dir, s.CWD) && s.ParentThreadID == "" && !s.Archived {
+		if history.SameDir(dir, s.CWD) && s.ParentThreadID == "" && !s.Archived {
 			return s.ThreadID, nil
 		}
 	}
-	return "", usagef("--continue: there is no session of codex in %s", dir)
-}
-
-// resumedThread is the session of Codex that --resume means.
-func resumedThread(ctx context.Context, con *console, arg string) (string, error) {
-	home, err := rollout.DefaultHome()
-	if err != nil {
-		return "", err
-	}
-	id, err := (&sessionWork{ctx: ctx, con: con, codexHome: home}).thread(arg)
-	if err != nil {
-		return "", usagef("--resume: %v", err)
-	}
-	return id, nil
+	return "", term.Usagef("--continue: there is no session of codex in %s", dir)
 }
 
 // codexVerdict is the exit code of a conversation with Codex, and what is left to say.
@@ -127,19 +116,19 @@ func codexVerdict(err error, last *event.ResultMessage, interrupted bool) verdic
 	spawned := errors.As(err, new(*codex.SpawnError)) || errors.As(err, new(*codex.HandshakeError))
 	switch {
 	case errors.Is(err, agent.ErrNotInstalled):
-		return verdict{exitNoCLI, err.Error() + "\n--cli or PARLEY_CODEX tells parley where it is."}
+		return verdict{term.ExitNoCLI, err.Error() + "\n--cli or PARLEY_CODEX tells parley where it is."}
 	case spawned:
-		return verdict{exitNoCLI, err.Error()}
+		return verdict{term.ExitNoCLI, err.Error()}
 	case died:
-		return verdict{exitCLIDied, exit.Error()}
+		return verdict{term.ExitCLIDied, exit.Error()}
 	case err != nil:
 		return judge(err, nil, interrupted)
 	case interrupted:
-		return verdict{code: exitOnSIGINT}
+		return verdict{code: term.ExitOnSIGINT}
 	case last == nil:
-		return verdict{exitCLIDied, "codex ended without a result"}
+		return verdict{term.ExitCLIDied, "codex ended without a result"}
 	case last.IsError || last.Subtype == "interrupted":
-		return verdict{code: exitFailed}
+		return verdict{code: term.ExitFailed}
 	}
 	return verdict{}
 }
@@ -159,5 +148,5 @@ func requestText(r *event.PermissionRequest) string {
 	if r.Description != "" {
 		text = fmt.Sprintf("%s (%s)", text, r.Description)
 	}
-	return oneLine(text)
+	return term.OneLine(text)
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
 
@@ -49,28 +49,9 @@ func TestLimitText(t *testing.T) {
 	}
 }
 
-// TestDollars: no amount is shown as minus nothing.
-func TestDollars(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "$0.00", math.Copysign(0, -1): "$0.00", -0.004: "$0.00", 0.004: "$0.00",
-		-0.006: "-$0.01", 1234.5: "$1,234.50", -1234.5: "-$1,234.50", 0.995: "$0.99", 1e15: "$1,000,000,000,000,000.00",
-	} {
-		if got := dollars(v); got != want {
-			t.Errorf("dollars(%v) = %q, want %q", v, got, want)
-		}
-	}
-	for v, want := range map[float64]string{
-		0: "$0.00", -0.004: "$0.00", 0.004: "$0.00", -0.006: "-$0.01", 0.006: "+$0.01", -1234.5: "-$1,234.50",
-	} {
-		if got := signed(v); got != want {
-			t.Errorf("signed(%v) = %q, want %q", v, got, want)
-		}
-	}
-}
-
 // TestFailureSaysErrorOnce: the word of the one who reports is enough.
 func TestFailureSaysErrorOnce(t *testing.T) {
-	p := &pen{}
+	p := &term.Pen{}
 	for text, want := range map[string]string{
 		"Error: it broke":        "error: it broke",
 		"error: it broke":        "error: it broke",
@@ -78,7 +59,7 @@ func TestFailureSaysErrorOnce(t *testing.T) {
 		"Error: error: it broke": "error: it broke",
 		"an Error: inside":       "error: an Error: inside",
 	} {
-		if got := p.failure(text); got != want {
+		if got := p.Failure(text); got != want {
 			t.Errorf("failure(%q) = %q, want %q", text, got, want)
 		}
 	}
