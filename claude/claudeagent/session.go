@@ -96,6 +96,9 @@ func (s *Session) run() {
 // add makes events of a message.
 func (s *Session) add(m message.Message) {
 	s.meter.add(m)
+	if s.opts.OnLine != nil {
+		s.opts.OnLine(m.Raw())
+	}
 	s.kit.Add(func() []event.Event {
 		if _, ok := m.(*message.Result); ok {
 			clear(s.tools)
