@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -26,7 +27,6 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
-	"github.com/seed7221b0f9/parley/internal/footprint"
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
@@ -157,7 +157,7 @@ func (f *acpFlags) run(ctx context.Context, code *int) error {
 		wait = -1
 	}
 	opts := editor.Options{
-		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: footprint.Trim, Logger: logger,
+		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: debug.FreeOSMemory, Logger: logger,
 		ClientFiles: f.editorFiles,
 		Session:     agent.Options{SettingSources: []string{"user", "project", "local"}, AllowBypass: bypass()},
 	}
