@@ -51,7 +51,6 @@ func (p *Provider) attach(ctx context.Context, id string, modes []string, mode s
 
 // follow queues what the server says until the end.
 func (s *Session) follow(ctx context.Context, attached chan struct{}) {
-	var reader api.Reader
 	var failed error
 	first := true
 	for ev, err := range s.p.Client.Follow(ctx, s.id, nil) {
@@ -60,7 +59,7 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 			break
 		}
 		if ev.Attached != nil {
-			if reader = (api.Reader{}); first {
+			if first {
 				first = false
 				if failed = s.join(ev.Attached); failed != nil {
 					break
@@ -69,7 +68,7 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 			}
 			continue
 		}
-		s.kit.Add(func() []event.Event { return reader.Events(ev.Message) })
+		s.kit.Add(func() []event.Event { return ev.Events })
 	}
 	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, failed), nil)
 }
