@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // member is a member of an object and where its value goes.
@@ -136,7 +138,7 @@ func join(parts ...any) ([]byte, error) {
 		if p == nil {
 			continue
 		}
-		text, err := marshal(p)
+		text, err := jsonwire.Marshal(p)
 		if err != nil {
 			return nil, err
 		}
@@ -150,15 +152,4 @@ func join(parts ...any) ([]byte, error) {
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
-}
-
-// marshal is json.Marshal without the escapes for web pages.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

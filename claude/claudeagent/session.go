@@ -100,6 +100,9 @@ func (s *Session) run() {
 // says to it, and a request that was taken back before the message is resolved before it.
 func (s *Session) add(m message.Message) {
 	s.meter.add(m)
+	if s.opts.OnLine != nil {
+		s.opts.OnLine(m.Raw())
+	}
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()
 	for (s.sending > 0 || len(s.out.Queue) > maxEvents) && !s.closed {

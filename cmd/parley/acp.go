@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
@@ -154,7 +155,7 @@ func (f *acpFlags) run(ctx context.Context, code *int) error {
 	if wait == 0 {
 		wait = -1
 	}
-	opts := acp.Options{
+	opts := editor.Options{
 		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: footprint.Trim, Logger: logger,
 		ClientFiles: f.editorFiles,
 		Session:     agent.Options{SettingSources: []string{"user", "project", "local"}, AllowBypass: bypass()},
@@ -162,7 +163,7 @@ func (f *acpFlags) run(ctx context.Context, code *int) error {
 	if dir, err := os.Getwd(); err == nil && !f.noPrewarm && f.server == "" && filepath.IsAbs(dir) {
 		opts.PrewarmDir = dir
 	}
-	err = acp.Serve(ctx, os.Stdin, protocolOutput(), opts)
+	err = editor.Serve(ctx, os.Stdin, protocolOutput(), opts)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(standardError(), "parley:", err)
 		*code = 1
