@@ -85,35 +85,41 @@ func roots(t *testing.T, lines []codexrec.Line) []string {
 	return list
 }
 
-// codexevent.TestRecordings sends every recording through the events, the messages and both folds.
+// TestRecordings sends every recording through the events, the messages and both folds.
 // What is folded is compared with a walk of the JSON that knows nothing of the types.
 func TestRecordings(t *testing.T) {
 	var cases []nodefold.Case
-	runs := map[string]*run{}
+	all := map[string][]*run{} // by recording
+	threads := 0
 	for _, r := range codexrec.All(t) {
-		lines := r.Lines(t)
-		for _, id := range roots(t, lines) {
-			name := r.Title() + " " + id
-			one := convert(t, lines, id)
-			runs[name] = one
-			cases = append(cases, nodefold.Case{Name: name, Messages: one.lines}, nodefold.Case{Name: name + " cut", Messages: one.lines, Cut: len(one.lines) / 2})
-			t.Run(name, func(t *testing.T) {
+		t.Run(r.Title(), func(t *testing.T) {
+			lines := r.Lines(t)
+			for _, id := range roots(t, lines) {
+				one := convert(t, lines, id)
+				all[r.Title()] = append(all[r.Title()], one)
+				name := r.Title() + " " + id
+				cases = append(cases, nodefold.Case{Name: name, Messages: one.lines}, nodefold.Case{Name: name + " cut", Messages: one.lines, Cut: len(one.lines) / 2})
+				threads++
 				checkPairs(t, one.events)
 				newOracle(t, lines, id).check(t, one)
-			})
-		}
+			}
+		})
 	}
-	if len(runs) == 0 || os.Getenv(codexrec.Variable) == "" && len(runs) < 80 {
-		t.Fatalf("only %d threads", len(runs))
+	if os.Getenv(codexrec.Variable) == "" && threads < 80 {
+		t.Fatalf("only %d threads", threads)
 	}
 	inNode := nodefold.Fold(t, cases)
-	for name, r := range runs {
-		want := canonical(t, r.conv)
-		for _, n := range []string{name, name + " cut"} {
-			if got := inNode[n]; got.Error != "" || got.State != want {
-				t.Errorf("%s: the folds differ %s (-Go +TypeScript):\n%s", n, got.Error, diffJSON(t, want, got.State))
+	for title, runs := range all {
+		t.Run(title, func(t *testing.T) {
+			for _, r := range runs {
+				want := canonical(t, r.conv)
+				for _, n := range []string{title + " " + r.thread, title + " " + r.thread + " cut"} {
+					if got := inNode[n]; got.Error != "" || got.State != want {
+						t.Errorf("%s: the folds differ %s (-Go +TypeScript):\n%s", n, got.Error, diffJSON(t, want, got.State))
+					}
+				}
 			}
-		}
+		})
 	}
 }
 
