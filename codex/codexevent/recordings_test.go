@@ -94,6 +94,7 @@ func TestRecordings(t *testing.T) {
 	for _, r := range codexrec.All(t) {
 		t.Run(r.Title(), func(t *testing.T) {
 			lines := r.Lines(t)
+			checkStream(t, lines)
 			for _, id := range roots(t, lines) {
 				one := convert(t, lines, id)
 				all[r.Title()] = append(all[r.Title()], one)
@@ -209,4 +210,74 @@ func diffJSON(t *testing.T, want, got string) string {
 		}
 	}
 	return cmp.Diff(w, g)
+}
+
+// statuses are those of turns and items on the wire.
+var statuses = []string{"", "inProgress", "completed", "interrupted", "failed", "declined"}
+
+// checkStream checks that the lines of a recording agree with each other: the pieces of a
+// message with the whole, the start of a command with its end, the summary of a turn with its
+// items.
+func checkStream(t *testing.T, lines []codexrec.Line) {
+	t.Helper()
+	type thing struct{ ID, Type, Text, Command, Status string }
+	pieces, texts, commands := map[string]string{}, map[string]string{}, map[string]string{}
+	status := func(s json.RawMessage) {
+		var name string
+		if json.Unmarshal(s, &name) == nil && !slices.Contains(statuses, name) {
+			t.Errorf("there is no status %q", name)
+		}
+	}
+	agree := func(seen map[string]string, key, text string) {
+		if old, ok := seen[key]; ok && old != text {
+			t.Errorf("%s is %.100q and %.100q", key, old, text)
+		}
+		seen[key] = text
+	}
+	for _, l := range lines {
+		var m struct {
+			Method string
+			Params struct {
+				TurnID, ItemID string
+				Delta          json.RawMessage
+				Item           thing
+				Turn           struct {
+					ID     string
+					Status json.RawMessage
+					Items  []thing
+				}
+			}
+		}
+		if l.Client || json.Unmarshal(l.Msg, &m) != nil {
+			continue
+		}
+		p := m.Params
+		status(p.Turn.Status)
+		switch m.Method {
+		case "item/agentMessage/delta":
+			pieces[p.TurnID+" "+p.ItemID] += value(p.Delta)
+		case "item/started", "item/completed":
+			key := p.TurnID + " " + p.Item.ID
+			if p.Item.Command != "" {
+				agree(commands, key, p.Item.Command)
+			}
+			if m.Method == "item/completed" && p.Item.Type == "agentMessage" {
+				if pieces[key] != "" {
+					agree(pieces, key, p.Item.Text)
+				}
+				texts[key] = p.Item.Text
+			}
+		case "turn/completed":
+			for _, i := range p.Turn.Items {
+				if key := p.Turn.ID + " " + i.ID; i.Type == "agentMessage" && texts[key] != "" {
+					agree(texts, key, i.Text)
+				}
+			}
+		}
+	}
+}
+
+func value(raw json.RawMessage) (s string) {
+	_ = json.Unmarshal(raw, &s) // what is not a text is another delta
+	return s
 }
