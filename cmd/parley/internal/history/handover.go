@@ -1,0 +1,79 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/seed7221b0f9/parley/codex/rollout"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/agent/handover"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// foldHistory reads a past session and folds it.
+func foldHistory(ctx context.Context, h agent.History, provider, id string) (*event.Conversation, error) {
+	m, err := h.Metadata(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	page, err := h.Load(ctx, id, agent.HistoryPage{})
+	if err != nil {
+		return nil, err
+	}
+	c := &event.Conversation{}
+	for ev, err := range page.Events {
+		if err != nil {
+			return nil, err
+		}
+		c.Apply(ev)
+	}
+	c.Provider, c.SessionID, c.CWD = provider, id, m.Dir
+	return c, nil
+}
+
+// HandOver makes the first prompt of a new session from a conversation with any agent:
+// the session that --continue-from names, and what the person asks.
+func HandOver(ctx context.Context, con *term.Console, session, ask string) (string, error) {
+	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open("")}
+	var err error
+	if w.codexHome, err = (&Whose{}).Codex(); err != nil {
+		return "", err
+	}
+	s, err := w.kept(session)
+	var c *event.Conversation
+	if id, ok := isCodex(err); ok {
+		c, err = w.conversation(id)
+	} else if err == nil {
+		c, err = foldHistory(ctx, (&claudeagent.Provider{}).History(), Claude, s.ID)
+	}
+	if errors.Is(err, transcript.ErrNoSession) {
+		return "", term.Usagef("--continue-from: %v", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	h := handover.Make(c, handover.Options{Ask: ask})
+	note := fmt.Sprintf("this is a new session: %d of %d entries of the one with %s are handed over as text", h.Included, h.Entries, c.Provider)
+	if h.Omitted != "" {
+		note += "; left out: " + h.Omitted
+	}
+	con.Note(note)
+	return h.Prompt, nil
+}
+
+// CodexThread returns the id of the session of Codex that --resume names.
+func CodexThread(ctx context.Context, con *term.Console, arg string) (string, error) {
+	home, err := rollout.DefaultHome()
+	if err != nil {
+		return "", err
+	}
+	id, err := (&sessionWork{ctx: ctx, con: con, codexHome: home}).thread(arg)
+	if err != nil {
+		return "", term.Usagef("--resume: %v", err)
+	}
+	return id, nil
+}

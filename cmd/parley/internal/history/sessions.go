@@ -1,0 +1,280 @@
+// Package history has the commands below parley sessions, and hands a past session over to a new one.
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/transcript"
+)
+
+// sessionFlags are the flags that all commands below parley sessions have.
+type sessionFlags struct {
+	configDir string
+	json      bool
+	noColor   bool
+	whose     Whose
+}
+
+func New(code *int) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Aliases: []string{"session"},
+		Short:   "Find, read, change, repair and keep sessions",
+		Long:    sessionsLong,
+		Example: sessionsExample,
+		Args:    term.NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		newSessionsList(code), newSessionsShow(code), newSessionsSearch(code), newSessionsTail(code), newSessionsTree(code),
+		newSessionsExport(code), newSessionsRename(code), newSessionsTag(code), newSessionsFork(code), newSessionsRm(code),
+		newSessionsArchive(code), newSessionsDoctor(code), newSessionsRepair(code),
+	)
+	return cmd
+}
+
+// sessionCommand is what a command below parley sessions needs to be one.
+type sessionCommand struct {
+	use, short, long, example string
+	args                      cobra.PositionalArgs
+	ids                       int  // how many arguments are ids of sessions; -1 is all
+	codex                     bool // it knows sessions of Codex too, and has --agent
+	flags                     func(cmd *cobra.Command)
+	run                       func(w *sessionWork, args []string) error
+}
+
+// command makes the command: the common flags, completion of ids, signals and exit
+// codes.
+func (c sessionCommand) command(code *int) *cobra.Command {
+	f := &sessionFlags{}
+	cmd := &cobra.Command{
+		Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: c.args,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			*code, err = f.do(cmd.Context(), func(w *sessionWork) error { return c.run(w, args) })
+			return err
+		},
+		ValidArgsFunction:     f.completeIDs(c.ids),
+		DisableFlagsInUseLine: true,
+	}
+	if c.long == "" {
+		cmd.Long = c.short + "."
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	if c.flags != nil {
+		c.flags(cmd)
+	}
+	fs.BoolVar(&f.json, "json", false, "write JSON")
+	fs.StringVar(&f.configDir, "config-dir", "", "the configuration `directory` of the agent's CLI (default $CLAUDE_CONFIG_DIR, else ~/.claude)")
+	if c.codex {
+		f.whose.Register(cmd)
+	} else {
+		f.whose.Changed = func(string) bool { return false }
+	}
+	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	if err := cmd.MarkFlagDirname("config-dir"); err != nil {
+		panic(err) // the flag is there
+	}
+	return cmd
+}
+
+// sessionWork is a command at work.
+type sessionWork struct {
+	ctx context.Context
+	con *term.Console
+	dir *transcript.Dir
+	// codexHome is where Codex keeps its sessions; empty where they are not asked for. whose is
+	// which agent's sessions are.
+	codexHome string
+	whose     string
+	json      bool
+	fail      bool // what was asked for is not well; the output has the details
+	any       bool // a paragraph was written
+}
+
+// do runs a command.
+func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (int, error) {
+	if err := f.whose.Choose(); err != nil {
+		return 0, err
+	}
+	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) (err error) {
+		w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), whose: f.whose.Agent, json: f.json}
+		if w.codexHome, err = f.whose.Codex(); err != nil {
+			return err
+		}
+		if path := w.dir.Path(); strings.TrimSpace(path) == "" || f.configDir == "" && os.Getenv("CLAUDE_CONFIG_DIR") == "" && !filepath.IsAbs(path) {
+			return term.Usagef("there is no configuration directory: --config-dir or CLAUDE_CONFIG_DIR names one")
+		}
+		err = run(w)
+		if err == nil && w.fail {
+			return term.ErrFailed
+		}
+		return plainError(err)
+	})
+}
+
+// plainError removes the name of the package from the text of an error.
+func plainError(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "transcript: ") || errors.As(err, new(*term.UsageError)) || errors.As(err, new(*term.OutputError)) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "transcript: ", ""))
+}
+
+// line writes a line.
+func (w *sessionWork) line(format string, args ...any) { w.con.Out.Line(fmt.Sprintf(format, args...)) }
+
+// paragraph begins something that has a blank line before it.
+func (w *sessionWork) paragraph() {
+	if w.any {
+		w.con.Out.Line("")
+	}
+	w.any = true
+}
+
+// writeJSON writes a value as JSON, indented.
+func (w *sessionWork) writeJSON(v any) error { return w.encode(v, "  ") }
+
+// writeLine writes a value as JSON on one line.
+func (w *sessionWork) writeLine(v any) error { return w.encode(v, "") }
+
+func (w *sessionWork) encode(v any, indent string) error {
+	var text strings.Builder
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", indent)
+	if err := out.Encode(v); err != nil {
+		return err
+	}
+	w.con.Out.JSON([]byte(text.String()))
+	return nil // do looks at the pen
+}
+
+// index is what lists remember from one time to the next, nil if there is no place
+// for it.
+func (w *sessionWork) index() *transcript.Index {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil
+	}
+	index, err := transcript.OpenIndex(filepath.Join(cache, "parley"))
+	if err != nil {
+		return nil
+	}
+	return index
+}
+
+// shortestID is how much of an id has to be given.
+const shortestID = 4
+
+// named reports whether a session has a name: the title that the user gave it, or
+// what a list shows for one.
+func named(info *transcript.Info, name string) bool {
+	return info.CustomTitle == name || info.Summary == name || name != "" && term.OneLine(info.Summary) == term.OneLine(name)
+}
+
+// session is the session that an argument means: an id, the beginning of one, a
+// name as a list shows it, or a file.
+func (w *sessionWork) session(arg string) (*transcript.Session, error) {
+	if isFile(arg) {
+		path, err := filepath.Abs(arg)
+		if err != nil {
+			return nil, err
+		}
+		return transcript.File(path), nil
+	}
+	if w.whose == Codex {
+		return nil, w.otherSession(arg)
+	}
+	s, err := w.dir.Session(arg)
+	if err == nil || !errors.Is(err, transcript.ErrNoSession) {
+		return s, err
+	}
+	var found []*transcript.Info
+	for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: w.index()}) {
+		if err != nil {
+			return nil, err
+		}
+		if len(arg) >= shortestID && strings.HasPrefix(info.SessionID, strings.ToLower(arg)) || named(info, arg) {
+			found = append(found, info)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, w.otherSession(arg)
+	case 1:
+		return w.dir.Session(found[0].SessionID)
+	}
+	var ids []string
+	for _, info := range found {
+		ids = append(ids, info.SessionID)
+	}
+	return nil, fmt.Errorf("%s can be any of %d sessions: %s", term.OneLine(arg), len(found), strings.Join(ids, ", "))
+}
+
+// isFile reports whether an argument is the path of a session's file. A title can end like one.
+func isFile(arg string) bool {
+	_, err := os.Stat(arg)
+	return strings.HasSuffix(arg, ".jsonl") && err == nil
+}
+
+// kept is session for a command that works in the configuration directory: a file of another
+// place must not stand for the session with its name there.
+func (w *sessionWork) kept(arg string) (*transcript.Session, error) {
+	s, err := w.session(arg)
+	if err != nil || !isFile(arg) {
+		return s, err
+	}
+	given, err := os.Stat(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	if own, err := w.dir.Session(s.ID); err == nil {
+		if found, err := os.Stat(own.Path); err == nil && os.SameFile(given, found) {
+			return own, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s is not the file of one in %s", transcript.ErrNoSession, term.OneLine(arg), w.dir.Path())
+}
+
+// otherSession says that a session is one of Codex, or that there is none.
+func (w *sessionWork) otherSession(arg string) error {
+	id, err := w.thread(arg)
+	if err != nil {
+		return err
+	}
+	return &codexSessionError{id}
+}
+
+// mostCompleted is how many sessions a shell offers.
+const mostCompleted = 200
+
+// completeIDs completes the ids of sessions, the newest first, with their titles.
+func (f *sessionFlags) completeIDs(n int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if n >= 0 && len(args) >= n {
+			return nil, directive
+		}
+		w := &sessionWork{ctx: cmd.Context(), dir: transcript.Open(f.configDir)}
+		var list []cobra.Completion
+		for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: w.index()}) {
+			if err != nil || len(list) == mostCompleted {
+				break
+			}
+			if strings.HasPrefix(info.SessionID, begun) {
+				list = append(list, cobra.CompletionWithDesc(info.SessionID, term.Shorten(term.OneLine(info.Summary), 60)))
+			}
+		}
+		return list, directive
+	}
+}
