@@ -5,10 +5,10 @@ FUZZTIME ?=
 VERSION  ?=
 BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
-PKG      ?= ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)(/bench.*)?")
+PKG      ?= ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
 
 # These count steps, which the race detector makes slow.
-GROWTH    = ./transcript/... ./claude/claudeevent ./contextref ./cmd/parley/internal/markdown
+GROWTH    = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func TestGrowth(' . | xargs -n1 dirname | sort -u)
 
 # What is compiled without the race detector is compiled as scripts/dist does, all of it in one way.
 PLAIN     = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
@@ -49,7 +49,7 @@ test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests w
 	@echo '== go test'
 	@scripts/gotest -vet=off -timeout 30m -skip '^TestGrowth$$' $(PKG)
 	@echo '== without the race detector: repository, benchmarks, growth'
-	@$(PLAIN) go test -vet=off . ./bench/...
+	@$(PLAIN) go test -vet=off ./internal/repo ./bench/...
 	@$(PLAIN) go test -vet=off -run '^(TestGrowth|TestCancel)$$' $(GROWTH)
 	@echo '== page'
 	@scripts/test-web

@@ -48,6 +48,9 @@ type Options struct {
 	// OnUsed is called with what each answer of the model used, from any goroutine. It must return
 	// at once. Providers without that knowledge never call it; nil is allowed.
 	OnUsed func(Used)
+	// OnLine is called with every line of JSON that the agent's program writes, unchanged and before
+	// its events. Providers of agents without such lines never call it; nil is allowed.
+	OnLine func(line json.RawMessage)
 }
 
 // Resumer is implemented by a provider whose sessions outlive their process, so that another

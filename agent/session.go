@@ -77,7 +77,8 @@ type PlanAnswer struct {
 // to answer.
 type QuestionAnswer struct {
 	Declined bool            // the person does not want to answer
-	Answers  json.RawMessage // an object: the answers by question
+	Message  string          // of a refusal: why, for the model
+	Answers  json.RawMessage // an object: the answers by question; null is a question that was skipped
 }
 
 // ElicitationAnswer answers a form or a link with which an MCP server asks the user something.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seed7221b0f9/parley/claude/internal/decode"
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
@@ -18,7 +19,7 @@ func (e entry) message() message.Message {
 	if e.msg != nil {
 		return e.msg
 	}
-	return message.DecodeLine(e.text)
+	return decode.Line(e.text)
 }
 
 // mailbox is a queue without a bound between the session's reader, which never

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
@@ -46,7 +47,7 @@ func TestRecordedPermissions(t *testing.T) {
 	}
 }
 
-func compareRecordedAnswer(t *testing.T, p *recording.RecordedProcess, a recording.Answer, elicits bool) {
+func compareRecordedAnswer(t *testing.T, p *tape.Process, a recording.Answer, elicits bool) {
 	var asked struct {
 		RequestID string       `json:"request_id"`
 		Request   message.JSON `json:"request"`

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/seed7221b0f9/parley/claude/internal/decode"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
@@ -71,7 +72,7 @@ func (r *reader) line(l ndjson.Line) error {
 		r.pass(e)
 		return nil
 	default:
-		e.msg = message.DecodeLine(l.Text)
+		e.msg = decode.Line(l.Text)
 	}
 	if bad, ok := e.msg.(*message.BadLine); ok && r.s.launch.StrictLines {
 		return bad.Err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
@@ -201,7 +202,7 @@ func endsEarly(s recording.Step) bool {
 	return s.Do == "abort" || s.Do == "close" || s.Do == "stop_reading"
 }
 
-func answersInitialize(p *recording.RecordedProcess) bool {
+func answersInitialize(p *tape.Process) bool {
 	for _, ev := range p.Timeline {
 		if ev.Dir == "out" && ev.Type == "control_response" {
 			return true

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -99,8 +100,8 @@ type comparison struct {
 	rules *ruleBook
 	store *recording.MemoryStore
 
-	proc    *recording.RecordedProcess // nil: nothing was started
-	player  *recording.Player
+	proc    *tape.Process // nil: nothing was started
+	player  *tape.Player
 	opts    *claude.Options
 	answers *recording.Answers
 	got     *recording.CallRun
@@ -137,7 +138,7 @@ func (c *comparison) run() {
 	}
 	c.proc = c.rec.Processes[*c.call.Spawn]
 	synctest.Test(c.t, func(t *testing.T) {
-		c.player = recording.NewPlayer(c.proc, c.call)
+		c.player = tape.NewPlayer(c.proc, c.call.Hints())
 		c.opts.Spawner = c.player
 		// When nothing moves any more this is at once.
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, errStuck)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -18,7 +19,7 @@ func ExampleProcessTransport() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	player := recording.NewPlayer(rec.Processes["."], nil)
+	player := tape.NewPlayer(rec.Processes["."], tape.Hints{})
 	elsewhere := spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		fmt.Println(cmd.Args)
 		return player.Spawn(ctx, cmd)

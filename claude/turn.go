@@ -80,6 +80,17 @@ func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	}
 }
 
+// Discard drops the messages of the turn for a caller that does not read them, such as one that
+// ranges over [Client.Messages]: they are neither kept nor decoded. It has no effect once Messages or
+// Range is in use.
+func (t *Turn) Discard() {
+	if t.box.ranged.Swap(true) {
+		return
+	}
+	t.waited.Store(true)
+	t.box.drop()
+}
+
 // Range yields the turn's messages as [Client.Query] does: leaving the range before the
 // result interrupts the turn. The messages can be ranged over once.
 func (t *Turn) Range(ctx context.Context) iter.Seq2[Message, error] {

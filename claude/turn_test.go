@@ -237,6 +237,28 @@ func TestTurnMessagesAreRangedOverOnce(t *testing.T) {
 	})
 }
 
+func TestTurn_Discard(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		read := send(t, client, "a")
+		first := collect(read.Messages(t.Context()))
+		cli.say(turnLines(read.ID, "A")...)
+		first.ended(t)
+		read.Discard() // in use: no effect
+		if len(first.got) < 2 {
+			t.Errorf("of the turn that is read: %v", first.got)
+		}
+		turn := send(t, client, "b")
+		turn.Discard()
+		cli.say(turnLines(turn.ID, "B")...)
+		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "B" {
+			t.Fatalf("%v %v", r, err)
+		}
+		if again := collect(turn.Messages(t.Context())); !errors.Is(again.ended(t), claude.ErrUsed) || len(again.got) > 0 {
+			t.Errorf("after Discard: %v", again.got)
+		}
+	})
+}
+
 func TestTurnMessagesFromTheStartThoughReadLate(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")

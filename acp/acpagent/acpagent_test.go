@@ -5,8 +5,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
@@ -24,7 +24,7 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 		go func() {
 			defer close(done)
 			// The end of the client is the end of the conversation.
-			_ = acp.Serve(context.Background(), fromClient, toClient, acp.Options{Provider: inner, Name: "test", Version: "1"})
+			_ = editor.Serve(context.Background(), fromClient, toClient, editor.Options{Provider: inner, Name: "test", Version: "1"})
 			toClient.Close()
 		}()
 		t.Cleanup(func() {
@@ -49,7 +49,7 @@ func (s *served) Close() error {
 }
 
 // TestSuite runs the acceptance suite for providers over the protocol, with the scripted agent
-// served by acp.Serve.
+// served by editor.Serve.
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 		return agenttest.Subject{

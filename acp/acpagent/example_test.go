@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/agent/simagent"
@@ -22,7 +22,7 @@ func Example() {
 		go func() {
 			defer close(ended)
 			// Its error is the end of the client.
-			_ = acp.Serve(context.Background(), fromClient, toClient, acp.Options{Provider: &simagent.Provider{Pace: -1}})
+			_ = editor.Serve(context.Background(), fromClient, toClient, editor.Options{Provider: &simagent.Provider{Pace: -1}})
 			toClient.Close()
 		}()
 		return fromAgent, toAgent, nil

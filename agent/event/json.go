@@ -3,19 +3,15 @@ package event
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// JSON is a JSON text that passes through as it is. The empty string is a value that
-// was absent; it is written as null where a member is always there.
-type JSON string
-
-// errAbsent is the error of decoding a value that was absent.
-var errAbsent = errors.New("ui: there is no value to decode")
+// JSON is the text of one JSON value that is decoded on demand. The zero value means that the
+// member was absent; it is encoded as null where a member is required.
+type JSON = jsonwire.JSON
 
 // MaxDepth is how deep the JSON of an event nests at most. Deeper values are carried as
 // strings; see [NewJSON].
@@ -84,86 +80,6 @@ func Encoded(v any) JSON {
 		return ""
 	}
 	return JSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-}
-
-// Decode decodes the value into what dst points to, as [json.Unmarshal] does. A value
-// that was absent is an error.
-func (j JSON) Decode(dst any) error {
-	if j == "" {
-		return errAbsent
-	}
-	return json.Unmarshal([]byte(j), dst)
-}
-
-// Value decodes the value into the usual Go types: map[string]any, []any, string,
-// float64, bool, nil. It is nil for a value that was absent.
-func (j JSON) Value() any {
-	var v any
-	if j == "" || json.Unmarshal([]byte(j), &v) != nil {
-		return nil
-	}
-	return v
-}
-
-// MarshalJSON writes the text as it is, or null for a value that was absent. The text is not
-// checked here.
-func (j JSON) MarshalJSON() ([]byte, error) {
-	if j == "" {
-		return []byte("null"), nil
-	}
-	return []byte(j), nil
-}
-
-// UnmarshalJSON keeps a copy of the text. It does not decode it, which callers do on demand.
-func (j *JSON) UnmarshalJSON(text []byte) error {
-	*j = JSON(text)
-	return nil
-}
-
-// Member returns a member of a JSON object as it stands, and whether it is there. Of
-// several with the same name the last counts.
-func (j JSON) Member(key string) (JSON, bool) {
-	d := jsonwire.NewDecoder(string(j))
-	if d.Kind() != '{' {
-		return "", false
-	}
-	found, ok := "", false
-	for m := d.Members(); m.Next(); {
-		if m.Key == key {
-			found, ok = d.Text(), true
-			continue
-		}
-		d.Skip()
-	}
-	return JSON(found), ok && d.Err() == nil
-}
-
-// Elements returns the elements of a JSON array as they stand, nil for anything else.
-func (j JSON) Elements() []JSON {
-	d := jsonwire.NewDecoder(string(j))
-	if d.Kind() != '[' {
-		return nil
-	}
-	all := []JSON{}
-	for e := d.Elements(); e.Next(); {
-		all = append(all, JSON(d.Text()))
-	}
-	return all
-}
-
-// Text returns the value of a JSON string, or "" for any other value and for one that was
-// absent.
-func (j JSON) Text() string {
-	s, _ := jsonwire.NewDecoder(string(j)).String()
-	return s
-}
-
-// Number returns the member with this name if it is a number, or 0 if it is anything else or
-// absent.
-func (j JSON) Number(key string) float64 {
-	member, _ := j.Member(key)
-	f, _ := jsonwire.NewDecoder(string(member)).Float()
-	return finite(f)
 }
 
 // finite returns a number that JSON can hold, 0 for any other.

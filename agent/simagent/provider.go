@@ -23,7 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
-	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
@@ -66,7 +66,7 @@ func (p *Provider) Simulated() bool { return true }
 func (p *Provider) claude() *claudeagent.Provider {
 	p.once.Do(func() {
 		p.inner = &claudeagent.Provider{As: Name, Options: claude.Options{
-			Spawner: claudetest.InProcess(sim.Program), CLIPath: "simulated", Env: p.env(), CleanEnv: true,
+			Spawner: fakecli.InProcess(sim.Program), CLIPath: "simulated", Env: p.env(), CleanEnv: true,
 		}}
 	})
 	return p.inner

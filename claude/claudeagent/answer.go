@@ -166,7 +166,7 @@ func encoded(r response) (message.JSON, error) {
 
 func (s *Session) permission(r *request, a *agent.PermissionAnswer) (claude.PermissionResult, response, error) {
 	if !a.Allow {
-		return &claude.Deny{Message: a.Message, Interrupt: a.Interrupt}, response{Behavior: "deny", Message: a.Message}, nil
+		return &claude.Deny{Message: a.Message, Interrupt: a.Interrupt, Classification: claude.ClassifiedReject}, response{Behavior: "deny", Message: a.Message}, nil
 	}
 	if a.Choice != "" {
 		return nil, response{}, fmt.Errorf("%w: the choice %q", agent.ErrUnsupported, a.Choice)
@@ -178,7 +178,10 @@ func (s *Session) permission(r *request, a *agent.PermissionAnswer) (claude.Perm
 	if err != nil {
 		return nil, response{}, err
 	}
-	allow := &claude.Allow{UpdatedInput: message.JSON(a.UpdatedInput), UpdatedPermissions: updates}
+	allow := &claude.Allow{UpdatedInput: message.JSON(a.UpdatedInput), UpdatedPermissions: updates, Classification: claude.ClassifiedTemporary}
+	if len(updates) > 0 {
+		allow.Classification = claude.ClassifiedPermanent
+	}
 	return allow, response{Behavior: "allow", UpdatedPermissions: updates}, nil
 }
 
@@ -224,14 +227,19 @@ func (s *Session) plan(a *agent.PlanAnswer) (claude.PermissionResult, response, 
 // question makes an answer of texts and of lists of texts.
 func question(a *agent.QuestionAnswer) (claude.PermissionResult, response, error) {
 	if a.Declined {
-		return &claude.QuestionAnswer{Declined: true}, response{Behavior: "deny"}, nil
+		return &claude.QuestionAnswer{Declined: true, Message: a.Message}, response{Behavior: "deny", Message: a.Message}, nil
 	}
 	var byQuestion map[string]json.RawMessage
 	if err := json.Unmarshal(a.Answers, &byQuestion); err != nil {
 		return nil, response{}, err
 	}
 	answers := map[string]string{}
+	result := &claude.QuestionAnswer{Answers: answers}
 	for q, raw := range byQuestion {
+		if string(raw) == "null" {
+			result.Skip(q)
+			continue
+		}
 		var one string
 		var many []string
 		if json.Unmarshal(raw, &one) != nil {
@@ -242,7 +250,7 @@ func question(a *agent.QuestionAnswer) (claude.PermissionResult, response, error
 		}
 		answers[q] = one
 	}
-	return &claude.QuestionAnswer{Answers: answers}, response{Behavior: "allow", UpdatedInput: map[string]any{"answers": answers}}, nil
+	return result, response{Behavior: "allow", UpdatedInput: map[string]any{"answers": answers}}, nil
 }
 
 func (s *Session) answerElicitation(ctx context.Context, id string, a *agent.ElicitationAnswer) (message.JSON, error) {

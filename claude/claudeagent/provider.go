@@ -110,14 +110,7 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, id string, cho
 	if loggedOut(client.ServerInfo().Account) {
 		return nil, errors.Join(fmt.Errorf("%w: run claude and /login, or set ANTHROPIC_API_KEY", agent.ErrAuth), client.Close())
 	}
-	s.client = client
-	p.mu.Lock()
-	if p.running == nil {
-		p.running = map[*Session]bool{}
-	}
-	p.running[s] = true
-	p.mu.Unlock()
-	s.run()
+	s.begin(client)
 	return s, nil
 }
 

@@ -100,6 +100,9 @@ func (s *Session) run() {
 // says to it, and a request that was taken back before the message is resolved before it.
 func (s *Session) add(m message.Message) {
 	s.meter.add(m)
+	if s.opts.OnLine != nil {
+		s.opts.OnLine(m.Raw())
+	}
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()
 	for (s.sending > 0 || len(s.out.Queue) > maxEvents) && !s.closed {
@@ -224,10 +227,10 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	return s.failed(err)
 }
 
-// follow throws the messages of a turn away, which come as the session's, until it ends.
+// follow waits for the end of a turn. Its messages are those of the session.
 func (s *Session) follow(turn *claude.Turn) {
-	for range turn.Messages(context.Background()) {
-	}
+	turn.Discard()
+	_, _ = turn.Wait(context.Background()) // the events report it
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()
 	delete(s.begun, turn.ID)

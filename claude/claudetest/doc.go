@@ -1,4 +1,4 @@
-// Package claude/claudetest tests programs that drive the Claude Code CLI, without a
+// Package claudetest tests programs that drive the Claude Code CLI, without a
 // token spent and without a network.
 //
 // [FakeCLI] is a CLI written in Go: the test's own executable, started once more

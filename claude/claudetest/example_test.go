@@ -77,5 +77,5 @@ func ExampleParseScript() {
 	fmt.Println(err)
 	// Output:
 	// hello 3
-	// claude/claudetest: script: json: unknown field "block"
+	// claudetest: script: json: unknown field "block"
 }

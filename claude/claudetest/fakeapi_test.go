@@ -257,7 +257,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// claudetest.TestFaults has the stream of "abcdef" in three deltas, broken in each way.
+// TestFaults has the stream of "abcdef" in three deltas, broken in each way.
 func TestFaults(t *testing.T) {
 	const overloaded = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_fake"}`
 	for _, tc := range []struct {
@@ -318,7 +318,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// claudetest.TestHangUp has clients that hang up on replies that would be held for long.
+// TestHangUp has clients that hang up on replies that would be held for long.
 func TestHangUp(t *testing.T) {
 	api := start(t,
 		claudetest.Reply{Hold: claudetest.HoldBefore},
@@ -427,7 +427,7 @@ func TestNewFakeAPIChecks(t *testing.T) {
 	}
 }
 
-// claudetest.TestRequests has what is recorded, also of requests that take no reply.
+// TestRequests has what is recorded, also of requests that take no reply.
 func TestRequests(t *testing.T) {
 	api := start(t, claudetest.Say("a"))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL()+"/v1/messages?beta=true", bytes.NewBufferString(plain))

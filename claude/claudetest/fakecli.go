@@ -1,263 +1,134 @@
 package claudetest
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"sync"
+	"os"
+	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/claudedir"
-	"github.com/seed7221b0f9/parley/internal/ndjson"
+	"github.com/seed7221b0f9/parley/internal/fakecli"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // FakeVersion is the version that a fake CLI reports, which is that of a real CLI it behaves
 // like.
-const FakeVersion = "2.1.325"
+const FakeVersion = fakecli.FakeVersion
 
-// CLI is a program's own side of the protocol: standard input, output and error
-// of the CLI that it plays. Until something is asked of the input, nothing is
-// read. From the first call of Handshake, Prompt or StartRequest on everything is, in the
-// background: control requests are answered as [CLI.OnControl] says, answers reach those who
-// wait for them, prompts queue.
+// CLI is a program's own side of the protocol: standard input, output and error of the CLI
+// that it plays. Handshake answers initialize, Prompt takes the next prompt, Turn, Stream and
+// Emit write messages, OnControl and Request exchange control requests, and EmitHuge,
+// EmitSplit, Burst, Kill, Hang and Grandchild play faults. Until something is asked of the
+// input, nothing is read. All methods may be called from any goroutine.
+type CLI = fakecli.CLI
+
+// Builder builds the messages of one session as the CLI writes them, with ids that fit
+// together. The ids follow from SessionID and the order of the calls, so that the same calls
+// give the same messages. [message.Encode] gives the line. Its methods, of which AssistantText,
+// UserToolResult, StreamText, Init and Result are examples, may be called from any goroutine.
+type Builder = fakecli.Builder
+
+// NewBuilder returns a builder of messages for a session with a fixed id, so that its output is
+// always the same.
+func NewBuilder() *Builder { return fakecli.NewBuilder() }
+
+// ControlRequest is a control request that the fake CLI received, with its id, its subtype and
+// its whole content.
+type ControlRequest = fakecli.ControlRequest
+
+// ControlHandler answers a control request. The answer, anything that encoding/json encodes,
+// becomes the response; nil is a response without a body. An error is an error response, with
+// an error_code where it is a *[claude.ControlError]; [ErrNoAnswer] is none at all.
+type ControlHandler = fakecli.ControlHandler
+
+// ErrNoAnswer is returned by a [ControlHandler] when CLI.Respond is to answer, later, twice or
+// never.
+var ErrNoAnswer = fakecli.ErrNoAnswer
+
+// Unsupported is the error with which the CLI refuses a control request that it does not know.
+func Unsupported(subtype string) error { return fakecli.Unsupported(subtype) }
+
+// Pending is a control request that the fake CLI itself has sent and for whose response it
+// waits.
+type Pending = fakecli.Pending
+
+// Program is a fake CLI: what it does from its start to its exit code. It runs in a process of
+// its own, started by [FakeCLI], or inside this one, by [InProcess].
+type Program = fakecli.Program
+
+// Main is the body of a TestMain: it runs the tests of a package or, in a
+// process that [FakeCLI] has started, the program it was started for, and exits.
+// The tests are a *testing.M.
+func Main(tests interface{ Run() int }, programs map[string]Program) {
+	RunProgram(programs)
+	os.Exit(tests.Run())
+}
+
+// RunProgram makes programs known to [FakeCLI]. In a process that was started for one of them
+// it runs that program and exits, and does not return. A main function, or a TestMain with
+// duties of its own, calls it before anything else.
+func RunProgram(programs map[string]Program) { fakecli.RunProgram(programs) }
+
+// FakeCLI are options with which the CLI is this executable once more, running the named
+// program: a real process with real pipes, signals and exit codes. The environment holds
+// nothing of the caller's; variables that are added to Env reach the program, as CLI.Env.
 //
-// All methods may be called from any goroutine.
-type CLI struct {
-	// Builder makes the messages of this session. Its session is the one that
-	// the arguments ask for, or a new one.
-	*Builder
-	// Info is what Handshake answers. It may be changed before.
-	Info claude.ServerInfo
+// It panics when [Main] or [RunProgram] has not been called or does not know the program: the
+// process would be a second run of the tests.
+func FakeCLI(name string) *claude.Options { return fakecli.Options(name) }
 
-	args []string
-	env  []string
-	in   *ndjson.Reader
-	err  io.Writer
+// InProcess is a [spawn.Spawner] that runs the program inside this process, on pipes in memory:
+// as options &claude.Options{Spawner: InProcess(program)}. It is for tests in a
+// testing/synctest bubble and for many sessions at once; signals, descriptors and the faults
+// that need them are [FakeCLI]'s.
+//
+// Terminate and Kill end the program's input and output; a program that does not look at either
+// goes on until it returns, and its process has not ended before.
+func InProcess(program Program) spawn.Spawner { return fakecli.InProcess(program) }
 
-	writing sync.Mutex // held during one write to out
-	out     io.Writer
+// The faults of CLIs in the field, for programs to put together. What ends with
+// an exit code is the program's return: 1 and 3 for errors, 143 for the CLI's own
+// answer to SIGTERM. What needs signals is in CLI.Kill and CLI.IgnoreTerm.
 
-	pumped     sync.WaitGroup
-	initialize chan ControlRequest
-	ended      chan struct{} // closed at the end of the input
-	interrupts chan struct{}
-
-	mu       sync.Mutex
-	changed  sync.Cond // prompts or the end have come
-	pumping  bool
-	prompts  []*message.User // not yet taken
-	current  *message.User   // the one taken last
-	endErr   error           // io.EOF, or what is wrong with the input
-	pending  map[string]*Pending
-	handlers map[string]ControlHandler
-	requests int
-	model    string
-	mode     message.PermissionMode
-	running  bool // the state that was reported last
+// SlowStart returns a program that does nothing for a while and then runs next, like a CLI on a
+// slow machine.
+func SlowStart(d time.Duration, next Program) Program {
+	return func(cli *CLI) int {
+		time.Sleep(d)
+		return next(cli)
+	}
 }
 
-func newCLI(args, env []string, in io.Reader, out, stderr io.Writer) *CLI {
-	c := &CLI{
-		Builder: NewBuilder(), Info: fakeInfo(), args: args, env: env,
-		in: ndjson.NewReader(in, 0), out: out, err: stderr,
-		initialize: make(chan ControlRequest, 1), ended: make(chan struct{}), interrupts: make(chan struct{}, 1),
-		pending: map[string]*Pending{}, handlers: map[string]ControlHandler{},
-	}
-	c.changed.L = &c.mu
-	c.SessionID = c.session()
-	c.model, c.mode = c.Model, c.Info.CurrentPermissionMode
-	if model, ok := c.Flag("model"); ok {
-		c.model = model
-	}
-	if mode, ok := c.Flag("permission-mode"); ok {
-		c.mode = message.PermissionMode(mode)
-	}
-	return c
-}
-
-// session is the id that the arguments ask for, or a new one.
-func (c *CLI) session() string {
-	for _, flag := range []string{"session-id", "resume"} {
-		if id, ok := c.Flag(flag); ok && id != "" {
-			return id
+// NoHandshake is a program that reads everything and answers nothing. It exits
+// with code 0 at the end of its input.
+func NoHandshake(cli *CLI) int {
+	for {
+		if _, err := cli.ReadLine(); err != nil {
+			return 0
 		}
 	}
-	return claudedir.NewID()
 }
 
-// wait waits until nothing is read any more.
-func (c *CLI) wait() { c.pumped.Wait() }
-
-// Args returns the arguments that the CLI was started with, without the name of the program.
-func (c *CLI) Args() []string { return slices.Clone(c.args) }
-
-// Flag is the value of the flag --name in the arguments, in the form --name=value
-// or --name value, and whether the flag is there at all.
-func (c *CLI) Flag(name string) (value string, ok bool) {
-	for i, arg := range c.args {
-		rest, is := strings.CutPrefix(arg, "--"+name)
-		switch {
-		case !is:
-		case strings.HasPrefix(rest, "="):
-			return rest[1:], true
-		case rest == "" && i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1], "--"):
-			return c.args[i+1], true
-		case rest == "":
-			return "", true
-		}
-	}
-	return "", false
-}
-
-// Env is the value of a variable of the CLI's environment, "" if it is not set.
-func (c *CLI) Env(name string) string {
-	for _, kv := range slices.Backward(c.env) {
-		if k, v, _ := strings.Cut(kv, "="); k == name {
-			return v
-		}
-	}
-	return ""
-}
-
-var errPumping = errors.New("claudetest: the input is being read in the background; see CLI")
-
-// ReadLine returns the next line of the input as it is, io.EOF after the last. It is for
-// programs that do everything themselves, and an error once Handshake, Prompt or StartRequest
-// was called. One goroutine may use it.
-func (c *CLI) ReadLine() (json.RawMessage, error) {
-	c.mu.Lock()
-	pumping := c.pumping
-	c.mu.Unlock()
-	if pumping {
-		return nil, errPumping
-	}
-	line, err := c.in.Next()
-	return json.RawMessage(line.Text), err
-}
-
-// Handshake waits for initialize and answers it with Info. The request is
-// returned, io.EOF if the input ends before it.
-func (c *CLI) Handshake() (ControlRequest, error) {
-	req, err := c.AwaitInitialize()
-	if err != nil {
-		return req, err
-	}
-	c.Respond(req.ID, c.Info, nil)
-	return req, nil
-}
-
-// AwaitInitialize waits for the initialize request and returns it, like Handshake, but does not
-// answer it.
-func (c *CLI) AwaitInitialize() (ControlRequest, error) {
-	c.pump()
-	select {
-	case req := <-c.initialize:
-		return req, nil
-	case <-c.ended:
-	}
-	select {
-	case req := <-c.initialize:
-		return req, nil
-	default:
-		return ControlRequest{}, c.inputError()
+// DieAtOnce is a program that writes a line to standard error and exits with the
+// code, before it reads anything.
+func DieAtOnce(code int, why string) Program {
+	return func(cli *CLI) int {
+		cli.Stderr("%s\n", why)
+		return code
 	}
 }
 
-// Prompt waits for the next prompt and takes it; io.EOF means that there will be
-// none. Prompts that came earlier are given first, in their order.
-func (c *CLI) Prompt() (*message.User, error) {
-	c.pump()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.prompts) == 0 {
-		if c.endErr != nil {
-			return nil, c.endErr
-		}
-		c.changed.Wait()
-	}
-	c.current = c.prompts[0]
-	c.prompts = c.prompts[1:]
-	return c.current, nil
-}
+// NumberedText returns the text of the n-th message of CLI.EmitNumbered, counted from 0, for
+// comparison.
+func NumberedText(n int) string { return fakecli.NumberedText(n) }
 
-// Queued returns the prompts that have arrived and that the program has not taken yet, in their
-// order.
-func (c *CLI) Queued() []*message.User {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.prompts)
-}
-
-// InputEnd returns a channel that is closed when the input of the CLI has ended.
-func (c *CLI) InputEnd() <-chan struct{} {
-	c.pump()
-	return c.ended
-}
-
-func (c *CLI) inputError() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.endErr
-}
-
-// pump begins to read the input.
-func (c *CLI) pump() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.pumping {
-		return
+// Junk are lines that are not messages and have been seen on the standard output of CLIs. None
+// of them is blank.
+func Junk() []string {
+	return []string{
+		"npm warn config production Use `--omit=dev` instead.",
+		"[SandboxDebug] [Sandbox Linux] Seccomp filtering not available",
+		`{"type":"assistant","message":{"id":"msg_`,
+		`["an","array"]`,
+		"\x1b[2K\x1b[1G\xff\xfe",
+		"null",
 	}
-	c.pumping = true
-	c.pumped.Go(func() {
-		for {
-			line, err := c.in.Next()
-			if err == nil {
-				err = c.take(line.Text)
-			}
-			if err != nil {
-				c.endInput(err)
-				return
-			}
-		}
-	})
-}
-
-// take takes one line where it belongs. The real CLI does not survive a line that is not a
-// message either.
-func (c *CLI) take(line string) error {
-	m, err := message.Decode([]byte(line))
-	if err != nil {
-		return fmt.Errorf("claudetest: the fake CLI was sent a line that is not a message: %w", err)
-	}
-	switch m := m.(type) {
-	case *message.User:
-		c.mu.Lock()
-		c.prompts = append(c.prompts, m)
-		c.changed.Broadcast()
-		c.mu.Unlock()
-	case *message.ControlRequest:
-		c.control(m)
-	case *message.ControlResponse:
-		c.answered(m)
-	}
-	return nil
-}
-
-func (c *CLI) endInput(err error) {
-	if errors.Is(err, io.ErrClosedPipe) {
-		err = io.EOF
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.endErr = err
-	for _, p := range c.pending {
-		p.end(nil, io.ErrUnexpectedEOF)
-	}
-	c.pending = map[string]*Pending{}
-	close(c.ended)
-	c.changed.Broadcast()
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // maxHeld bounds how much of a recording waits for the end of a block.
@@ -59,7 +61,7 @@ func (c *recorderConn) write(e Entry) {
 		e.Line = red.JSON(e.Line)
 	}
 	e.Text, e.Stderr, e.Error = red.Text(e.Text), red.Text(e.Stderr), red.Text(e.Error)
-	line, err := encode(e)
+	line, err := jsonwire.Marshal(e)
 	if err == nil {
 		_, err = c.w.Write(append(line, '\n'))
 	}

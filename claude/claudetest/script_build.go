@@ -1,9 +1,10 @@
 package claudetest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // Replies returns a script that consists of these replies, which are given in their order.
@@ -76,19 +77,9 @@ func errorBody(kind, message string) json.RawMessage {
 
 // mustEncode writes compact JSON that leaves <, > and & as they are, as the API does.
 func mustEncode(v any) json.RawMessage {
-	data, err := encode(v)
+	data, err := jsonwire.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("claudetest: %v", err))
 	}
 	return data
-}
-
-func encode(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // check says what is wrong with the first reply that makes no sense, so that a
@@ -28,7 +30,7 @@ func (r Reply) check() error {
 	if r.SSEError != nil && !isObject(r.SSEError) {
 		return errors.New("sse_error is not an object")
 	}
-	if _, err := encode(r.Usage); err != nil {
+	if _, err := jsonwire.Marshal(r.Usage); err != nil {
 		return fmt.Errorf("usage: %w", err)
 	}
 	if err := r.Error.check(); err != nil {

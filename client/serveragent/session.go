@@ -24,7 +24,8 @@ type Session struct {
 	p     *Provider
 	id    string
 	modes []string
-	mode  string // when it was attached
+	mode  string              // when it was attached
+	past  *event.Conversation // set before the first event
 	stop  context.CancelFunc
 	done  chan struct{} // closed when the last event is queued
 
@@ -68,6 +69,9 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 		if ev.Attached != nil {
 			if reader = (api.Reader{}); first {
 				first = false
+				if failed = s.join(ev.Attached); failed != nil {
+					break
+				}
 				close(attached)
 			}
 			continue

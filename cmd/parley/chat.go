@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
 
@@ -23,7 +24,7 @@ func newChat(code *int) *cobra.Command {
 		Short:   "Talk with an agent",
 		Long:    chatLong,
 		Example: chatExample,
-		Args:    noArguments,
+		Args:    term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			*code, err = flags.chat(cmd.Context())
 			return err
@@ -42,12 +43,12 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	con := newConsole(wantColor(f.noColor, os.Getenv))
+	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
 	if f.agent == agentCodex {
 		return f.chatCodex(ctx, con)
 	}
-	_, typed := terminalWidth(os.Stdin)
-	agent, err := f.chooseAgent(opts, false, con.out.tty && typed)
+	_, typed := term.TerminalWidth(os.Stdin)
+	agent, err := f.chooseAgent(opts, false, con.Out.TTY && typed)
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +62,7 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 	defer c.watchSignals()()
 
 	if agent.note != "" {
-		con.note(agent.note)
+		con.Note(agent.note)
 	}
 	c.answers(opts)
 	if f.continued != "" {
@@ -77,9 +78,9 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 }
 
 // newPrinter is the printer that the flags ask for.
-func (f *runFlags) newPrinter(con *console) *printer {
+func (f *runFlags) newPrinter(con *term.Console) *printer {
 	p := newPrinter(con, time.Now)
-	p.stream, p.thinking = con.out.tty, con.aside().tty
+	p.stream, p.thinking = con.Out.TTY, con.Aside().TTY
 	if f.changed("show-thinking") {
 		p.thinking = f.showThinking
 	}
@@ -102,7 +103,7 @@ type chatUI interface {
 type chatLoop struct {
 	ctx    context.Context
 	end    context.CancelCauseFunc
-	con    *console
+	con    *term.Console
 	out    *printer
 	client *claude.Client
 	// messages are all of the client's, from before the first prompt on.
@@ -126,7 +127,7 @@ type chatLoop struct {
 	leaving     bool            // the conversation is to end
 	ended       bool            // the CLI has
 	endErr      error
-	signal      *signalError
+	signal      *term.SignalError
 	interrupts  int
 	lastCtrlC   time.Time
 	lastSession string
@@ -143,7 +144,7 @@ type chatTurn struct {
 	result string // the uuid of its result, when it has one that was not shown yet
 }
 
-func newChatLoop(con *console, out *printer) *chatLoop {
+func newChatLoop(con *term.Console, out *printer) *chatLoop {
 	return &chatLoop{con: con, out: out, posted: make(chan func(), 64), over: make(chan struct{}), shown: map[string]bool{}}
 }
 
@@ -217,7 +218,7 @@ func (c *chatLoop) talk(in *os.File) error {
 		}
 		c.ui.changed()
 		if err := c.out.err(); err != nil {
-			return &outputError{err}
+			return term.OutputFailed(err)
 		}
 	}
 	return c.endErr
@@ -283,43 +284,43 @@ func (c *chatLoop) begun(id string) {
 
 // summary tells of a turn on the terminal what it took.
 func (c *chatLoop) summary(r *message.Result) {
-	if !c.con.out.tty || r.IsError || r.NumTurns == 0 {
+	if !c.con.Out.TTY || r.IsError || r.NumTurns == 0 {
 		return
 	}
-	text := "✓ " + seconds(time.Duration(r.DurationMS)*time.Millisecond)
+	text := "✓ " + term.Seconds(time.Duration(r.DurationMS)*time.Millisecond)
 	if r.Usage != nil {
-		text += " · " + count(r.Usage.InputTokens) + " in, " + count(r.Usage.OutputTokens) + " out"
+		text += " · " + term.Count(r.Usage.InputTokens) + " in, " + term.Count(r.Usage.OutputTokens) + " out"
 	}
-	c.con.mu.Lock()
-	defer c.con.mu.Unlock()
-	c.con.out.line(c.con.out.paint(dim, text))
+	c.con.Lock()
+	defer c.con.Unlock()
+	c.con.Out.Line(c.con.Out.Paint(term.Dim, text))
 }
 
 // echo shows a prompt above its answer.
 func (c *chatLoop) echo(text string) {
-	to := c.con.out
-	if !to.tty || c.lines() {
+	to := c.con.Out
+	if !to.TTY || c.lines() {
 		return
 	}
-	c.con.mu.Lock()
-	defer c.con.mu.Unlock()
-	to.begin(prose, "")
-	for i, line := range strings.Split(to.wrapped(sanitize(text), 3), "\n") {
+	c.con.Lock()
+	defer c.con.Unlock()
+	to.Begin(term.Prose, "")
+	for i, line := range strings.Split(to.Wrapped(term.Sanitize(text), 3), "\n") {
 		mark := "… "
 		if i == 0 {
 			mark = "> "
 		}
-		to.write(to.paint(bold, mark+line) + "\n")
+		to.Print(to.Paint(term.Bold, mark+line) + "\n")
 	}
 }
 
 // note says something that is not the agent's.
 func (c *chatLoop) note(text string) {
-	c.con.mu.Lock()
-	defer c.con.mu.Unlock()
+	c.con.Lock()
+	defer c.con.Unlock()
 	for line := range strings.SplitSeq(text, "\n") {
-		for part := range strings.SplitSeq(c.con.err.wrapped(sanitize(line), 1), "\n") {
-			c.con.err.line(c.con.err.paint(dim, part))
+		for part := range strings.SplitSeq(c.con.Err.Wrapped(term.Sanitize(line), 1), "\n") {
+			c.con.Err.Line(c.con.Err.Paint(term.Dim, part))
 		}
 	}
 }
@@ -354,15 +355,15 @@ func (c *chatLoop) send(text string) {
 	turn, err := c.client.Send(c.ctx, claude.Text(text))
 	if err != nil {
 		if c.ctx.Err() == nil && !c.ended {
-			c.con.complain(err.Error())
+			c.con.Complain(err.Error())
 			c.lost, c.told = err, true
 		}
 		return
 	}
 	t.turn = turn
 	c.turns = append(c.turns, t)
-	if t.queued && c.con.out.tty {
-		c.note("↳ queued: " + shorten(oneLine(text), max(c.con.out.width-12, 20)) + "\n  it runs when this turn is over; /cancel takes it back")
+	if t.queued && c.con.Out.TTY {
+		c.note("↳ queued: " + term.Shorten(term.OneLine(text), max(c.con.Out.Width-12, 20)) + "\n  it runs when this turn is over; /cancel takes it back")
 	}
 	c.work.Go(func() {
 		result, err := turn.Wait(c.ctx)
@@ -379,7 +380,7 @@ func (c *chatLoop) finished(t *chatTurn, result *message.Result, err error) {
 	c.turns = slices.DeleteFunc(c.turns, func(other *chatTurn) bool { return other == t })
 	switch {
 	case errors.Is(err, claude.ErrCancelled):
-		c.note("taken back: " + shorten(oneLine(t.text), 60))
+		c.note("taken back: " + term.Shorten(term.OneLine(t.text), 60))
 	case result == nil && !c.leaving:
 		c.lost, c.told = err, false
 	}
@@ -387,7 +388,7 @@ func (c *chatLoop) finished(t *chatTurn, result *message.Result, err error) {
 
 // verdict is the exit code, said with what is left to say.
 func (c *chatLoop) verdict(err error) (int, error) {
-	if usage, ok := errors.AsType[*usageError](err); ok {
+	if usage, ok := errors.AsType[*term.UsageError](err); ok {
 		return 0, usage
 	}
 	if c.client != nil {
@@ -396,31 +397,31 @@ func (c *chatLoop) verdict(err error) (int, error) {
 	v := verdict{}
 	switch {
 	case c.signal != nil:
-		v.code = c.signal.code()
+		v.code = c.signal.Code()
 	case c.leaving && c.lines() && c.lost != nil:
 		if v = judge(c.lost, c.last, false); c.told {
 			v.say = ""
 		}
 	case c.leaving && c.lines() && c.last != nil && c.last.IsError:
 		v = judge(nil, c.last, c.interrupts > 0)
-	case c.leaving && !errors.As(err, new(*outputError)):
+	case c.leaving && !errors.As(err, new(*term.OutputError)):
 	case err != nil:
 		v = judge(err, c.last, false)
 	default:
-		v = verdict{exitCLIDied, "the agent's CLI has ended"}
+		v = verdict{term.ExitCLIDied, "the agent's CLI has ended"}
 	}
 	if v.say != "" {
-		c.con.complain(v.say)
+		c.con.Complain(v.say)
 	}
 	return v.code, nil
 }
 
 // farewell prints the command with which the conversation goes on.
 func (c *chatLoop) farewell() {
-	c.con.mu.Lock()
-	defer c.con.mu.Unlock()
+	c.con.Lock()
+	defer c.con.Unlock()
 	c.out.live.flush()
-	c.con.out.end()
+	c.con.Out.End()
 	id := c.client.SessionID()
 	if id == "" {
 		id = c.lastSession
@@ -428,8 +429,8 @@ func (c *chatLoop) farewell() {
 	switch {
 	case id == "" || c.last == nil:
 	case c.agent.kind == agentClaude:
-		c.con.err.line(c.con.err.paint(dim, "session "+sanitize(id)+"\ngo on with: parley chat --resume "+sanitize(id)))
+		c.con.Err.Line(c.con.Err.Paint(term.Dim, "session "+term.Sanitize(id)+"\ngo on with: parley chat --resume "+term.Sanitize(id)))
 	default:
-		c.con.err.line(c.con.err.paint(dim, "session "+sanitize(id)+" (nothing of it is kept)"))
+		c.con.Err.Line(c.con.Err.Paint(term.Dim, "session "+term.Sanitize(id)+" (nothing of it is kept)"))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // chatAsk is something that the agent wants of the user. Its functions are called
@@ -132,17 +133,17 @@ func (c *chatLoop) person() bool {
 
 // put shows a question: what it is about, and then what can be answered.
 func (c *chatLoop) put(title string, lines ...string) {
-	c.con.mu.Lock()
-	defer c.con.mu.Unlock()
-	to := c.con.aside()
-	mark := to.paint(yellow, "?")
-	for part := range strings.SplitSeq(to.wrapped(oneLine(title), 3), "\n") {
-		to.line(mark + " " + to.paint(bold, part))
+	c.con.Lock()
+	defer c.con.Unlock()
+	to := c.con.Aside()
+	mark := to.Paint(term.Yellow, "?")
+	for part := range strings.SplitSeq(to.Wrapped(term.OneLine(title), 3), "\n") {
+		to.Line(mark + " " + to.Paint(term.Bold, part))
 		mark = " "
 	}
 	for _, text := range lines {
-		for part := range strings.SplitSeq(to.wrapped(sanitize(text), 3), "\n") {
-			to.line("  " + part)
+		for part := range strings.SplitSeq(to.Wrapped(term.Sanitize(text), 3), "\n") {
+			to.Line("  " + part)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // chatCommand is a command of the program itself.
@@ -59,11 +60,11 @@ func (c *chatLoop) unknownCommand(text string) bool {
 	if slices.Contains(names, name) {
 		return false
 	}
-	say := "there is no command /" + shorten(oneLine(name), 40)
-	if best := nearest(name, names); best != "" {
-		say += "; is /" + oneLine(best) + " meant?"
+	say := "there is no command /" + term.Shorten(term.OneLine(name), 40)
+	if best := term.Nearest(name, names); best != "" {
+		say += "; is /" + term.OneLine(best) + " meant?"
 	}
-	c.con.complain(say + " /help lists them; a line that begins with a space is sent as it is.")
+	c.con.Complain(say + " /help lists them; a line that begins with a space is sent as it is.")
 	return true
 }
 
@@ -78,46 +79,6 @@ func (c *chatLoop) commandNames() (names []string) {
 	return append(names, "exit")
 }
 
-// nearest is the word that is most like a name, "" if none is.
-func nearest(name string, words []string) (best string) {
-	least := 3 // of changes
-	for _, w := range words {
-		if strings.HasPrefix(w, name) && len(name) > 1 {
-			return w
-		}
-		if n := changes(name, w); n < least && n < len(name) {
-			best, least = w, n
-		}
-	}
-	return best
-}
-
-// changes is how many runes have to be added, left out or replaced to make b of a.
-// Words of more than 40 are not like any other.
-func changes(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > 40 || len(y) > 40 {
-		return 40
-	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range x {
-		before := row[0]
-		row[0] = i + 1
-		for j, s := range y {
-			cost := before
-			if r != s {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(y)]
-}
-
 func (c *chatLoop) help() string {
 	var b strings.Builder
 	for _, cmd := range chatCommands {
@@ -127,7 +88,7 @@ func (c *chatLoop) help() string {
 	var names []string
 	for _, cmd := range c.client.ServerInfo().Commands {
 		if !isLocal(cmd.Name) {
-			names = append(names, "/"+oneLine(cmd.Name))
+			names = append(names, "/"+term.OneLine(cmd.Name))
 		}
 	}
 	return b.String() + "The agent's own: " + strings.Join(names, " ")
@@ -148,7 +109,7 @@ func (c *chatLoop) setModel(name string) {
 		chosen, err := c.client.SetModel(ctx, name)
 		return func() {
 			if err != nil {
-				c.con.complain("/model: " + err.Error())
+				c.con.Complain("/model: " + err.Error())
 				return
 			}
 			if chosen == "" {
@@ -168,7 +129,7 @@ func (c *chatLoop) setMode(mode string) {
 		err := c.client.SetPermissionMode(ctx, message.PermissionMode(mode))
 		return func() {
 			if err != nil {
-				c.con.complain("/mode: " + err.Error())
+				c.con.Complain("/mode: " + err.Error())
 				return
 			}
 			c.note("the permission mode is now " + mode)
@@ -200,7 +161,7 @@ func (c *chatLoop) listQueue(string) {
 		c.note("no prompt waits")
 	}
 	for i, t := range list {
-		c.note(fmt.Sprintf("%d. %s", i+1, shorten(oneLine(t.text), 60)))
+		c.note(fmt.Sprintf("%d. %s", i+1, term.Shorten(term.OneLine(t.text), 60)))
 	}
 }
 
@@ -217,7 +178,7 @@ func (c *chatLoop) cancel(arg string) {
 	t := list[n-1]
 	c.do(func(ctx context.Context) func() {
 		if err := t.turn.Cancel(ctx); err != nil {
-			return func() { c.con.complain("/cancel: " + err.Error()) }
+			return func() { c.con.Complain("/cancel: " + err.Error()) }
 		}
 		return nil
 	})
@@ -235,13 +196,13 @@ func (c *chatLoop) completions(text string) []string {
 			words = append(words, "/"+cmd.name)
 		}
 		for _, cmd := range c.client.ServerInfo().Commands {
-			words = append(words, "/"+oneLine(cmd.Name))
+			words = append(words, "/"+term.OneLine(cmd.Name))
 		}
 	case name == "/mode":
 		words = slices.Clone(enums["permission-mode"])
 	case name == "/model":
 		for _, m := range c.client.ServerInfo().Models {
-			words = append(words, oneLine(m.Value))
+			words = append(words, term.OneLine(m.Value))
 		}
 	}
 	words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, arg) })

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,7 +17,7 @@ const twice = 2 * time.Second
 func (c *chatLoop) watchSignals() (stop func()) {
 	caught := make(chan os.Signal, 8)
 	pipe := make(chan os.Signal, 1)
-	signal.Notify(caught, append([]os.Signal{os.Interrupt, syscall.SIGTERM}, resizeSignals...)...)
+	signal.Notify(caught, append([]os.Signal{os.Interrupt, syscall.SIGTERM}, term.ResizeSignals...)...)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		signal.Notify(caught, syscall.SIGHUP)
 	}
@@ -34,20 +35,20 @@ func (c *chatLoop) watchSignals() (stop func()) {
 
 func (c *chatLoop) take(sig os.Signal) {
 	switch {
-	case isResize(sig):
+	case term.IsResize(sig):
 		c.post(func() {
 			if t, ok := c.ui.(*terminalUI); ok {
 				t.resize()
 			}
 		})
 	case !c.connected.Load():
-		c.end(&signalError{sig})
+		c.end(&term.SignalError{Signal: sig})
 	case sig == os.Interrupt:
 		c.post(func() { c.ctrlC(true) })
 	default:
 		c.post(func() {
 			s, _ := sig.(syscall.Signal)
-			c.signal = &signalError{s}
+			c.signal = &term.SignalError{Signal: s}
 			c.leave()
 		})
 	}
@@ -61,7 +62,7 @@ func (c *chatLoop) ctrlC(empty bool) {
 	switch {
 	case again, !c.busy() && !c.person():
 		if c.lines() {
-			c.signal = &signalError{syscall.SIGINT}
+			c.signal = &term.SignalError{Signal: syscall.SIGINT}
 		}
 		c.leave()
 	case c.busy():
@@ -84,7 +85,7 @@ func (c *chatLoop) interrupt() {
 		if err == nil || c.ctx.Err() != nil {
 			return nil
 		}
-		return func() { c.con.complain("interrupting: " + err.Error()) }
+		return func() { c.con.Complain("interrupting: " + err.Error()) }
 	})
 }
 

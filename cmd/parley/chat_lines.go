@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"io"
 	"os"
 	"strings"
@@ -25,8 +26,8 @@ type lineUI struct {
 }
 
 func newLineUI(c *chatLoop, in *os.File) *lineUI {
-	_, terminal := terminalWidth(in)
-	return &lineUI{c: c, in: bufio.NewReader(in), prompt: terminal && c.con.err.tty, next: make(chan struct{}, 1)}
+	_, terminal := term.TerminalWidth(in)
+	return &lineUI{c: c, in: bufio.NewReader(in), prompt: terminal && c.con.Err.TTY, next: make(chan struct{}, 1)}
 }
 
 func (u *lineUI) start() {
@@ -71,10 +72,10 @@ func (u *lineUI) changed() {
 	}
 	u.asked = true
 	if u.prompt {
-		u.c.con.mu.Lock()
-		u.c.con.err.begin(line, "")
-		u.c.con.err.write(u.c.promptMark())
-		u.c.con.mu.Unlock()
+		u.c.con.Lock()
+		u.c.con.Err.Begin(term.Line, "")
+		u.c.con.Err.Print(u.c.promptMark())
+		u.c.con.Unlock()
 	}
 	u.next <- struct{}{}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // noUserMessage is what the agent reads when there is no user to ask.
@@ -27,7 +28,7 @@ func (c *chatLoop) permit(ctx context.Context, p *claude.PermissionRequest) (cla
 				return settled
 			},
 			nobody: func() {
-				c.con.note("denied, because there is no user to ask: " + what())
+				c.con.Note("denied, because there is no user to ask: " + what())
 				done(&claude.Deny{Message: noUserMessage})
 			},
 		}
@@ -118,7 +119,7 @@ func suggested(updates []message.PermissionUpdate) string {
 			parts = append(parts, string(u.Type)+" "+string(u.Raw()))
 		}
 	}
-	return oneLine(strings.Join(parts, "; "))
+	return term.OneLine(strings.Join(parts, "; "))
 }
 
 // plan asks whether a plan is approved.
@@ -146,7 +147,7 @@ func (c *chatLoop) plan(ctx context.Context, p *claude.PlanRequest) (*claude.Pla
 				return settled
 			},
 			nobody: func() {
-				c.con.note("the plan is not approved, because there is no user to ask")
+				c.con.Note("the plan is not approved, because there is no user to ask")
 				done(&claude.PlanDecision{Message: noUserMessage})
 			},
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/tool"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // skipWord leaves a question without an answer.
@@ -48,7 +49,7 @@ func (c *chatLoop) question(ctx context.Context, q *claude.QuestionRequest) (*cl
 				return settled
 			},
 			nobody: func() {
-				c.con.note("the agent's question is not answered, because there is no user to ask")
+				c.con.Note("the agent's question is not answered, because there is no user to ask")
 				done(&claude.QuestionAnswer{Declined: true, Message: "There is no user to answer the question."})
 			},
 		}
@@ -57,9 +58,9 @@ func (c *chatLoop) question(ctx context.Context, q *claude.QuestionRequest) (*cl
 
 func questionLines(q tool.Question) (lines []string) {
 	for i, o := range q.Options {
-		text := fmt.Sprintf("%d. %s", i+1, oneLine(o.Label))
+		text := fmt.Sprintf("%d. %s", i+1, term.OneLine(o.Label))
 		if o.Description != "" {
-			text += " – " + oneLine(o.Description)
+			text += " – " + term.OneLine(o.Description)
 		}
 		if lines = append(lines, text); o.Preview != "" {
 			lines = append(lines, "   "+strings.ReplaceAll(o.Preview, "\n", "\n   "))

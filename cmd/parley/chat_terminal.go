@@ -8,16 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/lineedit"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // terminalUI is a person at a terminal: a line editor below what the agent says.
 type terminalUI struct {
 	c       *chatLoop
 	in      *os.File
-	out     *outlet
+	out     *term.Outlet
 	screen  *lineedit.Screen
 	editor  *lineedit.Editor
 	keys    lineedit.Keys
@@ -26,11 +27,11 @@ type terminalUI struct {
 
 // newUI is an editor on a terminal, and lines elsewhere.
 func (c *chatLoop) newUI(in *os.File) (chatUI, error) {
-	out := c.con.out.outlet
-	if !c.con.out.tty || !term.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
+	out := c.con.Out.Outlet
+	if !c.con.Out.TTY || !xterm.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
 		return newLineUI(c, in), nil
 	}
-	columns, rows, err := out.size()
+	columns, rows, err := out.Size()
 	if err != nil {
 		return newLineUI(c, in), nil
 	}
@@ -38,22 +39,22 @@ func (c *chatLoop) newUI(in *os.File) (chatUI, error) {
 	if err != nil {
 		c.note("the history cannot be read: " + err.Error())
 	}
-	old, err := term.MakeRaw(int(in.Fd()))
+	old, err := xterm.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return newLineUI(c, in), nil
 	}
-	t := &terminalUI{c: c, in: in, out: out, screen: out.screen(columns, rows)}
+	t := &terminalUI{c: c, in: in, out: out, screen: out.Screen(columns, rows)}
 	t.editor = &lineedit.Editor{History: history, Complete: c.completions}
 	t.restore = func() {
-		out.control(pasteOff)
-		_ = term.Restore(int(in.Fd()), old)
+		out.Control(term.PasteOff)
+		_ = xterm.Restore(int(in.Fd()), old)
 	}
-	out.control(pasteOn)
-	c.con.mu.Lock()
-	defer c.con.mu.Unlock()
-	c.con.out.w = t.screen
-	if c.con.err.tty {
-		c.con.err.w = t.screen
+	out.Control(term.PasteOn)
+	c.con.Lock()
+	defer c.con.Unlock()
+	c.con.Out.W = t.screen
+	if c.con.Err.TTY {
+		c.con.Err.W = t.screen
 	}
 	c.out.live = &liveProse{tail: t.screen.Tail}
 	return t, nil
@@ -135,13 +136,13 @@ func (t *terminalUI) hold() { t.screen.Hold() }
 // changed draws the line that is being typed and what stands above it.
 func (t *terminalUI) changed() {
 	defer t.screen.Release()
-	look := t.c.con.out
-	t.screen.Status(look.paint(dim, t.status()))
+	look := t.c.con.Out
+	t.screen.Status(look.Paint(term.Dim, t.status()))
 	if t.c.leaving {
 		t.screen.Input(nil, 0, 0)
 		return
 	}
-	rows, row, column := t.editor.Rows(look.paint(bold, t.c.promptMark()), look.paint(bold, "… "), t.screen.Columns()-1)
+	rows, row, column := t.editor.Rows(look.Paint(term.Bold, t.c.promptMark()), look.Paint(term.Bold, "… "), t.screen.Columns()-1)
 	t.screen.Input(rows, row, column)
 }
 
@@ -165,30 +166,30 @@ func (t *terminalUI) status() string {
 
 // resize takes the new size of the terminal over.
 func (t *terminalUI) resize() {
-	columns, rows, err := t.out.size()
+	columns, rows, err := t.out.Size()
 	if err != nil {
 		return
 	}
-	t.c.con.mu.Lock()
-	t.c.con.out.width = columns
-	if t.c.con.err.tty {
-		t.c.con.err.width = columns
+	t.c.con.Lock()
+	t.c.con.Out.Width = columns
+	if t.c.con.Err.TTY {
+		t.c.con.Err.Width = columns
 	}
 	t.screen.Resize(columns, rows)
 	t.c.out.live.redraw()
-	t.c.con.mu.Unlock()
+	t.c.con.Unlock()
 }
 
 func (t *terminalUI) stop() {
-	t.c.con.mu.Lock()
+	t.c.con.Lock()
 	t.c.out.live.flush()
-	t.c.con.mu.Unlock()
+	t.c.con.Unlock()
 	t.screen.Stop()
-	t.c.con.mu.Lock()
-	t.c.con.out.w = t.out
-	if t.c.con.err.tty {
-		t.c.con.err.w = t.out
+	t.c.con.Lock()
+	t.c.con.Out.W = t.out
+	if t.c.con.Err.TTY {
+		t.c.con.Err.W = t.out
 	}
-	t.c.con.mu.Unlock()
+	t.c.con.Unlock()
 	t.restore()
 }

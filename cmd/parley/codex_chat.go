@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 const codexChatHelp = `/help            show this
@@ -22,15 +23,15 @@ const codexChatHelp = `/help            show this
 A request is answered with y, s (yes, for this session) or n and why; a question with text.`
 
 // chatCodex runs the command with Codex and returns the exit code. An error is one of usage.
-func (f *runFlags) chatCodex(ctx context.Context, con *console) (int, error) {
+func (f *runFlags) chatCodex(ctx context.Context, con *term.Console) (int, error) {
 	if err := f.checkCodex(); err != nil {
 		return 0, err
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	sigs := watchSignals(ctx, end, con.note)
-	defer sigs.stop()
-	_, typed := terminalWidth(os.Stdin)
+	sigs := term.WatchSignals(ctx, end, con.Note)
+	defer sigs.Stop()
+	_, typed := term.TerminalWidth(os.Stdin)
 	c := &codexChat{con: con, out: newEventPrinter(f.newPrinter(con)), sigs: sigs, typed: typed}
 	first := ""
 	var err error
@@ -44,7 +45,7 @@ func (f *runFlags) chatCodex(ctx context.Context, con *console) (int, error) {
 		err = c.talk(ctx, os.Stdin, first)
 		c.farewell()
 	}
-	if usage, ok := errors.AsType[*usageError](err); ok {
+	if usage, ok := errors.AsType[*term.UsageError](err); ok {
 		return 0, usage
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -55,10 +56,10 @@ func (f *runFlags) chatCodex(ctx context.Context, con *console) (int, error) {
 	case err != nil:
 		v = codexVerdict(err, c.last, false)
 	case !typed && c.last != nil && c.last.IsError:
-		v.code = exitFailed
+		v.code = term.ExitFailed
 	}
 	if v.say != "" {
-		con.complain(v.say)
+		con.Complain(v.say)
 	}
 	return v.code, nil
 }
@@ -66,9 +67,9 @@ func (f *runFlags) chatCodex(ctx context.Context, con *console) (int, error) {
 // codexChat is a conversation with Codex, line by line. Everything in it happens in the
 // goroutine of talk.
 type codexChat struct {
-	con     *console
+	con     *term.Console
 	out     *eventPrinter
-	sigs    *signals
+	sigs    *term.Signals
 	typed   bool // a person types
 	session agent.Session
 	running int           // prompts without a result
@@ -111,7 +112,7 @@ func (c *codexChat) talk(ctx context.Context, in *os.File, first string) (err er
 				break
 			}
 			if err := c.line(ctx, line); err != nil {
-				c.con.complain(err.Error())
+				c.con.Complain(err.Error())
 			}
 		case h, ok := <-events:
 			if !ok || h.err != nil {
@@ -125,7 +126,7 @@ func (c *codexChat) talk(ctx context.Context, in *os.File, first string) (err er
 			c.left = true
 		}
 		if err := c.out.err(); err != nil {
-			return &outputError{err}
+			return term.OutputFailed(err)
 		}
 	}
 	return nil
@@ -186,7 +187,7 @@ func (c *codexChat) heard(ev event.Event) {
 		if ev.ParentToolUseID == "" {
 			c.running, c.last = max(0, c.running-1), ev
 			if c.running == 0 {
-				c.sigs.turn(nil)
+				c.sigs.Turn(nil)
 			}
 		}
 		return
@@ -216,7 +217,7 @@ func (c *codexChat) withdraw(id string) {
 func (c *codexChat) put(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.PermissionRequest:
-		c.con.note("may it run? " + requestText(ev) + " [y, s for the session, n]")
+		c.con.Note("may it run? " + requestText(ev) + " [y, s for the session, n]")
 	case *event.QuestionRequest:
 		text := ev.Message
 		for _, q := range ev.Questions {
@@ -225,7 +226,7 @@ func (c *codexChat) put(ev event.Event) {
 				text += " [" + o.Label + "]"
 			}
 		}
-		c.con.note(text)
+		c.con.Note(text)
 	}
 }
 
@@ -239,9 +240,9 @@ func (c *codexChat) line(ctx context.Context, line string) error {
 		c.left = true
 		return nil
 	case word == "/help":
-		c.con.mu.Lock()
-		defer c.con.mu.Unlock()
-		c.con.err.line(codexChatHelp)
+		c.con.Lock()
+		defer c.con.Unlock()
+		c.con.Err.Line(codexChatHelp)
 		return nil
 	case word == "/interrupt":
 		_, err := c.session.Interrupt(ctx)
@@ -251,7 +252,7 @@ func (c *codexChat) line(ctx context.Context, line string) error {
 	case word == "/mode":
 		return c.setMode(ctx, strings.TrimSpace(rest))
 	case strings.HasPrefix(word, "/") && !strings.Contains(word[1:], "/"):
-		return errors.New("there is no command " + oneLine(word) + "; /help lists them")
+		return errors.New("there is no command " + term.OneLine(word) + "; /help lists them")
 	case len(c.asks) > 0:
 		return c.answer(ctx, line)
 	}
@@ -262,13 +263,13 @@ func (c *codexChat) setModel(ctx context.Context, name string) error {
 	if name == "" {
 		models, err := c.session.(agent.Catalog).Models(ctx)
 		for _, m := range models {
-			c.con.note(m.Name)
+			c.con.Note(m.Name)
 		}
 		return err
 	}
 	chosen, err := c.session.(agent.ModelSetter).SetModel(ctx, name)
 	if err == nil {
-		c.con.note("the model is now " + chosen)
+		c.con.Note("the model is now " + chosen)
 	}
 	return err
 }
@@ -276,12 +277,12 @@ func (c *codexChat) setModel(ctx context.Context, name string) error {
 func (c *codexChat) setMode(ctx context.Context, mode string) error {
 	setter := c.session.(agent.ModeSetter)
 	if mode == "" {
-		c.con.note("the permission modes: " + strings.Join(setter.Modes(), ", "))
+		c.con.Note("the permission modes: " + strings.Join(setter.Modes(), ", "))
 		return nil
 	}
 	err := setter.SetMode(ctx, mode)
 	if err == nil {
-		c.con.note("the permission mode is now " + mode)
+		c.con.Note("the permission mode is now " + mode)
 	}
 	return err
 }
@@ -291,7 +292,7 @@ func (c *codexChat) send(ctx context.Context, text string) error {
 		return err
 	}
 	c.running++
-	c.sigs.turn(func(ctx context.Context) error {
+	c.sigs.Turn(func(ctx context.Context) error {
 		_, err := c.session.Interrupt(ctx)
 		return err
 	})
@@ -351,7 +352,7 @@ func questionAnswer(q *event.QuestionRequest, text string) agent.Answer {
 func (c *codexChat) farewell() {
 	c.out.end()
 	if c.last != nil {
-		id := sanitize(c.session.ID())
-		c.con.err.line(c.con.err.paint(dim, "session "+id+"\ngo on with: parley chat --agent codex --resume "+id))
+		id := term.Sanitize(c.session.ID())
+		c.con.Err.Line(c.con.Err.Paint(term.Dim, "session "+id+"\ngo on with: parley chat --agent codex --resume "+id))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
@@ -26,8 +27,8 @@ func newEventPrinter(p *printer) *eventPrinter {
 }
 
 func (p *eventPrinter) event(ev event.Event) {
-	p.con.mu.Lock()
-	defer p.con.mu.Unlock()
+	p.con.Lock()
+	defer p.con.Unlock()
 	h := ev.Head()
 	switch ev := ev.(type) {
 	case *event.SystemInit:
@@ -47,16 +48,16 @@ func (p *eventPrinter) event(ev event.Event) {
 		}
 	case *event.Notice:
 		if ev.Severity != event.NoticeInfo {
-			p.note(oneLine(ev.Text))
+			p.note(term.OneLine(ev.Text))
 		}
 	case *event.Retry:
-		p.note("the request failed and is sent again: " + oneLine(ev.Reason))
+		p.note("the request failed and is sent again: " + term.OneLine(ev.Reason))
 	case *event.ResultMessage:
 		if h.ParentToolUseID == "" {
 			p.finished(ev)
 		}
 	case *event.Error:
-		p.con.err.line(p.con.err.failure(ev.Message))
+		p.con.Err.Line(p.con.Err.Failure(ev.Message))
 	default:
 		if h.ParentToolUseID == "" {
 			p.streamed(ev)
@@ -108,7 +109,7 @@ func (p *eventPrinter) called(id, name string, input event.JSON, parent string) 
 func (p *eventPrinter) deny(ev *event.PermissionResolved) {
 	for _, c := range p.calls {
 		if c.id == ev.ToolUseID {
-			if c.denied = oneLine(ev.Message); c.denied == "" {
+			if c.denied = term.OneLine(ev.Message); c.denied == "" {
 				c.denied = ev.Behavior
 			}
 		}
@@ -126,13 +127,13 @@ func (p *eventPrinter) finished(m *event.ResultMessage) {
 	})
 	switch {
 	case m.Subtype == "interrupted":
-		p.con.err.line(p.con.err.paint(yellow, "interrupted"))
+		p.con.Err.Line(p.con.Err.Paint(term.Yellow, "interrupted"))
 	case m.IsError:
 		text := strings.Join(m.Errors, "; ")
 		if text == "" {
 			text = m.Subtype
 		}
-		p.con.err.line(p.con.err.failure(text))
+		p.con.Err.Line(p.con.Err.Failure(text))
 	case !p.answered && m.Result != "":
 		p.say(m.Result)
 	}
@@ -140,13 +141,13 @@ func (p *eventPrinter) finished(m *event.ResultMessage) {
 }
 
 func (p *eventPrinter) end() {
-	p.con.mu.Lock()
-	defer p.con.mu.Unlock()
+	p.con.Lock()
+	defer p.con.Unlock()
 	p.live.flush()
 	p.endCalls()
-	p.con.out.end()
+	p.con.Out.End()
 	if p.turns > 0 && !p.quiet {
-		p.con.err.line(p.con.err.paint(dim, p.summary()))
+		p.con.Err.Line(p.con.Err.Paint(term.Dim, p.summary()))
 	}
 }
 
@@ -154,8 +155,8 @@ func (p *eventPrinter) end() {
 func (p *eventPrinter) summary() string {
 	t := p.tokens
 	parts := []string{
-		plural(p.turns, "turn"), seconds(p.duration),
-		fmt.Sprintf("%s in, %s out, %s cache read", count(t.Input), count(t.Output), count(t.CacheRead)),
+		term.Plural(p.turns, "turn"), term.Seconds(p.duration),
+		fmt.Sprintf("%s in, %s out, %s cache read", term.Count(t.Input), term.Count(t.Output), term.Count(t.CacheRead)),
 	}
 	l := usage.New()
 	l.Add(agentCodex, func(yield func(usage.Answer) bool) { yield(usage.Answer{Model: p.model, Tokens: t}) })
@@ -163,7 +164,7 @@ func (p *eventPrinter) summary() string {
 		parts = append(parts, fmt.Sprintf("$%.4f", total.Cost))
 	}
 	if p.model != "" {
-		parts = append(parts, oneLine(p.model))
+		parts = append(parts, term.OneLine(p.model))
 	}
 	return strings.Join(parts, " · ")
 }

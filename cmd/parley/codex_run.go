@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -20,11 +21,11 @@ type eventOutput interface {
 }
 
 // runCodex runs the command with Codex and returns the exit code. An error is one of usage.
-func (f *runFlags) runCodex(ctx context.Context, con *console, args []string) (int, error) {
+func (f *runFlags) runCodex(ctx context.Context, con *term.Console, args []string) (int, error) {
 	if err := f.checkCodex(); err != nil {
 		return 0, err
 	}
-	note := con.note
+	note := con.Note
 	if f.quiet {
 		note = func(string) {}
 	}
@@ -35,8 +36,8 @@ func (f *runFlags) runCodex(ctx context.Context, con *console, args []string) (i
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &timeoutError{f.timeout})
 		defer cancel()
 	}
-	sigs := watchSignals(ctx, end, note)
-	defer sigs.stop()
+	sigs := term.WatchSignals(ctx, end, note)
+	defer sigs.Stop()
 	r := &codexRun{out: f.eventOutput(con), sigs: sigs, note: note}
 	prompt, err := f.prompt(ctx, con, args, note)
 	var s agent.Session
@@ -46,26 +47,26 @@ func (f *runFlags) runCodex(ctx context.Context, con *console, args []string) (i
 	if err == nil {
 		err = r.run(ctx, s, prompt)
 	}
-	if usage, ok := errors.AsType[*usageError](err); ok {
+	if usage, ok := errors.AsType[*term.UsageError](err); ok {
 		return 0, usage
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	v := codexVerdict(err, r.last, sigs.wasInterrupted())
+	v := codexVerdict(err, r.last, sigs.WasInterrupted())
 	if v.say != "" {
-		con.complain(v.say)
+		con.Complain(v.say)
 	}
 	return v.code, nil
 }
 
 // eventOutput is the output that the flags ask for.
-func (f *runFlags) eventOutput(con *console) eventOutput {
+func (f *runFlags) eventOutput(con *term.Console) eventOutput {
 	switch f.output {
 	case outputJSON:
-		return &eventLines{to: con.out, conv: api.NewConverter("", 0), last: true}
+		return &eventLines{to: con.Out, conv: api.NewConverter("", 0), last: true}
 	case outputRaw:
-		return &eventLines{to: con.out, conv: api.NewConverter("", 0)}
+		return &eventLines{to: con.Out, conv: api.NewConverter("", 0)}
 	}
 	return newEventPrinter(f.newOutput(con, "").(*printer))
 }
@@ -73,7 +74,7 @@ func (f *runFlags) eventOutput(con *console) eventOutput {
 // codexRun runs one prompt to its end.
 type codexRun struct {
 	out  eventOutput
-	sigs *signals
+	sigs *term.Signals
 	note func(string)
 	last *event.ResultMessage
 }
@@ -84,11 +85,11 @@ func (r *codexRun) run(ctx context.Context, s agent.Session, prompt string) (err
 	if err := s.Send(ctx, agent.Input{UUID: newInputID(), Text: prompt}); err != nil {
 		return err
 	}
-	r.sigs.turn(func(ctx context.Context) error {
+	r.sigs.Turn(func(ctx context.Context) error {
 		_, err := s.Interrupt(ctx)
 		return err
 	})
-	defer r.sigs.turn(nil)
+	defer r.sigs.Turn(nil)
 	for ev, err := range s.Events(ctx) {
 		if err != nil {
 			r.out.end()
@@ -96,7 +97,7 @@ func (r *codexRun) run(ctx context.Context, s agent.Session, prompt string) (err
 		}
 		r.out.event(ev)
 		if err := r.out.err(); err != nil {
-			return &outputError{err}
+			return term.OutputFailed(err)
 		}
 		if err := r.refuse(ctx, s, ev); err != nil {
 			return err
@@ -108,7 +109,7 @@ func (r *codexRun) run(ctx context.Context, s agent.Session, prompt string) (err
 	}
 	r.out.end()
 	if err := r.out.err(); err != nil {
-		return &outputError{err}
+		return term.OutputFailed(err)
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (r *codexRun) refuse(ctx context.Context, s agent.Session, ev event.Event) 
 		r.note("declined, because no user is asked: " + requestText(ev) + "; --permission-mode says what may run")
 		err = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Message: "there is no user to ask"})
 	case *event.QuestionRequest:
-		r.note("a question was declined, because no user is asked: " + oneLine(questionLine(ev)))
+		r.note("a question was declined, because no user is asked: " + term.OneLine(questionLine(ev)))
 		if ev.Kind == event.QuestionElicitation {
 			err = s.Answer(ctx, ev.RequestID, &agent.ElicitationAnswer{Action: "decline"})
 		} else {
@@ -153,7 +154,7 @@ func newInputID() string {
 // eventLines writes events as the messages of package rpc, one a line, or the last result
 // alone.
 type eventLines struct {
-	to   *pen
+	to   *term.Pen
 	conv *api.Converter
 	last bool
 	line []byte
@@ -169,14 +170,14 @@ func (o *eventLines) event(ev event.Event) {
 		return // AppendLines fails only where an event cannot be JSON, and none of Codex's is
 	}
 	if o.line = lines; !o.last {
-		o.to.json(lines)
+		o.to.JSON(lines)
 	}
 }
 
 func (o *eventLines) end() {
 	if o.last && o.line != nil {
-		o.to.json(o.line)
+		o.to.JSON(o.line)
 	}
 }
 
-func (o *eventLines) err() error { return o.to.err }
+func (o *eventLines) err() error { return o.to.Err }

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // note writes one short line to standard error.
 func (p *printer) note(text string) {
-	if to := p.con.err; !p.quiet {
-		to.line(to.paint(yellow, "!") + " " + shorten(oneLine(text), max(to.width-2, 0)))
+	if to := p.con.Err; !p.quiet {
+		to.Line(to.Paint(term.Yellow, "!") + " " + term.Shorten(term.OneLine(text), max(to.Width-2, 0)))
 	}
 }
 
@@ -27,9 +28,9 @@ func (p *printer) notice(m message.Message) {
 	case *message.ModelRefusalFallback:
 		p.note(fmt.Sprintf("%s refused, %s answers instead", m.OriginalModel, m.FallbackModel))
 	case *message.ModelRefusalNoFallback:
-		p.note(m.OriginalModel + " refused: " + firstLine(m.Content))
+		p.note(m.OriginalModel + " refused: " + term.FirstLine(m.Content))
 	case *message.Informational:
-		p.note(firstLine(m.Content))
+		p.note(term.FirstLine(m.Content))
 	case *message.CompactBoundary:
 		p.note(fmt.Sprintf("the conversation was compacted (%d tokens before)", m.CompactMetadata.PreTokens))
 	case *message.RateLimitEvent:
@@ -39,7 +40,7 @@ func (p *printer) notice(m message.Message) {
 	case *message.SessionWritesLost:
 		p.note("the disk is full (" + m.ErrorCode + "), lost: " + strings.Join(m.Lost, ", "))
 	case *message.BadLine:
-		p.note(fmt.Sprintf("a line that is not a message, %d bytes: %s", m.Size, shorten(oneLine(string(m.Raw())), 60)))
+		p.note(fmt.Sprintf("a line that is not a message, %d bytes: %s", m.Size, term.Shorten(term.OneLine(string(m.Raw())), 60)))
 	case *message.Error:
 		p.note("error: " + string(m.Error))
 	case *message.Unknown:
@@ -74,7 +75,7 @@ func (p *printer) task(m message.Message) {
 func (p *printer) unknownThing(what, name string) {
 	if key := what + " " + name; !p.unknown[key] {
 		p.unknown[key] = true
-		p.note("unknown " + what + " " + shorten(oneLine(name), 60))
+		p.note("unknown " + what + " " + term.Shorten(term.OneLine(name), 60))
 	}
 }
 
@@ -84,7 +85,7 @@ func retryText(m *message.APIRetry) string {
 		why = fmt.Sprintf("API error %d (%s)", m.ErrorStatus, m.Error)
 	}
 	delay := time.Duration(m.RetryDelayMS * float64(time.Millisecond))
-	return fmt.Sprintf("%s, trying again in %s (%d of %d)", why, seconds(delay), m.Attempt, m.MaxRetries)
+	return fmt.Sprintf("%s, trying again in %s (%d of %d)", why, term.Seconds(delay), m.Attempt, m.MaxRetries)
 }
 
 func limitText(l message.RateLimitInfo) string {

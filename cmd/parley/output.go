@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // output shows a run. Its methods are called from one goroutine.
@@ -28,7 +29,7 @@ func wireLine(m message.Message, simulated bool) []byte {
 
 // resultOutput writes the last result as the CLI wrote it, and nothing else.
 type resultOutput struct {
-	to        *pen
+	to        *term.Pen
 	simulated bool
 	last      *message.Result
 }
@@ -41,20 +42,20 @@ func (o *resultOutput) message(m message.Message) {
 
 func (o *resultOutput) end() {
 	if o.last != nil {
-		o.to.json(wireLine(o.last, o.simulated))
+		o.to.JSON(wireLine(o.last, o.simulated))
 	}
 }
 
-func (o *resultOutput) err() error { return o.to.err }
+func (o *resultOutput) err() error { return o.to.Err }
 
 // rawOutput writes every message as the CLI wrote it.
 type rawOutput struct {
-	to        *pen
+	to        *term.Pen
 	simulated bool
 }
 
-func (o *rawOutput) message(m message.Message) { o.to.json(wireLine(m, o.simulated)) }
+func (o *rawOutput) message(m message.Message) { o.to.JSON(wireLine(m, o.simulated)) }
 
 func (o *rawOutput) end() {}
 
-func (o *rawOutput) err() error { return o.to.err }
+func (o *rawOutput) err() error { return o.to.Err }

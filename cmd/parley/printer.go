@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // printer shows a run to a person: the answer on standard output, all else
 // beside it. It is fed with messages and has no other input than its clock.
 type printer struct {
-	con *console
+	con *term.Console
 	now func() time.Time
 
 	mark       string     // stands once before the answers where they are not on a terminal
@@ -39,13 +40,13 @@ type streamed struct {
 	text    strings.Builder
 }
 
-func newPrinter(con *console, now func() time.Time) *printer {
+func newPrinter(con *term.Console, now func() time.Time) *printer {
 	return &printer{con: con, now: now, tasks: map[string]string{}, unknown: map[string]bool{}}
 }
 
 func (p *printer) message(m message.Message) {
-	p.con.mu.Lock()
-	defer p.con.mu.Unlock()
+	p.con.Lock()
+	defer p.con.Unlock()
 	switch m := m.(type) {
 	case *message.StreamEvent:
 		if m.ParentToolUseID == "" {
@@ -66,7 +67,7 @@ func (p *printer) message(m message.Message) {
 	}
 }
 
-func (p *printer) err() error { return p.con.out.err }
+func (p *printer) err() error { return p.con.Out.Err }
 
 // event shows the part of a block that an event brings.
 func (p *printer) event(m *message.StreamEvent) {
@@ -116,7 +117,7 @@ func (p *printer) whole(message, typ, text string) {
 	p.prose(typ, rest)
 	p.live.flush()
 	if typ == "text" && !p.structured {
-		p.con.out.end()
+		p.con.Out.End()
 	}
 }
 
@@ -125,31 +126,31 @@ func (p *printer) prose(typ, text string) {
 	if text == "" {
 		return
 	}
-	to, look := p.con.out, plain
+	to, look := p.con.Out, term.Plain
 	switch {
 	case typ == "thinking" && !p.thinking:
 		return
 	case typ == "thinking":
-		to, look = p.con.aside(), dim
+		to, look = p.con.Aside(), term.Dim
 	case p.structured:
-		to, look = p.con.aside(), plain
+		to, look = p.con.Aside(), term.Plain
 	default:
 		p.answered = true
 	}
-	if p.quiet && to != p.con.out {
+	if p.quiet && to != p.con.Out {
 		return
 	}
-	if p.mark != "" && to == p.con.out && !to.tty {
-		to.begin(prose, "")
-		to.write(p.mark + "\n")
+	if p.mark != "" && to == p.con.Out && !to.TTY {
+		to.Begin(term.Prose, "")
+		to.Print(p.mark + "\n")
 		p.mark = ""
 	}
 	if p.live != nil {
 		p.live.add(to, typ, p.blocks, text)
 		return
 	}
-	to.begin(prose, "block "+strconv.Itoa(p.blocks))
-	to.write(to.paint(look, to.show(text)))
+	to.Begin(term.Prose, "block "+strconv.Itoa(p.blocks))
+	to.Print(to.Paint(look, to.Show(text)))
 }
 
 // say writes a whole text as an answer.
@@ -215,8 +216,8 @@ func (p *printer) result(m *message.Result) {
 		p.failed(m)
 	case p.structured && answer != "":
 		p.blocks++
-		p.con.out.begin(prose, "structured")
-		p.con.out.write(p.con.out.show(answer) + "\n")
+		p.con.Out.Begin(term.Prose, "structured")
+		p.con.Out.Print(p.con.Out.Show(answer) + "\n")
 	case !p.answered && !p.structured:
 		p.say(answer)
 	}
@@ -232,24 +233,24 @@ func (p *printer) failed(m *message.Result) {
 	text := m.Text()
 	switch {
 	case m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools:
-		p.con.err.line(p.con.err.paint(yellow, "interrupted")) // the user did it, and it is not an error
+		p.con.Err.Line(p.con.Err.Paint(term.Yellow, "interrupted")) // the user did it, and it is not an error
 		return
 	case text == "" && p.apiError != "":
 		text = p.apiError
 	case text == "":
 		text = string(m.Subtype)
 	}
-	to := p.con.err
-	to.line(to.failure(text))
+	to := p.con.Err
+	to.Line(to.Failure(text))
 }
 
 func (p *printer) end() {
-	p.con.mu.Lock()
-	defer p.con.mu.Unlock()
+	p.con.Lock()
+	defer p.con.Unlock()
 	p.live.flush()
 	p.endCalls()
-	p.con.out.end()
+	p.con.Out.End()
 	if usage := p.totals.String(); usage != "" && !p.quiet {
-		p.con.err.line(p.con.err.paint(dim, usage))
+		p.con.Err.Line(p.con.Err.Paint(term.Dim, usage))
 	}
 }

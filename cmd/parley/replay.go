@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -25,19 +26,14 @@ const replayExit = 10 * time.Second
 // useReplay makes o play the recording in a directory. One prompt alone gets all
 // of it; otherwise each prompt gets what one got in the recording.
 func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
-	rec, err := recording.ReadRecording(dir, nil)
+	process, hints, err := tape.Read(dir)
 	if err != nil {
-		return "", usagef("--agent replay: %v", err)
+		return "", term.Usagef("--agent replay: %v", err)
 	}
-	process := rec.Processes["."]
 	if process == nil {
-		return "", usagef("--agent replay: no agent was started in %s", dir)
+		return "", term.Usagef("--agent replay: no agent was started in %s", dir)
 	}
-	var call *recording.Call
-	if rec.Caller != nil && len(rec.Caller.Calls) > 0 {
-		call = &rec.Caller.Calls[0]
-	}
-	o.Spawner = &replay{player: recording.NewPlayer(arrange(process, onePrompt), call), process: process, atOnce: atOnce}
+	o.Spawner = &replay{player: tape.NewPlayer(arrange(process, onePrompt), hints), process: process, atOnce: atOnce}
 	// A recording in which more was said than is said now would go on waiting.
 	o.ExitTimeout = replayExit
 	return fmt.Sprintf("This is the recording %s: no model is asked.", filepath.Base(filepath.Clean(dir))), nil
@@ -45,8 +41,8 @@ func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note stri
 
 // arrange is a recorded process that waits for nothing but prompts: the first,
 // and after each result the next.
-func arrange(p *recording.RecordedProcess, onePrompt bool) *recording.RecordedProcess {
-	var prompts, rest []recording.TimelineEvent
+func arrange(p *tape.Process, onePrompt bool) *tape.Process {
+	var prompts, rest []tape.Event
 	q := *p
 	q.Timeline = nil
 	for _, ev := range p.Timeline {
@@ -75,8 +71,8 @@ func arrange(p *recording.RecordedProcess, onePrompt bool) *recording.RecordedPr
 // replay plays a recording with the pauses that it had, and for the prompts that
 // are sent now.
 type replay struct {
-	player  *recording.Player
-	process *recording.RecordedProcess
+	player  *tape.Player
+	process *tape.Process
 	atOnce  bool
 }
 
@@ -97,7 +93,7 @@ func (r *replay) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, e
 
 // pauses are the times before each line of the output, since what came before
 // it in either direction.
-func pauses(p *recording.RecordedProcess) []time.Duration {
+func pauses(p *tape.Process) []time.Duration {
 	var list []time.Duration
 	last := 0.0
 	for _, ev := range p.Timeline {

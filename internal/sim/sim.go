@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/fakecli"
 )
 
 const (
@@ -38,7 +38,7 @@ const Mark = "[simulated agent: no model was asked]"
 
 // agent is one session.
 type agent struct {
-	cli     *claudetest.CLI
+	cli     *fakecli.CLI
 	pace    time.Duration
 	dir     string // where its tools work
 	partial bool
@@ -59,7 +59,7 @@ type agent struct {
 }
 
 // Program is the agent, from its start to its exit code.
-func Program(cli *claudetest.CLI) int {
+func Program(cli *fakecli.CLI) int {
 	dir, err := os.MkdirTemp("", "parley-sim-")
 	if err != nil {
 		cli.Stderr("the simulated agent has no directory to work in: %v\n", err)
@@ -157,7 +157,7 @@ func (a *agent) lifecycle(uuid string, s message.CommandState) {
 
 // control answers the control requests.
 func (a *agent) control() {
-	a.cli.OnControl("interrupt", func(claudetest.ControlRequest) (any, error) {
+	a.cli.OnControl("interrupt", func(fakecli.ControlRequest) (any, error) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.stop != nil {
@@ -170,7 +170,7 @@ func (a *agent) control() {
 		return map[string]any{"still_queued": queued}, nil
 	})
 	a.cli.OnControl("cancel_async_message", a.cancel)
-	a.cli.OnControl("set_model", func(req claudetest.ControlRequest) (any, error) {
+	a.cli.OnControl("set_model", func(req fakecli.ControlRequest) (any, error) {
 		var fields struct{ Model string }
 		_ = req.Request.Decode(&fields)
 		a.mu.Lock()
@@ -181,7 +181,7 @@ func (a *agent) control() {
 		}
 		return map[string]any{"model": a.model}, nil
 	})
-	a.cli.OnControl("set_permission_mode", func(req claudetest.ControlRequest) (any, error) {
+	a.cli.OnControl("set_permission_mode", func(req fakecli.ControlRequest) (any, error) {
 		var fields struct{ Mode message.PermissionMode }
 		_ = req.Request.Decode(&fields)
 		if !slices.Contains(modes, fields.Mode) {
@@ -192,13 +192,13 @@ func (a *agent) control() {
 		a.mode = fields.Mode
 		return map[string]any{"mode": a.mode}, nil
 	})
-	a.cli.OnControl("get_context_usage", func(claudetest.ControlRequest) (any, error) { return a.context(), nil })
+	a.cli.OnControl("get_context_usage", func(fakecli.ControlRequest) (any, error) { return a.context(), nil })
 }
 
 var modes = []message.PermissionMode{"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"}
 
 // cancel takes a prompt that waits back.
-func (a *agent) cancel(req claudetest.ControlRequest) (any, error) {
+func (a *agent) cancel(req fakecli.ControlRequest) (any, error) {
 	var fields struct {
 		UUID string `json:"message_uuid"`
 	}

@@ -11,20 +11,20 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
 func TestMain(m *testing.M) {
-	claudetest.RunProgram(map[string]claudetest.Program{Name: Program})
+	fakecli.RunProgram(map[string]fakecli.Program{Name: Program})
 	e2e.VerifyMain(m)
 }
 
 // connect starts the agent in a process of its own, at once.
 func connect(t *testing.T, change func(*claude.Options)) *claude.Client {
 	t.Helper()
-	opts := claudetest.FakeCLI(Name)
+	opts := fakecli.Options(Name)
 	opts.Env[PaceVariable], opts.Env["PATH"], opts.Env["TMPDIR"] = "0", os.Getenv("PATH"), t.TempDir()
 	opts.Logger = slog.New(slog.DiscardHandler)
 	if change != nil {

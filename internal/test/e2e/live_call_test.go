@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -29,7 +30,7 @@ type liveCall struct {
 	n     int
 	want  recording.CallRecords
 	calls map[string][]recording.SDKRecord
-	proc  *recording.RecordedProcess
+	proc  *tape.Process
 
 	got  *recording.CallRun
 	seen observer
@@ -193,8 +194,8 @@ func (c *liveCall) compareMessages() {
 	c.compareSequences("messages", want, got)
 }
 
-func answersInitialize(p *recording.RecordedProcess) bool {
-	return slices.ContainsFunc(p.Timeline, func(ev recording.TimelineEvent) bool { return ev.Dir == "out" && ev.Type == "control_response" })
+func answersInitialize(p *tape.Process) bool {
+	return slices.ContainsFunc(p.Timeline, func(ev tape.Event) bool { return ev.Dir == "out" && ev.Type == "control_response" })
 }
 
 // compareSequences compares what came in order, as far as the order is fixed.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
@@ -164,7 +165,7 @@ func (l *live) looser(want, got []any, diff func(want, got []any) string, what s
 }
 
 // kills reports whether the CLI is killed in this moment.
-func kills(ev recording.TimelineEvent) bool {
+func kills(ev tape.Event) bool {
 	return ev.Ev == "tee_sigkill" || ev.Ev == "signal" && ev.Sig == "killed"
 }
 
@@ -245,7 +246,7 @@ func entryKind(entry any) string {
 
 // requestsAtOnce reports whether requests were written without waiting for the
 // answer to the one before.
-func requestsAtOnce(p *recording.RecordedProcess) bool {
+func requestsAtOnce(p *tape.Process) bool {
 	pending := 0
 	for _, ev := range p.Timeline {
 		switch {

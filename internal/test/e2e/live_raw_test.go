@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -90,7 +90,7 @@ func (s *rawSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Proces
 // feeder is the hand that wrote the input.
 type feeder struct {
 	*live
-	proc *recording.RecordedProcess
+	proc *tape.Process
 	conn claude.Conn
 	seen *rawSpawner
 

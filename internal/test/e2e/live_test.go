@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
@@ -107,7 +108,7 @@ func longestFirst(dir string) ([]string, error) {
 		for _, file := range append(files, "timeline.jsonl") {
 			data, _ := os.ReadFile(filepath.Join(dir, e.Name(), file)) // where nothing was started there is none
 			data = bytes.TrimSpace(data)
-			var last recording.TimelineEvent
+			var last tape.Event
 			if json.Unmarshal(data[bytes.LastIndexByte(data, '\n')+1:], &last) == nil {
 				took[e.Name()] += last.TMS
 			}

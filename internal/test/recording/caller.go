@@ -1,8 +1,6 @@
 package recording
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
 // Recording is one recorded scenario: an SDK that talks to the real CLI, or, if
@@ -24,7 +24,7 @@ type Recording struct {
 	// SDK is what the SDK gave its caller, in order.
 	SDK []SDKRecord
 	// Processes are the CLIs that were started: ".", "spawn2", and so on.
-	Processes map[string]*RecordedProcess
+	Processes map[string]*tape.Process
 }
 
 // RecordingMeta is the part of meta.json that a run needs.
@@ -146,60 +146,21 @@ type SDKError struct {
 	Signal     string `json:"signal"`
 }
 
-// RecordedProcess is one CLI of a recording.
-type RecordedProcess struct {
-	Argv     []string
-	Env      RecordedEnv
-	Stdin    []string // lines, without line feeds
-	Stdout   []string // lines; the line feed is part of each that had one
-	Stderr   string
-	Exit     RecordedExit
-	Timeline []TimelineEvent
-}
-
-// RecordedEnv is how the environment of the CLI differed from the caller's.
-type RecordedEnv struct {
-	Added   map[string]string `json:"added_or_changed"`
-	Removed []string          `json:"removed"`
-	Cwd     string            `json:"cwd"`
-}
-
-// RecordedExit is how a recorded CLI ended.
-type RecordedExit struct {
-	Code   int     `json:"code"`
-	Signal *string `json:"signal"`
-}
-
-// TimelineEvent is one moment in the life of a recorded CLI.
-type TimelineEvent struct {
-	Dir       string  `json:"dir"` // in, out, err, proc
-	Ev        string  `json:"ev"`  // line, eof, signal, child_exit, …
-	N         int     `json:"n"`
-	Type      string  `json:"type"`
-	Subtype   string  `json:"subtype"`
-	RequestID string  `json:"request_id"`
-	Err       string  `json:"err"`
-	Sig       string  `json:"sig"`
-	TMS       float64 `json:"t_ms"`
-	// PartialBytes is the length of a last line without its line feed.
-	PartialBytes int `json:"partial_bytes"`
-}
-
 // ReadRecording reads the recording in a directory. rewrite, which may be nil,
 // changes caller.json before it is read: for paths of another machine.
 func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) {
-	r := &Recording{Name: filepath.Base(dir), Dir: dir, Processes: map[string]*RecordedProcess{}}
-	if err := readJSONFile(filepath.Join(dir, "meta.json"), &r.Meta, nil); err != nil {
+	r := &Recording{Name: filepath.Base(dir), Dir: dir, Processes: map[string]*tape.Process{}}
+	if err := tape.ReadJSON(filepath.Join(dir, "meta.json"), &r.Meta, nil); err != nil {
 		return nil, err
 	}
 	r.Caller = &Caller{}
-	if err := readJSONFile(filepath.Join(dir, "caller.json"), r.Caller, rewrite); err != nil {
+	if err := tape.ReadJSON(filepath.Join(dir, "caller.json"), r.Caller, rewrite); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		r.Caller = nil
 	}
-	lines, err := readLines(filepath.Join(dir, "sdk.jsonl"))
+	lines, err := tape.ReadLines(filepath.Join(dir, "sdk.jsonl"))
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +179,7 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 		spawns[i] = filepath.Join(dir, spawns[i])
 	}
 	for _, d := range append([]string{dir}, spawns...) {
-		p, err := readProcess(d)
+		p, err := tape.ReadProcess(d)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nothing was started
 		}
@@ -232,75 +193,6 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 		r.Processes[name] = p
 	}
 	return r, nil
-}
-
-func readProcess(dir string) (p *RecordedProcess, err error) {
-	p = &RecordedProcess{}
-	for _, f := range []struct {
-		name string
-		dst  any
-	}{{"argv.json", &p.Argv}, {"env.json", &p.Env}, {"exit.json", &p.Exit}} {
-		if err := readJSONFile(filepath.Join(dir, f.name), f.dst, nil); err != nil {
-			return nil, err
-		}
-	}
-	stderr, err := os.ReadFile(filepath.Join(dir, "stderr.txt"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	p.Stderr = string(stderr)
-	stdout, err := os.ReadFile(filepath.Join(dir, "stdout.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	p.Stdout = slices.Collect(strings.Lines(string(stdout)))
-	if p.Stdin, err = readLines(filepath.Join(dir, "stdin.jsonl")); err != nil {
-		return nil, err
-	}
-	events, err := readLines(filepath.Join(dir, "timeline.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	for _, line := range events {
-		var ev TimelineEvent
-		if err := json.Unmarshal([]byte(line), &ev); err != nil {
-			return nil, fmt.Errorf("timeline.jsonl: %w", err)
-		}
-		p.Timeline = append(p.Timeline, ev)
-	}
-	return p, nil
-}
-
-func readJSONFile(path string, dst any, rewrite func(string) string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if rewrite != nil {
-		data = []byte(rewrite(string(data)))
-	}
-	if err := json.Unmarshal(data, dst); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(path), err)
-	}
-	return nil
-}
-
-// readLines reads lines of any length, without their line feeds.
-func readLines(path string) ([]string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var lines []string
-	for r := bufio.NewReader(bytes.NewReader(data)); ; {
-		line, err := r.ReadString('\n')
-		if err == nil || line != "" {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
-		if err != nil {
-			return lines, nil
-		}
-	}
 }
 
 // ends are the kinds of record that end a call.
@@ -378,4 +270,15 @@ func (c *Call) Callbacks() []string {
 // Has reports whether the call has a step of one of the given kinds.
 func (c *Call) Has(kinds ...string) bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return slices.Contains(kinds, s.Do) })
+}
+
+// Hints are what a player needs to know about the caller's side of the call.
+func (c *Call) Hints() tape.Hints {
+	h := tape.Hints{EndsInput: c.Has("close", "abort", "stop_reading"), Optional: map[int]bool{}}
+	for _, a := range c.Answers {
+		if a.CancelledByLine > 0 {
+			h.Optional[a.AnswerLine] = true
+		}
+	}
+	return h
 }

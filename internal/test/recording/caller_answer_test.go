@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
@@ -19,7 +20,7 @@ func answered(t *testing.T, rec *recording.Recording, call *recording.Call) (inp
 		if err != nil {
 			t.Fatal(err)
 		}
-		player := recording.NewPlayer(rec.Processes["."], call)
+		player := tape.NewPlayer(rec.Processes["."], call.Hints())
 		opts.Spawner = player
 		run = call.Run(t.Context(), opts, answers)
 		input, unexpected = player.Input(), answers.Unexpected()
@@ -27,7 +28,7 @@ func answered(t *testing.T, rec *recording.Recording, call *recording.Call) (inp
 	return input, unexpected, run
 }
 
-// claudetest.TestAnswers: the callbacks of a recording do what they did, also under an event
+// TestAnswers: the callbacks of a recording do what they did, also under an event
 // that the SDK has no type for, and say what they were not asked for.
 func TestAnswers(t *testing.T) {
 	rec := wire(t, "hook-pre-deny")
@@ -47,7 +48,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// claudetest.TestAnswersUnexpected: an invocation that the recording does not have fails.
+// TestAnswersUnexpected: an invocation that the recording does not have fails.
 func TestAnswersUnexpected(t *testing.T) {
 	rec := wire(t, "can-deny")
 	call := &rec.Caller.Calls[0]
@@ -61,7 +62,7 @@ func TestAnswersUnexpected(t *testing.T) {
 	}
 }
 
-// claudetest.TestAddTool: a tool that is added while the call runs is announced.
+// TestAddTool: a tool that is added while the call runs is announced.
 func TestAddTool(t *testing.T) {
 	rec := wire(t, "mcp-text")
 	call := &rec.Caller.Calls[0]

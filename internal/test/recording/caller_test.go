@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
@@ -25,7 +26,7 @@ func wire(t *testing.T, name string) *recording.Recording {
 	return rec
 }
 
-// claudetest.TestCallSteps changes what the caller of a recording does, and looks at what
+// TestCallSteps changes what the caller of a recording does, and looks at what
 // comes of it.
 func TestCallSteps(t *testing.T) {
 	closing := recording.Step{Do: "close", When: recording.When{Event: "message", Type: "result", Nth: 1, DelayMS: 300}}
@@ -96,13 +97,13 @@ func playCall(t *testing.T, rec *recording.Recording, call *recording.Call) (run
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts.Spawner = recording.NewPlayer(rec.Processes["."], call)
+		opts.Spawner = tape.NewPlayer(rec.Processes["."], call.Hints())
 		run = call.Run(t.Context(), opts, nil)
 	})
 	return run
 }
 
-// claudetest.TestCallOutcomes: control steps have their outcomes, also those whose moment
+// TestCallOutcomes: control steps have their outcomes, also those whose moment
 // does not come.
 func TestCallOutcomes(t *testing.T) {
 	rec := wire(t, "control-misc")
@@ -118,7 +119,7 @@ func TestCallOutcomes(t *testing.T) {
 	}
 }
 
-// claudetest.TestCallOptions gives every option of the TypeScript SDK.
+// TestCallOptions gives every option of the TypeScript SDK.
 func TestCallOptions(t *testing.T) {
 	store := recording.NewMemoryStore(nil).With()
 	var call recording.Call
@@ -171,7 +172,7 @@ const allOptions = `{
 	"managedSettings":{"a":1},"settingSources":[],"skills":["s"],"plugins":[{"type":"local","path":"p"}],"pluginDelivery":"initialize",
 	"enableFileCheckpointing":true,"debug":true,"debugFile":"f","stderr":"@callback"}`
 
-// claudetest.TestSystemPromptOption has the forms of a system prompt.
+// TestSystemPromptOption has the forms of a system prompt.
 func TestSystemPromptOption(t *testing.T) {
 	yes := true
 	for text, want := range map[string]claude.SystemPrompt{
@@ -277,7 +278,7 @@ func TestLookupCallID(t *testing.T) {
 	}
 }
 
-// claudetest.TestReadRecordingErrors: what is not a recording is an error.
+// TestReadRecordingErrors: what is not a recording is an error.
 func TestReadRecordingErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := recording.ReadRecording(dir, nil); err == nil {
@@ -293,7 +294,7 @@ func TestReadRecordingErrors(t *testing.T) {
 	}
 }
 
-// claudetest.TestMemoryStoreMethods: a store has exactly the methods that it is to have.
+// TestMemoryStoreMethods: a store has exactly the methods that it is to have.
 func TestMemoryStoreMethods(t *testing.T) {
 	names := []string{"listSessions", "listSubkeys", "delete"}
 	for bits := range 8 {

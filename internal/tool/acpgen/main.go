@@ -50,7 +50,7 @@ func types(schema, file string) error {
 
 // schemas are the files of the npm package and what their trimmed forms are called. The
 // unstable ones hold all of the stable ones.
-var schemas = map[string]string{"schema/v1/schema.unstable.json": "v1.json", "schema/v2/schema.unstable.json": "v2.json"}
+var schemas = map[string]string{"schema/v1/schema.unstable.json": "schema/v1.json", "schema/v2/schema.unstable.json": "internal/draft2/schema/v2.json"}
 
 func trimAll(dir, to string, check bool) error {
 	for from, name := range schemas {

@@ -1,0 +1,256 @@
+package editor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/acp/internal/draft2"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// The ids of the options of a request for permission. Clients and scripts may know those
+// of the reference adapter, so they are the same.
+const (
+	optionAllow  = "allow-once"
+	optionAlways = "allow-with-updates"
+	optionReject = "reject"
+	optionPlan   = "exit-plan-"
+)
+
+// What a model reads about a call that the user refused, or did not answer.
+const (
+	refusedText = "User refused permission to run tool"
+	failedText  = "Tool permission request failed: "
+)
+
+// choice is an option and the answer that it stands for.
+type choice struct {
+	option acp.PermissionOption
+	answer agent.Answer
+	mode   string // the mode that it leads to; empty if it stays
+}
+
+func option(id, name string, kind acp.PermissionOptionKind, a agent.Answer) choice {
+	return choice{option: acp.PermissionOption{OptionID: acp.PermissionOptionID(id), Name: name, Kind: kind}, answer: a}
+}
+
+// choices are the options for a request, in their order.
+func choices(ev *event.PermissionRequest, modes []string) []choice {
+	if ev.Kind == event.PermissionPlan {
+		return planChoices(modes)
+	}
+	list := []choice{option(optionAllow, "Yes", acp.PermissionOptionKindAllowOnce, &agent.PermissionAnswer{Allow: true})}
+	if len(ev.Choices) > 0 {
+		return offered(ev.Choices)
+	}
+	always := alwaysChoices(ev, modes)
+	for i, c := range always {
+		if i > 0 {
+			c.option.OptionID = acp.PermissionOptionID(fmt.Sprintf("%s-%d", optionAlways, i+1))
+		}
+		list = append(list, c)
+	}
+	return append(list, option(optionReject, "No", acp.PermissionOptionKindRejectOnce, &agent.PermissionAnswer{Message: refusedText}))
+}
+
+// offered are the choices that the provider itself has.
+func offered(all []event.Choice) []choice {
+	var list []choice
+	for _, c := range all {
+		kind := acp.PermissionOptionKindRejectOnce
+		always := c.Scope == event.ScopeSession || c.Scope == event.ScopeAlways
+		switch {
+		case c.Behavior == event.ResolvedAllow && always:
+			kind = acp.PermissionOptionKindAllowAlways
+		case c.Behavior == event.ResolvedAllow:
+			kind = acp.PermissionOptionKindAllowOnce
+		case always:
+			kind = acp.PermissionOptionKindRejectAlways
+		}
+		list = append(list, option(c.ID, c.Label, kind, &agent.PermissionAnswer{Allow: c.Behavior == event.ResolvedAllow, Choice: c.ID, Scope: c.Scope}))
+	}
+	return list
+}
+
+// alwaysChoices are an option for every suggestion. Rules change nothing but what is asked
+// about, so they come first; other changes say in their label what they do.
+func alwaysChoices(ev *event.PermissionRequest, modes []string) []choice {
+	if suppressed(ev) {
+		return nil
+	}
+	var rules, others []choice
+	for _, s := range ev.Suggestions {
+		if s.Mode != "" && !slices.Contains(modes, s.Mode) || s.Update == "" || s.Behavior == "deny" {
+			continue
+		}
+		c := option(optionAlways, label(&s), acp.PermissionOptionKindAllowAlways, &agent.PermissionAnswer{Allow: true, UpdatedPermissions: json.RawMessage("[" + string(s.Update) + "]")})
+		c.mode = s.Mode
+		if s.IsRule() {
+			rules = append(rules, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	if command := input(ev.Input).str("command"); len(rules) == 0 && ev.ToolName == "Bash" && command != "" {
+		rules = append(rules, exactRule(command))
+	}
+	return append(rules, others...)
+}
+
+// suppressed reports whether the agent wants no rule to be offered.
+func suppressed(ev *event.PermissionRequest) bool {
+	flag, _ := ev.Data.Member("suppress_always_allow_rule")
+	return flag == "true"
+}
+
+// exactRule allows one command for the rest of the session.
+func exactRule(command string) choice {
+	update, err := jsonwire.Marshal([]any{map[string]any{
+		"type": "addRules", "behavior": "allow", "destination": "session",
+		"rules": []any{map[string]string{"toolName": "Bash", "ruleContent": command}},
+	}})
+	if err != nil {
+		update = nil // texts
+	}
+	return option(optionAlways, "Yes, and don't ask again for this command in this session", acp.PermissionOptionKindAllowAlways, &agent.PermissionAnswer{Allow: true, UpdatedPermissions: update})
+}
+
+// label says what a suggestion does.
+func label(s *event.Suggestion) string {
+	if s.Mode == "acceptEdits" {
+		return "Yes, allow all edits during this session"
+	}
+	if s.Label == "" {
+		return "Yes, and don't ask again"
+	}
+	return "Yes, and " + strings.ToLower(s.Label[:1]) + s.Label[1:]
+}
+
+// planChoices are the ways to go on after a plan.
+func planChoices(modes []string) []choice {
+	list := []choice{option(optionPlan+"default", "Yes, manually approve edits", acp.PermissionOptionKindAllowOnce, &agent.PlanAnswer{Approve: true, Mode: "default"})}
+	list[0].mode = "default"
+	for _, m := range []struct{ mode, id, name, instead string }{
+		{"auto", "auto", "Yes, and use auto mode", ""}, {"acceptEdits", "accept-edits", "Yes, and accept edits", "auto"},
+		{"bypassPermissions", "bypass", "Yes, and bypass permissions", ""},
+	} {
+		if slices.Contains(modes, m.mode) && (m.instead == "" || !slices.Contains(modes, m.instead)) {
+			c := option(optionPlan+m.id, m.name, acp.PermissionOptionKindAllowAlways, &agent.PlanAnswer{Approve: true, Mode: m.mode})
+			c.mode = m.mode
+			list = append(list, c)
+		}
+	}
+	return append(list, option(optionReject, "No, keep planning", acp.PermissionOptionKindRejectOnce, &agent.PlanAnswer{Message: "The user wants to keep planning."}))
+}
+
+// refusal is the answer where the client gave none that counts.
+func refusal(kind, why string) agent.Answer {
+	if kind == event.PermissionPlan {
+		return &agent.PlanAnswer{Message: why}
+	}
+	return &agent.PermissionAnswer{Message: why}
+}
+
+// permission asks the client whether a tool may be used.
+func (s *session) permission(ctx context.Context, live agent.Session, ev *event.PermissionRequest) {
+	s.mu.Lock()
+	tool, _ := s.mapper.Tool(ev.ToolUseID)
+	list := choices(ev, s.config.modeIDs())
+	s.mu.Unlock()
+	if ev.ToolUseID == "" {
+		tool.ToolCallID = acp.ToolCallID(ev.RequestID)
+		tool.Title = acp.Some(ev.ToolName)
+	}
+	if plan := input(ev.Input).str("plan"); ev.Kind == event.PermissionPlan && plan != "" {
+		tool.Content = acp.Some(textContents(plan))
+	}
+	if paths := permissionPaths(ev, s.opts.Dir); len(paths) > 0 && len(tool.Locations.Or(nil)) == 0 {
+		tool.Locations = acp.Some(paths)
+	}
+	r := &acp.RequestPermissionRequest{SessionID: acp.SessionID(s.id), ToolCall: tool, Options: options(list)}
+	picked, why := s.pick(ctx, r, list)
+	if ctx.Err() != nil {
+		return // withdrawn, or the client is gone
+	}
+	answer := refusal(ev.Kind, failedText+why)
+	if picked != nil {
+		answer = picked.answer
+	}
+	s.answer(ctx, live, ev.RequestID, answer)
+	if picked != nil && picked.mode != "" {
+		s.modeChanged(picked.mode)
+	}
+}
+
+func options(list []choice) []acp.PermissionOption {
+	var all []acp.PermissionOption
+	for _, c := range list {
+		all = append(all, c.option)
+	}
+	return all
+}
+
+// permissionPaths are the files that a request names.
+func permissionPaths(ev *event.PermissionRequest, dir string) []acp.ToolCallLocation {
+	if ev.BlockedPath == "" {
+		return nil
+	}
+	return location(ev.BlockedPath, dir, 0)
+}
+
+// pick asks the client to choose; nil with the reason if it chose nothing that was offered.
+func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, list []choice) (*choice, string) {
+	var params any = r
+	if s.srv.isV2() {
+		params = draft2.Permission(r)
+	}
+	raw, err := s.srv.conn.Call(ctx, acp.MethodSessionRequestPermission, params)
+	if err != nil {
+		return nil, "Error: " + err.Error()
+	}
+	var answer acp.RequestPermissionResponse
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return nil, "Error: " + err.Error()
+	}
+	selected, ok := answer.Outcome.Value.(*acp.SelectedPermissionOutcome)
+	if !ok {
+		return nil, "Error: Tool use aborted"
+	}
+	for i := range list {
+		if list[i].option.OptionID == selected.OptionID {
+			return &list[i], ""
+		}
+	}
+	return nil, fmt.Sprintf("Error: Permission option was not offered: %s", selected.OptionID)
+}
+
+// answer answers a request of the agent.
+func (s *session) answer(ctx context.Context, live agent.Session, requestID string, a agent.Answer) {
+	err := live.Answer(ctx, requestID, a)
+	if err == nil || errors.Is(err, agent.ErrNotOpen) || errors.Is(err, agent.ErrClosed) {
+		return
+	}
+	s.srv.opts.Logger.Warn("acp: an answer was not taken", "request", requestID, "err", err)
+	// A request that stays open would hang the turn.
+	var refuse agent.Answer
+	switch a.(type) {
+	case *agent.PermissionAnswer:
+		refuse = &agent.PermissionAnswer{Message: failedText + err.Error()}
+	case *agent.PlanAnswer:
+		refuse = &agent.PlanAnswer{Message: failedText + err.Error()}
+	case *agent.QuestionAnswer:
+		refuse = &agent.QuestionAnswer{Declined: true}
+	default:
+		refuse = &agent.ElicitationAnswer{Action: "cancel"}
+	}
+	if err := live.Answer(ctx, requestID, refuse); err != nil {
+		s.srv.opts.Logger.Error("acp: a request stays open", "request", requestID, "err", err)
+	}
+}

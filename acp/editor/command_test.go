@@ -1,0 +1,74 @@
+package editor_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
+)
+
+// built is the command, built once for all tests.
+var built struct {
+	sync.Once
+	dir, path string
+	err       error
+}
+
+// parley builds the command, with the race detector where the tests have it: then
+// everything that it needs is compiled already.
+func parley(tb testing.TB) string {
+	tb.Helper()
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "parley-acp-"); built.err != nil {
+			return
+		}
+		built.path = filepath.Join(built.dir, "parley")
+		args := []string{"build", "-o", built.path}
+		if raceEnabled {
+			args = append(args, "-race")
+		}
+		cmd := exec.Command("go", append(args, "./cmd/parley")...)
+		cmd.Dir = acprec.Root()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			built.err = err
+			os.Stderr.Write(out)
+		}
+	})
+	if built.err != nil {
+		tb.Fatal(built.err)
+	}
+	return built.path
+}
+
+// slots bounds how many agents with a CLI run at once.
+var slots = make(chan struct{}, 4)
+
+// begin waits for a slot, which the test has until its end.
+func begin(t *testing.T) {
+	t.Helper()
+	select {
+	case slots <- struct{}{}:
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
+	t.Cleanup(func() { <-slots })
+}
+
+// runner runs scripts against parley acp with the real CLI.
+func runner(tb testing.TB, args ...string) *acprec.Runner {
+	tb.Helper()
+	cli := e2e.CLI(tb)
+	sleep := 0.4
+	if os.Getenv("PARLEY_SOAK") != "" {
+		sleep = 1
+	}
+	return &acprec.Runner{
+		Command: append([]string{parley(tb), "acp", "--cli", cli}, args...), Dir: tb.TempDir(),
+		Servers: filepath.Join(acprec.Root(), "testdata", "wire-servers"), Sleep: sleep,
+		Env: []string{"GORACE=atexit_sleep_ms=0"},
+	}
+}

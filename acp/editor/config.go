@@ -1,0 +1,436 @@
+package editor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// config is what can be chosen in a session: the mode, which clients know in two forms,
+// the model, and what depends on the model.
+type config struct {
+	modes    []string
+	mode     string
+	models   []agent.Entry
+	model    string
+	effort   string
+	fast     bool
+	tunes    bool   // the agent takes settings
+	commands string // what was last sent to the client
+}
+
+// modeNames describe the modes that are known.
+var modeNames = map[string][2]string{
+	"default":           {"Manual", "Always ask before making changes"},
+	"acceptEdits":       {"Accept edits", "Automatically accept all file edits"},
+	"plan":              {"Plan", "Create a plan before making changes"},
+	"auto":              {"Auto", "The agent decides about permissions"},
+	"dontAsk":           {"Don't ask", "Refuse what would need a permission"},
+	"bypassPermissions": {"Bypass permissions", "Never ask, also not before dangerous actions"},
+}
+
+// modelInfo is what a model's entry says of what depends on it.
+type modelInfo struct {
+	DisplayName           string   `json:"displayName"`
+	SupportedEffortLevels []string `json:"supportedEffortLevels"`
+	SupportsFastMode      bool     `json:"supportsFastMode"`
+}
+
+// The ids of the options, and the value that leaves a choice to the agent.
+const (
+	configMode   = "mode"
+	configModel  = "model"
+	configEffort = "effort"
+	configFast   = "fast"
+	defaultValue = "default"
+)
+
+// read takes over what an agent offers.
+func (c *config) read(live agent.Session, o agent.Options) {
+	if m, ok := live.(agent.ModeSetter); ok {
+		c.modes = slices.Clone(m.Modes())
+		own := ""
+		if teller, ok := live.(interface{ Mode() string }); ok { // it goes on elsewhere and may be in any
+			own = teller.Mode()
+		}
+		c.mode = cmp.Or(c.mode, own, o.Mode, defaultValue)
+	}
+	_, c.tunes = live.(agent.Tuner)
+	if catalog, ok := live.(agent.Catalog); ok {
+		if list, err := catalog.Models(context.Background()); err == nil {
+			c.models = list
+		}
+	}
+	c.model = cmp.Or(c.model, o.Model, defaultValue)
+	c.effort = cmp.Or(c.effort, defaultValue)
+}
+
+func (c *config) modeIDs() []string { return c.modes }
+
+// modeState is the old form of the modes; null where there are none.
+func (c *config) modeState() acp.Optional[acp.SessionModeState] {
+	if len(c.modes) == 0 {
+		return acp.Optional[acp.SessionModeState]{}
+	}
+	s := acp.SessionModeState{CurrentModeID: acp.SessionModeID(c.mode), AvailableModes: []acp.SessionMode{}}
+	for _, id := range c.modes {
+		name, description := describeMode(id)
+		m := acp.SessionMode{ID: acp.SessionModeID(id), Name: name}
+		if description != "" {
+			m.Description = acp.Some(description)
+		}
+		s.AvailableModes = append(s.AvailableModes, m)
+	}
+	return acp.Some(s)
+}
+
+func describeMode(id string) (name, description string) {
+	if d, ok := modeNames[id]; ok {
+		return d[0], d[1]
+	}
+	return id, ""
+}
+
+// info is what the current model's entry says.
+func (c *config) info() (m modelInfo) {
+	for _, e := range c.models {
+		if e.Name == c.model && json.Unmarshal(e.Data, &m) == nil {
+			return m
+		}
+	}
+	return modelInfo{}
+}
+
+// value is one of the values of a choice.
+type value struct{ id, name, description string }
+
+// choose is an option with a list of values.
+func choose(id, name, description string, category acp.SessionConfigOptionCategory, current string, values []value) acp.SessionConfigOption {
+	list := []acp.SessionConfigSelectOption{}
+	for _, v := range values {
+		o := acp.SessionConfigSelectOption{Value: acp.SessionConfigValueID(v.id), Name: v.name}
+		if v.description != "" {
+			o.Description = acp.Some(v.description)
+		}
+		list = append(list, o)
+	}
+	raw, err := jsonwire.Marshal(list)
+	if err != nil {
+		raw = json.RawMessage("[]") // texts
+	}
+	return acp.SessionConfigOption{
+		Type: acp.SessionConfigOptionIsSelect, ID: acp.SessionConfigID(id), Name: name, Description: acp.Some(description), Category: acp.Some(category),
+		Value: &acp.SessionConfigSelect{CurrentValue: acp.SessionConfigValueID(current), Options: raw},
+	}
+}
+
+// options are all options, as far as the agent and its model have them.
+func (c *config) options(f Features) []acp.SessionConfigOption {
+	list := []acp.SessionConfigOption{}
+	if len(c.modes) > 0 {
+		var values []value
+		for _, id := range c.modes {
+			name, description := describeMode(id)
+			values = append(values, value{id, name, description})
+		}
+		list = append(list, choose(configMode, "Mode", "Session permission mode", acp.SessionConfigOptionCategoryMode, c.mode, values))
+	}
+	if len(c.models) > 0 {
+		list = append(list, choose(configModel, "Model", "AI model to use", acp.SessionConfigOptionCategoryModel, c.model, c.modelValues()))
+	}
+	info := c.info()
+	if len(info.SupportedEffortLevels) > 0 && c.tunes {
+		values := []value{{id: defaultValue, name: "Default"}}
+		for _, l := range info.SupportedEffortLevels {
+			if l != "" {
+				values = append(values, value{id: l, name: strings.ToUpper(l[:1]) + l[1:]})
+			}
+		}
+		list = append(list, choose(configEffort, "Effort", "Available effort levels for this model", acp.SessionConfigOptionCategoryThoughtLevel, c.effort, values))
+	}
+	if info.SupportsFastMode && c.tunes && f.Boolean {
+		list = append(list, acp.SessionConfigOption{
+			Type: acp.SessionConfigOptionIsBoolean, ID: configFast, Name: "Fast mode", Description: acp.Some("Faster responses on supported models"),
+			Category: acp.Some(acp.SessionConfigOptionCategoryModelConfig), Value: &acp.SessionConfigBoolean{CurrentValue: c.fast},
+		})
+	}
+	return list
+}
+
+// modelValues are the models; one that is in use but not listed is added.
+func (c *config) modelValues() []value {
+	var values []value
+	known := false
+	for _, e := range c.models {
+		var m modelInfo
+		if json.Unmarshal(e.Data, &m) != nil || m.DisplayName == "" {
+			m.DisplayName = e.Name
+		}
+		values = append(values, value{e.Name, m.DisplayName, e.Description})
+		known = known || e.Name == c.model
+	}
+	if !known {
+		values = append(values, value{id: c.model, name: c.model})
+	}
+	return values
+}
+
+// event follows changes that the agent tells of.
+func (c *config) event(ev event.Event, f Features) []acp.SessionUpdate {
+	mode := ""
+	var out []acp.SessionUpdate
+	switch ev := ev.(type) {
+	case *event.Status:
+		mode = ev.PermissionMode
+	case *event.SystemInit:
+		mode = ev.PermissionMode
+	case *event.SessionInfo:
+		if ev.PermissionMode != nil {
+			mode = *ev.PermissionMode
+		}
+		if ev.Commands != "" {
+			if u, changed := c.setCommands(commandEntries(ev.Commands)); changed {
+				out = append(out, u)
+			}
+		}
+	}
+	return append(out, c.setMode(mode, f)...)
+}
+
+// setMode changes the mode and returns the updates that say so in both forms.
+func (c *config) setMode(mode string, f Features) []acp.SessionUpdate {
+	if mode == "" || mode == c.mode || len(c.modes) == 0 {
+		return nil
+	}
+	c.mode = mode
+	if !slices.Contains(c.modes, mode) {
+		c.modes = append(c.modes, mode) // the agent is in it, whatever it said before
+	}
+	return []acp.SessionUpdate{
+		{SessionUpdate: acp.SessionUpdateIsCurrentModeUpdate, Value: &acp.CurrentModeUpdate{CurrentModeID: acp.SessionModeID(mode)}},
+		c.update(f),
+	}
+}
+
+func (c *config) update(f Features) acp.SessionUpdate {
+	return acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsConfigOptionUpdate, Value: &acp.ConfigOptionUpdate{ConfigOptions: c.options(f)}}
+}
+
+// commandEntries are commands as an event has them.
+func commandEntries(list event.JSON) []agent.Entry {
+	var all []agent.Entry
+	for _, e := range list.Elements() {
+		if e != "" && e[0] == '"' {
+			all = append(all, agent.Entry{Name: e.Text()})
+			continue
+		}
+		in := input(e)
+		all = append(all, agent.Entry{Name: in.str("name"), Description: in.str("description"), Data: json.RawMessage(e)})
+	}
+	return all
+}
+
+// isInternal reports whether a command is the agent's own affair.
+func isInternal(name string) bool {
+	return name == "" || strings.HasPrefix(name, "__") || name == "heapdump" || name == "workflow-launch-exec"
+}
+
+// setCommands returns the update for a list of commands, and whether it is news.
+func (c *config) setCommands(list []agent.Entry) (acp.SessionUpdate, bool) {
+	u := &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{}}
+	for _, e := range list {
+		name := strings.TrimPrefix(e.Name, "/")
+		if isInternal(name) {
+			continue
+		}
+		cmd := acp.AvailableCommand{Name: name, Description: e.Description}
+		if hint := input(e.Data).str("argumentHint"); hint != "" {
+			cmd.Input = acp.Some(acp.AvailableCommandInput{Hint: acp.Some(hint)})
+		}
+		u.AvailableCommands = append(u.AvailableCommands, cmd)
+	}
+	text, err := jsonwire.Marshal(u)
+	if err != nil || string(text) == c.commands {
+		return acp.SessionUpdate{}, false
+	}
+	c.commands = string(text)
+	return acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsAvailableCommandsUpdate, Value: u}, true
+}
+
+// state is what the answer to a request that opens a session tells.
+func (s *session) state() (acp.Optional[acp.SessionModeState], []acp.SessionConfigOption) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config.modeState(), s.config.options(s.mapper.Features)
+}
+
+// modeChanged notes a mode that an answer of the user led to.
+func (s *session) modeChanged(mode string) {
+	s.mu.Lock()
+	updates := s.config.setMode(mode, s.mapper.Features)
+	s.mu.Unlock()
+	for _, u := range updates {
+		s.send(u)
+	}
+}
+
+// switchMode changes the mode for the client.
+func (s *session) switchMode(ctx context.Context, mode string) error {
+	s.mu.Lock()
+	known := slices.Contains(s.config.modes, mode)
+	s.mu.Unlock()
+	if !known {
+		return invalidf("modeId", mode, "there is no mode %q", mode)
+	}
+	live, err := s.agentOf(ctx)
+	if err != nil {
+		return err
+	}
+	setter, ok := live.(agent.ModeSetter)
+	if !ok {
+		return fmt.Errorf("%w: the agent has no modes", agent.ErrUnsupported)
+	}
+	return setter.SetMode(ctx, mode)
+}
+
+func (s *server) setMode(ctx context.Context, p *acp.SetSessionModeRequest) (any, error) {
+	one := s.session(string(p.SessionID))
+	if one == nil {
+		return nil, notFound(string(p.SessionID))
+	}
+	if err := one.switchMode(ctx, string(p.ModeID)); err != nil {
+		return nil, err
+	}
+	one.mu.Lock()
+	updates := one.config.setMode(string(p.ModeID), one.mapper.Features)
+	one.mu.Unlock()
+	for _, u := range updates {
+		if u.SessionUpdate == acp.SessionUpdateIsConfigOptionUpdate { // the client knows the mode
+			one.send(u)
+		}
+	}
+	return &acp.SetSessionModeResponse{}, nil
+}
+
+func (s *server) setConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (any, error) {
+	one := s.session(string(p.SessionID))
+	if one == nil {
+		return nil, notFound(string(p.SessionID))
+	}
+	if err := one.choose(ctx, string(p.ConfigID), p.Value); err != nil {
+		return nil, err
+	}
+	_, options := one.state()
+	return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, nil
+}
+
+// choose sets an option.
+func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) error {
+	value := text(raw)
+	if id == configMode {
+		if err := s.switchMode(ctx, value); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		updates := s.config.setMode(value, s.mapper.Features)
+		s.mu.Unlock()
+		for _, u := range updates {
+			if u.SessionUpdate == acp.SessionUpdateIsCurrentModeUpdate { // the answer has the options
+				s.send(u)
+			}
+		}
+		return nil
+	}
+	if err := s.offers(id, raw); err != nil {
+		return err
+	}
+	live, err := s.agentOf(ctx)
+	if err != nil {
+		return err
+	}
+	switch id {
+	case configModel:
+		return s.setModel(ctx, live, value)
+	case configEffort:
+		return s.tune(ctx, live, "effortLevel", value, func(c *config) { c.effort = value })
+	}
+	fast := string(raw) == "true"
+	return s.tune(ctx, live, "fastMode", fast, func(c *config) { c.fast = fast })
+}
+
+// offers fails if an option does not exist or does not have a value.
+func (s *session) offers(id string, raw json.RawMessage) error {
+	s.mu.Lock()
+	list := s.config.options(s.mapper.Features)
+	s.mu.Unlock()
+	i := slices.IndexFunc(list, func(o acp.SessionConfigOption) bool { return string(o.ID) == id })
+	if i < 0 {
+		return invalidf("configId", id, "there is no option %q", id)
+	}
+	if list[i].Type == acp.SessionConfigOptionIsBoolean {
+		if v := string(raw); v != "true" && v != "false" {
+			return invalidf("configId", id, "the value of %q is true or false", id)
+		}
+		return nil
+	}
+	var values []acp.SessionConfigSelectOption
+	if sel, ok := list[i].Value.(*acp.SessionConfigSelect); ok && json.Unmarshal(sel.Options, &values) == nil {
+		for _, v := range values {
+			if string(v.Value) == text(raw) {
+				return nil
+			}
+		}
+	}
+	return invalidf("value", text(raw), "the option %q has no value %q", id, text(raw))
+}
+
+func (s *session) setModel(ctx context.Context, live agent.Session, model string) error {
+	setter, ok := live.(agent.ModelSetter)
+	if !ok {
+		return fmt.Errorf("%w: the model cannot be changed", agent.ErrUnsupported)
+	}
+	name := model
+	if name == defaultValue {
+		name = ""
+	}
+	if _, err := setter.SetModel(ctx, name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.config.model, s.opts.Model = model, name
+	if info := s.config.info(); !slices.Contains(info.SupportedEffortLevels, s.config.effort) {
+		s.config.effort = defaultValue
+	}
+	return nil
+}
+
+// tune changes a setting of the agent; the default value takes it back.
+func (s *session) tune(ctx context.Context, live agent.Session, name string, v any, note func(*config)) error {
+	tuner, ok := live.(agent.Tuner)
+	if !ok {
+		return fmt.Errorf("%w: the agent takes no settings", agent.ErrUnsupported)
+	}
+	raw, err := jsonwire.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if v == defaultValue {
+		raw = json.RawMessage("null")
+	}
+	if err := tuner.Tune(ctx, map[string]json.RawMessage{name: raw}); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	note(&s.config)
+	return nil
+}

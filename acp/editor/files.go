@@ -1,0 +1,206 @@
+package editor
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/internal/regular"
+)
+
+const (
+	// filesWait bounds how long a tool waits for the client's answer about a file.
+	filesWait = 10 * time.Second
+	// maxFile is the size of the files that the client is asked about.
+	maxFile = 16 << 20
+)
+
+// clientFiles brings the files of a session and the client's buffers in step, so that the
+// agent's tools, which use the disk, see what the user has typed and not saved. It never
+// overwrites a text that it has not seen: where both the disk and the buffer have changed,
+// or it cannot tell which is newer, both stay as they are and the agent sees the disk.
+type clientFiles struct {
+	srv   *server
+	since time.Time // a file that was changed later may have been changed by the agent
+
+	mu      sync.Mutex
+	session string              // empty until the session has its id
+	agreed  map[string]textHash // what buffer and disk had in common when they last did
+	inStep  map[string]textHash // what a tool that runs has begun with; absent if not in step
+}
+
+// textHash stands for a text, without regard to how its lines end.
+type textHash [sha256.Size]byte
+
+func hashOf(text string) textHash {
+	return sha256.Sum256([]byte(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")))
+}
+
+// noText is the hash of a file that does not exist.
+var noText textHash
+
+// clientFiles are the client's buffers; nil if they are not asked for or the client does
+// not have both methods.
+func (s *server) clientFiles() *clientFiles {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	can := s.client.Fs.Or(acp.FileSystemCapabilities{})
+	if !s.opts.ClientFiles || !can.ReadTextFile.Or(false) || !can.WriteTextFile.Or(false) {
+		return nil
+	}
+	return &clientFiles{srv: s, since: time.Now(), agreed: map[string]textHash{}, inStep: map[string]textHash{}}
+}
+
+func (f *clientFiles) bind(session string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.session = session
+}
+
+// step is what is done about a file before a tool uses it.
+type step int
+
+const (
+	stepNone  step = iota // both are the same
+	stepSave              // the client's text is newer: it saves it
+	stepLeave             // the disk is newer, or it is not known
+)
+
+// decide compares the text of a buffer with that on the disk. agreed is what both had when
+// they were last seen to be the same, nil if they never were; touched says that the file on
+// the disk was changed since the session began.
+func decide(agreed *textHash, disk, buffer textHash, touched bool) step {
+	switch {
+	case disk == buffer:
+		return stepNone
+	case agreed != nil && disk == *agreed: // only the buffer has changed
+		return stepSave
+	case agreed != nil || touched:
+		return stepLeave
+	}
+	return stepSave // an editor has the disk's text in a buffer without changes
+}
+
+// Before has the client save the text that it has not saved.
+func (f *clientFiles) Before(ctx context.Context, path string) {
+	f.mu.Lock()
+	session := f.session
+	last, known := f.agreed[path]
+	delete(f.inStep, path)
+	f.mu.Unlock()
+	disk, touched, err := f.disk(path)
+	if err != nil || session == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, filesWait)
+	defer cancel()
+	text, ok := f.read(ctx, session, path)
+	if !ok {
+		if disk == noText {
+			f.note(path, noText)
+		}
+		return
+	}
+	agreed := &last
+	if !known {
+		agreed = nil
+	}
+	buffer := hashOf(text)
+	switch decide(agreed, disk, buffer, touched) {
+	case stepSave:
+		if !f.write(ctx, session, path, text) {
+			return
+		}
+		if disk, _, err = f.disk(path); err != nil || disk != buffer {
+			f.srv.opts.Logger.Warn("acp: the client has not saved a file", "path", path)
+			return
+		}
+	case stepLeave:
+		f.srv.opts.Logger.Warn("acp: the client's text of a file is not used: the file on the disk has changed too", "path", path)
+		return
+	}
+	f.note(path, buffer)
+}
+
+// note notes that a file and its buffer are the same.
+func (f *clientFiles) note(path string, text textHash) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.agreed[path], f.inStep[path] = text, text
+}
+
+// After gives the client the text that a tool has written, unless the user has typed since.
+func (f *clientFiles) After(ctx context.Context, path string) {
+	f.mu.Lock()
+	session := f.session
+	begun, ok := f.inStep[path]
+	delete(f.inStep, path)
+	f.mu.Unlock()
+	if !ok || session == "" {
+		return
+	}
+	raw, err := regular.Read(path, maxFile)
+	if err != nil || !utf8.Valid(raw) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, filesWait)
+	defer cancel()
+	disk := hashOf(string(raw))
+	text, ok := f.read(ctx, session, path)
+	if buffer := hashOf(text); ok && buffer != begun && buffer != disk {
+		f.srv.opts.Logger.Warn("acp: the client's text of a file is kept: it has changed while a tool ran", "path", path)
+		return
+	}
+	if f.write(ctx, session, path, string(raw)) {
+		f.mu.Lock()
+		f.agreed[path] = disk
+		f.mu.Unlock()
+	}
+}
+
+// disk is the text on the disk, and whether it was changed since the session began. What is not
+// text, or is too much, is an error.
+func (f *clientFiles) disk(path string) (textHash, bool, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noText, false, nil
+	}
+	if err != nil {
+		return noText, false, err
+	}
+	raw, err := regular.Read(path, maxFile)
+	if err == nil && !utf8.Valid(raw) {
+		err = errors.New("not a text")
+	}
+	return hashOf(string(raw)), !info.ModTime().Before(f.since), err
+}
+
+// read asks for the client's text of a file; false if it has none or does not answer.
+func (f *clientFiles) read(ctx context.Context, session, path string) (string, bool) {
+	raw, err := f.srv.conn.Call(ctx, acp.MethodFsReadTextFile, &acp.ReadTextFileRequest{SessionID: acp.SessionID(session), Path: path})
+	var r acp.ReadTextFileResponse
+	if err == nil {
+		err = r.UnmarshalJSON(raw)
+	}
+	if err != nil {
+		f.srv.opts.Logger.Debug("acp: the client does not tell the text of a file", "path", path, "err", err)
+		return "", false
+	}
+	return r.Content, true
+}
+
+// write has the client write a file; false if it does not.
+func (f *clientFiles) write(ctx context.Context, session, path, text string) bool {
+	_, err := f.srv.conn.Call(ctx, acp.MethodFsWriteTextFile, &acp.WriteTextFileRequest{SessionID: acp.SessionID(session), Path: path, Content: text})
+	if err != nil {
+		f.srv.opts.Logger.Warn("acp: the client does not write a file", "path", path, "err", err)
+	}
+	return err == nil
+}

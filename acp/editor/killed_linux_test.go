@@ -1,0 +1,74 @@
+package editor_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
+)
+
+// heldScript begins a turn that does not end by itself, lets something happen to it, and
+// loads the session again. The CLI writes a prompt to its file a moment after it has got it:
+// a CLI that is killed before has lost it.
+func heldScript(t *testing.T, happens string) acprec.Script {
+	t.Helper()
+	text := strings.ReplaceAll(`{"protocol":1,
+"api":{"replies":[{"blocks":[{"text":"First.","chunk":8}]},{"blocks":[{"text":"Held answer that is long.","chunk":8}],"hold":"mid","hold_after":4},{"blocks":[{"text":"Back.","chunk":8}]},{"blocks":[{"text":"Back.","chunk":8}]}]},
+"settle_ms":0,
+"steps":[
+{"do":"request","as":"i","method":"initialize","params":{"protocolVersion":1}},
+{"do":"request","as":"s","method":"session/new","params":{"cwd":"${cwd}","mcpServers":[]}},
+{"do":"request","as":"p1","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"One"}]}},
+{"do":"mark"},
+{"do":"start","as":"p2","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"Talk."}]}},
+{"do":"wait","update":"agent_message_chunk","has":"Held"},
+{"do":"sleep","ms":2500},
+HAPPENS
+{"do":"request","as":"l","method":"session/load","params":{"sessionId":"${s.sessionId}","cwd":"${cwd}","mcpServers":[]}},
+{"do":"request","as":"p3","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"Again"}]}}]}`, "HAPPENS", happens)
+	var s acprec.Script
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestKilled lets an editor, a CLI and an agent die in mid turn. The runner fails if a
+// process is left; the session is loaded again with everything that was said.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	again := `{"do":"request","as":"i2","method":"initialize","params":{"protocolVersion":1}},`
+	tests := map[string]string{
+		"editor": `{"do":"restart"},` + again,
+		"agent":  `{"do":"killagent"},` + again,
+		"cli":    `{"do":"killcli"},{"do":"await","as":"p2"},`,
+	}
+	r := runner(t)
+	for name, happens := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begin(t)
+			result, err := r.Run(t.Context(), "killed_"+name, heldScript(t, happens))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stderr(result))
+			}
+			checkLines(t, result.Timeline)
+			view := acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
+			last := view.Sessions[len(view.Sessions)-1]
+			var said []string
+			for _, i := range last.Items {
+				if i.Type == "user" || i.Type == "say" {
+					said = append(said, i.Type+" "+i.Text)
+				}
+			}
+			if got := strings.Join(said, "; "); !strings.HasPrefix(got, "user One; say First.; user Talk.") || !strings.HasSuffix(got, "say Back.") {
+				t.Errorf("the loaded session shows %s", got)
+			}
+			end := view.Outcomes[len(view.Outcomes)-1]
+			if end.Method != "session/prompt" || end.End != "end_turn" {
+				t.Errorf("the prompt after that ended with %+v", end)
+			}
+		})
+	}
+}

@@ -1,0 +1,274 @@
+package editor
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+)
+
+// Features lists what a client can show beyond the baseline of the protocol, as it has
+// announced it.
+type Features struct {
+	Notices    bool // session.notices
+	Compaction bool // session.compaction
+	Boolean    bool // session.configOptions.boolean
+}
+
+// Mapper makes session updates of the events of one session. It is pure: it reads no
+// clock and no file. It is not safe for concurrent use. Its memory grows with the tool
+// calls of the session.
+type Mapper struct {
+	Dir      string // the working directory; paths below it are shown relative to it
+	Features Features
+	Replay   bool // events are history: prompts of the user are shown
+
+	out      []acp.SessionUpdate
+	streamed map[blockKey]bool // text blocks that came as deltas
+	failed   map[string]bool   // MCP servers that the user has seen
+	tools    map[string]*toolCall
+	order    []string          // tool calls that have not ended, by their start
+	tasks    map[string]*task  // by id, those that have not ended
+	finished map[string]string // what became of tasks whose tool call has no result yet
+	held     string            // the text of an API error, until the turn's end says what it was
+	heldID   string
+
+	errorKind string // what the agent called the last error of the turn
+	stop      acp.StopReason
+	stopErr   *jsonrpc.Error
+
+	abandoned bool   // an answer was given up; the next one takes its place
+	compact   string // the id of the compaction that runs
+	notices   int
+	usage     usage
+	local     string // the last output of a command of the agent itself, which some agents say twice
+}
+
+// blockKey identifies a block of an answer.
+type blockKey struct {
+	parent, message string
+	index           int64
+}
+
+// usage is what was said of the context and of the costs.
+type usage struct {
+	used, size int64
+	cost       *float64
+}
+
+// Event returns the updates for an event. The slice is good until the next call.
+func (m *Mapper) Event(ev event.Event) []acp.SessionUpdate {
+	if m.tools == nil {
+		m.tools, m.tasks, m.finished = map[string]*toolCall{}, map[string]*task{}, map[string]string{}
+		m.streamed, m.failed = map[blockKey]bool{}, map[string]bool{}
+	}
+	m.out = m.out[:0]
+	if m.Replay && ev.Head().ParentToolUseID != "" {
+		return nil // a stored session has what subagents did after everything else
+	}
+	if !m.message(ev) && !m.toolEvent(ev) && !m.taskEvent(ev) {
+		m.sessionEvent(ev)
+	}
+	return m.out
+}
+
+func (m *Mapper) emit(kind string, value acp.SessionUpdateValue) {
+	m.out = append(m.out, acp.SessionUpdate{SessionUpdate: kind, Value: value})
+}
+
+// chunk shows a piece of a message.
+func (m *Mapper) chunk(kind, messageID string, content acp.ContentBlock) {
+	c := &acp.ContentChunk{Content: content}
+	if messageID != "" {
+		c.MessageID = acp.Some(acp.MessageID(messageID))
+	}
+	m.emit(kind, c)
+}
+
+func (m *Mapper) say(messageID, text string) {
+	if text != "" {
+		m.chunk(acp.SessionUpdateIsAgentMessageChunk, messageID, acp.TextBlock(text))
+	}
+}
+
+func (m *Mapper) think(messageID, text string) {
+	if text != "" {
+		m.chunk(acp.SessionUpdateIsAgentThoughtChunk, messageID, acp.TextBlock(text))
+	}
+}
+
+// message maps what the model and the user say. What a subagent says is not shown; its
+// tool calls are.
+func (m *Mapper) message(ev event.Event) bool {
+	h := ev.Head()
+	sub := h.ParentToolUseID != ""
+	switch ev := ev.(type) {
+	case *event.TextStart:
+		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
+		if !sub {
+			m.say(h.MessageID, ev.Text)
+		}
+	case *event.TextDelta:
+		if !sub {
+			m.say(h.MessageID, ev.Text)
+		}
+	case *event.ThinkingStart:
+		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
+		if !sub {
+			m.think(h.MessageID, ev.Thinking)
+		}
+	case *event.ThinkingDelta:
+		if !sub {
+			m.think(h.MessageID, ev.Thinking)
+		}
+	case *event.MessageStart:
+		if m.abandoned && !sub {
+			m.abandoned = false
+			m.notice("warning", "The answer above was cut off and is written again.", "")
+		}
+	case *event.MessageComplete:
+		m.messageEnd(ev)
+	case *event.AssistantMessage:
+		m.assistant(ev)
+	case *event.UserMessage:
+		m.user(ev)
+	default:
+		return false
+	}
+	return true
+}
+
+// assistant maps the blocks of a whole message that were not streamed.
+func (m *Mapper) assistant(ev *event.AssistantMessage) {
+	for i := range ev.Blocks {
+		b := &ev.Blocks[i]
+		key := blockKey{ev.ParentToolUseID, ev.MessageID, b.Index}
+		switch {
+		case event.IsTool(b.Block.Type):
+			m.wholeTool(ev, &b.Block)
+		case m.streamed[key] || ev.ParentToolUseID != "":
+		case b.Block.Type == "text" && ev.Error != "":
+			m.held, m.heldID, m.errorKind = b.Block.Text, ev.UUID, ev.Error
+		case b.Block.Type == "text":
+			m.wholeText(ev, b.Block.Text)
+		case b.Block.Type == "thinking":
+			m.think(ev.MessageID, b.Block.Text)
+		}
+		m.streamed[key] = m.streamed[key] || b.Block.Type == "text" || b.Block.Type == "thinking"
+	}
+}
+
+// synthetic is the model that the CLI names for what it says itself.
+const synthetic = "<synthetic>"
+
+// wholeText shows a text that was not streamed. The CLI writes what its own commands put
+// out as a message of its own; /context writes the same twice.
+func (m *Mapper) wholeText(ev *event.AssistantMessage, text string) {
+	id := ev.MessageID
+	if ev.Model == synthetic {
+		if text == m.local || text == noResponse {
+			return
+		}
+		m.local = text
+		id = ev.UUID
+	}
+	m.say(id, text)
+}
+
+// noResponse is the answer that the CLI writes where a turn has none.
+const noResponse = "No response requested."
+
+// messageEnd forgets what was streamed of a message and says that its tools run.
+func (m *Mapper) messageEnd(ev *event.MessageComplete) {
+	m.abandoned = m.abandoned || ev.AbandonedFrom != nil && ev.ParentToolUseID == ""
+	for _, id := range m.order {
+		if t := m.tools[id]; t.messageID == ev.MessageID && t.parent == ev.ParentToolUseID && !ev.Incomplete {
+			m.running(t)
+		}
+	}
+}
+
+// user maps a message of the user, where history is replayed.
+func (m *Mapper) user(ev *event.UserMessage) {
+	m.local = ""
+	if ev.ParentToolUseID != "" {
+		return
+	}
+	if text, ok := commandOutput(ev); ok {
+		if text != m.local && !(m.Features.Compaction && strings.HasPrefix(text, "Compacted")) {
+			m.say(ev.UUID, text)
+		}
+		m.local = text
+		return
+	}
+	if !m.Replay || !ev.IsPrompt || ev.IsSynthetic || ev.IsMeta {
+		return
+	}
+	for i := range ev.Blocks {
+		if c, ok := promptBlock(&ev.Blocks[i]); ok {
+			m.chunk(acp.SessionUpdateIsUserMessageChunk, ev.UUID, c)
+		}
+	}
+}
+
+// commandOutput is what a command of the agent itself has put out, which some agents
+// write as a message in the user's role.
+func commandOutput(ev *event.UserMessage) (string, bool) {
+	if len(ev.Blocks) != 1 || ev.Blocks[0].Type != "text" {
+		return "", false
+	}
+	for _, tag := range []string{"local-command-stdout", "local-command-stderr"} {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(ev.Blocks[0].Text), "<"+tag+">"); ok {
+			return strings.TrimSuffix(rest, "</"+tag+">"), true
+		}
+	}
+	return "", false
+}
+
+// promptBlock is a block of a stored prompt as the client gave it.
+func promptBlock(b *event.Content) (acp.ContentBlock, bool) {
+	switch b.Type {
+	case "text":
+		text := strings.TrimSpace(b.Text)
+		if strings.HasPrefix(text, "<system-reminder>") || text == "" {
+			return acp.ContentBlock{}, false
+		}
+		if name, ok := commandLine(text); ok {
+			return acp.TextBlock(name), true
+		}
+		return acp.TextBlock(b.Text), true
+	case "image":
+		source, _ := b.Raw.Member("source")
+		data, _ := source.Member("data")
+		media, _ := source.Member("media_type")
+		if data.Text() == "" {
+			return acp.ContentBlock{}, false
+		}
+		return acp.ContentBlock{Type: acp.ContentBlockIsImage, Value: &acp.ImageContent{Data: data.Text(), MimeType: media.Text()}}, true
+	}
+	return acp.ContentBlock{}, false
+}
+
+// commandLine is the line that a stored slash command was typed as.
+func commandLine(text string) (string, bool) {
+	name, ok := between(text, "<command-name>", "</command-name>")
+	if !ok || !strings.HasPrefix(text, "<command-") {
+		return "", false
+	}
+	args, _ := between(text, "<command-args>", "</command-args>")
+	return strings.TrimSpace(name + " " + args), true
+}
+
+func between(s, from, to string) (string, bool) {
+	_, rest, ok := strings.Cut(s, from)
+	if !ok {
+		return "", false
+	}
+	inner, _, ok := strings.Cut(rest, to)
+	return inner, ok
+}
+
+// rawText is a text as JSON.
+func rawText(s string) json.RawMessage { return json.RawMessage(event.Quote(s)) }

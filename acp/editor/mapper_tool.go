@@ -1,0 +1,381 @@
+package editor
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// toolCall is a call of a tool that the client was shown, or will be.
+type toolCall struct {
+	id, name, parent, messageID string
+	givenTitle, givenKind       string // the provider's own
+	input                       event.JSON
+	partial                     partialInput
+	shown                       view
+	status                      acp.ToolCallStatus
+	hidden                      bool // shown as the plan, not as a call
+	asked                       bool // a permission is open
+	task                        string
+	done                        bool
+}
+
+// toolEvent maps the life of tool calls.
+func (m *Mapper) toolEvent(ev event.Event) bool {
+	switch ev := ev.(type) {
+	case *event.ToolStart:
+		input, _ := ev.Block.Member("input")
+		m.startTool(&toolCall{
+			id: ev.ToolUseID, name: ev.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID,
+			givenTitle: ev.Title, givenKind: ev.Kind, input: orEmpty(input),
+		})
+	case *event.ToolInputDelta:
+		if t := m.tools[ev.ToolUseID]; t != nil && !t.done {
+			if input, ok := t.partial.add(ev.PartialJSON); ok {
+				m.setInput(t, event.JSON(input))
+			}
+		}
+	case *event.ToolInputComplete:
+		if t := m.tools[ev.ToolUseID]; t != nil {
+			t.partial = partialInput{}
+			m.setInput(t, ev.Input)
+		}
+	case *event.ToolProgress:
+		if t := m.tools[ev.ToolUseID]; t != nil {
+			m.running(t)
+		}
+	case *event.ToolComplete:
+		m.endTool(ev)
+	case *event.TurnDiff:
+		m.diff(ev)
+	case *event.PermissionRequest:
+		m.ask(ev.ToolUseID, ev.ToolName, ev.Input)
+	case *event.QuestionRequest:
+		m.ask(ev.ToolUseID, "", "")
+	case *event.PermissionResolved:
+		m.answered(ev.ToolUseID, ev.Behavior == event.ResolvedAllow)
+	case *event.QuestionResolved:
+		m.answered(ev.ToolUseID, true)
+	default:
+		return false
+	}
+	return true
+}
+
+func orEmpty(j event.JSON) event.JSON {
+	if j == "" {
+		return "{}"
+	}
+	return j
+}
+
+// planTools are shown as the plan that they change.
+var planTools = map[string]bool{"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "TaskList": true, "TaskGet": true}
+
+// startTool shows a new call.
+func (m *Mapper) startTool(t *toolCall) {
+	if t.id == "" || m.tools[t.id] != nil {
+		return
+	}
+	t.hidden = planTools[t.name]
+	m.tools[t.id] = t
+	m.order = append(m.order, t.id)
+	t.status = acp.ToolCallStatusPending
+	t.shown = m.view(t)
+	if !t.hidden {
+		m.showTool(t)
+	}
+}
+
+// showTool sends a whole tool call.
+func (m *Mapper) showTool(t *toolCall) {
+	c := &acp.ToolCall{
+		ToolCallID: acp.ToolCallID(t.id), Title: t.shown.title, Kind: acp.Some(t.shown.kind), Status: acp.Some(t.status),
+		Content: t.shown.content, Locations: t.shown.locations, RawInput: json.RawMessage(t.input), Meta: t.meta(),
+	}
+	if t.name != "" {
+		c.Name = acp.Some(t.name)
+	}
+	if c.Content == nil {
+		c.Content = []acp.ToolCallContent{}
+	}
+	m.emit(acp.SessionUpdateIsToolCall, c)
+}
+
+// meta names the tool, and the call whose subagent this belongs to.
+func (t *toolCall) meta() map[string]json.RawMessage {
+	own := map[string]string{"toolName": t.name}
+	if t.parent != "" {
+		own["parentToolUseId"] = t.parent
+	}
+	text, err := jsonwire.Marshal(own)
+	if err != nil {
+		return nil // a map of texts
+	}
+	return map[string]json.RawMessage{"claudeCode": text}
+}
+
+// view is how a call looks with the input that it has.
+func (m *Mapper) view(t *toolCall) view {
+	v := viewOf(t.name, t.input, m.Dir)
+	if t.givenTitle != "" {
+		v.title = t.givenTitle
+	}
+	if t.givenKind != "" {
+		v.kind = kindOf(t.givenKind)
+	}
+	return v
+}
+
+// kindOf is a kind of the protocol; others are other.
+func kindOf(s string) acp.ToolKind {
+	k := acp.ToolKind(s)
+	if slices.Contains([]acp.ToolKind{acp.ToolKindRead, acp.ToolKindEdit, acp.ToolKindDelete, acp.ToolKindMove, acp.ToolKindSearch, acp.ToolKindExecute, acp.ToolKindThink, acp.ToolKindFetch, acp.ToolKindSwitchMode}, k) {
+		return k
+	}
+	return acp.ToolKindOther
+}
+
+// setInput shows a call with more of its input.
+func (m *Mapper) setInput(t *toolCall, input event.JSON) {
+	if input == t.input || t.done {
+		return
+	}
+	t.input = input
+	next := m.view(t)
+	u := t.update()
+	u.RawInput = json.RawMessage(input)
+	if next.title != t.shown.title {
+		u.Title = acp.Some(next.title)
+	}
+	if !same(next.content, t.shown.content) {
+		u.Content = acp.Some(next.content)
+	}
+	if !same(next.locations, t.shown.locations) {
+		u.Locations = acp.Some(next.locations)
+	}
+	t.shown = next
+	m.send(t, u)
+}
+
+func same(a, b any) bool {
+	x, errX := jsonwire.Marshal(a)
+	y, errY := jsonwire.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+func (t *toolCall) update() *acp.ToolCallUpdate {
+	return &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(t.id), Meta: t.meta()}
+}
+
+func (m *Mapper) send(t *toolCall, u *acp.ToolCallUpdate) {
+	if !t.hidden {
+		m.emit(acp.SessionUpdateIsToolCallUpdate, u)
+	}
+}
+
+func (m *Mapper) setStatus(t *toolCall, s acp.ToolCallStatus) {
+	if t.status == s {
+		return
+	}
+	t.status = s
+	u := t.update()
+	u.Status = acp.Some(s)
+	m.send(t, u)
+}
+
+// running says that a call runs, unless it waits for a person.
+func (m *Mapper) running(t *toolCall) {
+	if t.status == acp.ToolCallStatusPending && !t.asked && !t.done {
+		m.setStatus(t, acp.ToolCallStatusInProgress)
+	}
+}
+
+// wholeTool shows a call of a message that was not streamed.
+func (m *Mapper) wholeTool(ev *event.AssistantMessage, b *event.Content) {
+	if t := m.tools[b.ToolUseID]; t != nil {
+		if !t.done {
+			m.setInput(t, orEmpty(b.Input))
+		}
+		return
+	}
+	t := &toolCall{
+		id: b.ToolUseID, name: b.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID,
+		givenTitle: b.Title, givenKind: b.Kind, input: orEmpty(b.Input),
+	}
+	m.startTool(t)
+	if ev.ParentToolUseID != "" && !m.Replay {
+		m.running(t)
+	}
+}
+
+// ask notes that a call waits for a person. A call that was not announced is shown.
+func (m *Mapper) ask(id, name string, input event.JSON) {
+	if id == "" {
+		return
+	}
+	t := m.tools[id]
+	if t == nil {
+		m.startTool(&toolCall{id: id, name: name, input: orEmpty(input)})
+		t = m.tools[id]
+	}
+	t.asked = true
+	if t.hidden {
+		t.hidden = false
+		m.showTool(t)
+	}
+	m.setStatus(t, acp.ToolCallStatusPending)
+}
+
+func (m *Mapper) answered(id string, allowed bool) {
+	t := m.tools[id]
+	if t == nil {
+		return
+	}
+	t.asked = false
+	if allowed {
+		m.running(t)
+	}
+}
+
+// Tool describes a call as a request for permission names it, and whether it is known.
+func (m *Mapper) Tool(id string) (acp.ToolCallUpdate, bool) {
+	t := m.tools[id]
+	if t == nil {
+		return acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(id)}, false
+	}
+	u := t.update()
+	u.Status, u.Title, u.Kind = acp.Some(t.status), acp.Some(t.shown.title), acp.Some(t.shown.kind)
+	u.RawInput = json.RawMessage(t.input)
+	if t.name != "" {
+		u.Name = acp.Some(t.name)
+	}
+	u.Content = acp.Some(append([]acp.ToolCallContent{}, t.shown.content...))
+	if t.shown.locations != nil {
+		u.Locations = acp.Some(t.shown.locations)
+	}
+	return *u, true
+}
+
+// endTool shows the result of a call. One that goes on in the background has not ended.
+func (m *Mapper) endTool(ev *event.ToolComplete) {
+	t := m.tools[ev.ToolUseID]
+	if t == nil || t.done {
+		return
+	}
+	if t.hidden && !ev.IsError {
+		m.drop(t)
+		return
+	}
+	if t.hidden {
+		t.hidden = false
+		m.showTool(t)
+	}
+	if id := backgroundTask(ev); id != "" && !ev.IsError && !m.Replay {
+		if m.background(t, id) {
+			return
+		}
+	}
+	m.finishTool(t, ev)
+}
+
+// finishTool shows the end of a call.
+func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
+	r := resultOf(t, ev)
+	if !m.Replay && !ev.IsError {
+		t.asked = false
+		m.running(t) // one that was too quick to be seen running
+	}
+	u := t.update()
+	t.status = acp.ToolCallStatusCompleted
+	if ev.IsError {
+		t.status = acp.ToolCallStatusFailed
+	}
+	u.Status = acp.Some(t.status)
+	u.RawOutput = r.raw
+	if r.title != "" {
+		u.Title = acp.Some(r.title)
+	}
+	if r.content != nil {
+		u.Content = acp.Some(r.content)
+	}
+	m.send(t, u)
+	m.drop(t)
+}
+
+// drop forgets a call that has ended, but for its name: a diff can follow.
+func (m *Mapper) drop(t *toolCall) {
+	t.done, t.input, t.partial = true, "{}", partialInput{}
+	m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == t.id })
+}
+
+// endTools forgets, at the end of a turn, the calls that have ended. Calls that the turn
+// left open are shown as failed.
+func (m *Mapper) endTools(ev *event.ResultMessage) {
+	for _, id := range slices.Clone(m.order) {
+		t := m.tools[id]
+		if t.task != "" || t.parent != "" {
+			continue
+		}
+		t.status = ""
+		if !t.hidden {
+			m.setStatus(t, acp.ToolCallStatusFailed)
+		}
+		m.drop(t)
+	}
+	for id, t := range m.tools {
+		if t.done && t.task == "" {
+			delete(m.tools, id)
+		}
+	}
+}
+
+// diff shows what a call has changed: a block for each hunk, with its context.
+func (m *Mapper) diff(ev *event.TurnDiff) {
+	t := m.tools[ev.ToolUseID]
+	if t == nil || t.hidden || t.name == "NotebookEdit" { // lines of a notebook are not for people
+		return
+	}
+	var content []acp.ToolCallContent
+	var locations []acp.ToolCallLocation
+	for _, f := range ev.Files {
+		if f.Kind == event.ChangeAdd {
+			return // the call shows the whole of a new file
+		}
+		for _, h := range f.Hunks {
+			content = append(content, hunkContent(&f, &h))
+			locations = append(locations, acp.ToolCallLocation{Path: f.Path, Line: acp.Some(max(h.NewStart, 1))})
+		}
+	}
+	if len(content) == 0 {
+		return
+	}
+	u := t.update()
+	u.Content, u.Locations = acp.Some(content), acp.Some(locations)
+	m.send(t, u)
+}
+
+// hunkContent is a hunk as a diff of its old and new lines.
+func hunkContent(f *event.FileChange, h *event.Hunk) acp.ToolCallContent {
+	var before, after []string
+	for _, line := range h.Lines {
+		if line == "" {
+			continue
+		}
+		text := line[1:]
+		switch line[0] {
+		case '-':
+			before = append(before, text)
+		case '+':
+			after = append(after, text)
+		case ' ':
+			before, after = append(before, text), append(after, text)
+		}
+	}
+	d := &acp.Diff{Path: f.Path, OldText: acp.Some(strings.Join(before, "\n")), NewText: strings.Join(after, "\n")}
+	return acp.ToolCallContent{Type: acp.ToolCallContentIsDiff, Value: d}
+}

@@ -1,0 +1,89 @@
+package editor
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+)
+
+// claudeOptions lays the options of _meta.claudeCode.options over those of a session, by
+// the names of the official SDK. It is an extension of the reference adapter. Options that
+// an editor cannot set are logged and left out.
+func claudeOptions(o *agent.Options, meta map[string]json.RawMessage, logger *slog.Logger) error {
+	var own struct {
+		Options map[string]json.RawMessage `json:"options"`
+	}
+	raw := meta["claudeCode"]
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &own); err != nil {
+		return fmt.Errorf("%w: _meta.claudeCode: %w", agent.ErrInvalid, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(own.Options)) {
+		to, known := claudeOption(o, name)
+		if !known {
+			logger.Warn("acp: an option of _meta.claudeCode.options is not supported", "option", name)
+			continue
+		}
+		if err := json.Unmarshal(own.Options[name], to); err != nil {
+			return fmt.Errorf("%w: _meta.claudeCode.options.%s: %w", agent.ErrInvalid, name, err)
+		}
+	}
+	return nil
+}
+
+// claudeOption is where the option with a name of the SDK goes.
+func claudeOption(o *agent.Options, name string) (any, bool) {
+	switch name {
+	case "model":
+		return &o.Model, true
+	case "fallbackModel":
+		return &o.FallbackModel, true
+	case "permissionMode":
+		return &o.Mode, true
+	case "maxTurns":
+		return &o.MaxTurns, true
+	case "maxBudgetUsd":
+		return &o.MaxBudgetUSD, true
+	case "maxThinkingTokens":
+		return &o.Thinking, true
+	case "allowedTools":
+		return &o.AllowedTools, true
+	case "disallowedTools":
+		return &o.DisallowedTools, true
+	case "additionalDirectories":
+		return &o.AdditionalDirectories, true
+	case "settingSources":
+		return &o.SettingSources, true
+	case "mcpServers":
+		return &o.MCPServers, true
+	case "agents":
+		return &o.Agents, true
+	case "systemPrompt":
+		return &systemPromptOption{o}, true
+	}
+	return nil, false
+}
+
+// systemPromptOption reads a system prompt as the SDK has it: a text, or a preset with
+// something added.
+type systemPromptOption struct{ o *agent.Options }
+
+// UnmarshalJSON reads a text or a preset.
+func (p *systemPromptOption) UnmarshalJSON(b []byte) error {
+	if strings.HasPrefix(string(b), `"`) {
+		return json.Unmarshal(b, &p.o.SystemPrompt)
+	}
+	var preset struct {
+		Append string `json:"append"`
+	}
+	err := json.Unmarshal(b, &preset)
+	p.o.AppendSystemPrompt = preset.Append
+	return err
+}

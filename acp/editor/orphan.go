@@ -1,0 +1,83 @@
+package editor
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+)
+
+// deliveredWait bounds how long is looked for a prompt in the files of an agent that died.
+const deliveredWait = 30 * time.Second
+
+// isWork reports whether an update shows that the agent works on a prompt.
+func isWork(u acp.SessionUpdate) bool {
+	switch u.SessionUpdate {
+	case acp.SessionUpdateIsAgentMessageChunk, acp.SessionUpdateIsAgentThoughtChunk, acp.SessionUpdateIsToolCall, acp.SessionUpdateIsToolCallUpdate, acp.SessionUpdateIsPlan:
+		return true
+	}
+	return false
+}
+
+// orphaned deals with a prompt whose agent has died. An agent writes a prompt to its files a
+// moment after it has got it: one that is not there is not in the session. Nothing came of
+// it yet in most cases, and then it is given to the agent again, once; else the outcome is
+// reported to the client.
+func (p *prompt) orphaned(cause error) {
+	s := p.session
+	lost := s.lacks(p.uuid)
+	s.mu.Lock()
+	held := p.held
+	repeat := held == nil && lost && !p.shown && !p.repeated && !p.cancelled && !s.closed
+	if repeat {
+		p.sent, p.accepted, p.repeated = false, false, true
+	}
+	cancelled := p.cancelled
+	s.mu.Unlock()
+	switch {
+	case repeat:
+		s.srv.opts.Logger.Warn("acp: a prompt was lost with its agent and is sent again", "session", s.id, "err", cause)
+		p.again <- struct{}{}
+	case held != nil: // the turn was over
+		p.finish(*held)
+	case cancelled:
+		p.finish(outcome{reason: acp.StopReasonCancelled})
+	default:
+		p.finish(outcome{err: died(cause, lost)})
+	}
+}
+
+// lacks reports whether the files of an agent that has ended can tell of prompts and do not
+// have this one.
+func (s *session) lacks(uuid string) bool {
+	witness, ok := s.srv.opts.Provider.(agent.Witness)
+	if !ok {
+		return false
+	}
+	s.mu.Lock()
+	id := s.agentID
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(s.srv.ctx, deliveredWait)
+	defer cancel()
+	found, err := witness.Delivered(ctx, id, uuid)
+	if err != nil {
+		s.srv.opts.Logger.Warn("acp: it is not known whether a prompt was lost", "session", s.id, "err", err)
+		return false
+	}
+	return found != agent.Delivered
+}
+
+// died is the answer to a prompt whose agent has died.
+func died(cause error, lost bool) error {
+	text := "the agent's process has ended"
+	if cause != nil {
+		text += ": " + cause.Error()
+	}
+	kind, next := "agent_exited", "The next prompt continues the session."
+	if lost {
+		kind, next = "prompt_lost", "The session does not have this prompt: send it again."
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text + ". " + next, Data: object1("errorKind", kind)}
+}

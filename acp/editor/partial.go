@@ -1,0 +1,56 @@
+package editor
+
+import "strings"
+
+// partialInput reads the text of a tool's input while it grows and reports the members that are
+// complete.
+type partialInput struct {
+	text    strings.Builder
+	seen    int // how much of the text was looked at
+	depth   int
+	quoted  bool
+	escaped bool
+	members int // that have closed
+	cut     int // where the last one ended
+	broken  bool
+}
+
+// maxPartial is for how many members an input is shown before it is whole. Each showing
+// costs the text so far.
+const maxPartial = 16
+
+// add adds a piece. It returns the object of the members that have closed, and whether
+// there are more of them than before. It looks at each byte once.
+func (p *partialInput) add(piece string) (string, bool) {
+	p.text.WriteString(piece)
+	text := p.text.String()
+	before := p.members
+	for ; p.seen < len(text) && !p.broken; p.seen++ {
+		p.step(text[p.seen])
+	}
+	if p.members == before || p.members > maxPartial || p.broken {
+		return "", false
+	}
+	return text[:p.cut] + "}", true
+}
+
+func (p *partialInput) step(c byte) {
+	switch {
+	case p.escaped:
+		p.escaped = false
+	case p.quoted && c == '\\':
+		p.escaped = true
+	case c == '"':
+		p.quoted = !p.quoted
+	case p.quoted:
+	case c == '{' || c == '[':
+		p.depth++
+	case c == '}' || c == ']':
+		if p.depth--; p.depth < 0 {
+			p.broken = true
+		}
+	case c == ',' && p.depth == 1:
+		p.members++
+		p.cut = p.seen
+	}
+}

@@ -1,0 +1,27 @@
+package editor_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+)
+
+// TestAgentOverTheProtocol runs the acceptance suite for providers with parley acp, a
+// process, as the agent that package acpagent drives.
+func TestAgentOverTheProtocol(t *testing.T) {
+	t.Parallel()
+	command := parley(t)
+	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
+		home := t.TempDir()
+		return agenttest.Subject{
+			Provider: &acpagent.Provider{Command: []string{command, "acp", "--agent", "sim"}},
+			Options: agent.Options{Dir: t.TempDir(), Env: []string{
+				"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + home, "PARLEY_SIM_PACE=0", "GORACE=atexit_sleep_ms=0",
+			}},
+			Prompts: agenttest.Prompts{Say: "say hello", Tool: "tool Bash", Plan: "plan", Wait: "wait"},
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package editor_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
+)
+
+// TestRecordings runs the script of every recording against parley acp, a process, with the
+// real CLI and a scripted API, and compares what a client would show with what it shows of
+// the reference adapter in the recording, under the rules of this package's table.
+func TestRecordings(t *testing.T) {
+	t.Parallel()
+	ahead := runner(t)
+	bare := *ahead
+	bare.Command = append(slices.Clone(ahead.Command), "--no-prewarm")
+	scenarios := acprec.All(t)
+	var mu sync.Mutex
+	used := map[string]int{}
+	t.Run("scenario", func(t *testing.T) {
+		for _, s := range scenarios {
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel()
+				begin(t)
+				r := ahead
+				if !opensPlain(&s.Script) {
+					r = &bare // a CLI that was started ahead would be of no use
+				}
+				result, err := r.Run(t.Context(), s.Name, s.Script)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, stderr(result))
+				}
+				checkLines(t, result.Timeline)
+				checkConduct(t, result)
+				if s.Timeline == nil {
+					return
+				}
+				want, got := acprec.Fold(s.Timeline, acprec.Clean("")), acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
+				orderSubagents(want)
+				orderSubagents(got)
+				both := &comparison{script: &s.Script, want: want, got: got}
+				trimUnfinished(both)
+				names := applyRules(both)
+				mu.Lock()
+				for _, name := range names {
+					used[name]++
+				}
+				mu.Unlock()
+				if diff := cmp.Diff(want.String(), got.String()); diff != "" {
+					t.Errorf("with the rules %v (-recorded +parley):\n%s\n%s", names, diff, result.Stderr)
+				}
+			})
+		}
+	})
+	if len(rules) > 40 {
+		t.Errorf("there are %d rules, at most 40 are allowed", len(rules))
+	}
+	if len(scenarios) < 60 || t.Failed() || partial(scenarios) {
+		return // a part of the corpus does not need all rules
+	}
+	for _, rule := range rules {
+		if used[rule.name] == 0 {
+			t.Errorf("no scenario uses the rule %q", rule.name)
+		}
+	}
+}
+
+// opensPlain reports whether a script begins with a session that can be opened ahead.
+func opensPlain(s *acprec.Script) bool {
+	for _, step := range s.Steps {
+		switch step.Method {
+		case "session/new":
+			var p map[string]json.RawMessage
+			err := json.Unmarshal(step.Params, &p)
+			return err == nil && len(p) == 2 && string(p["cwd"]) == `"${cwd}"` && string(p["mcpServers"]) == "[]"
+		case "session/load", "session/resume", "session/fork":
+			return false
+		}
+	}
+	return false
+}
+
+// partial reports whether a part of the scenarios was asked for, with -run.
+func partial(all []acprec.Scenario) bool {
+	f := testRun()
+	return strings.Contains(f, "/") && len(all) > 0
+}
+
+func stderr(r *acprec.Result) string {
+	if r == nil {
+		return ""
+	}
+	return r.Stderr
+}
+
+// checkConduct checks what has to hold in every scenario: where the adapter is at fault and
+// no difference of the folded views would show it.
+func checkConduct(t *testing.T, r *acprec.Result) {
+	t.Helper()
+	for _, q := range r.Requests {
+		if strings.Contains(string(q.Body), "ONLY the suggestion") {
+			t.Error("the model was asked for a suggestion")
+		}
+	}
+	running := map[string]bool{}
+	announced := map[string]string{}
+	for _, l := range r.Timeline {
+		if l.Dir == "restart" || strings.Contains(string(l.Msg), `"session/load"`) || strings.Contains(string(l.Msg), `"session/resume"`) {
+			running, announced = nil, map[string]string{}
+		}
+		if l.Dir == "agent" {
+			checkUpdate(t, l.Msg, running, announced)
+		}
+	}
+}
+
+func checkUpdate(t *testing.T, raw json.RawMessage, running map[string]bool, announced map[string]string) {
+	t.Helper()
+	if strings.Contains(string(raw), `"toolResponse"`) || strings.Contains(string(raw), "originalFile") {
+		t.Errorf("a tool's whole response travels: %.200s", raw)
+	}
+	for _, words := range []string{"<tool_use_error>", "Async agent launched", "[Subagent hand-back]", "do not mention to user", "The user doesn't want to proceed"} {
+		if strings.Contains(string(raw), words) {
+			t.Errorf("words for the model reach the client: %.300s", raw)
+		}
+	}
+	var m struct {
+		Params struct {
+			SessionID string
+			Update    struct {
+				SessionUpdate, ToolCallID, Status string
+				AvailableCommands                 []struct{ Name string }
+			}
+		}
+	}
+	if json.Unmarshal(raw, &m) != nil {
+		return
+	}
+	switch u := m.Params.Update; {
+	case u.SessionUpdate == "available_commands_update":
+		names := ""
+		for _, c := range u.AvailableCommands {
+			names += c.Name + " "
+		}
+		if announced[m.Params.SessionID] == names {
+			t.Error("the same commands are announced twice")
+		}
+		announced[m.Params.SessionID] = names
+		if i := slices.IndexFunc(u.AvailableCommands, func(c struct{ Name string }) bool {
+			return strings.HasPrefix(c.Name, "__") || c.Name == "heapdump" || c.Name == "workflow-launch-exec"
+		}); i >= 0 {
+			t.Errorf("an internal command is announced: %s", u.AvailableCommands[i].Name)
+		}
+	case u.Status == "in_progress" && running != nil:
+		running[u.ToolCallID] = true
+	case u.Status == "completed" && running != nil && !running[u.ToolCallID]:
+		t.Errorf("the call %s has completed without having been in progress", u.ToolCallID)
+	}
+}

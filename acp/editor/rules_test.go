@@ -1,0 +1,578 @@
+package editor_test
+
+import (
+	"flag"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
+)
+
+// testRun is the value of the flag -run.
+func testRun() string {
+	if f := flag.Lookup("test.run"); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// comparison is a recorded view and ours. Rules change what was recorded to what a better
+// agent does; they may look at ours for what a script does not say.
+type comparison struct {
+	script    *acprec.Script
+	want, got *acprec.View
+}
+
+// rule is a difference that is meant. apply reports whether it applied.
+type rule struct {
+	name   string
+	reason string
+	apply  func(c *comparison) bool
+}
+
+// applyRules applies all rules and returns the names of those that changed something.
+func applyRules(c *comparison) (names []string) {
+	for _, r := range rules {
+		if r.apply(c) {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// rules is the whole table.
+var rules = []rule{
+	{"max tokens", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return o.Kind == "max_output_tokens" }, "max_tokens")
+	}},
+	{"max turns", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return strings.Contains(o.Detail, "maximum number of turns") }, "max_turn_requests")
+	}},
+	{"error once", "an error of the API is the answer to the prompt and not also a text of the agent", errorOnce},
+	{"plan goes on", "a plan that is refused goes on; the adapter ends the turn as cancelled", planGoesOn},
+	{"killed CLI", "a dead CLI is resumed at the next prompt; the adapter knows the session no longer", killedCLI},
+	{"authenticate", "an unknown method, or one for a terminal, is a wrong parameter; the adapter says that authenticate is not implemented", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return o.Method == "authenticate" && o.End == "error -32603" }, "error -32602")
+	}},
+	{"not found", "an unknown session is not found whatever is done with it; the adapter has an internal error for fork and for odd ids", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool {
+			return (o.Method == "session/fork" || o.Method == "session/load") && o.End == "error -32603"
+		}, "error -32002")
+	}},
+	{"providers", "providers/* is an unstable extension that this agent does not have", func(c *comparison) bool {
+		return c.outcomes(func(o *acprec.Outcome) bool { return strings.HasPrefix(o.Method, "providers/") }, "error -32601")
+	}},
+	{"batch", "a batch is answered; it ends the adapter, which answers nothing that follows", batch},
+	{"words for the model", "what the CLI writes for its model does not reach the user", wordsForModel},
+	{"stopped", "a call that a cancelled turn stopped says so, without the CLI's words to the model", stopped},
+	{"declined", "a question that was declined or cancelled says so", declined},
+	{"background", "work in the background is done when it is done, and what is said of it belongs to the turn", background},
+	{"failed plan tools", "calls of plan tools that fail are shown; the adapter hides them", failedPlanTools},
+	{"notices", "notices of the CLI and of MCP servers are messages with an id of their own", notices},
+	{"CLI notice", "CLI 2.1.325 does not say this any more", droppedNotice},
+	{"CLI texts", "what the CLI's own commands put out has other numbers and words from version to version", cliTexts},
+	{"said twice", "the output of /context and the end of a compaction are shown once", saidTwice},
+	{"always offered", "a command can always be allowed for good; the adapter offers it only for some suggestions", alwaysOffered},
+	{"replayed diff", "a replayed edit shows the hunk that was made, as the live one did; the adapter shows the snippet of its input", replayedDiff},
+	{"last line", "the number of an empty last line is not shown; the adapter drops it in the main thread and keeps it elsewhere", lastLine},
+	{"subagents", "child sessions (unstable) are not used: a subagent is a tool call with calls of its own", subagents},
+	{"mode in step", "a permission that changes the mode says so; the adapter leaves the client with the old one", modeInStep},
+}
+
+// outcomes gives the outcomes that match another end.
+func (c *comparison) outcomes(match func(*acprec.Outcome) bool, end string) (changed bool) {
+	for i := range c.want.Outcomes {
+		if o := &c.want.Outcomes[i]; match(o) {
+			o.End, changed = end, true
+		}
+	}
+	return changed
+}
+
+// items calls f for every item that was recorded, with our item of the same call.
+func (c *comparison) tools(f func(want, got *acprec.Item) bool) (changed bool) {
+	for i, s := range c.want.Sessions {
+		if i >= len(c.got.Sessions) {
+			break
+		}
+		for _, w := range s.Items {
+			if w.Type != "tool" {
+				continue
+			}
+			for _, g := range c.got.Sessions[i].Items {
+				if g.Type == "tool" && g.ID == w.ID && f(w, g) {
+					changed = true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// filter removes recorded items.
+func (c *comparison) filter(drop func(s *acprec.Session, i int) bool) (changed bool) {
+	for _, s := range c.want.Sessions {
+		var kept []*acprec.Item
+		for i, item := range s.Items {
+			if drop(s, i) {
+				changed = true
+				continue
+			}
+			kept = append(kept, item)
+		}
+		s.Items = kept
+	}
+	return changed
+}
+
+func isUUID(id string) bool { return uuid.MatchString(id) }
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f-]{27}$`)
+
+func errorOnce(c *comparison) bool {
+	return c.filter(func(s *acprec.Session, i int) bool {
+		if s.Items[i].Type != "say" || !isUUID(s.Items[i].ID) || i+1 >= len(s.Items) || s.Items[i+1].Type != "answer" || s.Items[i+1].Outcome < 0 {
+			return false
+		}
+		return strings.HasPrefix(c.want.Outcomes[s.Items[i+1].Outcome].End, "error ")
+	})
+}
+
+// scripted reports whether the script's model says a text.
+func (c *comparison) scripted(text string) bool {
+	return text != "" && strings.Contains(string(c.script.API), strings.Trim(fmt.Sprintf("%q", text), `"`))
+}
+
+func planGoesOn(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		asked := slices.IndexFunc(s.Items, func(x *acprec.Item) bool {
+			return x.Type == "ask" && x.Tool == "ExitPlanMode" && x.Picked == "reject_once"
+		})
+		if asked < 0 {
+			continue
+		}
+		for k := asked; k < len(s.Items); k++ {
+			if a := s.Items[k]; a.Type == "answer" && c.want.Outcomes[a.Outcome].End == "cancelled" {
+				c.want.Outcomes[a.Outcome].End, changed = "end_turn", true
+				says := c.saidAfter(i, "ExitPlanMode")
+				if len(says) == 0 {
+					says = []*acprec.Item{{Type: "say", Text: "what the model says when it is to keep planning"}}
+				}
+				s.Items = slices.Insert(s.Items, k, says...)
+				k += len(says)
+			}
+		}
+	}
+	return c.tools(func(w, g *acprec.Item) bool {
+		if w.Tool != "ExitPlanMode" || w.Status != "failed" {
+			return false
+		}
+		w.Content = []string{"```\nThe user wants to keep planning.\n```"}
+		return true
+	}) || changed
+}
+
+// saidAfter is what our agent says, by its script, after the last call of a tool.
+func (c *comparison) saidAfter(session int, tool string) (says []*acprec.Item) {
+	if session >= len(c.got.Sessions) {
+		return nil
+	}
+	for _, g := range c.got.Sessions[session].Items {
+		switch {
+		case g.Tool == tool:
+			says = nil
+		case g.Type == "say" && c.scripted(g.Text):
+			says = append(says, g)
+		}
+	}
+	return says
+}
+
+func killedCLI(c *comparison) bool {
+	death, changed := -1, false
+	for i := range c.want.Outcomes {
+		died := i > 0 && strings.Contains(c.want.Outcomes[i-1].Detail, "exited unexpectedly")
+		if o := &c.want.Outcomes[i]; died && o.Method == "session/prompt" && o.End == "error -32002" {
+			o.End, death, changed = "end_turn", i-1, true
+		}
+	}
+	if !changed {
+		return false
+	}
+	for i, s := range c.want.Sessions {
+		if i < len(c.got.Sessions) && c.goesOn(s, c.got.Sessions[i], death) {
+			s.Items = c.got.Sessions[i].Items
+		}
+	}
+	return true
+}
+
+// goesOn reports whether a session of ours has everything that was recorded up to the death
+// of the CLI, and what the model said after it. In the replay the prompt that was killed may be
+// missing only if that was reported to the client.
+func (c *comparison) goesOn(want, got *acprec.Session, death int) bool {
+	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
+	end := slices.IndexFunc(want.Items, func(i *acprec.Item) bool { return i.Type == "answer" && i.Outcome == death })
+	if end >= 0 { // the session itself: the same up to the death, then texts of the model
+		same := len(got.Items) > end
+		for k := 0; same && k <= end; k++ {
+			a, b := want.Items[k], got.Items[k]
+			cut := k == end-1 && b.Text != "" && c.scripted(b.Text) // how much of it came before the death is chance
+			same = a.Type == b.Type && (a.Text == b.Text || cut) && a.Outcome == b.Outcome
+		}
+		said := 0
+		for _, g := range got.Items[min(end+1, len(got.Items)):] {
+			if g.Type == "say" && c.scripted(g.Text) {
+				said++
+			} else if g.Type != "answer" {
+				return false
+			}
+		}
+		return same && said > 0
+	}
+	rest := got.Items
+	for _, w := range want.Items { // its replay: what was recorded is there, in its order
+		k := slices.IndexFunc(rest, func(g *acprec.Item) bool { return g.Type == w.Type && g.Text == w.Text })
+		if k < 0 && !(w.Type == "user" && told) {
+			return false
+		}
+		rest = rest[k+1:]
+	}
+	return !slices.ContainsFunc(got.Items, func(g *acprec.Item) bool {
+		return g.Type != "answer" && g.Type != "user" && !(g.Type == "say" && c.scripted(g.Text))
+	})
+}
+
+func batch(c *comparison) bool {
+	if !slices.Contains(c.got.Stray, "batch") || slices.Contains(c.want.Stray, "batch") {
+		return false
+	}
+	// What came after the batch was not answered, and a request of an unknown version was
+	// answered without its id.
+	for i := range c.want.Outcomes {
+		if c.want.Outcomes[i].End == "none" && i < len(c.got.Outcomes) {
+			c.want.Outcomes[i].End = "error -32600"
+		}
+	}
+	for i := len(c.want.Outcomes); i < len(c.got.Outcomes); i++ {
+		c.want.Outcomes = append(c.want.Outcomes, acprec.Outcome{Method: "session/list", End: "ok"})
+	}
+	c.want.Stray = []string{"error -32700", "batch", "error -32600"}
+	return true
+}
+
+var usedTools = regexp.MustCompile(`(?s)<tools-used-before-summary>.*?</tools-used-before-summary>`)
+
+func wordsForModel(c *comparison) bool {
+	return c.tools(func(w, g *acprec.Item) bool {
+		before := fmt.Sprint(w.Content)
+		var kept []string
+		for _, text := range w.Content {
+			text = strings.NewReplacer("<tool_use_error>Error: ", "", "<tool_use_error>", "", "</tool_use_error>", "").Replace(text)
+			if usedTools.MatchString(text) {
+				if text = strings.TrimSpace(usedTools.ReplaceAllString(text, "")); text == "" {
+					continue
+				}
+			}
+			if strings.Contains(text, "Entered plan mode. You should") {
+				text, _, _ = strings.Cut(text, "\n\n") // instructions follow
+			}
+			if strings.Contains(text, "Async agent launched") || strings.Contains(text, "running in background with ID") {
+				// What the call was given in words, its prompt or its description, goes on standing there.
+				if text = "what the call is about"; len(g.Content) == 1 && c.scripted(g.Content[0]) {
+					text = g.Content[0]
+				}
+			}
+			kept = append(kept, text)
+		}
+		w.Content = kept
+		return fmt.Sprint(w.Content) != before
+	})
+}
+
+func stopped(c *comparison) bool {
+	return c.tools(func(w, g *acprec.Item) bool {
+		text := strings.Join(w.Content, "\n")
+		cancelled := slices.ContainsFunc(c.want.Outcomes, func(o acprec.Outcome) bool { return o.End == "cancelled" })
+		if w.Status != "failed" || !cancelled || !strings.Contains(text, "Tool use aborted") && !strings.Contains(text, "doesn't want to proceed") && !strings.Contains(text, "interrupted by user") {
+			return false
+		}
+		w.Content = []string{"```\nStopped.\n```"}
+		return true
+	})
+}
+
+func declined(c *comparison) bool {
+	return c.tools(func(w, g *acprec.Item) bool {
+		text := strings.Join(w.Content, "\n")
+		if w.Tool != "AskUserQuestion" || !strings.Contains(text, "Tool use aborted") && !strings.Contains(text, "did not answer") {
+			return false
+		}
+		w.Status, w.Content = "failed", []string{"```\nThe user declined to answer.\n```"}
+		return true
+	})
+}
+
+func background(c *comparison) bool {
+	late := false
+	for k, s := range c.want.Sessions {
+		n := len(s.Items)
+		last := -1
+		for i, item := range s.Items {
+			if item.Type == "answer" {
+				last = i
+			}
+		}
+		if last < 0 || last >= n-1 || s.Items[n-1].Type != "say" || !c.scripted(s.Items[n-1].Text) {
+			continue
+		}
+		answer := s.Items[last]
+		s.Items = append(slices.Delete(s.Items, last, last+1), answer)
+		late = true
+		if k >= len(c.got.Sessions) || !slices.ContainsFunc(c.got.Sessions[k].Items, func(g *acprec.Item) bool {
+			return g.Type == "tool" && g.Tool == "Bash" && slices.Contains(g.Statuses, "in_progress") && g.Status == "completed"
+		}) {
+			s.Items = append(s.Items, &acprec.Item{Type: "notice", Text: "no command was in progress and then completed"})
+		}
+	}
+	return late
+}
+
+func failedPlanTools(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		if i >= len(c.got.Sessions) {
+			break
+		}
+		for k, g := range c.got.Sessions[i].Items {
+			plan := g.Tool == "TaskCreate" || g.Tool == "TaskUpdate" || g.Tool == "TodoWrite" || g.Tool == "TaskList" || g.Tool == "TaskGet"
+			if g.Type != "tool" || !plan || g.Status != "failed" || k > len(s.Items) {
+				continue
+			}
+			if len(g.Content) != 1 || len(strings.Trim(g.Content[0], "`\n ")) == 0 || slices.ContainsFunc(s.Items, func(w *acprec.Item) bool { return w.ID == g.ID }) {
+				continue // it says nothing, or the adapter shows it too
+			}
+			if g.Tool == "TodoWrite" && strings.Contains(g.Content[0], "disabled for this session") {
+				s.Plan = nil // CLI 2.1.325 has this tool no more
+			}
+			s.Items, changed = slices.Insert(s.Items, k, g), true
+		}
+	}
+	return changed
+}
+
+// plainNotice is a notice without its label.
+func plainNotice(text string) string {
+	if rest, ok := strings.CutPrefix(text, "**"); ok {
+		if _, body, ok := strings.Cut(rest, ":** "); ok {
+			return body
+		}
+	}
+	return text
+}
+
+func notices(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		for _, w := range s.Items {
+			if w.Type != "say" || !w.Meta || i >= len(c.got.Sessions) {
+				continue
+			}
+			if m := brokenServer.FindStringSubmatch(w.Text); m != nil {
+				w.Text, changed = "**Warning:** The MCP server "+m[1]+" failed to start: its tools are not available.", true
+				continue
+			}
+			for _, g := range c.got.Sessions[i].Items {
+				if g.Type == "say" && strings.HasPrefix(g.ID, "notice-") && plainNotice(g.Text) == plainNotice(w.Text) {
+					w.Text, changed = g.Text, true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+var brokenServer = regexp.MustCompile(`^\*\*MCP server ("[^"]*") failed to start:\*\*`)
+
+func droppedNotice(c *comparison) bool {
+	return c.filter(func(s *acprec.Session, i int) bool {
+		return s.Items[i].Meta && strings.Contains(s.Items[i].Text, "changing auto mode")
+	})
+}
+
+func cliTexts(c *comparison) bool {
+	changed := false
+	for i, s := range c.want.Sessions {
+		if i >= len(c.got.Sessions) {
+			break
+		}
+		for _, w := range s.Items {
+			if w.Type != "say" {
+				continue
+			}
+			for _, g := range c.got.Sessions[i].Items {
+				if g.Type == "say" && w.Text != g.Text && sameButNumbers(w.Text, g.Text) {
+					w.Text, changed = g.Text, true
+				}
+			}
+			if now, ok := otherTexts[w.Text]; ok {
+				w.Text, changed = now, true
+			}
+		}
+	}
+	return changed
+}
+
+// otherTexts are texts of the CLI that was recorded, with those of the one that is pinned.
+var otherTexts = map[string]string{
+	"No MCP servers are configured.": "No MCP servers are configured. Add one with `claude mcp add`.\nUsage: /mcp [reconnect|enable|disable [<server>|all]]. With no server name, applies to all.",
+}
+
+var number = regexp.MustCompile(`(?:\d+h )?(?:\d+m )?(?:< ?|~|\$)*\d[\d.,]*[kms]?%?`)
+
+// sameButNumbers compares the output of a command that counts.
+func sameButNumbers(a, b string) bool {
+	for _, start := range []string{"## Context Usage", "Total cost:"} {
+		if strings.HasPrefix(a, start) && strings.HasPrefix(b, start) {
+			return number.ReplaceAllString(strings.TrimSpace(a), "N") == number.ReplaceAllString(strings.TrimSpace(b), "N")
+		}
+	}
+	return false
+}
+
+func saidTwice(c *comparison) bool {
+	return c.filter(func(s *acprec.Session, i int) bool {
+		if i == 0 {
+			return false
+		}
+		a, b := s.Items[i-1], s.Items[i]
+		return a.Type == b.Type && (b.Type == "say" && strings.TrimSpace(a.Text) == strings.TrimSpace(b.Text) && isUUID(b.ID) || b.Type == "compaction" && a.Status == b.Status)
+	})
+}
+
+func alwaysOffered(c *comparison) bool {
+	changed := false
+	for _, s := range c.want.Sessions {
+		for _, w := range s.Items {
+			if w.Type == "ask" && w.Tool == "Bash" && !slices.ContainsFunc(w.Options, func(o string) bool { return strings.HasPrefix(o, "allow_always") }) {
+				w.Options, changed = slices.Insert(w.Options, 1, "allow_always x"), true
+			}
+		}
+	}
+	return changed
+}
+
+func replayedDiff(c *comparison) bool {
+	live := map[string]*acprec.Item{}
+	changed := false
+	for _, s := range c.want.Sessions {
+		for _, w := range s.Items {
+			if w.Type != "tool" || w.Tool != "Edit" {
+				continue
+			}
+			if before := live[w.ID]; before != nil && fmt.Sprint(before.Content) != fmt.Sprint(w.Content) {
+				w.Content, w.Locations, changed = before.Content, before.Locations, true
+			}
+			live[w.ID] = w
+		}
+	}
+	return changed
+}
+
+var emptyLast = regexp.MustCompile("\n[0-9]+\t\n```$")
+
+func lastLine(c *comparison) bool {
+	return c.tools(func(w, _ *acprec.Item) bool {
+		changed := false
+		for i, text := range w.Content {
+			if w.Tool == "Read" && emptyLast.MatchString(text) {
+				w.Content[i], changed = emptyLast.ReplaceAllString(text, "\n```"), true
+			}
+		}
+		return changed
+	})
+}
+
+// subagents puts the calls of a child session where they are in ours: after the call that
+// stands for the child, in the session that began it.
+func subagents(c *comparison) bool {
+	if len(c.want.Sessions) != len(c.got.Sessions)+1 {
+		return false
+	}
+	child := slices.IndexFunc(c.want.Sessions, func(s *acprec.Session) bool {
+		return slices.ContainsFunc(s.Items, func(i *acprec.Item) bool { return i.Parent })
+	})
+	if child < 1 {
+		return false
+	}
+	own := []*acprec.Item{{Type: "tool", Tool: "Agent", Title: "the call of the child", Kind: "think", Status: "completed"}}
+	at := 0
+	for k, g := range c.got.Sessions[child-1].Items {
+		if g.Type == "tool" && g.Tool == "Agent" && g.Status == "completed" && len(g.Content) == 1 && c.scripted(g.Content[0]) {
+			own[0], at = g, k
+		}
+	}
+	for _, i := range c.want.Sessions[child].Items {
+		if i.Type == "tool" {
+			for k, text := range i.Content {
+				i.Content[k] = emptyLast.ReplaceAllString(text, "\n```")
+			}
+			own = append(own, i)
+		}
+	}
+	parent := c.want.Sessions[child-1]
+	parent.Items = slices.Insert(parent.Items, min(at, len(parent.Items)), own...)
+	c.want.Sessions = slices.Delete(c.want.Sessions, child, child+1)
+	return true
+}
+
+func modeInStep(c *comparison) bool {
+	changed := false
+	for _, s := range c.want.Sessions {
+		always := slices.ContainsFunc(s.Items, func(x *acprec.Item) bool {
+			return x.Type == "ask" && x.Picked == "allow_always" && (x.Tool == "Edit" || x.Tool == "Write" || x.Tool == "MultiEdit")
+		})
+		if always && len(s.Modes) == 0 {
+			s.Modes, changed = []string{"acceptEdits"}, true
+		}
+	}
+	return changed
+}
+
+// orderSubagents puts the calls of subagents right after the call that began them, in both
+// views: a subagent in the background works while the others go on, in no order.
+func orderSubagents(v *acprec.View) {
+	for _, s := range v.Sessions {
+		first := slices.IndexFunc(s.Items, func(i *acprec.Item) bool { return i.Type == "tool" && i.Tool == "Agent" && !i.Parent })
+		if first < 0 {
+			continue
+		}
+		var theirs, others []*acprec.Item
+		for _, i := range s.Items[first+1:] {
+			if i.Parent {
+				theirs = append(theirs, i)
+			} else {
+				others = append(others, i)
+			}
+		}
+		s.Items = slices.Concat(s.Items[:first+1], theirs, others)
+	}
+}
+
+// trimUnfinished takes what follows the answer to the last prompt of version 2 out of our
+// view where the recording has nothing after it: the script does not wait for the turn, so
+// that it may or may not end before the client goes. That is chance and not a rule.
+func trimUnfinished(c *comparison) {
+	for i, s := range c.want.Sessions {
+		n := len(s.Items)
+		if i >= len(c.got.Sessions) || n == 0 || len(c.got.Sessions[i].Items) <= n || c.script.Protocol != 2 {
+			continue
+		}
+		if last := s.Items[n-1]; last.Type == "answer" && last.Outcome >= 0 {
+			c.got.Sessions[i].Items = c.got.Sessions[i].Items[:n]
+		}
+	}
+}

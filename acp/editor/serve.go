@@ -1,0 +1,153 @@
+package editor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+)
+
+// Options configures an agent that speaks the protocol. Provider is required, the rest has
+// defaults.
+type Options struct {
+	// Provider starts the sessions.
+	Provider agent.Provider
+	// Name, Title and Version are what the agent says of itself.
+	Name, Title, Version string
+	// Session is what all sessions have in common. The working directory, the id and what
+	// a client asks for are a session's own.
+	Session agent.Options
+	// PrewarmDir is the directory for which a session is opened at initialize, so that
+	// session/new for it answers at once; empty opens none.
+	PrewarmDir string
+	// ClientFiles brings the files that the agent's tools use in step with the buffers of a
+	// client that has fs/read_text_file and fs/write_text_file: unsaved text is saved before
+	// a tool uses a file, and the client writes what a tool has written. The provider must
+	// heed [agent.Options].Files; with any other, or such a client, the disk is all there is.
+	ClientFiles bool
+	// AuthMethods are the ways to log in that clients with terminals are offered.
+	AuthMethods []acp.AuthMethod
+	// BackgroundWait is how long the answer to a prompt waits for commands in the
+	// background that its turn has started, so that what the agent says about their end
+	// belongs to a turn; 0 means 10 seconds, negative not at all. Subagents in the
+	// background are always waited for.
+	BackgroundWait time.Duration
+	// CancelWait is how long a turn that was cancelled may take to end before its agent
+	// is stopped; 0 means 30 seconds.
+	CancelWait time.Duration
+	// Rest is called when neither the client nor an agent has said anything for RestAfter,
+	// which is half a second unless set; a program can give back memory then. What comes
+	// meanwhile waits for it. nil does nothing.
+	Rest      func()
+	RestAfter time.Duration
+	// Logger gets what is not reported to clients; nil discards it.
+	Logger *slog.Logger
+	// Sent sees every line that is about to be written. It must not block.
+	Sent func(line []byte)
+}
+
+const (
+	defaultBackgroundWait = 10 * time.Second
+	defaultCancelWait     = 30 * time.Second
+	// drainWait bounds how long Serve waits for handlers after the client has gone.
+	drainWait = time.Minute
+)
+
+// server is one conversation with a client.
+type server struct {
+	opts Options
+	conn *jsonrpc.Conn
+	ctx  context.Context // ends with the conversation
+	stop context.CancelFunc
+	work sync.WaitGroup // goroutines that sessions have started
+
+	mu       sync.Mutex
+	client   *acp.ClientCapabilities // nil before initialize
+	version  int64                   // the negotiated version of the protocol
+	sessions map[string]*session
+	arrived  map[*jsonrpc.Message]*prompt // prompts whose handler has not begun
+	warm     *warm
+	closing  bool
+
+	idle idleTimer
+}
+
+// Serve speaks the protocol with a client over r and w until the client closes its end or
+// ctx ends. When it returns all agents have ended. The error says why the conversation
+// ended; the end of r is not an error.
+func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) error {
+	if opts.Provider == nil {
+		return errors.New("acp: no provider")
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &server{opts: opts, sessions: map[string]*session{}, arrived: map[*jsonrpc.Message]*prompt{}}
+	s.idle.call, s.idle.after = opts.Rest, opts.RestAfter
+	if s.idle.after <= 0 {
+		s.idle.after = defaultRestAfter
+	}
+	defer s.idle.end()
+	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer s.stop()
+	ready := make(chan struct{})
+	s.conn = jsonrpc.New(r, w, jsonrpc.Options{
+		Handle:  func(ctx context.Context, m *jsonrpc.Message) (any, error) { <-ready; return s.handle(ctx, m) },
+		Notify:  func(ctx context.Context, m *jsonrpc.Message) { <-ready; s.notified(m) },
+		Observe: func(m *jsonrpc.Message) { <-ready; s.idle.stir(); s.observe(m) },
+		Stray: func(line string, _ *jsonrpc.Message, err error) {
+			opts.Logger.Warn("acp: a line that is not understood", "line", clip(line), "err", err)
+		},
+		Panicked: func(method string, v any, stack []byte) {
+			opts.Logger.Error("acp: panic", "method", method, "value", v, "stack", string(stack))
+		},
+		Sent:         opts.Sent,
+		CancelMethod: acp.MethodCancelRequest,
+		AnswerStray:  true,
+	})
+	close(ready)
+	select {
+	case <-s.conn.Done():
+	case <-ctx.Done():
+	}
+	return s.shutdown(ctx)
+}
+
+func clip(line string) string { return line[:min(len(line), 200)] }
+
+// shutdown ends all sessions at once and waits for them.
+func (s *server) shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing = true
+	var all []*session
+	for _, one := range s.sessions {
+		all = append(all, one)
+	}
+	spare := s.warm
+	s.warm = nil
+	s.mu.Unlock()
+	s.stop()
+	var closing sync.WaitGroup
+	for _, one := range all {
+		closing.Go(one.close)
+	}
+	if spare != nil {
+		closing.Go(spare.close)
+	}
+	closing.Wait()
+	s.conn.Close()
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
+	defer cancel()
+	err := s.conn.Wait(wait)
+	s.work.Wait()
+	if why := s.conn.Err(); err == nil && why != nil && !errors.Is(why, io.EOF) && !errors.Is(why, jsonrpc.ErrClosed) {
+		err = why
+	}
+	return errors.Join(err, ctx.Err())
+}

@@ -1,0 +1,187 @@
+package editor
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// result is the end of a tool call as it is shown.
+type result struct {
+	title   string
+	content []acp.ToolCallContent // nil leaves what is shown
+	raw     json.RawMessage
+}
+
+// resultOf is what a result shows: the user's part of it, without what the agent writes
+// for its model.
+func resultOf(t *toolCall, ev *event.ToolComplete) result {
+	blocks := resultBlocks(ev.Content)
+	text := cleanResult(t, joinText(blocks), ev)
+	r := result{raw: rawResult(ev.Content, joinText(blocks), text)}
+	if t.name == "ExitPlanMode" && !ev.IsError {
+		r.title = "Exited Plan Mode"
+		return r
+	}
+	if !ev.IsError && isEdit(t.name) {
+		return r // the diff says it
+	}
+	switch {
+	case text != "":
+		r.content = textContents(quoted(t, text, ev.IsError))
+	case ev.IsError:
+		r.content = nil
+	}
+	for _, b := range blocks {
+		if b.Type != "text" {
+			if c, ok := promptBlock(&b); ok {
+				r.content = append(r.content, blockContent(c))
+			}
+		}
+	}
+	return r
+}
+
+func isEdit(name string) bool { return name == "Edit" || name == "Write" || name == "MultiEdit" }
+
+// resultBlocks are the blocks of a result, which can be one text.
+func resultBlocks(content event.JSON) []event.Content {
+	if content == "" {
+		return nil
+	}
+	if content[0] == '"' {
+		return []event.Content{event.TextContent(content.Text())}
+	}
+	var blocks []event.Content
+	for _, e := range content.Elements() {
+		blocks = append(blocks, event.ContentOf(e))
+	}
+	return blocks
+}
+
+func joinText(blocks []event.Content) string {
+	var texts []string
+	for _, b := range blocks {
+		if b.Type == "text" {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// rawResult is the result as data: as it was, unless it has words for the model.
+func rawResult(content event.JSON, text, clean string) json.RawMessage {
+	if text != clean || content == "" {
+		return rawText(clean)
+	}
+	return json.RawMessage(content)
+}
+
+// quoted puts the output of a tool into a block of code, where it is output.
+func quoted(t *toolCall, text string, failed bool) string {
+	switch {
+	case failed:
+		return fence("", text)
+	case t.name == "Bash":
+		return fence("console", text)
+	case t.name == "Read":
+		return fence("", text)
+	}
+	return text
+}
+
+// fence puts a text into a block of code that it cannot leave.
+func fence(language, text string) string {
+	marks := "```"
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	return marks + language + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
+}
+
+// noOutput is what the CLI tells its model where a command has put out nothing.
+const noOutput = "(Bash completed with no output)"
+
+// forModel begins what the CLI tells its model about a call that was stopped or refused.
+const forModel = "The user doesn't want to "
+
+// cleanResult takes away what the CLI writes for its model.
+func cleanResult(t *toolCall, text string, ev *event.ToolComplete) string {
+	text = cutTag(cutTag(text, "system-reminder"), "tools-used-before-summary")
+	if inner, ok := between(text, "<tool_use_error>", "</tool_use_error>"); ok && strings.HasPrefix(strings.TrimSpace(text), "<tool_use_error>") {
+		text = strings.TrimPrefix(inner, "Error: ")
+	}
+	switch {
+	case strings.HasPrefix(text, forModel) || text == "[Request interrupted by user for tool use]":
+		return "Stopped."
+	case t.name == "Bash" && text == noOutput:
+		return ""
+	case t.name == "Agent" || t.name == "Task":
+		return cleanAgent(text, ev)
+	case t.name == "Read":
+		return trimLastLine(text)
+	case t.name == "EnterPlanMode" && !ev.IsError:
+		if first, _, ok := strings.Cut(text, "\n"); ok {
+			return first
+		}
+	}
+	return text
+}
+
+// cutTag takes elements with this name out of a text.
+func cutTag(text, tag string) string {
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "<"+tag+">")
+		if !ok {
+			break
+		}
+		_, after, closed := strings.Cut(rest, "</"+tag+">")
+		if !closed {
+			break
+		}
+		out.WriteString(strings.TrimRight(before, "\n"))
+		text = after
+	}
+	if out.Len() == 0 {
+		return text
+	}
+	out.WriteString(text)
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// cleanAgent is what a subagent reports: the structured result has it without the frame
+// that the CLI puts around it for its model.
+func cleanAgent(text string, ev *event.ToolComplete) string {
+	status, _ := ev.ToolUseResult.Member("status")
+	if status.Text() == "async_launched" {
+		return ""
+	}
+	content, _ := ev.ToolUseResult.Member("content")
+	if report := strings.TrimSpace(cutTag(joinText(resultBlocks(content)), "tools-used-before-summary")); report != "" && !strings.Contains(report, "[Subagent hand-back]") {
+		return report
+	}
+	if _, rest, ok := strings.Cut(text, "[Subagent hand-back]"); ok {
+		if _, report, ok := strings.Cut(rest, "\n"); ok {
+			report, _, _ = strings.Cut(report, "\nagentId:")
+			report = cutTag(report, "usage")
+			return strings.TrimSpace(report)
+		}
+	}
+	return text
+}
+
+// trimLastLine takes away the number of an empty last line of a file.
+func trimLastLine(text string) string {
+	i := strings.LastIndexByte(text, '\n')
+	if i < 0 {
+		return text
+	}
+	last := strings.TrimSpace(text[i+1:])
+	if last != "" && strings.Trim(last, "0123456789→") == "" && strings.HasSuffix(text, "\t") {
+		return text[:i]
+	}
+	return text
+}

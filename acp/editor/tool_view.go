@@ -1,0 +1,234 @@
+package editor
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// view is how a tool call looks.
+type view struct {
+	title     string
+	kind      acp.ToolKind
+	content   []acp.ToolCallContent
+	locations []acp.ToolCallLocation
+}
+
+// input gives the members of a tool's input.
+type input event.JSON
+
+func (in input) str(name string) string {
+	j, _ := event.JSON(in).Member(name)
+	return j.Text()
+}
+
+func (in input) number(name string) int64 { return int64(event.JSON(in).Number(name)) }
+
+func (in input) isTrue(name string) bool {
+	j, _ := event.JSON(in).Member(name)
+	return j == "true"
+}
+
+// views describe the calls of known tools to people. Others show their name.
+var views = map[string]func(in input, dir string) view{
+	"Bash": viewBash, "Read": viewRead, "Edit": viewEdit, "Write": viewWrite, "Glob": viewGlob, "Grep": viewGrep,
+	"WebFetch": viewFetch, "WebSearch": viewSearch, "Agent": viewAgent, "Task": viewAgent, "ExitPlanMode": viewPlan, "AskUserQuestion": viewQuestion,
+	"EnterPlanMode": func(input, string) view { return view{title: "EnterPlanMode", kind: acp.ToolKindSwitchMode} },
+}
+
+// viewOf is how a call of a tool looks with the input that is known so far.
+func viewOf(name string, in event.JSON, dir string) view {
+	if f := views[name]; f != nil {
+		return f(input(in), dir)
+	}
+	if name == "" {
+		name = "Tool"
+	}
+	return view{title: name, kind: acp.ToolKindOther}
+}
+
+// shortPath is a path as it is shown: relative to the working directory where it is below.
+func shortPath(path, dir string) string {
+	if dir != "" {
+		if rel, err := filepath.Rel(dir, path); err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return rel
+		}
+	}
+	return path
+}
+
+// location names a file that a call touches, if the path is absolute as it has to be.
+func location(path, dir string, line int64) []acp.ToolCallLocation {
+	if path == "" {
+		return []acp.ToolCallLocation{}
+	}
+	if !filepath.IsAbs(path) && dir != "" {
+		path = filepath.Join(dir, path)
+	}
+	l := acp.ToolCallLocation{Path: path}
+	if line > 0 {
+		l.Line = acp.Some(line)
+	}
+	return []acp.ToolCallLocation{l}
+}
+
+func textContent(s string) acp.ToolCallContent {
+	return blockContent(acp.TextBlock(s))
+}
+
+func blockContent(b acp.ContentBlock) acp.ToolCallContent {
+	return acp.ToolCallContent{Type: acp.ToolCallContentIsContent, Value: &acp.Content{Content: b}}
+}
+
+func textContents(s string) []acp.ToolCallContent {
+	if s == "" {
+		return nil
+	}
+	return []acp.ToolCallContent{textContent(s)}
+}
+
+func viewBash(in input, _ string) view {
+	v := view{title: "Terminal", kind: acp.ToolKindExecute, content: textContents(in.str("description"))}
+	if c := in.str("command"); c != "" {
+		v.title = c
+	}
+	return v
+}
+
+func viewRead(in input, dir string) view {
+	v := view{title: "Read File", kind: acp.ToolKindRead, locations: []acp.ToolCallLocation{}}
+	path := in.str("file_path")
+	if path == "" {
+		return v
+	}
+	offset, limit := in.number("offset"), in.number("limit")
+	v.title = "Read " + shortPath(path, dir)
+	switch {
+	case limit > 0:
+		first := max(offset, 1)
+		v.title += fmt.Sprintf(" (%d - %d)", first, first+limit-1)
+	case offset > 0:
+		v.title += fmt.Sprintf(" (from line %d)", offset)
+	}
+	v.locations = location(path, dir, max(offset, 1))
+	return v
+}
+
+func diffContent(path string, old acp.Optional[string], text string) []acp.ToolCallContent {
+	return []acp.ToolCallContent{{Type: acp.ToolCallContentIsDiff, Value: &acp.Diff{Path: path, OldText: old, NewText: text}}}
+}
+
+func viewEdit(in input, dir string) view {
+	v := view{title: "Edit", kind: acp.ToolKindEdit, locations: []acp.ToolCallLocation{}}
+	path := in.str("file_path")
+	if path == "" {
+		return v
+	}
+	v.title, v.locations = "Edit "+shortPath(path, dir), location(path, dir, 0)
+	if _, ok := event.JSON(in).Member("new_string"); ok {
+		v.content = diffContent(v.locations[0].Path, acp.Some(in.str("old_string")), in.str("new_string"))
+	}
+	return v
+}
+
+func viewWrite(in input, dir string) view {
+	v := view{title: "Preparing file…", kind: acp.ToolKindEdit, locations: []acp.ToolCallLocation{}}
+	path := in.str("file_path")
+	if path == "" {
+		return v
+	}
+	v.title, v.locations = "Write "+shortPath(path, dir), location(path, dir, 0)
+	if _, ok := event.JSON(in).Member("content"); ok {
+		v.content = diffContent(v.locations[0].Path, acp.Null[string](), in.str("content"))
+	}
+	return v
+}
+
+func viewGlob(in input, dir string) view {
+	v := view{title: "Find", kind: acp.ToolKindSearch, locations: []acp.ToolCallLocation{}}
+	if path := in.str("path"); path != "" {
+		v.title += " `" + shortPath(path, dir) + "`"
+		v.locations = location(path, dir, 0)
+	}
+	if p := in.str("pattern"); p != "" {
+		v.title += " `" + p + "`"
+	}
+	return v
+}
+
+func viewGrep(in input, dir string) view {
+	words := []string{"grep"}
+	for _, flag := range []string{"-i", "-n"} {
+		if in.isTrue(flag) {
+			words = append(words, flag)
+		}
+	}
+	for _, flag := range []string{"-A", "-B", "-C"} {
+		if n := in.number(flag); n > 0 {
+			words = append(words, fmt.Sprintf("%s %d", flag, n))
+		}
+	}
+	switch in.str("output_mode") {
+	case "files_with_matches":
+		words = append(words, "-l")
+	case "count":
+		words = append(words, "-c")
+	}
+	if g := in.str("glob"); g != "" {
+		words = append(words, fmt.Sprintf("--include=%q", g))
+	}
+	if p := in.str("pattern"); p != "" {
+		words = append(words, fmt.Sprintf("%q", p))
+	}
+	if p := in.str("path"); p != "" {
+		words = append(words, shortPath(p, dir))
+	}
+	return view{title: strings.Join(words, " "), kind: acp.ToolKindSearch}
+}
+
+func viewFetch(in input, _ string) view {
+	v := view{title: "Fetch", kind: acp.ToolKindFetch, content: textContents(in.str("prompt"))}
+	if u := in.str("url"); u != "" {
+		v.title += " " + u
+	}
+	return v
+}
+
+func viewSearch(in input, _ string) view {
+	v := view{title: "Web search", kind: acp.ToolKindFetch}
+	if q := in.str("query"); q != "" {
+		v.title = fmt.Sprintf("%q", q)
+	}
+	return v
+}
+
+func viewAgent(in input, _ string) view {
+	v := view{title: "Task", kind: acp.ToolKindThink, content: textContents(in.str("prompt"))}
+	if d := in.str("description"); d != "" {
+		v.title = d
+	}
+	return v
+}
+
+func viewPlan(in input, _ string) view {
+	return view{title: "Approve Plan", kind: acp.ToolKindSwitchMode, content: textContents(in.str("plan"))}
+}
+
+func viewQuestion(in input, _ string) view {
+	v := view{title: "Asking for your input", kind: acp.ToolKindOther}
+	list, _ := event.JSON(in).Member("questions")
+	var lines []string
+	for _, q := range list.Elements() {
+		if text := input(q).str("question"); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	if len(lines) == 1 {
+		v.title = lines[0]
+	}
+	v.content = textContents(strings.Join(lines, "\n"))
+	return v
+}

@@ -1,0 +1,90 @@
+package serveragent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+var (
+	_ agent.Joined   = (*Session)(nil)
+	_ agent.Holder   = (*Session)(nil)
+	_ agent.Canceler = (*Session)(nil)
+)
+
+// join takes over what the server has of the session when it is attached. What is still open
+// begins the events: the state, the queue and the requests.
+func (s *Session) join(at *api.AttachResult) error {
+	if at.Snapshot == "" {
+		return nil
+	}
+	c := new(event.Conversation)
+	if err := json.Unmarshal([]byte(at.Snapshot), c); err != nil {
+		return err
+	}
+	s.past = c
+	events := []event.Event{&event.SessionState{State: at.State}}
+	if len(c.Queue) > 0 {
+		events = append(events, &event.QueueChanged{Items: c.Queue})
+	}
+	for _, p := range c.Prompts {
+		events = append(events, promptEvent(p))
+	}
+	for _, ev := range events {
+		ev.Head().Provider, ev.Head().SessionID = c.Provider, c.SessionID
+	}
+	s.put(events)
+	return nil
+}
+
+// promptEvent returns the event of an open request.
+func promptEvent(p *event.Prompt) event.Event {
+	h := event.Header{ParentToolUseID: p.ParentToolUseID}
+	if p.Type == event.PromptQuestion {
+		return &event.QuestionRequest{
+			Header: h, Kind: p.Kind, RequestID: p.RequestID, ToolUseID: p.ToolUseID, Questions: p.Questions, Blocking: p.Blocking,
+			MCPServerName: p.MCPServerName, Message: p.Message, Mode: p.Mode, Schema: p.Schema, URL: p.URL,
+		}
+	}
+	return &event.PermissionRequest{
+		Header: h, Kind: p.Kind, RequestID: p.RequestID, ToolUseID: p.ToolUseID, ToolName: p.ToolName, DisplayName: p.DisplayName,
+		Description: p.Description, Input: p.Input, Suggestions: p.Suggestions, Choices: p.Choices, Profile: p.Profile,
+		BlockedPath: p.BlockedPath, AgentID: p.AgentID, DefaultToNo: p.DefaultToNo,
+	}
+}
+
+// Past returns the conversation that the server had when this view was opened, or nil if it had
+// none.
+func (s *Session) Past() *event.Conversation { return s.past }
+
+// Continue resumes the interrupted turn of the session at the server.
+func (s *Session) Continue(ctx context.Context) error { return s.refer(ctx, "session.continue") }
+
+// Release runs the inputs of the session that the server holds back.
+func (s *Session) Release(ctx context.Context) error { return s.refer(ctx, "queue.release") }
+
+// Cancel removes an input from the queue of the server. The uuid is that of the input, or its id
+// in the queue.
+func (s *Session) Cancel(ctx context.Context, uuid string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	s.out.Mu.Lock()
+	for id, own := range s.prompts {
+		if own == uuid {
+			uuid = id
+		}
+	}
+	s.out.Mu.Unlock()
+	return s.p.call(ctx, "queue.remove", api.QueueItemParams{SessionID: s.id, ID: uuid}, nil)
+}
+
+func (s *Session) refer(ctx context.Context, method string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	return s.p.call(ctx, method, api.SessionRef{SessionID: s.id}, nil)
+}

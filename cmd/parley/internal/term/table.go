@@ -1,0 +1,145 @@
+package term
+
+import (
+	"strings"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+)
+
+// Column is how a column behaves where the table is too wide.
+type Column struct {
+	Title string
+	Right bool // numbers stand on the right
+	Drop  int  // columns with the highest number are left out first; 0 is never
+	Min   int  // the text is cut to so many columns before any column is left out; 0 is never
+	Least int  // the text is cut to so many columns when no column can be left out any more; 0 is never
+}
+
+// Table is rows of cells without line breaks and escape sequences.
+type Table struct {
+	Columns []Column
+	Rows    [][]string
+	Total   []string // a last row below a line; nil for none
+}
+
+// TableStyle paints parts of a table; nil functions leave them as they are.
+type TableStyle struct{ Title, Rule, Total func(string) string }
+
+const gap = "  "
+
+// Render lays the table out in so many columns; 0 means no limit. What cannot be made to fit is
+// cut off on the right. There is no space at the end of a line.
+func (t *Table) Render(width int, style TableStyle) []string {
+	shown, widths := t.fit(width)
+	lines := []string{paint(style.Title, t.line(shown, widths, t.titles()))}
+	rule := strings.Repeat("─", total(shown, widths))
+	lines = append(lines, paint(style.Rule, rule))
+	for _, row := range t.Rows {
+		lines = append(lines, t.line(shown, widths, row))
+	}
+	if t.Total != nil {
+		lines = append(lines, paint(style.Rule, rule), paint(style.Total, t.line(shown, widths, t.Total)))
+	}
+	return lines
+}
+
+func paint(f func(string) string, s string) string {
+	if f == nil {
+		return s
+	}
+	return f(s)
+}
+
+func (t *Table) titles() []string {
+	var titles []string
+	for _, c := range t.Columns {
+		titles = append(titles, c.Title)
+	}
+	return titles
+}
+
+// fit chooses the columns and how wide each is.
+func (t *Table) fit(width int) (shown, widths []int) {
+	widths = make([]int, len(t.Columns))
+	for _, row := range append([][]string{t.titles(), t.Total}, t.Rows...) {
+		for i, s := range row {
+			widths[i] = max(widths[i], cell.Width(s))
+		}
+	}
+	for i := range t.Columns {
+		shown = append(shown, i)
+	}
+	if width <= 0 {
+		return shown, widths
+	}
+	for total(shown, widths) > width {
+		if t.shrink(shown, widths, width, func(c Column) int { return c.Min }) {
+			continue
+		}
+		if i := t.droppable(shown); i >= 0 {
+			shown = append(shown[:i:i], shown[i+1:]...)
+			continue
+		}
+		if !t.shrink(shown, widths, width, func(c Column) int { return c.Least }) {
+			break
+		}
+	}
+	if over := total(shown, widths) - width; over > 0 { // the first gives way
+		widths[shown[0]] = max(1, widths[shown[0]]-over)
+	}
+	return shown, widths
+}
+
+// shrink cuts the widest column that may be cut, as far as is needed, and reports
+// whether there was one.
+func (t *Table) shrink(shown, widths []int, width int, least func(Column) int) bool {
+	best := -1
+	for _, i := range shown {
+		if n := least(t.Columns[i]); n > 0 && widths[i] > n && (best < 0 || widths[i] > widths[best]) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		widths[best] = max(least(t.Columns[best]), widths[best]-(total(shown, widths)-width))
+	}
+	return best >= 0
+}
+
+// droppable is the place in shown of the column to leave out, -1 if there is none.
+func (t *Table) droppable(shown []int) int {
+	best := -1
+	for place, i := range shown {
+		if d := t.Columns[i].Drop; d > 0 && (best < 0 || d > t.Columns[shown[best]].Drop) {
+			best = place
+		}
+	}
+	return best
+}
+
+func total(shown, widths []int) int {
+	sum := len(gap) * max(0, len(shown)-1)
+	for _, i := range shown {
+		sum += widths[i]
+	}
+	return sum
+}
+
+func (t *Table) line(shown, widths []int, row []string) string {
+	var b strings.Builder
+	for place, i := range shown {
+		if place > 0 {
+			b.WriteString(gap)
+		}
+		text := ""
+		if i < len(row) {
+			text = Shorten(row[i], widths[i])
+		}
+		pad := strings.Repeat(" ", max(0, widths[i]-cell.Width(text)))
+		if t.Columns[i].Right {
+			b.WriteString(pad + text)
+		} else {
+			b.WriteString(text + pad)
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}

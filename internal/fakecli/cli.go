@@ -1,0 +1,275 @@
+// Package fakecli plays the Claude Code CLI: a program in Go that speaks the CLI's protocol, in
+// a process of this executable or in memory. The simulated agent and package claudetest use it.
+package fakecli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+)
+
+// FakeVersion is the version that a fake CLI reports, which is that of a real CLI it behaves
+// like.
+const FakeVersion = "2.1.325"
+
+// CLI is a program's own side of the protocol: standard input, output and error
+// of the CLI that it plays. Until something is asked of the input, nothing is
+// read. From the first call of Handshake, Prompt or StartRequest on everything is, in the
+// background: control requests are answered as [CLI.OnControl] says, answers reach those who
+// wait for them, prompts queue.
+//
+// All methods may be called from any goroutine.
+type CLI struct {
+	// Builder makes the messages of this session. Its session is the one that
+	// the arguments ask for, or a new one.
+	*Builder
+	// Info is what Handshake answers. It may be changed before.
+	Info claude.ServerInfo
+
+	args []string
+	env  []string
+	in   *ndjson.Reader
+	err  io.Writer
+
+	writing sync.Mutex // held during one write to out
+	out     io.Writer
+
+	pumped     sync.WaitGroup
+	initialize chan ControlRequest
+	ended      chan struct{} // closed at the end of the input
+	interrupts chan struct{}
+
+	mu       sync.Mutex
+	changed  sync.Cond // prompts or the end have come
+	pumping  bool
+	prompts  []*message.User // not yet taken
+	current  *message.User   // the one taken last
+	endErr   error           // io.EOF, or what is wrong with the input
+	pending  map[string]*Pending
+	handlers map[string]ControlHandler
+	requests int
+	model    string
+	mode     message.PermissionMode
+	running  bool // the state that was reported last
+}
+
+func newCLI(args, env []string, in io.Reader, out, stderr io.Writer) *CLI {
+	c := &CLI{
+		Builder: NewBuilder(), Info: fakeInfo(), args: args, env: env,
+		in: ndjson.NewReader(in, 0), out: out, err: stderr,
+		initialize: make(chan ControlRequest, 1), ended: make(chan struct{}), interrupts: make(chan struct{}, 1),
+		pending: map[string]*Pending{}, handlers: map[string]ControlHandler{},
+	}
+	c.changed.L = &c.mu
+	c.SessionID = c.session()
+	c.model, c.mode = c.Model, c.Info.CurrentPermissionMode
+	if model, ok := c.Flag("model"); ok {
+		c.model = model
+	}
+	if mode, ok := c.Flag("permission-mode"); ok {
+		c.mode = message.PermissionMode(mode)
+	}
+	return c
+}
+
+// session is the id that the arguments ask for, or a new one.
+func (c *CLI) session() string {
+	for _, flag := range []string{"session-id", "resume"} {
+		if id, ok := c.Flag(flag); ok && id != "" {
+			return id
+		}
+	}
+	return claudedir.NewID()
+}
+
+// wait waits until nothing is read any more.
+func (c *CLI) wait() { c.pumped.Wait() }
+
+// Args returns the arguments that the CLI was started with, without the name of the program.
+func (c *CLI) Args() []string { return slices.Clone(c.args) }
+
+// Flag is the value of the flag --name in the arguments, in the form --name=value
+// or --name value, and whether the flag is there at all.
+func (c *CLI) Flag(name string) (value string, ok bool) {
+	for i, arg := range c.args {
+		rest, is := strings.CutPrefix(arg, "--"+name)
+		switch {
+		case !is:
+		case strings.HasPrefix(rest, "="):
+			return rest[1:], true
+		case rest == "" && i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1], "--"):
+			return c.args[i+1], true
+		case rest == "":
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// Env is the value of a variable of the CLI's environment, "" if it is not set.
+func (c *CLI) Env(name string) string {
+	for _, kv := range slices.Backward(c.env) {
+		if k, v, _ := strings.Cut(kv, "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+var errPumping = errors.New("claudetest: the input is being read in the background; see CLI")
+
+// ReadLine returns the next line of the input as it is, io.EOF after the last. It is for
+// programs that do everything themselves, and an error once Handshake, Prompt or StartRequest
+// was called. One goroutine may use it.
+func (c *CLI) ReadLine() (json.RawMessage, error) {
+	c.mu.Lock()
+	pumping := c.pumping
+	c.mu.Unlock()
+	if pumping {
+		return nil, errPumping
+	}
+	line, err := c.in.Next()
+	return json.RawMessage(line.Text), err
+}
+
+// Handshake waits for initialize and answers it with Info. The request is
+// returned, io.EOF if the input ends before it.
+func (c *CLI) Handshake() (ControlRequest, error) {
+	req, err := c.AwaitInitialize()
+	if err != nil {
+		return req, err
+	}
+	c.Respond(req.ID, c.Info, nil)
+	return req, nil
+}
+
+// AwaitInitialize waits for the initialize request and returns it, like Handshake, but does not
+// answer it.
+func (c *CLI) AwaitInitialize() (ControlRequest, error) {
+	c.pump()
+	select {
+	case req := <-c.initialize:
+		return req, nil
+	case <-c.ended:
+	}
+	select {
+	case req := <-c.initialize:
+		return req, nil
+	default:
+		return ControlRequest{}, c.inputError()
+	}
+}
+
+// Prompt waits for the next prompt and takes it; io.EOF means that there will be
+// none. Prompts that came earlier are given first, in their order.
+func (c *CLI) Prompt() (*message.User, error) {
+	c.pump()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.prompts) == 0 {
+		if c.endErr != nil {
+			return nil, c.endErr
+		}
+		c.changed.Wait()
+	}
+	c.current = c.prompts[0]
+	c.prompts = c.prompts[1:]
+	return c.current, nil
+}
+
+// Queued returns the prompts that have arrived and that the program has not taken yet, in their
+// order.
+func (c *CLI) Queued() []*message.User {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.prompts)
+}
+
+// InputEnd returns a channel that is closed when the input of the CLI has ended.
+func (c *CLI) InputEnd() <-chan struct{} {
+	c.pump()
+	return c.ended
+}
+
+func (c *CLI) inputError() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.endErr
+}
+
+// pump begins to read the input.
+func (c *CLI) pump() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pumping {
+		return
+	}
+	c.pumping = true
+	c.pumped.Go(func() {
+		for {
+			line, err := c.in.Next()
+			if err == nil {
+				err = c.take(line.Text)
+			}
+			if err != nil {
+				c.endInput(err)
+				return
+			}
+		}
+	})
+}
+
+// take takes one line where it belongs. The real CLI does not survive a line that is not a
+// message either.
+func (c *CLI) take(line string) error {
+	m, err := message.Decode([]byte(line))
+	if err != nil {
+		return fmt.Errorf("claudetest: the fake CLI was sent a line that is not a message: %w", err)
+	}
+	switch m := m.(type) {
+	case *message.User:
+		c.mu.Lock()
+		c.prompts = append(c.prompts, m)
+		c.changed.Broadcast()
+		c.mu.Unlock()
+	case *message.ControlRequest:
+		c.control(m)
+	case *message.ControlResponse:
+		c.answered(m)
+	}
+	return nil
+}
+
+func (c *CLI) endInput(err error) {
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = io.EOF
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endErr = err
+	for _, p := range c.pending {
+		p.end(nil, io.ErrUnexpectedEOF)
+	}
+	c.pending = map[string]*Pending{}
+	close(c.ended)
+	c.changed.Broadcast()
+}
+
+// mustEncode returns compact JSON that leaves <, > and & as they are, as the CLI does.
+func mustEncode(v any) json.RawMessage {
+	data, err := jsonwire.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("claudetest: %v", err))
+	}
+	return data
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package fakecli
+
+import (
+	"os/exec"
+	"os/signal"
+	"syscall"
+)
+
+// Kill ends the program by SIGKILL, as the system does when memory runs out. It
+// is for programs of [Options]; on Windows it exits with code 137.
+func (c *CLI) Kill() {
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+	c.Hang()
+}
+
+// IgnoreTerm makes the program survive SIGTERM, SIGINT and SIGHUP. It is for
+// programs of [Options]; on Windows it does nothing.
+func (c *CLI) IgnoreTerm() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+}
+
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
