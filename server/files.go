@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -208,7 +208,7 @@ func imageUpload(s *Server, ctx context.Context, _ *caller, p api.ImageUploadPar
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return api.ImageUploadResult{}, err
 	}
-	id := randid.Hex(12) + "." + path.Base(p.MediaType)
+	id := random.Hex(12) + "." + path.Base(p.MediaType)
 	if err := os.WriteFile(filepath.Join(dir, id), data, 0o600); err != nil {
 		return api.ImageUploadResult{}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -53,7 +53,7 @@ func openLedger(ctx context.Context, log session.Log, opts Options) (*ledger, er
 			return nil, fmt.Errorf("server: %w", err)
 		}
 		if !isSetting(limit.ID) {
-			limit.ID = settingPrefix + randid.Hex(6)
+			limit.ID = settingPrefix + random.Hex(6)
 		}
 		l.settings = append(l.settings, limit)
 	}

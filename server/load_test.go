@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
@@ -80,7 +80,7 @@ func (s *stampedSession) turn(in agent.Input) {
 	ticker := time.NewTicker(s.p.every)
 	defer ticker.Stop()
 	for n := 0; n < s.p.deltas; {
-		h := event.Header{MessageID: randid.UUID()}
+		h := event.Header{MessageID: random.UUID()}
 		s.emit(&event.MessageStart{Header: h})
 		s.emit(&event.TextStart{Header: h})
 		text := ""
@@ -100,7 +100,7 @@ func (s *stampedSession) turn(in agent.Input) {
 		s.emit(&event.BlockStop{Header: h})
 		s.emit(&event.MessageComplete{Header: h, StopReason: "end_turn"})
 	}
-	s.emit(&event.ResultMessage{Header: event.Header{UUID: randid.UUID()}, Subtype: "success"})
+	s.emit(&event.ResultMessage{Header: event.Header{UUID: random.UUID()}, Subtype: "success"})
 }
 
 func (s *stampedSession) Events(ctx context.Context) iter.Seq2[event.Event, error] {

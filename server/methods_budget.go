@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -47,7 +47,7 @@ func budgetSet(s *Server, ctx context.Context, _ *caller, p api.BudgetSetParams)
 	case len(s.ledger.all()) >= maxBudgets:
 		return api.BudgetSetResult{}, session.LimitReached("there are %d budgets", maxBudgets)
 	case l.ID == "":
-		if l.ID = "b-" + randid.Hex(6); p.Key != "" {
+		if l.ID = "b-" + random.Hex(6); p.Key != "" {
 			l.ID = "b-" + hashOf(p.Key)[:12]
 		}
 	}

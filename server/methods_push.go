@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/server/webpush"
@@ -67,7 +67,7 @@ func (h *hooks) subscribe(k hook) error {
 	if taken >= maxPush || own >= maxPushAccount {
 		return session.LimitReached("there are %d subscriptions of browsers, %d of this token", taken, own)
 	}
-	k.ID, k.Created = "p-"+randid.Hex(6), h.opts.now()
+	k.ID, k.Created = "p-"+random.Hex(6), h.opts.now()
 	k.Cursor, _ = h.outbox.last()
 	before := h.all
 	h.all = append(kept, k)
@@ -112,7 +112,7 @@ func pushTest(s *Server, ctx context.Context, c *caller, p api.PushUnsubscribePa
 	if !ok {
 		return api.PushTestResult{}, session.Conflict("the browser has not subscribed")
 	}
-	ev := webhook.Event{ID: "test-" + randid.Hex(6), Type: webhook.Test, Time: session.Timestamp(s.opts.now())}
+	ev := webhook.Event{ID: "test-" + random.Hex(6), Type: webhook.Test, Time: session.Timestamp(s.opts.now())}
 	status, err := s.hooks.pushOne(ctx, k.Push.Subscription, ev)
 	result := api.PushTestResult{Status: int64(status)}
 	if err != nil {

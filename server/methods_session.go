@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/contextref"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/workspace"
@@ -76,7 +76,7 @@ func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectPara
 // retry finds the session.
 func newSessionID(owner, key string) string {
 	if key == "" {
-		return session.Prefix + randid.Hex(12)
+		return session.Prefix + random.Hex(12)
 	}
 	sum := sha256.Sum256([]byte(owner + "\x00" + key))
 	return session.Prefix + hex.EncodeToString(sum[:12])

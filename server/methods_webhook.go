@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/webhook"
@@ -84,7 +84,7 @@ func (h *hooks) set(k hook) (hook, error) {
 	case h.webhooks() >= maxWebhooks:
 		return k, session.LimitReached("there are %d webhooks", maxWebhooks)
 	default:
-		k.ID, k.Created = "w-"+randid.Hex(6), h.opts.now()
+		k.ID, k.Created = "w-"+random.Hex(6), h.opts.now()
 		k.Cursor, _ = h.outbox.last()
 		if k.Secret == "" {
 			b := make([]byte, 32)
@@ -181,7 +181,7 @@ func webhooksTest(s *Server, ctx context.Context, _ *caller, p api.WebhookRef) (
 	if i < 0 {
 		return api.WebhooksTestResult{}, session.Conflict("there is no webhook %q", p.ID)
 	}
-	ev := webhook.Event{ID: "test-" + randid.Hex(6), Type: webhook.Test, Time: session.Timestamp(h.opts.now()), Text: "A test of the webhook."}
+	ev := webhook.Event{ID: "test-" + random.Hex(6), Type: webhook.Test, Time: session.Timestamp(h.opts.now()), Text: "A test of the webhook."}
 	began := time.Now()
 	var result api.WebhooksTestResult
 	var err error

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/ports"
 	"github.com/seed7221b0f9/parley/server/preview"
@@ -82,7 +82,7 @@ func (s *Server) mark(session string, opts *agent.Options) {
 	s.previews.mu.Lock()
 	defer s.previews.mu.Unlock()
 	if s.previews.marks[session] == "" {
-		s.previews.marks[session] = randid.Hex(16)
+		s.previews.marks[session] = random.Hex(16)
 	}
 	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.previews.marks[session])
 }

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -118,7 +118,7 @@ func ReadTokens(dir string) (TokenFile, error) {
 
 // secret makes a token: its id, what its holder gets, and the hash that is kept.
 func newSecret() (id, value, hash string) {
-	id = randid.Hex(6)
+	id = random.Hex(6)
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
 	value = "pt_" + id + "_" + base64.RawURLEncoding.EncodeToString(secret)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
@@ -66,7 +67,7 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 	}
 	c.answers(opts)
 	if f.continued != "" {
-		if c.first, err = f.continueFrom(ctx, con, ""); err != nil {
+		if c.first, err = history.HandOver(ctx, con, f.continued, ""); err != nil {
 			return c.verdict(err)
 		}
 	}

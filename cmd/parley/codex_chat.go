@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
@@ -36,7 +37,7 @@ func (f *runFlags) chatCodex(ctx context.Context, con *term.Console) (int, error
 	first := ""
 	var err error
 	if f.continued != "" {
-		first, err = f.continueFrom(ctx, con, "")
+		first, err = history.HandOver(ctx, con, f.continued, "")
 	}
 	if err == nil {
 		c.session, err = f.openCodex(ctx, con)

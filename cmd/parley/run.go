@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
@@ -87,7 +88,7 @@ func (f *runFlags) prompt(ctx context.Context, con *term.Console, args []string,
 	if err != nil || f.continued == "" {
 		return text, err
 	}
-	return f.continueFrom(ctx, con, text)
+	return history.HandOver(ctx, con, f.continued, text)
 }
 
 // listen passes on, if that is wanted, what the CLI says beside its messages.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -285,7 +285,7 @@ func (a *actor) durable(ev event.Event) {
 	if r, ok := ev.(*event.ResultMessage); ok {
 		a.srv.opts.Metrics.Turn(a.core.Provider, r.IsError, time.Duration(r.DurationMS)*time.Millisecond)
 		a.draft(a.core.result()...)
-		a.draft(a.core.waitForReset(r, a.srv.opts.Now(), randid.UUID())...)
+		a.draft(a.core.waitForReset(r, a.srv.opts.Now(), random.UUID())...)
 		a.titleSoon()
 		a.endTurn()
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -55,7 +55,7 @@ func (s *Sessions) Query(ctx context.Context, id, key string, content json.RawMe
 		if err := a.overBudget(); err != nil {
 			return err
 		}
-		in := input{ID: randid.UUID(), Content: content, Priority: priority, Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
+		in := input{ID: random.UUID(), Content: content, Priority: priority, Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
 		d, err := a.core.enqueue(in, key)
 		if err != nil {
 			return err

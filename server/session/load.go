@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -73,7 +73,7 @@ func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 func (s *Sessions) newActor(id, epoch string) *actor {
 	a := &actor{
 		srv: s, id: id, log: s.opts.Store.Log(id), logger: s.logger.With("session", id), cmds: make(chan func()), done: make(chan struct{}),
-		converter: api.NewConverter(randid.Hex(4), 0, api.CapabilityOutputDelta), quiet: time.Now(),
+		converter: api.NewConverter(random.Hex(4), 0, api.CapabilityOutputDelta), quiet: time.Now(),
 		tally: newTally(), trace: newTurnTrace(s.opts.Tracer, id),
 	}
 	a.ctx, a.cancel = context.WithCancel(s.ctx)

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
 // ReviewComment adds a comment on changed lines.
 func (s *Sessions) ReviewComment(ctx context.Context, p api.ReviewCommentParams, by string) (api.ReviewCommentResult, error) {
-	o := comment{ReviewComment: api.ReviewComment{WorkspaceScope: p.WorkspaceScope, ID: "c-" + randid.Hex(6), File: p.File, From: p.From, To: p.To, Side: p.Side,
+	o := comment{ReviewComment: api.ReviewComment{WorkspaceScope: p.WorkspaceScope, ID: "c-" + random.Hex(6), File: p.File, From: p.From, To: p.To, Side: p.Side,
 		Hunk: p.Hunk, Text: strings.TrimSpace(p.Text), By: by, State: commentOpen}}
 	o.Side, o.To = cmp.Or(o.Side, string(workspace.New)), cmp.Or(o.To, o.From)
 	if err := o.check(); err != nil {
@@ -168,7 +168,7 @@ func (s *Sessions) ReviewSend(ctx context.Context, p api.ReviewSendParams, by st
 		return result, &StaleFailure{&Failure{api.Conflict, "the lines of all comments have changed since"}, near}
 	}
 	result.Prompt = reviewPrompt(p.Text, ready)
-	in := input{ID: randid.UUID(), Content: mustJSON(result.Prompt), Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
+	in := input{ID: random.UUID(), Content: mustJSON(result.Prompt), Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
 	result.TurnID = in.ID
 	for i := range ready {
 		ready[i].State, ready[i].TurnID, ready[i].ResolvedBy = commentSent, in.ID, ""

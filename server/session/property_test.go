@@ -22,7 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/internal/randid"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/webhook"
@@ -199,7 +199,7 @@ func providerOf(s *Sessions) agent.Provider {
 
 // created makes a session and starts its agent.
 func created(ctx context.Context, s *Sessions) (api.ConnectResult, error) {
-	id := Prefix + randid.Hex(6)
+	id := Prefix + random.Hex(6)
 	if err := s.Create(ctx, id, Opened{}); err != nil {
 		return api.ConnectResult{}, err
 	}
@@ -291,7 +291,7 @@ func foldMessages(conv *event.Conversation, messages []api.Message) {
 func TestSnapshotAndTail(t *testing.T) {
 	s, st := memSessions(t)
 	for name, events := range recordings(t) {
-		id := Prefix + randid.Hex(4)
+		id := Prefix + random.Hex(4)
 		a := s.newActor(id, "e")
 		a.provider = providerOf(s)
 		a.core.Provider = "claude"
@@ -337,7 +337,7 @@ func TestSnapshotAndTail(t *testing.T) {
 // TestSnapshot_trims checks that deltas are freed once a snapshot holds what they were for.
 func TestSnapshot_trims(t *testing.T) {
 	s, st := memSessions(t)
-	id := Prefix + randid.Hex(4)
+	id := Prefix + random.Hex(4)
 	a := s.newActor(id, "e")
 	defer a.cancel()
 	a.provider, a.core.Provider = providerOf(s), "claude"
