@@ -151,6 +151,7 @@ func TestViewer_behind(t *testing.T) {
 	if err := view.Conversation.UnmarshalJSON([]byte(`{"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
 		t.Fatal(err)
 	}
+	var decoder event.Decoder
 	for strings.Count(text(&view.Conversation), "w1 w2 w3") < 2 { // in both turns
 		items, err := v.Next(h.ctx())
 		if err != nil {
@@ -161,11 +162,11 @@ func TestViewer_behind(t *testing.T) {
 			if err := json.Unmarshal(v.Envelope(it), &env); err != nil {
 				t.Fatal(err)
 			}
-			m, err := api.Decode(env.Msg)
+			events, err := decoder.Decode(env.Msg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := view.Apply(client.Event{Envelope: env, Message: m}); err != nil {
+			if err := view.Apply(client.Event{Envelope: env, Events: events}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -218,8 +219,8 @@ func TestDeltas_joined(t *testing.T) {
 	n := 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, m := range w.messages {
-		if e, ok := m.(*api.StreamEvent); ok && e.Event.Type() == "content_block_delta" {
+	for _, m := range w.events {
+		if _, ok := m.(*event.TextDelta); ok {
 			n++
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 	"go.opentelemetry.io/otel/propagation"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -240,7 +241,7 @@ type sessionAttached struct {
 func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 	k.mu.Lock()
 	for _, name := range p.Capabilities {
-		k.progress = k.progress || name == api.CapabilityOutputDelta
+		k.progress = k.progress || name == event.CapabilityOutputDelta
 	}
 	k.mu.Unlock()
 	for _, r := range p.Resume {

@@ -1,15 +1,14 @@
-package api_test
+package event_test
 
 import (
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The end of an answer is two messages.
-func ExampleConverter() {
-	c := api.NewConverter("0a1b2c3d", 0)
+func ExampleEncoder() {
+	c := event.NewEncoder("0a1b2c3d", 0)
 	end := &event.MessageComplete{Header: event.Header{Provider: "claude", SessionID: "s", MessageID: "msg_1"}, StopReason: "end_turn", Usage: `{"output_tokens":7}`}
 	lines, err := c.AppendLines(nil, end)
 	if err != nil {

@@ -1,4 +1,4 @@
-package api_test
+package event_test
 
 import (
 	"regexp"
@@ -9,20 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // send converts events and returns the JSON of their messages.
-func send(t *testing.T, c *api.Converter, events ...event.Event) []string {
+func send(t *testing.T, c *event.Encoder, events ...event.Event) []string {
 	t.Helper()
 	var lines []string
 	for _, ev := range events {
-		for _, m := range c.Messages(ev) {
-			line, err := api.Encode(m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines = append(lines, string(line))
+		messages, err := c.Messages(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range messages {
+			lines = append(lines, string(m))
 		}
 	}
 	return lines
@@ -31,10 +30,10 @@ func send(t *testing.T, c *api.Converter, events ...event.Event) []string {
 // A tool's progress is output. It must not come as input, and not as text.
 func TestToolProgress_isOutput(t *testing.T) {
 	progress := &event.ToolProgress{Header: event.Header{Provider: "claude"}, ToolUseID: "toolu_1", ToolName: "Bash", ElapsedSeconds: 2.5, Output: "42% done"}
-	if got := send(t, api.NewConverter("00000000", 0), progress); len(got) != 0 {
+	if got := send(t, event.NewEncoder("00000000", 0), progress); len(got) != 0 {
 		t.Errorf("a client that did not ask for it gets %q", got)
 	}
-	got := send(t, api.NewConverter("00000000", 0, api.CapabilityOutputDelta), progress)
+	got := send(t, event.NewEncoder("00000000", 0, event.CapabilityOutputDelta), progress)
 	want := []string{`{"type":"tool_progress","tool_use_id":"toolu_1","tool_name":"Bash","elapsed_time_seconds":2.5,"output_delta":"42% done","provider":"claude"}`}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a client that asked for it (-want +got):\n%s", diff)
@@ -44,7 +43,7 @@ func TestToolProgress_isOutput(t *testing.T) {
 // The result of a tool is a user's message with a tool_result block; nothing of it is
 // dropped.
 func TestToolComplete_hasItsResult(t *testing.T) {
-	got := send(t, api.NewConverter("00000000", 0), &event.ToolComplete{
+	got := send(t, event.NewEncoder("00000000", 0), &event.ToolComplete{
 		Header: event.Header{Provider: "claude", ParentToolUseID: "toolu_0", UUID: "u1", SessionID: "s"}, ToolUseID: "toolu_1", IsError: true,
 		Content: `[{"type":"text","text":"no"},{"type":"image","source":{"type":"base64","data":"AAAA"}}]`, ToolUseResult: `"Error: no"`,
 	})
@@ -67,7 +66,7 @@ func TestMessageComplete_isTwoEvents(t *testing.T) {
 		{Incomplete: true},
 		{AbandonedFrom: &one},
 	} {
-		got := send(t, api.NewConverter("00000000", 0), ev)
+		got := send(t, event.NewEncoder("00000000", 0), ev)
 		if len(got) != 2 || !strings.Contains(got[0], `"event":{"type":"message_delta"`) || !strings.Contains(got[1], `"event":{"type":"message_stop"`) {
 			t.Errorf("%+v gives %q", ev, got)
 		}
@@ -93,7 +92,7 @@ func TestIndexes(t *testing.T) {
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}},"session_id":"s","parent_tool_use_id":null,"api_message_id":"m1"}`
 	var c claudeevent.Converter
 	var conv event.Conversation
-	to := api.NewConverter("00000000", 0)
+	to := event.NewEncoder("00000000", 0)
 	index := regexp.MustCompile(`"index":(\d+).*?"(?:text|thinking|input_json)_delta"`)
 	var indexes []string
 	for line := range strings.Lines(lines) {
@@ -134,7 +133,7 @@ func TestUnknown_hasOneShape(t *testing.T) {
 		`"content":[{"type":"unknown","originalType":"future_block","data":{"type":"future_block","x":1}}]`,
 	}
 	var c claudeevent.Converter
-	to := api.NewConverter("00000000", 0)
+	to := event.NewEncoder("00000000", 0)
 	var all []string
 	for line := range strings.Lines(lines) {
 		m, err := message.Decode([]byte(line))
@@ -149,48 +148,67 @@ func TestUnknown_hasOneShape(t *testing.T) {
 		}
 	}
 	// A newer server's types decode to the same shape.
-	m, err := api.Decode([]byte(`{"type":"newer","x":{"a":1}}`))
-	if diff := cmp.Diff(api.Message(&api.UnknownMessage{OriginalType: "newer", Data: `{"type":"newer","x":{"a":1}}`}), m); err != nil || diff != "" {
+	got, err := new(event.Decoder).Decode([]byte(`{"type":"newer","x":{"a":1}}`))
+	if diff := cmp.Diff([]event.Event{&event.Unknown{OriginalType: "newer", Data: `{"type":"newer","x":{"a":1}}`}}, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
 func TestUUIDs(t *testing.T) {
-	c := api.NewConverter("0badcafe", 41)
-	shape := regexp.MustCompile(`^evt-[0-9a-f]{8}-[0-9]+$`)
+	c := event.NewEncoder("0badcafe", 41)
+	shape := regexp.MustCompile(`^\{"type":"stream_event","uuid":"(evt-[0-9a-f]{8}-[0-9]+)"`)
 	seen := map[string]bool{}
-	for range 10_000 {
-		s := c.Messages(&event.TextDelta{Text: "x"})[0].(*api.StreamEvent)
-		if !shape.MatchString(s.UUID) || seen[s.UUID] {
-			t.Fatalf("uuid %q is of another shape or there twice", s.UUID)
+	for i := range 10_000 {
+		var ev event.Event = &event.TextDelta{Text: "x"}
+		if i%2 == 0 {
+			ev = &event.BlockStop{}
 		}
-		seen[s.UUID] = true
+		found := shape.FindStringSubmatch(send(t, c, ev)[0])
+		if found == nil || seen[found[1]] {
+			t.Fatalf("uuid %q is of another shape or was used before", found)
+		}
+		seen[found[1]] = true
 	}
 	if !seen["evt-0badcafe-42"] || !seen["evt-0badcafe-10041"] || c.Last() != 10041 {
-		t.Error("the count does not go on where it was")
+		t.Error("the count does not continue where it was")
 	}
 }
 
-func TestAppend_isMarshal(t *testing.T) {
-	h := event.Header{SessionID: "s\u2028\"", ParentToolUseID: "p", MessageID: "m"}
-	c, lines := api.NewConverter("00000000", 0), api.NewConverter("00000000", 0)
+// TestDelta_isMessage compares the quick form of deltas with the one that the tables give.
+func TestDelta_isMessage(t *testing.T) {
+	h := event.Header{SessionID: "s\u2028\"", ParentToolUseID: "p", MessageID: "m", Provider: "x"}
 	for _, ev := range []event.Event{
-		&event.TextDelta{Header: h, Index: 3, Text: "a\x00<b>\xff\n"},
+		&event.TextDelta{Header: h, Index: 3, Text: "a\x00<b>\n"},
 		&event.ThinkingDelta{Header: h, Thinking: "…"},
 		&event.ToolInputDelta{Index: 1, PartialJSON: `{"a`},
 	} {
-		m := c.Messages(ev)[0]
-		quick, err := api.Append([]byte("x"), m)
-		if err != nil {
-			t.Fatal(err)
+		quick := send(t, event.NewEncoder("00000000", 0), ev)[0]
+		lines, err := event.NewEncoder("00000000", 0).AppendLines(nil, ev)
+		if err != nil || string(lines) != quick+"\n" {
+			t.Errorf("AppendLines gives %s, Messages %s, %v", lines, quick, err)
 		}
-		slow, err := m.MarshalJSON()
-		if err != nil || string(quick[1:]) != string(slow) {
-			t.Errorf("Append gives %s, MarshalJSON %s, %v", quick[1:], slow, err)
+		back, err := new(event.Decoder).Decode([]byte(quick))
+		if diff := cmp.Diff([]event.Event{ev}, back); err != nil || diff != "" {
+			t.Errorf("decoded: %v (-want +got):\n%s", err, diff)
 		}
-		lines, err := lines.AppendLines(nil, ev)
-		if err != nil || string(lines) != string(slow)+"\n" {
-			t.Errorf("AppendLines gives %s, MarshalJSON %s, %v", lines, slow, err)
+		slow, err := new(event.Decoder).Decode([]byte(" " + quick)) // not the form that the quick way takes
+		if diff := cmp.Diff(back, slow); err != nil || diff != "" {
+			t.Errorf("by the tables: %v (-quick +slow):\n%s", err, diff)
 		}
+		both, ok := event.Join(ev, ev)
+		if !ok {
+			t.Fatalf("%T does not join", ev)
+		}
+		joined, ok := event.Reframe([]byte(quick), both)
+		if !ok || !strings.HasPrefix(string(joined), `{"type":"stream_event","uuid":"evt-00000000-1","session_id":`) {
+			t.Errorf("joined: %s", joined)
+		}
+	}
+	a, b := &event.TextDelta{Index: 1, Text: "a"}, &event.TextDelta{Index: 2, Text: "b"}
+	if _, ok := event.Join(a, b); ok {
+		t.Error("deltas of two blocks were joined")
+	}
+	if _, ok := event.Join(a, &event.ThinkingDelta{Index: 1}); ok {
+		t.Error("deltas of two kinds were joined")
 	}
 }
