@@ -143,36 +143,40 @@ func (a *attachment) show(ev client.Event) error {
 		}
 		return nil
 	}
-	switch m := ev.Message.(type) {
-	case *api.StreamEvent:
-		if d, ok := m.Event.(*api.ContentBlockDeltaEvent); ok && m.ParentToolUseID == "" {
-			if t, ok := d.Delta.(*api.TextDelta); ok {
-				fmt.Fprint(a.out, term.Sanitize(t.Text))
-				a.open = true
-			}
+	for _, e := range ev.Events {
+		a.event(e)
+	}
+	return nil
+}
+
+func (a *attachment) event(ev event.Event) {
+	switch m := ev.(type) {
+	case *event.TextDelta:
+		if m.ParentToolUseID == "" {
+			fmt.Fprint(a.out, term.Sanitize(m.Text))
+			a.open = true
 		}
-	case *api.UserMessage:
+	case *event.UserMessage:
 		if m.IsPrompt {
-			a.printf("> %s", blocksText(m.Message.Content))
+			a.printf("> %s", blocksText(m.Blocks))
 		}
-	case *api.PermissionRequest:
+	case *event.PermissionRequest:
 		a.printf("? %s %s (/allow or /deny)", m.ToolName, m.Input)
-	case *api.PermissionResolved:
+	case *event.PermissionResolved:
 		a.printf("  %s by %s", m.Behavior, m.By)
-	case *api.QuestionRequest:
+	case *event.QuestionRequest:
 		a.printf("? %s (/answer TEXT)", questionText(m))
-	case *api.Notice:
+	case *event.Notice:
 		a.printf("! %s", m.Text)
-	case *api.ErrorMessage:
+	case *event.Error:
 		a.printf("! %s", m.Message)
-	case *api.ResultMessage:
+	case *event.ResultMessage:
 		if m.IsError {
 			a.printf("! %s %s", m.Subtype, strings.Join(m.Errors, "; "))
 		} else {
 			a.printf("")
 		}
 	}
-	return nil
 }
 
 // printf prints a line of its own, with what others wrote made fit for a terminal.
@@ -213,19 +217,19 @@ func (a *attachment) past() {
 	}
 }
 
-func blocksText(blocks []api.ContentBlock) string {
+func blocksText(blocks []event.Content) string {
 	var parts []string
 	for _, b := range blocks {
-		if t, ok := b.(*api.TextBlock); ok {
-			parts = append(parts, t.Text)
+		if b.Type == "text" {
+			parts = append(parts, b.Text)
 		} else {
-			parts = append(parts, "["+b.Type()+"]")
+			parts = append(parts, "["+b.Type+"]")
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
-func questionText(m *api.QuestionRequest) string {
+func questionText(m *event.QuestionRequest) string {
 	if m.Message != "" {
 		return m.Message
 	}

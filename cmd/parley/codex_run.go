@@ -9,7 +9,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // eventOutput shows a conversation that comes as events. Its methods are called from one
@@ -64,9 +63,9 @@ func (f *runFlags) runCodex(ctx context.Context, con *term.Console, args []strin
 func (f *runFlags) eventOutput(con *term.Console) eventOutput {
 	switch f.output {
 	case outputJSON:
-		return &eventLines{to: con.Out, conv: api.NewConverter("", 0), last: true}
+		return &eventLines{to: con.Out, conv: event.NewEncoder("", 0), last: true}
 	case outputRaw:
-		return &eventLines{to: con.Out, conv: api.NewConverter("", 0)}
+		return &eventLines{to: con.Out, conv: event.NewEncoder("", 0)}
 	}
 	return newEventPrinter(f.newOutput(con, "").(*printer))
 }
@@ -155,7 +154,7 @@ func newInputID() string {
 // alone.
 type eventLines struct {
 	to   *term.Pen
-	conv *api.Converter
+	conv *event.Encoder
 	last bool
 	line []byte
 }
