@@ -1,6 +1,7 @@
 package serveragent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,6 +104,10 @@ func (s *Session) put(events []event.Event) {
 		case *event.TurnStart:
 			if own := s.prompts[ev.PromptID]; own != "" {
 				ev.PromptID = own
+			}
+		case *event.QueueChanged:
+			for i, item := range ev.Items {
+				ev.Items[i].ID = cmp.Or(s.prompts[item.ID], item.ID)
 			}
 		case *event.PermissionRequest:
 			s.kinds[ev.RequestID] = ev.Kind

@@ -1,23 +1,25 @@
-package main
+package chat
 
 import (
-	"fmt"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // toolCall is a call whose outcome is not known yet.
 type toolCall struct {
-	id     string
-	name   string
-	detail string // what it is called with, in short
-	depth  int    // of subagents
-	begun  time.Time
-	denied string // why it was not allowed; "" if it was
+	id      string
+	name    string
+	detail  string // what it is called with, in short
+	depth   int    // of subagents
+	begun   time.Time
+	denied  string // why it was not allowed; "" if it was
+	refused string // why a person did not allow it
 }
 
 const (
@@ -26,24 +28,23 @@ const (
 	failMark    = "✗"
 	pendingMark = "–"
 
-	plainWidth   = 200 // of a line that is not on a terminal
-	outcomeSpace = 12  // columns that a call leaves for its outcome
+	outcomeSpace = 12 // columns that a call leaves for its outcome
 )
 
 // call shows a tool call. On a terminal it appears at once and its line is left
 // open for the outcome; elsewhere a line is written when the outcome is known.
-func (p *printer) call(id, name string, input message.JSON, parent string) {
+func (p *printer) call(id, name string, input event.JSON, parent string) {
 	c := &toolCall{
-		id: strings.Clone(id), name: oneLine(name), detail: p.detail(input), begun: p.now(),
+		id: strings.Clone(id), name: term.OneLine(name), detail: p.detail(input), begun: p.now(),
 		depth: p.depth(parent),
 	}
 	p.calls = append(p.calls, c)
-	to := p.con.aside()
-	if p.quiet || !to.tty {
+	to := p.con.Aside()
+	if p.quiet || !to.TTY {
 		return
 	}
-	to.begin(line, c.id)
-	to.write(c.head(to, callMark, plain, outcomeSpace))
+	to.Begin(term.Line, c.id)
+	to.Print(c.head(to, callMark, term.Plain, outcomeSpace))
 }
 
 // shows reports whether a call was shown that has no outcome yet.
@@ -63,75 +64,75 @@ func (p *printer) outcome(id string, failed bool, text string) {
 	if p.quiet {
 		return
 	}
-	mark, look, what := okMark, green, seconds(p.now().Sub(c.begun))
+	mark, look, what := okMark, term.Green, term.Seconds(p.now().Sub(c.begun))
+	if text == "" || !failed {
+		c.denied = cmp.Or(c.denied, c.refused)
+	}
 	switch {
 	case c.denied != "":
-		mark, look, what = failMark, red, "denied: "+c.denied
+		mark, look, what = failMark, term.Red, "denied: "+c.denied
 	case failed:
-		mark, look, what = failMark, red, errorLine(text)
+		mark, look, what = failMark, term.Red, errorLine(text)
 	}
-	to := p.con.aside()
+	to := p.con.Aside()
 	switch {
-	case !to.tty:
-		to.line(c.head(to, callMark, plain, 0) + "  " + mark + " " + shorten(what, plainWidth))
-	case to.cur.owner == c.id:
-		head := width(c.head(&pen{width: to.width}, callMark, plain, outcomeSpace))
-		if room := to.width - head - 4; to.width > 0 && width(what) > room && room < 30 {
-			to.write("\n" + strings.Repeat("  ", c.depth+1))
+	case !to.TTY:
+		to.Line(c.head(to, callMark, term.Plain, 0) + "  " + mark + " " + term.Shorten(what, term.PlainWidth))
+	case to.Cur.Owner == c.id:
+		head := term.Width(c.head(&term.Pen{Width: to.Width}, callMark, term.Plain, outcomeSpace))
+		if room := to.Width - head - 4; to.Width > 0 && term.Width(what) > room && room < 30 {
+			to.Print("\n" + strings.Repeat("  ", c.depth+1))
 		}
-		to.write("  " + to.paint(look, mark) + " " + to.paint(dim, shorten(what, to.room(head))) + "\n")
-		to.cur.owner = ""
+		to.Print("  " + to.Paint(look, mark) + " " + to.Paint(term.Dim, term.Shorten(what, to.Room(head))) + "\n")
+		to.Cur.Owner = ""
 	default:
-		to.line(c.head(to, mark, look, width(what)+2) + "  " + to.paint(dim, shorten(what, to.room(40))))
+		to.Line(c.head(to, mark, look, term.Width(what)+2) + "  " + to.Paint(term.Dim, term.Shorten(what, to.Room(40))))
 	}
-}
-
-// room is how many columns an outcome may take after so many others.
-func (p *pen) room(used int) int {
-	if p.width == 0 {
-		return plainWidth
-	}
-	if room := p.width - used - 4; room >= 30 {
-		return room
-	}
-	return max(p.width-8, 30)
 }
 
 // head is a call as its line begins, cut so that some columns are left.
-func (c *toolCall) head(to *pen, mark string, look style, leave int) string {
+func (c *toolCall) head(to *term.Pen, mark string, look term.Style, leave int) string {
 	indent := strings.Repeat("  ", c.depth)
-	limit := plainWidth
-	if to.width > 0 {
-		limit = max(to.width-leave-len(indent)-width(c.name)-4, 20)
+	limit := term.PlainWidth
+	if to.Width > 0 {
+		limit = max(to.Width-leave-len(indent)-term.Width(c.name)-4, 20)
 	}
-	s := indent + to.paint(look, mark) + " " + to.paint(bold, c.name)
+	s := indent + to.Paint(look, mark) + " " + to.Paint(term.Bold, c.name)
 	if c.detail != "" {
-		s += "  " + shorten(c.detail, limit)
+		s += "  " + term.Shorten(c.detail, limit)
 	}
 	return s
 }
 
 // endCalls tells of calls that had no outcome.
 func (p *printer) endCalls() {
-	to := p.con.aside()
+	to := p.con.Aside()
 	for _, c := range p.calls {
-		if !p.quiet && !to.tty {
-			to.line(c.head(to, callMark, plain, 0) + "  " + pendingMark + " no outcome")
+		if !p.quiet && !to.TTY {
+			to.Line(c.head(to, callMark, term.Plain, 0) + "  " + pendingMark + " no outcome")
 		}
 	}
 	p.calls = nil
 }
 
 // denied notes that a call is not allowed; its outcome tells it.
-func (p *printer) denied(m *message.PermissionDenied) {
-	text := firstLine(m.Message)
+func (p *printer) denied(id, name, text string) {
 	for _, c := range p.calls {
-		if c.id == m.ToolUseID {
+		if c.id == id {
 			c.denied = text
 			return
 		}
 	}
-	p.note(m.ToolName + " denied: " + text)
+	p.note(name + " denied: " + text)
+}
+
+// refuse notes that a person did not allow a call, for an outcome that has no text.
+func (p *printer) refuse(ev *event.PermissionResolved) {
+	for _, c := range p.calls {
+		if c.id == ev.ToolUseID {
+			c.refused = cmp.Or(term.OneLine(ev.Message), ev.Behavior)
+		}
+	}
 }
 
 // depth is how deep in subagents a call lies that was made under the call
@@ -152,20 +153,20 @@ func (p *printer) depth(parent string) int {
 var detailKeys = []string{"command", "file_path", "notebook_path", "pattern", "path", "url", "query", "description", "skill", "subject", "prompt"}
 
 // detail is a tool's input in short.
-func (p *printer) detail(input message.JSON) string {
+func (p *printer) detail(input event.JSON) string {
 	members, _ := input.Value().(map[string]any)
 	if _, unparsed := members["__unparsedToolInput"]; unparsed {
 		return "(input that is not JSON)"
 	}
 	for _, key := range detailKeys {
 		if s, ok := members[key].(string); ok && s != "" {
-			return p.relative(oneLine(s))
+			return p.relative(term.OneLine(s))
 		}
 	}
 	if len(members) == 0 {
 		return ""
 	}
-	return oneLine(string(input))
+	return term.OneLine(string(input))
 }
 
 // relative is a path as seen from the working directory, if it lies in it.
@@ -183,16 +184,8 @@ func (p *printer) relative(s string) string {
 func errorLine(text string) string {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "<tool_use_error>")
 	text = strings.TrimSuffix(text, "</tool_use_error>")
-	if text = firstLine(text); text == "" {
+	if text = term.FirstLine(text); text == "" {
 		return "failed"
 	}
 	return text
-}
-
-// seconds is a duration as a person reads it.
-func seconds(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }

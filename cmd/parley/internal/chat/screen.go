@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"fmt"
@@ -8,16 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/lineedit"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// terminalUI is a person at a terminal: a line editor below what the agent says.
-type terminalUI struct {
-	c       *chatLoop
+// screenUI is a person at a terminal: a line editor below what the agent says.
+type screenUI struct {
+	c       *loop
 	in      *os.File
-	out     *outlet
+	out     *term.Outlet
 	screen  *lineedit.Screen
 	editor  *lineedit.Editor
 	keys    lineedit.Keys
@@ -25,12 +26,12 @@ type terminalUI struct {
 }
 
 // newUI is an editor on a terminal, and lines elsewhere.
-func (c *chatLoop) newUI(in *os.File) (chatUI, error) {
-	out := c.con.out.outlet
-	if !c.con.out.tty || !term.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
+func (c *loop) newUI(in *os.File) (ui, error) {
+	out := c.con.Out.Outlet
+	if !c.con.Out.TTY || !xterm.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
 		return newLineUI(c, in), nil
 	}
-	columns, rows, err := out.size()
+	columns, rows, err := out.Size()
 	if err != nil {
 		return newLineUI(c, in), nil
 	}
@@ -38,22 +39,22 @@ func (c *chatLoop) newUI(in *os.File) (chatUI, error) {
 	if err != nil {
 		c.note("the history cannot be read: " + err.Error())
 	}
-	old, err := term.MakeRaw(int(in.Fd()))
+	old, err := xterm.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return newLineUI(c, in), nil
 	}
-	t := &terminalUI{c: c, in: in, out: out, screen: out.screen(columns, rows)}
+	t := &screenUI{c: c, in: in, out: out, screen: out.Screen(columns, rows)}
 	t.editor = &lineedit.Editor{History: history, Complete: c.completions}
 	t.restore = func() {
-		out.control(pasteOff)
-		_ = term.Restore(int(in.Fd()), old)
+		out.Control(term.PasteOff)
+		_ = xterm.Restore(int(in.Fd()), old)
 	}
-	out.control(pasteOn)
-	c.con.mu.Lock()
-	defer c.con.mu.Unlock()
-	c.con.out.w = t.screen
-	if c.con.err.tty {
-		c.con.err.w = t.screen
+	out.Control(term.PasteOn)
+	c.con.Lock()
+	defer c.con.Unlock()
+	c.con.Out.W = t.screen
+	if c.con.Err.TTY {
+		c.con.Err.W = t.screen
 	}
 	c.out.live = &liveProse{tail: t.screen.Tail}
 	return t, nil
@@ -78,7 +79,7 @@ func historyPath() string {
 	return filepath.Join(home, ".local", "state", "parley", "history")
 }
 
-func (t *terminalUI) start() {
+func (t *screenUI) start() {
 	t.c.note("/help lists the commands, Ctrl-D ends.")
 	// This one cannot be waited for: a read from a terminal ends when a user types.
 	go func() {
@@ -96,7 +97,7 @@ func (t *terminalUI) start() {
 	t.changed()
 }
 
-func (t *terminalUI) typed(p []byte) {
+func (t *screenUI) typed(p []byte) {
 	for _, key := range t.keys.Feed(p) {
 		switch t.editor.Handle(key) {
 		case lineedit.Submitted:
@@ -117,7 +118,7 @@ func (t *terminalUI) typed(p []byte) {
 	}
 }
 
-func (t *terminalUI) submit() {
+func (t *screenUI) submit() {
 	text := t.editor.Take()
 	if t.c.asking() {
 		t.c.submit(text) // an answer is of no use later
@@ -130,65 +131,65 @@ func (t *terminalUI) submit() {
 	t.c.submit(text)
 }
 
-func (t *terminalUI) hold() { t.screen.Hold() }
+func (t *screenUI) hold() { t.screen.Hold() }
 
 // changed draws the line that is being typed and what stands above it.
-func (t *terminalUI) changed() {
+func (t *screenUI) changed() {
 	defer t.screen.Release()
-	look := t.c.con.out
-	t.screen.Status(look.paint(dim, t.status()))
+	look := t.c.con.Out
+	t.screen.Status(look.Paint(term.Dim, t.status()))
 	if t.c.leaving {
 		t.screen.Input(nil, 0, 0)
 		return
 	}
-	rows, row, column := t.editor.Rows(look.paint(bold, t.c.promptMark()), look.paint(bold, "… "), t.screen.Columns()-1)
+	rows, row, column := t.editor.Rows(look.Paint(term.Bold, t.c.promptMark()), look.Paint(term.Bold, "… "), t.screen.Columns()-1)
 	t.screen.Input(rows, row, column)
 }
 
 // status says what is going on, "" if nothing is.
-func (t *terminalUI) status() string {
+func (t *screenUI) status() string {
 	if t.c.leaving || !t.c.busy() {
 		return ""
 	}
 	text := "… waiting"
-	if begun := t.c.turns[0].begun; !begun.IsZero() {
+	if begun := t.c.prompts.working(); !begun.IsZero() {
 		text = "… working " + time.Since(begun).Round(time.Second).String()
 	}
 	if t.c.asking() {
 		text = "… waiting for you"
 	}
-	if n := len(t.c.waiting()); n > 0 {
+	if n := t.c.queued(); n > 0 {
 		text += fmt.Sprintf(" · %d queued", n)
 	}
 	return text + " · Ctrl-C interrupts"
 }
 
 // resize takes the new size of the terminal over.
-func (t *terminalUI) resize() {
-	columns, rows, err := t.out.size()
+func (t *screenUI) resize() {
+	columns, rows, err := t.out.Size()
 	if err != nil {
 		return
 	}
-	t.c.con.mu.Lock()
-	t.c.con.out.width = columns
-	if t.c.con.err.tty {
-		t.c.con.err.width = columns
+	t.c.con.Lock()
+	t.c.con.Out.Width = columns
+	if t.c.con.Err.TTY {
+		t.c.con.Err.Width = columns
 	}
 	t.screen.Resize(columns, rows)
 	t.c.out.live.redraw()
-	t.c.con.mu.Unlock()
+	t.c.con.Unlock()
 }
 
-func (t *terminalUI) stop() {
-	t.c.con.mu.Lock()
+func (t *screenUI) stop() {
+	t.c.con.Lock()
 	t.c.out.live.flush()
-	t.c.con.mu.Unlock()
+	t.c.con.Unlock()
 	t.screen.Stop()
-	t.c.con.mu.Lock()
-	t.c.con.out.w = t.out
-	if t.c.con.err.tty {
-		t.c.con.err.w = t.out
+	t.c.con.Lock()
+	t.c.con.Out.W = t.out
+	if t.c.con.Err.TTY {
+		t.c.con.Err.W = t.out
 	}
-	t.c.con.mu.Unlock()
+	t.c.con.Unlock()
 	t.restore()
 }

@@ -1,22 +1,25 @@
-package main
+package chat
 
 import (
 	"bufio"
 	"io"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // lines reports whether prompts come line by line and not from an editor.
-func (c *chatLoop) lines() bool {
-	_, ok := c.ui.(*terminalUI)
+func (c *loop) lines() bool {
+	_, ok := c.ui.(*screenUI)
 	return !ok
 }
 
 // lineUI takes every line of the input as a prompt, one after the other has been
 // answered. It writes no control sequences.
 type lineUI struct {
-	c      *chatLoop
+	c      *loop
 	in     *bufio.Reader
 	prompt bool // a person types
 	next   chan struct{}
@@ -24,9 +27,9 @@ type lineUI struct {
 	ended  bool // there are no more
 }
 
-func newLineUI(c *chatLoop, in *os.File) *lineUI {
-	_, terminal := terminalWidth(in)
-	return &lineUI{c: c, in: bufio.NewReader(in), prompt: terminal && c.con.err.tty, next: make(chan struct{}, 1)}
+func newLineUI(c *loop, in *os.File) *lineUI {
+	_, terminal := term.TerminalWidth(in)
+	return &lineUI{c: c, in: bufio.NewReader(in), prompt: terminal && c.con.Err.TTY, next: make(chan struct{}, 1)}
 }
 
 func (u *lineUI) start() {
@@ -53,6 +56,10 @@ func (u *lineUI) start() {
 // changed asks for the next line when nothing runs, a command neither, or when
 // the agent asks something, and ends the conversation after the last.
 func (u *lineUI) changed() {
+	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || u.c.stays()) {
+		u.c.leave() // others answer, or decide
+		return
+	}
 	if u.ended {
 		u.c.unanswered()
 	}
@@ -71,16 +78,27 @@ func (u *lineUI) changed() {
 	}
 	u.asked = true
 	if u.prompt {
-		u.c.con.mu.Lock()
-		u.c.con.err.begin(line, "")
-		u.c.con.err.write(u.c.promptMark())
-		u.c.con.mu.Unlock()
+		u.c.con.Lock()
+		u.c.con.Err.Begin(term.Line, "")
+		u.c.con.Err.Print(u.c.promptMark())
+		u.c.con.Unlock()
 	}
 	u.next <- struct{}{}
 }
 
+// person reports whether a user types.
+func (c *loop) person() bool {
+	u, ok := c.ui.(*lineUI)
+	return !ok || u.prompt
+}
+
+// stays reports whether a session of a server neither works nor waits for prompts.
+func (c *loop) stays() bool {
+	return !slices.Contains([]string{"", "idle", "running", "starting", "requires_action"}, c.state)
+}
+
 // promptMark is what stands before what is typed.
-func (c *chatLoop) promptMark() string {
+func (c *loop) promptMark() string {
 	if c.asking() {
 		return "? "
 	}

@@ -1,9 +1,10 @@
-package main
+package chat
 
 import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // liveProse shows what the model writes while it comes: a block that is complete
@@ -11,13 +12,13 @@ import (
 type liveProse struct {
 	tail  func(text string) // shows what is not complete
 	split markdown.Splitter
-	to    *pen
+	to    *term.Pen
 	typ   string
 	block int
 }
 
 // add takes the next piece of a block of the model's.
-func (l *liveProse) add(to *pen, typ string, block int, text string) {
+func (l *liveProse) add(to *term.Pen, typ string, block int, text string) {
 	if l.block != block || l.typ != typ {
 		l.flush()
 		l.to, l.typ, l.block = to, typ, block
@@ -34,7 +35,7 @@ func (l *liveProse) redraw() {
 		return
 	}
 	text = l.plain(text)
-	if l.to.cur.kind != nothing && l.to.cur.newlines < 2 {
+	if l.to.Cur.Kind != term.Nothing && l.to.Cur.Newlines < 2 {
 		text = "\n" + text
 	}
 	l.tail(text)
@@ -53,24 +54,24 @@ func (l *liveProse) flush() {
 
 func (l *liveProse) write(blocks []string) {
 	for _, block := range blocks {
-		l.to.begin(prose, "")
-		l.to.write(l.render(block) + "\n")
+		l.to.Begin(term.Prose, "")
+		l.to.Print(l.render(block) + "\n")
 	}
 }
 
 func (l *liveProse) render(block string) string {
 	if l.typ != "thinking" {
-		return markdown.Render(block, markdown.Style{Columns: l.to.width, Color: l.to.color})
+		return markdown.Render(block, markdown.Style{Columns: l.to.Width, Color: l.to.Color})
 	}
 	return l.plain(block)
 }
 
 // plain is text without Markdown, wrapped and safe.
 func (l *liveProse) plain(text string) string {
-	lines := strings.Split(markdown.Wrap(text, l.to.width-1), "\n")
+	lines := strings.Split(markdown.Wrap(text, l.to.Width-1), "\n")
 	for i, text := range lines {
 		if l.typ == "thinking" {
-			lines[i] = l.to.paint(dim, text)
+			lines[i] = l.to.Paint(term.Dim, text)
 		}
 	}
 	return strings.Join(lines, "\n")
