@@ -50,19 +50,11 @@ type WriteTextFileRequest struct {
 	Path      string                     `json:"path"`
 	Content   string                     `json:"content"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"path", &v.Path, true}, member{"content", &v.Content, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
-	type plain WriteTextFileRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v WriteTextFileRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ReadTextFileRequest is a definition of the protocol: Request to read content from a text file.
 type ReadTextFileRequest struct {
@@ -71,19 +63,11 @@ type ReadTextFileRequest struct {
 	Line      Optional[int64]            `json:"line,omitzero"`
 	Limit     Optional[int64]            `json:"limit,omitzero"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"path", &v.Path, true}, member{"line", &v.Line, false}, member{"limit", &v.Limit, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
-	type plain ReadTextFileRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ReadTextFileRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequestPermissionRequest is a definition of the protocol: Request for user permission to execute a tool call.
 type RequestPermissionRequest struct {
@@ -91,19 +75,11 @@ type RequestPermissionRequest struct {
 	ToolCall  ToolCallUpdate             `json:"toolCall"`
 	Options   []PermissionOption         `json:"options"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"toolCall", &v.ToolCall, true}, member{"options", &v.Options, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
-	type plain RequestPermissionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v RequestPermissionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CreateTerminalRequest is a definition of the protocol: Request to create a new terminal and execute a command.
 type CreateTerminalRequest struct {
@@ -114,136 +90,83 @@ type CreateTerminalRequest struct {
 	CWD             Optional[string]           `json:"cwd,omitzero"`
 	OutputByteLimit Optional[int64]            `json:"outputByteLimit,omitzero"`
 	Meta            map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra           map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra           map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"command", &v.Command, true}, member{"args", &v.Args, false}, member{"env", &v.Env, false}, member{"cwd", &v.CWD, false}, member{"outputByteLimit", &v.OutputByteLimit, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
-	type plain CreateTerminalRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CreateTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // TerminalOutputRequest is a definition of the protocol: Request to get the current output and status of a terminal.
 type TerminalOutputRequest struct {
 	SessionID  SessionID                  `json:"sessionId"`
 	TerminalID TerminalID                 `json:"terminalId"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"terminalId", &v.TerminalID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
-	type plain TerminalOutputRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v TerminalOutputRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ReleaseTerminalRequest is a definition of the protocol: Request to release a terminal and free its resources.
 type ReleaseTerminalRequest struct {
 	SessionID  SessionID                  `json:"sessionId"`
 	TerminalID TerminalID                 `json:"terminalId"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"terminalId", &v.TerminalID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
-	type plain ReleaseTerminalRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // WaitForTerminalExitRequest is a definition of the protocol: Request to wait for a terminal command to exit.
 type WaitForTerminalExitRequest struct {
 	SessionID  SessionID                  `json:"sessionId"`
 	TerminalID TerminalID                 `json:"terminalId"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"terminalId", &v.TerminalID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
-	type plain WaitForTerminalExitRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // KillTerminalRequest is a definition of the protocol: Request to kill a terminal without releasing it.
 type KillTerminalRequest struct {
 	SessionID  SessionID                  `json:"sessionId"`
 	TerminalID TerminalID                 `json:"terminalId"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"terminalId", &v.TerminalID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
-	type plain KillTerminalRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v KillTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CreateElicitationRequest is a definition of the protocol: Request from the agent to elicit structured user input.
 type CreateElicitationRequest struct {
-	Mode    string                        `json:"-"` // "mode" on the wire: which variant it is
+	Mode    string                        `json:"-" tag:"mode"` // selects the variant
 	Message string                        `json:"message"`
 	Meta    map[string]json.RawMessage    `json:"_meta,omitzero"`
-	Value   CreateElicitationRequestValue `json:"-"` // nil for a variant that has no members or is not known
-	Extra   map[string]json.RawMessage    `json:"-"` // members that are not known, and all those of a variant that is not
+	Value   CreateElicitationRequestValue `json:"-"` // nil for a variant that is unknown or has no members
+	Extra   map[string]json.RawMessage    `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-// CreateElicitationRequestValue is what a variant of [CreateElicitationRequest] has beside.
+// CreateElicitationRequestValue is the value of a variant of [CreateElicitationRequest].
 type CreateElicitationRequestValue interface{ isCreateElicitationRequest() }
 
-// The variants of [CreateElicitationRequest] that are known. The set is open.
+// The known variants of [CreateElicitationRequest]. The set is open.
 const (
 	CreateElicitationRequestIsForm = "form"
 	CreateElicitationRequestIsURL  = "url"
 )
 
-func newCreateElicitationRequestValue(kind string) any {
-	switch kind {
-	case "form":
-		return new(ElicitationFormMode)
-	case "url":
-		return new(ElicitationURLMode)
-	}
-	return nil
+var createElicitationRequestVariants = variants{
+	"form": new(ElicitationFormMode),
+	"url":  new(ElicitationURLMode),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "mode", &v.Mode, newCreateElicitationRequestValue, &v.Extra, member{"message", &v.Message, true}, member{"_meta", &v.Meta, false})
-	v.Value, _ = value.(CreateElicitationRequestValue)
-	return err
+	return decode(b, v, createElicitationRequestVariants)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
-	type plain CreateElicitationRequest
-	return encodeUnion("mode", v.Mode, plain(v), v.Value, v.Extra)
-}
+func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // MessageMCPRequest is a definition of the protocol: **UNSTABLE**.
 type MessageMCPRequest struct {
@@ -252,19 +175,11 @@ type MessageMCPRequest struct {
 	Method    string                               `json:"method"`
 	Params    Optional[map[string]json.RawMessage] `json:"params,omitzero"`
 	Meta      map[string]json.RawMessage           `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage           `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage           `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"serverId", &v.ServerID, true}, member{"requestId", &v.RequestID, true}, member{"method", &v.Method, true}, member{"params", &v.Params, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
-	type plain MessageMCPRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MessageMCPRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // InitializeResponse is a definition of the protocol: Response to the `initialize` method.
 type InitializeResponse struct {
@@ -273,124 +188,68 @@ type InitializeResponse struct {
 	AuthMethods       []AuthMethod                `json:"authMethods,omitzero"`
 	AgentInfo         Optional[Implementation]    `json:"agentInfo,omitzero"`
 	Meta              map[string]json.RawMessage  `json:"_meta,omitzero"`
-	Extra             map[string]json.RawMessage  `json:"-"` // members that are not known
+	Extra             map[string]json.RawMessage  `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"protocolVersion", &v.ProtocolVersion, true}, member{"agentCapabilities", &v.AgentCapabilities, false}, member{"authMethods", &v.AuthMethods, false}, member{"agentInfo", &v.AgentInfo, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	type plain InitializeResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *InitializeResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v InitializeResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthenticateResponse is a definition of the protocol: Response to the `authenticate` method.
 type AuthenticateResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
-	type plain AuthenticateResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthenticateResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ListProvidersResponse is a definition of the protocol: **UNSTABLE**.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo             `json:"providers"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"providers", &v.Providers, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
-	type plain ListProvidersResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ListProvidersResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetProviderResponse is a definition of the protocol: **UNSTABLE**.
 type SetProviderResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	type plain SetProviderResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetProviderResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetProviderResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // DisableProviderResponse is a definition of the protocol: **UNSTABLE**.
 type DisableProviderResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
-	type plain DisableProviderResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v DisableProviderResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // LogoutResponse is a definition of the protocol: Response to the `logout` method.
 type LogoutResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v LogoutResponse) MarshalJSON() ([]byte, error) {
-	type plain LogoutResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *LogoutResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v LogoutResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthStatusResponse is a definition of the protocol: **UNSTABLE**.
 type AuthStatusResponse struct {
 	State    AuthState                  `json:"state"`
 	Accounts []AuthAccount              `json:"accounts,omitzero"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"state", &v.State, true}, member{"accounts", &v.Accounts, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
-	type plain AuthStatusResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthStatusResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // NewSessionResponse is a definition of the protocol: Response from creating a new session.
 type NewSessionResponse struct {
@@ -398,74 +257,42 @@ type NewSessionResponse struct {
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
 	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"modes", &v.Modes, false}, member{"configOptions", &v.ConfigOptions, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain NewSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *NewSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v NewSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // LoadSessionResponse is a definition of the protocol: Response from loading an existing session.
 type LoadSessionResponse struct {
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
 	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"modes", &v.Modes, false}, member{"configOptions", &v.ConfigOptions, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain LoadSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v LoadSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ListSessionsResponse is a definition of the protocol: Response from listing sessions.
 type ListSessionsResponse struct {
 	Sessions   []SessionInfo              `json:"sessions"`
 	NextCursor Optional[string]           `json:"nextCursor,omitzero"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessions", &v.Sessions, true}, member{"nextCursor", &v.NextCursor, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	type plain ListSessionsResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // DeleteSessionResponse is a definition of the protocol: Response from deleting a session.
 type DeleteSessionResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain DeleteSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v DeleteSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ForkSessionResponse is a definition of the protocol: **UNSTABLE**.
 type ForkSessionResponse struct {
@@ -473,235 +300,131 @@ type ForkSessionResponse struct {
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
 	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"modes", &v.Modes, false}, member{"configOptions", &v.ConfigOptions, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain ForkSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ForkSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ArchiveSessionResponse is a definition of the protocol: **UNSTABLE**.
 type ArchiveSessionResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain ArchiveSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // UnarchiveSessionResponse is a definition of the protocol: **UNSTABLE**.
 type UnarchiveSessionResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain UnarchiveSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionStatusResponse is a definition of the protocol: **UNSTABLE**.
 type SessionStatusResponse struct {
 	Status SessionStatus              `json:"status"`
 	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra  map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"status", &v.Status, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
-	type plain SessionStatusResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionStatusResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionTitleResponse is a definition of the protocol: **UNSTABLE**.
 type SetSessionTitleResponse struct {
 	Title string                     `json:"title"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"title", &v.Title, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
-	type plain SetSessionTitleResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ResumeSessionResponse is a definition of the protocol: Response from resuming an existing session.
 type ResumeSessionResponse struct {
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
 	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"modes", &v.Modes, false}, member{"configOptions", &v.ConfigOptions, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain ResumeSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CloseSessionResponse is a definition of the protocol: Response from closing a session.
 type CloseSessionResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	type plain CloseSessionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CloseSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionModeResponse is a definition of the protocol: Response to `session/set_mode` method.
 type SetSessionModeResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
-	type plain SetSessionModeResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetSessionModeResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionConfigOptionResponse is a definition of the protocol: Response to `session/set_config_option` method.
 type SetSessionConfigOptionResponse struct {
 	ConfigOptions []SessionConfigOption      `json:"configOptions"`
 	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"configOptions", &v.ConfigOptions, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
-	type plain SetSessionConfigOptionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PromptResponse is a definition of the protocol: Response from processing a user prompt.
 type PromptResponse struct {
 	StopReason StopReason                 `json:"stopReason"`
 	Usage      Optional[Usage]            `json:"usage,omitzero"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PromptResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"stopReason", &v.StopReason, true}, member{"usage", &v.Usage, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	type plain PromptResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PromptResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PromptResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionNotification is a definition of the protocol: Notification containing a session update from the agent.
 type SessionNotification struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Update    SessionUpdate              `json:"update"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionNotification) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"update", &v.Update, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionNotification) MarshalJSON() ([]byte, error) {
-	type plain SessionNotification
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompleteElicitationNotification is a definition of the protocol: Notification sent by the agent when a URL-based elicitation is complete.
 type CompleteElicitationNotification struct {
 	ElicitationID ElicitationID              `json:"elicitationId"`
 	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"elicitationId", &v.ElicitationID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
-	type plain CompleteElicitationNotification
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthStatusUpdateNotification is a definition of the protocol: **UNSTABLE**.
 type AuthStatusUpdateNotification struct {
 	State    AuthState                  `json:"state"`
 	Accounts []AuthAccount              `json:"accounts,omitzero"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"state", &v.State, true}, member{"accounts", &v.Accounts, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
-	type plain AuthStatusUpdateNotification
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // InitializeRequest is a definition of the protocol: Request parameters for the initialize method.
 type InitializeRequest struct {
@@ -709,54 +432,30 @@ type InitializeRequest struct {
 	ClientCapabilities Optional[ClientCapabilities] `json:"clientCapabilities,omitzero"`
 	ClientInfo         Optional[Implementation]     `json:"clientInfo,omitzero"`
 	Meta               map[string]json.RawMessage   `json:"_meta,omitzero"`
-	Extra              map[string]json.RawMessage   `json:"-"` // members that are not known
+	Extra              map[string]json.RawMessage   `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"protocolVersion", &v.ProtocolVersion, true}, member{"clientCapabilities", &v.ClientCapabilities, false}, member{"clientInfo", &v.ClientInfo, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	type plain InitializeRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *InitializeRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v InitializeRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthenticateRequest is a definition of the protocol: Request parameters for the authenticate method.
 type AuthenticateRequest struct {
 	MethodID AuthMethodID               `json:"methodId"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"methodId", &v.MethodID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
-	type plain AuthenticateRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthenticateRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ListProvidersRequest is a definition of the protocol: **UNSTABLE**.
 type ListProvidersRequest struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	type plain ListProvidersRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ListProvidersRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetProviderRequest is a definition of the protocol: **UNSTABLE**.
 type SetProviderRequest struct {
@@ -765,71 +464,39 @@ type SetProviderRequest struct {
 	BaseURL    string                     `json:"baseUrl"`
 	Headers    map[string]string          `json:"headers,omitzero"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"providerId", &v.ProviderID, true}, member{"apiType", &v.ApiType, true}, member{"baseUrl", &v.BaseURL, true}, member{"headers", &v.Headers, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
-	type plain SetProviderRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetProviderRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetProviderRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // DisableProviderRequest is a definition of the protocol: **UNSTABLE**.
 type DisableProviderRequest struct {
 	ProviderID ProviderID                 `json:"providerId"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"providerId", &v.ProviderID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
-	type plain DisableProviderRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v DisableProviderRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // LogoutRequest is a definition of the protocol: Request parameters for the logout method.
 type LogoutRequest struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v LogoutRequest) MarshalJSON() ([]byte, error) {
-	type plain LogoutRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *LogoutRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v LogoutRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthStatusRequest is a definition of the protocol: **UNSTABLE**.
 type AuthStatusRequest struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
-	type plain AuthStatusRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthStatusRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // NewSessionRequest is a definition of the protocol: Request parameters for creating a new session.
 type NewSessionRequest struct {
@@ -838,19 +505,11 @@ type NewSessionRequest struct {
 	MCPServers            []MCPServer                `json:"mcpServers"`
 	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
 	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"cwd", &v.CWD, true}, member{"additionalDirectories", &v.AdditionalDirectories, false}, member{"mcpServers", &v.MCPServers, true}, member{"systemPrompt", &v.SystemPrompt, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain NewSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *NewSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v NewSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // LoadSessionRequest is a definition of the protocol: Request parameters for loading an existing session.
 type LoadSessionRequest struct {
@@ -860,19 +519,11 @@ type LoadSessionRequest struct {
 	SessionID             SessionID                  `json:"sessionId"`
 	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
 	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"mcpServers", &v.MCPServers, true}, member{"cwd", &v.CWD, true}, member{"additionalDirectories", &v.AdditionalDirectories, false}, member{"sessionId", &v.SessionID, true}, member{"systemPrompt", &v.SystemPrompt, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain LoadSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v LoadSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ListSessionsRequest is a definition of the protocol: Request parameters for listing existing sessions.
 type ListSessionsRequest struct {
@@ -880,37 +531,21 @@ type ListSessionsRequest struct {
 	Cursor   Optional[string]               `json:"cursor,omitzero"`
 	Archived Optional[SessionArchiveFilter] `json:"archived,omitzero"`
 	Meta     map[string]json.RawMessage     `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage     `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage     `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"cwd", &v.CWD, false}, member{"cursor", &v.Cursor, false}, member{"archived", &v.Archived, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	type plain ListSessionsRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // DeleteSessionRequest is a definition of the protocol: Request parameters for deleting an existing session from `session/list`.
 type DeleteSessionRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain DeleteSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ForkSessionRequest is a definition of the protocol: **UNSTABLE**.
 type ForkSessionRequest struct {
@@ -920,92 +555,52 @@ type ForkSessionRequest struct {
 	MCPServers            []MCPServer                `json:"mcpServers,omitzero"`
 	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
 	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"cwd", &v.CWD, true}, member{"additionalDirectories", &v.AdditionalDirectories, false}, member{"mcpServers", &v.MCPServers, false}, member{"systemPrompt", &v.SystemPrompt, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain ForkSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ForkSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ArchiveSessionRequest is a definition of the protocol: **UNSTABLE**.
 type ArchiveSessionRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain ArchiveSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // UnarchiveSessionRequest is a definition of the protocol: **UNSTABLE**.
 type UnarchiveSessionRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain UnarchiveSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionStatusRequest is a definition of the protocol: **UNSTABLE**.
 type SessionStatusRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
-	type plain SessionStatusRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionStatusRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionTitleRequest is a definition of the protocol: **UNSTABLE**.
 type SetSessionTitleRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Title     string                     `json:"title"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"title", &v.Title, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
-	type plain SetSessionTitleRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ResumeSessionRequest is a definition of the protocol: Request parameters for resuming an existing session.
 type ResumeSessionRequest struct {
@@ -1015,56 +610,32 @@ type ResumeSessionRequest struct {
 	MCPServers            []MCPServer                `json:"mcpServers,omitzero"`
 	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
 	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"cwd", &v.CWD, true}, member{"additionalDirectories", &v.AdditionalDirectories, false}, member{"mcpServers", &v.MCPServers, false}, member{"systemPrompt", &v.SystemPrompt, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain ResumeSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CloseSessionRequest is a definition of the protocol: Request parameters for closing an active session.
 type CloseSessionRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	type plain CloseSessionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionModeRequest is a definition of the protocol: Request parameters for setting a session mode.
 type SetSessionModeRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	ModeID    SessionModeID              `json:"modeId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"modeId", &v.ModeID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
-	type plain SetSessionModeRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetSessionModeRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionConfigOptionRequest is a definition of the protocol: Request parameters for setting a session configuration option.
 type SetSessionConfigOptionRequest struct {
@@ -1073,109 +644,61 @@ type SetSessionConfigOptionRequest struct {
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
 	Value     json.RawMessage            `json:"value,omitzero"`
 	Type      Optional[string]           `json:"type,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"configId", &v.ConfigID, true}, member{"_meta", &v.Meta, false}, member{"value", &v.Value, false}, member{"type", &v.Type, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
-	type plain SetSessionConfigOptionRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PromptRequest is a definition of the protocol: Request parameters for sending a user prompt to the agent.
 type PromptRequest struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Prompt    []ContentBlock             `json:"prompt"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PromptRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"prompt", &v.Prompt, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	type plain PromptRequest
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PromptRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PromptRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // WriteTextFileResponse is a definition of the protocol: Response to `fs/write_text_file`.
 type WriteTextFileResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
-	type plain WriteTextFileResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v WriteTextFileResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ReadTextFileResponse is a definition of the protocol: Response containing the contents of a text file.
 type ReadTextFileResponse struct {
 	Content string                     `json:"content"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"content", &v.Content, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
-	type plain ReadTextFileResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ReadTextFileResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequestPermissionResponse is a definition of the protocol: Response to a permission request.
 type RequestPermissionResponse struct {
 	Outcome RequestPermissionOutcome   `json:"outcome"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"outcome", &v.Outcome, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
-	type plain RequestPermissionResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v RequestPermissionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CreateTerminalResponse is a definition of the protocol: Response containing the ID of the created terminal.
 type CreateTerminalResponse struct {
 	TerminalID TerminalID                 `json:"terminalId"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"terminalId", &v.TerminalID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
-	type plain CreateTerminalResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CreateTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // TerminalOutputResponse is a definition of the protocol: Response containing the terminal output and exit status.
 type TerminalOutputResponse struct {
@@ -1183,148 +706,88 @@ type TerminalOutputResponse struct {
 	Truncated  bool                         `json:"truncated"`
 	ExitStatus Optional[TerminalExitStatus] `json:"exitStatus,omitzero"`
 	Meta       map[string]json.RawMessage   `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage   `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage   `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"output", &v.Output, true}, member{"truncated", &v.Truncated, true}, member{"exitStatus", &v.ExitStatus, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
-	type plain TerminalOutputResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v TerminalOutputResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ReleaseTerminalResponse is a definition of the protocol: Response to terminal/release method.
 type ReleaseTerminalResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
-	type plain ReleaseTerminalResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // WaitForTerminalExitResponse is a definition of the protocol: Response containing the exit status of a terminal command.
 type WaitForTerminalExitResponse struct {
 	ExitCode Optional[int64]            `json:"exitCode,omitzero"`
 	Signal   Optional[string]           `json:"signal,omitzero"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"exitCode", &v.ExitCode, false}, member{"signal", &v.Signal, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
-	type plain WaitForTerminalExitResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // KillTerminalResponse is a definition of the protocol: Response to `terminal/kill` method.
 type KillTerminalResponse struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
-	type plain KillTerminalResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v KillTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CreateElicitationResponse is a definition of the protocol: Response from the client to an elicitation request.
 type CreateElicitationResponse struct {
-	Action string                         `json:"-"` // "action" on the wire: which variant it is
+	Action string                         `json:"-" tag:"action"` // selects the variant
 	Meta   map[string]json.RawMessage     `json:"_meta,omitzero"`
-	Value  CreateElicitationResponseValue `json:"-"` // nil for a variant that has no members or is not known
-	Extra  map[string]json.RawMessage     `json:"-"` // members that are not known, and all those of a variant that is not
+	Value  CreateElicitationResponseValue `json:"-"` // nil for a variant that is unknown or has no members
+	Extra  map[string]json.RawMessage     `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-// CreateElicitationResponseValue is what a variant of [CreateElicitationResponse] has beside.
+// CreateElicitationResponseValue is the value of a variant of [CreateElicitationResponse].
 type CreateElicitationResponseValue interface{ isCreateElicitationResponse() }
 
-// The variants of [CreateElicitationResponse] that are known. The set is open.
+// The known variants of [CreateElicitationResponse]. The set is open.
 const (
 	CreateElicitationResponseIsAccept  = "accept"
 	CreateElicitationResponseIsDecline = "decline"
 	CreateElicitationResponseIsCancel  = "cancel"
 )
 
-func newCreateElicitationResponseValue(kind string) any {
-	switch kind {
-	case "accept":
-		return new(ElicitationAcceptAction)
-	}
-	return nil
+var createElicitationResponseVariants = variants{
+	"accept": new(ElicitationAcceptAction),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "action", &v.Action, newCreateElicitationResponseValue, &v.Extra, member{"_meta", &v.Meta, false})
-	v.Value, _ = value.(CreateElicitationResponseValue)
-	return err
+	return decode(b, v, createElicitationResponseVariants)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
-	type plain CreateElicitationResponse
-	return encodeUnion("action", v.Action, plain(v), v.Value, v.Extra)
-}
+func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // MessageMCPResponse is a definition of the protocol: **UNSTABLE**.
 type MessageMCPResponse struct {
 	Result json.RawMessage            `json:"result,omitzero"`
 	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
 	Error  Optional[MCPError]         `json:"error,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra  map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MessageMCPResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"result", &v.Result, false}, member{"_meta", &v.Meta, false}, member{"error", &v.Error, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MessageMCPResponse) MarshalJSON() ([]byte, error) {
-	type plain MessageMCPResponse
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MessageMCPResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MessageMCPResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CancelNotification is a definition of the protocol: Notification to cancel ongoing operations for a session.
 type CancelNotification struct {
 	SessionID SessionID                  `json:"sessionId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CancelNotification) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CancelNotification) MarshalJSON() ([]byte, error) {
-	type plain CancelNotification
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CancelNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CancelNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MessageMCPNotification is a definition of the protocol: **UNSTABLE**.
 type MessageMCPNotification struct {
@@ -1333,37 +796,21 @@ type MessageMCPNotification struct {
 	Method    string                               `json:"method"`
 	Params    Optional[map[string]json.RawMessage] `json:"params,omitzero"`
 	Meta      map[string]json.RawMessage           `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage           `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage           `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"serverId", &v.ServerID, true}, member{"requestId", &v.RequestID, true}, member{"method", &v.Method, true}, member{"params", &v.Params, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
-	type plain MessageMCPNotification
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MessageMCPNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CancelRequestNotification is a definition of the protocol: Notification to cancel an ongoing request.
 type CancelRequestNotification struct {
 	RequestID RequestID                  `json:"requestId"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"requestId", &v.RequestID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
-	type plain CancelRequestNotification
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CancelRequestNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionID is a definition of the protocol: A unique identifier for a conversation session between a client and agent.
 type SessionID string
@@ -1380,19 +827,11 @@ type ToolCallUpdate struct {
 	RawInput   json.RawMessage              `json:"rawInput,omitzero"`
 	RawOutput  json.RawMessage              `json:"rawOutput,omitzero"`
 	Meta       map[string]json.RawMessage   `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage   `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage   `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"toolCallId", &v.ToolCallID, true}, member{"kind", &v.Kind, false}, member{"status", &v.Status, false}, member{"title", &v.Title, false}, member{"name", &v.Name, false}, member{"content", &v.Content, false}, member{"locations", &v.Locations, false}, member{"rawInput", &v.RawInput, false}, member{"rawOutput", &v.RawOutput, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	type plain ToolCallUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PermissionOption is a definition of the protocol: An option presented to the user when requesting permission.
 type PermissionOption struct {
@@ -1400,38 +839,22 @@ type PermissionOption struct {
 	Name     string                     `json:"name"`
 	Kind     PermissionOptionKind       `json:"kind"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PermissionOption) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"optionId", &v.OptionID, true}, member{"name", &v.Name, true}, member{"kind", &v.Kind, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	type plain PermissionOption
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PermissionOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PermissionOption) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // EnvVariable is a definition of the protocol: An environment variable to set when launching an MCP server.
 type EnvVariable struct {
 	Name  string                     `json:"name"`
 	Value string                     `json:"value"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *EnvVariable) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"value", &v.Value, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	type plain EnvVariable
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *EnvVariable) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v EnvVariable) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // TerminalID is a definition of the protocol: Typed identifier used for terminal values on the wire.
 type TerminalID string
@@ -1442,19 +865,11 @@ type ElicitationFormMode struct {
 	SessionID       Optional[SessionID]        `json:"sessionId,omitzero"`
 	ToolCallID      Optional[ToolCallID]       `json:"toolCallId,omitzero"`
 	RequestID       Optional[RequestID]        `json:"requestId,omitzero"`
-	Extra           map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra           map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"requestedSchema", &v.RequestedSchema, true}, member{"sessionId", &v.SessionID, false}, member{"toolCallId", &v.ToolCallID, false}, member{"requestId", &v.RequestID, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	type plain ElicitationFormMode
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationURLMode is a definition of the protocol: URL-based elicitation mode where the client directs the user to a URL.
 type ElicitationURLMode struct {
@@ -1463,19 +878,11 @@ type ElicitationURLMode struct {
 	SessionID     Optional[SessionID]        `json:"sessionId,omitzero"`
 	ToolCallID    Optional[ToolCallID]       `json:"toolCallId,omitzero"`
 	RequestID     Optional[RequestID]        `json:"requestId,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"elicitationId", &v.ElicitationID, true}, member{"url", &v.URL, true}, member{"sessionId", &v.SessionID, false}, member{"toolCallId", &v.ToolCallID, false}, member{"requestId", &v.RequestID, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	type plain ElicitationURLMode
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerACPID is a definition of the protocol: **UNSTABLE**.
 type MCPServerACPID string
@@ -1495,57 +902,34 @@ type AgentCapabilities struct {
 	Auth                Optional[AgentAuthCapabilities] `json:"auth,omitzero"`
 	Providers           Optional[ProvidersCapabilities] `json:"providers,omitzero"`
 	Meta                map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra               map[string]json.RawMessage      `json:"-"` // members that are not known
+	Extra               map[string]json.RawMessage      `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"loadSession", &v.LoadSession, false}, member{"promptCapabilities", &v.PromptCapabilities, false}, member{"mcpCapabilities", &v.MCPCapabilities, false}, member{"sessionCapabilities", &v.SessionCapabilities, false}, member{"auth", &v.Auth, false}, member{"providers", &v.Providers, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	type plain AgentCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AgentCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AgentCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthMethod is a definition of the protocol: Describes an available authentication method.
 type AuthMethod struct {
-	Type  string                     `json:"-"` // "type" on the wire: which variant it is
-	Value AuthMethodValue            `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	Type  string                     `json:"-" tag:"type"` // selects the variant
+	Value AuthMethodValue            `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
 }
 
-// AuthMethodValue is what a variant of [AuthMethod] has beside.
+// AuthMethodValue is the value of a variant of [AuthMethod].
 type AuthMethodValue interface{ isAuthMethod() }
 
-// The variants of [AuthMethod] that are known. The set is open.
+// The known variants of [AuthMethod]. The set is open.
 const (
 	AuthMethodIsTerminal = "terminal"
 )
 
-func newAuthMethodValue(kind string) any {
-	switch kind {
-	case "terminal":
-		return new(AuthMethodTerminal)
-	case "":
-		return new(AuthMethodAgent)
-	}
-	return nil
+var authMethodVariants = variants{
+	"terminal": new(AuthMethodTerminal),
+	"":         new(AuthMethodAgent),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
-func (v *AuthMethod) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newAuthMethodValue, &v.Extra)
-	v.Value, _ = value.(AuthMethodValue)
-	return err
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthMethod) MarshalJSON() ([]byte, error) {
-	type plain AuthMethod
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v *AuthMethod) UnmarshalJSON(b []byte) error { return decode(b, v, authMethodVariants) }
+func (v AuthMethod) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Implementation is a definition of the protocol: Metadata about the implementation of the client or agent.
 type Implementation struct {
@@ -1553,19 +937,11 @@ type Implementation struct {
 	Title   Optional[string]           `json:"title,omitzero"`
 	Version string                     `json:"version"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Implementation) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"title", &v.Title, false}, member{"version", &v.Version, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Implementation) MarshalJSON() ([]byte, error) {
-	type plain Implementation
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Implementation) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Implementation) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ProviderInfo is a definition of the protocol: **UNSTABLE**.
 type ProviderInfo struct {
@@ -1574,24 +950,16 @@ type ProviderInfo struct {
 	Required   bool                            `json:"required"`
 	Current    Optional[ProviderCurrentConfig] `json:"current,omitzero"`
 	Meta       map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage      `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage      `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"providerId", &v.ProviderID, true}, member{"supported", &v.Supported, true}, member{"required", &v.Required, true}, member{"current", &v.Current, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ProviderInfo) MarshalJSON() ([]byte, error) {
-	type plain ProviderInfo
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ProviderInfo) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthState is a definition of the protocol: **UNSTABLE**.
 type AuthState string
 
-// The values of [AuthState] that are known. The set is open.
+// The known values of [AuthState]. The set is open.
 const (
 	AuthStateAuthenticated   AuthState = "authenticated"
 	AuthStateUnauthenticated AuthState = "unauthenticated"
@@ -1607,82 +975,53 @@ type AuthAccount struct {
 	Email        Optional[string]           `json:"email,omitzero"`
 	Organization Optional[string]           `json:"organization,omitzero"`
 	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthAccount) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"label", &v.Label, true}, member{"active", &v.Active, false}, member{"name", &v.Name, false}, member{"email", &v.Email, false}, member{"organization", &v.Organization, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthAccount) MarshalJSON() ([]byte, error) {
-	type plain AuthAccount
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthAccount) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthAccount) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionModeState is a definition of the protocol: The set of modes and the one currently active.
 type SessionModeState struct {
 	CurrentModeID  SessionModeID              `json:"currentModeId"`
 	AvailableModes []SessionMode              `json:"availableModes"`
 	Meta           map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra          map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra          map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionModeState) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"currentModeId", &v.CurrentModeID, true}, member{"availableModes", &v.AvailableModes, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionModeState) MarshalJSON() ([]byte, error) {
-	type plain SessionModeState
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionModeState) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionModeState) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigOption is a definition of the protocol: A session configuration option selector and its current state.
 type SessionConfigOption struct {
-	Type        string                                `json:"-"` // "type" on the wire: which variant it is
+	Type        string                                `json:"-" tag:"type"` // selects the variant
 	ID          SessionConfigID                       `json:"id"`
 	Name        string                                `json:"name"`
 	Description Optional[string]                      `json:"description,omitzero"`
 	Category    Optional[SessionConfigOptionCategory] `json:"category,omitzero"`
 	Meta        map[string]json.RawMessage            `json:"_meta,omitzero"`
-	Value       SessionConfigOptionValue              `json:"-"` // nil for a variant that has no members or is not known
-	Extra       map[string]json.RawMessage            `json:"-"` // members that are not known, and all those of a variant that is not
+	Value       SessionConfigOptionValue              `json:"-"` // nil for a variant that is unknown or has no members
+	Extra       map[string]json.RawMessage            `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-// SessionConfigOptionValue is what a variant of [SessionConfigOption] has beside.
+// SessionConfigOptionValue is the value of a variant of [SessionConfigOption].
 type SessionConfigOptionValue interface{ isSessionConfigOption() }
 
-// The variants of [SessionConfigOption] that are known. The set is open.
+// The known variants of [SessionConfigOption]. The set is open.
 const (
 	SessionConfigOptionIsSelect  = "select"
 	SessionConfigOptionIsBoolean = "boolean"
 )
 
-func newSessionConfigOptionValue(kind string) any {
-	switch kind {
-	case "select":
-		return new(SessionConfigSelect)
-	case "boolean":
-		return new(SessionConfigBoolean)
-	}
-	return nil
+var sessionConfigOptionVariants = variants{
+	"select":  new(SessionConfigSelect),
+	"boolean": new(SessionConfigBoolean),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newSessionConfigOptionValue, &v.Extra, member{"id", &v.ID, true}, member{"name", &v.Name, true}, member{"description", &v.Description, false}, member{"category", &v.Category, false}, member{"_meta", &v.Meta, false})
-	v.Value, _ = value.(SessionConfigOptionValue)
-	return err
+	return decode(b, v, sessionConfigOptionVariants)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	type plain SessionConfigOption
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // SessionInfo is a definition of the protocol: Information about a session returned by session/list.
 type SessionInfo struct {
@@ -1693,24 +1032,16 @@ type SessionInfo struct {
 	UpdatedAt             Optional[string]           `json:"updatedAt,omitzero"`
 	Archived              Optional[bool]             `json:"archived,omitzero"`
 	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionInfo) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"cwd", &v.CWD, true}, member{"additionalDirectories", &v.AdditionalDirectories, false}, member{"title", &v.Title, false}, member{"updatedAt", &v.UpdatedAt, false}, member{"archived", &v.Archived, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	type plain SessionInfo
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionInfo) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionInfo) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionStatus is a definition of the protocol: **UNSTABLE**.
 type SessionStatus string
 
-// The values of [SessionStatus] that are known. The set is open.
+// The known values of [SessionStatus]. The set is open.
 const (
 	SessionStatusOpen  SessionStatus = "open"
 	SessionStatusSaved SessionStatus = "saved"
@@ -1719,7 +1050,7 @@ const (
 // StopReason is a definition of the protocol: Reasons why an agent stops processing a prompt turn.
 type StopReason string
 
-// The values of [StopReason] that are known. The set is open.
+// The known values of [StopReason]. The set is open.
 const (
 	StopReasonEndTurn         StopReason = "end_turn"
 	StopReasonMaxTokens       StopReason = "max_tokens"
@@ -1737,31 +1068,23 @@ type Usage struct {
 	CachedReadTokens  Optional[int64]            `json:"cachedReadTokens,omitzero"`
 	CachedWriteTokens Optional[int64]            `json:"cachedWriteTokens,omitzero"`
 	Meta              map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra             map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra             map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Usage) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"totalTokens", &v.TotalTokens, true}, member{"inputTokens", &v.InputTokens, true}, member{"outputTokens", &v.OutputTokens, true}, member{"thoughtTokens", &v.ThoughtTokens, false}, member{"cachedReadTokens", &v.CachedReadTokens, false}, member{"cachedWriteTokens", &v.CachedWriteTokens, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Usage) MarshalJSON() ([]byte, error) {
-	type plain Usage
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Usage) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Usage) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionUpdate is a definition of the protocol: Different types of updates that can be sent during session processing.
 type SessionUpdate struct {
-	SessionUpdate string                     `json:"-"` // "sessionUpdate" on the wire: which variant it is
-	Value         SessionUpdateValue         `json:"-"` // nil for a variant that has no members or is not known
-	Extra         map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	SessionUpdate string                     `json:"-" tag:"sessionUpdate"` // selects the variant
+	Value         SessionUpdateValue         `json:"-"`                     // nil for a variant that is unknown or has no members
+	Extra         map[string]json.RawMessage `json:"-"`                     // unknown members, and all those of an unknown variant
 }
 
-// SessionUpdateValue is what a variant of [SessionUpdate] has beside.
+// SessionUpdateValue is the value of a variant of [SessionUpdate].
 type SessionUpdateValue interface{ isSessionUpdate() }
 
-// The variants of [SessionUpdate] that are known. The set is open.
+// The known variants of [SessionUpdate]. The set is open.
 const (
 	SessionUpdateIsUserMessageChunk        = "user_message_chunk"
 	SessionUpdateIsAgentMessageChunk       = "agent_message_chunk"
@@ -1784,62 +1107,30 @@ const (
 	SessionUpdateIsSessionMessageChunk     = "session_message_chunk"
 )
 
-func newSessionUpdateValue(kind string) any {
-	switch kind {
-	case "user_message_chunk":
-		return new(ContentChunk)
-	case "agent_message_chunk":
-		return new(ContentChunk)
-	case "agent_thought_chunk":
-		return new(ContentChunk)
-	case "tool_call":
-		return new(ToolCall)
-	case "tool_call_update":
-		return new(ToolCallUpdate)
-	case "plan":
-		return new(Plan)
-	case "plan_update":
-		return new(PlanUpdate)
-	case "plan_removed":
-		return new(PlanRemoved)
-	case "available_commands_update":
-		return new(AvailableCommandsUpdate)
-	case "current_mode_update":
-		return new(CurrentModeUpdate)
-	case "config_option_update":
-		return new(ConfigOptionUpdate)
-	case "session_info_update":
-		return new(SessionInfoUpdate)
-	case "usage_update":
-		return new(UsageUpdate)
-	case "notice":
-		return new(Notice)
-	case "compaction_update":
-		return new(CompactionUpdate)
-	case "compaction_summary_chunk":
-		return new(CompactionSummaryChunk)
-	case "subagent_update":
-		return new(SubagentUpdate)
-	case "session_message":
-		return new(SessionMessage)
-	case "session_message_chunk":
-		return new(SessionMessageChunk)
-	}
-	return nil
+var sessionUpdateVariants = variants{
+	"user_message_chunk":        new(ContentChunk),
+	"agent_message_chunk":       new(ContentChunk),
+	"agent_thought_chunk":       new(ContentChunk),
+	"tool_call":                 new(ToolCall),
+	"tool_call_update":          new(ToolCallUpdate),
+	"plan":                      new(Plan),
+	"plan_update":               new(PlanUpdate),
+	"plan_removed":              new(PlanRemoved),
+	"available_commands_update": new(AvailableCommandsUpdate),
+	"current_mode_update":       new(CurrentModeUpdate),
+	"config_option_update":      new(ConfigOptionUpdate),
+	"session_info_update":       new(SessionInfoUpdate),
+	"usage_update":              new(UsageUpdate),
+	"notice":                    new(Notice),
+	"compaction_update":         new(CompactionUpdate),
+	"compaction_summary_chunk":  new(CompactionSummaryChunk),
+	"subagent_update":           new(SubagentUpdate),
+	"session_message":           new(SessionMessage),
+	"session_message_chunk":     new(SessionMessageChunk),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
-func (v *SessionUpdate) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "sessionUpdate", &v.SessionUpdate, newSessionUpdateValue, &v.Extra)
-	v.Value, _ = value.(SessionUpdateValue)
-	return err
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionUpdate) MarshalJSON() ([]byte, error) {
-	type plain SessionUpdate
-	return encodeUnion("sessionUpdate", v.SessionUpdate, plain(v), v.Value, v.Extra)
-}
+func (v *SessionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, sessionUpdateVariants) }
+func (v SessionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationID is a definition of the protocol: Unique identifier for an elicitation.
 type ElicitationID string
@@ -1854,19 +1145,11 @@ type ClientCapabilities struct {
 	Auth        Optional[AuthCapabilities]          `json:"auth,omitzero"`
 	Elicitation Optional[ElicitationCapabilities]   `json:"elicitation,omitzero"`
 	Meta        map[string]json.RawMessage          `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage          `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage          `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"fs", &v.Fs, false}, member{"terminal", &v.Terminal, false}, member{"session", &v.Session, false}, member{"subagents", &v.Subagents, false}, member{"plan", &v.Plan, false}, member{"auth", &v.Auth, false}, member{"elicitation", &v.Elicitation, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	type plain ClientCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ClientCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ClientCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthMethodID is a definition of the protocol: Typed identifier used for auth method values on the wire.
 type AuthMethodID string
@@ -1877,7 +1160,7 @@ type ProviderID string
 // LLMProtocol is a definition of the protocol: **UNSTABLE**.
 type LLMProtocol string
 
-// The values of [LLMProtocol] that are known. The set is open.
+// The known values of [LLMProtocol]. The set is open.
 const (
 	LLMProtocolAnthropic LLMProtocol = "anthropic"
 	LLMProtocolOpenai    LLMProtocol = "openai"
@@ -1888,71 +1171,46 @@ const (
 
 // MCPServer is a definition of the protocol: Configuration for connecting to an MCP (Model Context Protocol) server.
 type MCPServer struct {
-	Type  string                     `json:"-"` // "type" on the wire: which variant it is
-	Value MCPServerValue             `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	Type  string                     `json:"-" tag:"type"` // selects the variant
+	Value MCPServerValue             `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
 }
 
-// MCPServerValue is what a variant of [MCPServer] has beside.
+// MCPServerValue is the value of a variant of [MCPServer].
 type MCPServerValue interface{ isMCPServer() }
 
-// The variants of [MCPServer] that are known. The set is open.
+// The known variants of [MCPServer]. The set is open.
 const (
 	MCPServerIsHTTP = "http"
 	MCPServerIsSSE  = "sse"
 	MCPServerIsACP  = "acp"
 )
 
-func newMCPServerValue(kind string) any {
-	switch kind {
-	case "http":
-		return new(MCPServerHTTP)
-	case "sse":
-		return new(MCPServerSSE)
-	case "acp":
-		return new(MCPServerACP)
-	case "":
-		return new(MCPServerStdio)
-	}
-	return nil
+var mCPServerVariants = variants{
+	"http": new(MCPServerHTTP),
+	"sse":  new(MCPServerSSE),
+	"acp":  new(MCPServerACP),
+	"":     new(MCPServerStdio),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
-func (v *MCPServer) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newMCPServerValue, &v.Extra)
-	v.Value, _ = value.(MCPServerValue)
-	return err
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MCPServer) MarshalJSON() ([]byte, error) {
-	type plain MCPServer
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v *MCPServer) UnmarshalJSON(b []byte) error { return decode(b, v, mCPServerVariants) }
+func (v MCPServer) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SystemPrompt is a definition of the protocol: **UNSTABLE**.
 type SystemPrompt struct {
 	Mode    SystemPromptMode           `json:"mode"`
 	Content []ContentBlock             `json:"content"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"mode", &v.Mode, true}, member{"content", &v.Content, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SystemPrompt) MarshalJSON() ([]byte, error) {
-	type plain SystemPrompt
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SystemPrompt) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionArchiveFilter is a definition of the protocol: **UNSTABLE**.
 type SessionArchiveFilter string
 
-// The values of [SessionArchiveFilter] that are known. The set is open.
+// The known values of [SessionArchiveFilter]. The set is open.
 const (
 	SessionArchiveFilterExclude SessionArchiveFilter = "exclude"
 	SessionArchiveFilterInclude SessionArchiveFilter = "include"
@@ -1970,15 +1228,15 @@ type SessionConfigValueID string
 
 // ContentBlock is a definition of the protocol: Content blocks represent displayable information in the Agent Client Protocol.
 type ContentBlock struct {
-	Type  string                     `json:"-"` // "type" on the wire: which variant it is
-	Value ContentBlockValue          `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	Type  string                     `json:"-" tag:"type"` // selects the variant
+	Value ContentBlockValue          `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
 }
 
-// ContentBlockValue is what a variant of [ContentBlock] has beside.
+// ContentBlockValue is the value of a variant of [ContentBlock].
 type ContentBlockValue interface{ isContentBlock() }
 
-// The variants of [ContentBlock] that are known. The set is open.
+// The known variants of [ContentBlock]. The set is open.
 const (
 	ContentBlockIsText         = "text"
 	ContentBlockIsImage        = "image"
@@ -1987,126 +1245,72 @@ const (
 	ContentBlockIsResource     = "resource"
 )
 
-func newContentBlockValue(kind string) any {
-	switch kind {
-	case "text":
-		return new(TextContent)
-	case "image":
-		return new(ImageContent)
-	case "audio":
-		return new(AudioContent)
-	case "resource_link":
-		return new(ResourceLink)
-	case "resource":
-		return new(EmbeddedResource)
-	}
-	return nil
+var contentBlockVariants = variants{
+	"text":          new(TextContent),
+	"image":         new(ImageContent),
+	"audio":         new(AudioContent),
+	"resource_link": new(ResourceLink),
+	"resource":      new(EmbeddedResource),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
-func (v *ContentBlock) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newContentBlockValue, &v.Extra)
-	v.Value, _ = value.(ContentBlockValue)
-	return err
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ContentBlock) MarshalJSON() ([]byte, error) {
-	type plain ContentBlock
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v *ContentBlock) UnmarshalJSON(b []byte) error { return decode(b, v, contentBlockVariants) }
+func (v ContentBlock) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequestPermissionOutcome is a definition of the protocol: The outcome of a permission request.
 type RequestPermissionOutcome struct {
-	Outcome string                        `json:"-"` // "outcome" on the wire: which variant it is
-	Value   RequestPermissionOutcomeValue `json:"-"` // nil for a variant that has no members or is not known
-	Extra   map[string]json.RawMessage    `json:"-"` // members that are not known, and all those of a variant that is not
+	Outcome string                        `json:"-" tag:"outcome"` // selects the variant
+	Value   RequestPermissionOutcomeValue `json:"-"`               // nil for a variant that is unknown or has no members
+	Extra   map[string]json.RawMessage    `json:"-"`               // unknown members, and all those of an unknown variant
 }
 
-// RequestPermissionOutcomeValue is what a variant of [RequestPermissionOutcome] has beside.
+// RequestPermissionOutcomeValue is the value of a variant of [RequestPermissionOutcome].
 type RequestPermissionOutcomeValue interface{ isRequestPermissionOutcome() }
 
-// The variants of [RequestPermissionOutcome] that are known. The set is open.
+// The known variants of [RequestPermissionOutcome]. The set is open.
 const (
 	RequestPermissionOutcomeIsCancelled = "cancelled"
 	RequestPermissionOutcomeIsSelected  = "selected"
 )
 
-func newRequestPermissionOutcomeValue(kind string) any {
-	switch kind {
-	case "selected":
-		return new(SelectedPermissionOutcome)
-	}
-	return nil
+var requestPermissionOutcomeVariants = variants{
+	"selected": new(SelectedPermissionOutcome),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
 func (v *RequestPermissionOutcome) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "outcome", &v.Outcome, newRequestPermissionOutcomeValue, &v.Extra)
-	v.Value, _ = value.(RequestPermissionOutcomeValue)
-	return err
+	return decode(b, v, requestPermissionOutcomeVariants)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v RequestPermissionOutcome) MarshalJSON() ([]byte, error) {
-	type plain RequestPermissionOutcome
-	return encodeUnion("outcome", v.Outcome, plain(v), v.Value, v.Extra)
-}
+func (v RequestPermissionOutcome) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // TerminalExitStatus is a definition of the protocol: Exit status of a terminal command.
 type TerminalExitStatus struct {
 	ExitCode Optional[int64]            `json:"exitCode,omitzero"`
 	Signal   Optional[string]           `json:"signal,omitzero"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"exitCode", &v.ExitCode, false}, member{"signal", &v.Signal, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	type plain TerminalExitStatus
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationAcceptAction is a definition of the protocol: The user accepted the elicitation and provided content.
 type ElicitationAcceptAction struct {
 	Content Optional[map[string]ElicitationContentValue] `json:"content,omitzero"`
-	Extra   map[string]json.RawMessage                   `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage                   `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"content", &v.Content, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
-	type plain ElicitationAcceptAction
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPError is a definition of the protocol: **UNSTABLE**.
 type MCPError struct {
 	Code    int64                      `json:"code"`
 	Message string                     `json:"message"`
 	Data    json.RawMessage            `json:"data,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MCPError) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"code", &v.Code, true}, member{"message", &v.Message, true}, member{"data", &v.Data, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MCPError) MarshalJSON() ([]byte, error) {
-	type plain MCPError
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MCPError) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MCPError) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequestID is a definition of the protocol: JSON RPC Request Id.
 type RequestID = json.RawMessage
@@ -2117,7 +1321,7 @@ type ToolCallID string
 // ToolKind is a definition of the protocol: Categories of tools that can be invoked.
 type ToolKind string
 
-// The values of [ToolKind] that are known. The set is open.
+// The known values of [ToolKind]. The set is open.
 const (
 	ToolKindRead       ToolKind = "read"
 	ToolKindEdit       ToolKind = "edit"
@@ -2134,7 +1338,7 @@ const (
 // ToolCallStatus is a definition of the protocol: Execution status of a tool call.
 type ToolCallStatus string
 
-// The values of [ToolCallStatus] that are known. The set is open.
+// The known values of [ToolCallStatus]. The set is open.
 const (
 	ToolCallStatusPending    ToolCallStatus = "pending"
 	ToolCallStatusInProgress ToolCallStatus = "in_progress"
@@ -2144,64 +1348,40 @@ const (
 
 // ToolCallContent is a definition of the protocol: Content produced by a tool call.
 type ToolCallContent struct {
-	Type  string                     `json:"-"` // "type" on the wire: which variant it is
-	Value ToolCallContentValue       `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	Type  string                     `json:"-" tag:"type"` // selects the variant
+	Value ToolCallContentValue       `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
 }
 
-// ToolCallContentValue is what a variant of [ToolCallContent] has beside.
+// ToolCallContentValue is the value of a variant of [ToolCallContent].
 type ToolCallContentValue interface{ isToolCallContent() }
 
-// The variants of [ToolCallContent] that are known. The set is open.
+// The known variants of [ToolCallContent]. The set is open.
 const (
 	ToolCallContentIsContent  = "content"
 	ToolCallContentIsDiff     = "diff"
 	ToolCallContentIsTerminal = "terminal"
 )
 
-func newToolCallContentValue(kind string) any {
-	switch kind {
-	case "content":
-		return new(Content)
-	case "diff":
-		return new(Diff)
-	case "terminal":
-		return new(Terminal)
-	}
-	return nil
+var toolCallContentVariants = variants{
+	"content":  new(Content),
+	"diff":     new(Diff),
+	"terminal": new(Terminal),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
-func (v *ToolCallContent) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newToolCallContentValue, &v.Extra)
-	v.Value, _ = value.(ToolCallContentValue)
-	return err
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ToolCallContent) MarshalJSON() ([]byte, error) {
-	type plain ToolCallContent
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v *ToolCallContent) UnmarshalJSON(b []byte) error { return decode(b, v, toolCallContentVariants) }
+func (v ToolCallContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ToolCallLocation is a definition of the protocol: A file location being accessed or modified by a tool.
 type ToolCallLocation struct {
 	Path  string                     `json:"path"`
 	Line  Optional[int64]            `json:"line,omitzero"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"path", &v.Path, true}, member{"line", &v.Line, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	type plain ToolCallLocation
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ToolCallLocation) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ToolCallLocation) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PermissionOptionID is a definition of the protocol: Unique identifier for a permission option.
 type PermissionOptionID string
@@ -2209,7 +1389,7 @@ type PermissionOptionID string
 // PermissionOptionKind is a definition of the protocol: The type of permission option being presented to the user.
 type PermissionOptionKind string
 
-// The values of [PermissionOptionKind] that are known. The set is open.
+// The known values of [PermissionOptionKind]. The set is open.
 const (
 	PermissionOptionKindAllowOnce    PermissionOptionKind = "allow_once"
 	PermissionOptionKindAllowAlways  PermissionOptionKind = "allow_always"
@@ -2225,19 +1405,11 @@ type ElicitationSchema struct {
 	Required    Optional[[]string]                   `json:"required,omitzero"`
 	Description Optional[string]                     `json:"description,omitzero"`
 	Meta        map[string]json.RawMessage           `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage           `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage           `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"type", &v.Type, false}, member{"title", &v.Title, false}, member{"properties", &v.Properties, false}, member{"required", &v.Required, false}, member{"description", &v.Description, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	type plain ElicitationSchema
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ElicitationSchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ElicitationSchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PromptCapabilities is a definition of the protocol: Prompt capabilities supported by the agent in `session/prompt` requests.
 type PromptCapabilities struct {
@@ -2245,19 +1417,11 @@ type PromptCapabilities struct {
 	Audio           Optional[bool]             `json:"audio,omitzero"`
 	EmbeddedContext Optional[bool]             `json:"embeddedContext,omitzero"`
 	Meta            map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra           map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra           map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"image", &v.Image, false}, member{"audio", &v.Audio, false}, member{"embeddedContext", &v.EmbeddedContext, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	type plain PromptCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PromptCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PromptCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPCapabilities is a definition of the protocol: MCP capabilities supported by the agent.
 type MCPCapabilities struct {
@@ -2265,19 +1429,11 @@ type MCPCapabilities struct {
 	SSE   Optional[bool]             `json:"sse,omitzero"`
 	ACP   Optional[bool]             `json:"acp,omitzero"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"http", &v.HTTP, false}, member{"sse", &v.SSE, false}, member{"acp", &v.ACP, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	type plain MCPCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MCPCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MCPCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionCapabilities is a definition of the protocol: Session capabilities supported by the agent.
 type SessionCapabilities struct {
@@ -2292,55 +1448,31 @@ type SessionCapabilities struct {
 	Resume                Optional[SessionResumeCapabilities]                `json:"resume,omitzero"`
 	Close                 Optional[SessionCloseCapabilities]                 `json:"close,omitzero"`
 	Meta                  map[string]json.RawMessage                         `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage                         `json:"-"` // members that are not known
+	Extra                 map[string]json.RawMessage                         `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"list", &v.List, false}, member{"delete", &v.Delete, false}, member{"additionalDirectories", &v.AdditionalDirectories, false}, member{"systemPrompt", &v.SystemPrompt, false}, member{"fork", &v.Fork, false}, member{"archive", &v.Archive, false}, member{"status", &v.Status, false}, member{"title", &v.Title, false}, member{"resume", &v.Resume, false}, member{"close", &v.Close, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AgentAuthCapabilities is a definition of the protocol: Authentication-related capabilities supported by the agent.
 type AgentAuthCapabilities struct {
 	Status Optional[AuthStatusCapabilities] `json:"status,omitzero"`
 	Logout Optional[LogoutCapabilities]     `json:"logout,omitzero"`
 	Meta   map[string]json.RawMessage       `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage       `json:"-"` // members that are not known
+	Extra  map[string]json.RawMessage       `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"status", &v.Status, false}, member{"logout", &v.Logout, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	type plain AgentAuthCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ProvidersCapabilities is a definition of the protocol: **UNSTABLE**.
 type ProvidersCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	type plain ProvidersCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ProvidersCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthMethodTerminal is a definition of the protocol: Terminal-based authentication method.
 type AuthMethodTerminal struct {
@@ -2350,19 +1482,11 @@ type AuthMethodTerminal struct {
 	Args        []string                   `json:"args,omitzero"`
 	Env         map[string]string          `json:"env,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"id", &v.ID, true}, member{"name", &v.Name, true}, member{"description", &v.Description, false}, member{"args", &v.Args, false}, member{"env", &v.Env, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	type plain AuthMethodTerminal
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthMethodAgent is a definition of the protocol: Agent handles authentication itself through `authenticate`.
 type AuthMethodAgent struct {
@@ -2370,38 +1494,22 @@ type AuthMethodAgent struct {
 	Name        string                     `json:"name"`
 	Description Optional[string]           `json:"description,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"id", &v.ID, true}, member{"name", &v.Name, true}, member{"description", &v.Description, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	type plain AuthMethodAgent
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ProviderCurrentConfig is a definition of the protocol: **UNSTABLE**.
 type ProviderCurrentConfig struct {
 	ApiType LLMProtocol                `json:"apiType"`
 	BaseURL string                     `json:"baseUrl"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"apiType", &v.ApiType, true}, member{"baseUrl", &v.BaseURL, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
-	type plain ProviderCurrentConfig
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionMode is a definition of the protocol: A mode the agent can operate in.
 type SessionMode struct {
@@ -2409,24 +1517,16 @@ type SessionMode struct {
 	Name        string                     `json:"name"`
 	Description Optional[string]           `json:"description,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionMode) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"id", &v.ID, true}, member{"name", &v.Name, true}, member{"description", &v.Description, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionMode) MarshalJSON() ([]byte, error) {
-	type plain SessionMode
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionMode) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigOptionCategory is a definition of the protocol: Semantic category for a session configuration option.
 type SessionConfigOptionCategory string
 
-// The values of [SessionConfigOptionCategory] that are known. The set is open.
+// The known values of [SessionConfigOptionCategory]. The set is open.
 const (
 	SessionConfigOptionCategoryMode         SessionConfigOptionCategory = "mode"
 	SessionConfigOptionCategoryModel        SessionConfigOptionCategory = "model"
@@ -2438,55 +1538,31 @@ const (
 type SessionConfigSelect struct {
 	CurrentValue SessionConfigValueID       `json:"currentValue"`
 	Options      SessionConfigSelectOptions `json:"options"`
-	Extra        map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"currentValue", &v.CurrentValue, true}, member{"options", &v.Options, true})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	type plain SessionConfigSelect
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigBoolean is a definition of the protocol: A boolean on/off toggle session configuration option payload.
 type SessionConfigBoolean struct {
 	CurrentValue bool                       `json:"currentValue"`
-	Extra        map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"currentValue", &v.CurrentValue, true})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	type plain SessionConfigBoolean
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ContentChunk is a definition of the protocol: A streamed item of content.
 type ContentChunk struct {
 	Content   ContentBlock               `json:"content"`
 	MessageID Optional[MessageID]        `json:"messageId,omitzero"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ContentChunk) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"content", &v.Content, true}, member{"messageId", &v.MessageID, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	type plain ContentChunk
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ContentChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ContentChunk) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ToolCall is a definition of the protocol: Represents a tool call that the language model has requested.
 type ToolCall struct {
@@ -2500,146 +1576,82 @@ type ToolCall struct {
 	RawInput   json.RawMessage            `json:"rawInput,omitzero"`
 	RawOutput  json.RawMessage            `json:"rawOutput,omitzero"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ToolCall) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"toolCallId", &v.ToolCallID, true}, member{"title", &v.Title, true}, member{"name", &v.Name, false}, member{"kind", &v.Kind, false}, member{"status", &v.Status, false}, member{"content", &v.Content, false}, member{"locations", &v.Locations, false}, member{"rawInput", &v.RawInput, false}, member{"rawOutput", &v.RawOutput, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ToolCall) MarshalJSON() ([]byte, error) {
-	type plain ToolCall
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ToolCall) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ToolCall) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Plan is a definition of the protocol: An execution plan for accomplishing complex tasks.
 type Plan struct {
 	Entries []PlanEntry                `json:"entries"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Plan) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"entries", &v.Entries, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Plan) MarshalJSON() ([]byte, error) {
-	type plain Plan
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Plan) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Plan) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanUpdate is a definition of the protocol: **UNSTABLE**.
 type PlanUpdate struct {
 	Plan  PlanUpdateContent          `json:"plan"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"plan", &v.Plan, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanUpdate) MarshalJSON() ([]byte, error) {
-	type plain PlanUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PlanUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanRemoved is a definition of the protocol: **UNSTABLE**.
 type PlanRemoved struct {
 	PlanID PlanID                     `json:"planId"`
 	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra  map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"planId", &v.PlanID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanRemoved) MarshalJSON() ([]byte, error) {
-	type plain PlanRemoved
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PlanRemoved) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AvailableCommandsUpdate is a definition of the protocol: Available commands are ready or have changed.
 type AvailableCommandsUpdate struct {
 	AvailableCommands []AvailableCommand         `json:"availableCommands"`
 	Meta              map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra             map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra             map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"availableCommands", &v.AvailableCommands, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
-	type plain AvailableCommandsUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CurrentModeUpdate is a definition of the protocol: The current mode of the session has changed.
 type CurrentModeUpdate struct {
 	CurrentModeID SessionModeID              `json:"currentModeId"`
 	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"currentModeId", &v.CurrentModeID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
-	type plain CurrentModeUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CurrentModeUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ConfigOptionUpdate is a definition of the protocol: Session configuration options have been updated.
 type ConfigOptionUpdate struct {
 	ConfigOptions []SessionConfigOption      `json:"configOptions"`
 	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"configOptions", &v.ConfigOptions, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	type plain ConfigOptionUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionInfoUpdate is a definition of the protocol: Update to session metadata.
 type SessionInfoUpdate struct {
 	Title     Optional[string]           `json:"title,omitzero"`
 	UpdatedAt Optional[string]           `json:"updatedAt,omitzero"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"title", &v.Title, false}, member{"updatedAt", &v.UpdatedAt, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	type plain SessionInfoUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // UsageUpdate is a definition of the protocol: Context window and cost update for a session.
 type UsageUpdate struct {
@@ -2647,19 +1659,11 @@ type UsageUpdate struct {
 	Size  int64                      `json:"size"`
 	Cost  Optional[Cost]             `json:"cost,omitzero"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"used", &v.Used, true}, member{"size", &v.Size, true}, member{"cost", &v.Cost, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	type plain UsageUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v UsageUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Notice is a definition of the protocol: Fire-and-forget information for the user.
 type Notice struct {
@@ -2667,19 +1671,11 @@ type Notice struct {
 	Title       string                     `json:"title"`
 	Description Optional[string]           `json:"description,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Notice) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"severity", &v.Severity, true}, member{"title", &v.Title, true}, member{"description", &v.Description, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Notice) MarshalJSON() ([]byte, error) {
-	type plain Notice
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Notice) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Notice) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompactionUpdate is a definition of the protocol: A context compaction upsert.
 type CompactionUpdate struct {
@@ -2688,38 +1684,22 @@ type CompactionUpdate struct {
 	Summary      Optional[[]ContentBlock]   `json:"summary,omitzero"`
 	Error        Optional[string]           `json:"error,omitzero"`
 	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"compactionId", &v.CompactionID, true}, member{"status", &v.Status, true}, member{"summary", &v.Summary, false}, member{"error", &v.Error, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	type plain CompactionUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CompactionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CompactionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompactionSummaryChunk is a definition of the protocol: A content block appended to a compaction's summary.
 type CompactionSummaryChunk struct {
 	CompactionID CompactionID               `json:"compactionId"`
 	Content      ContentBlock               `json:"content"`
 	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"compactionId", &v.CompactionID, true}, member{"content", &v.Content, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	type plain CompactionSummaryChunk
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SubagentUpdate is a definition of the protocol: **UNSTABLE**.
 type SubagentUpdate struct {
@@ -2731,19 +1711,11 @@ type SubagentUpdate struct {
 	CWD                   Optional[string]                      `json:"cwd,omitzero"`
 	AdditionalDirectories Optional[[]string]                    `json:"additionalDirectories,omitzero"`
 	Meta                  map[string]json.RawMessage            `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage            `json:"-"` // members that are not known
+	Extra                 map[string]json.RawMessage            `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"sessionId", &v.SessionID, true}, member{"title", &v.Title, false}, member{"description", &v.Description, false}, member{"capabilities", &v.Capabilities, false}, member{"state", &v.State, false}, member{"cwd", &v.CWD, false}, member{"additionalDirectories", &v.AdditionalDirectories, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
-	type plain SubagentUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SubagentUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SubagentUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionMessage is a definition of the protocol: **UNSTABLE**.
 type SessionMessage struct {
@@ -2754,57 +1726,33 @@ type SessionMessage struct {
 	RecipientMessageID Optional[MessageID]        `json:"recipientMessageId,omitzero"`
 	Content            Optional[[]ContentBlock]   `json:"content,omitzero"`
 	Meta               map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra              map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra              map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionMessage) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"messageId", &v.MessageID, true}, member{"senderSessionId", &v.SenderSessionID, false}, member{"recipientSessionId", &v.RecipientSessionID, false}, member{"senderMessageId", &v.SenderMessageID, false}, member{"recipientMessageId", &v.RecipientMessageID, false}, member{"content", &v.Content, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionMessage) MarshalJSON() ([]byte, error) {
-	type plain SessionMessage
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionMessage) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionMessage) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionMessageChunk is a definition of the protocol: **UNSTABLE**.
 type SessionMessageChunk struct {
 	MessageID MessageID                  `json:"messageId"`
 	Content   ContentBlock               `json:"content"`
 	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra     map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"messageId", &v.MessageID, true}, member{"content", &v.Content, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
-	type plain SessionMessageChunk
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionMessageChunk) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // FileSystemCapabilities is a definition of the protocol: File system capabilities that a client may support.
 type FileSystemCapabilities struct {
 	ReadTextFile  Optional[bool]             `json:"readTextFile,omitzero"`
 	WriteTextFile Optional[bool]             `json:"writeTextFile,omitzero"`
 	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"readTextFile", &v.ReadTextFile, false}, member{"writeTextFile", &v.WriteTextFile, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
-	type plain FileSystemCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v FileSystemCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ClientSessionCapabilities is a definition of the protocol: Session-related capabilities supported by the client.
 type ClientSessionCapabilities struct {
@@ -2812,90 +1760,50 @@ type ClientSessionCapabilities struct {
 	ConfigOptions Optional[SessionConfigOptionsCapabilities] `json:"configOptions,omitzero"`
 	Notices       Optional[NoticeCapabilities]               `json:"notices,omitzero"`
 	Meta          map[string]json.RawMessage                 `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage                 `json:"-"` // members that are not known
+	Extra         map[string]json.RawMessage                 `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"compaction", &v.Compaction, false}, member{"configOptions", &v.ConfigOptions, false}, member{"notices", &v.Notices, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
-	type plain ClientSessionCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SubagentCapabilities is a definition of the protocol: **UNSTABLE**.
 type SubagentCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SubagentCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SubagentCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanCapabilities is a definition of the protocol: **UNSTABLE**.
 type PlanCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
-	type plain PlanCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PlanCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PlanCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthCapabilities is a definition of the protocol: Authentication capabilities supported by the client.
 type AuthCapabilities struct {
 	Terminal Optional[bool]             `json:"terminal,omitzero"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"terminal", &v.Terminal, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
-	type plain AuthCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationCapabilities is a definition of the protocol: Elicitation capabilities supported by the client.
 type ElicitationCapabilities struct {
 	Form  Optional[ElicitationFormCapabilities] `json:"form,omitzero"`
 	URL   Optional[ElicitationURLCapabilities]  `json:"url,omitzero"`
 	Meta  map[string]json.RawMessage            `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage            `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage            `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"form", &v.Form, false}, member{"url", &v.URL, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
-	type plain ElicitationCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ElicitationCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerHTTP is a definition of the protocol: HTTP transport configuration for MCP.
 type MCPServerHTTP struct {
@@ -2903,19 +1811,11 @@ type MCPServerHTTP struct {
 	URL     string                     `json:"url"`
 	Headers []HTTPHeader               `json:"headers"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"url", &v.URL, true}, member{"headers", &v.Headers, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	type plain MCPServerHTTP
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerSSE is a definition of the protocol: SSE transport configuration for MCP.
 type MCPServerSSE struct {
@@ -2923,38 +1823,22 @@ type MCPServerSSE struct {
 	URL     string                     `json:"url"`
 	Headers []HTTPHeader               `json:"headers"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"url", &v.URL, true}, member{"headers", &v.Headers, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
-	type plain MCPServerSSE
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MCPServerSSE) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MCPServerSSE) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerACP is a definition of the protocol: **UNSTABLE**.
 type MCPServerACP struct {
 	Name     string                     `json:"name"`
 	ServerID MCPServerACPID             `json:"serverId"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"serverId", &v.ServerID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MCPServerACP) MarshalJSON() ([]byte, error) {
-	type plain MCPServerACP
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MCPServerACP) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerStdio is a definition of the protocol: Stdio transport configuration for MCP.
 type MCPServerStdio struct {
@@ -2963,24 +1847,16 @@ type MCPServerStdio struct {
 	Args    []string                   `json:"args"`
 	Env     []EnvVariable              `json:"env"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"command", &v.Command, true}, member{"args", &v.Args, true}, member{"env", &v.Env, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	type plain MCPServerStdio
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MCPServerStdio) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MCPServerStdio) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SystemPromptMode is a definition of the protocol: **UNSTABLE**.
 type SystemPromptMode string
 
-// The values of [SystemPromptMode] that are known. The set is open.
+// The known values of [SystemPromptMode]. The set is open.
 const (
 	SystemPromptModeAppend   SystemPromptMode = "append"
 	SystemPromptModeOverride SystemPromptMode = "override"
@@ -2991,19 +1867,11 @@ type TextContent struct {
 	Annotations Optional[Annotations]      `json:"annotations,omitzero"`
 	Text        string                     `json:"text"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *TextContent) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"annotations", &v.Annotations, false}, member{"text", &v.Text, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v TextContent) MarshalJSON() ([]byte, error) {
-	type plain TextContent
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *TextContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v TextContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ImageContent is a definition of the protocol: An image provided to or from an LLM.
 type ImageContent struct {
@@ -3012,19 +1880,11 @@ type ImageContent struct {
 	MimeType    string                     `json:"mimeType"`
 	URI         Optional[string]           `json:"uri,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ImageContent) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"annotations", &v.Annotations, false}, member{"data", &v.Data, true}, member{"mimeType", &v.MimeType, true}, member{"uri", &v.URI, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ImageContent) MarshalJSON() ([]byte, error) {
-	type plain ImageContent
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ImageContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ImageContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AudioContent is a definition of the protocol: Audio provided to or from an LLM.
 type AudioContent struct {
@@ -3032,19 +1892,11 @@ type AudioContent struct {
 	Data        string                     `json:"data"`
 	MimeType    string                     `json:"mimeType"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AudioContent) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"annotations", &v.Annotations, false}, member{"data", &v.Data, true}, member{"mimeType", &v.MimeType, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AudioContent) MarshalJSON() ([]byte, error) {
-	type plain AudioContent
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AudioContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AudioContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ResourceLink is a definition of the protocol: A resource that the server is capable of reading, included in a prompt or tool call result.
 type ResourceLink struct {
@@ -3056,56 +1908,32 @@ type ResourceLink struct {
 	Title       Optional[string]           `json:"title,omitzero"`
 	URI         string                     `json:"uri"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ResourceLink) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"annotations", &v.Annotations, false}, member{"description", &v.Description, false}, member{"mimeType", &v.MimeType, false}, member{"name", &v.Name, true}, member{"size", &v.Size, false}, member{"title", &v.Title, false}, member{"uri", &v.URI, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	type plain ResourceLink
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ResourceLink) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ResourceLink) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // EmbeddedResource is a definition of the protocol: The contents of a resource, embedded into a prompt or tool call result.
 type EmbeddedResource struct {
 	Annotations Optional[Annotations]      `json:"annotations,omitzero"`
 	Resource    EmbeddedResourceResource   `json:"resource"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"annotations", &v.Annotations, false}, member{"resource", &v.Resource, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	type plain EmbeddedResource
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *EmbeddedResource) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v EmbeddedResource) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SelectedPermissionOutcome is a definition of the protocol: The user selected one of the provided options.
 type SelectedPermissionOutcome struct {
 	OptionID PermissionOptionID         `json:"optionId"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"optionId", &v.OptionID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	type plain SelectedPermissionOutcome
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationContentValue is a definition of the protocol: Allowed wire representations for `ElicitationContentValue`.
 type ElicitationContentValue = json.RawMessage
@@ -3114,19 +1942,11 @@ type ElicitationContentValue = json.RawMessage
 type Content struct {
 	Content ContentBlock               `json:"content"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Content) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"content", &v.Content, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Content) MarshalJSON() ([]byte, error) {
-	type plain Content
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Content) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Content) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Diff is a definition of the protocol: A diff representing file modifications.
 type Diff struct {
@@ -3134,57 +1954,41 @@ type Diff struct {
 	OldText Optional[string]           `json:"oldText,omitzero"`
 	NewText string                     `json:"newText"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Diff) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"path", &v.Path, true}, member{"oldText", &v.OldText, false}, member{"newText", &v.NewText, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Diff) MarshalJSON() ([]byte, error) {
-	type plain Diff
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Diff) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Diff) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Terminal is a definition of the protocol: Embed a terminal created with `terminal/create` by its id.
 type Terminal struct {
 	TerminalID TerminalID                 `json:"terminalId"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Terminal) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"terminalId", &v.TerminalID, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Terminal) MarshalJSON() ([]byte, error) {
-	type plain Terminal
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Terminal) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Terminal) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationSchemaType is a definition of the protocol: Type discriminator for elicitation schemas.
 type ElicitationSchemaType string
 
-// The values of [ElicitationSchemaType] that are known. The set is open.
+// The known values of [ElicitationSchemaType]. The set is open.
 const (
 	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
 )
 
 // ElicitationPropertySchema is a definition of the protocol: Property schema for elicitation form fields.
 type ElicitationPropertySchema struct {
-	Type  string                         `json:"-"` // "type" on the wire: which variant it is
-	Value ElicitationPropertySchemaValue `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage     `json:"-"` // members that are not known, and all those of a variant that is not
+	Type  string                         `json:"-" tag:"type"` // selects the variant
+	Value ElicitationPropertySchemaValue `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage     `json:"-"`            // unknown members, and all those of an unknown variant
 }
 
-// ElicitationPropertySchemaValue is what a variant of [ElicitationPropertySchema] has beside.
+// ElicitationPropertySchemaValue is the value of a variant of [ElicitationPropertySchema].
 type ElicitationPropertySchemaValue interface{ isElicitationPropertySchema() }
 
-// The variants of [ElicitationPropertySchema] that are known. The set is open.
+// The known variants of [ElicitationPropertySchema]. The set is open.
 const (
 	ElicitationPropertySchemaIsString  = "string"
 	ElicitationPropertySchemaIsNumber  = "number"
@@ -3193,239 +1997,129 @@ const (
 	ElicitationPropertySchemaIsArray   = "array"
 )
 
-func newElicitationPropertySchemaValue(kind string) any {
-	switch kind {
-	case "string":
-		return new(StringPropertySchema)
-	case "number":
-		return new(NumberPropertySchema)
-	case "integer":
-		return new(IntegerPropertySchema)
-	case "boolean":
-		return new(BooleanPropertySchema)
-	case "array":
-		return new(MultiSelectPropertySchema)
-	}
-	return nil
+var elicitationPropertySchemaVariants = variants{
+	"string":  new(StringPropertySchema),
+	"number":  new(NumberPropertySchema),
+	"integer": new(IntegerPropertySchema),
+	"boolean": new(BooleanPropertySchema),
+	"array":   new(MultiSelectPropertySchema),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
 func (v *ElicitationPropertySchema) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newElicitationPropertySchemaValue, &v.Extra)
-	v.Value, _ = value.(ElicitationPropertySchemaValue)
-	return err
+	return decode(b, v, elicitationPropertySchemaVariants)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationPropertySchema) MarshalJSON() ([]byte, error) {
-	type plain ElicitationPropertySchema
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v ElicitationPropertySchema) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // SessionListCapabilities is a definition of the protocol: Capabilities for the `session/list` method.
 type SessionListCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionListCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionListCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionDeleteCapabilities is a definition of the protocol: Capabilities for the `session/delete` method.
 type SessionDeleteCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionDeleteCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionAdditionalDirectoriesCapabilities is a definition of the protocol: Capabilities for additional session directories support.
 type SessionAdditionalDirectoriesCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
+	return decode(b, v, nil)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionAdditionalDirectoriesCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // SessionSystemPromptCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptCapabilities struct {
 	Mode  Optional[SessionSystemPromptModeCapabilities] `json:"mode,omitzero"`
 	Meta  map[string]json.RawMessage                    `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage                    `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage                    `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"mode", &v.Mode, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionSystemPromptCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionForkCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionForkCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionForkCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionForkCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionArchiveCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionArchiveCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionArchiveCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionStatusCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionStatusCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionStatusCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionTitleCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionTitleCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionTitleCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionResumeCapabilities is a definition of the protocol: Capabilities for the `session/resume` method.
 type SessionResumeCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionResumeCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionCloseCapabilities is a definition of the protocol: Capabilities for the `session/close` method.
 type SessionCloseCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionCloseCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthStatusCapabilities is a definition of the protocol: **UNSTABLE**.
 type AuthStatusCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	type plain AuthStatusCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // LogoutCapabilities is a definition of the protocol: Logout capabilities supported by the agent.
 type LogoutCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
-	type plain LogoutCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v LogoutCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigSelectOptions is a definition of the protocol: Possible values for a session configuration option.
 type SessionConfigSelectOptions = json.RawMessage
@@ -3439,61 +2133,39 @@ type PlanEntry struct {
 	Priority PlanEntryPriority          `json:"priority"`
 	Status   PlanEntryStatus            `json:"status"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PlanEntry) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"content", &v.Content, true}, member{"priority", &v.Priority, true}, member{"status", &v.Status, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	type plain PlanEntry
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PlanEntry) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PlanEntry) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanUpdateContent is a definition of the protocol: **UNSTABLE**.
 type PlanUpdateContent struct {
-	Type  string                     `json:"-"` // "type" on the wire: which variant it is
-	Value PlanUpdateContentValue     `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	Type  string                     `json:"-" tag:"type"` // selects the variant
+	Value PlanUpdateContentValue     `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
 }
 
-// PlanUpdateContentValue is what a variant of [PlanUpdateContent] has beside.
+// PlanUpdateContentValue is the value of a variant of [PlanUpdateContent].
 type PlanUpdateContentValue interface{ isPlanUpdateContent() }
 
-// The variants of [PlanUpdateContent] that are known. The set is open.
+// The known variants of [PlanUpdateContent]. The set is open.
 const (
 	PlanUpdateContentIsItems    = "items"
 	PlanUpdateContentIsFile     = "file"
 	PlanUpdateContentIsMarkdown = "markdown"
 )
 
-func newPlanUpdateContentValue(kind string) any {
-	switch kind {
-	case "items":
-		return new(PlanItems)
-	case "file":
-		return new(PlanFile)
-	case "markdown":
-		return new(PlanMarkdown)
-	}
-	return nil
+var planUpdateContentVariants = variants{
+	"items":    new(PlanItems),
+	"file":     new(PlanFile),
+	"markdown": new(PlanMarkdown),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
 func (v *PlanUpdateContent) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newPlanUpdateContentValue, &v.Extra)
-	v.Value, _ = value.(PlanUpdateContentValue)
-	return err
+	return decode(b, v, planUpdateContentVariants)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanUpdateContent) MarshalJSON() ([]byte, error) {
-	type plain PlanUpdateContent
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v PlanUpdateContent) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // PlanID is a definition of the protocol: **UNSTABLE**.
 type PlanID string
@@ -3504,43 +2176,27 @@ type AvailableCommand struct {
 	Description string                          `json:"description"`
 	Input       Optional[AvailableCommandInput] `json:"input,omitzero"`
 	Meta        map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage      `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage      `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"description", &v.Description, true}, member{"input", &v.Input, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AvailableCommand) MarshalJSON() ([]byte, error) {
-	type plain AvailableCommand
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AvailableCommand) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AvailableCommand) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Cost is a definition of the protocol: Cost information for a session.
 type Cost struct {
 	Amount   float64                    `json:"amount"`
 	Currency string                     `json:"currency"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Cost) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"amount", &v.Amount, true}, member{"currency", &v.Currency, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Cost) MarshalJSON() ([]byte, error) {
-	type plain Cost
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Cost) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Cost) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // NoticeSeverity is a definition of the protocol: Severity hint for a session notice.
 type NoticeSeverity string
 
-// The values of [NoticeSeverity] that are known. The set is open.
+// The known values of [NoticeSeverity]. The set is open.
 const (
 	NoticeSeverityInfo    NoticeSeverity = "info"
 	NoticeSeverityWarning NoticeSeverity = "warning"
@@ -3553,7 +2209,7 @@ type CompactionID string
 // CompactionStatus is a definition of the protocol: Lifecycle state of a context compaction.
 type CompactionStatus string
 
-// The values of [CompactionStatus] that are known. The set is open.
+// The known values of [CompactionStatus]. The set is open.
 const (
 	CompactionStatusInProgress CompactionStatus = "in_progress"
 	CompactionStatusCompleted  CompactionStatus = "completed"
@@ -3565,31 +2221,23 @@ const (
 type SubagentSessionCapabilities struct {
 	Cancel Optional[SessionCancelCapabilities] `json:"cancel,omitzero"`
 	Meta   map[string]json.RawMessage          `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage          `json:"-"` // members that are not known
+	Extra  map[string]json.RawMessage          `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"cancel", &v.Cancel, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SubagentSessionCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // StateUpdate is a definition of the protocol: **UNSTABLE**.
 type StateUpdate struct {
-	State string                     `json:"-"` // "state" on the wire: which variant it is
-	Value StateUpdateValue           `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	State string                     `json:"-" tag:"state"` // selects the variant
+	Value StateUpdateValue           `json:"-"`             // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`             // unknown members, and all those of an unknown variant
 }
 
-// StateUpdateValue is what a variant of [StateUpdate] has beside.
+// StateUpdateValue is the value of a variant of [StateUpdate].
 type StateUpdateValue interface{ isStateUpdate() }
 
-// The variants of [StateUpdate] that are known. The set is open.
+// The known variants of [StateUpdate]. The set is open.
 const (
 	StateUpdateIsRunning        = "running"
 	StateUpdateIsIdle           = "idle"
@@ -3597,135 +2245,70 @@ const (
 	StateUpdateIsUnknown        = "unknown"
 )
 
-func newStateUpdateValue(kind string) any {
-	switch kind {
-	case "running":
-		return new(RunningStateUpdate)
-	case "idle":
-		return new(IdleStateUpdate)
-	case "requires_action":
-		return new(RequiresActionStateUpdate)
-	case "unknown":
-		return new(UnknownStateUpdate)
-	}
-	return nil
+var stateUpdateVariants = variants{
+	"running":         new(RunningStateUpdate),
+	"idle":            new(IdleStateUpdate),
+	"requires_action": new(RequiresActionStateUpdate),
+	"unknown":         new(UnknownStateUpdate),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
-func (v *StateUpdate) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "state", &v.State, newStateUpdateValue, &v.Extra)
-	v.Value, _ = value.(StateUpdateValue)
-	return err
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v StateUpdate) MarshalJSON() ([]byte, error) {
-	type plain StateUpdate
-	return encodeUnion("state", v.State, plain(v), v.Value, v.Extra)
-}
+func (v *StateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, stateUpdateVariants) }
+func (v StateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompactionCapabilities is a definition of the protocol: Client support for ID-addressed context compaction updates.
 type CompactionCapabilities struct {
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra)
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
-	type plain CompactionCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v CompactionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigOptionsCapabilities is a definition of the protocol: Session configuration option capabilities supported by the client.
 type SessionConfigOptionsCapabilities struct {
 	Boolean Optional[BooleanConfigOptionCapabilities] `json:"boolean,omitzero"`
 	Meta    map[string]json.RawMessage                `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage                `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage                `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"boolean", &v.Boolean, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionConfigOptionsCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // NoticeCapabilities is a definition of the protocol: Client support for presenting live notices to the user.
 type NoticeCapabilities struct {
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra)
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
-	type plain NoticeCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v NoticeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationFormCapabilities is a definition of the protocol: Form-based elicitation capabilities.
 type ElicitationFormCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	type plain ElicitationFormCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationURLCapabilities is a definition of the protocol: URL-based elicitation capabilities.
 type ElicitationURLCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	type plain ElicitationURLCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // HTTPHeader is a definition of the protocol: An HTTP header to set when making requests to the MCP server.
 type HTTPHeader struct {
 	Name  string                     `json:"name"`
 	Value string                     `json:"value"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"name", &v.Name, true}, member{"value", &v.Value, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	type plain HTTPHeader
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *HTTPHeader) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v HTTPHeader) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Annotations is a definition of the protocol: Optional annotations for the client.
 type Annotations struct {
@@ -3733,19 +2316,11 @@ type Annotations struct {
 	LastModified Optional[string]           `json:"lastModified,omitzero"`
 	Priority     Optional[float64]          `json:"priority,omitzero"`
 	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Annotations) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"audience", &v.Audience, false}, member{"lastModified", &v.LastModified, false}, member{"priority", &v.Priority, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Annotations) MarshalJSON() ([]byte, error) {
-	type plain Annotations
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Annotations) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Annotations) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // EmbeddedResourceResource is a definition of the protocol: Resource content that can be embedded in a message.
 type EmbeddedResourceResource struct {
@@ -3754,19 +2329,11 @@ type EmbeddedResourceResource struct {
 	URI      Optional[string]           `json:"uri,omitzero"`
 	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
 	Blob     Optional[string]           `json:"blob,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *EmbeddedResourceResource) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"mimeType", &v.MimeType, false}, member{"text", &v.Text, false}, member{"uri", &v.URI, false}, member{"_meta", &v.Meta, false}, member{"blob", &v.Blob, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v EmbeddedResourceResource) MarshalJSON() ([]byte, error) {
-	type plain EmbeddedResourceResource
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *EmbeddedResourceResource) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v EmbeddedResourceResource) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // StringPropertySchema is a definition of the protocol: Schema for string properties in an elicitation form.
 type StringPropertySchema struct {
@@ -3780,19 +2347,11 @@ type StringPropertySchema struct {
 	Enum        Optional[[]string]         `json:"enum,omitzero"`
 	OneOf       Optional[[]EnumOption]     `json:"oneOf,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"title", &v.Title, false}, member{"description", &v.Description, false}, member{"minLength", &v.MinLength, false}, member{"maxLength", &v.MaxLength, false}, member{"pattern", &v.Pattern, false}, member{"format", &v.Format, false}, member{"default", &v.Default, false}, member{"enum", &v.Enum, false}, member{"oneOf", &v.OneOf, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	type plain StringPropertySchema
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *StringPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v StringPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // NumberPropertySchema is a definition of the protocol: Schema for number (floating-point) properties in an elicitation form.
 type NumberPropertySchema struct {
@@ -3802,19 +2361,11 @@ type NumberPropertySchema struct {
 	Maximum     Optional[float64]          `json:"maximum,omitzero"`
 	Default     Optional[float64]          `json:"default,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"title", &v.Title, false}, member{"description", &v.Description, false}, member{"minimum", &v.Minimum, false}, member{"maximum", &v.Maximum, false}, member{"default", &v.Default, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	type plain NumberPropertySchema
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // IntegerPropertySchema is a definition of the protocol: Schema for integer properties in an elicitation form.
 type IntegerPropertySchema struct {
@@ -3824,19 +2375,11 @@ type IntegerPropertySchema struct {
 	Maximum     Optional[int64]            `json:"maximum,omitzero"`
 	Default     Optional[int64]            `json:"default,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"title", &v.Title, false}, member{"description", &v.Description, false}, member{"minimum", &v.Minimum, false}, member{"maximum", &v.Maximum, false}, member{"default", &v.Default, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	type plain IntegerPropertySchema
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // BooleanPropertySchema is a definition of the protocol: Schema for boolean properties in an elicitation form.
 type BooleanPropertySchema struct {
@@ -3844,19 +2387,11 @@ type BooleanPropertySchema struct {
 	Description Optional[string]           `json:"description,omitzero"`
 	Default     Optional[bool]             `json:"default,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"title", &v.Title, false}, member{"description", &v.Description, false}, member{"default", &v.Default, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	type plain BooleanPropertySchema
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MultiSelectPropertySchema is a definition of the protocol: Schema for multi-select (array) properties in an elicitation form.
 type MultiSelectPropertySchema struct {
@@ -3867,37 +2402,21 @@ type MultiSelectPropertySchema struct {
 	Items       MultiSelectItems           `json:"items"`
 	Default     Optional[[]string]         `json:"default,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"title", &v.Title, false}, member{"description", &v.Description, false}, member{"minItems", &v.MinItems, false}, member{"maxItems", &v.MaxItems, false}, member{"items", &v.Items, true}, member{"default", &v.Default, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
-	type plain MultiSelectPropertySchema
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionSystemPromptModeCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptModeCapabilities struct {
 	Override Optional[SessionSystemPromptOverrideCapabilities] `json:"override,omitzero"`
 	Meta     map[string]json.RawMessage                        `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage                        `json:"-"` // members that are not known
+	Extra    map[string]json.RawMessage                        `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"override", &v.Override, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionSystemPromptModeCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigSelectOption is a definition of the protocol: A possible value for a session configuration option.
 type SessionConfigSelectOption struct {
@@ -3905,19 +2424,11 @@ type SessionConfigSelectOption struct {
 	Name        string                     `json:"name"`
 	Description Optional[string]           `json:"description,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"value", &v.Value, true}, member{"name", &v.Name, true}, member{"description", &v.Description, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
-	type plain SessionConfigSelectOption
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigSelectGroup is a definition of the protocol: A group of possible values for a session configuration option.
 type SessionConfigSelectGroup struct {
@@ -3925,24 +2436,16 @@ type SessionConfigSelectGroup struct {
 	Name    string                      `json:"name"`
 	Options []SessionConfigSelectOption `json:"options"`
 	Meta    map[string]json.RawMessage  `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage  `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage  `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"group", &v.Group, true}, member{"name", &v.Name, true}, member{"options", &v.Options, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
-	type plain SessionConfigSelectGroup
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanEntryPriority is a definition of the protocol: Priority levels for plan entries.
 type PlanEntryPriority string
 
-// The values of [PlanEntryPriority] that are known. The set is open.
+// The known values of [PlanEntryPriority]. The set is open.
 const (
 	PlanEntryPriorityHigh   PlanEntryPriority = "high"
 	PlanEntryPriorityMedium PlanEntryPriority = "medium"
@@ -3952,7 +2455,7 @@ const (
 // PlanEntryStatus is a definition of the protocol: Status of a plan entry in the execution flow.
 type PlanEntryStatus string
 
-// The values of [PlanEntryStatus] that are known. The set is open.
+// The known values of [PlanEntryStatus]. The set is open.
 const (
 	PlanEntryStatusPending    PlanEntryStatus = "pending"
 	PlanEntryStatusInProgress PlanEntryStatus = "in_progress"
@@ -3964,123 +2467,75 @@ type PlanItems struct {
 	PlanID  PlanID                     `json:"planId"`
 	Entries []PlanEntry                `json:"entries"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PlanItems) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"planId", &v.PlanID, true}, member{"entries", &v.Entries, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanItems) MarshalJSON() ([]byte, error) {
-	type plain PlanItems
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PlanItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PlanItems) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanFile is a definition of the protocol: **UNSTABLE**.
 type PlanFile struct {
 	PlanID PlanID                     `json:"planId"`
 	URI    string                     `json:"uri"`
 	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra  map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PlanFile) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"planId", &v.PlanID, true}, member{"uri", &v.URI, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanFile) MarshalJSON() ([]byte, error) {
-	type plain PlanFile
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PlanFile) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PlanFile) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanMarkdown is a definition of the protocol: **UNSTABLE**.
 type PlanMarkdown struct {
 	PlanID  PlanID                     `json:"planId"`
 	Content string                     `json:"content"`
 	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"planId", &v.PlanID, true}, member{"content", &v.Content, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
-	type plain PlanMarkdown
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v PlanMarkdown) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AvailableCommandInput is a definition of the protocol: The input specification for a command.
 type AvailableCommandInput struct {
 	Hint  Optional[string]           `json:"hint,omitzero"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *AvailableCommandInput) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"hint", &v.Hint, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v AvailableCommandInput) MarshalJSON() ([]byte, error) {
-	type plain AvailableCommandInput
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *AvailableCommandInput) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v AvailableCommandInput) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionCancelCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionCancelCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionCancelCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RunningStateUpdate is a definition of the protocol: Foreground work is in progress.
 type RunningStateUpdate struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	type plain RunningStateUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v RunningStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // IdleStateUpdate is a definition of the protocol: The child is ready to process another prompt.
 type IdleStateUpdate struct {
-	StopReason string                     `json:"-"` // "stopReason" on the wire: which variant it is
+	StopReason string                     `json:"-" tag:"stopReason"` // selects the variant
 	Usage      Optional[Usage]            `json:"usage,omitzero"`
 	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Value      IdleStateUpdateValue       `json:"-"` // nil for a variant that has no members or is not known
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	Value      IdleStateUpdateValue       `json:"-"` // nil for a variant that is unknown or has no members
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-// IdleStateUpdateValue is what a variant of [IdleStateUpdate] has beside.
+// IdleStateUpdateValue is the value of a variant of [IdleStateUpdate].
 type IdleStateUpdateValue interface{ isIdleStateUpdate() }
 
-// The variants of [IdleStateUpdate] that are known. The set is open.
+// The known variants of [IdleStateUpdate]. The set is open.
 const (
 	IdleStateUpdateIsEndTurn         = "end_turn"
 	IdleStateUpdateIsMaxTokens       = "max_tokens"
@@ -4090,84 +2545,45 @@ const (
 	IdleStateUpdateIsError           = "error"
 )
 
-func newIdleStateUpdateValue(kind string) any {
-	switch kind {
-	case "error":
-		return new(ErrorStopReason)
-	case "":
-		return new(IdleStateUpdateDefault)
-	}
-	return nil
+var idleStateUpdateVariants = variants{
+	"error": new(ErrorStopReason),
+	"":      new(IdleStateUpdateDefault),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
-func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "stopReason", &v.StopReason, newIdleStateUpdateValue, &v.Extra, member{"usage", &v.Usage, false}, member{"_meta", &v.Meta, false})
-	v.Value, _ = value.(IdleStateUpdateValue)
-	return err
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
-	type plain IdleStateUpdate
-	return encodeUnion("stopReason", v.StopReason, plain(v), v.Value, v.Extra)
-}
+func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, idleStateUpdateVariants) }
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequiresActionStateUpdate is a definition of the protocol: Foreground work is blocked on user action.
 type RequiresActionStateUpdate struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
-	type plain RequiresActionStateUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // UnknownStateUpdate is a definition of the protocol: **UNSTABLE**.
 type UnknownStateUpdate struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
-	type plain UnknownStateUpdate
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v UnknownStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // BooleanConfigOptionCapabilities is a definition of the protocol: Capabilities for boolean session configuration options.
 type BooleanConfigOptionCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
-	type plain BooleanConfigOptionCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Role is a definition of the protocol: The sender or recipient of messages and data in a conversation.
 type Role string
 
-// The values of [Role] that are known. The set is open.
+// The known values of [Role]. The set is open.
 const (
 	RoleAssistant Role = "assistant"
 	RoleUser      Role = "user"
@@ -4176,7 +2592,7 @@ const (
 // StringFormat is a definition of the protocol: String format types for string properties in elicitation schemas.
 type StringFormat string
 
-// The values of [StringFormat] that are known. The set is open.
+// The known values of [StringFormat]. The set is open.
 const (
 	StringFormatEmail    StringFormat = "email"
 	StringFormatURI      StringFormat = "uri"
@@ -4190,74 +2606,47 @@ type EnumOption struct {
 	Title       string                     `json:"title"`
 	Description Optional[string]           `json:"description,omitzero"`
 	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra       map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *EnumOption) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"const", &v.Const, true}, member{"title", &v.Title, true}, member{"description", &v.Description, false}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v EnumOption) MarshalJSON() ([]byte, error) {
-	type plain EnumOption
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *EnumOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v EnumOption) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MultiSelectItems is a definition of the protocol: Items for a multi-select (array) property schema.
 type MultiSelectItems struct {
-	Type  string                     `json:"-"` // "type" on the wire: which variant it is
-	Value MultiSelectItemsValue      `json:"-"` // nil for a variant that has no members or is not known
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known, and all those of a variant that is not
+	Type  string                     `json:"-" tag:"type"` // selects the variant
+	Value MultiSelectItemsValue      `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
 }
 
-// MultiSelectItemsValue is what a variant of [MultiSelectItems] has beside.
+// MultiSelectItemsValue is the value of a variant of [MultiSelectItems].
 type MultiSelectItemsValue interface{ isMultiSelectItems() }
 
-// The variants of [MultiSelectItems] that are known. The set is open.
+// The known variants of [MultiSelectItems]. The set is open.
 const (
 	MultiSelectItemsIsString = "string"
 )
 
-func newMultiSelectItemsValue(kind string) any {
-	switch kind {
-	case "string":
-		return new(StringMultiSelectItems)
-	case "":
-		return new(TitledMultiSelectItems)
-	}
-	return nil
+var multiSelectItemsVariants = variants{
+	"string": new(StringMultiSelectItems),
+	"":       new(TitledMultiSelectItems),
 }
 
-// UnmarshalJSON reads an object and keeps members and variants that are not known.
 func (v *MultiSelectItems) UnmarshalJSON(b []byte) error {
-	value, err := decodeUnion(b, "type", &v.Type, newMultiSelectItemsValue, &v.Extra)
-	v.Value, _ = value.(MultiSelectItemsValue)
-	return err
+	return decode(b, v, multiSelectItemsVariants)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v MultiSelectItems) MarshalJSON() ([]byte, error) {
-	type plain MultiSelectItems
-	return encodeUnion("type", v.Type, plain(v), v.Value, v.Extra)
-}
+func (v MultiSelectItems) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // SessionSystemPromptOverrideCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptOverrideCapabilities struct {
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
 func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"_meta", &v.Meta, false})
+	return decode(b, v, nil)
 }
-
-// MarshalJSON writes the object with all of its members.
-func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
-	type plain SessionSystemPromptOverrideCapabilities
-	return encode(plain(v), nil, v.Extra)
-}
+func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // SessionConfigGroupID is a definition of the protocol: Unique identifier for a session configuration option value group.
 type SessionConfigGroupID string
@@ -4265,74 +2654,42 @@ type SessionConfigGroupID string
 // ErrorStopReason is a definition of the protocol: **UNSTABLE**.
 type ErrorStopReason struct {
 	Error Optional[Error]            `json:"error,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"error", &v.Error, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
-	type plain ErrorStopReason
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *ErrorStopReason) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v ErrorStopReason) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // StringMultiSelectItems is a definition of the protocol: String item schema for multi-select enum properties.
 type StringMultiSelectItems struct {
 	Enum  []string                   `json:"enum"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"enum", &v.Enum, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	type plain StringMultiSelectItems
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // TitledMultiSelectItems is a definition of the protocol: Items definition for titled multi-select enum properties.
 type TitledMultiSelectItems struct {
 	AnyOf []EnumOption               `json:"anyOf"`
 	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"anyOf", &v.AnyOf, true}, member{"_meta", &v.Meta, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	type plain TitledMultiSelectItems
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Error is a definition of the protocol: JSON-RPC error object.
 type Error struct {
 	Code    ErrorCode                  `json:"code"`
 	Message string                     `json:"message"`
 	Data    json.RawMessage            `json:"data,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *Error) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"code", &v.Code, true}, member{"message", &v.Message, true}, member{"data", &v.Data, false})
-}
-
-// MarshalJSON writes the object with all of its members.
-func (v Error) MarshalJSON() ([]byte, error) {
-	type plain Error
-	return encode(plain(v), nil, v.Extra)
-}
+func (v *Error) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v Error) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ErrorCode is a definition of the protocol: Predefined error codes for common JSON-RPC and ACP-specific errors.
 type ErrorCode = json.RawMessage
@@ -4340,122 +2697,62 @@ type ErrorCode = json.RawMessage
 // IdleStateUpdateDefault is a definition of the protocol.
 type IdleStateUpdateDefault struct {
 	StopReason json.RawMessage            `json:"stopReason,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // members that are not known
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members
 }
 
-// UnmarshalJSON reads an object and keeps members that are not known.
-func (v *IdleStateUpdateDefault) UnmarshalJSON(b []byte) error {
-	return decode(b, &v.Extra, member{"stopReason", &v.StopReason, false})
-}
+func (v *IdleStateUpdateDefault) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
+func (v IdleStateUpdateDefault) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// MarshalJSON writes the object with all of its members.
-func (v IdleStateUpdateDefault) MarshalJSON() ([]byte, error) {
-	type plain IdleStateUpdateDefault
-	return encode(plain(v), nil, v.Extra)
-}
-
-func (*AudioContent) isContentBlock() {}
-
-func (*AuthMethodAgent) isAuthMethod() {}
-
-func (*AuthMethodTerminal) isAuthMethod() {}
-
-func (*AvailableCommandsUpdate) isSessionUpdate() {}
-
-func (*BooleanPropertySchema) isElicitationPropertySchema() {}
-
-func (*CompactionSummaryChunk) isSessionUpdate() {}
-
-func (*CompactionUpdate) isSessionUpdate() {}
-
-func (*ConfigOptionUpdate) isSessionUpdate() {}
-
-func (*Content) isToolCallContent() {}
-
-func (*ContentChunk) isSessionUpdate() {}
-
-func (*CurrentModeUpdate) isSessionUpdate() {}
-
-func (*Diff) isToolCallContent() {}
-
-func (*ElicitationAcceptAction) isCreateElicitationResponse() {}
-
-func (*ElicitationFormMode) isCreateElicitationRequest() {}
-
-func (*ElicitationURLMode) isCreateElicitationRequest() {}
-
-func (*EmbeddedResource) isContentBlock() {}
-
-func (*ErrorStopReason) isIdleStateUpdate() {}
-
-func (*IdleStateUpdate) isStateUpdate() {}
-
-func (*IdleStateUpdateDefault) isIdleStateUpdate() {}
-
-func (*ImageContent) isContentBlock() {}
-
-func (*IntegerPropertySchema) isElicitationPropertySchema() {}
-
-func (*MCPServerACP) isMCPServer() {}
-
-func (*MCPServerHTTP) isMCPServer() {}
-
-func (*MCPServerSSE) isMCPServer() {}
-
-func (*MCPServerStdio) isMCPServer() {}
-
+func (*AudioContent) isContentBlock()                           {}
+func (*AuthMethodAgent) isAuthMethod()                          {}
+func (*AuthMethodTerminal) isAuthMethod()                       {}
+func (*AvailableCommandsUpdate) isSessionUpdate()               {}
+func (*BooleanPropertySchema) isElicitationPropertySchema()     {}
+func (*CompactionSummaryChunk) isSessionUpdate()                {}
+func (*CompactionUpdate) isSessionUpdate()                      {}
+func (*ConfigOptionUpdate) isSessionUpdate()                    {}
+func (*Content) isToolCallContent()                             {}
+func (*ContentChunk) isSessionUpdate()                          {}
+func (*CurrentModeUpdate) isSessionUpdate()                     {}
+func (*Diff) isToolCallContent()                                {}
+func (*ElicitationAcceptAction) isCreateElicitationResponse()   {}
+func (*ElicitationFormMode) isCreateElicitationRequest()        {}
+func (*ElicitationURLMode) isCreateElicitationRequest()         {}
+func (*EmbeddedResource) isContentBlock()                       {}
+func (*ErrorStopReason) isIdleStateUpdate()                     {}
+func (*IdleStateUpdate) isStateUpdate()                         {}
+func (*IdleStateUpdateDefault) isIdleStateUpdate()              {}
+func (*ImageContent) isContentBlock()                           {}
+func (*IntegerPropertySchema) isElicitationPropertySchema()     {}
+func (*MCPServerACP) isMCPServer()                              {}
+func (*MCPServerHTTP) isMCPServer()                             {}
+func (*MCPServerSSE) isMCPServer()                              {}
+func (*MCPServerStdio) isMCPServer()                            {}
 func (*MultiSelectPropertySchema) isElicitationPropertySchema() {}
-
-func (*Notice) isSessionUpdate() {}
-
-func (*NumberPropertySchema) isElicitationPropertySchema() {}
-
-func (*Plan) isSessionUpdate() {}
-
-func (*PlanFile) isPlanUpdateContent() {}
-
-func (*PlanItems) isPlanUpdateContent() {}
-
-func (*PlanMarkdown) isPlanUpdateContent() {}
-
-func (*PlanRemoved) isSessionUpdate() {}
-
-func (*PlanUpdate) isSessionUpdate() {}
-
-func (*RequiresActionStateUpdate) isStateUpdate() {}
-
-func (*ResourceLink) isContentBlock() {}
-
-func (*RunningStateUpdate) isStateUpdate() {}
-
-func (*SelectedPermissionOutcome) isRequestPermissionOutcome() {}
-
-func (*SessionConfigBoolean) isSessionConfigOption() {}
-
-func (*SessionConfigSelect) isSessionConfigOption() {}
-
-func (*SessionInfoUpdate) isSessionUpdate() {}
-
-func (*SessionMessage) isSessionUpdate() {}
-
-func (*SessionMessageChunk) isSessionUpdate() {}
-
-func (*StringMultiSelectItems) isMultiSelectItems() {}
-
-func (*StringPropertySchema) isElicitationPropertySchema() {}
-
-func (*SubagentUpdate) isSessionUpdate() {}
-
-func (*Terminal) isToolCallContent() {}
-
-func (*TextContent) isContentBlock() {}
-
-func (*TitledMultiSelectItems) isMultiSelectItems() {}
-
-func (*ToolCall) isSessionUpdate() {}
-
-func (*ToolCallUpdate) isSessionUpdate() {}
-
-func (*UnknownStateUpdate) isStateUpdate() {}
-
-func (*UsageUpdate) isSessionUpdate() {}
+func (*Notice) isSessionUpdate()                                {}
+func (*NumberPropertySchema) isElicitationPropertySchema()      {}
+func (*Plan) isSessionUpdate()                                  {}
+func (*PlanFile) isPlanUpdateContent()                          {}
+func (*PlanItems) isPlanUpdateContent()                         {}
+func (*PlanMarkdown) isPlanUpdateContent()                      {}
+func (*PlanRemoved) isSessionUpdate()                           {}
+func (*PlanUpdate) isSessionUpdate()                            {}
+func (*RequiresActionStateUpdate) isStateUpdate()               {}
+func (*ResourceLink) isContentBlock()                           {}
+func (*RunningStateUpdate) isStateUpdate()                      {}
+func (*SelectedPermissionOutcome) isRequestPermissionOutcome()  {}
+func (*SessionConfigBoolean) isSessionConfigOption()            {}
+func (*SessionConfigSelect) isSessionConfigOption()             {}
+func (*SessionInfoUpdate) isSessionUpdate()                     {}
+func (*SessionMessage) isSessionUpdate()                        {}
+func (*SessionMessageChunk) isSessionUpdate()                   {}
+func (*StringMultiSelectItems) isMultiSelectItems()             {}
+func (*StringPropertySchema) isElicitationPropertySchema()      {}
+func (*SubagentUpdate) isSessionUpdate()                        {}
+func (*Terminal) isToolCallContent()                            {}
+func (*TextContent) isContentBlock()                            {}
+func (*TitledMultiSelectItems) isMultiSelectItems()             {}
+func (*ToolCall) isSessionUpdate()                              {}
+func (*ToolCallUpdate) isSessionUpdate()                        {}
+func (*UnknownStateUpdate) isStateUpdate()                      {}
+func (*UsageUpdate) isSessionUpdate()                           {}

@@ -5,68 +5,95 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// member is a member of an object and where its value goes.
-type member struct {
-	name     string
-	to       any
-	required bool
-}
-
-// errNotObject is why a value cannot be read.
+// errNotObject is the error for a value that is not an object.
 var errNotObject = errors.New("is not an object")
 
-// decode reads the members of an object. One that is optional and of a wrong type counts
-// as absent, as the schema asks for, and is kept with those that are not known.
-func decode(b []byte, extra *map[string]json.RawMessage, members ...member) error {
-	all, err := object(b)
+// variants are the values of a union by its tag.
+type variants map[string]any
+
+// decode decodes an object into the struct that v points to and keeps the members that are left in
+// its field Extra: unknown ones, and optional ones with a wrong type, which count as absent, as the
+// schema asks for. A union has its variants: the tag selects the type of its field Value.
+func decode(b []byte, v any, of variants) error {
+	if b = bytes.TrimSpace(b); len(b) == 0 || b[0] != '{' {
+		return errNotObject
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	s := reflect.ValueOf(v).Elem()
+	for i := range s.NumField() {
+		name, options, _ := strings.Cut(s.Type().Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		if err := take(all, name, s.Field(i), options == ""); err != nil {
+			return err
+		}
+	}
+	if of != nil {
+		if err := decodeValue(all, s, of); err != nil {
+			return err
+		}
+	}
+	if len(all) > 0 {
+		s.FieldByName("Extra").Set(reflect.ValueOf(all))
+	}
+	return nil
+}
+
+// take moves a member out of all.
+func take(all map[string]json.RawMessage, name string, to reflect.Value, required bool) error {
+	text, ok := all[name]
+	if !ok {
+		if required {
+			return &MemberError{Path: name, Err: errors.New("is missing")}
+		}
+		return nil
+	}
+	err := json.Unmarshal(text, to.Addr().Interface())
+	switch {
+	case err != nil && required:
+		return inside(name, err)
+	case err == nil:
+		delete(all, name)
+	}
+	return nil
+}
+
+// tagOf returns the name of a union's tag on the wire, "" for other structs. The tag is the first
+// field.
+func tagOf(t reflect.Type) string { return t.Field(0).Tag.Get("tag") }
+
+// decodeValue takes the tag of a union and, if its variant is known, all members for its value. A
+// tag that is not a string stays in all.
+func decodeValue(all map[string]json.RawMessage, s reflect.Value, of variants) error {
+	tag := tagOf(s.Type())
+	if err := take(all, tag, s.Field(0), false); err != nil {
+		return err
+	}
+	if _, invalid := all[tag]; invalid {
+		return nil
+	}
+	variant, ok := of[s.Field(0).String()]
+	if !ok {
+		return nil
+	}
+	text, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
-	if err := take(all, members); err != nil {
-		return err
-	}
-	*extra = rest(all)
-	return nil
-}
-
-func object(b []byte) (map[string]json.RawMessage, error) {
-	if b = bytes.TrimSpace(b); len(b) == 0 || b[0] != '{' {
-		return nil, errNotObject
-	}
-	all := map[string]json.RawMessage{}
-	return all, json.Unmarshal(b, &all)
-}
-
-// take moves members out of all.
-func take(all map[string]json.RawMessage, members []member) error {
-	for _, m := range members {
-		text, ok := all[m.name]
-		if !ok {
-			if m.required {
-				return &MemberError{Path: m.name, Err: errors.New("is missing")}
-			}
-			continue
-		}
-		err := json.Unmarshal(text, m.to)
-		switch {
-		case err != nil && m.required:
-			return inside(m.name, err)
-		case err == nil:
-			delete(all, m.name)
-		}
-	}
-	return nil
-}
-
-func rest(all map[string]json.RawMessage) map[string]json.RawMessage {
-	if len(all) == 0 {
-		return nil
-	}
-	return all
+	clear(all)
+	value := reflect.New(reflect.TypeOf(variant).Elem())
+	s.FieldByName("Value").Set(value)
+	return json.Unmarshal(text, value.Interface())
 }
 
 // MemberError is returned when a member of an object cannot be read, and names it by its path.
@@ -90,66 +117,38 @@ func inside(name string, err error) error {
 	return &MemberError{Path: name, Err: err}
 }
 
-// decodeUnion reads an object whose variant the member tag names. It returns the value of
-// the variant, nil if the variant is not known.
-func decodeUnion(b []byte, tag string, kind *string, make func(string) any, extra *map[string]json.RawMessage, members ...member) (any, error) {
-	all, err := object(b)
+// encode encodes the struct that v points to as one object: the tag of a union, its members, those
+// of its value and Extra, which never has a known name.
+func encode(v any) ([]byte, error) {
+	s := reflect.ValueOf(v).Elem()
+	out := []byte{'{'}
+	tag := tagOf(s.Type())
+	if tag != "" && s.Field(0).String() != "" {
+		out = append(jsonwire.AppendString(out, tag), ':')
+		out = jsonwire.AppendString(out, s.Field(0).String())
+	}
+	out, err := jsonwire.AppendMembers(out, v)
 	if err != nil {
 		return nil, err
 	}
-	if err := take(all, append(members, member{tag, kind, false})); err != nil {
-		return nil, err
+	parts := []reflect.Value{s.FieldByName("Extra")}
+	if tag != "" {
+		parts = []reflect.Value{s.FieldByName("Value"), parts[0]}
 	}
-	if _, wrong := all[tag]; wrong { // a tag that is not a text: keep it as it is
-		*extra = all
-		return nil, nil
-	}
-	value := make(*kind)
-	if value == nil {
-		*extra = rest(all)
-		return nil, nil
-	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		return nil, err
-	}
-	return value, json.Unmarshal(text, value)
-}
-
-// encode writes an object: a tag, the members of a struct and those that are not known.
-func encode(plain any, value any, extra map[string]json.RawMessage) ([]byte, error) {
-	return join(nil, plain, value, extra)
-}
-
-func encodeUnion(tag, kind string, plain, value any, extra map[string]json.RawMessage) ([]byte, error) {
-	var first any
-	if kind != "" {
-		first = map[string]string{tag: kind}
-	}
-	return join(first, plain, value, extra)
-}
-
-// join writes several objects as one. The first that has a member wins by being the only
-// one: extra members never have the name of a known one.
-func join(parts ...any) ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for _, p := range parts {
-		if p == nil {
+	for _, part := range parts {
+		if part.IsNil() {
 			continue
 		}
-		text, err := jsonwire.Marshal(p)
+		text, err := jsonwire.Marshal(part.Interface())
 		if err != nil {
 			return nil, err
 		}
-		if len(text) <= 2 || text[0] != '{' {
-			continue
+		if len(text) > 2 && text[0] == '{' {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, text[1:len(text)-1]...)
 		}
-		if out.Len() > 1 {
-			out.WriteByte(',')
-		}
-		out.Write(text[1 : len(text)-1])
 	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	return append(out, '}'), nil
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -23,9 +24,9 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/client/serveragent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
-	"github.com/seed7221b0f9/parley/internal/footprint"
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
@@ -54,7 +55,7 @@ func newACP(code *int) *cobra.Command {
 		Use:                   "acp [flags]",
 		Short:                 "Be the agent of an editor",
 		Long:                  acpLong,
-		Args:                  noArguments,
+		Args:                  term.NoArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,18 +83,18 @@ func (f *acpFlags) logger() *slog.Logger {
 	if f.verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(standardError(), &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: level}))
 }
 
 // provider is the agent that the flags ask for. Unless they say otherwise that is Claude:
 // an editor must not be given made-up answers.
 func (f *acpFlags) provider(logger *slog.Logger) (agent.Provider, error) {
 	if f.editorFiles && (f.server != "" || f.agent != "" && f.agent != agentClaude) {
-		return nil, usagef("--editor-files goes with the agent claude only, and not with --server")
+		return nil, term.Usagef("--editor-files goes with the agent claude only, and not with --server")
 	}
 	if f.server != "" {
 		if f.agent != "" || f.cli != "" {
-			return nil, usagef("--server goes with neither --agent nor --cli: the server has its own")
+			return nil, term.Usagef("--server goes with neither --agent nor --cli: the server has its own")
 		}
 		c, err := (&remoteFlags{server: f.server}).connect()
 		return &serveragent.Provider{Client: c}, err
@@ -120,7 +121,7 @@ func (f *acpFlags) provider(logger *slog.Logger) (agent.Provider, error) {
 	if command, ok := strings.CutPrefix(f.agent, agentACP); ok {
 		return acpProvider(command, logger)
 	}
-	return nil, usagef("--agent %s: it is claude, codex, sim or acp:COMMAND", f.agent)
+	return nil, term.Usagef("--agent %s: it is claude, codex, sim or acp:COMMAND", f.agent)
 }
 
 // agentACP begins a value of --agent that names the command of an agent which speaks the
@@ -131,7 +132,7 @@ const agentACP = "acp:"
 func acpProvider(command string, logger *slog.Logger) (*acpagent.Provider, error) {
 	words := strings.Fields(command)
 	if len(words) == 0 {
-		return nil, usagef("--agent acp: needs a command, as in --agent \"acp:gemini --acp\"")
+		return nil, term.Usagef("--agent acp: needs a command, as in --agent \"acp:gemini --acp\"")
 	}
 	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger}, nil
 }
@@ -156,16 +157,16 @@ func (f *acpFlags) run(ctx context.Context, code *int) error {
 		wait = -1
 	}
 	opts := editor.Options{
-		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: footprint.Trim, Logger: logger,
+		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: debug.FreeOSMemory, Logger: logger,
 		ClientFiles: f.editorFiles,
 		Session:     agent.Options{SettingSources: []string{"user", "project", "local"}, AllowBypass: bypass()},
 	}
 	if dir, err := os.Getwd(); err == nil && !f.noPrewarm && f.server == "" && filepath.IsAbs(dir) {
 		opts.PrewarmDir = dir
 	}
-	err = editor.Serve(ctx, os.Stdin, protocolOutput(), opts)
+	err = editor.Serve(ctx, os.Stdin, term.ProtocolOutput(), opts)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(standardError(), "parley:", err)
+		fmt.Fprintln(term.StandardError(), "parley:", err)
 		*code = 1
 	}
 	return nil
@@ -188,16 +189,16 @@ func loginMethods() []acp.AuthMethod {
 // runLogin runs the CLI's login in this terminal.
 func (f *acpFlags) runLogin(ctx context.Context, code *int) error {
 	if f.login != "claudeai" && f.login != "console" {
-		return usagef("--login %s: it is claudeai or console", f.login)
+		return term.Usagef("--login %s: it is claudeai or console", f.login)
 	}
 	path, err := proc.Find(f.cli, os.Environ())
 	if err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, path, "auth", "login", "--"+f.login)
-	lend(cmd)
+	term.Lend(cmd)
 	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(standardError(), "parley:", err)
+		fmt.Fprintln(term.StandardError(), "parley:", err)
 		*code = 1
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/sim"
@@ -34,21 +35,21 @@ func (f *runFlags) chooseAgent(o *claude.Options, onePrompt, person bool) (agent
 	dir, replay := strings.CutPrefix(f.agent, agentReplay)
 	switch {
 	case f.agent != "" && f.agent != agentClaude && f.changed("cli"):
-		return agentChoice{}, usagef("--cli goes with --agent claude, not with %s", f.agent)
+		return agentChoice{}, term.Usagef("--cli goes with --agent claude, not with %s", f.agent)
 	case f.atOnce && !replay:
-		return agentChoice{}, usagef("--at-once goes with --agent replay:DIR")
+		return agentChoice{}, term.Usagef("--at-once goes with --agent replay:DIR")
 	case replay:
 		note, err := useReplay(o, dir, f.atOnce, onePrompt)
 		return agentChoice{kind: agentReplay, note: note}, err
 	case f.agent == agentSim && f.schema != "":
-		return agentChoice{}, usagef("--json-schema needs a model, and --agent sim has none")
+		return agentChoice{}, term.Usagef("--json-schema needs a model, and --agent sim has none")
 	case f.agent == agentSim:
 		useSim(o)
 		return agentChoice{kind: agentSim, note: sim.Disclosure, must: true, mark: sim.Mark}, nil
 	case f.agent == agentClaude || f.agent == "" && o.CLIPath != "":
 		return agentChoice{kind: agentClaude}, nil
 	case f.agent != "":
-		return agentChoice{}, usagef("--agent %s: it is one of claude, codex, sim and replay:DIR", f.agent)
+		return agentChoice{}, term.Usagef("--agent %s: it is one of claude, codex, sim and replay:DIR", f.agent)
 	}
 	_, err := proc.Find("", os.Environ())
 	if _, missing := errors.AsType[*proc.NotFoundError](err); !missing || !person || f.output != outputText || f.schema != "" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -32,7 +33,7 @@ The connection is restored by itself, and nothing is shown twice.`
 
 func newAttach(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	cmd := &cobra.Command{Use: "attach [flags] SESSION", Short: "Follow a session of a server and take part", Long: attachLong, Args: arguments(1, 1), DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "attach [flags] SESSION", Short: "Follow a session of a server and take part", Long: attachLong, Args: term.Arguments(1, 1), DisableFlagsInUseLine: true}
 	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
 		return attach(ctx, c, out, args[0])
 	})
@@ -46,7 +47,7 @@ func chatRemote(ctx context.Context, c *client.Client, out io.Writer) error {
 	if err := call(ctx, c, "session.connect", api.ConnectParams{Idempotency: api.Idempotency{Key: client.Key()}}, &r); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Session %s. \"parley attach %s\" comes back to it.\n", oneLine(r.SessionID), oneLine(r.SessionID))
+	fmt.Fprintf(out, "Session %s. \"parley attach %s\" comes back to it.\n", term.OneLine(r.SessionID), term.OneLine(r.SessionID))
 	return attach(ctx, c, out, r.SessionID)
 }
 
@@ -146,7 +147,7 @@ func (a *attachment) show(ev client.Event) error {
 	case *api.StreamEvent:
 		if d, ok := m.Event.(*api.ContentBlockDeltaEvent); ok && m.ParentToolUseID == "" {
 			if t, ok := d.Delta.(*api.TextDelta); ok {
-				fmt.Fprint(a.out, sanitize(t.Text))
+				fmt.Fprint(a.out, term.Sanitize(t.Text))
 				a.open = true
 			}
 		}
@@ -181,7 +182,7 @@ func (a *attachment) printf(format string, args ...any) {
 		a.open = false
 	}
 	if text := fmt.Sprintf(format, args...); text != "" {
-		fmt.Fprintln(a.out, sanitize(text))
+		fmt.Fprintln(a.out, term.Sanitize(text))
 	}
 }
 

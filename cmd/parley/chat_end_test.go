@@ -10,12 +10,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // testLoop is a conversation whose input is not a terminal.
 func testLoop(t *testing.T) (c *chatLoop, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
-	con := &console{out: testPen(out, false), err: testPen(err, false)}
+	con := &term.Console{Out: term.PenTo(out, false), Err: term.PenTo(err, false)}
 	c = newChatLoop(con, (&runFlags{changed: func(string) bool { return false }}).newPrinter(con))
 	c.ctx, c.ui = t.Context(), &lineUI{c: c}
 	return c, out, err
@@ -31,17 +32,17 @@ func TestChatVerdictOfALostTurn(t *testing.T) {
 		code int
 		says bool
 	}{
-		{"it died", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, died) }, exitCLIDied, true},
-		{"it gave no result", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, claude.ErrNoResult) }, exitCLIDied, true},
-		{"it was taken back", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, claude.ErrCancelled) }, exitOK, false},
+		{"it died", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, died) }, term.ExitCLIDied, true},
+		{"it gave no result", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, claude.ErrNoResult) }, term.ExitCLIDied, true},
+		{"it was taken back", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, claude.ErrCancelled) }, term.ExitOK, false},
 		{"the next was answered", func(c *chatLoop, turn *chatTurn) {
 			c.finished(turn, nil, died)
 			c.show(&message.Result{})
-		}, exitOK, false},
+		}, term.ExitOK, false},
 		{"it was left", func(c *chatLoop, turn *chatTurn) {
 			c.leaving = true
 			c.finished(turn, nil, claude.ErrClosed)
-		}, exitOK, false},
+		}, term.ExitOK, false},
 	} {
 		c, _, said := testLoop(t)
 		turn := &chatTurn{text: "go"}

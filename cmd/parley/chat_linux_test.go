@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
@@ -96,7 +97,7 @@ func (p *person) resizes(columns, rows uint16) {
 func (p *person) leaves(code int) string {
 	p.t.Helper()
 	all := p.ends(code)
-	if !strings.Contains(all, string(pasteOff)) {
+	if !strings.Contains(all, string(term.PasteOff)) {
 		p.t.Error("the terminal was not put back")
 	}
 	return all

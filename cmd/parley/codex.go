@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/codex/rollout"
@@ -39,17 +40,17 @@ func (f *runFlags) checkCodex() error {
 	})
 	switch {
 	case bad != "":
-		return usagef("--%s is unsupported with --agent codex", bad)
+		return term.Usagef("--%s is unsupported with --agent codex", bad)
 	case f.mode != "" && !slices.Contains(codexModes, f.mode):
-		return usagef("--permission-mode %s is unsupported with --agent codex: it is one of %s", f.mode, strings.Join(codexModes, ", "))
+		return term.Usagef("--permission-mode %s is unsupported with --agent codex: it is one of %s", f.mode, strings.Join(codexModes, ", "))
 	case f.options.ForkSession && f.options.Resume == "" && !f.options.Continue:
-		return usagef("--fork-session goes with --resume or --continue")
+		return term.Usagef("--fork-session goes with --resume or --continue")
 	}
 	return nil
 }
 
 // codexProvider is Codex as the flags ask for it.
-func (f *runFlags) codexProvider(con *console) *codexagent.Provider {
+func (f *runFlags) codexProvider(con *term.Console) *codexagent.Provider {
 	o := codex.Options{Path: f.options.CLIPath, Logger: slog.New(slog.DiscardHandler), ClientVersion: claude.Version}
 	if o.Path == "" {
 		o.Path = os.Getenv("PARLEY_CODEX")
@@ -58,17 +59,17 @@ func (f *runFlags) codexProvider(con *console) *codexagent.Provider {
 		o.Config = map[string]any{"model_reasoning_effort": f.options.Effort}
 	}
 	if f.verbose {
-		o.OnStderr = con.pass
-		o.Logger = slog.New(slog.NewTextHandler(con.err.w, nil))
+		o.OnStderr = con.Pass
+		o.Logger = slog.New(slog.NewTextHandler(con.Err.W, nil))
 	}
 	return &codexagent.Provider{Options: o}
 }
 
 // openCodex starts a session as the flags ask for it.
-func (f *runFlags) openCodex(ctx context.Context, con *console) (agent.Session, error) {
+func (f *runFlags) openCodex(ctx context.Context, con *term.Console) (agent.Session, error) {
 	dir, err := filepath.Abs(f.workDirectory)
 	if err != nil {
-		return nil, usagef("--cwd: %v", err)
+		return nil, term.Usagef("--cwd: %v", err)
 	}
 	opts := agent.Options{
 		Dir: dir, Model: f.options.Model, Mode: f.mode, AllowBypass: f.mode == "bypassPermissions", SystemPrompt: f.systemPrompt,
@@ -105,18 +106,18 @@ func newestThread(ctx context.Context, dir string) (string, error) {
 			return s.ThreadID, nil
 		}
 	}
-	return "", usagef("--continue: there is no session of codex in %s", dir)
+	return "", term.Usagef("--continue: there is no session of codex in %s", dir)
 }
 
 // resumedThread is the session of Codex that --resume means.
-func resumedThread(ctx context.Context, con *console, arg string) (string, error) {
+func resumedThread(ctx context.Context, con *term.Console, arg string) (string, error) {
 	home, err := rollout.DefaultHome()
 	if err != nil {
 		return "", err
 	}
 	id, err := (&sessionWork{ctx: ctx, con: con, codexHome: home}).thread(arg)
 	if err != nil {
-		return "", usagef("--resume: %v", err)
+		return "", term.Usagef("--resume: %v", err)
 	}
 	return id, nil
 }
@@ -127,19 +128,19 @@ func codexVerdict(err error, last *event.ResultMessage, interrupted bool) verdic
 	spawned := errors.As(err, new(*codex.SpawnError)) || errors.As(err, new(*codex.HandshakeError))
 	switch {
 	case errors.Is(err, agent.ErrNotInstalled):
-		return verdict{exitNoCLI, err.Error() + "\n--cli or PARLEY_CODEX tells parley where it is."}
+		return verdict{term.ExitNoCLI, err.Error() + "\n--cli or PARLEY_CODEX tells parley where it is."}
 	case spawned:
-		return verdict{exitNoCLI, err.Error()}
+		return verdict{term.ExitNoCLI, err.Error()}
 	case died:
-		return verdict{exitCLIDied, exit.Error()}
+		return verdict{term.ExitCLIDied, exit.Error()}
 	case err != nil:
 		return judge(err, nil, interrupted)
 	case interrupted:
-		return verdict{code: exitOnSIGINT}
+		return verdict{code: term.ExitOnSIGINT}
 	case last == nil:
-		return verdict{exitCLIDied, "codex ended without a result"}
+		return verdict{term.ExitCLIDied, "codex ended without a result"}
 	case last.IsError || last.Subtype == "interrupted":
-		return verdict{code: exitFailed}
+		return verdict{code: term.ExitFailed}
 	}
 	return verdict{}
 }
@@ -159,5 +160,5 @@ func requestText(r *event.PermissionRequest) string {
 	if r.Description != "" {
 		text = fmt.Sprintf("%s (%s)", text, r.Description)
 	}
-	return oneLine(text)
+	return term.OneLine(text)
 }

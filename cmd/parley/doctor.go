@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // doctorFlags are the flags of parley doctor.
@@ -33,7 +34,7 @@ func newDoctor(code *int) *cobra.Command {
 		Short:   "Check whether an agent can be run here",
 		Long:    doctorLong,
 		Example: doctorExample,
-		Args:    noArguments,
+		Args:    term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			*code, err = f.run(cmd.Context())
 			return err
@@ -53,7 +54,7 @@ func newDoctor(code *int) *cobra.Command {
 
 func (f *doctorFlags) run(ctx context.Context) (int, error) {
 	if f.timeout <= 0 {
-		return 0, usagef("--timeout %v: it must be more than nothing", f.timeout)
+		return 0, term.Usagef("--timeout %v: it must be more than nothing", f.timeout)
 	}
 	if f.cli == "" {
 		f.cli = os.Getenv("PARLEY_CLI")
@@ -64,30 +65,30 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	con := newConsole(wantColor(f.noColor, os.Getenv))
-	sigs := watchSignals(ctx, end, con.note)
-	defer sigs.stop()
+	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
+	sigs := term.WatchSignals(ctx, end, con.Note)
+	defer sigs.Stop()
 	checks := doctor.Examine(ctx, doctor.Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
 	checks = append(checks, f.examineServer(ctx)...)
 	if ctx.Err() != nil {
 		return judge(context.Cause(ctx), nil, false).code, nil
 	}
 	if f.json {
-		err = writeChecksJSON(con.out, checks)
+		err = writeChecksJSON(con.Out, checks)
 	} else {
-		f.write(con.out, checks)
-		err = con.out.err
+		f.write(con.Out, checks)
+		err = con.Out.Err
 	}
 	switch {
 	case err != nil:
-		return judge(&outputError{err}, nil, false).code, nil
+		return judge(term.OutputFailed(err), nil, false).code, nil
 	case !doctor.Healthy(checks):
-		return exitFailed, nil
+		return term.ExitFailed, nil
 	}
-	return exitOK, nil
+	return term.ExitOK, nil
 }
 
-func writeChecksJSON(to *pen, checks []doctor.Check) error {
+func writeChecksJSON(to *term.Pen, checks []doctor.Check) error {
 	var text bytes.Buffer
 	out := json.NewEncoder(&text)
 	out.SetEscapeHTML(false)
@@ -98,22 +99,22 @@ func writeChecksJSON(to *pen, checks []doctor.Check) error {
 	}{doctor.Healthy(checks), checks}); err != nil {
 		return err
 	}
-	to.json(text.Bytes())
-	return to.err
+	to.JSON(text.Bytes())
+	return to.Err
 }
 
 // write writes a line for each check, and how to mend it.
-func (f *doctorFlags) write(to *pen, checks []doctor.Check) {
+func (f *doctorFlags) write(to *term.Pen, checks []doctor.Check) {
 	marks := map[doctor.Status]string{
-		doctor.OK: to.paint(green, okMark), doctor.Warn: to.paint(yellow, "!"), doctor.Fail: to.paint(red, failMark),
+		doctor.OK: to.Paint(term.Green, term.OKMark), doctor.Warn: to.Paint(term.Yellow, "!"), doctor.Fail: to.Paint(term.Red, term.FailMark),
 	}
 	for _, c := range checks {
-		to.line(fmt.Sprintf("%s %-18s %s", marks[c.Status], c.Name, oneLine(c.Detail)))
+		to.Line(fmt.Sprintf("%s %-18s %s", marks[c.Status], c.Name, term.OneLine(c.Detail)))
 		if c.Fix != "" {
-			to.line(strings.Repeat(" ", 21) + to.paint(bold, "→ "+oneLine(c.Fix)))
+			to.Line(strings.Repeat(" ", 21) + to.Paint(term.Bold, "→ "+term.OneLine(c.Fix)))
 		}
 	}
 	if checks[0].Status == doctor.Fail && f.cli == "" {
-		to.line("Until then parley chat and parley run talk to a simulated agent.")
+		to.Line("Until then parley chat and parley run talk to a simulated agent.")
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -189,23 +190,23 @@ func (f *runFlags) check() error {
 		values := enums[flag.name]
 		if f.changed(flag.name) && !slices.Contains(values, flag.value) {
 			last := len(values) - 1
-			return usagef("--%s %s: it is one of %s and %s", flag.name, flag.value, strings.Join(values[:last], ", "), values[last])
+			return term.Usagef("--%s %s: it is one of %s and %s", flag.name, flag.value, strings.Join(values[:last], ", "), values[last])
 		}
 	}
 	for _, flag := range []struct{ name, value string }{
 		{"resume", f.options.Resume}, {"continue-from", f.continued}, {"session-id", f.options.SessionID}, {"mcp-config", f.mcpConfig}, {"json-schema", f.schema},
 	} {
 		if f.changed(flag.name) && strings.TrimSpace(flag.value) == "" { // a variable of a script that is not set
-			return usagef("--%s: it is empty", flag.name)
+			return term.Usagef("--%s: it is empty", flag.name)
 		}
 	}
 	switch {
 	case f.timeout < 0:
-		return usagef("--timeout %v: it cannot be negative", f.timeout)
+		return term.Usagef("--timeout %v: it cannot be negative", f.timeout)
 	case f.options.MaxTurns < 0 || f.changed("max-turns") && f.options.MaxTurns == 0:
-		return usagef("--max-turns %d: it must be more than nothing", f.options.MaxTurns)
+		return term.Usagef("--max-turns %d: it must be more than nothing", f.options.MaxTurns)
 	case f.changed("max-budget-usd") && !(f.budget > 0 && f.budget <= math.MaxFloat64):
-		return usagef("--max-budget-usd %v: it must be a number greater than 0", f.budget)
+		return term.Usagef("--max-budget-usd %v: it must be a number greater than 0", f.budget)
 	}
 	return nil
 }
@@ -215,19 +216,19 @@ func (f *runFlags) files(o *claude.Options) error {
 	var err error
 	if f.changed("cwd") {
 		if o.Dir, err = filepath.Abs(f.workDirectory); err != nil {
-			return usagef("--cwd: %v", err)
+			return term.Usagef("--cwd: %v", err)
 		}
 	}
 	for i, dir := range o.AdditionalDirectories {
 		if o.AdditionalDirectories[i], err = filepath.Abs(dir); err != nil {
-			return usagef("--add-dir: %v", err)
+			return term.Usagef("--add-dir: %v", err)
 		}
 	}
 	if o.Settings, err = fileOrJSON(o.Settings); err != nil {
-		return usagef("--settings: %v", err)
+		return term.Usagef("--settings: %v", err)
 	}
 	if o.JSONSchema, err = readSchema(f.schema); err != nil {
-		return usagef("--json-schema: %v", err)
+		return term.Usagef("--json-schema: %v", err)
 	}
 	return nil
 }
@@ -240,14 +241,14 @@ func (f *runFlags) extraArgs(o *claude.Options) error {
 			err = checkServers(config)
 		}
 		if err != nil {
-			return usagef("--mcp-config: %v", err)
+			return term.Usagef("--mcp-config: %v", err)
 		}
 		o.ExtraArgs["mcp-config"] = &config
 	}
 	for _, arg := range f.extra {
 		name, value, ok := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if name == "" || strings.ContainsAny(name, " \t\n") {
-			return usagef("--extra-arg %q: it has the form name or name=value", arg)
+			return term.Usagef("--extra-arg %q: it has the form name or name=value", arg)
 		}
 		o.ExtraArgs[name] = nil
 		if ok {
@@ -332,7 +333,7 @@ func readSchema(s string) (message.JSON, error) {
 		return "", nil
 	}
 	if !json.Valid([]byte(s)) {
-		return "", usagef("not JSON")
+		return "", term.Usagef("not JSON")
 	}
 	return message.JSON(s), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
 
@@ -121,11 +122,11 @@ func TestJudge(t *testing.T) {
 		{"interrupted before it began", nil, nil, true, 130, true},
 		{"interrupted too late", nil, good, true, 0, true},
 		{"died when interrupted", &claude.ExitError{Signal: "SIGSEGV"}, nil, true, 4, false},
-		{"SIGTERM", &signalError{syscall.SIGTERM}, nil, false, 143, true},
-		{"SIGINT twice", &signalError{os.Interrupt}, nil, true, 130, true},
+		{"SIGTERM", &term.SignalError{Signal: syscall.SIGTERM}, nil, false, 143, true},
+		{"SIGINT twice", &term.SignalError{Signal: os.Interrupt}, nil, true, 130, true},
 		{"timeout", &timeoutError{time.Second}, nil, false, 1, false},
-		{"pipe", &outputError{syscall.EPIPE}, nil, false, 141, true},
-		{"disk full", &outputError{syscall.ENOSPC}, nil, false, 1, false},
+		{"pipe", term.OutputFailed(syscall.EPIPE), nil, false, 141, true},
+		{"disk full", term.OutputFailed(syscall.ENOSPC), nil, false, 1, false},
 		{"anything", errors.New("x"), nil, false, 4, false},
 	}
 	for _, tt := range tests {

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/agent/handover"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -35,7 +36,7 @@ func foldHistory(ctx context.Context, h agent.History, provider, id string) (*ev
 
 // continueFrom makes the first prompt of a new session from a conversation with any agent:
 // the session that --continue-from names, and what the person asks.
-func (f *runFlags) continueFrom(ctx context.Context, con *console, ask string) (string, error) {
+func (f *runFlags) continueFrom(ctx context.Context, con *term.Console, ask string) (string, error) {
 	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open("")}
 	var err error
 	if w.codexHome, err = (&whose{}).codex(); err != nil {
@@ -49,7 +50,7 @@ func (f *runFlags) continueFrom(ctx context.Context, con *console, ask string) (
 		c, err = foldHistory(ctx, (&claudeagent.Provider{}).History(), agentClaude, s.ID)
 	}
 	if errors.Is(err, transcript.ErrNoSession) {
-		return "", usagef("--continue-from: %v", err)
+		return "", term.Usagef("--continue-from: %v", err)
 	}
 	if err != nil {
 		return "", err
@@ -59,6 +60,6 @@ func (f *runFlags) continueFrom(ctx context.Context, con *console, ask string) (
 	if h.Omitted != "" {
 		note += "; left out: " + h.Omitted
 	}
-	con.note(note)
+	con.Note(note)
 	return h.Prompt, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
@@ -38,7 +39,7 @@ func newUsage(code *int) *cobra.Command {
 		Short:   "Show what sessions have used and cost",
 		Long:    usageLong,
 		Example: usageExample,
-		Args:    noArguments,
+		Args:    term.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, r := range ledgerReports {
@@ -52,7 +53,7 @@ func newLedgerReport(code *int, r ledgerReport) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   r.name + " [flags]",
 		Short: r.short,
-		Args:  noArguments,
+		Args:  term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			*code, err = f.run(cmd.Context(), r)
 			return err
@@ -74,31 +75,31 @@ func (f *ledgerFlags) run(ctx context.Context, r ledgerReport) (int, error) {
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	con := newConsole(wantColor(f.noColor, os.Getenv))
-	sigs := watchSignals(ctx, end, con.note)
-	defer sigs.stop()
+	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
+	sigs := term.WatchSignals(ctx, end, con.Note)
+	defer sigs.Stop()
 	err = f.show(ctx, con, r, v)
 	if err == nil {
-		err = con.out.err
+		err = con.Out.Err
 		if err != nil {
-			err = &outputError{err}
+			err = term.OutputFailed(err)
 		}
 	}
 	switch {
 	case err == nil:
-		return exitOK, nil
+		return term.ExitOK, nil
 	case ctx.Err() != nil:
 		return judge(context.Cause(ctx), nil, false).code, nil
 	}
-	if output, ok := errors.AsType[*outputError](err); ok {
+	if output, ok := errors.AsType[*term.OutputError](err); ok {
 		return judge(output, nil, false).code, nil
 	}
-	con.complain(err.Error())
-	return exitFailed, nil
+	con.Complain(err.Error())
+	return term.ExitFailed, nil
 }
 
 // show scans, and writes the report; with --live again and again.
-func (f *ledgerFlags) show(ctx context.Context, con *console, r ledgerReport, v usage.View) error {
+func (f *ledgerFlags) show(ctx context.Context, con *term.Console, r ledgerReport, v usage.View) error {
 	bar := newProgress(con, f.now)
 	ledger, err := f.scan(ctx, bar.update)
 	bar.clear()
@@ -112,19 +113,19 @@ func (f *ledgerFlags) show(ctx context.Context, con *console, r ledgerReport, v 
 }
 
 // write writes the report once.
-func (f *ledgerFlags) write(con *console, r ledgerReport, v usage.View, l *books) error {
+func (f *ledgerFlags) write(con *term.Console, r ledgerReport, v usage.View, l *books) error {
 	if f.json {
-		if err := f.writeJSON(con.out, r, v, l.Ledger); err != nil {
-			return &outputError{err}
+		if err := f.writeJSON(con.Out, r, v, l.Ledger); err != nil {
+			return term.OutputFailed(err)
 		}
 		return nil
 	}
-	lines, notes := f.lines(con.out, r, v, l.Ledger)
+	lines, notes := f.lines(con.Out, r, v, l.Ledger)
 	for _, line := range lines {
-		con.out.line(line)
+		con.Out.Line(line)
 	}
 	for _, note := range append(notes, l.notes()...) {
-		con.note(note)
+		con.Note(note)
 	}
 	return nil
 }
@@ -134,10 +135,10 @@ const liveRows = 10
 
 // watch writes the report again whenever it has changed, or, on a terminal, when
 // the time does it. Only the end of ctx ends it.
-func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v usage.View, l *books) error {
+func (f *ledgerFlags) watch(ctx context.Context, con *term.Console, r ledgerReport, v usage.View, l *books) error {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
-	redraw := con.out.tty && !f.json && os.Getenv("TERM") != "dumb"
+	redraw := con.Out.TTY && !f.json && os.Getenv("TERM") != "dumb"
 	if redraw && f.last == 0 {
 		f.last = liveRows
 	}
@@ -146,13 +147,13 @@ func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v
 		if bytes := l.bytes(); bytes != last || redraw {
 			last = bytes
 			if redraw {
-				con.out.control(eraseScreen)
+				con.Out.Control(term.EraseScreen)
 			}
 			if err := f.write(con, r, v, l); err != nil {
 				return err
 			}
-			if con.out.err != nil {
-				return &outputError{con.out.err}
+			if con.Out.Err != nil {
+				return term.OutputFailed(con.Out.Err)
 			}
 		}
 		select {
@@ -168,7 +169,7 @@ func (f *ledgerFlags) watch(ctx context.Context, con *console, r ledgerReport, v
 
 // progress shows how far the reading is, on a terminal, when it takes long.
 type progress struct {
-	to    *pen // nil where there is no terminal to show it on
+	to    *term.Pen // nil where there is no terminal to show it on
 	now   func() time.Time
 	start time.Time
 	last  time.Time
@@ -178,10 +179,10 @@ type progress struct {
 // quietly is how long nothing is shown.
 const quietly = 300 * time.Millisecond
 
-func newProgress(con *console, now func() time.Time) *progress {
+func newProgress(con *term.Console, now func() time.Time) *progress {
 	p := &progress{now: now, start: now()}
-	if con.err.tty {
-		p.to = con.err
+	if con.Err.TTY {
+		p.to = con.Err
 	}
 	return p
 }
@@ -192,12 +193,12 @@ func (p *progress) update(done, total int64) {
 		return
 	}
 	p.last, p.shown = now, true
-	p.to.control(eraseLine)
-	fmt.Fprintf(p.to.w, "reading sessions: %d %% of %.1f GB", 100*done/max(1, total), float64(total)/1e9)
+	p.to.Control(term.EraseLine)
+	fmt.Fprintf(p.to.W, "reading sessions: %d %% of %.1f GB", 100*done/max(1, total), float64(total)/1e9)
 }
 
 func (p *progress) clear() {
 	if p.shown {
-		p.to.control(eraseLine)
+		p.to.Control(term.EraseLine)
 	}
 }

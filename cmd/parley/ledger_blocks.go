@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
@@ -33,8 +33,8 @@ func (f *ledgerFlags) blocks(v usage.View, l *usage.Ledger) (blocks []agentBlock
 	return blocks
 }
 
-func blockTable(blocks []agentBlock, several bool) *table.Table {
-	t := &table.Table{Columns: []table.Column{
+func blockTable(blocks []agentBlock, several bool) *term.Table {
+	t := &term.Table{Columns: []term.Column{
 		{Title: "block", Least: 16}, {Title: "models", Min: 12, Drop: 5}, {Title: "input", Right: true, Drop: 3}, {Title: "output", Right: true, Drop: 2},
 		{Title: "tokens", Right: true}, {Title: "a minute", Right: true, Drop: 4}, {Title: "an hour", Right: true, Drop: 1}, {Title: "cost", Right: true},
 	}}
@@ -49,7 +49,7 @@ func blockTable(blocks []agentBlock, several bool) *table.Table {
 	sum := sumOf(blocks)
 	t.Total = agentCell([]string{"total", "", grouped(sum.Input), grouped(sum.Output), grouped(sum.Total()), "", "", costCell(sum)}, "", several)
 	if several {
-		t.Columns = slices.Insert(t.Columns, 1, table.Column{Title: "agent"})
+		t.Columns = slices.Insert(t.Columns, 1, term.Column{Title: "agent"})
 	}
 	return t
 }

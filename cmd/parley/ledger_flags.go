@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
@@ -89,7 +90,7 @@ func (f *ledgerFlags) view() (usage.View, error) {
 	}
 	if f.zone != "" {
 		if v.Location, err = time.LoadLocation(f.zone); err != nil {
-			return v, usagef("--timezone %s: there is no such time zone", f.zone)
+			return v, term.Usagef("--timezone %s: there is no such time zone", f.zone)
 		}
 	}
 	if v.Since, err = f.moment("since", f.since, v.Location, 0); err != nil {
@@ -99,10 +100,10 @@ func (f *ledgerFlags) view() (usage.View, error) {
 		return v, err
 	}
 	if f.last < 0 {
-		return v, usagef("--last %d: it cannot be negative", f.last)
+		return v, term.Usagef("--last %d: it cannot be negative", f.last)
 	}
 	if f.interval < 100*time.Millisecond {
-		return v, usagef("--interval %v: it is at least 100ms", f.interval)
+		return v, term.Usagef("--interval %v: it is at least 100ms", f.interval)
 	}
 	for i, day := range weekdays {
 		if strings.EqualFold(day, f.weekStart) {
@@ -111,7 +112,7 @@ func (f *ledgerFlags) view() (usage.View, error) {
 		}
 	}
 	if f.weekStart != "" {
-		return v, usagef("--week-start %s: it is one of %s", f.weekStart, strings.Join(weekdays, ", "))
+		return v, term.Usagef("--week-start %s: it is one of %s", f.weekStart, strings.Join(weekdays, ", "))
 	}
 	v.Prices, err = f.readPrices()
 	return v, err
@@ -144,7 +145,7 @@ func (f *ledgerFlags) moment(flag, text string, in *time.Location, daysLater int
 			return t.AddDate(0, 0, daysLater), nil
 		}
 	}
-	return time.Time{}, usagef("--%s %s: it is a date such as 2026-01-31", flag, text)
+	return time.Time{}, term.Usagef("--%s %s: it is a date such as 2026-01-31", flag, text)
 }
 
 func (f *ledgerFlags) readPrices() (*usage.Prices, error) {
@@ -157,12 +158,12 @@ func (f *ledgerFlags) readPrices() (*usage.Prices, error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, usagef("--prices: %v", err)
+		return nil, term.Usagef("--prices: %v", err)
 	}
 	defer file.Close()
 	prices, err := usage.ReadPrices(file)
 	if err != nil {
-		return nil, usagef("--prices %s: %v", name, err)
+		return nil, term.Usagef("--prices %s: %v", name, err)
 	}
 	return prices, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
@@ -105,7 +106,7 @@ func newRowJSON(by usage.By, r *usage.Row) rowJSON {
 	return j
 }
 
-func (f *ledgerFlags) writeJSON(to *pen, r ledgerReport, v usage.View, l *usage.Ledger) error {
+func (f *ledgerFlags) writeJSON(to *term.Pen, r ledgerReport, v usage.View, l *usage.Ledger) error {
 	out := map[string]any{"timezone": v.Location.String()}
 	if r.by == "" {
 		rows := []blockJSON{}
@@ -141,8 +142,8 @@ func (f *ledgerFlags) writeJSON(to *pen, r ledgerReport, v usage.View, l *usage.
 	if err := e.Encode(out); err != nil {
 		return err
 	}
-	to.json(text.Bytes())
-	return to.err
+	to.JSON(text.Bytes())
+	return to.Err
 }
 
 func billsOf(l *usage.Ledger, v usage.View) map[string]*usage.Bill {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/bench/corpus"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // corpusDir is a small generated corpus.
@@ -24,15 +25,15 @@ func TestLedgerTerminal(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", nil, "usage", "daily", "--config-dir", dir, "--live", "--interval", "100ms")
 	p.sees("\x1b[H\x1b[2J", "\x1b[1mday ", "cost by day", "│", "no price", "\x1b[H\x1b[2J", "cost by day")
 	p.types("\x03")
-	p.ends(exitOnSIGINT)
+	p.ends(term.ExitOnSIGINT)
 
 	p = sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "usage", "daily", "--config-dir", dir)
-	all := p.ends(exitOK)
+	all := p.ends(term.ExitOK)
 	if strings.Contains(all, "\x1b[1m") || !strings.Contains(all, "cost by day") {
 		t.Errorf("without colours: %q", all)
 	}
 	for line := range strings.Lines(all) {
-		if n := width(strings.TrimRight(line, "\r\n")); n > 80 && !strings.Contains(line, "\x1b") {
+		if n := term.Width(strings.TrimRight(line, "\r\n")); n > 80 && !strings.Contains(line, "\x1b") {
 			t.Errorf("%q takes %d columns", line, n)
 		}
 	}

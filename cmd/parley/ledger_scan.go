@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex/rollout"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
@@ -41,7 +42,7 @@ func (f *whose) choose() error {
 	case f.agent == "" && home && !config:
 		f.agent = agentCodex
 	case f.agent != "" && f.agent != agentClaude && f.agent != agentCodex:
-		return usagef("--agent %s: it is claude or codex", f.agent)
+		return term.Usagef("--agent %s: it is claude or codex", f.agent)
 	}
 	return nil
 }

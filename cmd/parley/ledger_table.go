@@ -10,24 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/plot"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
 // lines are the report as text, and what is to be said beside it.
-func (f *ledgerFlags) lines(to *pen, r ledgerReport, v usage.View, l *usage.Ledger) (lines, notes []string) {
-	style := table.Style{
-		Title: func(s string) string { return to.paint(bold, s) },
-		Rule:  func(s string) string { return to.paint(dim, s) },
-		Total: func(s string) string { return to.paint(bold, s) },
+func (f *ledgerFlags) lines(to *term.Pen, r ledgerReport, v usage.View, l *usage.Ledger) (lines, notes []string) {
+	style := term.TableStyle{
+		Title: func(s string) string { return to.Paint(term.Bold, s) },
+		Rule:  func(s string) string { return to.Paint(term.Dim, s) },
+		Total: func(s string) string { return to.Paint(term.Bold, s) },
 	}
 	if r.by == "" {
 		blocks := f.blocks(v, l)
 		if len(blocks) == 0 {
 			return []string{"no answers"}, nil
 		}
-		return blockTable(blocks, len(l.Providers()) > 1).Render(to.width, style), f.notes(sumOf(blocks), nil, l)
+		return blockTable(blocks, len(l.Providers()) > 1).Render(to.Width, style), f.notes(sumOf(blocks), nil, l)
 	}
 	report := l.Report(r.by, v)
 	if len(report.Rows) == 0 {
@@ -38,9 +37,9 @@ func (f *ledgerFlags) lines(to *pen, r ledgerReport, v usage.View, l *usage.Ledg
 	if v.Since.IsZero() && v.Until.IsZero() && v.Model == "" && slices.Contains(l.Providers(), usage.Claude) {
 		bills = l.Reconcile(v)
 	}
-	lines = f.table(report, bills).Render(to.width, style)
-	if r.by == usage.ByDay && (f.plot || to.tty && !f.changed("plot")) {
-		if chart := costChart(f.lastRows(report)).Render(to.width); chart != nil {
+	lines = f.table(report, bills).Render(to.Width, style)
+	if r.by == usage.ByDay && (f.plot || to.TTY && !f.changed("plot")) {
+		if chart := costChart(f.lastRows(report)).Render(to.Width); chart != nil {
 			lines = append(append(lines, ""), chart...)
 		}
 	}
@@ -68,26 +67,26 @@ var rowTitles = map[usage.By]string{
 
 // rowColumns are the columns of a report. The name of a row, its tokens and its cost
 // are always there.
-func rowColumns(by usage.By) []table.Column {
-	columns := []table.Column{{Title: rowTitles[by], Least: 10}}
+func rowColumns(by usage.By) []term.Column {
+	columns := []term.Column{{Title: rowTitles[by], Least: 10}}
 	if by == usage.BySession {
 		columns[0].Min = 9
-		columns = append(columns, table.Column{Title: "project", Min: 10, Drop: 2}, table.Column{Title: "last", Drop: 3})
+		columns = append(columns, term.Column{Title: "project", Min: 10, Drop: 2}, term.Column{Title: "last", Drop: 3})
 	}
 	if by != usage.ByModel {
-		columns = append(columns, table.Column{Title: "models", Min: 12, Drop: 5})
+		columns = append(columns, term.Column{Title: "models", Min: 12, Drop: 5})
 	}
 	return append(columns,
-		table.Column{Title: "input", Right: true, Drop: 7}, table.Column{Title: "output", Right: true, Drop: 6},
-		table.Column{Title: "cache write", Right: true, Drop: 9}, table.Column{Title: "cache read", Right: true, Drop: 8},
-		table.Column{Title: "tokens", Right: true}, table.Column{Title: "cost", Right: true})
+		term.Column{Title: "input", Right: true, Drop: 7}, term.Column{Title: "output", Right: true, Drop: 6},
+		term.Column{Title: "cache write", Right: true, Drop: 9}, term.Column{Title: "cache read", Right: true, Drop: 8},
+		term.Column{Title: "tokens", Right: true}, term.Column{Title: "cost", Right: true})
 }
 
-func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *table.Table {
-	t := &table.Table{Columns: rowColumns(r.By)}
+func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *term.Table {
+	t := &term.Table{Columns: rowColumns(r.By)}
 	ofSession := map[string]*usage.Bill{}
 	if r.By == usage.BySession && bills != nil {
-		t.Columns = append(t.Columns, table.Column{Title: "bill", Right: true, Drop: 4})
+		t.Columns = append(t.Columns, term.Column{Title: "bill", Right: true, Drop: 4})
 		for i := range bills.Bills {
 			ofSession[bills.Bills[i].Session] = &bills.Bills[i]
 		}
@@ -111,7 +110,7 @@ func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *table
 	}
 	t.Total = agentCell(append(head, sumCells(r.Total.Sum)...), "", several)
 	if several {
-		t.Columns = slices.Insert(t.Columns, 1, table.Column{Title: "agent"})
+		t.Columns = slices.Insert(t.Columns, 1, term.Column{Title: "agent"})
 	}
 	return t
 }
@@ -130,7 +129,7 @@ func rowHead(by usage.By, r *usage.Row) []string {
 	for _, m := range r.Models {
 		models = append(models, shortModel(m.Model))
 	}
-	name := oneLine(r.Key)
+	name := term.OneLine(r.Key)
 	switch {
 	case by == usage.ByHour && len(name) >= len("2006-01-02T15:00"):
 		name = name[:10] + " " + name[11:16]
@@ -141,7 +140,7 @@ func rowHead(by usage.By, r *usage.Row) []string {
 	}
 	cells := []string{name}
 	if by == usage.BySession {
-		cells = append(cells, oneLine(shortProject(r.Project)), r.Last.Format("2006-01-02 15:04"))
+		cells = append(cells, term.OneLine(shortProject(r.Project)), r.Last.Format("2006-01-02 15:04"))
 	}
 	if by != usage.ByModel {
 		cells = append(cells, strings.Join(models, ", "))
@@ -150,7 +149,7 @@ func rowHead(by usage.By, r *usage.Row) []string {
 }
 
 func modelHead(by usage.By, model string) []string {
-	cells := []string{"  " + oneLine(model), ""}
+	cells := []string{"  " + term.OneLine(model), ""}
 	if by == usage.BySession {
 		cells = append(cells, "", "")
 	}
@@ -164,7 +163,7 @@ func shortProject(dir string) string {
 
 // shortModel is a model's name without what all have in common.
 func shortModel(model string) string {
-	name := strings.TrimPrefix(oneLine(model), "claude-")
+	name := strings.TrimPrefix(term.OneLine(model), "claude-")
 	if i := strings.LastIndex(name, "-20"); i > 0 && len(name)-i == len("-20260131") {
 		name = name[:i]
 	}
@@ -229,8 +228,8 @@ func grouped(n int64) string {
 
 // costChart is the cost of every day from the first to the last, also of those
 // without answers.
-func costChart(rows []usage.Row) *plot.Chart {
-	c := &plot.Chart{Title: "cost by day", Each: "day", Height: 6, Format: dollars}
+func costChart(rows []usage.Row) *term.Chart {
+	c := &term.Chart{Title: "cost by day", Each: "day", Height: 6, Format: dollars}
 	if len(rows) == 0 {
 		return c
 	}
@@ -262,7 +261,7 @@ func (f *ledgerFlags) notes(s usage.Sum, bills *usage.Reconciliation, l *usage.L
 	}
 	stats := l.Stats()
 	if stats.BadLines > 0 {
-		notes = append(notes, plural(stats.BadLines, "line")+" could not be read")
+		notes = append(notes, term.Plural(stats.BadLines, "line")+" could not be read")
 	}
 	for _, err := range stats.Problems {
 		notes = append(notes, err.Error())
@@ -282,7 +281,7 @@ func billNote(r *usage.Reconciliation) string {
 		text += fmt.Sprintf("; %s in %d: %s", signed(sums[why]), r.ByReason[why], why)
 	}
 	if r.Without > 0 {
-		text += "; " + plural(int64(r.Without), "session") + " without a bill"
+		text += "; " + term.Plural(int64(r.Without), "session") + " without a bill"
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // corpusLedger is the ledger of a small generated corpus.
@@ -44,16 +46,16 @@ func TestLedgerTables(t *testing.T) {
 	for _, columns := range []int{120, 80, 40} {
 		for _, r := range ledgerReports {
 			f := &ledgerFlags{last: 4, now: func() time.Time { return ledgerNow(l) }, changed: func(string) bool { return false }}
-			to := testPen(&all, true)
-			to.width = columns
+			to := term.PenTo(&all, true)
+			to.Width = columns
 			lines, notes := f.lines(to, r, usage.View{Location: time.UTC}, l)
 			fmt.Fprintf(&all, "== %s, %d columns\n%s\n", r.name, columns, strings.Join(lines, "\n"))
 			if columns == 120 {
 				fmt.Fprintf(&all, "%s\n", strings.Join(notes, "\n"))
 			}
 			for _, line := range lines {
-				if width(line) > columns {
-					t.Errorf("%s: %q takes %d of %d columns", r.name, line, width(line), columns)
+				if term.Width(line) > columns {
+					t.Errorf("%s: %q takes %d of %d columns", r.name, line, term.Width(line), columns)
 				}
 			}
 		}
@@ -78,7 +80,8 @@ func TestLedgerColors(t *testing.T) {
 	l := corpusLedger(t)
 	for _, color := range []bool{true, false} {
 		f := &ledgerFlags{now: time.Now, changed: func(string) bool { return false }}
-		to := &pen{tty: true, color: color, width: 80, cur: &cursor{}}
+		to := term.PenTo(io.Discard, true)
+		to.Color, to.Width = color, 80
 		lines, _ := f.lines(to, ledgerReports[0], usage.View{Location: time.UTC}, l)
 		if got := strings.Contains(strings.Join(lines, "\n"), cell.Look("")[:3]); got != color {
 			t.Errorf("colours %t: %t", color, got)
@@ -90,7 +93,7 @@ func TestLedgerColors(t *testing.T) {
 func TestLedgerProgress(t *testing.T) {
 	var screen strings.Builder
 	now := time.Unix(0, 0)
-	p := newProgress(&console{err: testPen(&screen, true)}, func() time.Time { return now })
+	p := newProgress(&term.Console{Err: term.PenTo(&screen, true)}, func() time.Time { return now })
 	for _, step := range []struct {
 		after time.Duration
 		want  string
@@ -111,7 +114,7 @@ func TestLedgerProgress(t *testing.T) {
 	if p.clear(); screen.String() != "\r\x1b[K" {
 		t.Errorf("at the end: %q", screen.String())
 	}
-	elsewhere := newProgress(&console{err: testPen(&screen, false)}, func() time.Time { return now })
+	elsewhere := newProgress(&term.Console{Err: term.PenTo(&screen, false)}, func() time.Time { return now })
 	screen.Reset()
 	now = now.Add(time.Hour)
 	elsewhere.update(1, 2)

@@ -3,48 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"syscall"
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
-
-// The exit codes; the help explains them.
-const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitUsage    = 2
-	exitNoCLI    = 3
-	exitCLIDied  = 4
-	exitSignal   = 128 // plus the signal's number
-	exitOnSIGINT = exitSignal + int(syscall.SIGINT)
-)
-
-// signalError is a run that a signal ended.
-type signalError struct{ sig os.Signal }
-
-func (e *signalError) Error() string { return "ended by signal: " + e.sig.String() }
-
-func (e *signalError) code() int {
-	if sig, ok := e.sig.(syscall.Signal); ok {
-		return exitSignal + int(sig)
-	}
-	return exitOnSIGINT
-}
 
 // timeoutError is a run that took longer than --timeout.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return "timed out after " + e.after.String() }
-
-// outputError is standard output that cannot be written to.
-type outputError struct{ err error }
-
-func (e *outputError) Error() string { return "writing the output: " + e.err.Error() }
-
-func (e *outputError) Unwrap() error { return e.err }
 
 // verdict is how a run ended: the exit code and what is left to say about it.
 type verdict struct {
@@ -55,34 +25,34 @@ type verdict struct {
 // judge makes a verdict of the error that the run ended with and of its last
 // result. What a failed turn has to say the output has said.
 func judge(err error, last *message.Result, interrupted bool) verdict {
-	sig, signalled := errors.AsType[*signalError](err)
+	sig, signalled := errors.AsType[*term.SignalError](err)
 	timeout, timedOut := errors.AsType[*timeoutError](err)
-	output, unwritten := errors.AsType[*outputError](err)
+	output, unwritten := errors.AsType[*term.OutputError](err)
 	if stalled, ok := errors.AsType[*claude.StalledError](err); ok && stalled.Phase == "exit" && last != nil {
 		err = nil // it did not exit and was stopped, but it has said all that it had to say
 	}
 	_, failed := errors.AsType[*message.ResultError](err)
 	switch {
 	case signalled:
-		return verdict{code: sig.code()}
+		return verdict{code: sig.Code()}
 	case timedOut:
-		return verdict{exitFailed, timeout.Error()}
+		return verdict{term.ExitFailed, timeout.Error()}
 	case unwritten && errors.Is(output, syscall.EPIPE):
-		return verdict{code: exitSignal + int(syscall.SIGPIPE)}
+		return verdict{code: term.ExitSignal + int(syscall.SIGPIPE)}
 	case unwritten:
-		return verdict{exitFailed, output.Error()}
+		return verdict{term.ExitFailed, output.Error()}
 	case interrupted && (err == nil || failed) && (last == nil || last.IsError):
-		return verdict{code: exitOnSIGINT}
+		return verdict{code: term.ExitOnSIGINT}
 	case failed:
-		return verdict{code: exitFailed}
+		return verdict{code: term.ExitFailed}
 	case errors.Is(err, claude.ErrNotFound):
-		return verdict{exitNoCLI, err.Error() + "\n--cli or PARLEY_CLI tells parley where it is; parley doctor says what was found."}
+		return verdict{term.ExitNoCLI, err.Error() + "\n--cli or PARLEY_CLI tells parley where it is; parley doctor says what was found."}
 	case err != nil:
 		return verdict{errorCode(err), err.Error()}
 	case last == nil:
-		return verdict{exitCLIDied, claude.ErrNoResult.Error()}
+		return verdict{term.ExitCLIDied, claude.ErrNoResult.Error()}
 	case last.IsError:
-		return verdict{code: exitFailed}
+		return verdict{code: term.ExitFailed}
 	}
 	return verdict{}
 }
@@ -97,13 +67,13 @@ func errorCode(err error) int {
 	)
 	switch {
 	case errors.As(err, &spawn):
-		return exitNoCLI
+		return term.ExitNoCLI
 	case errors.As(err, &exit):
-		return exitCLIDied
+		return term.ExitCLIDied
 	case errors.As(err, &handshake):
-		return exitNoCLI
+		return term.ExitNoCLI
 	case errors.Is(err, context.Canceled):
-		return exitFailed
+		return term.ExitFailed
 	}
-	return exitCLIDied
+	return term.ExitCLIDied
 }

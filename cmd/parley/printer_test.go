@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -53,12 +53,6 @@ func delivered(m message.Message) bool {
 	return true
 }
 
-// testPen is a pen on a terminal, or elsewhere.
-func testPen(w io.Writer, tty bool) *pen {
-	o := &outlet{w: w, tty: tty}
-	return &pen{w: o, outlet: o, tty: tty, cur: &cursor{}}
-}
-
 // screen is a printer on a terminal, or with its two outputs apart.
 type screen struct {
 	*printer
@@ -68,10 +62,10 @@ type screen struct {
 // newScreen has a clock that goes on by a tenth of a second each time.
 func newScreen(terminal bool) *screen {
 	s := &screen{}
-	con := &console{out: testPen(&s.out, terminal), err: testPen(&s.err, terminal)}
+	con := &term.Console{Out: term.PenTo(&s.out, terminal), Err: term.PenTo(&s.err, terminal)}
 	if terminal {
-		con.out.width = 72
-		*con.err = *con.out
+		con.Out.Width = 72
+		*con.Err = *con.Out
 	}
 	now := time.Unix(0, 0)
 	s.printer = newPrinter(con, func() time.Time {
@@ -219,7 +213,7 @@ func TestSanitize(t *testing.T) {
 		"a\r\nb\x07\u009b": "a\nb",
 		"caf\xe9 日本":       "caf\uFFFD 日本",
 	} {
-		if got := sanitize(in); got != want {
+		if got := term.Sanitize(in); got != want {
 			t.Errorf("sanitize(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -234,7 +228,7 @@ func TestShorten(t *testing.T) {
 		{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"日本語", 5, "日本…"}, {"abc", 0, "abc"},
 	}
 	for _, tt := range tests {
-		if got := shorten(tt.in, tt.columns); got != tt.want {
+		if got := term.Shorten(tt.in, tt.columns); got != tt.want {
 			t.Errorf("shorten(%q, %d) = %q, want %q", tt.in, tt.columns, got, tt.want)
 		}
 	}
@@ -249,10 +243,10 @@ func TestWantColor(t *testing.T) {
 			return ""
 		}
 	}
-	if !wantColor(false, env("TERM", "xterm")) {
+	if !term.WantColor(false, env("TERM", "xterm")) {
 		t.Error("no colours on a terminal")
 	}
-	if wantColor(true, env("", "")) || wantColor(false, env("NO_COLOR", "1")) || wantColor(false, env("TERM", "dumb")) {
+	if term.WantColor(true, env("", "")) || term.WantColor(false, env("NO_COLOR", "1")) || term.WantColor(false, env("TERM", "dumb")) {
 		t.Error("colours where none are wanted")
 	}
 }

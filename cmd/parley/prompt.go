@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"io"
 	"os"
 	"strings"
@@ -14,7 +15,7 @@ const patience = 3 * time.Second
 // readPrompt puts the prompt together from the arguments and standard input.
 func readPrompt(ctx context.Context, args []string, stdin *os.File, note func(string)) (string, error) {
 	text := strings.Join(args, " ")
-	_, terminal := terminalWidth(stdin)
+	_, terminal := term.TerminalWidth(stdin)
 	fromInput := text == "-"
 	if fromInput {
 		text = ""
@@ -27,7 +28,7 @@ func readPrompt(ctx context.Context, args []string, stdin *os.File, note func(st
 		text = join(text, input)
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", usagef("there is no prompt")
+		return "", term.Usagef("there is no prompt")
 	}
 	return text, nil
 }
@@ -63,7 +64,7 @@ func readAll(ctx context.Context, f *os.File, note func(string)) (string, error)
 		select {
 		case c := <-read:
 			if c.err != nil {
-				return "", usagef("reading standard input: %v", c.err)
+				return "", term.Usagef("reading standard input: %v", c.err)
 			}
 			return c.text, nil
 		case <-silence.C:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,7 +34,7 @@ func TestReadPrompt(t *testing.T) {
 		}
 		got, err := readPrompt(t.Context(), tt.args, f, func(string) {})
 		f.Close()
-		_, usage := errors.AsType[*usageError](err)
+		_, usage := errors.AsType[*term.UsageError](err)
 		if got != tt.want || usage != (tt.want == "") {
 			t.Errorf("readPrompt(%q) with %q = %q, %v, want %q", tt.args, tt.input, got, err, tt.want)
 		}

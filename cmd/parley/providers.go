@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/server"
@@ -80,7 +81,7 @@ func (f *serveFlags) providers(logger *slog.Logger) (agents, error) {
 	var a agents
 	for i, name := range f.agents {
 		if slices.Contains(f.agents[:i], name) {
-			return agents{}, errors.Join(usagef("--agent %s is given twice", name), a.close())
+			return agents{}, errors.Join(term.Usagef("--agent %s is given twice", name), a.close())
 		}
 		if err := a.add(f.home(), name, logger); err != nil {
 			return agents{}, errors.Join(err, a.close())
@@ -132,7 +133,7 @@ func (a *agents) add(h place, name string, logger *slog.Logger) error {
 	}
 	i := slices.IndexFunc(providerKinds, func(k providerKind) bool { return k.name == name })
 	if i < 0 {
-		return usagef("--agent %s: it is one of %s, %s and %sCOMMAND", name, kindNames(", "), agentSim, agentACP)
+		return term.Usagef("--agent %s: it is one of %s, %s and %sCOMMAND", name, kindNames(", "), agentSim, agentACP)
 	}
 	p, end, err := providerKinds[i].new(h, logger)
 	if err != nil {

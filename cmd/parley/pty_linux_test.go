@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
@@ -125,7 +126,7 @@ func TestTerminalNoColor(t *testing.T) {
 func TestTerminalInterrupt(t *testing.T) {
 	hold := claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("one two three").Chunked(4)}, Hold: claudetest.HoldMid, HoldAfter: new(4)}
 	got, code := onTerminal(t, claudetest.Replies(hold), []string{"NO_COLOR=1"}, "two", "\x03", "run", "go")
-	if code != exitOnSIGINT || !strings.Contains(got, "interrupted") {
+	if code != term.ExitOnSIGINT || !strings.Contains(got, "interrupted") {
 		t.Errorf("exit code %d, screen %q", code, got)
 	}
 }
@@ -139,7 +140,7 @@ func TestTerminalWithoutCLI(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--output", "json"}, {"--output", "stream-json"}, {"--json-schema", "{}"}} {
 		p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, append([]string{"run", "hello"}, args...)...)
-		if all := p.ends(exitNoCLI); !strings.Contains(all, "CLI not found") || strings.Contains(all, "imulated") {
+		if all := p.ends(term.ExitNoCLI); !strings.Contains(all, "CLI not found") || strings.Contains(all, "imulated") {
 			t.Errorf("%v: seen %q", args, all)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -55,7 +56,7 @@ func remote(code *int, f *remoteFlags, run func(ctx context.Context, c *client.C
 			err = run(cmd.Context(), c, cmd.OutOrStdout(), args)
 		}
 		if err != nil {
-			fmt.Fprintln(standardError(), "parley:", oneLine(err.Error()))
+			fmt.Fprintln(term.StandardError(), "parley:", term.OneLine(err.Error()))
 			*code = 1
 		}
 		return nil
@@ -73,7 +74,7 @@ func call(ctx context.Context, c *client.Client, method string, params, result a
 
 func newToken(code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token", Short: "Make, list and revoke tokens of a server", Args: noArguments,
+		Use: "token", Short: "Make, list and revoke tokens of a server", Args: term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newTokenCreate(code), newTokenList(code), newTokenRevoke(code))
@@ -84,7 +85,7 @@ func newTokenCreate(code *int) *cobra.Command {
 	f := &remoteFlags{}
 	var p api.TokensCreateParams
 	var expires time.Duration
-	cmd := &cobra.Command{Use: "create [flags]", Short: "Make a token and print it once", Args: noArguments, DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "create [flags]", Short: "Make a token and print it once", Args: term.NoArguments, DisableFlagsInUseLine: true}
 	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, out io.Writer, _ []string) error {
 		p.ExpiresIn = int64(expires / time.Second)
 		var r api.TokensCreateResult
@@ -104,7 +105,7 @@ func newTokenCreate(code *int) *cobra.Command {
 
 func newTokenList(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	cmd := &cobra.Command{Use: "list [flags]", Short: "List tokens without their secrets", Args: noArguments, DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "list [flags]", Short: "List tokens without their secrets", Args: term.NoArguments, DisableFlagsInUseLine: true}
 	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, out io.Writer, _ []string) error {
 		var r api.TokensListResult
 		if err := call(ctx, c, "tokens.list", api.Empty{}, &r); err != nil {
@@ -113,7 +114,7 @@ func newTokenList(code *int) *cobra.Command {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "ID\tROLE\tNAME\tTENANT\tSESSION\tEXPIRES")
 		for _, t := range r.Tokens {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(t.ID), oneLine(t.Role), oneLine(t.Name), oneLine(t.Tenant), oneLine(t.SessionID), oneLine(t.ExpiresAt))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", term.OneLine(t.ID), term.OneLine(t.Role), term.OneLine(t.Name), term.OneLine(t.Tenant), term.OneLine(t.SessionID), term.OneLine(t.ExpiresAt))
 		}
 		return w.Flush()
 	})
@@ -123,7 +124,7 @@ func newTokenList(code *int) *cobra.Command {
 
 func newTokenRevoke(code *int) *cobra.Command {
 	f := &remoteFlags{}
-	cmd := &cobra.Command{Use: "revoke [flags] ID", Short: "End a token", Args: arguments(1, 1), DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "revoke [flags] ID", Short: "End a token", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true}
 	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, _ io.Writer, args []string) error {
 		return call(ctx, c, "tokens.revoke", api.TokensRevokeParams{ID: args[0]}, nil)
 	})
@@ -140,7 +141,7 @@ func listRemote(ctx context.Context, c *client.Client, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SESSION\tSTATE\tAGENT\tTITLE")
 	for _, s := range r.Sessions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", oneLine(s.SessionID), oneLine(s.State), oneLine(s.Provider), oneLine(s.Title))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", term.OneLine(s.SessionID), term.OneLine(s.State), term.OneLine(s.Provider), term.OneLine(s.Title))
 	}
 	return w.Flush()
 }
@@ -148,12 +149,12 @@ func listRemote(ctx context.Context, c *client.Client, out io.Writer) error {
 func newBackup(code *int) *cobra.Command {
 	f := &remoteFlags{}
 	cmd := &cobra.Command{
-		Use: "backup [flags] FILE", Short: "Back up the logs of a server, also while it runs", Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "backup [flags] FILE", Short: "Back up the logs of a server, also while it runs", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long: "Backup writes all sessions to a file. A server that runs is asked for it; without one\nthe data directory is read. The file must not exist yet.",
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.backup(cmd.Context(), args[0]); err != nil {
-			fmt.Fprintln(standardError(), "parley:", oneLine(err.Error()))
+			fmt.Fprintln(term.StandardError(), "parley:", term.OneLine(err.Error()))
 			*code = 1
 		}
 		return nil
@@ -198,11 +199,11 @@ func backupDir(ctx context.Context, dir string, w io.Writer) error {
 
 func newRestore(code *int) *cobra.Command {
 	data := defaultData()
-	cmd := &cobra.Command{Use: "restore [flags] FILE", Short: "Fill an empty data directory with a backup", Args: arguments(1, 1), DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "restore [flags] FILE", Short: "Fill an empty data directory with a backup", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := restore(cmd.Context(), args[0], data)
 		if err != nil {
-			fmt.Fprintln(standardError(), "parley:", oneLine(err.Error()))
+			fmt.Fprintln(term.StandardError(), "parley:", term.OneLine(err.Error()))
 			*code = 1
 		}
 		return nil

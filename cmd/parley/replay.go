@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/spawn"
@@ -27,10 +28,10 @@ const replayExit = 10 * time.Second
 func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
 	process, hints, err := tape.Read(dir)
 	if err != nil {
-		return "", usagef("--agent replay: %v", err)
+		return "", term.Usagef("--agent replay: %v", err)
 	}
 	if process == nil {
-		return "", usagef("--agent replay: no agent was started in %s", dir)
+		return "", term.Usagef("--agent replay: no agent was started in %s", dir)
 	}
 	o.Spawner = &replay{player: tape.NewPlayer(arrange(process, onePrompt), hints), process: process, atOnce: atOnce}
 	// A recording in which more was said than is said now would go on waiting.

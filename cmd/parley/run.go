@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
 
@@ -38,20 +39,20 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	con := newConsole(wantColor(f.noColor, os.Getenv))
+	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
 	if f.agent == agentCodex {
 		return f.runCodex(ctx, con, args)
 	}
-	agent, err := f.chooseAgent(opts, true, con.out.tty)
+	agent, err := f.chooseAgent(opts, true, con.Out.TTY)
 	if err != nil {
 		return 0, err
 	}
-	note := con.note
+	note := con.Note
 	if f.quiet {
 		note = func(string) {}
 	}
 	if agent.note != "" && (agent.must || !f.quiet) {
-		con.note(agent.note)
+		con.Note(agent.note)
 	}
 	f.listen(opts, con)
 	ctx, end := context.WithCancelCause(ctx)
@@ -61,27 +62,27 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &timeoutError{f.timeout})
 		defer cancel()
 	}
-	sigs := watchSignals(ctx, end, note)
-	defer sigs.stop()
+	sigs := term.WatchSignals(ctx, end, note)
+	defer sigs.Stop()
 
 	r := &runner{con: con, out: f.newOutput(con, agent.mark), sigs: sigs}
 	prompt, err := f.prompt(ctx, con, args, note)
 	if err == nil {
 		err = r.run(ctx, opts, prompt)
 	}
-	if usage, ok := errors.AsType[*usageError](err); ok {
+	if usage, ok := errors.AsType[*term.UsageError](err); ok {
 		return 0, usage
 	}
-	v := judge(err, r.last, sigs.wasInterrupted())
+	v := judge(err, r.last, sigs.WasInterrupted())
 	if v.say != "" {
-		con.complain(v.say)
+		con.Complain(v.say)
 	}
 	return v.code, nil
 }
 
 // prompt is what the agent is asked: what was typed, and with --continue-from the conversation
 // that it is about.
-func (f *runFlags) prompt(ctx context.Context, con *console, args []string, note func(string)) (string, error) {
+func (f *runFlags) prompt(ctx context.Context, con *term.Console, args []string, note func(string)) (string, error) {
 	text, err := readPrompt(ctx, args, os.Stdin, note)
 	if err != nil || f.continued == "" {
 		return text, err
@@ -90,26 +91,26 @@ func (f *runFlags) prompt(ctx context.Context, con *console, args []string, note
 }
 
 // listen passes on, if that is wanted, what the CLI says beside its messages.
-func (f *runFlags) listen(o *claude.Options, con *console) {
+func (f *runFlags) listen(o *claude.Options, con *term.Console) {
 	o.Logger = slog.New(slog.DiscardHandler)
 	if f.verbose {
-		o.Stderr = con.pass
-		o.Logger = slog.New(slog.NewTextHandler(con.err.w, nil))
+		o.Stderr = con.Pass
+		o.Logger = slog.New(slog.NewTextHandler(con.Err.W, nil))
 	}
 }
 
 // newOutput is the output that the flags ask for.
-func (f *runFlags) newOutput(con *console, mark string) output {
+func (f *runFlags) newOutput(con *term.Console, mark string) output {
 	switch f.output {
 	case outputJSON:
-		return &resultOutput{to: con.out, simulated: mark != ""}
+		return &resultOutput{to: con.Out, simulated: mark != ""}
 	case outputRaw:
-		return &rawOutput{to: con.out, simulated: mark != ""}
+		return &rawOutput{to: con.Out, simulated: mark != ""}
 	}
 	p := newPrinter(con, time.Now)
 	p.quiet, p.mark = f.quiet, mark
 	p.structured = f.schema != ""
-	p.stream, p.thinking = con.out.tty, con.aside().tty
+	p.stream, p.thinking = con.Out.TTY, con.Aside().TTY
 	if f.changed("stream") {
 		p.stream = f.stream
 	}
@@ -121,9 +122,9 @@ func (f *runFlags) newOutput(con *console, mark string) output {
 
 // runner runs one prompt to its end.
 type runner struct {
-	con  *console
+	con  *term.Console
 	out  output
-	sigs *signals
+	sigs *term.Signals
 	last *message.Result
 }
 
@@ -140,7 +141,7 @@ func (r *runner) run(ctx context.Context, opts *claude.Options, prompt string) e
 	if err != nil {
 		return err
 	}
-	r.sigs.turn(turn.Cancel)
+	r.sigs.Turn(turn.Cancel)
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer r.leave(client, turn)
@@ -148,7 +149,7 @@ func (r *runner) run(ctx context.Context, opts *claude.Options, prompt string) e
 		for range turn.Messages(ctx) {
 			// They are shown from the messages of the whole run.
 		}
-		r.sigs.turn(nil)
+		r.sigs.Turn(nil)
 		if ctx.Err() == nil { // else the turn may still be under way
 			client.CloseInput()
 		}
@@ -169,7 +170,7 @@ func (r *runner) run(ctx context.Context, opts *claude.Options, prompt string) e
 // leave ends the CLI. A turn that is under way is interrupted first: the CLI
 // then ends by itself, and what it has done is in its transcript.
 func (r *runner) leave(client *claude.Client, turn *claude.Turn) {
-	if r.last == nil && !r.sigs.wasInterrupted() {
+	if r.last == nil && !r.sigs.WasInterrupted() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = turn.Cancel(ctx) // Close does the rest
@@ -187,7 +188,7 @@ func (r *runner) show(m message.Message) error {
 
 func (r *runner) written() error {
 	if err := r.out.err(); err != nil {
-		return &outputError{err}
+		return term.OutputFailed(err)
 	}
 	return nil
 }
@@ -207,12 +208,12 @@ func (r *runner) refused(err error) error {
 		notFound  *claude.CLINotFoundError
 		spawn     *claude.SpawnError
 		handshake *claude.HandshakeError
-		signalled *signalError
+		signalled *term.SignalError
 		timedOut  *timeoutError
 	)
 	switch {
 	case errors.As(err, &notFound), errors.As(err, &spawn), errors.As(err, &handshake), errors.As(err, &signalled), errors.As(err, &timedOut):
 		return err
 	}
-	return &usageError{text: err.Error(), plain: true}
+	return &term.UsageError{Text: err.Error(), Plain: true}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
 )
@@ -43,12 +44,12 @@ func newServe(code *int) *cobra.Command {
 		Use:                   "serve [flags]",
 		Short:                 "Serve sessions of agents",
 		Long:                  serveLong,
-		Args:                  noArguments,
+		Args:                  term.NoArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.load(cmd.Flags(), os.LookupEnv); err != nil {
-				return &usageError{text: err.Error()}
+				return &term.UsageError{Text: err.Error()}
 			}
 			if f.printConfig {
 				return f.print(cmd.Flags(), cmd.OutOrStdout())
@@ -57,7 +58,7 @@ func newServe(code *int) *cobra.Command {
 				return err
 			}
 			if err := f.serve(cmd.Context(), cmd.OutOrStdout()); err != nil {
-				fmt.Fprintln(standardError(), "parley:", err)
+				fmt.Fprintln(term.StandardError(), "parley:", err)
 				*code = 1
 			}
 			return nil
@@ -71,13 +72,13 @@ func newServe(code *int) *cobra.Command {
 func (f *serveFlags) check() error {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return usagef("--listen %s: %v", f.listen, err)
+		return term.Usagef("--listen %s: %v", f.listen, err)
 	}
 	if (f.tlsCert == "") != (f.tlsKey == "") {
-		return usagef("--tls-cert and --tls-key go together")
+		return term.Usagef("--tls-cert and --tls-key go together")
 	}
 	if !isLoopback(host) && f.tlsCert == "" && !f.insecure {
-		return usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
+		return term.Usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func isLoopback(host string) bool {
 func (f *serveFlags) logger(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
-		return nil, usagef("--log-level %s: it is debug, info, warn or error", f.logLevel)
+		return nil, term.Usagef("--log-level %s: it is debug, info, warn or error", f.logLevel)
 	}
 	opts := &slog.HandlerOptions{Level: level}
 	switch f.logFormat {
@@ -100,7 +101,7 @@ func (f *serveFlags) logger(w io.Writer) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, opts)), nil
 	}
-	return nil, usagef("--log-format %s: it is text or json", f.logFormat)
+	return nil, term.Usagef("--log-format %s: it is text or json", f.logFormat)
 }
 
 // What a data directory holds.
@@ -137,7 +138,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
 	spaceGC(os.LookupEnv)
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	logger, err := f.logger(standardError())
+	logger, err := f.logger(term.StandardError())
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server"
 )
 
@@ -24,7 +25,7 @@ func (f *serveFlags) key(opts *server.Options) error {
 	}
 	if f.apiKeyFile != "" {
 		if key != "" {
-			return usagef("--api-key-file and %s are both set", keyVariable)
+			return term.Usagef("--api-key-file and %s are both set", keyVariable)
 		}
 		file, err := os.Open(f.apiKeyFile)
 		if err != nil {
@@ -41,7 +42,7 @@ func (f *serveFlags) key(opts *server.Options) error {
 	}
 	if key == "" {
 		if f.apiUpstream != "" {
-			return usagef("--api-upstream is for a key: see --api-key-file")
+			return term.Usagef("--api-upstream is for a key: see --api-key-file")
 		}
 		return nil
 	}

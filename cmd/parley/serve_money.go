@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/transcript/usage"
@@ -29,7 +30,7 @@ func (f *serveFlags) money(opts *server.Options) error {
 	for _, text := range f.budgets {
 		limit, err := budget.ParseLimit(text)
 		if err != nil {
-			return usagef("--budget: %v", err)
+			return term.Usagef("--budget: %v", err)
 		}
 		opts.Budgets = append(opts.Budgets, limit)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/preview"
 )
@@ -32,7 +33,7 @@ func (f *serveFlags) openPreviews(ctx context.Context) (*shown, error) {
 	}
 	local := isLoopback(host)
 	if !local && f.tlsCert == "" && !f.insecure {
-		return nil, usagef("--preview-listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.previewListen)
+		return nil, term.Usagef("--preview-listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.previewListen)
 	}
 	for port := first; port <= last; port++ {
 		l, err := f.openAt(ctx, net.JoinHostPort(host, strconv.Itoa(port)), !local)
@@ -52,7 +53,7 @@ func (f *serveFlags) openPreviews(ctx context.Context) (*shown, error) {
 	origins, err := preview.ParseOrigins(address)
 	if err != nil {
 		s.close()
-		return nil, usagef("--preview-url: %v", err)
+		return nil, term.Usagef("--preview-url: %v", err)
 	}
 	s.origins = &origins
 	return s, nil
@@ -62,7 +63,7 @@ func (f *serveFlags) openPreviews(ctx context.Context) (*shown, error) {
 func previewPorts(text string) (host string, first, last int, err error) {
 	host, ports, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", 0, 0, usagef("--preview-listen %s: %v", text, err)
+		return "", 0, 0, term.Usagef("--preview-listen %s: %v", text, err)
 	}
 	from, to, ranged := strings.Cut(ports, "-")
 	if !ranged {
@@ -71,7 +72,7 @@ func previewPorts(text string) (host string, first, last int, err error) {
 	first, err1 := strconv.Atoi(from)
 	last, err2 := strconv.Atoi(to)
 	if errors.Join(err1, err2) != nil || first < 0 || last > 65535 || last < first || last-first >= preview.MaxPorts || ranged && first == 0 {
-		return "", 0, 0, usagef("--preview-listen %s: the ports are a number, or a range of at most %d", text, preview.MaxPorts)
+		return "", 0, 0, term.Usagef("--preview-listen %s: the ports are a number, or a range of at most %d", text, preview.MaxPorts)
 	}
 	return host, first, last, nil
 }
@@ -84,7 +85,7 @@ func (f *serveFlags) previewAddress(host string, local bool, listeners []net.Lis
 		return fmt.Sprintf("http://*.localhost:%d", port), nil
 	}
 	if addr, err := netip.ParseAddr(host); host == "" || err == nil && addr.IsUnspecified() {
-		return "", usagef("--preview-listen %s has no name: it needs --preview-url", f.previewListen)
+		return "", term.Usagef("--preview-listen %s has no name: it needs --preview-url", f.previewListen)
 	}
 	scheme := "http"
 	if f.tlsCert != "" {

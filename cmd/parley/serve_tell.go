@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server"
 )
 
@@ -17,16 +18,16 @@ func (f *serveFlags) telling(opts *server.Options) error {
 	for _, text := range f.webhookNetworks {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
-			return usagef("--webhook-network %s: it is not a network such as 10.0.0.0/8", text)
+			return term.Usagef("--webhook-network %s: it is not a network such as 10.0.0.0/8", text)
 		}
 		opts.WebhookNetworks = append(opts.WebhookNetworks, p)
 	}
 	if f.hookCommand != "" && !filepath.IsAbs(f.hookCommand) {
-		return usagef("--hook-command %s: it is not an absolute path", f.hookCommand)
+		return term.Usagef("--hook-command %s: it is not an absolute path", f.hookCommand)
 	}
 	opts.HookCommand = f.hookCommand
 	if f.pushContact != "" && !strings.HasPrefix(f.pushContact, "mailto:") && !strings.HasPrefix(f.pushContact, "https://") {
-		return usagef("--push-contact %s: it does not begin with mailto: or https://", f.pushContact)
+		return term.Usagef("--push-contact %s: it does not begin with mailto: or https://", f.pushContact)
 	}
 	opts.Push, opts.PushContact = f.push, f.pushContact
 	return nil
@@ -39,10 +40,10 @@ func (f *serveFlags) serveMetrics(ctx context.Context, s *server.Server) (at str
 	}
 	host, _, err := net.SplitHostPort(f.metricsListen)
 	if err != nil {
-		return "", nil, usagef("--metrics-listen %s: %v", f.metricsListen, err)
+		return "", nil, term.Usagef("--metrics-listen %s: %v", f.metricsListen, err)
 	}
 	if !isLoopback(host) && !f.insecure {
-		return "", nil, usagef("--metrics-listen %s is for other machines and has no token: it needs --insecure", f.metricsListen)
+		return "", nil, term.Usagef("--metrics-listen %s is for other machines and has no token: it needs --insecure", f.metricsListen)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.metricsListen)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server"
 )
 
@@ -23,7 +24,7 @@ const tenantsDir = "tenants"
 func (f *serveFlags) checkTenants() error {
 	for _, text := range f.tenantDirs {
 		if name, dir, ok := strings.Cut(text, "="); !ok || name == "" || !filepath.IsAbs(dir) {
-			return usagef("--tenant-dir %s: it is not NAME=DIR with an absolute directory", text)
+			return term.Usagef("--tenant-dir %s: it is not NAME=DIR with an absolute directory", text)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -29,7 +30,7 @@ func newSessions(code *int) *cobra.Command {
 		Short:   "Find, read, change, repair and keep sessions",
 		Long:    sessionsLong,
 		Example: sessionsExample,
-		Args:    noArguments,
+		Args:    term.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -88,7 +89,7 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 // sessionWork is a command at work.
 type sessionWork struct {
 	ctx context.Context
-	con *console
+	con *term.Console
 	dir *transcript.Dir
 	// codexHome is where Codex keeps its sessions; empty where they are not asked for. whose is
 	// which agent's sessions are.
@@ -106,24 +107,24 @@ func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (in
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	con := newConsole(wantColor(f.noColor, os.Getenv))
-	sigs := watchSignals(ctx, end, con.note)
-	defer sigs.stop()
+	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
+	sigs := term.WatchSignals(ctx, end, con.Note)
+	defer sigs.Stop()
 	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), whose: f.whose.agent, json: f.json}
 	var err error
 	if w.codexHome, err = f.whose.codex(); err != nil {
-		con.complain(err.Error())
-		return exitFailed, nil
+		con.Complain(err.Error())
+		return term.ExitFailed, nil
 	}
 	if path := w.dir.Path(); strings.TrimSpace(path) == "" || f.configDir == "" && os.Getenv("CLAUDE_CONFIG_DIR") == "" && !filepath.IsAbs(path) {
-		return 0, usagef("there is no configuration directory: --config-dir or CLAUDE_CONFIG_DIR names one")
+		return 0, term.Usagef("there is no configuration directory: --config-dir or CLAUDE_CONFIG_DIR names one")
 	}
 	err = run(w)
-	if err == nil && con.out.err != nil {
-		err = &outputError{con.out.err}
+	if err == nil && con.Out.Err != nil {
+		err = term.OutputFailed(con.Out.Err)
 	}
-	_, badUsage := errors.AsType[*usageError](err)
-	output, unwritten := errors.AsType[*outputError](err)
+	_, badUsage := errors.AsType[*term.UsageError](err)
+	output, unwritten := errors.AsType[*term.OutputError](err)
 	switch {
 	case badUsage:
 		return 0, err
@@ -132,21 +133,21 @@ func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (in
 	case unwritten:
 		return judge(output, nil, false).code, nil
 	case err != nil:
-		con.complain(strings.ReplaceAll(err.Error(), "transcript: ", ""))
-		return exitFailed, nil
+		con.Complain(strings.ReplaceAll(err.Error(), "transcript: ", ""))
+		return term.ExitFailed, nil
 	case w.fail:
-		return exitFailed, nil
+		return term.ExitFailed, nil
 	}
-	return exitOK, nil
+	return term.ExitOK, nil
 }
 
 // line writes a line.
-func (w *sessionWork) line(format string, args ...any) { w.con.out.line(fmt.Sprintf(format, args...)) }
+func (w *sessionWork) line(format string, args ...any) { w.con.Out.Line(fmt.Sprintf(format, args...)) }
 
 // paragraph begins something that has a blank line before it.
 func (w *sessionWork) paragraph() {
 	if w.any {
-		w.con.out.line("")
+		w.con.Out.Line("")
 	}
 	w.any = true
 }
@@ -165,7 +166,7 @@ func (w *sessionWork) encode(v any, indent string) error {
 	if err := out.Encode(v); err != nil {
 		return err
 	}
-	w.con.out.json([]byte(text.String()))
+	w.con.Out.JSON([]byte(text.String()))
 	return nil // do looks at the pen
 }
 
@@ -189,7 +190,7 @@ const shortestID = 4
 // named reports whether a session has a name: the title that the user gave it, or
 // what a list shows for one.
 func named(info *transcript.Info, name string) bool {
-	return info.CustomTitle == name || info.Summary == name || name != "" && oneLine(info.Summary) == oneLine(name)
+	return info.CustomTitle == name || info.Summary == name || name != "" && term.OneLine(info.Summary) == term.OneLine(name)
 }
 
 // session is the session that an argument means: an id, the beginning of one, a
@@ -228,7 +229,7 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 	for _, info := range found {
 		ids = append(ids, info.SessionID)
 	}
-	return nil, fmt.Errorf("%s can be any of %d sessions: %s", oneLine(arg), len(found), strings.Join(ids, ", "))
+	return nil, fmt.Errorf("%s can be any of %d sessions: %s", term.OneLine(arg), len(found), strings.Join(ids, ", "))
 }
 
 // isFile reports whether an argument is the path of a session's file. A title can end like one.
@@ -253,7 +254,7 @@ func (w *sessionWork) kept(arg string) (*transcript.Session, error) {
 			return own, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s is not the file of one in %s", transcript.ErrNoSession, oneLine(arg), w.dir.Path())
+	return nil, fmt.Errorf("%w: %s is not the file of one in %s", transcript.ErrNoSession, term.OneLine(arg), w.dir.Path())
 }
 
 // otherSession says that a session is one of Codex, or that there is none.
@@ -282,7 +283,7 @@ func (f *sessionFlags) completeIDs(n int) cobra.CompletionFunc {
 				break
 			}
 			if strings.HasPrefix(info.SessionID, begun) {
-				list = append(list, cobra.CompletionWithDesc(info.SessionID, shorten(oneLine(info.Summary), 60)))
+				list = append(list, cobra.CompletionWithDesc(info.SessionID, term.Shorten(term.OneLine(info.Summary), 60)))
 			}
 		}
 		return list, directive

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -21,7 +21,7 @@ func newSessionsArchive(code *int) *cobra.Command {
 		Short:   "Keep sessions that the CLI would delete, and get them back",
 		Long:    sessionsArchiveLong,
 		Example: sessionsArchiveExample,
-		Args:    noArguments,
+		Args:    term.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -49,7 +49,7 @@ func (f *archiveFlag) open() (*transcript.Archive, error) {
 	if dir == "" {
 		data, err := dataDir()
 		if err != nil {
-			return nil, usagef("--archive: %v", err)
+			return nil, term.Usagef("--archive: %v", err)
 		}
 		dir = filepath.Join(data, "parley", "archive")
 	}
@@ -75,7 +75,7 @@ func newArchiveSave(code *int) *cobra.Command {
 	f := &archiveFlag{}
 	return sessionCommand{
 		use: "save [flags]", short: "Put what is new into the archive", example: "  parley sessions archive save\n  parley sessions archive save --archive /mnt/backup/claude",
-		args: noArguments, flags: f.register,
+		args: term.NoArguments, flags: f.register,
 		run: func(w *sessionWork, _ []string) error {
 			a, err := f.open()
 			if err != nil {
@@ -91,9 +91,9 @@ func newArchiveSave(code *int) *cobra.Command {
 			if w.json {
 				return w.writeJSON(report)
 			}
-			w.line("%s, %d new or changed (%s), %s written to %s", plural(int64(report.Files), "file"), report.Changed, sizeText(report.Bytes), sizeText(report.Written), a.Path())
+			w.line("%s, %d new or changed (%s), %s written to %s", term.Plural(int64(report.Files), "file"), report.Changed, sizeText(report.Bytes), sizeText(report.Written), a.Path())
 			for _, why := range report.Unread {
-				w.con.note(why)
+				w.con.Note(why)
 			}
 			return nil
 		},
@@ -114,7 +114,7 @@ func newArchiveExpiring(code *int) *cobra.Command {
 	return sessionCommand{
 		use: "expiring [flags]", short: "Show which sessions the CLI will delete, and when", long: archiveExpiringLong,
 		example: "  parley sessions archive expiring\n  parley sessions archive expiring --within 7",
-		args:    noArguments,
+		args:    term.NoArguments,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().IntVar(&within, "within", 0, "only those of the next so many `days`; 0 is all")
 			f.register(cmd)
@@ -172,17 +172,17 @@ func archivedSessions(a *transcript.Archive) (map[string]*transcript.FileVersion
 }
 
 func (w *sessionWork) showExpiring(list []*expiring, r transcript.Retention) error {
-	t := &table.Table{Columns: []table.Column{
+	t := &term.Table{Columns: []term.Column{
 		{Title: "id"}, {Title: "deleted on", Least: 10}, {Title: "archived", Drop: 2}, {Title: "title", Min: 20, Drop: 1},
 	}}
 	lost := 0
 	for _, x := range list {
-		mark := okMark
+		mark := term.OKMark
 		if !x.Archived {
-			mark = failMark
+			mark = term.FailMark
 			lost++
 		}
-		t.Rows = append(t.Rows, []string{w.shortID(x.SessionID), x.DeletedOn.Local().Format(time.DateOnly), mark, oneLine(x.Title)})
+		t.Rows = append(t.Rows, []string{w.shortID(x.SessionID), x.DeletedOn.Local().Format(time.DateOnly), mark, term.OneLine(x.Title)})
 	}
 	if len(list) > 0 {
 		w.table(t)
@@ -191,12 +191,12 @@ func (w *sessionWork) showExpiring(list []*expiring, r transcript.Retention) err
 	if r.Source != "" {
 		source = "by " + r.Source
 	}
-	w.con.note(fmt.Sprintf("sessions are deleted %d days after their last change, %s, when the CLI is started (cleanupPeriodDays)", r.Days, source))
+	w.con.Note(fmt.Sprintf("sessions are deleted %d days after their last change, %s, when the CLI is started (cleanupPeriodDays)", r.Days, source))
 	if r.Paused != "" {
-		w.con.note("at the moment none is deleted: " + r.Paused)
+		w.con.Note("at the moment none is deleted: " + r.Paused)
 	}
 	if lost > 0 {
-		w.con.note(fmt.Sprintf("%d of these are not in the archive; parley sessions archive save puts them there", lost))
+		w.con.Note(fmt.Sprintf("%d of these are not in the archive; parley sessions archive save puts them there", lost))
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func newArchiveList(code *int) *cobra.Command {
 	f, gone := &archiveFlag{}, false
 	return sessionCommand{
 		use: "list [flags]", short: "List the sessions of the archive", example: "  parley sessions archive list --gone",
-		args: noArguments,
+		args: term.NoArguments,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&gone, "gone", false, "only those that are in the archive alone")
 			f.register(cmd)
@@ -276,10 +276,10 @@ func (w *sessionWork) showArchived(list []*archivedSession) error {
 		return w.writeJSON(list)
 	}
 	if len(list) == 0 {
-		w.con.note("there are no such sessions in the archive")
+		w.con.Note("there are no such sessions in the archive")
 		return nil
 	}
-	t := &table.Table{Columns: []table.Column{
+	t := &term.Table{Columns: []term.Column{
 		{Title: "id"}, {Title: "changed", Least: 10}, {Title: "saved", Drop: 2}, {Title: "size", Right: true, Drop: 1},
 		{Title: "where", Drop: 3}, {Title: "project", Drop: 4, Min: 12},
 	}}
@@ -288,7 +288,7 @@ func (w *sessionWork) showArchived(list []*archivedSession) error {
 		if s.Gone {
 			where = "archive"
 		}
-		t.Rows = append(t.Rows, []string{w.shortID(s.SessionID), timeText(s.Modified), timeText(s.SavedAt), sizeText(s.Size), where, oneLine(s.Project)})
+		t.Rows = append(t.Rows, []string{w.shortID(s.SessionID), timeText(s.Modified), timeText(s.SavedAt), sizeText(s.Size), where, term.OneLine(s.Project)})
 	}
 	w.table(t)
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -49,18 +49,18 @@ func newSessionsRename(code *int) *cobra.Command {
 	f := &changeFlags{}
 	return sessionCommand{
 		use: "rename ID TITLE [flags]", short: "Give a session a title", example: "  parley sessions rename 4f1c 'The parser'",
-		args: arguments(2, 2), ids: 1, codex: true, flags: f.register,
+		args: term.Arguments(2, 2), ids: 1, codex: true, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.kept(args[0])
 			if id, ok := isCodex(err); ok {
 				err = w.history().Rename(w.ctx, id, args[1])
-				return w.report(changed{id, "renamed", ""}, err, "%s is now %q", id, oneLine(args[1]))
+				return w.report(changed{id, "renamed", ""}, err, "%s is now %q", id, term.OneLine(args[1]))
 			}
 			if err != nil {
 				return err
 			}
 			err = w.dir.Rename(w.ctx, s.ID, args[1], f.options())
-			return w.report(changed{s.ID, "renamed", s.Path}, err, "%s is now %q", s.ID, oneLine(args[1]))
+			return w.report(changed{s.ID, "renamed", s.Path}, err, "%s is now %q", s.ID, term.OneLine(args[1]))
 		},
 	}.command(code)
 }
@@ -69,14 +69,14 @@ func newSessionsTag(code *int) *cobra.Command {
 	f, remove := &changeFlags{}, false
 	return sessionCommand{
 		use: "tag ID [TAG] [flags]", short: "Give a session a tag, or take it off", example: "  parley sessions tag 4f1c review\n  parley sessions tag 4f1c --remove",
-		args: arguments(1, 2), ids: 1,
+		args: term.Arguments(1, 2), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&remove, "remove", false, "take the tag off")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, args []string) error {
 			if remove == (len(args) == 2) {
-				return usagef("give either a tag or --remove")
+				return term.Usagef("give either a tag or --remove")
 			}
 			s, err := w.kept(args[0])
 			if err != nil {
@@ -87,7 +87,7 @@ func newSessionsTag(code *int) *cobra.Command {
 				return w.report(changed{s.ID, "untagged", s.Path}, err, "%s has no tag", s.ID)
 			}
 			err = w.dir.Tag(w.ctx, s.ID, args[1], f.options())
-			return w.report(changed{s.ID, "tagged", s.Path}, err, "%s is tagged %q", s.ID, oneLine(args[1]))
+			return w.report(changed{s.ID, "tagged", s.Path}, err, "%s is tagged %q", s.ID, term.OneLine(args[1]))
 		},
 	}.command(code)
 }
@@ -96,7 +96,7 @@ func newSessionsFork(code *int) *cobra.Command {
 	opts := &transcript.ForkOptions{}
 	return sessionCommand{
 		use: "fork ID [flags]", short: "Copy a session, or its beginning, into a new one", example: sessionsForkExample,
-		args: arguments(1, 1), ids: 1,
+		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&opts.UpTo, "at", "", "end with the message of this `uuid` (parley sessions tree --json shows them)")
 			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (fork))")
@@ -132,7 +132,7 @@ func newSessionsRm(code *int) *cobra.Command {
 			case list && len(args) == 0:
 				return w.showTrash()
 			case list || len(args) == 0:
-				return usagef("name the sessions, or only --trash")
+				return term.Usagef("name the sessions, or only --trash")
 			}
 			for _, arg := range args {
 				if err := w.rm(arg, undo, &transcript.DeleteOptions{ChangeOptions: *f.options(), Permanently: permanently}); err != nil {
@@ -150,7 +150,7 @@ func (w *sessionWork) rm(arg string, undo bool, opts *transcript.DeleteOptions) 
 		if err == nil {
 			err = w.dir.Restore(id)
 		}
-		return w.report(changed{SessionID: id, Done: "restored"}, err, "%s is back", oneLine(id))
+		return w.report(changed{SessionID: id, Done: "restored"}, err, "%s is back", term.OneLine(id))
 	}
 	s, err := w.kept(arg)
 	if err != nil {
@@ -181,11 +181,11 @@ func (w *sessionWork) trashed(arg string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return arg, fmt.Errorf("%w in the trash: %s", transcript.ErrNoSession, oneLine(arg))
+		return arg, fmt.Errorf("%w in the trash: %s", transcript.ErrNoSession, term.OneLine(arg))
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s can be any of %d deleted sessions: %s", oneLine(arg), len(found), strings.Join(found, ", "))
+	return "", fmt.Errorf("%s can be any of %d deleted sessions: %s", term.OneLine(arg), len(found), strings.Join(found, ", "))
 }
 
 func (w *sessionWork) showTrash() error {
@@ -200,12 +200,12 @@ func (w *sessionWork) showTrash() error {
 		}
 		return w.writeJSON(list)
 	}
-	t := &table.Table{Columns: []table.Column{{Title: "id"}, {Title: "deleted"}, {Title: "project", Drop: 1, Min: 12}}}
+	t := &term.Table{Columns: []term.Column{{Title: "id"}, {Title: "deleted"}, {Title: "project", Drop: 1, Min: 12}}}
 	for _, x := range list {
-		t.Rows = append(t.Rows, []string{x.SessionID, timeText(x.DeletedAt), oneLine(x.ProjectKey)})
+		t.Rows = append(t.Rows, []string{x.SessionID, timeText(x.DeletedAt), term.OneLine(x.ProjectKey)})
 	}
 	if len(list) == 0 {
-		w.con.note("the trash is empty")
+		w.con.Note("the trash is empty")
 		return nil
 	}
 	w.table(t)

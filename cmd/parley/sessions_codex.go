@@ -12,6 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	uiprose "github.com/seed7221b0f9/parley/agent/event/prose"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/codex/rollout"
@@ -41,7 +42,7 @@ func (w *sessionWork) threads() ([]*rollout.Session, error) {
 	}
 	list, problems, err := rollout.Open(w.codexHome).List(w.ctx)
 	if len(problems) > 0 {
-		w.con.note(fmt.Sprintf("%s of codex could not be read, the first: %v", plural(int64(len(problems)), "file"), problems[0]))
+		w.con.Note(fmt.Sprintf("%s of codex could not be read, the first: %v", term.Plural(int64(len(problems)), "file"), problems[0]))
 	}
 	return list, err
 }
@@ -58,17 +59,17 @@ func (w *sessionWork) thread(arg string) (string, error) {
 		switch {
 		case strings.EqualFold(s.ThreadID, arg):
 			return s.ThreadID, nil
-		case len(arg) >= shortestID && strings.HasPrefix(s.ThreadID, strings.ToLower(arg)), arg != "" && oneLine(threadTitle(s)) == oneLine(arg):
+		case len(arg) >= shortestID && strings.HasPrefix(s.ThreadID, strings.ToLower(arg)), arg != "" && term.OneLine(threadTitle(s)) == term.OneLine(arg):
 			found = append(found, s.ThreadID)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%w: %s", transcript.ErrNoSession, oneLine(arg))
+		return "", fmt.Errorf("%w: %s", transcript.ErrNoSession, term.OneLine(arg))
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s can be any of %d sessions: %s", oneLine(arg), len(found), strings.Join(found, ", "))
+	return "", fmt.Errorf("%s can be any of %d sessions: %s", term.OneLine(arg), len(found), strings.Join(found, ", "))
 }
 
 // history gives access to the sessions of Codex.
@@ -187,7 +188,7 @@ func (w *sessionWork) conversation(id string) (*event.Conversation, error) {
 // showThread writes a session of Codex as parley sessions show does.
 func (f *showFlags) showThread(w *sessionWork, id string) error {
 	if f.last < 0 {
-		return usagef("--last %d: it cannot be negative", f.last)
+		return term.Usagef("--last %d: it cannot be negative", f.last)
 	}
 	if w.json {
 		return w.writeThread(id, "json")
@@ -211,7 +212,7 @@ func (f *showFlags) showThread(w *sessionWork, id string) error {
 
 // entry writes one thing; who is the heading that it stands below.
 func (f *showFlags) entry(w *sessionWork, e *uiprose.Entry, who *string) {
-	out := w.con.out
+	out := w.con.Out
 	name := "assistant"
 	switch {
 	case e.Depth > 0:
@@ -222,11 +223,11 @@ func (f *showFlags) entry(w *sessionWork, e *uiprose.Entry, who *string) {
 	if name != *who {
 		*who = name
 		w.paragraph()
-		out.line(out.paint(bold, "● "+name) + out.paint(dim, "  "+entryTime(e.Time)))
+		out.Line(out.Paint(term.Bold, "● "+name) + out.Paint(term.Dim, "  "+entryTime(e.Time)))
 	}
 	switch e.Kind {
 	case uiprose.Tool:
-		out.line(out.paint(yellow, "▸ "+oneLine(e.Name)) + " " + shorten(oneLine(e.Text), max(20, out.width-8)))
+		out.Line(out.Paint(term.Yellow, "▸ "+term.OneLine(e.Name)) + " " + term.Shorten(term.OneLine(e.Text), max(20, out.Width-8)))
 		f.output(w, e.Output, e.Failed)
 	case uiprose.Thinking, uiprose.Note:
 		f.text(w, e.Markdown(0))
@@ -249,7 +250,7 @@ func (w *sessionWork) writeThread(id, format string) error {
 	if err != nil {
 		return err
 	}
-	w.con.out.write(w.con.out.show(e.Text))
+	w.con.Out.Print(w.con.Out.Show(e.Text))
 	return nil // do looks at the pen
 }
 
@@ -259,7 +260,7 @@ func (w *sessionWork) searchThreads(q transcript.Query) (n int, err error) {
 		return 0, nil
 	}
 	if len(q.Roles) > 0 || q.Tool != "" || q.CaseSensitive {
-		w.con.note("sessions of codex are not searched: --role, --tool and --case are unsupported for them")
+		w.con.Note("sessions of codex are not searched: --role, --tool and --case are unsupported for them")
 		return 0, nil
 	}
 	sessions, err := w.threads()
@@ -290,7 +291,7 @@ func (w *sessionWork) searchThreads(q transcript.Query) (n int, err error) {
 			}
 			last = hit.ID
 		}
-		if cursor == "" || q.Hits > 0 && n >= q.Hits || w.con.out.err != nil {
+		if cursor == "" || q.Hits > 0 && n >= q.Hits || w.con.Out.Err != nil {
 			return n, nil
 		}
 	}
@@ -302,12 +303,12 @@ func (w *sessionWork) threadHit(s *rollout.Session, hit *agent.HistoryHit, first
 	if w.json {
 		return w.writeLine(map[string]any{"provider": agentCodex, "sessionId": s.ThreadID, "title": threadTitle(s), "uuid": hit.UUID, "snippet": hit.Excerpt, "resume": resume, "path": s.Path})
 	}
-	out := w.con.out
+	out := w.con.Out
 	if first {
 		w.paragraph()
-		w.line("%s  %s", out.paint(bold, oneLine(threadTitle(s))), out.paint(dim, timeText(s.ModifiedAt)+" codex"))
-		w.line("%s", out.paint(dim, resume))
+		w.line("%s  %s", out.Paint(term.Bold, term.OneLine(threadTitle(s))), out.Paint(term.Dim, timeText(s.ModifiedAt)+" codex"))
+		w.line("%s", out.Paint(term.Dim, resume))
 	}
-	out.line("  " + oneLine(hit.Excerpt))
+	out.Line("  " + term.OneLine(hit.Excerpt))
 	return nil
 }

@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
 // severityStyles are how bad a finding looks.
-var severityStyles = map[transcript.Severity]style{
-	transcript.BreaksResume: red, transcript.BreaksDisplay: yellow, transcript.Harmless: dim,
+var severityStyles = map[transcript.Severity]term.Style{
+	transcript.BreaksResume: term.Red, transcript.BreaksDisplay: term.Yellow, transcript.Harmless: term.Dim,
 }
 
 // examined is what the doctor says about a session.
@@ -102,7 +103,7 @@ func (w *sessionWork) examine(sessions []*transcript.Session, opts *transcript.D
 		return w.writeJSON(all)
 	}
 	bar.clear()
-	w.line("%s, %d with something wrong", plural(int64(len(sessions)), "session"), damaged)
+	w.line("%s, %d with something wrong", term.Plural(int64(len(sessions)), "session"), damaged)
 	return nil
 }
 
@@ -110,23 +111,23 @@ func (w *sessionWork) showExamined(x *examined) {
 	if w.json {
 		return
 	}
-	out := w.con.out
-	w.line("%s", out.paint(bold, oneLine(x.SessionID)))
+	out := w.con.Out
+	w.line("%s", out.Paint(term.Bold, term.OneLine(x.SessionID)))
 	if x.Error != "" {
-		w.line("  %s", out.paint(red, oneLine(x.Error)))
+		w.line("  %s", out.Paint(term.Red, term.OneLine(x.Error)))
 	}
 	for _, f := range x.Findings {
 		where := fmt.Sprintf("line %d", f.Line)
 		if f.Path != x.Path {
 			where = filepath.Base(f.Path) + " " + where
 		}
-		w.line("  %s  %s, %s: %s", out.paint(severityStyles[f.Severity], fmt.Sprintf("%-14s", f.Severity)), oneLine(where), f.Fault, oneLine(f.Detail))
+		w.line("  %s  %s, %s: %s", out.Paint(severityStyles[f.Severity], fmt.Sprintf("%-14s", f.Severity)), term.OneLine(where), f.Fault, term.OneLine(f.Detail))
 	}
 	if x.Live {
-		w.line("  %s", out.paint(dim, "a process has it open: a tool that still runs has no result yet"))
+		w.line("  %s", out.Paint(term.Dim, "a process has it open: a tool that still runs has no result yet"))
 	}
 	if len(x.Findings) > 0 {
-		w.line("  %s", out.paint(dim, "parley sessions repair "+oneLine(x.SessionID)))
+		w.line("  %s", out.Paint(term.Dim, "parley sessions repair "+term.OneLine(x.SessionID)))
 	}
 }
 
@@ -144,7 +145,7 @@ func newSessionsRepair(code *int) *cobra.Command {
 	opts := &transcript.RepairOptions{}
 	return sessionCommand{
 		use: "repair ID [flags]", short: "Copy a damaged session into a new one without the damage", long: sessionsRepairLong, example: sessionsRepairExample,
-		args: arguments(1, 1), ids: 1,
+		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&opts.DryRun, "dry-run", "n", false, "only show what would be changed")
 			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (repaired))")
@@ -177,7 +178,7 @@ func (w *sessionWork) showRepair(s *transcript.Session, done *transcript.Repair,
 		w.change(s, c)
 	}
 	for _, f := range done.Left {
-		w.con.note("still wrong: " + f.String())
+		w.con.Note("still wrong: " + f.String())
 	}
 	switch {
 	case done.Session != nil:
@@ -199,7 +200,7 @@ func notNil[T any](list []T) []T {
 
 // change shows a difference: the lines, or the members in which they differ.
 func (w *sessionWork) change(s *transcript.Session, c *transcript.Change) {
-	out := w.con.out
+	out := w.con.Out
 	where := fmt.Sprintf("line %d", c.Line)
 	if c.Line == 0 {
 		where = "a new line"
@@ -207,7 +208,7 @@ func (w *sessionWork) change(s *transcript.Session, c *transcript.Change) {
 	if c.Path != s.Path {
 		where = filepath.Base(c.Path) + " " + where
 	}
-	w.line("%s: %s (%s): %s", oneLine(where), out.paint(bold, c.Action), c.Fault, oneLine(c.Note))
+	w.line("%s: %s (%s): %s", term.OneLine(where), out.Paint(term.Bold, c.Action), c.Fault, term.OneLine(c.Note))
 	before, after := [][2]string{}, [][2]string{}
 	switch c.Action {
 	case "removed":
@@ -224,20 +225,20 @@ func (w *sessionWork) change(s *transcript.Session, c *transcript.Change) {
 			}
 		}
 	}
-	w.side(red, "-", before)
-	w.side(green, "+", after)
+	w.side(term.Red, "-", before)
+	w.side(term.Green, "+", after)
 }
 
 // shownOfLine is how much of a line of a session is shown.
 const shownOfLine = 200
 
-func (w *sessionWork) side(s style, mark string, texts [][2]string) {
+func (w *sessionWork) side(s term.Style, mark string, texts [][2]string) {
 	limit := shownOfLine
-	if w.con.out.width > 8 {
-		limit = w.con.out.width - 4
+	if w.con.Out.Width > 8 {
+		limit = w.con.Out.Width - 4
 	}
 	for _, t := range texts {
-		text := strings.TrimSpace(oneLine(t[0] + t[1]))
-		w.line("  %s", w.con.out.paint(s, mark+" "+shorten(text, limit)))
+		text := strings.TrimSpace(term.OneLine(t[0] + t[1]))
+		w.line("  %s", w.con.Out.Paint(s, mark+" "+term.Shorten(text, limit)))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
@@ -16,7 +17,7 @@ func newSessionsExport(code *int) *cobra.Command {
 	opts, format, output, force := &export.Options{}, "", "", false
 	return sessionCommand{
 		use: "export ID [flags]", short: "Write a session as Markdown, HTML or JSON", long: sessionsExportLong, example: sessionsExportExample,
-		args: arguments(1, 1), ids: 1, codex: true,
+		args: term.Arguments(1, 1), ids: 1, codex: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
 			fs.StringVar(&format, "format", "", "markdown, html or json (default by the name of the file, else markdown)")
@@ -81,7 +82,7 @@ func (w *sessionWork) writeExport(s *transcript.Session, format export.Format, o
 	if err := export.Write(w.ctx, &text, s, format, opts); err != nil {
 		return err
 	}
-	w.con.out.write(w.con.out.show(text.String()))
+	w.con.Out.Print(w.con.Out.Show(text.String()))
 	return nil // do looks at the pen
 }
 
@@ -93,7 +94,7 @@ func exportFormat(format, output string, json bool) (export.Format, error) {
 	}
 	switch {
 	case format != "" && !slices.Contains(export.Formats, export.Format(format)):
-		return "", usagef("--format %s: it is one of markdown, html and json", format)
+		return "", term.Usagef("--format %s: it is one of markdown, html and json", format)
 	case format != "":
 		return export.Format(format), nil
 	case json:

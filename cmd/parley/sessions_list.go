@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex/rollout"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -54,7 +54,7 @@ func moment(flag, text string, daysLater int) (time.Time, error) {
 	if d, ok := agoTime(text); ok {
 		return time.Now().Add(-d), nil
 	}
-	return time.Time{}, usagef("--%s %s: it is a date such as 2026-01-31, or a time ago such as 7d or 12h", flag, text)
+	return time.Time{}, term.Usagef("--%s %s: it is a date such as 2026-01-31, or a time ago such as 7d or 12h", flag, text)
 }
 
 // listed is how many sessions a list on a terminal has by default.
@@ -64,7 +64,7 @@ func newSessionsList(code *int) *cobra.Command {
 	f, limit, tag, archived := &finderFlags{}, 0, "", false
 	return sessionCommand{
 		use: "list [flags]", short: "List sessions, the one that changed last first", long: sessionsListLong, example: sessionsListExample,
-		args: noArguments, codex: true,
+		args: term.NoArguments, codex: true,
 		flags: func(cmd *cobra.Command) {
 			f.register(cmd)
 			cmd.Flags().StringVar(&tag, "tag", "", "only sessions with this `tag`")
@@ -77,7 +77,7 @@ func newSessionsList(code *int) *cobra.Command {
 				return err
 			}
 			filter.Index = w.index()
-			if limit < 0 && w.con.out.tty && !w.json {
+			if limit < 0 && w.con.Out.TTY && !w.json {
 				limit = listed
 			}
 			infos, err := w.infos(filter, limit, func(info *transcript.Info) bool {
@@ -137,10 +137,10 @@ func (w *sessionWork) showList(list []*listedSession, more bool) error {
 		return w.writeJSON(list)
 	}
 	if len(list) == 0 {
-		w.con.note("there are no such sessions in " + w.places())
+		w.con.Note("there are no such sessions in " + w.places())
 		return nil
 	}
-	t := &table.Table{Columns: []table.Column{
+	t := &term.Table{Columns: []term.Column{
 		{Title: "id"}, {Title: "changed", Least: 10}, {Title: "title", Min: 24, Least: 8}, {Title: "tag", Drop: 4, Min: 8},
 		{Title: "branch", Drop: 3, Min: 8}, {Title: "size", Right: true, Drop: 2}, {Title: "directory", Drop: 1, Min: 12},
 	}}
@@ -149,11 +149,11 @@ func (w *sessionWork) showList(list []*listedSession, more bool) error {
 		t.Rows = append(t.Rows, agentCell(w.listCells(s), s.agent(), several))
 	}
 	if several {
-		t.Columns = slices.Insert(t.Columns, 1, table.Column{Title: "agent"})
+		t.Columns = slices.Insert(t.Columns, 1, term.Column{Title: "agent"})
 	}
 	w.table(t)
 	if more {
-		w.con.note(fmt.Sprintf("there are more than these %d; --limit 0 shows all", len(list)))
+		w.con.Note(fmt.Sprintf("there are more than these %d; --limit 0 shows all", len(list)))
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (w *sessionWork) listCells(s *listedSession) []string {
 			tag = "archived"
 		}
 		return []string{
-			w.shortID(c.ThreadID), timeText(c.ModifiedAt), oneLine(threadTitle(c)), tag, oneLine(c.GitBranch), sizeText(c.Size), oneLine(home(c.CWD)),
+			w.shortID(c.ThreadID), timeText(c.ModifiedAt), term.OneLine(threadTitle(c)), tag, term.OneLine(c.GitBranch), sizeText(c.Size), term.OneLine(home(c.CWD)),
 		}
 	}
 	info := s.claude
@@ -182,8 +182,8 @@ func (w *sessionWork) listCells(s *listedSession) []string {
 		branch = ""
 	}
 	return []string{
-		w.shortID(info.SessionID), timeText(info.LastModified), oneLine(info.Summary), oneLine(info.Tag), oneLine(branch),
-		sizeText(info.FileSize), oneLine(home(info.CWD)),
+		w.shortID(info.SessionID), timeText(info.LastModified), term.OneLine(info.Summary), term.OneLine(info.Tag), term.OneLine(branch),
+		sizeText(info.FileSize), term.OneLine(home(info.CWD)),
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"testing"
 	"time"
 )
@@ -29,7 +30,7 @@ func TestFinderFilter(t *testing.T) {
 		_, since := (&finderFlags{since: bad}).filter()
 		_, until := (&finderFlags{until: bad}).filter()
 		for _, err := range []error{since, until} {
-			if _, usage := errors.AsType[*usageError](err); !usage {
+			if _, usage := errors.AsType[*term.UsageError](err); !usage {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -24,7 +25,7 @@ func newArchiveRestore(code *int) *cobra.Command {
 		},
 		run: func(w *sessionWork, args []string) error {
 			if all == (len(args) > 0) {
-				return usagef("name sessions, or give --all")
+				return term.Usagef("name sessions, or give --all")
 			}
 			a, err := f.open()
 			if err != nil {
@@ -87,7 +88,7 @@ func archivedIDs(w *sessionWork, a *transcript.Archive, args []string) (ids []st
 			}
 		}
 		if len(found) != 1 {
-			return nil, fmt.Errorf("%w in the archive: %d begin with %s", transcript.ErrNoSession, len(found), oneLine(arg))
+			return nil, fmt.Errorf("%w in the archive: %d begin with %s", transcript.ErrNoSession, len(found), term.OneLine(arg))
 		}
 		for id := range found {
 			ids = append(ids, id)
@@ -105,12 +106,12 @@ func (w *sessionWork) showRestored(r *transcript.RestoreReport, dryRun bool) err
 	if dryRun {
 		done = "would be restored"
 	}
-	w.line("%s %s, %d were there already", plural(int64(len(r.Restored)), "file"), done, len(r.Same))
+	w.line("%s %s, %d were there already", term.Plural(int64(len(r.Restored)), "file"), done, len(r.Same))
 	for _, path := range r.Differ {
-		w.con.note(path + " exists with another content and was left alone")
+		w.con.Note(path + " exists with another content and was left alone")
 	}
 	for _, why := range r.Damaged {
-		w.con.note(why)
+		w.con.Note(why)
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func (w *sessionWork) showRestored(r *transcript.RestoreReport, dryRun bool) err
 func newArchiveVerify(code *int) *cobra.Command {
 	f := &archiveFlag{}
 	return sessionCommand{
-		use: "verify [flags]", short: "Read all of the archive and check it", args: noArguments, flags: f.register,
+		use: "verify [flags]", short: "Read all of the archive and check it", args: term.NoArguments, flags: f.register,
 		run: func(w *sessionWork, _ []string) error {
 			a, err := f.open()
 			if err != nil {
@@ -142,7 +143,7 @@ func newArchiveVerify(code *int) *cobra.Command {
 				}{!w.fail, texts})
 			}
 			for _, text := range texts {
-				w.con.complain(text)
+				w.con.Complain(text)
 			}
 			if !w.fail {
 				w.line("everything in %s is as it was saved", a.Path())
@@ -160,7 +161,7 @@ func newArchiveMark(code *int, use string, archived bool) *cobra.Command {
 		short, done = "Take the mark off again", "is not marked as archived"
 	}
 	return sessionCommand{
-		use: use + " ID [flags]", short: short, args: arguments(1, 1), ids: 1, flags: f.register,
+		use: use + " ID [flags]", short: short, args: term.Arguments(1, 1), ids: 1, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.kept(args[0])
 			if err != nil {

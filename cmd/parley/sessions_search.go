@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -34,7 +35,7 @@ func newSessionsSearch(code *int) *cobra.Command {
 	f, q, roles := &finderFlags{}, transcript.Query{}, []string{}
 	return sessionCommand{
 		use: "search TEXT [flags]", short: "Search the text of all sessions", long: sessionsSearchLong, example: sessionsSearchExample,
-		args: arguments(1, 1), codex: true,
+		args: term.Arguments(1, 1), codex: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
 			fs.StringSliceVar(&roles, "role", nil, "only in these `words`: user, assistant, tool, system, title")
@@ -47,14 +48,14 @@ func newSessionsSearch(code *int) *cobra.Command {
 		run: func(w *sessionWork, args []string) (err error) {
 			q.Text = args[0]
 			if q.Text == "" {
-				return usagef("nothing to search for")
+				return term.Usagef("nothing to search for")
 			}
 			if q.Filter, err = f.filter(); err != nil {
 				return err
 			}
 			for _, r := range roles {
 				if !slices.Contains(searchRoles, transcript.Role(r)) {
-					return usagef("--role %s: it is one of %v", r, searchRoles)
+					return term.Usagef("--role %s: it is one of %v", r, searchRoles)
 				}
 				q.Roles = append(q.Roles, transcript.Role(r))
 			}
@@ -84,7 +85,7 @@ func (w *sessionWork) search(q transcript.Query) error {
 			w.hitHead(hit)
 		}
 		w.hit(hit)
-		if w.con.out.err != nil {
+		if w.con.Out.Err != nil {
 			return nil // do says so
 		}
 	}
@@ -102,7 +103,7 @@ func (w *sessionWork) search(q transcript.Query) error {
 	if n == 0 {
 		w.fail = true
 		if !w.json {
-			w.con.note("it is in no session")
+			w.con.Note("it is in no session")
 		}
 	}
 	return nil
@@ -130,33 +131,33 @@ func newWireHit(hit *transcript.Hit) *wireHit {
 // hitHead writes which session the next hits are in. The command is whole, so that it
 // can be copied.
 func (w *sessionWork) hitHead(hit *transcript.Hit) {
-	out := w.con.out
-	when, title := timeText(hit.Session.LastModified), oneLine(hit.Session.Summary)
-	if out.tty {
-		title = shorten(title, max(20, out.width-width(when)-2))
+	out := w.con.Out
+	when, title := timeText(hit.Session.LastModified), term.OneLine(hit.Session.Summary)
+	if out.TTY {
+		title = term.Shorten(title, max(20, out.Width-term.Width(when)-2))
 	}
-	w.line("%s  %s", out.paint(bold, title), out.paint(dim, when))
-	w.line("%s", out.paint(dim, sanitize(hit.Resume)))
+	w.line("%s  %s", out.Paint(term.Bold, title), out.Paint(term.Dim, when))
+	w.line("%s", out.Paint(term.Dim, term.Sanitize(hit.Resume)))
 }
 
 func (w *sessionWork) hit(hit *transcript.Hit) {
-	out := w.con.out
+	out := w.con.Out
 	who := string(hit.Role)
 	if hit.Tool != "" {
-		who += " " + oneLine(hit.Tool)
+		who += " " + term.OneLine(hit.Tool)
 	}
 	if hit.AgentID != "" {
-		who += " in " + oneLine(hit.AgentID)
+		who += " in " + term.OneLine(hit.AgentID)
 	}
-	before, match, after := out.show(hit.Snippet[:hit.Start]), out.show(hit.Snippet[hit.Start:hit.End]), out.show(hit.Snippet[hit.End:])
+	before, match, after := out.Show(hit.Snippet[:hit.Start]), out.Show(hit.Snippet[hit.Start:hit.End]), out.Show(hit.Snippet[hit.End:])
 	head := fmt.Sprintf("  %s %s: ", timeText(hit.Time), who)
-	if out.tty { // the match stays in sight
-		room := max(20, out.width-width(head)-width(match))
-		if cut := width(before) - room/2; cut > 0 {
+	if out.TTY { // the match stays in sight
+		room := max(20, out.Width-term.Width(head)-term.Width(match))
+		if cut := term.Width(before) - room/2; cut > 0 {
 			runes := []rune(before)
 			before = "…" + string(runes[min(len(runes), cut+1):])
 		}
-		after = shorten(after, max(1, room-width(before)))
+		after = term.Shorten(after, max(1, room-term.Width(before)))
 	}
-	out.line(out.paint(dim, head) + before + out.paint(yellow, match) + strings.TrimRight(after, " "))
+	out.Line(out.Paint(term.Dim, head) + before + out.Paint(term.Yellow, match) + strings.TrimRight(after, " "))
 }

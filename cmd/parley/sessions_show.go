@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/spf13/cobra"
 )
@@ -38,7 +39,7 @@ func newSessionsShow(code *int) *cobra.Command {
 	f := &showFlags{}
 	return sessionCommand{
 		use: "show ID [flags]", short: "Show the conversation of a session", long: sessionsShowLong, example: sessionsShowExample,
-		args: arguments(1, 1), ids: 1, codex: true,
+		args: term.Arguments(1, 1), ids: 1, codex: true,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().IntVarP(&f.last, "last", "n", 0, "only the last so many messages; no more of the file is read than it takes")
 			f.register(cmd)
@@ -71,7 +72,7 @@ func newSessionsShow(code *int) *cobra.Command {
 
 func (f *showFlags) read(w *sessionWork, s *transcript.Session) ([]*transcript.Message, error) {
 	if f.last < 0 {
-		return nil, usagef("--last %d: it cannot be negative", f.last)
+		return nil, term.Usagef("--last %d: it cannot be negative", f.last)
 	}
 	if f.last == 0 {
 		return s.Conversation(w.ctx, &transcript.ConversationOptions{System: f.system})
@@ -86,12 +87,12 @@ func (f *showFlags) read(w *sessionWork, s *transcript.Session) ([]*transcript.M
 // message writes a message: who and when, text as it was meant, tools in a line or
 // two. Results of tools have no heading.
 func (f *showFlags) message(w *sessionWork, j *transcript.Joined) {
-	out := w.con.out
+	out := w.con.Out
 	headed := false
 	head := func() {
 		if !headed {
 			w.paragraph()
-			out.line(out.paint(bold, "● "+roleName(j.Message)) + out.paint(dim, "  "+timeText(j.Time())))
+			out.Line(out.Paint(term.Bold, "● "+roleName(j.Message)) + out.Paint(term.Dim, "  "+timeText(j.Time())))
 			headed = true
 		}
 	}
@@ -109,13 +110,13 @@ func (f *showFlags) message(w *sessionWork, j *transcript.Joined) {
 			}
 		case *message.ToolUse:
 			head()
-			out.line(out.paint(yellow, "▸ "+oneLine(b.Name)) + " " + shorten(oneLine(toolLine(b.Input)), max(20, out.width-8)))
+			out.Line(out.Paint(term.Yellow, "▸ "+term.OneLine(b.Name)) + " " + term.Shorten(term.OneLine(toolLine(b.Input)), max(20, out.Width-8)))
 		case *message.ToolResult:
 			f.result(w, b)
 		case *message.RedactedThinking:
 		default:
 			head()
-			out.line(out.paint(dim, fmt.Sprintf("[%T]", b)))
+			out.Line(out.Paint(term.Dim, fmt.Sprintf("[%T]", b)))
 		}
 	}
 }
@@ -126,7 +127,7 @@ func roleName(m *transcript.Message) string {
 		return "summary"
 	case m.Type == "system":
 		if e, ok := m.Entry.(*transcript.SystemEntry); ok {
-			return "system " + oneLine(e.Subtype)
+			return "system " + term.OneLine(e.Subtype)
 		}
 	}
 	return m.Type
@@ -134,11 +135,11 @@ func roleName(m *transcript.Message) string {
 
 // text writes Markdown.
 func (f *showFlags) text(w *sessionWork, text string) {
-	out := w.con.out
-	if out.tty {
-		text = markdown.Render(text, markdown.Style{Columns: out.width, Color: out.color})
+	out := w.con.Out
+	if out.TTY {
+		text = markdown.Render(text, markdown.Style{Columns: out.Width, Color: out.Color})
 	}
-	out.line(strings.TrimRight(text, "\n"))
+	out.Line(strings.TrimRight(text, "\n"))
 }
 
 // toolLine is what a call is about.
@@ -164,24 +165,24 @@ func (f *showFlags) result(w *sessionWork, b *message.ToolResult) {
 
 // output writes the beginning of what a tool gave, or with --full all of it.
 func (f *showFlags) output(w *sessionWork, text string, failed bool) {
-	out := w.con.out
-	lines := strings.Split(strings.TrimRight(out.show(text), "\n"), "\n")
+	out := w.con.Out
+	lines := strings.Split(strings.TrimRight(out.Show(text), "\n"), "\n")
 	rest := 0
 	if !f.full && len(lines) > shownLines {
 		rest = len(lines) - shownLines
 		lines = lines[:shownLines]
 	}
-	mark := dim
+	mark := term.Dim
 	if failed {
-		mark = red
+		mark = term.Red
 	}
 	for _, line := range lines {
-		if out.tty && !f.full {
-			line = shorten(line, max(20, out.width-4))
+		if out.TTY && !f.full {
+			line = term.Shorten(line, max(20, out.Width-4))
 		}
-		out.line("  " + out.paint(mark, line))
+		out.Line("  " + out.Paint(mark, line))
 	}
 	if rest > 0 {
-		out.line(out.paint(dim, fmt.Sprintf("  … %d more lines", rest)))
+		out.Line(out.Paint(term.Dim, fmt.Sprintf("  … %d more lines", rest)))
 	}
 }

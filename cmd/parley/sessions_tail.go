@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/spf13/cobra"
 )
@@ -15,14 +16,14 @@ func newSessionsTail(code *int) *cobra.Command {
 	follow, last := false, 10
 	return sessionCommand{
 		use: "tail ID [flags]", short: "Show the last lines of a session, and those to come", long: sessionsTailLong, example: sessionsTailExample,
-		args: arguments(1, 1), ids: 1,
+		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is written, until Ctrl-C")
 			cmd.Flags().IntVarP(&last, "last", "n", 10, "so many of the lines that are there")
 		},
 		run: func(w *sessionWork, args []string) error {
 			if last < 0 {
-				return usagef("--last %d: it cannot be negative", last)
+				return term.Usagef("--last %d: it cannot be negative", last)
 			}
 			s, err := w.session(args[0])
 			if err != nil {
@@ -66,7 +67,7 @@ func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 	}
 	for e, err := range s.Follow(w.ctx, &transcript.FollowOptions{From: end}) {
 		if bad, ok := errors.AsType[*transcript.LineError](err); ok {
-			w.con.note(bad.Error())
+			w.con.Note(bad.Error())
 			continue
 		}
 		if errors.Is(err, context.Canceled) {
@@ -75,7 +76,7 @@ func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 		if err == nil {
 			err = w.entry(e)
 		}
-		if err != nil || w.con.out.err != nil {
+		if err != nil || w.con.Out.Err != nil {
 			return err
 		}
 	}
@@ -84,9 +85,9 @@ func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 
 // entry writes an entry: its line in JSON, else what it says in a line.
 func (w *sessionWork) entry(e transcript.Entry) error {
-	out := w.con.out
+	out := w.con.Out
 	if w.json {
-		out.json([]byte(string(e.Raw()) + "\n"))
+		out.JSON([]byte(string(e.Raw()) + "\n"))
 		return nil
 	}
 	text := entryText(e)
@@ -98,11 +99,11 @@ func (w *sessionWork) entry(e transcript.Entry) error {
 		when = l.Time().Local().Format("15:04:05")
 	}
 	head := fmt.Sprintf("%-8s %-10s ", when, e.Kind())
-	text = oneLine(text)
-	if out.tty {
-		text = shorten(text, max(20, out.width-width(head)))
+	text = term.OneLine(text)
+	if out.TTY {
+		text = term.Shorten(text, max(20, out.Width-term.Width(head)))
 	}
-	out.line(out.paint(dim, head) + text)
+	out.Line(out.Paint(term.Dim, head) + text)
 	return nil
 }
 

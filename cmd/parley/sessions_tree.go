@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -12,7 +13,7 @@ func newSessionsTree(code *int) *cobra.Command {
 	all := false
 	return sessionCommand{
 		use: "tree ID [flags]", short: "Show everything that was said in a session, with branches and subagents", long: sessionsTreeLong, example: sessionsTreeExample,
-		args: arguments(1, 1), ids: 1,
+		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&all, "all", "a", false, "also what is not for people: attachments, notes for the model")
 		},
@@ -31,7 +32,7 @@ func newSessionsTree(code *int) *cobra.Command {
 			p := &treePrinter{w: w, all: all}
 			p.tree(tree, "")
 			for _, bad := range tree.Bad {
-				w.con.note(bad.Error())
+				w.con.Note(bad.Error())
 			}
 			return nil
 		},
@@ -120,7 +121,7 @@ type treePrinter struct {
 
 func (p *treePrinter) tree(t *transcript.Tree, indent string) {
 	if t.ForkedFrom != "" {
-		p.w.line("%s", indent+p.w.con.out.paint(dim, "forked from "+oneLine(t.ForkedFrom)))
+		p.w.line("%s", indent+p.w.con.Out.Paint(term.Dim, "forked from "+term.OneLine(t.ForkedFrom)))
 	}
 	for _, root := range t.Roots {
 		p.chain(root, indent)
@@ -147,32 +148,32 @@ func (p *treePrinter) chain(n *transcript.Node, indent string) {
 func (p *treePrinter) agents(agents []*transcript.AgentTree, indent string) {
 	for _, a := range agents {
 		name := strings.TrimSpace("subagent " + a.ID + " " + a.AgentType)
-		p.w.line("%s", indent+"┌ "+p.w.con.out.paint(bold, oneLine(name)))
+		p.w.line("%s", indent+"┌ "+p.w.con.Out.Paint(term.Bold, term.OneLine(name)))
 		p.tree(a.Tree, indent+"│ ")
 	}
 }
 
 func (p *treePrinter) node(n *transcript.Node, indent string) {
-	out := p.w.con.out
-	text := oneLine(entryText(n.Entry))
+	out := p.w.con.Out
+	text := term.OneLine(entryText(n.Entry))
 	if text == "" {
 		if !p.all {
 			return
 		}
 		if a, ok := n.Entry.(*transcript.AttachmentEntry); ok {
-			text = oneLine(a.AttachmentType())
+			text = term.OneLine(a.AttachmentType())
 		}
 	}
 	mark := "○"
 	switch {
 	case n.Missing:
-		mark = out.paint(red, "?")
+		mark = out.Paint(term.Red, "?")
 	case n.Current:
-		mark = out.paint(green, "●")
+		mark = out.Paint(term.Green, "●")
 	}
 	head := indent + mark + " " + n.Entry.Kind() + " "
-	if out.tty {
-		text = shorten(text, max(16, out.width-width(indent)-width(n.Entry.Kind())-3))
+	if out.TTY {
+		text = term.Shorten(text, max(16, out.Width-term.Width(indent)-term.Width(n.Entry.Kind())-3))
 	}
 	p.w.line("%s", head+text)
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // workBar shows how far long work is, on a terminal.
@@ -27,36 +27,36 @@ func (w *sessionWork) bar(what string) *workBar { return &workBar{w: w, what: wh
 
 func (b *workBar) update(done, total int) {
 	now := time.Now()
-	if !b.w.con.err.tty || os.Getenv("TERM") == "dumb" || now.Sub(b.begin) < barAfter || now.Sub(b.last) < barEvery {
+	if !b.w.con.Err.TTY || os.Getenv("TERM") == "dumb" || now.Sub(b.begin) < barAfter || now.Sub(b.last) < barEvery {
 		return
 	}
 	b.last, b.shown = now, true
-	b.w.con.err.control(eraseLine)
-	fmt.Fprintf(b.w.con.err.w, "%s: %d of %d", b.what, done, total)
+	b.w.con.Err.Control(term.EraseLine)
+	fmt.Fprintf(b.w.con.Err.W, "%s: %d of %d", b.what, done, total)
 }
 
 func (b *workBar) clear() {
 	if b.shown {
-		b.w.con.err.control(eraseLine)
+		b.w.con.Err.Control(term.EraseLine)
 		b.shown = false
 	}
 }
 
 // table writes a table that fits the terminal.
-func (w *sessionWork) table(t *table.Table) {
-	out := w.con.out
-	style := table.Style{
-		Title: func(s string) string { return out.paint(bold, s) },
-		Rule:  func(s string) string { return out.paint(dim, s) },
+func (w *sessionWork) table(t *term.Table) {
+	out := w.con.Out
+	style := term.TableStyle{
+		Title: func(s string) string { return out.Paint(term.Bold, s) },
+		Rule:  func(s string) string { return out.Paint(term.Dim, s) },
 	}
-	for _, line := range t.Render(out.width, style) {
-		out.line(line)
+	for _, line := range t.Render(out.Width, style) {
+		out.Line(line)
 	}
 }
 
 // shortID is as much of an id as fits a terminal; elsewhere all of it.
 func (w *sessionWork) shortID(id string) string {
-	if w.con.out.tty && len(id) > 8 {
+	if w.con.Out.TTY && len(id) > 8 {
 		return id[:8]
 	}
 	return id

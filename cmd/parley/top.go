@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -41,15 +42,15 @@ type topFlags struct {
 func newTop(code *int) *cobra.Command {
 	f := &topFlags{}
 	cmd := &cobra.Command{
-		Use: "top [flags]", Short: "Show what a server does, live", Long: topLong, Args: noArguments, DisableFlagsInUseLine: true,
+		Use: "top [flags]", Short: "Show what a server does, live", Long: topLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
 		Example: "  parley top\n  parley top --server https://agents.example:7717\n  parley top --once\n  parley top --json | jq '.sessions[] | select(.prompts > 0)'",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if f.interval < 100*time.Millisecond {
-			return usagef("--interval %v is shorter than 100ms", f.interval)
+			return term.Usagef("--interval %v is shorter than 100ms", f.interval)
 		}
 		if err := f.run(cmd.Context()); err != nil {
-			fmt.Fprintln(standardError(), "parley:", oneLine(err.Error()))
+			fmt.Fprintln(term.StandardError(), "parley:", term.OneLine(err.Error()))
 			*code = 1
 		}
 		return nil
@@ -67,12 +68,12 @@ func (f *topFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := standardOutput()
+	out := term.StandardOutput()
 	view := &topView{c: c, server: c.URL(), out: out}
-	if f.once || f.json || !out.tty {
+	if f.once || f.json || !out.TTY {
 		return view.once(ctx, f.json)
 	}
-	view.style = topStyle(newPen(out, wantColor(f.noColor, os.Getenv)))
+	view.style = topStyle(term.NewPen(out, term.WantColor(f.noColor, os.Getenv)))
 	return view.live(ctx, f.interval)
 }
 
@@ -92,20 +93,20 @@ func (v *topView) once(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return v.out.writeJSON(append(data, '\n'))
+	return v.out.WriteJSON(append(data, '\n'))
 }
 
 // topStyle are the colours of the view.
-func topStyle(p *pen) top.Style {
-	look := func(s style) func(string) string { return func(text string) string { return p.paint(s, text) } }
-	return top.Style{Strong: look(bold), Faint: look(dim), Good: look(green), Warn: look(yellow), Bad: look(red)}
+func topStyle(p *term.Pen) top.Style {
+	look := func(s term.Style) func(string) string { return func(text string) string { return p.Paint(s, text) } }
+	return top.Style{Strong: look(term.Bold), Faint: look(term.Dim), Good: look(term.Green), Warn: look(term.Yellow), Bad: look(term.Red)}
 }
 
 // topView asks a server and shows what it says.
 type topView struct {
 	c      *client.Client
 	server string
-	out    *outlet
+	out    *term.Outlet
 	style  top.Style
 	usage  top.Usage
 	last   top.Frame
@@ -116,10 +117,10 @@ const maxAsked = 100
 
 // columns is the width of the terminal, 0 where there is none.
 func (v *topView) columns() int {
-	if !v.out.tty {
+	if !v.out.TTY {
 		return 0
 	}
-	columns, _, err := v.out.size()
+	columns, _, err := v.out.Size()
 	if err != nil {
 		return 0
 	}
@@ -156,12 +157,12 @@ func (v *topView) live(ctx context.Context, interval time.Duration) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	resized := make(chan os.Signal, 1)
-	if len(resizeSignals) > 0 {
-		signal.Notify(resized, resizeSignals...)
+	if len(term.ResizeSignals) > 0 {
+		signal.Notify(resized, term.ResizeSignals...)
 		defer signal.Stop(resized)
 	}
-	v.out.control(otherScreen)
-	defer v.out.control(ownScreen)
+	v.out.Control(term.OtherScreen)
+	defer v.out.Control(term.OwnScreen)
 	v.last = top.Frame{Server: v.server, At: time.Now(), Problem: "asking the server"}
 	frames := v.ask(ctx, interval)
 	for {
@@ -185,7 +186,7 @@ func (v *topView) ask(ctx context.Context, interval time.Duration) <-chan top.Fr
 		defer close(frames)
 		var good top.Frame
 		for {
-			_, rows, err := v.out.size()
+			_, rows, err := v.out.Size()
 			if err != nil || rows <= 0 {
 				rows = 24
 			}
@@ -220,17 +221,17 @@ const askLimit = 30 * time.Second
 
 // draw writes the last frame over the one before.
 func (v *topView) draw() {
-	columns, rows, err := v.out.size()
+	columns, rows, err := v.out.Size()
 	if err != nil || columns <= 0 || rows <= 0 {
 		columns, rows = 80, 24
 	}
-	v.out.control(cursorHome)
+	v.out.Control(term.CursorHome)
 	for i, line := range v.last.Lines(columns, rows, v.style) {
 		if i > 0 {
 			_, _ = v.out.Write([]byte("\n")) // the next question or the end says that the terminal is gone
 		}
 		_, _ = v.out.Write([]byte(line))
-		v.out.control(eraseRight)
+		v.out.Control(term.EraseRight)
 	}
-	v.out.control(eraseBelow)
+	v.out.Control(term.EraseBelow)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -117,7 +118,7 @@ func TestTop(t *testing.T) {
 	if _, complaints, code := s.parley("top", "--server", s.c.URL()); code != 1 || !strings.HasPrefix(complaints, "parley: ") {
 		t.Errorf("with a wrong token: exit code %d, %q", code, complaints)
 	}
-	if _, _, code := s.parley("top", "--interval", "1ms"); code != exitUsage {
+	if _, _, code := s.parley("top", "--interval", "1ms"); code != term.ExitUsage {
 		t.Errorf("with a short interval: exit code %d", code)
 	}
 }
@@ -128,7 +129,7 @@ func TestTop_terminal(t *testing.T) {
 	id := s.asking()
 	s.call("session.rename", api.SessionRenameParams{SessionID: id, Title: "a title"}, nil)
 	p := sitDown(t, "http://127.0.0.1:9", nil, "top", "--data", s.data, "--interval", "100ms")
-	p.sees(string(otherScreen), "sessions 1 · requests 1", id, "a title")
+	p.sees(string(term.OtherScreen), "sessions 1 · requests 1", id, "a title")
 	p.resizes(30, 10)
 	p.sees("agents 1 of 8, 0 waiting · se…")
 	var r api.ConnectResult
@@ -136,7 +137,7 @@ func TestTop_terminal(t *testing.T) {
 	p.resizes(120, 20)
 	p.sees("sessions 2 · requests 1", r.SessionID)
 	p.types("\x03")
-	if all := p.ends(0); !strings.Contains(all, string(ownScreen)) {
+	if all := p.ends(0); !strings.Contains(all, string(term.OwnScreen)) {
 		t.Errorf("seen %q", all)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/manual"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/docs"
 )
 
@@ -53,11 +54,11 @@ func showHelp(cmd *cobra.Command, args []string) error {
 	}
 	best := ""
 	if len(args) == 1 {
-		if best = nearest(args[0], helpWords(cmd.Root(), nil)); best != "" {
+		if best = term.Nearest(args[0], helpWords(cmd.Root(), nil)); best != "" {
 			best = "; is " + best + " meant?"
 		}
 	}
-	return &usageError{text: fmt.Sprintf("there is neither a command nor a topic %q%s \"parley help topics\" lists the topics", strings.Join(args, " "), orStop(best)), plain: true}
+	return &term.UsageError{Text: fmt.Sprintf("there is neither a command nor a topic %q%s \"parley help topics\" lists the topics", strings.Join(args, " "), orStop(best)), Plain: true}
 }
 
 // orStop ends a sentence that has no suggestion.
@@ -148,7 +149,7 @@ With --format markdown it writes one file, commands.md, with every command and f
 // newMan returns the command that writes manual pages.
 func newMan() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "man [flags] DIR", Short: "Write manual pages into a directory", Long: manLong, Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "man [flags] DIR", Short: "Write manual pages into a directory", Long: manLong, Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Example: "  parley man /usr/local/share/man/man1\n  parley completion bash > /etc/bash_completion.d/parley",
 	}
 	format := cmd.Flags().String("format", "man", "man or markdown")
@@ -160,7 +161,7 @@ func newMan() *cobra.Command {
 		case "markdown":
 			return writeManual(args[0], "commands.md", manual.Markdown(cmd.Root()))
 		}
-		return usagef("--format %s is neither man nor markdown", *format)
+		return term.Usagef("--format %s is neither man nor markdown", *format)
 	}
 	return cmd
 }

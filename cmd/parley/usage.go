@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // totals is what a run has used. Turns and time are added up; tokens and cost
@@ -29,9 +30,9 @@ func (t *totals) String() string {
 	if t.last == nil {
 		return ""
 	}
-	parts := []string{plural(t.turns, "turn"), seconds(t.duration), t.tokens(), fmt.Sprintf("$%.4f", t.last.TotalCostUSD)}
+	parts := []string{term.Plural(t.turns, "turn"), term.Seconds(t.duration), t.tokens(), fmt.Sprintf("$%.4f", t.last.TotalCostUSD)}
 	for _, model := range slices.Sorted(maps.Keys(t.last.ModelUsage)) {
-		parts = append(parts, oneLine(model))
+		parts = append(parts, term.OneLine(model))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -47,23 +48,5 @@ func (t *totals) tokens() string {
 	if u := t.last.Usage; len(t.last.ModelUsage) == 0 && u != nil {
 		in, out, read, written = u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens
 	}
-	return fmt.Sprintf("%s in, %s out, %s cache read, %s cache write", count(in), count(out), count(read), count(written))
-}
-
-// count is a number of tokens in short.
-func count(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprint(n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s in, %s out, %s cache read, %s cache write", term.Count(in), term.Count(out), term.Count(read), term.Count(written))
 }

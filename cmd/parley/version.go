@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // version and commit are stamped by the linker, as scripts/dist does it. Without a stamp the
@@ -69,7 +70,7 @@ func (b build) String() string {
 
 func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version [flags]", Short: "Print the version, the commit, and what it was built with", Args: noArguments, DisableFlagsInUseLine: true,
+		Use: "version [flags]", Short: "Print the version, the commit, and what it was built with", Args: term.NoArguments, DisableFlagsInUseLine: true,
 		Example: "  parley version\n  parley version --json | jq -r .commit",
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON object")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
 
@@ -70,7 +71,7 @@ func TestDollars(t *testing.T) {
 
 // TestFailureSaysErrorOnce: the word of the one who reports is enough.
 func TestFailureSaysErrorOnce(t *testing.T) {
-	p := &pen{}
+	p := &term.Pen{}
 	for text, want := range map[string]string{
 		"Error: it broke":        "error: it broke",
 		"error: it broke":        "error: it broke",
@@ -78,7 +79,7 @@ func TestFailureSaysErrorOnce(t *testing.T) {
 		"Error: error: it broke": "error: it broke",
 		"an Error: inside":       "error: an Error: inside",
 	} {
-		if got := p.failure(text); got != want {
+		if got := p.Failure(text); got != want {
 			t.Errorf("failure(%q) = %q, want %q", text, got, want)
 		}
 	}

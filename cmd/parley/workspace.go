@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -38,14 +39,14 @@ func onServer(code *int, f *remoteFlags, asJSON *bool, run func(ctx context.Cont
 			result, text, err = run(cmd.Context(), c, args)
 		}
 		if err != nil {
-			fmt.Fprintln(standardError(), "parley:", oneLine(err.Error()))
-			sayHunks(standardError(), err)
-			if *code = exitFailed; client.Reason(err) == api.Conflict {
+			fmt.Fprintln(term.StandardError(), "parley:", term.OneLine(err.Error()))
+			sayHunks(term.StandardError(), err)
+			if *code = term.ExitFailed; client.Reason(err) == api.Conflict {
 				*code = exitConflict
 			}
 			return nil
 		}
-		out := standardOutput()
+		out := term.StandardOutput()
 		if !*asJSON {
 			_, err = io.WriteString(out, text)
 			return err
@@ -54,7 +55,7 @@ func onServer(code *int, f *remoteFlags, asJSON *bool, run func(ctx context.Cont
 		if err != nil {
 			return err
 		}
-		return out.writeJSON(append(data, '\n'))
+		return out.WriteJSON(append(data, '\n'))
 	}
 }
 
@@ -70,9 +71,9 @@ func sayHunks(w io.Writer, err error) {
 
 // diffColors decides about colours of a diff.
 func diffColors(noColor bool) diffStyle {
-	p := newPen(standardOutput(), wantColor(noColor, os.Getenv))
-	look := func(s style) func(string) string { return func(text string) string { return p.paint(s, text) } }
-	return diffStyle{file: look(bold), hunk: look(dim), added: look(green), removed: look(red)}
+	p := term.NewPen(term.StandardOutput(), term.WantColor(noColor, os.Getenv))
+	look := func(s term.Style) func(string) string { return func(text string) string { return p.Paint(s, text) } }
+	return diffStyle{file: look(term.Bold), hunk: look(term.Dim), added: look(term.Green), removed: look(term.Red)}
 }
 
 const diffLong = `Diff shows what a session of a server has changed in its directory, as a unified diff that git
@@ -86,7 +87,7 @@ func newDiff(code *int) *cobra.Command {
 	var p api.WorkspaceDiffParams
 	var head, asJSON, stat, noColor bool
 	cmd := &cobra.Command{
-		Use: "diff [flags] SESSION", Short: "Show what a session has changed", Long: diffLong, Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "diff [flags] SESSION", Short: "Show what a session has changed", Long: diffLong, Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Example: "  parley diff s-0123456789ab\n  parley diff --turn last s-0123456789ab\n  parley diff s-0123456789ab | git apply --check",
 	}
 	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
@@ -135,7 +136,7 @@ func diffOf(ctx context.Context, c *client.Client, p api.WorkspaceDiffParams) (d
 
 func newWorkspace(code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "workspace", Short: "List, commit, revert and remove what sessions of a server have changed", Args: noArguments,
+		Use: "workspace", Short: "List, commit, revert and remove what sessions of a server have changed", Args: term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newWorkspaceList(code), newWorkspaceCommit(code), newWorkspaceRevert(code), newWorkspaceRemove(code))
@@ -145,7 +146,7 @@ func newWorkspace(code *int) *cobra.Command {
 func newWorkspaceList(code *int) *cobra.Command {
 	f := &remoteFlags{}
 	asJSON := false
-	cmd := &cobra.Command{Use: "list [flags]", Short: "List the worktrees that were made for sessions", Args: noArguments, DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "list [flags]", Short: "List the worktrees that were made for sessions", Args: term.NoArguments, DisableFlagsInUseLine: true}
 	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
 		var r api.WorkspaceListResult
 		if err := call(ctx, c, "workspace.list", api.Empty{}, &r); err != nil {
@@ -155,7 +156,7 @@ func newWorkspaceList(code *int) *cobra.Command {
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "WORKSPACE\tBRANCH\tSESSIONS\tPATH\tREPOSITORY")
 		for _, ws := range r.Workspaces {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(ws.ID), oneLine(ws.Branch), oneLine(strings.Join(ws.Sessions, " ")), oneLine(ws.Path), oneLine(ws.Repo))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", term.OneLine(ws.ID), term.OneLine(ws.Branch), term.OneLine(strings.Join(ws.Sessions, " ")), term.OneLine(ws.Path), term.OneLine(ws.Repo))
 		}
 		err := w.Flush()
 		return r, b.String(), err
@@ -170,7 +171,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	var p api.WorkspaceCommitParams
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "commit [flags] SESSION", Short: "Commit what a session has changed", Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "commit [flags] SESSION", Short: "Commit what a session has changed", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long:    "Commit commits what a session has changed with your git: its hooks run, and it signs as it is\nconfigured. The id of the commit is printed.\n" + workspaceCodes,
 		Example: "  parley workspace commit -m \"Fix the test\" s-0123456789ab\n  parley workspace commit -m \"Fix the test\" --trailer --file main.go s-0123456789ab",
 	}
@@ -180,7 +181,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 		if err := call(ctx, c, "workspace.commit", p, &r); err != nil {
 			return nil, "", err
 		}
-		return r, oneLine(r.Commit) + "\n", nil
+		return r, term.OneLine(r.Commit) + "\n", nil
 	})
 	cmd.Flags().StringVarP(&p.Message, "message", "m", "", "message of the commit")
 	cmd.Flags().StringArrayVar(&p.Files, "file", nil, "file to commit; repeatable (default: all that the session has changed)")
@@ -197,7 +198,7 @@ func newWorkspaceRevert(code *int) *cobra.Command {
 	var p api.WorkspaceRevertParams
 	var head, asJSON bool
 	cmd := &cobra.Command{
-		Use: "revert [flags] SESSION FILE", Short: "Take back what a session has changed in a file, or one hunk of it", Args: arguments(2, 2), DisableFlagsInUseLine: true,
+		Use: "revert [flags] SESSION FILE", Short: "Take back what a session has changed in a file, or one hunk of it", Args: term.Arguments(2, 2), DisableFlagsInUseLine: true,
 		Long:    "Revert takes a file back to what it was before, or with --hunk one hunk of it; other hunks stay.\nThe diff that is left is printed.\n" + workspaceCodes,
 		Example: "  parley workspace revert s-0123456789ab main.go\n  parley workspace revert --hunk 3f2a s-0123456789ab main.go",
 	}
@@ -226,7 +227,7 @@ func newWorkspaceRemove(code *int) *cobra.Command {
 	var p api.WorkspaceRemoveParams
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "remove [flags] WORKSPACE", Short: "Remove a worktree when nothing would be lost", Args: arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "remove [flags] WORKSPACE", Short: "Remove a worktree when nothing would be lost", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long: "Remove removes a worktree, by its id or by a session that runs in it, and its branch. It refuses\nwhere changes or commits would be lost.\n" + workspaceCodes,
 	}
 	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {

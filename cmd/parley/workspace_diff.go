@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -113,9 +114,9 @@ func statText(d api.WorkspaceDiffResult) string {
 	added, removed := int64(0), int64(0)
 	for _, f := range d.Files {
 		added, removed = added+f.Added, removed+f.Removed
-		fmt.Fprintf(&b, "%-6s +%-5d -%-5d %s\n", f.Kind, f.Added, f.Removed, oneLine(f.Path))
+		fmt.Fprintf(&b, "%-6s +%-5d -%-5d %s\n", f.Kind, f.Added, f.Removed, term.OneLine(f.Path))
 	}
-	fmt.Fprintf(&b, "%s, +%d -%d\n", plural(int64(len(d.Files)), "file"), added, removed)
+	fmt.Fprintf(&b, "%s, +%d -%d\n", term.Plural(int64(len(d.Files)), "file"), added, removed)
 	if d.Truncated {
 		b.WriteString("there is more than is shown\n")
 	}

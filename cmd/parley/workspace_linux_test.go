@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -97,7 +98,7 @@ func TestWorkspaceCommands(t *testing.T) {
 	if _, _, code := s.parley("workspace", "commit", "-m", "Nothing", id); code != exitConflict {
 		t.Errorf("committing nothing: exit code %d", code)
 	}
-	if _, _, code := s.parley("workspace", "commit", id); code != exitUsage {
+	if _, _, code := s.parley("workspace", "commit", id); code != term.ExitUsage {
 		t.Errorf("without a message: exit code %d", code)
 	}
 	if out, _, code := s.parley("workspace", "list"); code != 0 || !strings.Contains(out, ws.ID) || !strings.Contains(out, id) {
@@ -109,7 +110,7 @@ func TestWorkspaceCommands(t *testing.T) {
 	if out, _, _ := s.parley("workspace", "list", "--json"); out != `{"workspaces":[]}`+"\n" {
 		t.Errorf("the list is %s", out)
 	}
-	if _, complaints, code := s.parley("diff", "s-none"); code != exitFailed || !strings.Contains(complaints, "there is no session") {
+	if _, complaints, code := s.parley("diff", "s-none"); code != term.ExitFailed || !strings.Contains(complaints, "there is no session") {
 		t.Errorf("exit code %d, %q", code, complaints)
 	}
 }

@@ -114,47 +114,13 @@ func decodeInput(d *jsonwire.Decoder) Input {
 	return i
 }
 
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
-func (i *Text) MarshalJSON() ([]byte, error) {
-	type plain Text
-	return encodePart(i.text, "text", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
-func (i *Image) MarshalJSON() ([]byte, error) {
-	type plain Image
-	return encodePart(i.text, "image", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
-func (i *LocalImage) MarshalJSON() ([]byte, error) {
-	type plain LocalImage
-	return encodePart(i.text, "localImage", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
-func (i *Audio) MarshalJSON() ([]byte, error) {
-	type plain Audio
-	return encodePart(i.text, "audio", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
-func (i *LocalAudio) MarshalJSON() ([]byte, error) {
-	type plain LocalAudio
-	return encodePart(i.text, "localAudio", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
-func (i *Skill) MarshalJSON() ([]byte, error) {
-	type plain Skill
-	return encodePart(i.text, "skill", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or its fields if it was built.
-func (i *Mention) MarshalJSON() ([]byte, error) {
-	type plain Mention
-	return encodePart(i.text, "mention", (*plain)(i))
-}
+func (i *Text) MarshalJSON() ([]byte, error)       { return encodePart(i.text, "text", i) }
+func (i *Image) MarshalJSON() ([]byte, error)      { return encodePart(i.text, "image", i) }
+func (i *LocalImage) MarshalJSON() ([]byte, error) { return encodePart(i.text, "localImage", i) }
+func (i *Audio) MarshalJSON() ([]byte, error)      { return encodePart(i.text, "audio", i) }
+func (i *LocalAudio) MarshalJSON() ([]byte, error) { return encodePart(i.text, "localAudio", i) }
+func (i *Skill) MarshalJSON() ([]byte, error)      { return encodePart(i.text, "skill", i) }
+func (i *Mention) MarshalJSON() ([]byte, error)    { return encodePart(i.text, "mention", i) }
 
 // MarshalJSON returns the text that the part was decoded from, byte for byte, or the JSON of
 // one that was built.

@@ -81,65 +81,24 @@ type ExitedReviewMode struct {
 // by a summary.
 type ContextCompaction struct{ ItemHead }
 
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *UserMessage) MarshalJSON() ([]byte, error) {
-	type plain UserMessage
-	return encodePart(i.text, "userMessage", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *HookPrompt) MarshalJSON() ([]byte, error) {
-	type plain HookPrompt
-	return encodePart(i.text, "hookPrompt", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *AgentMessage) MarshalJSON() ([]byte, error) {
-	type plain AgentMessage
-	return encodePart(i.text, "agentMessage", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
+func (i *UserMessage) MarshalJSON() ([]byte, error)  { return encodePart(i.text, "userMessage", i) }
+func (i *HookPrompt) MarshalJSON() ([]byte, error)   { return encodePart(i.text, "hookPrompt", i) }
+func (i *AgentMessage) MarshalJSON() ([]byte, error) { return encodePart(i.text, "agentMessage", i) }
 func (i *FunctionCallOutput) MarshalJSON() ([]byte, error) {
-	type plain FunctionCallOutput
-	return encodePart(i.text, "functionCallOutput", (*plain)(i))
+	return encodePart(i.text, "functionCallOutput", i)
 }
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *Plan) MarshalJSON() ([]byte, error) {
-	type plain Plan
-	return encodePart(i.text, "plan", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *Reasoning) MarshalJSON() ([]byte, error) {
-	type plain Reasoning
-	return encodePart(i.text, "reasoning", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
+func (i *Plan) MarshalJSON() ([]byte, error)      { return encodePart(i.text, "plan", i) }
+func (i *Reasoning) MarshalJSON() ([]byte, error) { return encodePart(i.text, "reasoning", i) }
 func (i *EnteredReviewMode) MarshalJSON() ([]byte, error) {
-	type plain EnteredReviewMode
-	return encodePart(i.text, "enteredReviewMode", (*plain)(i))
+	return encodePart(i.text, "enteredReviewMode", i)
 }
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *ExitedReviewMode) MarshalJSON() ([]byte, error) {
-	type plain ExitedReviewMode
-	return encodePart(i.text, "exitedReviewMode", (*plain)(i))
+	return encodePart(i.text, "exitedReviewMode", i)
 }
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *ContextCompaction) MarshalJSON() ([]byte, error) {
-	type plain ContextCompaction
-	return encodePart(i.text, "contextCompaction", (*plain)(i))
+	return encodePart(i.text, "contextCompaction", i)
 }
 
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *UnknownItem) MarshalJSON() ([]byte, error) {
-	if i.text != "" {
-		return []byte(i.text), nil
-	}
-	type plain struct{ ItemHead }
-	return encodePart("", i.Type, plain{i.ItemHead})
+	return encodePart(i.text, i.Type, &i.ItemHead)
 }

@@ -194,62 +194,23 @@ type ImageGeneration struct {
 	TransparentBackground *bool  `json:"transparentBackground,omitempty"`
 }
 
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *CommandExecution) MarshalJSON() ([]byte, error) {
-	type plain CommandExecution
-	return encodePart(i.text, "commandExecution", (*plain)(i))
+	return encodePart(i.text, "commandExecution", i)
 }
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *FileChange) MarshalJSON() ([]byte, error) {
-	type plain FileChange
-	return encodePart(i.text, "fileChange", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *MCPToolCall) MarshalJSON() ([]byte, error) {
-	type plain MCPToolCall
-	return encodePart(i.text, "mcpToolCall", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
+func (i *FileChange) MarshalJSON() ([]byte, error)  { return encodePart(i.text, "fileChange", i) }
+func (i *MCPToolCall) MarshalJSON() ([]byte, error) { return encodePart(i.text, "mcpToolCall", i) }
 func (i *DynamicToolCall) MarshalJSON() ([]byte, error) {
-	type plain DynamicToolCall
-	return encodePart(i.text, "dynamicToolCall", (*plain)(i))
+	return encodePart(i.text, "dynamicToolCall", i)
 }
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *CollabAgentToolCall) MarshalJSON() ([]byte, error) {
-	type plain CollabAgentToolCall
-	return encodePart(i.text, "collabAgentToolCall", (*plain)(i))
+	return encodePart(i.text, "collabAgentToolCall", i)
 }
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
 func (i *SubAgentActivity) MarshalJSON() ([]byte, error) {
-	type plain SubAgentActivity
-	return encodePart(i.text, "subAgentActivity", (*plain)(i))
+	return encodePart(i.text, "subAgentActivity", i)
 }
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *WebSearch) MarshalJSON() ([]byte, error) {
-	type plain WebSearch
-	return encodePart(i.text, "webSearch", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *ImageView) MarshalJSON() ([]byte, error) {
-	type plain ImageView
-	return encodePart(i.text, "imageView", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
-func (i *Sleep) MarshalJSON() ([]byte, error) {
-	type plain Sleep
-	return encodePart(i.text, "sleep", (*plain)(i))
-}
-
-// MarshalJSON returns the text that the item was decoded from, byte for byte, or its fields if it was built.
+func (i *WebSearch) MarshalJSON() ([]byte, error) { return encodePart(i.text, "webSearch", i) }
+func (i *ImageView) MarshalJSON() ([]byte, error) { return encodePart(i.text, "imageView", i) }
+func (i *Sleep) MarshalJSON() ([]byte, error)     { return encodePart(i.text, "sleep", i) }
 func (i *ImageGeneration) MarshalJSON() ([]byte, error) {
-	type plain ImageGeneration
-	return encodePart(i.text, "imageGeneration", (*plain)(i))
+	return encodePart(i.text, "imageGeneration", i)
 }

@@ -21,19 +21,16 @@ func ValueOf(v any) JSON {
 	return JSON(b)
 }
 
-// encodePart returns the text that a value was decoded from, or the fields of plain after
-// the member type.
-func encodePart(text, typ string, plain any) ([]byte, error) {
+// encodePart returns the text that a value was decoded from, or if it was built its type and the
+// fields of the struct that v points to. MarshalJSON of each item and each part of an input calls
+// it: a method that is promoted from an embedded struct would see the embedded fields only.
+func encodePart(text, typ string, v any) ([]byte, error) {
 	if text != "" {
 		return []byte(text), nil
 	}
-	fields, err := jsonwire.Marshal(plain)
+	out, err := jsonwire.AppendMembers(jsonwire.AppendString([]byte(`{"type":`), typ), v)
 	if err != nil {
 		return nil, err
 	}
-	head := jsonwire.AppendString([]byte(`{"type":`), typ)
-	if string(fields) == "{}" {
-		return append(head, '}'), nil
-	}
-	return append(append(head, ','), fields[1:]...), nil
+	return append(out, '}'), nil
 }

@@ -191,7 +191,7 @@ func checkDocs(f *goFile) []string {
 	for _, decl := range f.ast.Decls {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			if decl.Doc == nil && (decl.Recv == nil || ast.IsExported(receiver(decl)) && decl.Name.Name != "Error") {
+			if decl.Doc == nil && (decl.Recv == nil || ast.IsExported(receiver(decl)) && !wellKnown[decl.Name.Name]) {
 				complain(decl.Name)
 			}
 		case *ast.GenDecl:
@@ -202,6 +202,9 @@ func checkDocs(f *goFile) []string {
 	}
 	return wrong
 }
+
+// wellKnown are methods of standard interfaces, which need no comment.
+var wellKnown = map[string]bool{"Error": true, "MarshalJSON": true, "UnmarshalJSON": true}
 
 // undocumented returns the names of a declaration that no comment belongs to.
 func undocumented(decl *ast.GenDecl) []*ast.Ident {

@@ -161,7 +161,7 @@ func isTexts(s *object) bool {
 
 func (g *generator) texts(name string, s *object) {
 	g.doc(name, s)
-	g.printf("type %s string\n\n// The values of [%s] that are known. The set is open.\nconst (\n", goName(name), goName(name))
+	g.printf("type %s string\n\n// The known values of [%s]. The set is open.\nconst (\n", goName(name), goName(name))
 	for _, v := range variants(s) {
 		if c := v.str("const"); c != "" {
 			g.printf("\t%s%s %s = %q\n", goName(name), goName(c), goName(name), c)

@@ -120,11 +120,13 @@ func (g *generator) plain(name string, s *object, u *union) {
 	n := goName(name)
 	g.printf("type %s struct {\n", n)
 	g.structFields(fields)
-	g.printf("\tExtra map[string]json.RawMessage `json:\"-\"` // members that are not known\n}\n\n")
-	g.printf("// UnmarshalJSON reads an object and keeps members that are not known.\nfunc (v *%s) UnmarshalJSON(b []byte) error {\n\treturn decode(b, &v.Extra", n)
-	g.memberList(fields)
-	g.printf(")\n}\n\n")
-	g.printf("// MarshalJSON writes the object with all of its members.\nfunc (v %s) MarshalJSON() ([]byte, error) {\n\ttype plain %s\n\treturn encode(plain(v), nil, v.Extra)\n}\n", n, n)
+	g.printf("\tExtra map[string]json.RawMessage `json:\"-\"` // unknown members\n}\n")
+	g.codec(n, "nil")
+}
+
+// codec writes the methods that decode and encode an object.
+func (g *generator) codec(n, variants string) {
+	g.printf("\nfunc (v *%s) UnmarshalJSON(b []byte) error { return decode(b, v, %s) }\nfunc (v %s) MarshalJSON() ([]byte, error) { return encode(&v) }\n", n, variants, n)
 }
 
 func (g *generator) structFields(fields []field) {
@@ -137,17 +139,12 @@ func (g *generator) structFields(fields []field) {
 	}
 }
 
-func (g *generator) memberList(fields []field) {
-	for _, f := range fields {
-		g.printf(", member{%q, &v.%s, %t}", f.json, f.goName, f.required)
-	}
-}
-
 // marks writes the methods that make types variants of unions.
 func (g *generator) marks() {
+	g.printf("\n")
 	for _, name := range slices.Sorted(maps.Keys(g.union)) {
 		for _, u := range g.union[name] {
-			g.printf("\nfunc (*%s) is%s() {}\n", goName(name), goName(u))
+			g.printf("func (*%s) is%s() {}\n", goName(name), goName(u))
 		}
 	}
 }
@@ -158,18 +155,19 @@ func (g *generator) tagged(name string, s *object, u *union) {
 	fields := slices.DeleteFunc(g.fields(s, false, nil), func(f field) bool { return f.json == u.tag })
 	tag := goName(u.tag)
 	g.doc(name, s)
-	g.printf("type %s struct {\n\t%s string `json:\"-\"` // %q on the wire: which variant it is\n", n, tag, u.tag)
+	g.printf("type %s struct {\n\t%s string `json:\"-\" tag:%q` // selects the variant\n", n, tag, u.tag)
 	g.structFields(fields)
-	g.printf("\tValue %sValue `json:\"-\"` // nil for a variant that has no members or is not known\n", n)
-	g.printf("\tExtra map[string]json.RawMessage `json:\"-\"` // members that are not known, and all those of a variant that is not\n}\n\n")
-	g.printf("// %sValue is what a variant of [%s] has beside.\ntype %sValue interface{ is%s() }\n\n", n, n, n, n)
-	g.printf("// The variants of [%s] that are known. The set is open.\nconst (\n", n)
+	g.printf("\tValue %sValue `json:\"-\"` // nil for a variant that is unknown or has no members\n", n)
+	g.printf("\tExtra map[string]json.RawMessage `json:\"-\"` // unknown members, and all those of an unknown variant\n}\n\n")
+	g.printf("// %sValue is the value of a variant of [%s].\ntype %sValue interface{ is%s() }\n\n", n, n, n, n)
+	g.printf("// The known variants of [%s]. The set is open.\nconst (\n", n)
 	for _, v := range u.variants {
 		if v.value != "" {
 			g.printf("\t%sIs%s = %q\n", n, goName(v.value), v.value)
 		}
 	}
-	g.printf(")\n\nfunc new%sValue(kind string) any {\n\tswitch kind {\n", n)
+	known := strings.ToLower(n[:1]) + n[1:] + "Variants"
+	g.printf(")\n\nvar %s = variants{\n", known)
 	written := map[string]bool{}
 	for _, v := range u.variants {
 		target := v.ref
@@ -187,13 +185,10 @@ func (g *generator) tagged(name string, s *object, u *union) {
 			written[target] = true
 			g.union[target] = append(g.union[target], name)
 		}
-		g.printf("\tcase %q:\n\t\treturn new(%s)\n", v.value, goName(target))
+		g.printf("\t%q: new(%s),\n", v.value, goName(target))
 	}
-	g.printf("\t}\n\treturn nil\n}\n\n")
-	g.printf("// UnmarshalJSON reads an object and keeps members and variants that are not known.\nfunc (v *%s) UnmarshalJSON(b []byte) error {\n\tvalue, err := decodeUnion(b, %q, &v.%s, new%sValue, &v.Extra", n, u.tag, tag, n)
-	g.memberList(fields)
-	g.printf(")\n\tv.Value, _ = value.(%sValue)\n\treturn err\n}\n\n", n)
-	g.printf("// MarshalJSON writes the object with all of its members.\nfunc (v %s) MarshalJSON() ([]byte, error) {\n\ttype plain %s\n\treturn encodeUnion(%q, v.%s, plain(v), v.Value, v.Extra)\n}\n", n, n, u.tag, tag)
+	g.printf("}\n")
+	g.codec(n, known)
 }
 
 // initialisms are parts of names that are written in capitals.

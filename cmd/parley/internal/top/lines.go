@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -39,7 +39,7 @@ func (f Frame) Lines(columns, rows int, style Style) []string {
 		more = len(shown) - max(room, 0)
 		shown = shown[:max(room, 0)]
 	}
-	lines = append(lines, sessionTable(shown).Render(columns, table.Style{
+	lines = append(lines, sessionTable(shown).Render(columns, term.TableStyle{
 		Title: style.Strong, Rule: style.Faint,
 	})...)
 	if more > 0 {
@@ -58,7 +58,7 @@ func fit(s string, columns int) string {
 	if columns <= 0 {
 		return s
 	}
-	return table.Cut(s, columns)
+	return term.Shorten(s, columns)
 }
 
 func (f Frame) head() string {
@@ -154,8 +154,8 @@ func Count(n int64) string {
 	return fmt.Sprint(n)
 }
 
-func sessionTable(rows []Session) *table.Table {
-	t := &table.Table{Columns: []table.Column{
+func sessionTable(rows []Session) *term.Table {
+	t := &term.Table{Columns: []term.Column{
 		{Title: "session", Least: 8}, {Title: "state", Least: 8}, {Title: "agent", Drop: 7}, {Title: "model", Min: 12, Drop: 5},
 		{Title: "tokens", Right: true, Drop: 4}, {Title: "cost", Right: true, Drop: 2}, {Title: "asks", Right: true, Drop: 1},
 		{Title: "queued", Right: true, Drop: 6}, {Title: "title", Min: 12, Drop: 3},

@@ -1,5 +1,4 @@
-// Package table lays out tables for a terminal.
-package table
+package term
 
 import (
 	"strings"
@@ -23,14 +22,14 @@ type Table struct {
 	Total   []string // a last row below a line; nil for none
 }
 
-// Style paints parts of a table; nil functions leave them as they are.
-type Style struct{ Title, Rule, Total func(string) string }
+// TableStyle paints parts of a table; nil functions leave them as they are.
+type TableStyle struct{ Title, Rule, Total func(string) string }
 
 const gap = "  "
 
 // Render lays the table out in so many columns; 0 means no limit. What cannot be made to fit is
 // cut off on the right. There is no space at the end of a line.
-func (t *Table) Render(width int, style Style) []string {
+func (t *Table) Render(width int, style TableStyle) []string {
 	shown, widths := t.fit(width)
 	lines := []string{paint(style.Title, t.line(shown, widths, t.titles()))}
 	rule := strings.Repeat("─", total(shown, widths))
@@ -133,7 +132,7 @@ func (t *Table) line(shown, widths []int, row []string) string {
 		}
 		text := ""
 		if i < len(row) {
-			text = Cut(row[i], widths[i])
+			text = Shorten(row[i], widths[i])
 		}
 		pad := strings.Repeat(" ", max(0, widths[i]-cell.Width(text)))
 		if t.Columns[i].Right {
@@ -143,18 +142,4 @@ func (t *Table) line(shown, widths []int, row []string) string {
 		}
 	}
 	return strings.TrimRight(b.String(), " ")
-}
-
-// Cut cuts text to a number of columns, with an ellipsis where it was cut.
-func Cut(s string, columns int) string {
-	if cell.Width(s) <= columns {
-		return s
-	}
-	used := 0
-	for i, r := range s {
-		if used += cell.RuneWidth(r); used > columns-1 {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }

@@ -1,4 +1,4 @@
-package table
+package term
 
 import (
 	"slices"
@@ -54,7 +54,7 @@ day       cost
 total   $21.00
 `,
 	} {
-		if got := "\n" + strings.Join(sample().Render(width, Style{}), "\n") + "\n"; got != want {
+		if got := "\n" + strings.Join(sample().Render(width, TableStyle{}), "\n") + "\n"; got != want {
 			t.Errorf("%d columns:%s", width, got)
 		}
 	}
@@ -63,12 +63,12 @@ total   $21.00
 // Whatever the width, nothing is wider, and the cost is there as long as it can be.
 func TestFits(t *testing.T) {
 	for width := 9; width < 80; width++ {
-		for _, line := range sample().Render(width, Style{}) {
+		for _, line := range sample().Render(width, TableStyle{}) {
 			if cell.Width(line) > width {
 				t.Errorf("%d columns: %q takes %d", width, line, cell.Width(line))
 			}
 		}
-		if lines := sample().Render(width, Style{}); !strings.HasSuffix(lines[2], "$1.00") {
+		if lines := sample().Render(width, TableStyle{}); !strings.HasSuffix(lines[2], "$1.00") {
 			t.Errorf("%d columns: %q", width, lines[2])
 		}
 	}
@@ -76,11 +76,11 @@ func TestFits(t *testing.T) {
 
 func TestStyle(t *testing.T) {
 	mark := func(s string) string { return "<" + s + ">" }
-	lines := sample().Render(0, Style{Title: mark, Total: mark})
+	lines := sample().Render(0, TableStyle{Title: mark, Total: mark})
 	if lines[0][0] != '<' || lines[2][0] == '<' || lines[len(lines)-1][0] != '<' {
 		t.Errorf("%q", lines)
 	}
-	empty := (&Table{Columns: []Column{{Title: "a"}}}).Render(0, Style{})
+	empty := (&Table{Columns: []Column{{Title: "a"}}}).Render(0, TableStyle{})
 	if !slices.Equal(empty, []string{"a", "─"}) {
 		t.Errorf("%q", empty)
 	}

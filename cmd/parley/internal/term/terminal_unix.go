@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package main
+package term
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// terminalWidth returns the columns of a terminal, 0 if it does not say, and
+// TerminalWidth returns the columns of a terminal, 0 if it does not say, and
 // whether f is one at all.
-func terminalWidth(f *os.File) (columns int, ok bool) {
+func TerminalWidth(f *os.File) (columns int, ok bool) {
 	var size struct{ rows, columns, x, y uint16 }
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size)))
 	return int(size.columns), errno == 0

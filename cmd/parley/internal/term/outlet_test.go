@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"bytes"
@@ -28,8 +28,8 @@ var writers = map[string][]string{
 // terminal that it has not cleaned.
 func TestOutletIsTheOnlyWay(t *testing.T) {
 	files := 0
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "outlet.go" {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "../../internal/term/outlet.go" {
 			return err
 		}
 		files++
@@ -65,7 +65,7 @@ func TestOutletIsTheOnlyWay(t *testing.T) {
 func TestOutlet(t *testing.T) {
 	const evil = "a\x1b]0;t\x07\x1b[31mb\u009b2J\u202ec\rd\bé\xff\uFDD031\uFDD1\uFDD08\uFDD1\n"
 	var got bytes.Buffer
-	o := &outlet{w: &got, tty: true}
+	o := &Outlet{w: &got, TTY: true}
 	if n, err := o.Write([]byte(evil)); err != nil || n != len(evil) {
 		t.Errorf("wrote %d of %d, %v", n, len(evil), err)
 	}
@@ -75,7 +75,7 @@ func TestOutlet(t *testing.T) {
 	}
 	got.Reset()
 	line := []byte("{\"a\":\"x\u009b\u202e\x7fé\"}\n")
-	if err := o.writeJSON(line); err != nil {
+	if err := o.WriteJSON(line); err != nil {
 		t.Error(err)
 	}
 	var before, after any
@@ -86,8 +86,8 @@ func TestOutlet(t *testing.T) {
 		t.Errorf("JSON on a terminal: %q", got.String())
 	}
 	got.Reset()
-	elsewhere := &outlet{w: &got}
-	elsewhere.control(eraseScreen)
+	elsewhere := &Outlet{w: &got}
+	elsewhere.Control(EraseScreen)
 	_, _ = elsewhere.Write([]byte(evil))
 	if got.String() != evil {
 		t.Errorf("elsewhere: %q", got.String())

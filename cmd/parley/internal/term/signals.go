@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// signals turns the signals of the program into what they mean for a run: the
+// Signals turns the signals of the program into what they mean for a run: the
 // first SIGINT interrupts the turn, if one is under way, anything else ends the
 // run.
-type signals struct {
+type Signals struct {
 	end  func(error)
 	note func(string)
 
@@ -24,10 +24,10 @@ type signals struct {
 	interrupted bool
 }
 
-// watchSignals begins to watch; end is called with a *signalError when the run
+// WatchSignals begins to watch; end is called with a *signalError when the run
 // is to end. The signals are the program's until stop.
-func watchSignals(ctx context.Context, end func(error), note func(string)) *signals {
-	s := &signals{end: end, note: note, caught: make(chan os.Signal, 4), pipe: make(chan os.Signal, 1)}
+func WatchSignals(ctx context.Context, end func(error), note func(string)) *Signals {
+	s := &Signals{end: end, note: note, caught: make(chan os.Signal, 4), pipe: make(chan os.Signal, 1)}
 	signal.Notify(s.caught, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		signal.Notify(s.caught, syscall.SIGHUP)
@@ -43,35 +43,35 @@ func watchSignals(ctx context.Context, end func(error), note func(string)) *sign
 	return s
 }
 
-// stop ends the watching; from here on SIGINT and the others kill the program.
-func (s *signals) stop() {
+// Stop ends the watching; from here on SIGINT and the others kill the program.
+func (s *Signals) Stop() {
 	signal.Stop(s.caught)
 	close(s.caught)
 	s.work.Wait()
 }
 
-// turn sets the function that interrupts the turn under way; nil means that none is.
-func (s *signals) turn(interrupt func(context.Context) error) {
+// Turn sets the function that interrupts the turn under way; nil means that none is.
+func (s *Signals) Turn(interrupt func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.interrupt = interrupt
 }
 
-// wasInterrupted reports whether a turn was interrupted.
-func (s *signals) wasInterrupted() bool {
+// WasInterrupted reports whether a turn was interrupted.
+func (s *Signals) WasInterrupted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.interrupted
 }
 
-func (s *signals) take(ctx context.Context, sig os.Signal) {
+func (s *Signals) take(ctx context.Context, sig os.Signal) {
 	s.mu.Lock()
 	interrupt := s.interrupt
 	first := sig == os.Interrupt && interrupt != nil && !s.interrupted
 	s.interrupted = s.interrupted || first
 	s.mu.Unlock()
 	if !first {
-		s.end(&signalError{sig})
+		s.end(&SignalError{Signal: sig})
 		signal.Stop(s.caught) // one more and the program is gone at once
 		return
 	}

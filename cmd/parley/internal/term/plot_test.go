@@ -1,4 +1,4 @@
-package plot
+package term
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 func dollars(v float64) string { return fmt.Sprintf("$%.2f", v) }
 
-func TestRender(t *testing.T) {
+func TestChart(t *testing.T) {
 	c := Chart{Title: "cost", Values: []float64{0, 1, 2, 4, 8, 0, 0.01, 3, 5, 6, 7, 8}, First: "01-01", Last: "01-12", Each: "day", Format: dollars, Height: 4}
 	want := `
 cost

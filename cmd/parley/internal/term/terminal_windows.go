@@ -1,13 +1,13 @@
-package main
+package term
 
 import (
 	"os"
 	"syscall"
 )
 
-// terminalWidth returns the columns of a terminal, 0 if it does not say, and
+// TerminalWidth returns the columns of a terminal, 0 if it does not say, and
 // whether f is one at all.
-func terminalWidth(f *os.File) (columns int, ok bool) {
+func TerminalWidth(f *os.File) (columns int, ok bool) {
 	var mode uint32
 	return 0, syscall.GetConsoleMode(syscall.Handle(f.Fd()), &mode) == nil
 }

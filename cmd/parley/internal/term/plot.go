@@ -1,5 +1,4 @@
-// Package plot draws numbers as columns of block characters.
-package plot
+package term
 
 import (
 	"fmt"
@@ -7,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/table"
 )
 
 // Chart is a row of values, the oldest first.
@@ -51,7 +49,7 @@ func (c *Chart) Render(width int) []string {
 	if each > 1 {
 		title += fmt.Sprintf(" (mean of %d %ss)", each, c.Each)
 	}
-	lines := []string{table.Cut(title, width)}
+	lines := []string{Shorten(title, width)}
 	for row := height - 1; row >= 0; row-- {
 		lines = append(lines, strings.TrimRight(c.axis(row, height, label)+columns(values, top, row, height), " "))
 	}

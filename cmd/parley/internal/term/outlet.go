@@ -1,0 +1,97 @@
+package term
+
+import (
+	"io"
+	"os"
+	"os/exec"
+
+	"golang.org/x/term"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/lineedit"
+)
+
+// Outlet is the only way to standard output and standard error: no other file
+// names them. What is written to a terminal is cleaned here, wherever its text came from.
+// Elsewhere it is passed on as it is.
+type Outlet struct {
+	w   io.Writer
+	f   *os.File // nil in tests
+	TTY bool
+}
+
+// StandardOutput and standardError are the program's outlets.
+func StandardOutput() *Outlet { return newOutlet(os.Stdout) }
+func StandardError() *Outlet  { return newOutlet(os.Stderr) }
+
+// ProtocolOutput takes standard output for a protocol. Whatever else is printed goes to
+// standard error from then on.
+func ProtocolOutput() *Outlet {
+	o := StandardOutput()
+	os.Stdout = os.Stderr
+	return o
+}
+
+// Lend gives a program of the user's own, which talks with the user, the standard files.
+func Lend(cmd *exec.Cmd) { cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr }
+
+func newOutlet(f *os.File) *Outlet {
+	_, tty := TerminalWidth(f)
+	return &Outlet{w: f, f: f, TTY: tty}
+}
+
+// Write writes text. On a terminal nothing of it is a control character but line
+// feeds and tabs; looks have their colours.
+func (o *Outlet) Write(p []byte) (int, error) {
+	if !o.TTY {
+		return o.w.Write(p)
+	}
+	if _, err := io.WriteString(o.w, cell.Terminal(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close closes the file that the outlet writes to.
+func (o *Outlet) Close() error { return o.f.Close() }
+
+// WriteJSON writes JSON. On a terminal what would be left out of a text is
+// written as an escape of JSON.
+func (o *Outlet) WriteJSON(p []byte) error {
+	if o.TTY {
+		p = []byte(cell.TerminalJSON(string(p)))
+	}
+	_, err := o.w.Write(p)
+	return err
+}
+
+// control is a sequence that moves the cursor or sets a mode.
+type control string
+
+// The sequences. Nothing else reaches a terminal.
+const (
+	EraseLine   control = "\r\x1b[K"
+	EraseScreen control = "\x1b[H\x1b[2J"
+	PasteOn     control = "\x1b[?2004h"
+	PasteOff    control = "\x1b[?2004l"
+	CursorHome  control = "\x1b[H"
+	EraseRight  control = "\x1b[K"
+	EraseBelow  control = "\x1b[J"
+	OtherScreen control = "\x1b[?1049h\x1b[?25l" // without a cursor
+	OwnScreen   control = "\x1b[?25h\x1b[?1049l"
+)
+
+// Control writes a sequence to a terminal, and nothing elsewhere.
+func (o *Outlet) Control(c control) {
+	if o.TTY {
+		_, _ = io.WriteString(o.w, string(c)) // the text after it tells of an error
+	}
+}
+
+// Screen is a screen on the terminal, which cleans what is written to it.
+func (o *Outlet) Screen(columns, rows int) *lineedit.Screen {
+	return lineedit.NewScreen(o.w, columns, rows)
+}
+
+// Size is that of the terminal.
+func (o *Outlet) Size() (columns, rows int, err error) { return term.GetSize(int(o.f.Fd())) }

@@ -1,0 +1,117 @@
+package term
+
+import "io"
+
+// Pen writes to one of the two outputs and knows what stands before it there.
+// Pens on the same terminal share a cursor.
+type Pen struct {
+	W      io.Writer // outlet, or a screen on it
+	Outlet *Outlet
+	TTY    bool
+	Color  bool
+	Width  int // columns of the terminal; 0 means no limit
+	Cur    *cursor
+	Err    error // the first error of writing; nothing is written after it
+}
+
+// cursor is where the writing stands.
+type cursor struct {
+	Kind     kind
+	Newlines int    // at the end of what was written, at most 2
+	Owner    string // who may go on where the cursor stands, without a break
+}
+
+// kind is what was written last.
+type kind int
+
+const (
+	Nothing kind = iota
+	Prose        // has a blank line around it
+	Line         // stands among others of its kind
+)
+
+// Print writes text as it is.
+func (p *Pen) Print(s string) {
+	if s == "" || p.Err != nil {
+		return
+	}
+	if _, err := io.WriteString(p.W, s); err != nil {
+		p.Err = err
+		return
+	}
+	n := 0
+	for n < len(s) && n < 2 && s[len(s)-1-n] == '\n' {
+		n++
+	}
+	if n == len(s) {
+		n = min(2, n+p.Cur.Newlines)
+	}
+	p.Cur.Newlines = n
+}
+
+// JSON writes JSON as it is.
+func (p *Pen) JSON(text []byte) {
+	if p.Err == nil {
+		p.Err = p.Outlet.WriteJSON(text)
+		p.Cur.Newlines = 1
+	}
+}
+
+// Control writes a control sequence. It is not part of the text.
+func (p *Pen) Control(c control) { p.Outlet.Control(c) }
+
+// Begin starts something of a kind on a line of its own. An owner that wrote
+// last goes on where it stopped.
+func (p *Pen) Begin(k kind, owner string) {
+	if owner != "" && p.Cur.Owner == owner {
+		return
+	}
+	need := 0
+	switch {
+	case p.Cur.Kind == Nothing:
+	case k == Prose || p.Cur.Kind == Prose:
+		need = 2
+	default:
+		need = 1
+	}
+	for range need - p.Cur.Newlines {
+		p.Print("\n")
+	}
+	p.Cur.Kind, p.Cur.Owner = k, owner
+}
+
+// Line writes one line.
+func (p *Pen) Line(s string) {
+	p.Begin(Line, "")
+	p.Print(s + "\n")
+}
+
+// End ends the line that is under way.
+func (p *Pen) End() {
+	if p.Cur.Kind != Nothing && p.Cur.Newlines == 0 {
+		p.Print("\n")
+	}
+	p.Cur.Owner = ""
+}
+
+// Show is text of others, made safe for where it is written.
+func (p *Pen) Show(s string) string {
+	if p.TTY {
+		return Sanitize(s)
+	}
+	return s
+}
+
+// PlainWidth is the width of a line that is not on a terminal.
+const PlainWidth = 200
+
+// Room is how many columns an outcome may take after so many others.
+func (p *Pen) Room(used int) int {
+	if p.Width == 0 {
+		return PlainWidth
+	}
+	if room := p.Width - used - 4; room >= 30 {
+		return room
+	}
+	return max(p.Width-8, 30)
+}
