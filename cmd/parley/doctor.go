@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
@@ -71,7 +72,7 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 	checks := doctor.Examine(ctx, doctor.Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
 	checks = append(checks, f.examineServer(ctx)...)
 	if ctx.Err() != nil {
-		return judge(context.Cause(ctx), nil, false).code, nil
+		return chat.ExitCode(context.Cause(ctx)), nil
 	}
 	if f.json {
 		err = writeChecksJSON(con.Out, checks)
@@ -81,7 +82,7 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 	}
 	switch {
 	case err != nil:
-		return judge(term.OutputFailed(err), nil, false).code, nil
+		return chat.ExitCode(term.OutputFailed(err)), nil
 	case !doctor.Healthy(checks):
 		return term.ExitFailed, nil
 	}

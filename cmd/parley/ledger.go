@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
@@ -89,10 +90,10 @@ func (f *ledgerFlags) run(ctx context.Context, r ledgerReport) (int, error) {
 	case err == nil:
 		return term.ExitOK, nil
 	case ctx.Err() != nil:
-		return judge(context.Cause(ctx), nil, false).code, nil
+		return chat.ExitCode(context.Cause(ctx)), nil
 	}
 	if output, ok := errors.AsType[*term.OutputError](err); ok {
-		return judge(output, nil, false).code, nil
+		return chat.ExitCode(output), nil
 	}
 	con.Complain(err.Error())
 	return term.ExitFailed, nil

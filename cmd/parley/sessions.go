@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -129,9 +130,9 @@ func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (in
 	case badUsage:
 		return 0, err
 	case err != nil && ctx.Err() != nil:
-		return judge(context.Cause(ctx), nil, false).code, nil
+		return chat.ExitCode(context.Cause(ctx)), nil
 	case unwritten:
-		return judge(output, nil, false).code, nil
+		return chat.ExitCode(output), nil
 	case err != nil:
 		con.Complain(strings.ReplaceAll(err.Error(), "transcript: ", ""))
 		return term.ExitFailed, nil

@@ -147,10 +147,12 @@ func (c *loop) verdict(err error) (int, error) {
 	case c.leaving && c.lines() && c.last != nil && bad(c.last):
 		v = judge(nil, c.last, c.interrupts > 0, "")
 	case c.leaving && !errors.As(err, new(*term.OutputError)):
-	case err != nil && (c.session == nil || !ended(err) || c.o.Agent.Shared || errors.Unwrap(err) == nil):
+	case err != nil && c.o.Agent.Shared:
+		v = verdict{term.ExitFailed, err.Error()}
+	case err != nil:
 		v = judge(err, c.last, false, c.o.Agent.Missing)
 	default:
-		v = verdict{term.ExitCLIDied, "the agent's CLI has ended"}
+		v = verdict{term.ExitCLIDied, "the agent has ended"}
 	}
 	if v.say != "" {
 		c.con.Complain(v.say)
@@ -168,6 +170,8 @@ func (c *loop) farewell() {
 	text := "session " + id
 	switch {
 	case id == "" || c.last == nil:
+		return
+	case c.o.Agent.Shared:
 		return
 	case c.o.Agent.Resume != "":
 		text += "\ngo on with: " + c.o.Agent.Resume + " " + id

@@ -65,6 +65,10 @@ func judge(err error, last *event.ResultMessage, stopped bool, missing string) v
 	return verdict{}
 }
 
+// ExitCode returns the exit code for the error that a command ended with: a signal, or an output
+// that cannot be written to.
+func ExitCode(err error) int { return judge(err, nil, false, "").code }
+
 // bad reports whether a turn failed or was interrupted.
 func bad(r *event.ResultMessage) bool { return r.IsError || interrupted(r) }
 
