@@ -57,7 +57,7 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	}
 	o.Prompt = func(ctx context.Context, note func(string)) (string, error) {
-		text, err := readPrompt(ctx, args, os.Stdin, note)
+		text, err := chat.ReadPrompt(ctx, args, os.Stdin, note)
 		if err != nil || f.continued == "" {
 			return text, err
 		}

@@ -41,15 +41,6 @@ func TestArgumentsAreNamed(t *testing.T) {
 	}
 }
 
-// TestLimitText: a limit without a name leaves no gap.
-func TestLimitText(t *testing.T) {
-	for name, want := range map[string]string{"": "rate limit: rejected", "five_hour": "rate limit five_hour: rejected"} {
-		if got := limitText(message.RateLimitInfo{RateLimitType: name, Status: "rejected"}); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // TestDollars: no amount is shown as minus nothing.
 func TestDollars(t *testing.T) {
 	for v, want := range map[float64]string{

@@ -182,7 +182,8 @@ func (p *printer) relative(s string) string {
 
 // errorLine is what a tool said when it failed, in one line.
 func errorLine(text string) string {
-	text = strings.TrimPrefix(strings.TrimSpace(text), "<tool_use_error>")
+	text = strings.TrimPrefix(strings.TrimSpace(text), "```\n") // ACP agents quote what failed
+	text = strings.TrimPrefix(text, "<tool_use_error>")
 	text = strings.TrimSuffix(text, "</tool_use_error>")
 	if text = term.FirstLine(text); text == "" {
 		return "failed"

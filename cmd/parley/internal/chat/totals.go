@@ -52,7 +52,7 @@ func (t *totals) String() string {
 		tokens += ", " + term.Count(sum.CacheWrite5m) + " cache write"
 	}
 	parts := append([]string{term.Plural(t.turns, "turn"), term.Seconds(t.duration), tokens}, t.cost()...)
-	if len(models) == 0 && t.model != "" {
+	if t.last.TotalCostUSD == nil && t.model != "" {
 		parts = append(parts, term.OneLine(t.model))
 	}
 	for _, model := range slices.Sorted(maps.Keys(models)) {
