@@ -12,6 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
@@ -69,7 +70,7 @@ func (f *runFlags) openCodex(ctx context.Context, con *term.Console, p *codexage
 	case id == "":
 		id, err = newestThread(ctx, dir)
 	default:
-		id, err = resumedThread(ctx, con, id)
+		id, err = history.CodexThread(ctx, con, id)
 	}
 	if err != nil {
 		return nil, err
@@ -88,22 +89,9 @@ func newestThread(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	for _, s := range list { // the newest first
-		if sameDir(dir, s.CWD) && s.ParentThreadID == "" && !s.Archived {
+		if history.SameDir(dir, s.CWD) && s.ParentThreadID == "" && !s.Archived {
 			return s.ThreadID, nil
 		}
 	}
 	return "", term.Usagef("--continue: there is no session of codex in %s", dir)
-}
-
-// resumedThread is the session of Codex that --resume means.
-func resumedThread(ctx context.Context, con *term.Console, arg string) (string, error) {
-	home, err := rollout.DefaultHome()
-	if err != nil {
-		return "", err
-	}
-	id, err := (&sessionWork{ctx: ctx, con: con, codexHome: home}).thread(arg)
-	if err != nil {
-		return "", term.Usagef("--resume: %v", err)
-	}
-	return id, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
@@ -61,7 +62,7 @@ func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
 		if err != nil || f.continued == "" {
 			return text, err
 		}
-		return f.continueFrom(ctx, o.Console, text)
+		return history.HandOver(ctx, o.Console, f.continued, text)
 	}
 	return chat.Run(ctx, *o)
 }
@@ -73,7 +74,9 @@ func (f *runFlags) chat(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if f.continued != "" {
-		o.Prompt = func(ctx context.Context, _ func(string)) (string, error) { return f.continueFrom(ctx, o.Console, "") }
+		o.Prompt = func(ctx context.Context, _ func(string)) (string, error) {
+			return history.HandOver(ctx, o.Console, f.continued, "")
+		}
 	}
 	return chat.Talk(ctx, *o)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -38,25 +37,6 @@ func TestArgumentsAreNamed(t *testing.T) {
 	walk(newRoot(&code))
 	if refused < 20 {
 		t.Errorf("only %d refusals were looked at", refused)
-	}
-}
-
-// TestDollars: no amount is shown as minus nothing.
-func TestDollars(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "$0.00", math.Copysign(0, -1): "$0.00", -0.004: "$0.00", 0.004: "$0.00",
-		-0.006: "-$0.01", 1234.5: "$1,234.50", -1234.5: "-$1,234.50", 0.995: "$0.99", 1e15: "$1,000,000,000,000,000.00",
-	} {
-		if got := dollars(v); got != want {
-			t.Errorf("dollars(%v) = %q, want %q", v, got, want)
-		}
-	}
-	for v, want := range map[float64]string{
-		0: "$0.00", -0.004: "$0.00", 0.004: "$0.00", -0.006: "-$0.01", 0.006: "+$0.01", -1234.5: "-$1,234.50",
-	} {
-		if got := signed(v); got != want {
-			t.Errorf("signed(%v) = %q, want %q", v, got, want)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package history
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func moment(flag, text string, daysLater int) (time.Time, error) {
 	if t, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
 		return t.AddDate(0, 0, daysLater), nil
 	}
-	if d, ok := agoTime(text); ok {
+	if d, ok := ParseAgo(text); ok {
 		return time.Now().Add(-d), nil
 	}
 	return time.Time{}, term.Usagef("--%s %s: it is a date such as 2026-01-31, or a time ago such as 7d or 12h", flag, text)
@@ -100,7 +100,7 @@ func newSessionsList(code *int) *cobra.Command {
 
 // infos are the sessions of Claude that a list wants, one more than it shows.
 func (w *sessionWork) infos(filter transcript.Filter, limit int, want func(*transcript.Info) bool) (list []*transcript.Info, err error) {
-	if w.whose == agentCodex {
+	if w.whose == Codex {
 		return nil, nil
 	}
 	for info, err := range w.dir.Sessions(w.ctx, filter) {
@@ -120,7 +120,7 @@ func (w *sessionWork) infos(filter transcript.Filter, limit int, want func(*tran
 // places are where sessions were looked for.
 func (w *sessionWork) places() string {
 	switch {
-	case w.whose == agentCodex:
+	case w.whose == Codex:
 		return w.codexHome
 	case w.codexHome != "":
 		return w.dir.Path() + " and " + w.codexHome
@@ -146,7 +146,7 @@ func (w *sessionWork) showList(list []*listedSession, more bool) error {
 	}}
 	several := slices.ContainsFunc(list, func(s *listedSession) bool { return s.codex != nil })
 	for _, s := range list {
-		t.Rows = append(t.Rows, agentCell(w.listCells(s), s.agent(), several))
+		t.Rows = append(t.Rows, WithAgent(w.listCells(s), s.agent(), several))
 	}
 	if several {
 		t.Columns = slices.Insert(t.Columns, 1, term.Column{Title: "agent"})
@@ -160,9 +160,9 @@ func (w *sessionWork) showList(list []*listedSession, more bool) error {
 
 func (s *listedSession) agent() string {
 	if s.codex != nil {
-		return agentCodex
+		return Codex
 	}
-	return agentClaude
+	return Claude
 }
 
 // listCells are the cells of a session in a list.

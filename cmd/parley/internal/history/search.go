@@ -1,4 +1,4 @@
-package main
+package history
 
 import (
 	"fmt"
@@ -111,7 +111,7 @@ func (w *sessionWork) search(q transcript.Query) error {
 
 // claudeHits are the hits in sessions of Claude; none where they are not asked for.
 func (w *sessionWork) claudeHits(q transcript.Query) iter.Seq2[*transcript.Hit, error] {
-	if w.whose == agentCodex {
+	if w.whose == Codex {
 		return func(func(*transcript.Hit, error) bool) {}
 	}
 	return w.dir.Search(w.ctx, q)

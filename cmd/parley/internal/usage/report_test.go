@@ -1,8 +1,10 @@
-package main
+package usage
 
 import (
+	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
+
+var updateGolden = flag.Bool("update", false, "write the golden files")
 
 // corpusLedger is the ledger of a small generated corpus.
 func corpusLedger(t *testing.T) *usage.Ledger {
@@ -44,8 +48,8 @@ func TestLedgerTables(t *testing.T) {
 	l := corpusLedger(t)
 	var all strings.Builder
 	for _, columns := range []int{120, 80, 40} {
-		for _, r := range ledgerReports {
-			f := &ledgerFlags{last: 4, now: func() time.Time { return ledgerNow(l) }, changed: func(string) bool { return false }}
+		for _, r := range reports {
+			f := &reportFlags{last: 4, now: func() time.Time { return ledgerNow(l) }, changed: func(string) bool { return false }}
 			to := term.PenTo(&all, true)
 			to.Width = columns
 			lines, notes := f.lines(to, r, usage.View{Location: time.UTC}, l)
@@ -60,8 +64,8 @@ func TestLedgerTables(t *testing.T) {
 			}
 		}
 	}
-	name := filepath.Join("testdata", "ledger.golden")
-	if *update {
+	name := filepath.Join("testdata", "reports.golden")
+	if *updateGolden {
 		if err := os.WriteFile(name, []byte(all.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -79,10 +83,10 @@ func TestLedgerTables(t *testing.T) {
 func TestLedgerColors(t *testing.T) {
 	l := corpusLedger(t)
 	for _, color := range []bool{true, false} {
-		f := &ledgerFlags{now: time.Now, changed: func(string) bool { return false }}
+		f := &reportFlags{now: time.Now, changed: func(string) bool { return false }}
 		to := term.PenTo(io.Discard, true)
 		to.Color, to.Width = color, 80
-		lines, _ := f.lines(to, ledgerReports[0], usage.View{Location: time.UTC}, l)
+		lines, _ := f.lines(to, reports[0], usage.View{Location: time.UTC}, l)
 		if got := strings.Contains(strings.Join(lines, "\n"), cell.Look("")[:3]); got != color {
 			t.Errorf("colours %t: %t", color, got)
 		}
@@ -125,7 +129,7 @@ func TestLedgerProgress(t *testing.T) {
 
 func TestMoment(t *testing.T) {
 	now := time.Date(2026, 3, 10, 15, 0, 0, 0, time.UTC)
-	f := &ledgerFlags{now: func() time.Time { return now }}
+	f := &reportFlags{now: func() time.Time { return now }}
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -161,5 +165,24 @@ func TestGrouped(t *testing.T) {
 	}
 	if got := dollars(1234.567); got != "$1,234.57" {
 		t.Errorf("dollars: %s", got)
+	}
+}
+
+// TestDollars: no amount is shown as minus nothing.
+func TestDollars(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "$0.00", math.Copysign(0, -1): "$0.00", -0.004: "$0.00", 0.004: "$0.00",
+		-0.006: "-$0.01", 1234.5: "$1,234.50", -1234.5: "-$1,234.50", 0.995: "$0.99", 1e15: "$1,000,000,000,000,000.00",
+	} {
+		if got := dollars(v); got != want {
+			t.Errorf("dollars(%v) = %q, want %q", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{
+		0: "$0.00", -0.004: "$0.00", 0.004: "$0.00", -0.006: "-$0.01", 0.006: "+$0.01", -1234.5: "-$1,234.50",
+	} {
+		if got := signed(v); got != want {
+			t.Errorf("signed(%v) = %q, want %q", v, got, want)
+		}
 	}
 }

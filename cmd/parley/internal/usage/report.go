@@ -1,8 +1,8 @@
-package main
+// Package usage has the commands below parley usage.
+package usage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -10,18 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// ledgerReport is one of the commands below parley usage.
-type ledgerReport struct {
+// report is one of the commands below parley usage.
+type report struct {
 	name, short string
 	by          usage.By // "" is blocks
 }
 
-var ledgerReports = []ledgerReport{
+var reports = []report{
 	{"daily", "Tokens and cost by day", usage.ByDay},
 	{"weekly", "Tokens and cost by week", usage.ByWeek},
 	{"monthly", "Tokens and cost by month", usage.ByMonth},
@@ -34,7 +33,7 @@ var ledgerReports = []ledgerReport{
 	{"blocks", "Tokens and cost by blocks of five hours, with burn rate and projection", ""},
 }
 
-func newUsage(code *int) *cobra.Command {
+func New(code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "usage",
 		Short:   "Show what sessions have used and cost",
@@ -43,14 +42,14 @@ func newUsage(code *int) *cobra.Command {
 		Args:    term.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	for _, r := range ledgerReports {
-		cmd.AddCommand(newLedgerReport(code, r))
+	for _, r := range reports {
+		cmd.AddCommand(newReport(code, r))
 	}
 	return cmd
 }
 
-func newLedgerReport(code *int, r ledgerReport) *cobra.Command {
-	f := &ledgerFlags{}
+func newReport(code *int, r report) *cobra.Command {
+	f := &reportFlags{}
 	cmd := &cobra.Command{
 		Use:   r.name + " [flags]",
 		Short: r.short,
@@ -69,38 +68,16 @@ func newLedgerReport(code *int, r ledgerReport) *cobra.Command {
 	return cmd
 }
 
-func (f *ledgerFlags) run(ctx context.Context, r ledgerReport) (int, error) {
+func (f *reportFlags) run(ctx context.Context, r report) (int, error) {
 	v, err := f.view()
 	if err != nil {
 		return 0, err
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
-	sigs := term.WatchSignals(ctx, end, con.Note)
-	defer sigs.Stop()
-	err = f.show(ctx, con, r, v)
-	if err == nil {
-		err = con.Out.Err
-		if err != nil {
-			err = term.OutputFailed(err)
-		}
-	}
-	switch {
-	case err == nil:
-		return term.ExitOK, nil
-	case ctx.Err() != nil:
-		return chat.ExitCode(context.Cause(ctx)), nil
-	}
-	if output, ok := errors.AsType[*term.OutputError](err); ok {
-		return chat.ExitCode(output), nil
-	}
-	con.Complain(err.Error())
-	return term.ExitFailed, nil
+	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) error { return f.show(ctx, con, r, v) })
 }
 
 // show scans, and writes the report; with --live again and again.
-func (f *ledgerFlags) show(ctx context.Context, con *term.Console, r ledgerReport, v usage.View) error {
+func (f *reportFlags) show(ctx context.Context, con *term.Console, r report, v usage.View) error {
 	bar := newProgress(con, f.now)
 	ledger, err := f.scan(ctx, bar.update)
 	bar.clear()
@@ -114,7 +91,7 @@ func (f *ledgerFlags) show(ctx context.Context, con *term.Console, r ledgerRepor
 }
 
 // write writes the report once.
-func (f *ledgerFlags) write(con *term.Console, r ledgerReport, v usage.View, l *books) error {
+func (f *reportFlags) write(con *term.Console, r report, v usage.View, l *ledger) error {
 	if f.json {
 		if err := f.writeJSON(con.Out, r, v, l.Ledger); err != nil {
 			return term.OutputFailed(err)
@@ -136,7 +113,7 @@ const liveRows = 10
 
 // watch writes the report again whenever it has changed, or, on a terminal, when
 // the time does it. Only the end of ctx ends it.
-func (f *ledgerFlags) watch(ctx context.Context, con *term.Console, r ledgerReport, v usage.View, l *books) error {
+func (f *reportFlags) watch(ctx context.Context, con *term.Console, r report, v usage.View, l *ledger) error {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
 	redraw := con.Out.TTY && !f.json && os.Getenv("TERM") != "dumb"

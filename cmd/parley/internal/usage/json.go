@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"bytes"
@@ -106,7 +106,7 @@ func newRowJSON(by usage.By, r *usage.Row) rowJSON {
 	return j
 }
 
-func (f *ledgerFlags) writeJSON(to *term.Pen, r ledgerReport, v usage.View, l *usage.Ledger) error {
+func (f *reportFlags) writeJSON(to *term.Pen, r report, v usage.View, l *usage.Ledger) error {
 	out := map[string]any{"timezone": v.Location.String()}
 	if r.by == "" {
 		rows := []blockJSON{}

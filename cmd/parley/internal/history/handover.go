@@ -1,9 +1,10 @@
-package main
+package history
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/seed7221b0f9/parley/codex/rollout"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -34,20 +35,20 @@ func foldHistory(ctx context.Context, h agent.History, provider, id string) (*ev
 	return c, nil
 }
 
-// continueFrom makes the first prompt of a new session from a conversation with any agent:
+// HandOver makes the first prompt of a new session from a conversation with any agent:
 // the session that --continue-from names, and what the person asks.
-func (f *runFlags) continueFrom(ctx context.Context, con *term.Console, ask string) (string, error) {
+func HandOver(ctx context.Context, con *term.Console, session, ask string) (string, error) {
 	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open("")}
 	var err error
-	if w.codexHome, err = (&whose{}).codex(); err != nil {
+	if w.codexHome, err = (&Whose{}).Codex(); err != nil {
 		return "", err
 	}
-	s, err := w.kept(f.continued)
+	s, err := w.kept(session)
 	var c *event.Conversation
 	if id, ok := isCodex(err); ok {
 		c, err = w.conversation(id)
 	} else if err == nil {
-		c, err = foldHistory(ctx, (&claudeagent.Provider{}).History(), agentClaude, s.ID)
+		c, err = foldHistory(ctx, (&claudeagent.Provider{}).History(), Claude, s.ID)
 	}
 	if errors.Is(err, transcript.ErrNoSession) {
 		return "", term.Usagef("--continue-from: %v", err)
@@ -62,4 +63,17 @@ func (f *runFlags) continueFrom(ctx context.Context, con *term.Console, ask stri
 	}
 	con.Note(note)
 	return h.Prompt, nil
+}
+
+// CodexThread returns the id of the session of Codex that --resume names.
+func CodexThread(ctx context.Context, con *term.Console, arg string) (string, error) {
+	home, err := rollout.DefaultHome()
+	if err != nil {
+		return "", err
+	}
+	id, err := (&sessionWork{ctx: ctx, con: con, codexHome: home}).thread(arg)
+	if err != nil {
+		return "", term.Usagef("--resume: %v", err)
+	}
+	return id, nil
 }

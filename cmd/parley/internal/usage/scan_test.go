@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
@@ -25,7 +26,7 @@ func TestBooks_update(t *testing.T) {
 		}
 	}
 	write(count)
-	f := &ledgerFlags{whose: whose{agent: agentCodex, codexHome: home, changed: func(string) bool { return false }}, now: time.Now}
+	f := &reportFlags{whose: history.Whose{Agent: history.Codex, CodexHome: home, Changed: func(string) bool { return false }}, now: time.Now}
 	b, err := f.scan(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

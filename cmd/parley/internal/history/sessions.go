@@ -1,4 +1,5 @@
-package main
+// Package history has the commands below parley sessions, and hands a past session over to a new one.
+package history
 
 import (
 	"context"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -21,10 +21,10 @@ type sessionFlags struct {
 	configDir string
 	json      bool
 	noColor   bool
-	whose     whose
+	whose     Whose
 }
 
-func newSessions(code *int) *cobra.Command {
+func New(code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Aliases: []string{"session"},
@@ -76,9 +76,9 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 	fs.BoolVar(&f.json, "json", false, "write JSON")
 	fs.StringVar(&f.configDir, "config-dir", "", "the configuration `directory` of the agent's CLI (default $CLAUDE_CONFIG_DIR, else ~/.claude)")
 	if c.codex {
-		f.whose.register(cmd)
+		f.whose.Register(cmd)
 	} else {
-		f.whose.changed = func(string) bool { return false }
+		f.whose.Changed = func(string) bool { return false }
 	}
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	if err := cmd.MarkFlagDirname("config-dir"); err != nil {
@@ -101,45 +101,33 @@ type sessionWork struct {
 	any       bool // a paragraph was written
 }
 
-// do runs a command with its signals and makes an exit code of its error.
+// do runs a command.
 func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (int, error) {
-	if err := f.whose.choose(); err != nil {
+	if err := f.whose.Choose(); err != nil {
 		return 0, err
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
-	sigs := term.WatchSignals(ctx, end, con.Note)
-	defer sigs.Stop()
-	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), whose: f.whose.agent, json: f.json}
-	var err error
-	if w.codexHome, err = f.whose.codex(); err != nil {
-		con.Complain(err.Error())
-		return term.ExitFailed, nil
+	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) (err error) {
+		w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), whose: f.whose.Agent, json: f.json}
+		if w.codexHome, err = f.whose.Codex(); err != nil {
+			return err
+		}
+		if path := w.dir.Path(); strings.TrimSpace(path) == "" || f.configDir == "" && os.Getenv("CLAUDE_CONFIG_DIR") == "" && !filepath.IsAbs(path) {
+			return term.Usagef("there is no configuration directory: --config-dir or CLAUDE_CONFIG_DIR names one")
+		}
+		err = run(w)
+		if err == nil && w.fail {
+			return term.ErrFailed
+		}
+		return plainError(err)
+	})
+}
+
+// plainError removes the name of the package from the text of an error.
+func plainError(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "transcript: ") || errors.As(err, new(*term.UsageError)) || errors.As(err, new(*term.OutputError)) {
+		return err
 	}
-	if path := w.dir.Path(); strings.TrimSpace(path) == "" || f.configDir == "" && os.Getenv("CLAUDE_CONFIG_DIR") == "" && !filepath.IsAbs(path) {
-		return 0, term.Usagef("there is no configuration directory: --config-dir or CLAUDE_CONFIG_DIR names one")
-	}
-	err = run(w)
-	if err == nil && con.Out.Err != nil {
-		err = term.OutputFailed(con.Out.Err)
-	}
-	_, badUsage := errors.AsType[*term.UsageError](err)
-	output, unwritten := errors.AsType[*term.OutputError](err)
-	switch {
-	case badUsage:
-		return 0, err
-	case err != nil && ctx.Err() != nil:
-		return chat.ExitCode(context.Cause(ctx)), nil
-	case unwritten:
-		return chat.ExitCode(output), nil
-	case err != nil:
-		con.Complain(strings.ReplaceAll(err.Error(), "transcript: ", ""))
-		return term.ExitFailed, nil
-	case w.fail:
-		return term.ExitFailed, nil
-	}
-	return term.ExitOK, nil
+	return errors.New(strings.ReplaceAll(err.Error(), "transcript: ", ""))
 }
 
 // line writes a line.
@@ -204,7 +192,7 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 		}
 		return transcript.File(path), nil
 	}
-	if w.whose == agentCodex {
+	if w.whose == Codex {
 		return nil, w.otherSession(arg)
 	}
 	s, err := w.dir.Session(arg)

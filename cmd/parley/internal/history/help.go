@@ -1,4 +1,4 @@
-package main
+package history
 
 const sessionsLong = `Find, read, change, repair and keep the sessions of the agent's CLI.
 

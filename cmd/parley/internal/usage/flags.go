@@ -1,20 +1,19 @@
-package main
+package usage
 
 import (
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// ledgerFlags are the flags of the commands below parley usage.
-type ledgerFlags struct {
+// reportFlags are the flags of the commands below parley usage.
+type reportFlags struct {
 	json       bool
 	since      string
 	until      string
@@ -30,7 +29,7 @@ type ledgerFlags struct {
 	activeOnly bool
 	prices     string
 	configDirs []string
-	whose      whose
+	whose      history.Whose
 	noColor    bool
 	changed    func(flag string) bool
 	now        func() time.Time
@@ -38,7 +37,7 @@ type ledgerFlags struct {
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-func (f *ledgerFlags) register(cmd *cobra.Command, report string) {
+func (f *reportFlags) register(cmd *cobra.Command, report string) {
 	f.changed, f.now = cmd.Flags().Changed, time.Now
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -54,7 +53,7 @@ func (f *ledgerFlags) register(cmd *cobra.Command, report string) {
 		fs.BoolVar(&f.plot, "plot", false, "draw the cost by day (default on a terminal)")
 	case "weekly":
 		fs.StringVar(&f.weekStart, "week-start", "sunday", "the `day` that weeks begin with")
-		completeValues(cmd, "week-start", weekdays)
+		history.CompleteValues(cmd, "week-start", weekdays)
 	case "blocks":
 		fs.BoolVar(&f.activeOnly, "active", false, "only the block that goes on, with its burn rate")
 	}
@@ -65,7 +64,7 @@ func (f *ledgerFlags) register(cmd *cobra.Command, report string) {
 	fs.DurationVar(&f.interval, "interval", 2*time.Second, "with --live: how often")
 	fs.StringVar(&f.prices, "prices", "", "a `file` with prices of models, laid over the built-in ones (default $PARLEY_PRICES)")
 	fs.StringArrayVar(&f.configDirs, "config-dir", nil, "a configuration `directory` of the agent's CLI (repeatable; default $CLAUDE_CONFIG_DIR, else ~/.claude)")
-	f.whose.register(cmd)
+	f.whose.Register(cmd)
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	for _, name := range []string{"config-dir", "project"} {
 		// The flag is there: an error would be a mistake of this function.
@@ -75,16 +74,10 @@ func (f *ledgerFlags) register(cmd *cobra.Command, report string) {
 	}
 }
 
-func completeValues(cmd *cobra.Command, flag string, values []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err)
-	}
-}
-
 // view makes the view of the flags. An error is one of usage.
-func (f *ledgerFlags) view() (usage.View, error) {
+func (f *reportFlags) view() (usage.View, error) {
 	v := usage.View{Project: f.project, Model: f.model, Location: time.Local}
-	err := f.whose.choose()
+	err := f.whose.Choose()
 	if err != nil {
 		return v, err
 	}
@@ -118,26 +111,12 @@ func (f *ledgerFlags) view() (usage.View, error) {
 	return v, err
 }
 
-var ago = regexp.MustCompile(`^(\d{1,5})([dhwm])$`)
-
-// agoTime is how long ago a text such as 7d says.
-func agoTime(text string) (d time.Duration, ok bool) {
-	m := ago.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	n, _ := strconv.Atoi(m[1]) // the expression has seen to it
-	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
-	d = time.Duration(n) * unit
-	return d, d/unit == time.Duration(n) // else it is longer than a Duration can be
-}
-
 // moment is the beginning of a date so many days later, or some time ago.
-func (f *ledgerFlags) moment(flag, text string, in *time.Location, daysLater int) (time.Time, error) {
+func (f *reportFlags) moment(flag, text string, in *time.Location, daysLater int) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if d, ok := agoTime(text); ok && flag == "since" {
+	if d, ok := history.ParseAgo(text); ok && flag == "since" {
 		return f.now().Add(-d), nil
 	}
 	for _, layout := range []string{time.DateOnly, "20060102"} {
@@ -148,7 +127,7 @@ func (f *ledgerFlags) moment(flag, text string, in *time.Location, daysLater int
 	return time.Time{}, term.Usagef("--%s %s: it is a date such as 2026-01-31", flag, text)
 }
 
-func (f *ledgerFlags) readPrices() (*usage.Prices, error) {
+func (f *reportFlags) readPrices() (*usage.Prices, error) {
 	name := f.prices
 	if name == "" {
 		name = os.Getenv("PARLEY_PRICES")

@@ -1,4 +1,4 @@
-package main
+package history
 
 import (
 	"encoding/json"
@@ -80,7 +80,7 @@ func (w *sessionWork) history() agent.History {
 // wantsThread reports whether a session of Codex passes the filter of a list.
 func wantsThread(s *rollout.Session, f transcript.Filter) bool {
 	switch {
-	case f.Dir != "" && !sameDir(f.Dir, s.CWD), f.Branch != "" && f.Branch != s.GitBranch:
+	case f.Dir != "" && !SameDir(f.Dir, s.CWD), f.Branch != "" && f.Branch != s.GitBranch:
 		return false
 	case !f.Since.IsZero() && s.ModifiedAt.Before(f.Since), !f.Until.IsZero() && !s.ModifiedAt.Before(f.Until):
 		return false
@@ -90,7 +90,7 @@ func wantsThread(s *rollout.Session, f transcript.Filter) bool {
 	return true
 }
 
-func sameDir(a, b string) bool {
+func SameDir(a, b string) bool {
 	abs, err := filepath.Abs(a)
 	if err != nil {
 		return false
@@ -143,7 +143,7 @@ func (s *listedSession) MarshalJSON() ([]byte, error) {
 		ForkedFrom   string `json:"forkedFrom,omitempty"`
 		Parent       string `json:"parentSessionId,omitempty"`
 	}{
-		Provider: agentCodex, SessionID: c.ThreadID, Summary: threadTitle(c), LastModified: c.ModifiedAt.UnixMilli(), FileSize: c.Size, CustomTitle: c.Name,
+		Provider: Codex, SessionID: c.ThreadID, Summary: threadTitle(c), LastModified: c.ModifiedAt.UnixMilli(), FileSize: c.Size, CustomTitle: c.Name,
 		FirstPrompt: c.Preview, GitBranch: c.GitBranch, CWD: c.CWD, Archived: c.Archived, Path: c.Path, Model: c.Model, ForkedFrom: c.ForkedFromID, Parent: c.ParentThreadID,
 	}
 	if !c.CreatedAt.IsZero() {
@@ -182,7 +182,7 @@ func merge(infos []*transcript.Info, threads []*rollout.Session, limit int) (lis
 
 // conversation reads a session of Codex.
 func (w *sessionWork) conversation(id string) (*event.Conversation, error) {
-	return foldHistory(w.ctx, w.history(), agentCodex, id)
+	return foldHistory(w.ctx, w.history(), Codex, id)
 }
 
 // showThread writes a session of Codex as parley sessions show does.
@@ -301,7 +301,7 @@ func (w *sessionWork) searchThreads(q transcript.Query) (n int, err error) {
 func (w *sessionWork) threadHit(s *rollout.Session, hit *agent.HistoryHit, first bool) error {
 	resume := "parley chat --agent codex --resume " + s.ThreadID
 	if w.json {
-		return w.writeLine(map[string]any{"provider": agentCodex, "sessionId": s.ThreadID, "title": threadTitle(s), "uuid": hit.UUID, "snippet": hit.Excerpt, "resume": resume, "path": s.Path})
+		return w.writeLine(map[string]any{"provider": Codex, "sessionId": s.ThreadID, "title": threadTitle(s), "uuid": hit.UUID, "snippet": hit.Excerpt, "resume": resume, "path": s.Path})
 	}
 	out := w.con.Out
 	if first {

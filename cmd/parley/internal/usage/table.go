@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
 // lines are the report as text, and what is to be said beside it.
-func (f *ledgerFlags) lines(to *term.Pen, r ledgerReport, v usage.View, l *usage.Ledger) (lines, notes []string) {
+func (f *reportFlags) lines(to *term.Pen, r report, v usage.View, l *usage.Ledger) (lines, notes []string) {
 	style := term.TableStyle{
 		Title: func(s string) string { return to.Paint(term.Bold, s) },
 		Rule:  func(s string) string { return to.Paint(term.Dim, s) },
@@ -48,7 +49,7 @@ func (f *ledgerFlags) lines(to *term.Pen, r ledgerReport, v usage.View, l *usage
 
 // lastRows are the rows that --last leaves: the newest, or the first of those that
 // are sorted otherwise.
-func (f *ledgerFlags) lastRows(r *usage.Report) []usage.Row {
+func (f *reportFlags) lastRows(r *usage.Report) []usage.Row {
 	n := f.last
 	if n == 0 || n >= len(r.Rows) {
 		return r.Rows
@@ -82,7 +83,7 @@ func rowColumns(by usage.By) []term.Column {
 		term.Column{Title: "tokens", Right: true}, term.Column{Title: "cost", Right: true})
 }
 
-func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *term.Table {
+func (f *reportFlags) table(r *usage.Report, bills *usage.Reconciliation) *term.Table {
 	t := &term.Table{Columns: rowColumns(r.By)}
 	ofSession := map[string]*usage.Bill{}
 	if r.By == usage.BySession && bills != nil {
@@ -97,10 +98,10 @@ func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *term.
 		if b := ofSession[row.Key]; b != nil && row.Provider == usage.Claude {
 			cells = append(cells, billCell(b))
 		}
-		t.Rows = append(t.Rows, agentCell(cells, row.Provider, several))
+		t.Rows = append(t.Rows, history.WithAgent(cells, row.Provider, several))
 		for _, m := range row.Models {
 			if f.breakdown && r.By != usage.ByModel {
-				t.Rows = append(t.Rows, agentCell(append(modelHead(r.By, m.Model), sumCells(m.Sum)...), "", several))
+				t.Rows = append(t.Rows, history.WithAgent(append(modelHead(r.By, m.Model), sumCells(m.Sum)...), "", several))
 			}
 		}
 	}
@@ -108,19 +109,11 @@ func (f *ledgerFlags) table(r *usage.Report, bills *usage.Reconciliation) *term.
 	if head[0] = "total"; len(f.lastRows(r)) < len(r.Rows) {
 		head[0] = "total of all"
 	}
-	t.Total = agentCell(append(head, sumCells(r.Total.Sum)...), "", several)
+	t.Total = history.WithAgent(append(head, sumCells(r.Total.Sum)...), "", several)
 	if several {
 		t.Columns = slices.Insert(t.Columns, 1, term.Column{Title: "agent"})
 	}
 	return t
-}
-
-// agentCell puts the agent after the name of a row, where there are several agents.
-func agentCell(cells []string, agent string, several bool) []string {
-	if !several {
-		return cells
-	}
-	return slices.Insert(cells, 1, agent)
 }
 
 // rowHead are the cells before the numbers.
@@ -250,7 +243,7 @@ func costChart(rows []usage.Row) *term.Chart {
 }
 
 // notes are what the numbers do not say.
-func (f *ledgerFlags) notes(s usage.Sum, bills *usage.Reconciliation, l *usage.Ledger) []string {
+func (f *reportFlags) notes(s usage.Sum, bills *usage.Reconciliation, l *usage.Ledger) []string {
 	var notes []string
 	if len(s.Missing) > 0 {
 		notes = append(notes, fmt.Sprintf("%s tokens have no price and are in no cost: %s; --prices FILE gives one",

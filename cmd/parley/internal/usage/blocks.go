@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
@@ -17,7 +18,7 @@ type agentBlock struct {
 }
 
 // blocks are the blocks that the flags ask for.
-func (f *ledgerFlags) blocks(v usage.View, l *usage.Ledger) (blocks []agentBlock) {
+func (f *reportFlags) blocks(v usage.View, l *usage.Ledger) (blocks []agentBlock) {
 	for _, v.Provider = range l.Providers() {
 		for _, b := range l.Blocks(v, f.now()) {
 			blocks = append(blocks, agentBlock{v.Provider, b})
@@ -39,15 +40,15 @@ func blockTable(blocks []agentBlock, several bool) *term.Table {
 		{Title: "tokens", Right: true}, {Title: "a minute", Right: true, Drop: 4}, {Title: "an hour", Right: true, Drop: 1}, {Title: "cost", Right: true},
 	}}
 	for _, b := range blocks {
-		t.Rows = append(t.Rows, agentCell(blockCells(&b.Block), b.agent, several))
+		t.Rows = append(t.Rows, history.WithAgent(blockCells(&b.Block), b.agent, several))
 		if b.Expected != nil {
-			t.Rows = append(t.Rows, agentCell([]string{
+			t.Rows = append(t.Rows, history.WithAgent([]string{
 				fmt.Sprintf("  at its end, in %s", shortDuration(b.Expected.Remaining)), "", "", "", grouped(b.Expected.Tokens), "", "", dollars(b.Expected.Cost),
 			}, "", several))
 		}
 	}
 	sum := sumOf(blocks)
-	t.Total = agentCell([]string{"total", "", grouped(sum.Input), grouped(sum.Output), grouped(sum.Total()), "", "", costCell(sum)}, "", several)
+	t.Total = history.WithAgent([]string{"total", "", grouped(sum.Input), grouped(sum.Output), grouped(sum.Total()), "", "", costCell(sum)}, "", several)
 	if several {
 		t.Columns = slices.Insert(t.Columns, 1, term.Column{Title: "agent"})
 	}
