@@ -17,7 +17,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // eventsOfFold is the length of the session that is folded.
@@ -36,7 +35,7 @@ func (b *bench) prepareFold(context.Context) error {
 	}
 	var c claudeevent.Converter
 	var out bytes.Buffer
-	to := api.NewConverter("0a1b2c3d", 0)
+	to := event.NewEncoder("0a1b2c3d", 0)
 	for line := range strings.Lines(lines.String()) {
 		m, err := message.Decode([]byte(line))
 		if err != nil {
@@ -47,13 +46,11 @@ func (b *bench) prepareFold(context.Context) error {
 				break
 			}
 			b.foldEvents = append(b.foldEvents, ev)
-			for _, m := range to.Messages(ev) {
-				text, err := api.Encode(m)
-				if err != nil {
-					return err
-				}
-				out.Write(append(text, '\n'))
+			text, err := to.AppendLines(nil, ev)
+			if err != nil {
+				return err
 			}
+			out.Write(text)
 		}
 	}
 	if len(b.foldEvents) != eventsOfFold {

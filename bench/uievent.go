@@ -11,7 +11,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // deltasOfRound is how many text deltas a round sends to the screen, deltasOfBlock how
@@ -87,7 +86,7 @@ func textOf(conv *event.Conversation) int {
 
 // appendEncoder encodes as a server does, into a buffer that it has.
 func appendEncoder() func(event.Event) (int, error) {
-	c := api.NewConverter("0a1b2c3d", 0)
+	c := event.NewEncoder("0a1b2c3d", 0)
 	var buf []byte
 	return func(ev event.Event) (int, error) {
 		var err error

@@ -10,9 +10,9 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/internal/control"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/deadline"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // Client is a conversation of many turns with one CLI. Its methods may be called
@@ -106,7 +106,7 @@ func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) 
 		}
 	}
 	if in.UUID == "" {
-		in.UUID = claudedir.NewID()
+		in.UUID = random.UUID()
 	}
 	line, err := c.s.encode(in)
 	if err != nil {

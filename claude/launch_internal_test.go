@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // What the start decides is in the launch; the options stay what they were, those of the
@@ -62,7 +63,7 @@ func TestConfigDirKeepsProject(t *testing.T) {
 func TestNoLockWithoutHome(t *testing.T) {
 	t.Chdir(t.TempDir())
 	g := newSessionGuard(unchecked(&Options{CleanEnv: true}))
-	id := claudedir.NewID()
+	id := random.UUID()
 	if err := g.take(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/seed7221b0f9/parley/claude/internal/control"
-	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // The CLI answers "Method not found" to a server of this process that asks the
@@ -89,7 +89,7 @@ func (l *mcpLink) askUser(ctx context.Context, req *jsonrpc.Request) (answer []b
 	if err != nil {
 		return nil, err
 	}
-	asked := control.Request{ID: claudedir.NewID(), Subtype: "elicitation", Body: string(body)}
+	asked := control.Request{ID: random.UUID(), Subtype: "elicitation", Body: string(body)}
 	defer func() {
 		if v := recover(); v != nil {
 			l.host.launch.panicked(asked, v, debug.Stack())

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 var (
@@ -216,7 +216,7 @@ func (m *mirror) key(file string) (SessionKey, bool) {
 // mirrorError is the message that tells of entries that were not stored.
 func mirrorError(key SessionKey, err error) entry {
 	m := &message.MirrorError{Error: err.Error(), Key: message.MirrorKey(key)}
-	m.Subtype, m.UUID, m.SessionID = "mirror_error", claudedir.NewID(), key.SessionID
+	m.Subtype, m.UUID, m.SessionID = "mirror_error", random.UUID(), key.SessionID
 	line, encErr := message.Encode(m)
 	if encErr != nil {
 		return entry{msg: m}

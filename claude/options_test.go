@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/hook"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/deadline"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // reach says where an option ends up: in a flag, in a variable, in initialize,
@@ -205,7 +205,7 @@ func TestThinkingFlags(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	for name, o := range map[string]Options{
 		"same fallback":        {Model: "m", FallbackModel: "m"},
-		"id of a resumed one":  {SessionID: claudedir.NewID(), Resume: "x"},
+		"id of a resumed one":  {SessionID: random.UUID(), Resume: "x"},
 		"id that is none":      {SessionID: "mine"},
 		"two ways of thinking": {Thinking: &Thinking{}, MaxThinkingTokens: new(int)},
 		"display of nothing":   {Thinking: &Thinking{Type: ThinkingDisabled, Display: "omitted"}},

@@ -8,8 +8,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -105,11 +104,7 @@ func Reason(err error) api.Reason {
 
 // Key returns a new random idempotency key. The server carries out a call with a key only once,
 // even if it is sent several times.
-func Key() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // it never fails
-	return hex.EncodeToString(b)
-}
+func Key() string { return random.Hex(16) }
 
 // Call calls a method and decodes its result into what result points to, or drops it if result is
 // nil. A call that could not be delivered, or that the server refused because it is draining, is

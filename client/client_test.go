@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -95,11 +96,11 @@ func TestNew_badAddress(t *testing.T) {
 func TestView_gap(t *testing.T) {
 	v := View{Cursor: api.Cursor{Seq: 4}}
 	for _, e := range []api.Envelope{{Seq: 6}, {Seq: 4}, {Seq: 5, Sub: 1}, {Seq: 3, Sub: 1}} {
-		if v.Apply(Event{Envelope: e, Message: &api.SessionState{}}) == nil {
+		if v.Apply(Event{Envelope: e, Events: []event.Event{&event.SessionState{}}}) == nil {
 			t.Errorf("message %d.%d after 4.0 was taken", e.Seq, e.Sub)
 		}
 	}
-	if err := v.Apply(Event{Envelope: api.Envelope{Seq: 5}, Message: &api.SessionState{}}); err != nil {
+	if err := v.Apply(Event{Envelope: api.Envelope{Seq: 5}, Events: []event.Event{&event.SessionState{}}}); err != nil {
 		t.Error(err)
 	}
 }

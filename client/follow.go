@@ -14,6 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -23,9 +24,10 @@ type Event struct {
 	// Attached is set when a connection has begun. If it has a snapshot, the snapshot replaces
 	// everything before it; otherwise the messages continue where they were.
 	Attached *api.AttachResult
-	// Envelope and Message are set otherwise: a message, and its place in the log.
+	// Envelope and Events are set otherwise: a message with its place in the log, and its events,
+	// of which there may be none.
 	Envelope api.Envelope
-	Message  api.Message
+	Events   []event.Event
 }
 
 // Follow yields the messages of a session after a cursor; a nil cursor begins with a snapshot. It
@@ -80,6 +82,7 @@ type follower struct {
 	stopped  bool // the loop has ended
 	attached bool // the last connection worked
 	messages atomic.Int64
+	decoder  event.Decoder
 }
 
 // once follows over one connection until it ends.
@@ -223,16 +226,19 @@ func (f *follower) attach(data json.RawMessage) error {
 		return err
 	}
 	f.after, f.attached = &a.Cursor, true
+	if a.Snapshot != "" {
+		f.decoder = event.Decoder{}
+	}
 	f.stopped = !f.yield(Event{Attached: &a}, nil)
 	return nil
 }
 
 func (f *follower) event(data json.RawMessage) error {
-	e, m, err := api.DecodeEnvelope(data)
+	e, events, err := api.DecodeEnvelope(&f.decoder, data)
 	if err != nil {
 		return err
 	}
 	f.after = &api.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
-	f.stopped = !f.yield(Event{Envelope: e, Message: m}, nil)
+	f.stopped = !f.yield(Event{Envelope: e, Events: events}, nil)
 	return nil
 }

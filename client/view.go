@@ -13,7 +13,6 @@ import (
 type View struct {
 	Conversation event.Conversation
 	Cursor       api.Cursor
-	reader       api.Reader
 }
 
 // Apply adds an event to the view. It returns an error if a snapshot cannot be decoded, or if the
@@ -25,7 +24,7 @@ func (v *View) Apply(ev Event) error {
 			if err := json.Unmarshal([]byte(a.Snapshot), &c); err != nil {
 				return fmt.Errorf("client: a snapshot: %w", err)
 			}
-			v.Conversation, v.reader = c, api.Reader{}
+			v.Conversation = c
 		}
 		v.Cursor = a.Cursor
 		return nil
@@ -35,7 +34,7 @@ func (v *View) Apply(ev Event) error {
 		return fmt.Errorf("client: message %d.%d came after %d.%d", e.Seq, e.Sub, v.Cursor.Seq, v.Cursor.Sub)
 	}
 	v.Cursor = api.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
-	for _, x := range v.reader.Events(ev.Message) {
+	for _, x := range ev.Events {
 		v.Conversation.Apply(x)
 	}
 	return nil

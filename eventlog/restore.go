@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // maxRestoring is how many messages Restore has under way.
@@ -62,7 +63,7 @@ func (s *Store) restore(ctx context.Context, b *backupReader) error {
 		return err
 	}
 	s.lasts = lastsOf(found)
-	return s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: "", metaGeneration: randomHex(4)})
+	return s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: "", metaGeneration: random.Hex(4)})
 }
 
 // undoRestore empties the store again, after the messages that are still on their way.

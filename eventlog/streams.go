@@ -2,8 +2,6 @@ package eventlog
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // The streams and their subjects; the last token of a subject is the session.
@@ -54,7 +53,7 @@ func streamConfigs(o *Options) []jetstream.StreamConfig {
 	}
 	log, delta, snapshot := base, base, base
 	log.Name, log.Subjects = logStream, []string{logPrefix + "*"}
-	log.Metadata = map[string]string{metaFormat: strconv.Itoa(formatVersion), metaGeneration: randomHex(4)}
+	log.Metadata = map[string]string{metaFormat: strconv.Itoa(formatVersion), metaGeneration: random.Hex(4)}
 	snapshot.Name, snapshot.Subjects = snapshotStream, []string{snapshotPrefix + "*"}
 	delta.Name, delta.Subjects = deltaStream, []string{deltaPrefix + "*"}
 	delta.Discard, delta.MaxBytes, delta.MaxAge = jetstream.DiscardOld, deltaQuota, deltaAge
@@ -140,11 +139,5 @@ func (s *streams) setMeta(ctx context.Context, js jetstream.JetStream, changes m
 
 // newGeneration makes all cursors invalid.
 func (s *streams) newGeneration(ctx context.Context, js jetstream.JetStream) error {
-	return s.setMeta(ctx, js, map[string]string{metaGeneration: randomHex(4)})
-}
-
-func randomHex(n int) string {
-	b := make([]byte, n)
-	rand.Read(b)
-	return hex.EncodeToString(b)
+	return s.setMeta(ctx, js, map[string]string{metaGeneration: random.Hex(4)})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -30,12 +31,12 @@ type actor struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
 
-	core      core
-	conv      event.Conversation
-	reader    api.Reader
-	converter *api.Converter
-	stream    stream
-	seq, sub  uint64
+	core     core
+	conv     event.Conversation
+	decoder  event.Decoder
+	encoder  *event.Encoder
+	stream   stream
+	seq, sub uint64
 
 	held     held
 	batch    []pending // drafted and not yet written
@@ -72,7 +73,7 @@ type actor struct {
 // pending is a record that was drafted.
 type pending struct {
 	rec record
-	msg api.Message
+	ev  event.Event // to be folded when the record is written; nil for the first of two messages
 }
 
 // call runs f in the loop and returns its error. It fails when the actor has ended, or when
@@ -338,26 +339,43 @@ func (a *actor) draft(drafts ...draft) {
 		for _, id := range orEmpty(d.facts).Removed {
 			a.trace.dropped(id, "removed")
 		}
-		for i, m := range a.converter.Messages(bounded(d.event)) {
-			data, err := api.Encode(m)
-			if err == nil && len(data) > maxMessage {
-				a.logger.Warn("a message was left out", "type", m.Type(), "bytes", len(data))
-				m = a.converter.Messages(tooLarge(*d.event.Head(), m.Type(), len(data)))[0]
-				data, err = api.Encode(m)
-			}
-			if err != nil {
-				a.logger.Error("a message cannot be encoded", "type", m.Type(), "err", err)
-				continue
-			}
-			rec := record{Time: now, Msg: data}
+		for i, p := range a.encode(bounded(d.event)) {
+			p.rec.Time = now
 			if i == 0 {
-				rec.Facts = merged(a.carry, d.facts)
+				p.rec.Facts = merged(a.carry, d.facts)
 				a.carry = nil
 				a.core.apply(a.seq+uint64(len(a.batch))+1, now, d.facts)
 			}
-			a.batch = append(a.batch, pending{rec, m})
+			a.batch = append(a.batch, p)
 		}
 	}
+}
+
+// encode returns the records of an event. The last one folds it; a message that is larger than
+// the log takes is replaced by an error.
+func (a *actor) encode(ev event.Event) []pending {
+	messages, err := a.encoder.Messages(ev)
+	if err != nil {
+		a.logger.Error("an event cannot be encoded", "type", fmt.Sprintf("%T", ev), "err", err)
+		return nil
+	}
+	all := make([]pending, len(messages))
+	for i, data := range messages {
+		p := pending{rec: record{Msg: data}}
+		if i == len(messages)-1 {
+			p.ev = ev
+		}
+		if len(data) > maxMessage {
+			a.logger.Warn("a message was left out", "type", event.MessageType(data), "bytes", len(data))
+			p.ev = tooLarge(*ev.Head(), event.MessageType(data), len(data))
+			if p.rec.Msg, err = event.Marshal(p.ev); err != nil {
+				a.logger.Error("an error cannot be encoded", "err", err)
+				return nil
+			}
+		}
+		all[i] = p
+	}
+	return all
 }
 
 func orEmpty(f *facts) *facts {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -153,17 +154,18 @@ func TestViewer_behind(t *testing.T) {
 	if err := view.Conversation.UnmarshalJSON([]byte(`{"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
 		t.Fatal(err)
 	}
+	var decoder event.Decoder
 	for strings.Count(text(&view.Conversation), "w1 w2 w3") < 2 { // in both turns
 		items, err := v.next(h.ctx())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, it := range items {
-			m, err := api.Decode(it.msg)
+			events, err := decoder.Decode(it.msg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := view.Apply(client.Event{Envelope: api.Envelope{Seq: it.seq, Sub: it.sub, Epoch: v.cursor.Epoch}, Message: m}); err != nil {
+			if err := view.Apply(client.Event{Envelope: api.Envelope{Seq: it.seq, Sub: it.sub, Epoch: v.cursor.Epoch}, Events: events}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -172,14 +172,14 @@ func (c *child) load(ctx context.Context, session string, acked *acknowledged, r
 }
 
 // replay folds the whole log of a session.
-func (c *child) replay(session string) (*client.View, []api.Message) {
+func (c *child) replay(session string) (*client.View, []event.Event) {
 	c.t.Helper()
 	var h api.GetHistoryResult
 	c.must("session.getHistory", api.SessionRef{SessionID: session}, &h)
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	v := &client.View{}
-	var messages []api.Message
+	var events []event.Event
 	for ev, err := range c.client.Follow(ctx, session, &api.Cursor{Epoch: h.Cursor.Epoch}) {
 		if err == nil {
 			err = v.Apply(ev)
@@ -187,9 +187,7 @@ func (c *child) replay(session string) (*client.View, []api.Message) {
 		if err != nil {
 			c.t.Fatalf("replaying %s: %v", session, err)
 		}
-		if ev.Message != nil {
-			messages = append(messages, ev.Message)
-		}
+		events = append(events, ev.Events...)
 		if v.Cursor.Seq >= h.Cursor.Seq {
 			break
 		}
@@ -201,13 +199,13 @@ func (c *child) replay(session string) (*client.View, []api.Message) {
 	if string(data) != string(h.Conversation) {
 		c.t.Errorf("session %s: the replay of the log is not the server's conversation\nreplay  %s\nserver  %s", session, data, h.Conversation)
 	}
-	return v, messages
+	return v, events
 }
 
 // check compares a session with what was promised.
 func (c *child) check(session string, acked *acknowledged) {
 	c.t.Helper()
-	v, messages := c.replay(session)
+	v, events := c.replay(session)
 	if v.Cursor.Seq < acked.seqs[session] {
 		c.t.Errorf("session %s ends at %d, %d was acknowledged", session, v.Cursor.Seq, acked.seqs[session])
 	}
@@ -236,8 +234,8 @@ func (c *child) check(session string, acked *acknowledged) {
 		}
 	}
 	resolved := map[string]string{}
-	for _, m := range messages {
-		if p, ok := m.(*api.PermissionResolved); ok {
+	for _, m := range events {
+		if p, ok := m.(*event.PermissionResolved); ok {
 			resolved[p.RequestID] = p.Behavior
 			if p.Behavior == "allow" {
 				c.t.Errorf("request %s became an allow", p.RequestID)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -152,37 +153,36 @@ func (w *stampWatcher) take(ev client.Event) (done bool, err error) {
 		return false, fmt.Errorf("message %d.%d came after %d.%d", e.Seq, e.Sub, w.cursor.Seq, w.cursor.Sub)
 	}
 	w.cursor = api.Cursor{Epoch: e.Epoch, Seq: e.Seq, Sub: e.Sub}
-	switch m := ev.Message.(type) {
-	case *api.StreamEvent:
-		w.stream(m)
-	case *api.AssistantMessage:
-		for _, b := range m.Message.Content {
-			if t, ok := b.(*api.TextBlock); ok && !strings.HasSuffix(w.partial, t.Text) && !strings.HasSuffix(t.Text, w.partial) {
-				return false, fmt.Errorf("message %d is not what was streamed", e.Seq)
-			} else if ok {
-				w.text += len(t.Text)
+	for _, m := range ev.Events {
+		switch m := m.(type) {
+		case *event.AssistantMessage:
+			for _, b := range m.Blocks {
+				if text := b.Block.Text; b.Block.Type == "text" && !strings.HasSuffix(w.partial, text) && !strings.HasSuffix(text, w.partial) {
+					return false, fmt.Errorf("message %d is not what was streamed", e.Seq)
+				} else if b.Block.Type == "text" {
+					w.text += len(text)
+				}
 			}
+			w.partial = ""
+		case *event.ResultMessage:
+			return !m.IsError, nil
+		default:
+			w.stream(m)
 		}
-		w.partial = ""
-	case *api.ResultMessage:
-		return !m.IsError, nil
 	}
 	return false, nil
 }
 
 // stream takes in a part of a message. A block that begins anew has its text so far.
-func (w *stampWatcher) stream(m *api.StreamEvent) {
-	switch ev := m.Event.(type) {
-	case *api.ContentBlockStartEvent:
+func (w *stampWatcher) stream(ev event.Event) {
+	switch ev := ev.(type) {
+	case *event.TextStart:
+		w.partial = ev.Text
+	case *event.ThinkingStart, *event.ToolStart, *event.BlockStart:
 		w.partial = ""
-		if t, ok := ev.ContentBlock.(*api.TextBlock); ok {
-			w.partial = t.Text
-		}
-	case *api.ContentBlockDeltaEvent:
-		if t, ok := ev.Delta.(*api.TextDelta); ok {
-			w.partial += t.Text
-			w.delays = appendDelays(w.delays, t.Text)
-		}
+	case *event.TextDelta:
+		w.partial += ev.Text
+		w.delays = appendDelays(w.delays, ev.Text)
 	}
 }
 

@@ -220,10 +220,7 @@ func (h *harness) watchAs(token, session string) *watcher {
 			if err == nil {
 				err = w.view.Apply(ev)
 			}
-			if ev.Message != nil {
-				w.types = append(w.types, ev.Message.Type())
-				w.messages = append(w.messages, ev.Message)
-			}
+			w.events = append(w.events, ev.Events...)
 			w.err = err
 			close(w.changed)
 			w.changed = make(chan struct{})
@@ -243,12 +240,11 @@ type watcher struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
-	mu       sync.Mutex
-	view     client.View
-	types    []string
-	messages []api.Message
-	err      error
-	changed  chan struct{}
+	mu      sync.Mutex
+	view    client.View
+	events  []event.Event
+	err     error
+	changed chan struct{}
 }
 
 func (w *watcher) stop() {

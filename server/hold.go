@@ -23,7 +23,7 @@ type held struct {
 func (h *held) add(ev event.Event, now time.Time, interval time.Duration) bool {
 	text, ok := deltaText(ev)
 	switch {
-	case !ok || h.event != nil && (!sameBlock(h.event, ev) || h.text.Len()+len(text) > maxHeld):
+	case !ok || h.event != nil && (!event.SameBlock(h.event, ev) || h.text.Len()+len(text) > maxHeld):
 		return false
 	case h.event == nil && (len(text) > maxHeld || now.Sub(h.shown) >= interval):
 		h.shown = now
@@ -40,7 +40,7 @@ func (h *held) take(now time.Time) event.Event {
 	if h.event == nil {
 		return nil
 	}
-	ev := withText(h.event, h.text.String())
+	ev := event.WithText(h.event, h.text.String())
 	*h = held{shown: now}
 	return ev
 }
@@ -56,38 +56,4 @@ func deltaText(ev event.Event) (string, bool) {
 		return ev.PartialJSON, true
 	}
 	return "", false
-}
-
-// withText is a copy of a delta with another text.
-func withText(ev event.Event, text string) event.Event {
-	switch ev := ev.(type) {
-	case *event.TextDelta:
-		return &event.TextDelta{Header: ev.Header, Index: ev.Index, Text: text}
-	case *event.ThinkingDelta:
-		return &event.ThinkingDelta{Header: ev.Header, Index: ev.Index, Thinking: text}
-	case *event.ToolInputDelta:
-		return &event.ToolInputDelta{Header: ev.Header, Index: ev.Index, ToolUseID: ev.ToolUseID, PartialJSON: text}
-	}
-	return ev
-}
-
-// sameBlock reports whether two deltas add to one block in the same way.
-func sameBlock(a, b event.Event) bool {
-	x, y := *a.Head(), *b.Head()
-	x.UUID, y.UUID = "", ""
-	if x != y {
-		return false
-	}
-	switch a := a.(type) {
-	case *event.TextDelta:
-		b, ok := b.(*event.TextDelta)
-		return ok && a.Index == b.Index
-	case *event.ThinkingDelta:
-		b, ok := b.(*event.ThinkingDelta)
-		return ok && a.Index == b.Index
-	case *event.ToolInputDelta:
-		b, ok := b.(*event.ToolInputDelta)
-		return ok && a.Index == b.Index && a.ToolUseID == b.ToolUseID
-	}
-	return false
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestHeld checks which deltas wait for each other, and that none of their text is lost.
@@ -71,8 +70,8 @@ func TestDeltas_joined(t *testing.T) {
 	n := 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, m := range w.messages {
-		if e, ok := m.(*api.StreamEvent); ok && e.Event.Type() == "content_block_delta" {
+	for _, m := range w.events {
+		if _, ok := m.(*event.TextDelta); ok {
 			n++
 		}
 	}

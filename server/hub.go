@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/agent/event"
 )
 
 // The bounds of what a hub keeps in memory for its viewers. A viewer that lacks more reads the
@@ -19,9 +19,9 @@ type item struct {
 	seq, sub uint64
 	ts       string
 	msg      []byte
-	progress bool             // only for viewers with the capability output_delta
-	delta    *api.StreamEvent // of a text that can be joined with the next; nil otherwise
-	shared   *shared          // by all viewers; nil for an item that one viewer has
+	progress bool        // only for viewers with the capability output_delta
+	delta    event.Event // of a stream, which may be joined with the next; nil otherwise
+	shared   *shared     // by all viewers; nil for an item that one viewer has
 }
 
 // shared is an item as a socket sends it. It is made when the first viewer needs it, and once.
@@ -166,8 +166,8 @@ func joined(items []item) []item {
 	out := items[:0:0]
 	for _, it := range items {
 		if n := len(out); n > 0 && it.delta != nil && out[n-1].delta != nil {
-			if both, ok := join(out[n-1].delta, it.delta); ok {
-				if msg, err := api.Encode(both); err == nil {
+			if both, ok := event.Join(out[n-1].delta, it.delta); ok {
+				if msg, ok := event.Reframe(it.msg, both); ok {
 					out[n-1] = item{seq: it.seq, sub: it.sub, ts: it.ts, msg: msg, delta: both}
 					continue
 				}
@@ -176,32 +176,4 @@ func joined(items []item) []item {
 		out = append(out, it)
 	}
 	return out
-}
-
-// join makes one delta of two, if they add to the same block in the same way.
-func join(a, b *api.StreamEvent) (*api.StreamEvent, bool) {
-	x, ok1 := a.Event.(*api.ContentBlockDeltaEvent)
-	y, ok2 := b.Event.(*api.ContentBlockDeltaEvent)
-	if !ok1 || !ok2 || x.Index != y.Index || a.APIMessageID != b.APIMessageID || a.ParentToolUseID != b.ParentToolUseID {
-		return nil, false
-	}
-	both := *b
-	switch d := x.Delta.(type) {
-	case *api.TextDelta:
-		if e, ok := y.Delta.(*api.TextDelta); ok {
-			both.Event = &api.ContentBlockDeltaEvent{Index: x.Index, Delta: &api.TextDelta{Text: d.Text + e.Text}}
-			return &both, true
-		}
-	case *api.ThinkingDelta:
-		if e, ok := y.Delta.(*api.ThinkingDelta); ok {
-			both.Event = &api.ContentBlockDeltaEvent{Index: x.Index, Delta: &api.ThinkingDelta{Thinking: d.Thinking + e.Thinking}}
-			return &both, true
-		}
-	case *api.InputJSONDelta:
-		if e, ok := y.Delta.(*api.InputJSONDelta); ok {
-			both.Event = &api.ContentBlockDeltaEvent{Index: x.Index, Delta: &api.InputJSONDelta{PartialJSON: d.PartialJSON + e.PartialJSON}}
-			return &both, true
-		}
-	}
-	return nil, false
 }

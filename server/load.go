@@ -75,7 +75,7 @@ func (s *Server) recoverOne(ctx context.Context, id string) error {
 func (s *Server) newActor(id, epoch string) *actor {
 	a := &actor{
 		srv: s, id: id, log: s.store.Log(id), logger: s.logger.With("session", id), cmds: make(chan func()), done: make(chan struct{}),
-		converter: api.NewConverter(randomHex(4), 0, api.CapabilityOutputDelta), quiet: time.Now(),
+		encoder: event.NewEncoder(randomHex(4), 0, event.CapabilityOutputDelta), quiet: time.Now(),
 		tally: newTally(), trace: newTurnTrace(s.tracer, id),
 	}
 	a.ctx, a.cancel = context.WithCancel(s.ctx)
@@ -147,18 +147,21 @@ func (a *actor) replay(ev eventlog.Event) error {
 	if err != nil {
 		return err
 	}
-	m, err := api.Decode(rec.Msg)
+	events, err := a.decoder.Decode(rec.Msg)
 	if err != nil {
 		return fmt.Errorf("server: event %d of the log: %w", ev.Seq, err)
 	}
 	if ev.Sub == 0 {
 		a.seq = ev.Seq
 		a.core.apply(ev.Seq, rec.Time, rec.Facts)
-		a.fold(m)
-		a.note(ev.Seq, rec, m)
+		var last event.Event
+		for _, last = range events {
+			a.conv.Apply(last)
+		}
+		a.note(ev.Seq, rec, last)
 		return nil
 	}
-	for _, e := range a.reader.Events(m) {
+	for _, e := range events {
 		a.stream.add(e)
 	}
 	return nil

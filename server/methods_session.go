@@ -24,7 +24,7 @@ func hello(s *Server, ctx context.Context, c *caller, p api.HelloParams) (api.He
 	}
 	return api.HelloResult{
 		Name: "parley", Version: s.opts.Version, Simulated: s.opts.Simulated, Role: c.role.String(),
-		Capabilities: []string{"ws", "sse", "poll", api.CapabilityOutputDelta},
+		Capabilities: []string{"ws", "sse", "poll", event.CapabilityOutputDelta},
 	}, nil
 }
 

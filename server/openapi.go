@@ -120,7 +120,7 @@ func eventsOperation() object {
 			{"name": "id", "in": "path", "required": true, "schema": object{"type": "string"}},
 			query("after", "string", "A cursor, epoch:seq.sub; the header Last-Event-ID counts before it."),
 			query("wait", "number", "Poll: how many seconds to wait for a message, at most 60."),
-			query(api.CapabilityOutputDelta, "string", "1 for the progress of tools."),
+			query(event.CapabilityOutputDelta, "string", "1 for the progress of tools."),
 			{"name": "Last-Event-ID", "in": "header", "schema": object{"type": "string"}},
 		},
 		"responses": responses(object{"description": "Envelopes, or the answer to a poll.", "content": object{

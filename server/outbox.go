@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -170,17 +170,17 @@ func (o *outbox) last() (uint64, <-chan struct{}) {
 }
 
 // notable is the event that a record is worth telling someone of.
-func notable(session, title string, seq uint64, rec record, msg api.Message) (webhook.Event, bool) {
+func notable(session, title string, seq uint64, rec record, ev event.Event) (webhook.Event, bool) {
 	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
 	data := map[string]any{}
-	switch m := msg.(type) {
-	case *api.PermissionRequest:
+	switch m := ev.(type) {
+	case *event.PermissionRequest:
 		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks for permission to use "+m.ToolName+"."
 		data["request_id"], data["kind"], data["tool_name"] = m.RequestID, m.Kind, m.ToolName
-	case *api.QuestionRequest:
+	case *event.QuestionRequest:
 		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks a question."
 		data["request_id"], data["kind"] = m.RequestID, m.Kind
-	case *api.ResultMessage:
+	case *event.ResultMessage:
 		e.Type, e.Text = webhook.TurnDone, "A turn has ended."
 		if m.IsError {
 			e.Type, e.Text = webhook.Failed, "A turn has failed."
@@ -189,12 +189,12 @@ func notable(session, title string, seq uint64, rec record, msg api.Message) (we
 		if m.TotalCostUSD != nil {
 			data["total_cost_usd"] = *m.TotalCostUSD
 		}
-	case *api.Notice:
+	case *event.Notice:
 		if m.Code != noticeBudgetReached {
 			return e, false
 		}
 		e.Type, e.Text = webhook.BudgetReached, m.Text
-		for name, value := range m.Extra {
+		for name, value := range event.Members(m) {
 			data[name] = value
 		}
 	default:
@@ -223,11 +223,11 @@ func mustMarshal(v map[string]any) []byte {
 }
 
 // note remembers what is notable of a record that is in the log now.
-func (a *actor) note(seq uint64, rec record, msg api.Message) {
+func (a *actor) note(seq uint64, rec record, ev event.Event) {
 	if !a.srv.hooks.wants(rec.Time) {
 		return
 	}
-	if e, ok := notable(a.id, a.core.title(), seq, rec, msg); ok {
+	if e, ok := notable(a.id, a.core.title(), seq, rec, ev); ok {
 		e.Tenant = a.core.Opened.Tenant
 		a.unnoted = append(a.unnoted, e)
 	}

@@ -185,26 +185,29 @@ func encodedConversation(t *testing.T, c *event.Conversation) string {
 }
 
 // decodeRecords decodes the messages of records.
-func decodeRecords(t *testing.T, records [][]byte) []api.Message {
+func decodeRecords(t *testing.T, records [][]byte) [][]byte {
 	t.Helper()
-	messages := make([]api.Message, len(records))
+	messages := make([][]byte, len(records))
 	for i, data := range records {
 		rec, err := decodeRecord(data)
-		if err == nil {
-			messages[i], err = api.Decode(rec.Msg)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		messages[i] = rec.Msg
 	}
 	return messages
 }
 
-// foldMessages folds messages into a conversation, with a reader that has seen none before.
-func foldMessages(conv *event.Conversation, messages []api.Message) {
-	var reader api.Reader
+// foldMessages folds messages into a conversation, with a decoder that has seen none before.
+func foldMessages(t *testing.T, conv *event.Conversation, messages [][]byte) {
+	t.Helper()
+	var d event.Decoder
 	for _, m := range messages {
-		for _, ev := range reader.Events(m) {
+		events, err := d.Decode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range events {
 			conv.Apply(ev)
 		}
 	}
@@ -232,7 +235,7 @@ func TestSnapshotAndTail(t *testing.T) {
 		records := st.logs[id].events
 		messages := decodeRecords(t, records)
 		var whole event.Conversation
-		foldMessages(&whole, messages)
+		foldMessages(t, &whole, messages)
 		want := encodedConversation(t, &whole)
 		if live := encodedConversation(t, &a.conv); live != want {
 			t.Errorf("%s: the fold with deltas is not that of the log\nlive %s\nlog  %s", name, live, want)
@@ -244,11 +247,11 @@ func TestSnapshotAndTail(t *testing.T) {
 		}
 		for n := 0; n <= len(records); n += step {
 			var head, restored event.Conversation
-			foldMessages(&head, messages[:n])
+			foldMessages(t, &head, messages[:n])
 			if err := json.Unmarshal([]byte(encodedConversation(t, &head)), &restored); err != nil {
 				t.Fatal(err)
 			}
-			foldMessages(&restored, messages[n:])
+			foldMessages(t, &restored, messages[n:])
 			if got := encodedConversation(t, &restored); got != want {
 				t.Errorf("%s: snapshot(%d) and its tail are not the whole\ngot  %s\nwant %s", name, n, got, want)
 				break

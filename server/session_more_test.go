@@ -223,8 +223,8 @@ func TestAgent_dies(t *testing.T) {
 		t.Errorf("the queue is %+v, want one held input", q)
 	}
 	w.mu.Lock()
-	for _, m := range w.messages {
-		if p, ok := m.(*api.PermissionResolved); ok && p.Behavior != "expired" {
+	for _, m := range w.events {
+		if p, ok := m.(*event.PermissionResolved); ok && p.Behavior != "expired" {
 			t.Errorf("the request was resolved with %q", p.Behavior)
 		}
 	}

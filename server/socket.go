@@ -10,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -238,7 +239,7 @@ type sessionAttached struct {
 func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 	k.mu.Lock()
 	for _, name := range p.Capabilities {
-		k.progress = k.progress || name == api.CapabilityOutputDelta
+		k.progress = k.progress || name == event.CapabilityOutputDelta
 	}
 	k.mu.Unlock()
 	for _, r := range p.Resume {

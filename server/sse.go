@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -40,7 +41,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	v, attached, end, err := s.watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(api.CapabilityOutputDelta) == "1")
+	v, attached, end, err := s.watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(event.CapabilityOutputDelta) == "1")
 	if err != nil {
 		return err
 	}

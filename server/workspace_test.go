@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
@@ -166,11 +167,11 @@ func TestWorkspaceTurns(t *testing.T) {
 // workspaceEvents are the events of files that a viewer has seen.
 func workspaceEvents(w *watcher) []string {
 	var all []string
-	for _, m := range w.messages { // the lock is held by until, or the viewer has stopped
+	for _, m := range w.events { // the lock is held by until, or the viewer has stopped
 		var info struct {
 			Workspace *api.WorkspaceEvent
 		}
-		if data, err := api.Encode(m); err == nil && json.Unmarshal(data, &info) == nil && info.Workspace != nil {
+		if json.Unmarshal(event.Members(m)["workspace"], &info.Workspace) == nil && info.Workspace != nil {
 			text := info.Workspace.Event
 			if info.Workspace.Changed {
 				text += " true"

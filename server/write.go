@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // write stores what was drafted and shows it. After an error the batch is kept and the
@@ -43,9 +42,11 @@ func (a *actor) write() error {
 	items := make([]item, len(a.batch))
 	for i, p := range a.batch {
 		a.seq++
-		items[i] = item{seq: a.seq, ts: p.rec.Time, msg: p.rec.Msg, progress: p.msg.Type() == "tool_progress"}
-		a.fold(p.msg)
-		a.note(a.seq, p.rec, p.msg)
+		items[i] = item{seq: a.seq, ts: p.rec.Time, msg: p.rec.Msg, progress: event.IsTransient(p.ev)}
+		if p.ev != nil {
+			a.conv.Apply(p.ev)
+		}
+		a.note(a.seq, p.rec, p.ev)
 	}
 	a.tellHooks()
 	if a.seq != last {
@@ -77,13 +78,6 @@ func (a *actor) append(records [][]byte) (uint64, error) {
 	return 0, err
 }
 
-// fold applies a message to the conversation, as every viewer does.
-func (a *actor) fold(m api.Message) {
-	for _, ev := range a.reader.Events(m) {
-		a.conv.Apply(ev)
-	}
-}
-
 // delta makes items of a part of a block. With fold set it is new; otherwise it repeats
 // what came before a record.
 func (a *actor) delta(items []item, ev event.Event, fold bool) []item {
@@ -91,21 +85,17 @@ func (a *actor) delta(items []item, ev event.Event, fold bool) []item {
 		h.Provider = a.core.Provider
 	}
 	now := timestamp(time.Now())
-	for _, m := range a.converter.Messages(ev) {
-		data, err := api.Encode(m)
-		if err != nil {
-			a.logger.Error("a message cannot be encoded", "type", m.Type(), "err", err)
-			continue
-		}
-		if fold {
-			a.fold(m)
-		}
+	messages, err := a.encoder.Messages(ev)
+	if err != nil {
+		a.logger.Error("an event cannot be encoded", "type", fmt.Sprintf("%T", ev), "err", err)
+		return items
+	}
+	if fold && len(messages) > 0 {
+		a.conv.Apply(ev)
+	}
+	for _, data := range messages {
 		a.sub++
-		it := item{seq: a.seq, sub: a.sub, ts: now, msg: data, progress: m.Type() == "tool_progress"}
-		if se, ok := m.(*api.StreamEvent); ok {
-			it.delta = se
-		}
-		items = append(items, it)
+		items = append(items, item{seq: a.seq, sub: a.sub, ts: now, msg: data, progress: event.IsTransient(ev), delta: ev})
 		a.unsave(now, data)
 	}
 	return items
@@ -163,17 +153,19 @@ func (a *actor) publish(items []item) {
 // restartItems are the messages for a viewer that has the durable ones alone. All have the
 // place of the newest delta, so that the next one follows.
 func restartItems(seq, sub uint64, events []event.Event, provider string) []item {
-	converter := api.NewConverter("00000000", 0, api.CapabilityOutputDelta)
+	encoder := event.NewEncoder("00000000", 0, event.CapabilityOutputDelta)
 	now := timestamp(time.Now())
 	var items []item
 	for _, ev := range events {
 		if h := ev.Head(); h.Provider == "" {
 			h.Provider = provider
 		}
-		for _, m := range converter.Messages(ev) {
-			if data, err := api.Encode(m); err == nil {
-				items = append(items, item{seq: seq, sub: sub, ts: now, msg: data, progress: m.Type() == "tool_progress"})
-			}
+		messages, err := encoder.Messages(ev)
+		if err != nil {
+			continue // as when it was new
+		}
+		for _, data := range messages {
+			items = append(items, item{seq: seq, sub: sub, ts: now, msg: data, progress: event.IsTransient(ev)})
 		}
 	}
 	if len(items) == 0 {

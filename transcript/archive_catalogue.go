@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // saveNote is what a save found new or changed. Notes are never changed; the
@@ -49,7 +49,7 @@ func (a *Archive) writeNote(note *saveNote) error {
 	if err := a.files.MkdirAll(a.notesDir(), 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
-	name := note.SavedAt.Format("20060102T150405.000000000Z") + "-" + claudedir.NewID()[:8] + ".json.gz"
+	name := note.SavedAt.Format("20060102T150405.000000000Z") + "-" + random.UUID()[:8] + ".json.gz"
 	return replace(a.files, filepath.Join(a.notesDir(), name), packed)
 }
 

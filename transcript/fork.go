@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // ForkOptions configures what a fork contains and how it is called. A nil pointer stands for
@@ -34,7 +34,7 @@ func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session,
 	if err != nil {
 		return nil, err
 	}
-	f := &forker{work: newWork(ctx), from: s, id: claudedir.NewID(), now: timestamp(time.Now()), uuids: map[string]string{}}
+	f := &forker{work: newWork(ctx), from: s, id: random.UUID(), now: timestamp(time.Now()), uuids: map[string]string{}}
 	entries, err := goodEntries(f.work, s.Path)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session,
 			return nil, err
 		}
 	}
-	lines = append(lines, f.record("custom-title", "customTitle", quote(title), "uuid", quote(claudedir.NewID()), "timestamp", quote(f.now)))
+	lines = append(lines, f.record("custom-title", "customTitle", quote(title), "uuid", quote(random.UUID()), "timestamp", quote(f.now)))
 	path := filepath.Join(filepath.Dir(s.Path), f.id+".jsonl")
 	if err := replace(d.files, path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (f *forker) collect(entries []Entry, upTo string) error {
 	}
 	copied := 0
 	for _, e := range f.tree {
-		f.uuids[LinkOf(e).UUID] = claudedir.NewID()
+		f.uuids[LinkOf(e).UUID] = random.UUID()
 		if e.Kind() != "progress" {
 			copied++
 		}

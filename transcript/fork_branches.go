@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"slices"
 
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // cutter leaves out the branches beside the way to the end of a fork, so far as
@@ -68,7 +68,7 @@ func newCutter(w *work, list []Entry) *cutter {
 		c.add(i, e)
 	}
 	last := LinkOf(list[len(list)-1])
-	end := &SystemEntry{Link: Link{source: source{kind: "system"}, UUID: claudedir.NewID(), ParentUUID: last.UUID, Timestamp: last.Timestamp}}
+	end := &SystemEntry{Link: Link{source: source{kind: "system"}, UUID: random.UUID(), ParentUUID: last.UUID, Timestamp: last.Timestamp}}
 	c.wanted = newGraph(w, append(slices.Clone(c.plain), end)).conversation()
 	if len(c.wanted) == 0 {
 		return nil

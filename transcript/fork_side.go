@@ -1,8 +1,8 @@
 package transcript
 
 import (
-	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // sideRecords is what a session says beside its tree that its forks go on with.
@@ -94,7 +94,7 @@ func (f *forker) record(kind string, members ...string) string {
 func (f *forker) sideLines() (lines []string) {
 	r := &f.side
 	if len(r.replacements) > 0 {
-		lines = append(lines, f.record("content-replacement", "replacements", array(r.replacements), "uuid", quote(claudedir.NewID()), "timestamp", quote(f.now)))
+		lines = append(lines, f.record("content-replacement", "replacements", array(r.replacements), "uuid", quote(random.UUID()), "timestamp", quote(f.now)))
 	}
 	if r.atis != "" {
 		lines = append(lines, f.record("atis-latch", "atis", r.atis))

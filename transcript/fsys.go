@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
@@ -132,7 +132,7 @@ func (o osFiles) Append(path string) (writeFile, error) {
 }
 
 func (o osFiles) CreateTemp(dir string) (writeFile, error) {
-	name := filepath.Join(dir, ".parley-"+claudedir.NewID()+".tmp")
+	name := filepath.Join(dir, ".parley-"+random.UUID()+".tmp")
 	root, rel, err := o.in(name)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // RepairOptions configures how a session is repaired, and what counts as a fault. A nil pointer
@@ -86,7 +86,7 @@ func (s *Session) Repair(ctx context.Context, opts *RepairOptions) (*Repair, err
 		opts = &RepairOptions{}
 	}
 	w := newWork(ctx)
-	r := &repair{from: s, id: claudedir.NewID(), opts: opts}
+	r := &repair{from: s, id: random.UUID(), opts: opts}
 	main, err := r.file(s.Path, newExamination(w, &opts.DoctorOptions))
 	if err != nil {
 		return nil, err

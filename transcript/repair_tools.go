@@ -3,7 +3,7 @@ package transcript
 import (
 	"slices"
 
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // content are the blocks of the message of a line, as texts; nil if it is a string.
@@ -130,7 +130,7 @@ func (p *surgeon) addResult(l *operated, call *object, f *Finding) *operated {
 	block.setString("content", lostResult)
 	block.set("is_error", "true")
 	block.setString("tool_use_id", f.toolUse)
-	uuid := claudedir.NewID()
+	uuid := random.UUID()
 	o := parseObject("{}")
 	o.setString("parentUuid", link.UUID)
 	o.set("isSidechain", "false")

@@ -3,7 +3,7 @@ package transcript
 import (
 	"bytes"
 
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // dropBad takes a line out that is not an entry. If a whole line was glued to it, that one
@@ -77,7 +77,7 @@ func (p *surgeon) renameAll(_ *examination, patients []patient) {
 				p.note(DuplicateUUID, l, "removed", l.lineText(), "", "the same line is there before")
 				continue
 			}
-			uuid := claudedir.NewID()
+			uuid := random.UUID()
 			o := parseObject(link.text)
 			o.setString("uuid", uuid)
 			fresh[link.UUID] = uuid

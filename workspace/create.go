@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // CreateOptions describes the worktree that [Manager.Create] makes. Repo is required; every other
@@ -39,7 +41,7 @@ const maxSetupOutput = 64 << 10
 // a git working tree, [ErrExists] if the branch exists, and is a [*SetupError] if the command fails.
 func (m *Manager) Create(ctx context.Context, o CreateOptions) (Workspace, error) {
 	if o.ID == "" {
-		o.ID = "w-" + randomHex(6)
+		o.ID = "w-" + random.Hex(6)
 	} else if !validID.MatchString(o.ID) {
 		return Workspace{}, invalid("id %q", o.ID)
 	}

@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -165,9 +163,3 @@ func privateDirs(dir string) (string, error) {
 
 // step is called between the steps of a change. Tests kill the process in it.
 var step = func(string) {}
-
-func randomHex(n int) string {
-	b := make([]byte, n)
-	_, _ = rand.Read(b) // it never fails
-	return hex.EncodeToString(b)
-}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regular"
 )
 
@@ -69,7 +70,7 @@ func (t *Tree) rename(root *os.Root, r replacement, old fs.FileInfo, guard func(
 	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fmt.Errorf("workspace: %w", err)
 	}
-	id := randomHex(8)
+	id := random.Hex(8)
 	tmp := filepath.FromSlash(path.Join(path.Dir(r.path), ".parley-"+id+".tmp"))
 	note := filepath.Join(t.m.opts.Dir, recordsDir, "f-"+id+".json")
 	data, err := json.Marshal(journal{Dir: t.dir, Tmp: tmp})

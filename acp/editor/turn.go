@@ -2,10 +2,8 @@ package editor
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // outcome is how a prompt ends.
@@ -50,14 +49,6 @@ func (p *prompt) finish(o outcome) {
 	})
 }
 
-// newUUID returns a random UUID.
-func newUUID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
 // observe queues a prompt in the order of arrival, so that a cancellation that follows it
 // finds it even if its handler has not begun.
 func (s *server) observe(m *jsonrpc.Message) {
@@ -82,7 +73,7 @@ func (s *server) observe(m *jsonrpc.Message) {
 
 // enqueue puts a new prompt at the end of the queue.
 func (s *session) enqueue() *prompt {
-	p := &prompt{session: s, uuid: newUUID(), turn: make(chan struct{}), over: make(chan struct{}), again: make(chan struct{}, 1)}
+	p := &prompt{session: s, uuid: random.UUID(), turn: make(chan struct{}), over: make(chan struct{}), again: make(chan struct{}, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.queue = append(s.queue, p); len(s.queue) == 1 {
@@ -402,7 +393,7 @@ func (s *server) steer(ctx context.Context, p *acp.PromptRequest) (any, error) {
 	if live == nil || !running {
 		return map[string]string{"outcome": "noActiveTurn"}, nil
 	}
-	if err := live.Send(ctx, agent.Input{UUID: newUUID(), Content: input, Priority: "next"}); err != nil {
+	if err := live.Send(ctx, agent.Input{UUID: random.UUID(), Content: input, Priority: "next"}); err != nil {
 		return nil, err
 	}
 	return map[string]string{"outcome": "injected"}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // History returns access to the sessions whose files are in Dir. Without Dir there are none.
@@ -145,7 +146,7 @@ func (h history) note(id, role, text string) error {
 	if _, err := h.p.read(id); err != nil {
 		return err
 	}
-	return h.p.write(id, line{Role: role, UUID: newUUID(), Text: text})
+	return h.p.write(id, line{Role: role, UUID: random.UUID(), Text: text})
 }
 
 func (h history) Delete(_ context.Context, id string) error {

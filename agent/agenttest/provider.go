@@ -3,7 +3,6 @@ package agenttest
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // Provider is a scripted provider. Its fields are set before use and not changed. The
@@ -69,7 +69,7 @@ func (p *Provider) Name() string {
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	id := opts.ID
 	if id == "" {
-		id = newUUID()
+		id = random.UUID()
 	}
 	return p.start(ctx, id, opts)
 }
@@ -231,7 +231,7 @@ func (p *Provider) fork(id, at string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fork, found := newUUID(), at == ""
+	fork, found := random.UUID(), at == ""
 	for _, l := range lines {
 		if err := p.write(fork, l); err != nil {
 			return "", err
@@ -245,12 +245,4 @@ func (p *Provider) fork(id, at string) (string, error) {
 		return "", fmt.Errorf("%w: message %s", agent.ErrNotFound, at)
 	}
 	return fork, nil
-}
-
-// newUUID returns a random UUID, version 4.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // say streams an answer and ends it with the whole message.
@@ -25,7 +26,7 @@ func (t *turn) say(thinking, text string) error {
 
 // whole is the whole message after it was streamed.
 func (t *turn) whole(text string, blocks []event.IndexedBlock) error {
-	uuid := newUUID()
+	uuid := random.UUID()
 	if err := t.s.provider.write(t.s.id, line{Role: "assistant", UUID: uuid, Text: text}); err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (t *turn) tool(name string, ask bool, output string) error {
 		}
 	}
 	t.emit(&event.ToolProgress{ToolUseID: id, ToolName: name, ElapsedSeconds: 1, Heartbeat: true})
-	result := &event.ToolComplete{Header: event.Header{UUID: newUUID()}, ToolUseID: id, Content: encoded(output)}
+	result := &event.ToolComplete{Header: event.Header{UUID: random.UUID()}, ToolUseID: id, Content: encoded(output)}
 	if denied != "" {
 		result.Content, result.IsError = encoded(denied), true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // eventBuffer is how many events wait for the consumer before the agent does.
@@ -60,7 +61,7 @@ func newSession(p *Provider, id string, opts agent.Options) *Session {
 	s := &Session{
 		provider: p, id: id, opts: opts, events: make(chan event.Event, eventBuffer), inputs: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}), requests: map[string]*request{}, tasks: map[string]bool{},
-		model: opts.Model, mode: opts.Mode, thinking: opts.Thinking, effort: opts.Effort, runID: newUUID()[:8],
+		model: opts.Model, mode: opts.Mode, thinking: opts.Thinking, effort: opts.Effort, runID: random.UUID()[:8],
 	}
 	if s.model == "" {
 		s.model = "sim-1"
@@ -121,7 +122,7 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 		return agent.ErrClosed
 	}
 	if in.UUID == "" {
-		in.UUID = newUUID()
+		in.UUID = random.UUID()
 	}
 	if err := s.provider.write(s.id, line{Role: "user", UUID: in.UUID, Text: textOf(in), Dir: s.opts.Dir}); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // Subject is a provider under test, with the prompts that make its agent do what a check
@@ -135,7 +136,7 @@ func (r *run) follow(s agent.Session) agent.Session {
 
 func (r *run) send(s agent.Session) {
 	r.Helper()
-	r.uuid = newUUID()
+	r.uuid = random.UUID()
 	if err := s.Send(r.ctx(), agent.Input{UUID: r.uuid, Text: r.prompt}); err != nil {
 		r.Fatalf("Send: %v", err)
 	}
@@ -225,7 +226,7 @@ func checkSay(r *run) {
 	if n := r.prompts(); n != 1 {
 		r.Errorf("the prompt is %d times among the events, want once", n)
 	}
-	if err := s.Send(r.ctx(), agent.Input{UUID: newUUID()}); !errors.Is(err, agent.ErrInvalid) {
+	if err := s.Send(r.ctx(), agent.Input{UUID: random.UUID()}); !errors.Is(err, agent.ErrInvalid) {
 		r.Errorf("Send of an empty input: %v, want ErrInvalid", err)
 	}
 }
@@ -446,7 +447,7 @@ func checkDie(r *run) {
 	if err := r.end(); err == nil {
 		r.Error("the events of an agent that died ended without an error")
 	}
-	if err := s.Send(r.ctx(), agent.Input{UUID: newUUID(), Text: r.prompt}); !errors.Is(err, agent.ErrClosed) {
+	if err := s.Send(r.ctx(), agent.Input{UUID: random.UUID(), Text: r.prompt}); !errors.Is(err, agent.ErrClosed) {
 		r.Errorf("Send to an agent that died: %v, want ErrClosed", err)
 	}
 }
@@ -484,7 +485,7 @@ func checkClose(r *run) {
 	if err := s.Close(); err != nil {
 		r.Errorf("a second Close: %v", err)
 	}
-	if err := s.Send(r.ctx(), agent.Input{UUID: newUUID(), Text: r.prompt}); !errors.Is(err, agent.ErrClosed) {
+	if err := s.Send(r.ctx(), agent.Input{UUID: random.UUID(), Text: r.prompt}); !errors.Is(err, agent.ErrClosed) {
 		r.Errorf("Send after Close: %v, want ErrClosed", err)
 	}
 	if _, err := s.Interrupt(r.ctx()); !errors.Is(err, agent.ErrClosed) {
@@ -521,7 +522,7 @@ func checkResume(r *run) {
 		if d, err := w.Delivered(r.ctx(), id, uuid); d != agent.Delivered || err != nil {
 			r.Errorf("Delivered of a prompt that was answered: %v, %v", d, err)
 		}
-		if d, err := w.Delivered(r.ctx(), id, newUUID()); d == agent.Delivered || err != nil {
+		if d, err := w.Delivered(r.ctx(), id, random.UUID()); d == agent.Delivered || err != nil {
 			r.Errorf("Delivered of a prompt that was never sent: %v, %v", d, err)
 		}
 	}

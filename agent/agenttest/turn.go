@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 var errInterrupted = errors.New("agenttest: interrupted")
@@ -225,7 +226,7 @@ func textContent(text string) event.Content {
 // result ends the turn.
 func (t *turn) result(err error) {
 	ev := &event.ResultMessage{
-		Header: event.Header{UUID: newUUID()}, Subtype: "success", Result: "", NumTurns: 1,
+		Header: event.Header{UUID: random.UUID()}, Subtype: "success", Result: "", NumTurns: 1,
 		DurationMS: time.Since(t.began).Milliseconds(), TotalCostUSD: new(0.001 * float64(t.s.turns)),
 		Usage: `{"input_tokens":10,"output_tokens":5}`,
 	}

@@ -20,6 +20,7 @@ type Header struct {
 	MessageID       string // the API's id of the message
 	SessionID       string // the provider's own session id
 	UUID            string // of the line that the event was made from
+	Extra           Extra  // members of the message that this package has no field for
 }
 
 // Head returns the header itself. It gives all events, which embed a Header, the method of the

@@ -57,14 +57,14 @@ type UserMessage struct {
 // ToolProgress is a sign of life from a tool that is running: its output so far,
 // never its input.
 type ToolProgress struct {
-	Header
-	ToolUseID      string
-	ToolName       string
-	ElapsedSeconds float64
-	TaskID         string
-	Heartbeat      bool
-	Output         string
-	Data           JSON // the whole message
+	Header         `wire:"parent,session"`
+	ToolUseID      string  `json:"tool_use_id"`
+	ToolName       string  `json:"tool_name,omitempty"`
+	ElapsedSeconds float64 `json:"elapsed_time_seconds"`
+	TaskID         string  `json:"task_id,omitempty"`
+	Heartbeat      bool    `json:"heartbeat,omitempty"`
+	Output         string  `json:"output_delta,omitempty"`
+	Data           JSON    `json:"-"` // the whole message
 }
 
 // ToolComplete is the result of a tool call, which ends it. Truncated is set if the content was
@@ -82,35 +82,35 @@ type ToolComplete struct {
 // ResultMessage ends a turn. IsError alone decides whether the turn failed; Subtype and Errors
 // give the reason.
 type ResultMessage struct {
-	Header
-	Subtype          string
-	IsError          bool
-	Result           string
-	Errors           []string
-	StructuredOutput JSON
-	NumTurns         int64
-	DurationMS       int64
-	DurationAPIMS    int64
-	TotalCostUSD     *float64 // of the session so far; nil where it is not known, never 0 for that
-	StopReason       string
-	TerminalReason   string
-	Usage            JSON // of this turn's main loop
-	ModelUsage       JSON // of the session so far, by model
-	Denials          JSON // the tools that were not allowed
-	Data             JSON // the whole message
+	Header           `wire:"session<total_cost_usd,uuid"`
+	Subtype          string   `json:"subtype"`
+	DurationMS       int64    `json:"duration_ms"`
+	DurationAPIMS    int64    `json:"duration_api_ms"`
+	IsError          bool     `json:"is_error"`
+	NumTurns         int64    `json:"num_turns"`
+	TotalCostUSD     *float64 `json:"total_cost_usd,omitempty"` // of the session so far; nil where it is not known, never 0 for that
+	Usage            JSON     `json:"usage,omitempty"`          // of this turn's main loop
+	Result           string   `json:"result,omitempty"`
+	Errors           []string `json:"errors,omitempty"`
+	StructuredOutput JSON     `json:"structured_output,omitempty"`
+	StopReason       string   `json:"stop_reason,omitempty"`
+	TerminalReason   string   `json:"terminal_reason,omitempty"`
+	ModelUsage       JSON     `json:"modelUsage,omitempty"`         // of the session so far, by model
+	Denials          JSON     `json:"permission_denials,omitempty"` // the tools that were not allowed
+	Data             JSON     `json:"-" wire:"rest"`                // the whole message
 }
 
 // Error is a failure of the stream itself: the process died, a line was broken. A
 // turn that failed is a [ResultMessage].
 type Error struct {
-	Header
-	Message string
+	Header  `wire:"parent,session"`
+	Message string `json:"message"`
 }
 
 // Unknown is any other message. OriginalType is its wire type, with the subtype for
 // system messages: "system/files_persisted".
 type Unknown struct {
-	Header
-	OriginalType string
-	Data         JSON // the whole message
+	Header       `wire:"parent,session,uuid,provider?"`
+	OriginalType string `json:"originalType"`
+	Data         JSON   `json:"data"` // the whole message
 }

@@ -11,24 +11,24 @@ const (
 // Notice is something that a person should know beside the conversation. It is never
 // an item of it.
 type Notice struct {
-	Header
-	Severity  string // NoticeInfo, NoticeWarning, NoticeError
-	Text      string
-	Code      string // what it is about, in a word that programs can read
-	ToolUseID string // the call that it is about
-	Data      JSON   // the whole message
+	Header    `wire:"parent,session,uuid"`
+	Severity  string `json:"severity"` // NoticeInfo, NoticeWarning, NoticeError
+	Text      string `json:"text"`
+	Code      string `json:"code,omitempty"`        // what it is about, in a word that programs can read
+	ToolUseID string `json:"tool_use_id,omitempty"` // the call that it is about
+	Data      JSON   `json:"-" wire:"rest"`         // the whole message
 }
 
 // Retry reports that a request to the model failed and is sent again after a delay, and why it
 // failed.
 type Retry struct {
-	Header
-	Attempt     int64
-	MaxAttempts *int64 // nil where it is not known
-	DelayMS     *int64 // nil where it is not known
-	Reason      string // why: rate_limit, overloaded, …, or the provider's own text
-	Status      *int64 // of the HTTP answer; nil where there was none
-	Data        JSON   // the whole message
+	Header      `wire:"parent,session,uuid"`
+	Attempt     int64  `json:"attempt"`
+	MaxAttempts *int64 `json:"max_attempts,omitempty"` // nil where it is not known
+	DelayMS     *int64 `json:"delay_ms,omitempty"`     // nil where it is not known
+	Reason      string `json:"reason,omitempty"`       // why: rate_limit, overloaded, …, or the provider's own text
+	Status      *int64 `json:"status,omitempty"`       // of the HTTP answer; nil where there was none
+	Data        JSON   `json:"-" wire:"rest"`          // the whole message
 }
 
 // The states of a [Hook]. A run starts once, may show signs of life, and finishes with an
@@ -42,16 +42,16 @@ const (
 // Hook reports the start, the progress or the end of a hook that the provider runs beside the
 // conversation.
 type Hook struct {
-	Header
-	HookID    string
-	Name      string
-	Event     string // what called it: PreToolUse, SessionStart, …
-	State     string // HookStarted, HookRunning, HookFinished
-	Outcome   string // success, error, cancelled; when finished
-	Decision  string // allow, deny, ask, block, …; empty where it decided nothing
-	Message   string // what it says about the decision
-	Output    string
-	ExitCode  *int64
-	ToolUseID string
-	Data      JSON // the whole message
+	Header    `wire:"parent,session,uuid"`
+	HookID    string `json:"hook_id"`
+	Name      string `json:"name,omitempty"`
+	Event     string `json:"event,omitempty"`    // what called it: PreToolUse, SessionStart, …
+	State     string `json:"state"`              // HookStarted, HookRunning, HookFinished
+	Outcome   string `json:"outcome,omitempty"`  // success, error, cancelled; when finished
+	Decision  string `json:"decision,omitempty"` // allow, deny, ask, block, …; empty where it decided nothing
+	Message   string `json:"message,omitempty"`  // what it says about the decision
+	Output    string `json:"output,omitempty"`
+	ExitCode  *int64 `json:"exit_code,omitempty"`
+	ToolUseID string `json:"tool_use_id,omitempty"`
+	Data      JSON   `json:"-" wire:"rest"` // the whole message
 }

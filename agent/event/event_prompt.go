@@ -36,21 +36,21 @@ const (
 // permission is granted. It waits until a *[PermissionResolved] with its request id,
 // and silence is not an answer.
 type PermissionRequest struct {
-	Header
-	Kind        string // PermissionTool, PermissionPlan, PermissionProfile
-	RequestID   string
-	ToolUseID   string
-	ToolName    string
-	DisplayName string
-	Description string
-	Input       JSON
-	Suggestions []Suggestion // what could be allowed beyond this call: the whole bundle
-	Choices     []Choice     // the answers that the provider offers, where it names them
-	Profile     JSON         // of PermissionProfile: what is asked for
-	BlockedPath string
-	AgentID     string
-	DefaultToNo bool // the agent advises against it: what is offered first is to deny
-	Data        JSON // the whole request, as the provider sent it
+	Header      `wire:"parent,session"`
+	Kind        string       `json:"kind"` // PermissionTool, PermissionPlan, PermissionProfile
+	RequestID   string       `json:"request_id"`
+	ToolName    string       `json:"tool_name,omitempty"`
+	DisplayName string       `json:"display_name,omitempty"`
+	Description string       `json:"description,omitempty"`
+	Input       JSON         `json:"input,omitempty"`
+	ToolUseID   string       `json:"tool_use_id,omitempty"`
+	Suggestions []Suggestion `json:"permission_suggestions,omitempty"` // what could be allowed beyond this call: the whole bundle
+	Choices     []Choice     `json:"choices,omitempty"`                // the answers that the provider offers, where it names them
+	Profile     JSON         `json:"profile,omitempty"`                // of PermissionProfile: what is asked for
+	BlockedPath string       `json:"blocked_path,omitempty"`
+	AgentID     string       `json:"agent_id,omitempty"`
+	DefaultToNo bool         `json:"default_to_no,omitempty"` // the agent advises against it: what is offered first is to deny
+	Data        JSON         `json:"-"`                       // the whole request, as the provider sent it
 }
 
 // The kinds of a [Suggestion]. The set is open: providers may have others, which can be passed
@@ -92,30 +92,30 @@ type Choice struct {
 // PermissionResolved ends a permission request: how it came out, for how long, and who
 // answered.
 type PermissionResolved struct {
-	Header
-	RequestID string
-	ToolUseID string
-	Behavior  string // ResolvedAllow, ResolvedDeny, …
-	Scope     string // how long it holds; empty is once
-	Message   string // why it was denied
-	By        string // who answered
+	Header    `wire:"session"`
+	RequestID string `json:"request_id"`
+	ToolUseID string `json:"tool_use_id,omitempty"`
+	Behavior  string `json:"behavior"`          // ResolvedAllow, ResolvedDeny, …
+	Scope     string `json:"scope,omitempty"`   // how long it holds; empty is once
+	Message   string `json:"message,omitempty"` // why it was denied
+	By        string `json:"by,omitempty"`      // who answered
 }
 
 // QuestionRequest asks a person something. It remains open until a *[QuestionResolved] with the
 // same request id arrives.
 type QuestionRequest struct {
-	Header
-	Kind          string // QuestionAsk, QuestionElicitation
-	RequestID     string
-	ToolUseID     string
-	Questions     []Question // of the model's questions
-	Blocking      *bool      // whether the turn waits for the answer; nil where it is not known
-	MCPServerName string     // of an elicitation, as all below
-	Message       string
-	Mode          string // form, url
-	Schema        JSON
-	URL           string
-	Data          JSON // the whole request, as the provider sent it
+	Header        `wire:"parent,session"`
+	Kind          string     `json:"kind"` // QuestionAsk, QuestionElicitation
+	RequestID     string     `json:"request_id"`
+	ToolUseID     string     `json:"tool_use_id,omitempty"`
+	Questions     []Question `json:"questions,omitempty"`       // of the model's questions
+	Blocking      *bool      `json:"blocking,omitempty"`        // whether the turn waits for the answer; nil where it is not known
+	MCPServerName string     `json:"mcp_server_name,omitempty"` // of an elicitation, as all below
+	Message       string     `json:"message,omitempty"`
+	Mode          string     `json:"mode,omitempty"` // form, url
+	Schema        JSON       `json:"requested_schema,omitempty"`
+	URL           string     `json:"url,omitempty"`
+	Data          JSON       `json:"-"` // the whole request, as the provider sent it
 }
 
 // Question is one question of the model with the options to choose from. Some allow a free text
@@ -142,10 +142,10 @@ type QuestionOption struct {
 // QuestionResolved ends a question: it was answered, declined or cancelled, or it has expired.
 // Answers are those that were given.
 type QuestionResolved struct {
-	Header
-	RequestID string
-	ToolUseID string
-	Action    string // accept, decline, cancel, expired, unknown
-	Answers   JSON   // of the model's questions, or the content of an elicitation
-	By        string // who answered
+	Header    `wire:"session"`
+	RequestID string `json:"request_id"`
+	ToolUseID string `json:"tool_use_id,omitempty"`
+	Action    string `json:"action"`            // accept, decline, cancel, expired, unknown
+	Answers   JSON   `json:"answers,omitempty"` // of the model's questions, or the content of an elicitation
+	By        string `json:"by,omitempty"`      // who answered
 }

@@ -12,10 +12,10 @@ const (
 // TurnStart begins a turn, for a prompt or by the agent itself. A [ResultMessage] ends the
 // turn.
 type TurnStart struct {
-	Header
-	TurnID   string // unique in the session
-	By       string // ByUser, ByQueue, ByTask, ByAgent
-	PromptID string // the uuid of the prompt that began it; empty where none did
+	Header   `wire:"session,uuid"`
+	TurnID   string `json:"turn_id"`             // unique in the session
+	By       string `json:"by"`                  // ByUser, ByQueue, ByTask, ByAgent
+	PromptID string `json:"prompt_id,omitempty"` // the uuid of the prompt that began it; empty where none did
 }
 
 // The states of a [PlanEntry]. The set is open: providers may have others, which are shown as
@@ -29,12 +29,12 @@ const (
 // Plan is what the agent means to do, the whole of it each time: it replaces the one
 // before. A subagent has a plan of its own, by ParentToolUseID.
 type Plan struct {
-	Header
-	Entries     []PlanEntry
-	Explanation string // why it changed
-	Text        string // a plan written as prose, mostly one that waits for approval
-	ToolUseID   string // the call that changed it
-	Omitted     int64  // entries that are not shown because there are too many, the oldest
+	Header      `wire:"parent,session,uuid"`
+	Entries     []PlanEntry `json:"entries"`
+	Explanation string      `json:"explanation,omitempty"` // why it changed
+	Text        string      `json:"text,omitempty"`        // a plan written as prose, mostly one that waits for approval
+	Omitted     int64       `json:"omitted,omitempty"`     // entries that are not shown because there are too many, the oldest
+	ToolUseID   string      `json:"tool_use_id,omitempty"` // the call that changed it
 }
 
 // PlanEntry is one step of the agent's plan: what it is, its state, and perhaps a priority and
@@ -62,11 +62,11 @@ const (
 // with Replace it takes the place of it: of what the same tool use said, or without a
 // tool use of everything that the turn said.
 type TurnDiff struct {
-	Header
-	TurnID    string
-	ToolUseID string // the call that changed them; empty where the whole turn is meant
-	Replace   bool
-	Files     []FileChange
+	Header    `wire:"parent,session,uuid"`
+	TurnID    string       `json:"turn_id,omitempty"`
+	ToolUseID string       `json:"tool_use_id,omitempty"` // the call that changed them; empty where the whole turn is meant
+	Replace   bool         `json:"replace,omitempty"`
+	Files     []FileChange `json:"files"`
 }
 
 // FileChange is one change of a file. Lines are counted as they stood right before and
@@ -93,28 +93,28 @@ type Hunk struct {
 // Usage is what a turn has used so far and how full the context window is. A member
 // that is nil is not known.
 type Usage struct {
-	Header
-	TurnID                   string
-	Model                    string
-	InputTokens              *int64 // of the turn so far, without what came from the cache
-	OutputTokens             *int64
-	CacheCreationInputTokens *int64
-	CacheReadInputTokens     *int64
-	ReasoningTokens          *int64   // that part of the output which was reasoning
-	ContextTokens            *int64   // in the context window now
-	ContextWindow            *int64   // its size
-	CostUSD                  *float64 // of the session so far
-	Data                     JSON     // the provider's own figures
+	Header                   `wire:"session,uuid"`
+	TurnID                   string   `json:"turn_id,omitempty"`
+	Model                    string   `json:"model,omitempty"`
+	InputTokens              *int64   `json:"input_tokens,omitempty"` // of the turn so far, without what came from the cache
+	OutputTokens             *int64   `json:"output_tokens,omitempty"`
+	CacheCreationInputTokens *int64   `json:"cache_creation_input_tokens,omitempty"`
+	CacheReadInputTokens     *int64   `json:"cache_read_input_tokens,omitempty"`
+	ReasoningTokens          *int64   `json:"reasoning_tokens,omitempty"` // that part of the output which was reasoning
+	ContextTokens            *int64   `json:"context_tokens,omitempty"`   // in the context window now
+	ContextWindow            *int64   `json:"context_window,omitempty"`   // its size
+	CostUSD                  *float64 `json:"cost_usd,omitempty"`         // of the session so far
+	Data                     JSON     `json:"data,omitempty"`             // the provider's own figures
 }
 
 // Truncate takes a part of the conversation back: after a rewind, a revert, a reset or
 // a refusal. What it names is gone from the fold; files are not touched. Of the members
 // From, TurnID, Lines and All the first that is set counts.
 type Truncate struct {
-	Header
-	Reason string   // rewind, revert, clear, refusal, …
-	From   string   // the uuid of the first message that is gone, with all after it
-	TurnID string   // the first turn that is gone, with all after it
-	Lines  []string // the uuids of lines that are gone, and nothing else
-	All    bool     // everything is gone
+	Header `wire:"parent,session,uuid"`
+	Reason string   `json:"reason,omitempty"`  // rewind, revert, clear, refusal, …
+	From   string   `json:"from,omitempty"`    // the uuid of the first message that is gone, with all after it
+	TurnID string   `json:"turn_id,omitempty"` // the first turn that is gone, with all after it
+	Lines  []string `json:"lines,omitempty"`   // the uuids of lines that are gone, and nothing else
+	All    bool     `json:"all,omitempty"`     // everything is gone
 }

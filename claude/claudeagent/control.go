@@ -27,11 +27,11 @@ func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
 		return name, nil
 	}
 	for _, m := range s.client.ServerInfo().Models {
-		if m.Value == or(model, "default") {
+		if m.Value == cmp.Or(model, "default") {
 			return cmp.Or(m.ResolvedModel, m.Value), nil
 		}
 	}
-	return or(model, "default"), nil
+	return cmp.Or(model, "default"), nil
 }
 
 // Modes returns the permission modes of the session. The mode auto is among them where a

@@ -2,6 +2,7 @@ package claudeagent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -290,7 +291,7 @@ func (h history) Export(ctx context.Context, id, format string) (agent.HistoryEx
 // Usage adds up the tokens of past sessions by day, model, project or block of five hours, at
 // list prices.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
-	by := usage.By(or(q.GroupBy, string(usage.ByDay)))
+	by := usage.By(cmp.Or(q.GroupBy, string(usage.ByDay)))
 	if !slices.Contains([]usage.By{usage.ByDay, usage.ByModel, usage.ByProject, byBlock}, by) {
 		return nil, fmt.Errorf("%w: usage by %q", agent.ErrInvalid, q.GroupBy)
 	}

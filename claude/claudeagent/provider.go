@@ -1,6 +1,7 @@
 package claudeagent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -64,7 +66,7 @@ func (p *Provider) Name() string {
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	id := opts.ID
 	if id == "" {
-		id = claudedir.NewID()
+		id = random.UUID()
 	}
 	if !claudedir.ValidID(id) {
 		return nil, fmt.Errorf("%w: the id %q is not a UUID", agent.ErrInvalid, id)
@@ -169,8 +171,8 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 		o.Registry = p.registry
 	}
 	p.mu.Unlock()
-	o.Dir = or(opts.Dir, o.Dir)
-	o.Model, o.FallbackModel = or(opts.Model, o.Model), or(opts.FallbackModel, o.FallbackModel)
+	o.Dir = cmp.Or(opts.Dir, o.Dir)
+	o.Model, o.FallbackModel = cmp.Or(opts.Model, o.Model), cmp.Or(opts.FallbackModel, o.FallbackModel)
 	o.PermissionMode, o.AllowDangerouslySkipPermissions = message.PermissionMode(opts.Mode), opts.AllowBypass
 	o.AdditionalDirectories = slices.Concat(o.AdditionalDirectories, opts.AdditionalDirectories)
 	o.AllowedTools = slices.Concat(o.AllowedTools, opts.AllowedTools)
@@ -191,7 +193,7 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 	if opts.Env != nil {
 		o.Env, o.CleanEnv = environ(opts.Env), true
 	}
-	o.Effort = or(opts.Effort, o.Effort)
+	o.Effort = cmp.Or(opts.Effort, o.Effort)
 	o.SystemPrompt = systemPrompt(o.SystemPrompt, opts)
 	if opts.Files != nil {
 		o.Hooks = withFiles(o.Hooks, opts.Files)
@@ -248,13 +250,6 @@ func environ(list []string) map[string]string {
 		}
 	}
 	return env
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // modes are the permission modes of a session.

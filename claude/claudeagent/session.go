@@ -1,6 +1,7 @@
 package claudeagent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/agentkit"
-	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 const (
@@ -167,7 +168,7 @@ func (s *Session) wait(ctx context.Context, most time.Duration, ok func() bool) 
 
 // ID returns the session's id as the CLI last reported it. It changes when the conversation is
 // cleared.
-func (s *Session) ID() string { return or(s.client.SessionID(), s.id) }
+func (s *Session) ID() string { return cmp.Or(s.client.SessionID(), s.id) }
 
 // PID returns the process id of the CLI, as the CLI itself reported it, or 0 if it is unknown.
 func (s *Session) PID() int { return int(s.client.ServerInfo().PID) }
@@ -244,7 +245,7 @@ func prompt(in agent.Input) (message.UserInput, error) {
 		return p, fmt.Errorf("%w: an input has either text or content", agent.ErrInvalid)
 	}
 	if p.UUID == "" {
-		p.UUID = claudedir.NewID()
+		p.UUID = random.UUID()
 	}
 	if in.Text != "" {
 		p.Content = claude.Text(in.Text).Content

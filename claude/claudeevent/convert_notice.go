@@ -1,6 +1,7 @@
 package claudeevent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -33,7 +34,7 @@ func (c *Converter) note(h event.Header, raw event.JSON, m message.Message) {
 	case *message.APIRetry:
 		c.emit(retry(h, raw, m))
 	case *message.ConversationReset:
-		c.emit(&event.Truncate{Header: h, Reason: or(m.Trigger, "reset"), All: true})
+		c.emit(&event.Truncate{Header: h, Reason: cmp.Or(m.Trigger, "reset"), All: true})
 	default:
 		c.hook(h, raw, m)
 	}
@@ -45,7 +46,7 @@ var severities = map[string]string{
 }
 
 func notice(h event.Header, level, text, code, toolUseID string, data event.JSON) *event.Notice {
-	return &event.Notice{Header: h, Severity: or(severities[level], event.NoticeInfo), Text: text, Code: code, ToolUseID: toolUseID, Data: data}
+	return &event.Notice{Header: h, Severity: cmp.Or(severities[level], event.NoticeInfo), Text: text, Code: code, ToolUseID: toolUseID, Data: data}
 }
 
 func retry(h event.Header, raw event.JSON, m *message.APIRetry) *event.Retry {

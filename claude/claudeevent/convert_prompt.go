@@ -1,6 +1,7 @@
 package claudeevent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -98,23 +99,16 @@ func (c *Converter) Answer(requestID string, response message.JSON, by string) [
 	case event.QuestionAsk:
 		answers, _ := f.raw("updatedInput").Member("answers")
 		action := map[string]string{"allow": "accept", "deny": "decline"}[f.str("behavior")]
-		c.emit(&event.QuestionResolved{RequestID: requestID, ToolUseID: p.toolUseID, Action: or(action, "cancel"), Answers: event.Present(string(answers)), By: by})
+		c.emit(&event.QuestionResolved{RequestID: requestID, ToolUseID: p.toolUseID, Action: cmp.Or(action, "cancel"), Answers: event.Present(string(answers)), By: by})
 	case event.QuestionElicitation:
-		c.emit(&event.QuestionResolved{RequestID: requestID, Action: or(f.str("action"), "cancel"), Answers: f.raw("content"), By: by})
+		c.emit(&event.QuestionResolved{RequestID: requestID, Action: cmp.Or(f.str("action"), "cancel"), Answers: f.raw("content"), By: by})
 	default:
 		c.emit(&event.PermissionResolved{
-			RequestID: requestID, ToolUseID: p.toolUseID, Behavior: or(f.str("behavior"), event.ResolvedCancelled),
+			RequestID: requestID, ToolUseID: p.toolUseID, Behavior: cmp.Or(f.str("behavior"), event.ResolvedCancelled),
 			Scope: scopeOf(f.raw("updatedPermissions")), Message: f.str("message"), By: by,
 		})
 	}
 	return c.out
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // scopeOf is how long an answer holds that changes permissions.
@@ -215,8 +209,8 @@ var places = map[string]string{
 // describe is the kind of a suggestion and what it does, for a person.
 func describe(wireType string, s *event.Suggestion) (kind, label string) {
 	verb := map[string]string{
-		"addRules": "Always " + or(s.Behavior, "allow"), "replaceRules": "Replace the rules to " + or(s.Behavior, "allow") + " by",
-		"removeRules": "No longer " + or(s.Behavior, "allow"), "setMode": "Switch to the permission mode",
+		"addRules": "Always " + cmp.Or(s.Behavior, "allow"), "replaceRules": "Replace the rules to " + cmp.Or(s.Behavior, "allow") + " by",
+		"removeRules": "No longer " + cmp.Or(s.Behavior, "allow"), "setMode": "Switch to the permission mode",
 		"addDirectories": "Allow access to", "removeDirectories": "No longer allow access to",
 	}[wireType]
 	what := ""

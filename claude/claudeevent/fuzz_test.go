@@ -41,7 +41,7 @@ func FuzzFold(f *testing.F) {
 		if got := foldCut(t, r.events, cut); canonicalText(t, got) != state {
 			t.Errorf("cut at %d (-whole +cut):\n%s", cut, diffJSON(t, state, got))
 		}
-		if got := canonical(t, refold(r.messages)); got != state {
+		if got := canonical(t, refold(t, r.lines)); got != state {
 			t.Errorf("messages fold to something else than events (-events +messages):\n%s", diffJSON(t, state, got))
 		}
 	})

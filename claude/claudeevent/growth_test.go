@@ -10,7 +10,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 func textStart(message string, index int) string {
@@ -195,11 +194,11 @@ func TestGrowth(t *testing.T) {
 		checkGrowth(t, name+": converter", m.convert)
 		checkGrowth(t, name+": fold", m.fold)
 		checkGrowth(t, name+": fold in TypeScript", m.node)
-		checkGrowth(t, name+": rpc, bytes allocated", m.bytes)
+		checkGrowth(t, name+": messages, bytes allocated", m.bytes)
 	}
 }
 
-// foldSteps folds events, and sends them through rpc and back.
+// foldSteps folds events, and encodes and decodes them.
 func foldSteps(t *testing.T, events []event.Event) (steps, bytes float64, lines []json.RawMessage) {
 	t.Helper()
 	var conv event.Conversation
@@ -209,19 +208,15 @@ func foldSteps(t *testing.T, events []event.Event) (steps, bytes float64, lines 
 	conv.Settle()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	to, reader := api.NewConverter("00000000", 0), api.Reader{}
+	to, from := event.NewEncoder("00000000", 0), event.Decoder{}
 	for _, ev := range events {
-		for _, m := range to.Messages(ev) {
-			line, err := api.Encode(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+		messages, err := to.Messages(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range messages {
 			lines = append(lines, line)
-			back, err := api.Decode(line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			reader.Events(back)
+			decodeLine(t, &from, line)
 		}
 	}
 	runtime.ReadMemStats(&after)
@@ -270,7 +265,7 @@ func TestDepth(t *testing.T) {
 	if got := nodefold.Fold(t, []nodefold.Case{{Messages: r.lines}})[""]; got.State != canonical(t, r.conv) {
 		t.Errorf("the folds differ: %.200s", got.Error)
 	}
-	if _, err := api.Decode([]byte(`{"type":"user","x":` + deep + `}`)); err == nil {
+	if _, err := new(event.Decoder).Decode([]byte(`{"type":"user","x":` + deep + `}`)); err == nil {
 		t.Error("a message of a million levels is taken")
 	}
 	text, err := json.Marshal(`{"type":"user","x":` + deep + `}`)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // head is the header of another provider's event.
@@ -127,8 +126,8 @@ func TestMapping(t *testing.T) {
 			if !strings.Contains(state, m.want) {
 				t.Errorf("%s: the state has no %s:\n%s", name, m.want, state)
 			}
-			for _, msg := range r.messages {
-				if _, ok := msg.(*api.UnknownMessage); ok {
+			for _, line := range r.lines {
+				if event.MessageType(line) == "unknown" {
 					t.Errorf("%s is an unknown message", name)
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // ui2claude is a JSON text in the terms of package claude.
@@ -109,17 +108,11 @@ func TestReader_withoutMessageID(t *testing.T) {
 {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"main"}}}
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"sub"}},"parent_tool_use_id":"p"}`
-	var messages []api.Message
 	var c nodefold.Case
 	for line := range strings.Lines(log) {
-		m, err := api.Decode([]byte(line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		messages = append(messages, m)
 		c.Messages = append(c.Messages, []byte(strings.TrimSpace(line)))
 	}
-	conv := refold(messages)
+	conv := refold(t, c.Messages)
 	for parent, want := range map[string]string{"": "m2 main", "p": "m1 sub"} {
 		m := conv.Thread(parent).Items[0].Message
 		if got := m.ID + " " + m.Block(0).Text.String(); got != want {

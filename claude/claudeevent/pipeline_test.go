@@ -10,7 +10,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // step is one thing that a converter is given: a line of the CLI, or one to it.
@@ -88,10 +87,9 @@ func tell(c *claudeevent.Converter, s step) []event.Event {
 
 // run is a dialogue on its way to a screen.
 type run struct {
-	events   []event.Event
-	messages []api.Message
-	lines    []json.RawMessage // of the messages
-	conv     *event.Conversation
+	events []event.Event
+	lines  []json.RawMessage // the messages
+	conv   *event.Conversation
 }
 
 // convert sends steps all the way.
@@ -109,24 +107,23 @@ func convert(tb testing.TB, steps []step) *run {
 func follow(tb testing.TB, events []event.Event) *run {
 	tb.Helper()
 	r := &run{events: events, conv: &event.Conversation{}}
-	conv := api.NewConverter("0a1b2c3d", 0, api.CapabilityOutputDelta)
-	quick := api.NewConverter("0a1b2c3d", 0, api.CapabilityOutputDelta)
+	conv := event.NewEncoder("0a1b2c3d", 0, event.CapabilityOutputDelta)
+	quick := event.NewEncoder("0a1b2c3d", 0, event.CapabilityOutputDelta)
 	for _, ev := range r.events {
 		r.conv.Apply(ev)
 		lines, err := quick.AppendLines(nil, ev)
 		if err != nil {
 			tb.Fatalf("%T: %v", ev, err)
 		}
-		for _, m := range conv.Messages(ev) {
-			line, err := api.Encode(m)
-			if err != nil {
-				tb.Fatalf("%T: %v", ev, err)
-			}
-			if !bytes.HasPrefix(lines, append(line, '\n')) {
-				tb.Fatalf("%T: AppendLines gives %s, Encode %s", ev, lines, line)
+		messages, err := conv.Messages(ev)
+		if err != nil {
+			tb.Fatalf("%T: %v", ev, err)
+		}
+		for _, line := range messages {
+			if !bytes.HasPrefix(lines, append(bytes.Clone(line), '\n')) {
+				tb.Fatalf("%T: AppendLines gives %s, Messages %s", ev, lines, line)
 			}
 			lines = lines[len(line)+1:]
-			r.messages = append(r.messages, m)
 			r.lines = append(r.lines, line)
 		}
 	}

@@ -48,7 +48,7 @@ func TestProperty_cut(t *testing.T) {
 				t.Fatalf("session %d, cut at %d (-whole +cut):\n%s", seed, cut, diffJSON(t, string(whole), got))
 			}
 		}
-		if got := canonical(t, refold(r.messages)); got != canonical(t, r.conv) {
+		if got := canonical(t, refold(t, r.lines)); got != canonical(t, r.conv) {
 			t.Errorf("session %d: messages fold to something else than events:\n%s", seed, diffJSON(t, canonical(t, r.conv), got))
 		}
 		for i := range 3 {
@@ -79,7 +79,7 @@ func TestProperty_handover(t *testing.T) {
 		r := convert(t, generated(seed, true, true))
 		for i := range 6 {
 			at := (len(r.lines)*i + int(seed)) / 6 % len(r.lines)
-			snapshot, err := json.Marshal(refold(r.messages[:at]))
+			snapshot, err := json.Marshal(refold(t, r.lines[:at]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,14 +97,14 @@ func TestProperty_handover(t *testing.T) {
 			t.Errorf("%s: begun in Go, ended in TypeScript: %s\n%s", name, got.Error, diffJSON(t, want, got.State))
 		}
 		begun := inNode[name+" begun"]
-		if half := canonical(t, refold(h.r.messages[:h.at])); begun.State != half {
+		if half := canonical(t, refold(t, h.r.lines[:h.at])); begun.State != half {
 			t.Errorf("%s: the folds differ half way:\n%s", name, diffJSON(t, half, begun.State))
 		}
 		conv := &event.Conversation{}
 		if err := json.Unmarshal([]byte(begun.State), conv); err != nil {
 			t.Fatal(err)
 		}
-		foldMessages(conv, h.r.messages[h.at:])
+		foldMessages(t, conv, h.r.lines[h.at:])
 		if got := canonical(t, conv); got != want {
 			t.Errorf("%s: begun in TypeScript, ended in Go:\n%s", name, diffJSON(t, want, got))
 		}

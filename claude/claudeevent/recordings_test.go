@@ -1,15 +1,14 @@
 package claudeevent_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestRecordings sends every recording through event, its JSON and both folds.
@@ -44,7 +43,7 @@ func TestRecordings(t *testing.T) {
 					t.Errorf("%s: the folds differ (-Go +TypeScript):\n%s", n, diffJSON(t, want, got.State))
 				}
 			}
-			if got := canonical(t, refold(r.messages)); got != want {
+			if got := canonical(t, refold(t, r.lines)); got != want {
 				t.Errorf("messages fold to something else than events (-events +messages):\n%s", diffJSON(t, want, got))
 			}
 			checkSnapshots(t, r, want)
@@ -60,12 +59,12 @@ const everySnapshot = 150
 func checkSnapshots(t *testing.T, r *run, want string) {
 	t.Helper()
 	step := 1
-	if len(r.messages) > everySnapshot {
-		step = len(r.messages) / 8
+	if len(r.lines) > everySnapshot {
+		step = len(r.lines) / 8
 	}
 	growing := &event.Conversation{}
-	var reader api.Reader
-	for i := range r.messages {
+	var d event.Decoder
+	for i := range r.lines {
 		if i%step == 0 {
 			snapshot, err := json.Marshal(growing)
 			if err != nil {
@@ -75,44 +74,63 @@ func checkSnapshots(t *testing.T, r *run, want string) {
 			if err := json.Unmarshal(snapshot, rest); err != nil {
 				t.Fatal(err)
 			}
-			foldMessages(rest, r.messages[i:])
+			foldMessages(t, rest, r.lines[i:])
 			if got := canonical(t, rest); got != want {
 				t.Fatalf("from the snapshot after %d messages (-whole +snapshot):\n%s", i, diffJSON(t, want, got))
 			}
 		}
-		for _, ev := range reader.Events(r.messages[i]) {
+		for _, ev := range decodeLine(t, &d, r.lines[i]) {
 			growing.Apply(ev)
 		}
 	}
 }
 
-// refold folds messages by way of the events that they are read as.
-func refold(messages []api.Message) *event.Conversation {
+// refold folds messages by way of the events that they decode to.
+func refold(tb testing.TB, lines []json.RawMessage) *event.Conversation {
+	tb.Helper()
 	conv := &event.Conversation{}
-	foldMessages(conv, messages)
+	foldMessages(tb, conv, lines)
 	return conv
 }
 
-func foldMessages(conv *event.Conversation, messages []api.Message) {
-	var r api.Reader
-	for _, m := range messages {
-		for _, ev := range r.Events(m) {
+func foldMessages(tb testing.TB, conv *event.Conversation, lines []json.RawMessage) {
+	tb.Helper()
+	var d event.Decoder
+	for _, line := range lines {
+		for _, ev := range decodeLine(tb, &d, line) {
 			conv.Apply(ev)
 		}
 	}
 }
 
-// checkRoundTrip checks that each message comes back from its JSON.
+func decodeLine(tb testing.TB, d *event.Decoder, line []byte) []event.Event {
+	tb.Helper()
+	events, err := d.Decode(line)
+	if err != nil {
+		tb.Fatalf("%s: %v", line, err)
+	}
+	return events
+}
+
+// checkRoundTrip checks that each message that is not part of a stream has the same bytes after
+// it was decoded and encoded.
 func checkRoundTrip(t *testing.T, r *run) {
 	t.Helper()
-	for i, m := range r.messages {
-		back, err := api.Decode(r.lines[i])
-		if err != nil {
-			t.Errorf("%s: %v", r.lines[i], err)
+	var d event.Decoder
+	for _, line := range r.lines {
+		events := decodeLine(t, &d, line)
+		if bytes.HasPrefix(line, []byte(`{"type":"stream_event"`)) {
 			continue
 		}
-		if !reflect.DeepEqual(m, back) {
-			t.Errorf("Decode(Encode(x)) is not x (-x +got):\n%s", cmp.Diff(m, back))
+		var got []byte
+		for _, ev := range events {
+			var err error
+			if got, err = event.NewEncoder("0a1b2c3d", 0, event.CapabilityOutputDelta).AppendLines(got, ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if string(got) != string(line)+"\n" {
+			t.Errorf("encoded again:\n%s\nwant\n%s", got, line)
 		}
 	}
 }

@@ -59,7 +59,6 @@ func (p *Provider) attach(ctx context.Context, id string, modes []string, mode s
 // follow queues what the server says until the end.
 func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 	defer close(s.done)
-	var reader api.Reader
 	var failed error
 	first := true
 	for ev, err := range s.p.Client.Follow(ctx, s.id, nil) {
@@ -68,7 +67,7 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 			break
 		}
 		if ev.Attached != nil {
-			if reader = (api.Reader{}); first {
+			if first {
 				first = false
 				if failed = s.join(ev.Attached); failed != nil {
 					break
@@ -77,7 +76,7 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 			}
 			continue
 		}
-		s.put(reader.Events(ev.Message))
+		s.put(ev.Events)
 	}
 	s.out.Mu.Lock()
 	defer s.out.Mu.Unlock()

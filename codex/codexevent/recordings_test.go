@@ -12,7 +12,6 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
 	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // run is a recording of one thread on its way to a screen.
@@ -42,19 +41,17 @@ func convert(t *testing.T, lines []codexrec.Line, thread string) *run {
 		}
 	}
 	r.events = append(r.events, c.End(nil)...)
-	conv := api.NewConverter("0a1b2c3d", 0, api.CapabilityOutputDelta)
+	conv := event.NewEncoder("0a1b2c3d", 0, event.CapabilityOutputDelta)
 	for _, ev := range r.events {
 		if ev.Head().Provider != codexevent.Provider {
 			t.Errorf("a %T of %q", ev, ev.Head().Provider)
 		}
 		r.conv.Apply(ev)
-		for _, m := range conv.Messages(ev) {
-			line, err := api.Encode(m)
-			if err != nil {
-				t.Fatalf("%T: %v", ev, err)
-			}
-			r.lines = append(r.lines, line)
+		messages, err := conv.Messages(ev)
+		if err != nil {
+			t.Fatalf("%T: %v", ev, err)
 		}
+		r.lines = append(r.lines, messages...)
 	}
 	return r
 }

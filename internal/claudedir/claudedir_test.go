@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 func TestConfig(t *testing.T) {
@@ -100,8 +101,8 @@ func TestLongProjectKey(t *testing.T) {
 }
 
 func TestID(t *testing.T) {
-	id := claudedir.NewID()
-	if !claudedir.ValidID(id) || id == claudedir.NewID() || id[14] != '4' || !strings.ContainsRune("89ab", rune(id[19])) {
+	id := random.UUID()
+	if !claudedir.ValidID(id) || id == random.UUID() || id[14] != '4' || !strings.ContainsRune("89ab", rune(id[19])) {
 		t.Error(id)
 	}
 	for _, bad := range []string{"", "x", id + "0", id[:35], strings.ReplaceAll(id, "-", "0"), "g" + id[1:], "../" + id[3:], id[:8] + "/" + id[9:]} {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // FakeVersion is the version that a fake CLI reports, which is that of a real CLI it behaves
@@ -89,7 +89,7 @@ func (c *CLI) session() string {
 			return id
 		}
 	}
-	return claudedir.NewID()
+	return random.UUID()
 }
 
 // wait waits until nothing is read any more.

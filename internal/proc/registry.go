@@ -2,8 +2,6 @@ package proc
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -83,9 +82,7 @@ func OpenRegistry(dir string) (*Registry, []Child, error) {
 // newRegistry makes this program's part. It gets its name when it is locked: one without a lock would be
 // swept away.
 func newRegistry(dir string) (*Registry, error) {
-	var random [8]byte
-	rand.Read(random[:])
-	name := strconv.Itoa(os.Getpid()) + "-" + hex.EncodeToString(random[:])
+	name := strconv.Itoa(os.Getpid()) + "-" + random.Hex(8)
 	r := &Registry{dir: filepath.Join(dir, ownerPrefix+name), name: name, children: map[int]Child{}}
 	fresh := filepath.Join(dir, newPrefix+name)
 	if err := os.MkdirAll(filepath.Join(fresh, tempName), 0o700); err != nil {

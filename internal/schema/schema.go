@@ -16,7 +16,39 @@ import (
 type Builder struct {
 	plain  map[reflect.Type]*jsonschema.Schema
 	unions map[reflect.Type]map[string]reflect.Type
+	names  map[reflect.Type]string       // of the types that are not called as in Go
+	forms  map[reflect.Type]reflect.Type // the structs that describe them
 	roots  []reflect.Type
+}
+
+// Name gives a type another name than its own, and a struct that describes its members; form is
+// nil for an interface.
+func (b *Builder) Name(t reflect.Type, name string, form reflect.Type) {
+	if b.names == nil {
+		b.names, b.forms = map[reflect.Type]string{}, map[reflect.Type]reflect.Type{}
+	}
+	b.names[t] = name
+	if form != nil {
+		b.forms[t] = form
+	}
+}
+
+func (b *Builder) name(t reflect.Type) string {
+	if name, ok := b.names[t]; ok {
+		return name
+	}
+	return t.Name()
+}
+
+func (b *Builder) form(t reflect.Type) reflect.Type {
+	if f, ok := b.forms[t]; ok {
+		return f
+	}
+	return t
+}
+
+func (b *Builder) ref(t reflect.Type) *jsonschema.Schema {
+	return &jsonschema.Schema{Ref: "#/$defs/" + b.name(t)}
 }
 
 // Plain gives a type a schema of its own.
@@ -52,17 +84,17 @@ func (b *Builder) Schema(title string, of ...reflect.Type) (*jsonschema.Schema, 
 	}
 	refs := maps.Clone(b.plain)
 	for t := range structs {
-		refs[t] = Ref(t)
+		refs[t] = b.ref(t)
 	}
 	for t := range b.unions {
-		refs[t] = Ref(t)
+		refs[t] = b.ref(t)
 	}
 	s := &jsonschema.Schema{Schema: "https://json-schema.org/draft/2020-12/schema", Title: title, Defs: map[string]*jsonschema.Schema{}}
 	if err := b.define(s.Defs, structs, refs); err != nil {
 		return nil, err
 	}
 	for _, t := range of {
-		s.OneOf = append(s.OneOf, Ref(t))
+		s.OneOf = append(s.OneOf, b.ref(t))
 	}
 	if len(s.OneOf) == 1 {
 		s.Ref, s.OneOf = s.OneOf[0].Ref, nil
@@ -85,7 +117,7 @@ func (b *Builder) walk(t reflect.Type, found map[reflect.Type]bool) {
 		b.walk(t.Elem(), found)
 	case reflect.Struct:
 		found[t] = true
-		for _, f := range reflect.VisibleFields(t) {
+		for _, f := range reflect.VisibleFields(b.form(t)) {
 			if f.IsExported() && !f.Anonymous && f.Tag.Get("json") != "-" {
 				b.walk(f.Type, found)
 			}
@@ -101,19 +133,19 @@ func (b *Builder) define(defs map[string]*jsonschema.Schema, structs map[reflect
 		for _, wire := range slices.Sorted(maps.Keys(types)) {
 			t := types[wire]
 			if variants[t] == nil {
-				u.OneOf = append(u.OneOf, Ref(t))
+				u.OneOf = append(u.OneOf, b.ref(t))
 			}
 			variants[t] = append(variants[t], wire)
 		}
-		defs[iface.Name()] = u
+		defs[b.name(iface)] = u
 	}
 	for t := range structs {
-		if defs[t.Name()] != nil {
-			return fmt.Errorf("schema: two types are called %s", t.Name())
+		if defs[b.name(t)] != nil {
+			return fmt.Errorf("schema: two types are called %s", b.name(t))
 		}
 		others := maps.Clone(refs)
 		delete(others, t)
-		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: others})
+		s, err := jsonschema.ForType(b.form(t), &jsonschema.ForOptions{TypeSchemas: others})
 		if err != nil {
 			return fmt.Errorf("schema: %v: %w", t, err)
 		}
@@ -121,7 +153,7 @@ func (b *Builder) define(defs map[string]*jsonschema.Schema, structs map[reflect
 		if values := variants[t]; values != nil {
 			discriminate(s, values)
 		}
-		defs[t.Name()] = s
+		defs[b.name(t)] = s
 	}
 	return nil
 }

@@ -110,28 +110,3 @@ var Methods = []Method{
 func method[Params, Result any](name string) Method {
 	return Method{Name: name, Params: reflect.TypeFor[Params](), Result: reflect.TypeFor[Result]()}
 }
-
-// Union is an interface of this package with the Go types of its variants, by their type on the
-// wire. Schemas are made from it.
-type Union struct {
-	Interface reflect.Type
-	Variants  map[string]reflect.Type
-}
-
-// Unions returns the unions of this package with their variants, from which schemas and
-// TypeScript types are generated.
-func Unions() []Union {
-	blocks := union(blockTypes)
-	for name := range otherBlocks {
-		blocks.Variants[name] = reflect.TypeFor[OtherBlock]()
-	}
-	return []Union{union(messageTypes), union(eventTypes), union(deltaTypes), blocks}
-}
-
-func union[T any](table map[string]func() T) Union {
-	u := Union{Interface: reflect.TypeFor[T](), Variants: map[string]reflect.Type{}}
-	for name, create := range table {
-		u.Variants[name] = reflect.TypeOf(create()).Elem()
-	}
-	return u
-}

@@ -66,10 +66,24 @@ func builder() *schema.Builder {
 // Messages is the schema of an RPC message.
 func Messages() (*jsonschema.Schema, error) {
 	b := builder()
-	for _, u := range api.Unions() {
-		b.Union(u.Interface, u.Variants)
+	unions := map[reflect.Type]map[string]reflect.Type{}
+	for _, s := range event.Shapes() {
+		b.Name(s.Type, s.Name, s.Form)
+		if s.Union == nil {
+			continue
+		}
+		if unions[s.Union] == nil {
+			unions[s.Union] = map[string]reflect.Type{}
+			b.Name(s.Union, event.UnionName(s.Union), nil)
+		}
+		for _, name := range s.Types {
+			unions[s.Union][name] = s.Type
+		}
 	}
-	return b.Schema("RpcMessage", reflect.TypeFor[api.Message]())
+	for t, variants := range unions {
+		b.Union(t, variants)
+	}
+	return b.Schema("RpcMessage", reflect.TypeFor[event.Event]())
 }
 
 // Service is the schema of an object with a member for each method, which has its

@@ -10,7 +10,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 func resolved(t *testing.T, build func() (*jsonschema.Schema, error)) *jsonschema.Resolved {
@@ -46,15 +45,15 @@ func TestSchemas_hold(t *testing.T) {
 	} {
 		var c claudeevent.Converter
 		var conv event.Conversation
-		to := api.NewConverter("00000000", 0, api.CapabilityOutputDelta)
+		to := event.NewEncoder("00000000", 0, event.CapabilityOutputDelta)
 		show := func(events []event.Event) {
 			for _, ev := range events {
 				conv.Apply(ev)
-				for _, m := range to.Messages(ev) {
-					text, err := api.Encode(m)
-					if err != nil {
-						t.Fatal(err)
-					}
+				all, err := to.Messages(ev)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range all {
 					validate(t, messages, text)
 				}
 			}

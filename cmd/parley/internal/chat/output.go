@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // output shows a run.
@@ -25,7 +24,7 @@ func (o *Options) output() output {
 	}
 	j := &jsonOutput{con: o.Console, last: o.Output == OutputJSON, simulated: o.Agent.Mark != ""}
 	if !o.Agent.Lines {
-		j.conv = api.NewConverter("", 0)
+		j.conv = event.NewEncoder("", 0)
 	}
 	return j
 }
@@ -34,7 +33,7 @@ func (o *Options) output() output {
 // the messages that a server has for events.
 type jsonOutput struct {
 	con       *term.Console
-	conv      *api.Converter // nil if the agent has lines of its own
+	conv      *event.Encoder // nil if the agent has lines of its own
 	last      bool
 	simulated bool
 	result    []byte

@@ -1,0 +1,35 @@
+package event_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// An event of a stream that does not name its message belongs to the one that began last in its thread.
+func TestDecoder_namesTheMessage(t *testing.T) {
+	begin := func(parent, id string) string {
+		return fmt.Sprintf(`{"type":"stream_event","event":{"type":"message_start","message":{"id":%q}},"parent_tool_use_id":%q}`, id, parent)
+	}
+	delta := func(parent, id string) string {
+		return fmt.Sprintf(`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}},"parent_tool_use_id":%q,"api_message_id":%q}`, parent, id)
+	}
+	var d event.Decoder
+	for i, step := range []struct{ message, want string }{
+		{delta("", ""), ""},
+		{begin("", "one"), "one"},
+		{delta("", ""), "one"},
+		{begin("tool", "two"), "two"},
+		{delta("", ""), "one"},
+		{delta("tool", ""), "two"},
+		{delta("tool", "three"), "three"},
+		{begin("", "four"), "four"},
+		{delta("", ""), "four"},
+	} {
+		events, err := d.Decode([]byte(step.message))
+		if err != nil || len(events) != 1 || events[0].Head().MessageID != step.want {
+			t.Errorf("step %d: %v, %v, want message %q", i, events, err, step.want)
+		}
+	}
+}

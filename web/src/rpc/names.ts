@@ -1,0 +1,27 @@
+// The names that the message format gives its types. A front end that was written by the format
+// imports these.
+export type {
+  AssistantMessage as RpcAssistantMessage,
+  Content as RpcMessageContent,
+  ContentBlock as RpcContentBlock,
+  ContentBlockDeltaEvent as RpcContentBlockDeltaEvent,
+  ContentBlockStartEvent as RpcContentBlockStartEvent,
+  ContentBlockStopEvent as RpcContentBlockStopEvent,
+  Delta as RpcDelta,
+  ErrorMessage as RpcErrorMessage,
+  Event as RpcStreamEventData,
+  InputJSONDelta as RpcInputJsonDelta,
+  MessageDeltaEvent as RpcMessageDeltaEvent,
+  MessageStartEvent as RpcMessageStartEvent,
+  MessageStopEvent as RpcMessageStopEvent,
+  ResultMessage as RpcResultMessage,
+  StreamEvent as RpcStreamEvent,
+  TextBlock as RpcTextBlock,
+  TextDelta as RpcTextDelta,
+  ThinkingBlock as RpcThinkingBlock,
+  ThinkingDelta as RpcThinkingDelta,
+  ToolResultBlock as RpcToolResultBlock,
+  ToolUseBlock as RpcToolUseBlock,
+  UnknownBlock as RpcUnknownBlock,
+  UserMessage as RpcUserMessage,
+} from "./messages";
