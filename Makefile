@@ -3,6 +3,8 @@
 ARGS     ?=
 FUZZTIME ?=
 VERSION  ?=
+KIND     ?=
+DIR      ?=
 BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
 PKG      ?= ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
@@ -16,11 +18,11 @@ PLAIN     = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"
 export FUZZTIME
 
 # A checkout without commits, or owned by another user, has no version to stamp.
-lint test fuzz bench soak: export GOFLAGS += -buildvcs=false
+lint test fuzz bench soak corpus: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist test packages preflight cli postgres lint generate fuzz bench soak mutants clean
+.PHONY: help run build dist test packages preflight cli postgres lint generate fuzz bench soak mutants corpus clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -32,6 +34,7 @@ help: ## list the targets
 	@echo '  PKG      the packages that make test, bench and soak run (./...)'
 	@echo '  FUZZTIME how long each fuzz target runs (ten minutes in all)'
 	@echo '  VERSION  the version that make dist stamps (that of the source)'
+	@echo '  KIND, DIR which recordings make corpus checks, and the folder they are in'
 	@echo '  BENCH    which benchmarks run (a regular expression)'
 
 run: build ## serve sessions of agents, simulated ones where none is installed (ARGS="--help")
@@ -93,6 +96,9 @@ soak: preflight cli postgres ## run the tests with their long parts
 
 mutants: preflight cli ## plant the bugs of testdata/mutants in a copy and see whether the tests notice (ARGS="-run ID -v")
 	go run ./internal/tool/mutants $(ARGS)
+
+corpus: ## check the recordings of a folder (KIND=decode|wire|live|transcripts|fold|acp|codex DIR=...)
+	@go run ./internal/tool/corpus -kind '$(KIND)' -dir '$(DIR)'
 
 clean: ## delete what build and dist wrote (the CLI stays in its cache, see CONTRIBUTING.md)
 	rm -rf bin dist

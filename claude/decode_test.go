@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // leftToRaw is the one list of members that no typed field reaches. A path is a
@@ -24,13 +26,20 @@ var leftToRaw = []string{
 // project's corpus has a Go type of its own.
 var inventedTypes = []string{"future_message", "system/partial_last_line"}
 
-// claude.TestDecode decodes every line of every recording and holds the typed fields
-// against a plain decoding into maps.
+// TestDecode decodes every line of every recording and compares the typed fields with a plain
+// decoding into maps, and the messages with those that the official SDK gave its caller.
 func TestDecode(t *testing.T) {
 	for _, name := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
+			rec, err := recording.ReadRecording(filepath.Join(corpus(t), name), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for i, line := range stdoutLines(t, name) {
 				checkLine(t, i+1, line)
+			}
+			if err := rec.CheckOutput(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

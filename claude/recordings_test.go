@@ -37,7 +37,9 @@ func TestRecordings(t *testing.T) {
 			}
 			decodeAll(t, name)
 			if rec.Caller == nil {
-				t.Log("no SDK in this recording: its lines are decoded, and that is all")
+				if err := rec.CheckOutput(); err != nil {
+					t.Error(err)
+				}
 				return
 			}
 			replay(t, rec, rules)

@@ -21,8 +21,6 @@ import (
 )
 
 const (
-	// maxEvents is how many events wait for the reader before the agent does.
-	maxEvents = 10_000
 	// closeWait bounds the wait for what is under way when a session is closed.
 	closeWait = 30 * time.Second
 	// startWait bounds how long an interrupt waits for a prompt that was just sent.
@@ -37,23 +35,20 @@ type Session struct {
 	conn     *jsonrpc.Conn
 	sup      *proc.Supervisor // nil for one that was dialled
 	caps     acp.AgentCapabilities
-	ended    chan struct{} // closed when the last event is queued
-	ctx      context.Context
+	ctx      context.Context // ends with the connection
 	stop     context.CancelFunc
 	turns    chan *turn // prompts in their order
 	work     sync.WaitGroup
 
-	out   *agentkit.Box // its mutex guards what follows
+	kit   *agentkit.Session // its methods guard what follows
 	conv  acpevent.Converter
 	id    string
 	modes []string
 	mode  string
-	asks  map[string]*ask
 	asked int
 	live  bool // updates are of this session, not of a replay
 	// How many prompts were accepted, were written to the agent, and have ended.
 	accepted, written, finished int
-	closed                      bool
 }
 
 // turn is a prompt that was sent.
@@ -65,9 +60,11 @@ type turn struct {
 var _ agent.ModeSetter = (*Session)(nil)
 
 func newSession(p *Provider, dir string, opts agent.Options) *Session {
-	s := &Session{provider: p, dir: dir, ended: make(chan struct{}), turns: make(chan *turn, 1000), asks: map[string]*ask{}}
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.out = agentkit.New()
+	s := &Session{provider: p, dir: dir, turns: make(chan *turn, 1000)}
+	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Request) []event.Event {
+		return s.resolve(r, event.ResolvedCancelled, "", "cancel", "")
+	}})
+	s.ctx, s.stop = context.WithCancel(s.kit.Context())
 	s.conv.Provider, s.conv.Partial = p.Name(), opts.Partial
 	return s
 }
@@ -105,15 +102,15 @@ func (s *Session) translate(err error) error {
 
 // begin takes over what the agent says of the session, and runs prompts from then on.
 func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], _ acp.Optional[[]acp.SessionConfigOption]) {
-	s.out.Mu.Lock()
-	s.id, s.conv.SessionID, s.live = id, id, true
-	if m, ok := modes.Get(); ok {
-		s.mode = string(m.CurrentModeID)
-		for _, one := range m.AvailableModes {
-			s.modes = append(s.modes, string(one.ID))
+	s.kit.Do(func() {
+		s.id, s.conv.SessionID, s.live = id, id, true
+		if m, ok := modes.Get(); ok {
+			s.mode = string(m.CurrentModeID)
+			for _, one := range m.AvailableModes {
+				s.modes = append(s.modes, string(one.ID))
+			}
 		}
-	}
-	s.out.Mu.Unlock()
+	})
 	s.work.Go(s.run)
 }
 
@@ -131,18 +128,14 @@ func (s *Session) run() {
 
 // sent notes that a prompt was written. Everything that is sent later arrives later.
 func (s *Session) sent(line []byte) {
-	if !bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
-		return
+	if bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
+		s.kit.Do(func() { s.written++ })
 	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	s.written++
-	s.out.Changed.Broadcast()
 }
 
 // prompt is one turn.
 func (s *Session) prompt(t *turn) {
-	s.put(func() []event.Event { return s.conv.Turn(t.uuid) })
+	s.kit.Update(func() []event.Event { return s.conv.Turn(t.uuid) })
 	_, _ = s.conn.CallThen(s.ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: acp.SessionID(s.ID()), Prompt: t.blocks}, func(raw json.RawMessage, err error) {
 		if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
 			return // the end of the agent says it
@@ -159,23 +152,12 @@ func (s *Session) prompt(t *turn) {
 			usage = event.JSON(fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}`,
 				u.InputTokens, u.OutputTokens, u.CachedReadTokens.Or(0), u.CachedWriteTokens.Or(0)))
 		}
-		s.withdraw()
-		s.put(func() []event.Event {
+		s.kit.Withdraw(agentkit.All)
+		s.kit.Update(func() []event.Event {
 			s.finished++
 			return s.conv.End(string(answer.StopReason), usage, failed)
 		})
 	})
-}
-
-// put queues the events that f makes under the lock.
-func (s *Session) put(f func() []event.Event) {
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	if s.out.Over {
-		return
-	}
-	s.out.Queue = append(s.out.Queue, f()...)
-	s.out.Changed.Broadcast()
 }
 
 // notified takes an update. The agent waits while too many events do.
@@ -188,27 +170,22 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
 		return
 	}
-	s.out.Mu.Lock()
-	for len(s.out.Queue) > maxEvents && !s.closed {
-		s.out.Changed.Wait()
-	}
-	live := s.live
-	if u, ok := n.Update.Value.(*acp.CurrentModeUpdate); ok {
-		s.mode = string(u.CurrentModeID)
-	}
-	s.out.Mu.Unlock()
-	if live {
-		s.put(func() []event.Event { return s.conv.Update(&n.Update) })
-	}
+	s.kit.Add(func() []event.Event {
+		if u, ok := n.Update.Value.(*acp.CurrentModeUpdate); ok {
+			s.mode = string(u.CurrentModeID)
+		}
+		if !s.live {
+			return nil
+		}
+		return s.conv.Update(&n.Update)
+	})
 }
 
 // watch ends the events when the agent has ended.
 func (s *Session) watch() {
-	defer close(s.ended)
 	<-s.conn.Done()
 	s.stop()
 	s.work.Wait()
-	s.withdraw()
 	err := s.conn.Err()
 	if s.sup != nil {
 		_ = s.sup.Stop() // Exit says more
@@ -216,46 +193,29 @@ func (s *Session) watch() {
 			err = fmt.Errorf("the agent ended with code %d %s: %.500s", exit.Code, exit.Signal, exit.Stderr)
 		}
 	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	s.out.Queue = append(s.out.Queue, s.conv.Stop()...)
-	if s.out.Over = true; !s.closed {
-		s.out.Err = fmt.Errorf("%w: %w", agent.ErrClosed, err)
-	}
-	s.out.Changed.Broadcast()
+	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, err), s.conv.Stop)
 }
 
 // ID returns the id that the agent has given the session, with which it can be resumed.
-func (s *Session) ID() string {
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	return s.id
+func (s *Session) ID() (id string) {
+	s.kit.Do(func() { id = s.id })
+	return id
 }
 
 // Events returns an iterator over the events of the session. It can be used once; a second use
 // is an error.
-func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.out.Events(ctx) }
-
-// alive is agent.ErrClosed after the end of the agent.
-func (s *Session) alive() error {
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	if s.closed || s.out.Over {
-		return agent.ErrClosed
-	}
-	return nil
-}
+func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.kit.Events(ctx) }
 
 // Send queues a prompt. The agent gets it when the turns before it have ended.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
-	if err := s.alive(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	blocks, content, err := inputBlocks(in)
 	if err != nil {
 		return err
 	}
-	s.put(func() []event.Event {
+	s.kit.Update(func() []event.Event {
 		s.accepted++
 		return s.conv.Prompt(in.UUID, content)
 	})
@@ -263,9 +223,7 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	case s.turns <- &turn{uuid: in.UUID, blocks: blocks}:
 		return nil
 	case <-ctx.Done():
-		s.out.Mu.Lock()
-		s.accepted--
-		s.out.Mu.Unlock()
+		s.kit.Do(func() { s.accepted-- })
 		return context.Cause(ctx)
 	case <-s.ctx.Done():
 		return agent.ErrClosed
@@ -274,40 +232,26 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 
 // Interrupt cancels the turn that is running. Prompts that wait in the queue run after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
-	if err := s.alive(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return agent.Interrupted{}, err
 	}
-	s.begun(ctx)
+	// A cancellation before the prompt that is about to run would be lost.
+	s.kit.Await(ctx, startWait, func() bool { return s.accepted <= s.finished || s.written != s.finished })
 	err := s.conn.Notify(ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: acp.SessionID(s.ID())})
-	s.withdraw()
+	s.kit.Withdraw(agentkit.All)
 	return agent.Interrupted{}, s.translate(err)
 }
 
-// begun waits until a prompt that is about to run was written: a cancellation that came
-// before it would be lost.
-func (s *Session) begun(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, startWait)
-	defer cancel()
-	stop := context.AfterFunc(ctx, s.out.Wake)
-	defer stop()
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	for s.accepted > s.finished && s.written == s.finished && ctx.Err() == nil && !s.out.Over && !s.closed {
-		s.out.Changed.Wait()
-	}
-}
-
 // Modes returns the names of the modes that the agent offers for this session, as a copy.
-func (s *Session) Modes() []string {
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	return slices.Clone(s.modes)
+func (s *Session) Modes() (modes []string) {
+	s.kit.Do(func() { modes = slices.Clone(s.modes) })
+	return modes
 }
 
 // SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
 // [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
-	if err := s.alive(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	if !slices.Contains(s.Modes(), mode) {
@@ -318,11 +262,7 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 
 // Close closes the agent's input, which ends it, and returns when its process is gone.
 func (s *Session) Close() error {
-	s.out.Mu.Lock()
-	s.closed = true
-	s.out.Changed.Broadcast()
-	s.out.Mu.Unlock()
-	s.stop()
+	s.kit.Stop(nil)
 	var err error
 	if s.sup != nil {
 		err = s.sup.Stop()
@@ -331,6 +271,6 @@ func (s *Session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	err = errors.Join(err, s.conn.Wait(ctx))
-	<-s.ended
+	<-s.kit.Done()
 	return err
 }

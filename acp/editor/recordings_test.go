@@ -27,6 +27,9 @@ func TestRecordings(t *testing.T) {
 		for _, s := range scenarios {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
+				if s.Err != nil {
+					t.Fatal(s.Err)
+				}
 				begin(t)
 				r := ahead
 				if !opensPlain(&s.Script) {
@@ -38,9 +41,6 @@ func TestRecordings(t *testing.T) {
 				}
 				checkLines(t, result.Timeline)
 				checkConduct(t, result)
-				if s.Timeline == nil {
-					return
-				}
 				want, got := acprec.Fold(s.Timeline, acprec.Clean("")), acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
 				orderSubagents(want)
 				orderSubagents(got)

@@ -63,15 +63,16 @@ func (s *Session) Background(context.Context) (bool, error) { return false, nil 
 func (s *Session) StopTask(_ context.Context, taskID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped {
-		return agent.ErrClosed
+	if err := s.kit.Alive(); err != nil {
+		return err
 	}
 	if !s.tasks[taskID] {
 		return fmt.Errorf("%w: task %s", agent.ErrNotFound, taskID)
 	}
 	s.tasks[taskID] = false
-	ended := &event.TaskNotification{Header: event.Header{}, TaskID: taskID, Status: "stopped"}
-	s.late.Go(func() { (&turn{s: s}).emit(ended) }) // the consumer may wait for this call
+	s.kit.Update(func() []event.Event { // does not wait: the consumer may wait for this call
+		return []event.Event{s.sign(&event.TaskNotification{TaskID: taskID, Status: "stopped"})}
+	})
 	return nil
 }
 

@@ -157,25 +157,16 @@ func (t *turn) permission(name, toolUseID string, input jsonText) (denied string
 
 // ask opens a request and waits for its answer, which is nil if it was withdrawn.
 func (t *turn) ask(id string, ask event.Event) (agent.Answer, error) {
-	r := &request{ask: ask, answer: make(chan agent.Answer, 1)}
-	t.s.mu.Lock()
-	t.s.requests[id] = r
-	t.s.mu.Unlock()
 	t.emit(ask)
-	select {
-	case a := <-r.answer:
-		return a, nil
-	case <-t.cancelled():
-	}
-	t.s.mu.Lock()
-	delete(t.s.requests, id)
-	t.s.mu.Unlock()
-	select {
-	case a := <-r.answer: // given in the same moment: it counts
-		return a, nil
-	default:
+	r := t.s.kit.Request(id)
+	if r == nil {
 		return nil, errInterrupted
 	}
+	a, err := t.s.kit.Wait(t.ctx, r)
+	if err != nil {
+		return nil, errInterrupted
+	}
+	return a, nil
 }
 
 // question asks the person something and answers with what was said.

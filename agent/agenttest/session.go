@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
@@ -26,21 +28,14 @@ type Session struct {
 	provider *Provider
 	id       string
 	opts     agent.Options
-	events   chan event.Event
-	inputs   chan struct{}  // signals that there is an input
-	stop     chan struct{}  // closed by Close and Kill
-	done     chan struct{}  // closed when the agent has ended
-	late     sync.WaitGroup // events that no turn emits; begun under mu while the agent is not stopped
+	kit      *agentkit.Session
+	inputs   chan struct{} // signals that there is an input
 
 	mu        sync.Mutex
-	used      bool
-	stopped   bool
-	err       error
 	queue     []agent.Input
-	requests  map[string]*request
-	interrupt chan struct{} // of the running turn; nil if none runs, or it was interrupted
-	busy      bool          // a turn runs
-	early     bool          // the next turn begins interrupted
+	interrupt context.CancelFunc // of the running turn; nil if none runs, or it was interrupted
+	busy      bool               // a turn runs
+	early     bool               // the next turn begins interrupted
 	model     string
 	mode      string
 	thinking  *int64
@@ -51,16 +46,9 @@ type Session struct {
 	turns     int64
 }
 
-// request is a request that waits for an answer.
-type request struct {
-	ask    event.Event
-	answer chan agent.Answer
-}
-
 func newSession(p *Provider, id string, opts agent.Options) *Session {
 	s := &Session{
-		provider: p, id: id, opts: opts, events: make(chan event.Event, eventBuffer), inputs: make(chan struct{}, 1),
-		stop: make(chan struct{}), done: make(chan struct{}), requests: map[string]*request{}, tasks: map[string]bool{},
+		provider: p, id: id, opts: opts, kit: agentkit.New(agentkit.Options{Limit: eventBuffer}), inputs: make(chan struct{}, 1), tasks: map[string]bool{},
 		model: opts.Model, mode: opts.Mode, thinking: opts.Thinking, effort: opts.Effort, runID: random.UUID()[:8],
 	}
 	if s.model == "" {
@@ -77,35 +65,7 @@ func (s *Session) ID() string { return s.id }
 
 // Events returns an iterator over the session's events. It can be used once; a second use is an
 // error.
-func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		s.mu.Lock()
-		used := s.used
-		s.used = true
-		s.mu.Unlock()
-		if used {
-			yield(nil, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
-			return
-		}
-		for {
-			select {
-			case ev, ok := <-s.events:
-				if !ok {
-					if s.err != nil {
-						yield(nil, s.err)
-					}
-					return
-				}
-				if !yield(ev, nil) {
-					return
-				}
-			case <-ctx.Done():
-				yield(nil, ctx.Err())
-				return
-			}
-		}
-	}
-}
+func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.kit.Events(ctx) }
 
 // Send gives the agent an input, which is either a text or content blocks. It waits while a
 // turn runs.
@@ -113,13 +73,10 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if (in.Text == "") == (len(in.Content) == 0) {
-		return fmt.Errorf("%w: an input has either text or content", agent.ErrInvalid)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped {
-		return agent.ErrClosed
+	if err := cmp.Or(agentkit.CheckInput(in), s.kit.Alive()); err != nil {
+		return err
 	}
 	if in.UUID == "" {
 		in.UUID = random.UUID()
@@ -159,13 +116,13 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped {
-		return agent.Interrupted{}, agent.ErrClosed
+	if err := s.kit.Alive(); err != nil {
+		return agent.Interrupted{}, err
 	}
 	waiting := s.queue
 	switch {
 	case s.interrupt != nil:
-		close(s.interrupt)
+		s.interrupt()
 		s.interrupt = nil
 	case !s.busy && len(waiting) > 0:
 		s.early = true
@@ -181,66 +138,20 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 // Answer answers an open request of the agent, which its id names, with the type that its kind
 // needs.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped {
-		return agent.ErrClosed
-	}
-	r := s.requests[requestID]
-	if r == nil {
-		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
-	}
-	if !fits(r.ask, a) {
-		return fmt.Errorf("%w: %T does not answer a %T", agent.ErrInvalid, a, r.ask)
-	}
-	delete(s.requests, requestID)
-	r.answer <- a
-	return nil
-}
-
-// fits reports whether an answer has the kind of a request.
-func fits(ask event.Event, a agent.Answer) bool {
-	switch ask := ask.(type) {
-	case *event.PermissionRequest:
-		if _, ok := a.(*agent.PlanAnswer); ok {
-			return ask.Kind == event.PermissionPlan
-		}
-		_, ok := a.(*agent.PermissionAnswer)
-		return ok && ask.Kind == event.PermissionTool
-	case *event.QuestionRequest:
-		if _, ok := a.(*agent.ElicitationAnswer); ok {
-			return ask.Kind == event.QuestionElicitation
-		}
-		_, ok := a.(*agent.QuestionAnswer)
-		return ok && ask.Kind == event.QuestionAsk
-	}
-	return false
+	return s.kit.Answer(ctx, requestID, a)
 }
 
 // Close ends the agent and returns when its goroutine is gone. Its events end without an error.
 func (s *Session) Close() error {
-	s.end(nil)
-	<-s.done
+	s.kit.Stop(nil)
+	<-s.kit.Done()
 	return nil
 }
 
 // Kill ends the agent as a crash does: its events end with an error, and its file stays.
 func (s *Session) Kill() {
-	s.end(errDied)
-	<-s.done
-}
-
-func (s *Session) end(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped {
-		return
-	}
-	s.stopped, s.err = true, err
-	close(s.stop)
+	s.kit.Stop(errDied)
+	<-s.kit.Done()
 }
 
 // SetModel changes the model that the agent reports and returns it. Only "no-such-model" is
@@ -249,7 +160,7 @@ func (s *Session) SetModel(_ context.Context, model string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.stopped:
+	case s.kit.Alive() != nil:
 		return "", agent.ErrClosed
 	case model == "":
 		model = "sim-1"
@@ -275,8 +186,8 @@ func (s *Session) Modes() []string {
 func (s *Session) SetMode(_ context.Context, mode string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped {
-		return agent.ErrClosed
+	if err := s.kit.Alive(); err != nil {
+		return err
 	}
 	if !slices.Contains(s.Modes(), mode) {
 		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
@@ -294,8 +205,8 @@ func (s *Session) Efforts() []string { return []string{"low", "high"} }
 func (s *Session) SetEffort(_ context.Context, effort string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped {
-		return agent.ErrClosed
+	if err := s.kit.Alive(); err != nil {
+		return err
 	}
 	if effort != "" && !slices.Contains(s.Efforts(), effort) {
 		return fmt.Errorf("%w: effort %q", agent.ErrInvalid, effort)
@@ -309,8 +220,8 @@ func (s *Session) SetEffort(_ context.Context, effort string) error {
 func (s *Session) SetThinking(_ context.Context, tokens *int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped {
-		return agent.ErrClosed
+	if err := s.kit.Alive(); err != nil {
+		return err
 	}
 	s.thinking = tokens
 	return nil

@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,61 +17,59 @@ var errInterrupted = errors.New("agenttest: interrupted")
 
 // run is the agent: it works on one input after the other until it is stopped.
 func (s *Session) run() {
-	defer close(s.done)
-	defer close(s.events)
-	defer s.late.Wait()
+	var failed error
+	defer func() { s.kit.End(failed, nil) }()
 	defer s.provider.ended(s.id)
 	for {
 		select {
-		case <-s.stop:
+		case <-s.kit.Context().Done():
 			return
 		case <-s.inputs:
 		}
 		for {
-			in, interrupt := s.next()
-			if interrupt == nil {
+			in, ctx := s.next()
+			if ctx == nil {
 				break
 			}
-			if err := s.turn(in, interrupt); err != nil {
-				s.end(err)
+			if failed = s.turn(ctx, in); failed != nil {
 				return
 			}
 		}
 	}
 }
 
-// next takes the first input of the queue and begins its turn, which ends when the channel is closed. It is nil
-// where there is no input.
-func (s *Session) next() (agent.Input, <-chan struct{}) {
+// next takes the first input of the queue and begins its turn, which an interrupt ends. The
+// context is nil where there is no input.
+func (s *Session) next() (agent.Input, context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) == 0 || s.stopped {
+	if len(s.queue) == 0 || s.kit.Alive() != nil {
 		return agent.Input{}, nil
 	}
 	in := s.queue[0]
 	s.queue = s.queue[1:]
-	interrupt := make(chan struct{})
+	ctx, interrupt := context.WithCancel(s.kit.Context())
 	s.busy, s.interrupt = true, interrupt
 	if s.early {
 		s.early, s.interrupt = false, nil
-		close(interrupt)
+		interrupt()
 	}
 	s.turns++
-	return in, interrupt
+	return in, ctx
 }
 
 // turn is the work on one input.
 type turn struct {
 	s         *Session
-	interrupt <-chan struct{}
+	ctx       context.Context // ends with an interrupt or the session
 	messageID string
 	began     time.Time
 }
 
 // turn returns an error only if the agent dies of it.
-func (s *Session) turn(in agent.Input, interrupt <-chan struct{}) error {
+func (s *Session) turn(ctx context.Context, in agent.Input) error {
 	s.mu.Lock()
-	t := &turn{s: s, interrupt: interrupt, began: time.Now()}
+	t := &turn{s: s, ctx: ctx, began: time.Now()}
 	model, mode := s.model, s.mode
 	s.mu.Unlock()
 	text := textOf(in)
@@ -81,7 +80,10 @@ func (s *Session) turn(in agent.Input, interrupt <-chan struct{}) error {
 		return err
 	}
 	s.mu.Lock()
-	s.busy, s.interrupt = false, nil
+	if s.busy = false; s.interrupt != nil {
+		s.interrupt()
+		s.interrupt = nil
+	}
 	s.mu.Unlock()
 	t.result(err)
 	return nil
@@ -112,7 +114,7 @@ func (t *turn) work(prompt string) error {
 				return err
 			}
 		}
-		<-t.cancelled()
+		<-t.ctx.Done()
 		return errInterrupted
 	case "cut":
 		_ = t.stream("", words(n)) // an interrupt does not save it
@@ -154,29 +156,12 @@ func words(n int) string {
 	return b.String()
 }
 
-// cancelled is closed when the turn or the session ends.
-func (t *turn) cancelled() <-chan struct{} {
-	merged := make(chan struct{})
-	go func() {
-		defer close(merged)
-		select {
-		case <-t.interrupt:
-		case <-t.s.stop:
-		}
-	}()
-	return merged
-}
-
 // ended reports why the turn cannot go on.
 func (t *turn) ended() error {
-	select {
-	case <-t.interrupt:
+	if t.ctx.Err() != nil {
 		return errInterrupted
-	case <-t.s.stop:
-		return errInterrupted
-	default:
-		return nil
 	}
+	return nil
 }
 
 // pause waits between two deltas.
@@ -189,26 +174,26 @@ func (t *turn) pause() error {
 	select {
 	case <-timer.C:
 		return nil
-	case <-t.interrupt:
-		return errInterrupted
-	case <-t.s.stop:
+	case <-t.ctx.Done():
 		return errInterrupted
 	}
 }
 
 // emit gives an event to the consumer. After the end of the session there is none.
 func (t *turn) emit(ev event.Event) {
+	t.s.kit.Add(func() []event.Event {
+		if t.s.kit.Context().Err() != nil {
+			return nil
+		}
+		return []event.Event{t.s.sign(ev)}
+	})
+}
+
+// sign names the session and the provider in an event.
+func (s *Session) sign(ev event.Event) event.Event {
 	h := ev.Head()
-	h.SessionID, h.Provider = t.s.id, t.s.provider.Name()
-	select {
-	case <-t.s.stop:
-		return
-	default:
-	}
-	select {
-	case t.s.events <- ev:
-	case <-t.s.stop:
-	}
+	h.SessionID, h.Provider = s.id, s.provider.Name()
+	return ev
 }
 
 // number returns an id that is unique in the session.

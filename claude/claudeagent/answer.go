@@ -1,11 +1,11 @@
 package claudeagent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,116 +13,48 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
-
-// request is a request of the CLI that waits for an answer.
-type request struct {
-	ctx         context.Context // ends when the CLI takes it back
-	kind        string          // of the event
-	suggestions []message.PermissionUpdate
-}
 
 // permit opens a request for permission, a question or a plan; the answer comes later.
 func (s *Session) permit(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
-	r := &request{ctx: ctx, suggestions: p.Suggestions}
+	suggestions := p.Suggestions
 	if p.SuppressAlwaysAllowRule {
-		r.suggestions = nil
+		suggestions = nil
 	}
-	return nil, s.open(r, p.RequestID, p.ToolUseID, p.Raw())
+	return nil, s.open(ctx, suggestions, p.RequestID, p.ToolUseID, p.Raw())
 }
 
 // elicit opens a request of an MCP server; the answer comes later.
 func (s *Session) elicit(ctx context.Context, e *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
-	return nil, s.open(&request{ctx: ctx}, e.RequestID, "", e.Raw())
+	return nil, s.open(ctx, nil, e.RequestID, "", e.Raw())
 }
 
 // open queues the event of a request, after that of its tool use.
-func (s *Session) open(r *request, id, toolUseID string, raw message.JSON) error {
+func (s *Session) open(ctx context.Context, suggestions []message.PermissionUpdate, id, toolUseID string, raw message.JSON) error {
 	<-s.ready
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
 	if toolUseID != "" {
-		s.wait(r.ctx, orderWait, func() bool { return s.tools[toolUseID] })
+		s.kit.Await(ctx, orderWait, func() bool { return s.tools[toolUseID] })
 	}
-	if s.closed || s.out.Over || r.ctx.Err() != nil {
-		return agent.ErrClosed
-	}
-	events := s.conv.Ask(id, raw)
-	for _, ev := range events {
-		switch ev := ev.(type) {
-		case *event.PermissionRequest:
-			r.kind = ev.Kind
-		case *event.QuestionRequest:
-			r.kind = ev.Kind
+	_, err := s.kit.Open(ctx, func() []event.Event { return s.conv.Ask(id, raw) }, func(ctx context.Context, r *agentkit.Request, a agent.Answer) ([]event.Event, error) {
+		response, err := s.answer(ctx, r.ID, suggestions, a)
+		switch {
+		case errors.Is(err, claude.ErrNotOpen):
+			return nil, fmt.Errorf("%w: %s", agent.ErrNotOpen, r.ID)
+		case err != nil && !errors.Is(err, agent.ErrUnsupported):
+			return nil, fmt.Errorf("%w: %w", agent.ErrInvalid, err)
+		case err != nil:
+			return nil, err
 		}
-	}
-	if r.kind == "" {
-		return fmt.Errorf("%w: a request that cannot be shown", agent.ErrUnsupported)
-	}
-	s.requests[id] = r
-	s.put(events)
-	context.AfterFunc(r.ctx, func() {
-		s.out.Mu.Lock()
-		defer s.out.Mu.Unlock()
-		s.withdraw(func(other *request) bool { return other == r })
+		return s.conv.Answer(r.ID, response, ""), nil
 	})
-	return claude.ErrAnswerLater
-}
-
-// withdraw resolves the open requests that match as cancelled.
-func (s *Session) withdraw(match func(*request) bool) {
-	for _, id := range slices.Sorted(maps.Keys(s.requests)) {
-		if match(s.requests[id]) {
-			delete(s.requests, id)
-			s.put(s.conv.Answer(id, "", ""))
-		}
-	}
+	return cmp.Or(err, claude.ErrAnswerLater)
 }
 
 // Answer answers an open request of the CLI, which its id names, with the type that its kind
 // needs.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	r := s.requests[requestID]
-	switch {
-	case s.closed || s.out.Over:
-		return agent.ErrClosed
-	case r == nil || r.ctx.Err() != nil:
-		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
-	case !fits(r.kind, a):
-		return fmt.Errorf("%w: a %T does not answer a request of the kind %s", agent.ErrInvalid, a, r.kind)
-	}
-	response, err := s.answer(ctx, requestID, r, a)
-	switch {
-	case errors.Is(err, claude.ErrNotOpen):
-		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
-	case err != nil && !errors.Is(err, agent.ErrUnsupported):
-		return fmt.Errorf("%w: %w", agent.ErrInvalid, err) // it stays open
-	case err != nil:
-		return err
-	}
-	delete(s.requests, requestID)
-	s.put(s.conv.Answer(requestID, response, ""))
-	return nil
-}
-
-// fits reports whether an answer has the kind of a request.
-func fits(kind string, a agent.Answer) bool {
-	switch a.(type) {
-	case *agent.PermissionAnswer:
-		return kind == event.PermissionTool
-	case *agent.PlanAnswer:
-		return kind == event.PermissionPlan
-	case *agent.QuestionAnswer:
-		return kind == event.QuestionAsk
-	case *agent.ElicitationAnswer:
-		return kind == event.QuestionElicitation
-	}
-	return false
+	return s.kit.Answer(ctx, requestID, a)
 }
 
 // response is an answer as the events tell it.
@@ -136,13 +68,13 @@ type response struct {
 }
 
 // answer gives an answer to the CLI.
-func (s *Session) answer(ctx context.Context, id string, r *request, a agent.Answer) (message.JSON, error) {
+func (s *Session) answer(ctx context.Context, id string, suggestions []message.PermissionUpdate, a agent.Answer) (message.JSON, error) {
 	var result claude.PermissionResult
 	var said response
 	var err error
 	switch a := a.(type) {
 	case *agent.PermissionAnswer:
-		result, said, err = s.permission(r, a)
+		result, said, err = s.permission(suggestions, a)
 	case *agent.PlanAnswer:
 		result, said, err = s.plan(a)
 	case *agent.QuestionAnswer:
@@ -164,7 +96,7 @@ func encoded(r response) (message.JSON, error) {
 	return message.JSON(text), err
 }
 
-func (s *Session) permission(r *request, a *agent.PermissionAnswer) (claude.PermissionResult, response, error) {
+func (s *Session) permission(suggestions []message.PermissionUpdate, a *agent.PermissionAnswer) (claude.PermissionResult, response, error) {
 	if !a.Allow {
 		return &claude.Deny{Message: a.Message, Interrupt: a.Interrupt, Classification: claude.ClassifiedReject}, response{Behavior: "deny", Message: a.Message}, nil
 	}
@@ -174,7 +106,7 @@ func (s *Session) permission(r *request, a *agent.PermissionAnswer) (claude.Perm
 	if a.Scope != "" && !slices.Contains([]string{event.ScopeOnce, event.ScopeSession, event.ScopeAlways}, a.Scope) {
 		return nil, response{}, fmt.Errorf("%w: the scope %q", agent.ErrUnsupported, a.Scope)
 	}
-	updates, err := s.updates(r, a)
+	updates, err := s.updates(suggestions, a)
 	if err != nil {
 		return nil, response{}, err
 	}
@@ -188,14 +120,14 @@ func (s *Session) permission(r *request, a *agent.PermissionAnswer) (claude.Perm
 // updates are the changes of permissions that come with an allow: those of the answer, or
 // with a scope the rules that the CLI suggested. None may lead to a mode that the session
 // does not have.
-func (s *Session) updates(r *request, a *agent.PermissionAnswer) ([]message.PermissionUpdate, error) {
+func (s *Session) updates(suggestions []message.PermissionUpdate, a *agent.PermissionAnswer) ([]message.PermissionUpdate, error) {
 	var updates []message.PermissionUpdate
 	if len(a.UpdatedPermissions) > 0 {
 		if err := json.Unmarshal(a.UpdatedPermissions, &updates); err != nil {
 			return nil, err
 		}
 	} else if a.Scope == event.ScopeSession || a.Scope == event.ScopeAlways {
-		for _, u := range claude.RulesOnly(r.suggestions) {
+		for _, u := range claude.RulesOnly(suggestions) {
 			if a.Scope == event.ScopeSession {
 				u = message.PermissionUpdate{Type: u.Type, Rules: u.Rules, Behavior: u.Behavior, Destination: message.DestinationSession}
 			}

@@ -11,17 +11,17 @@ import (
 
 // Models returns the models that the session can use, as the CLI listed them when it started.
 func (s *Session) Models(context.Context) ([]agent.Entry, error) {
-	return models(s.client.ServerInfo()), s.ended()
+	return models(s.client.ServerInfo()), s.kit.Alive()
 }
 
 // Commands returns the slash commands of the session, as the CLI listed them when it started.
 func (s *Session) Commands(context.Context) ([]agent.Entry, error) {
-	return commands(s.client.ServerInfo()), s.ended()
+	return commands(s.client.ServerInfo()), s.kit.Alive()
 }
 
 // Agents returns the subagents of the session, as the CLI listed them when it started.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
-	return agents(s.client.ServerInfo()), s.ended()
+	return agents(s.client.ServerInfo()), s.kit.Alive()
 }
 
 // Models returns the models that a new session could use. The first call of the three

@@ -49,7 +49,7 @@ func (s *Session) begin(client *claude.Client) {
 
 // Finish closes the input of the CLI, which then finishes what it has begun and exits.
 func (s *Session) Finish(context.Context) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	return s.failed(s.client.CloseInput())
@@ -57,7 +57,7 @@ func (s *Session) Finish(context.Context) error {
 
 // Cancel removes a prompt from the queue of the CLI.
 func (s *Session) Cancel(ctx context.Context, uuid string) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	cancelled, err := s.client.CancelMessage(ctx, uuid)

@@ -16,7 +16,7 @@ import (
 // SetModel changes the model from the next request on and returns its name, if the CLI reports
 // it.
 func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return "", err
 	}
 	name, err := s.client.SetModel(ctx, model)
@@ -47,7 +47,7 @@ func (s *Session) Modes() []string {
 // SetMode changes the permission mode of the session. A mode that [Session.Modes] does not
 // return is [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	if !slices.Contains(s.Modes(), mode) {
@@ -58,7 +58,7 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 
 // SetThinking sets the most tokens to think with; nil is the default, 0 is none.
 func (s *Session) SetThinking(ctx context.Context, tokens *int64) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	var n *int
@@ -75,7 +75,7 @@ func efforts() []string { return []string{"low", "medium", "high", "xhigh", "max
 
 // SetEffort changes the effort for the rest of the session; empty is the model's own.
 func (s *Session) SetEffort(ctx context.Context, effort string) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	var level any // null takes an earlier one back
@@ -91,7 +91,7 @@ func (s *Session) SetEffort(ctx context.Context, effort string) error {
 // Tune changes settings of the CLI for the rest of the session, such as effortLevel and
 // fastMode.
 func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	return s.failed(s.client.ApplyFlagSettings(ctx, settings))
@@ -100,7 +100,7 @@ func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage)
 // Fork copies the session as it is in the CLI's files, up to the message at or as a whole, and
 // returns the id of the copy.
 func (s *Session) Fork(ctx context.Context, at string) (string, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return "", err
 	}
 	fork, err := s.provider.dir().Fork(ctx, s.ID(), &transcript.ForkOptions{UpTo: at})
@@ -113,7 +113,7 @@ func (s *Session) Fork(ctx context.Context, at string) (string, error) {
 // Rewind puts the files that the CLI's tools have changed back to what they were when a
 // prompt was sent. The conversation stays.
 func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.Rewound, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return agent.Rewound{}, err
 	}
 	rewind := s.client.RewindFiles
@@ -130,7 +130,7 @@ func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.R
 // Background moves all tools that run in the foreground to the background, and reports whether
 // there were any.
 func (s *Session) Background(ctx context.Context) (bool, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return false, err
 	}
 	moved, err := s.client.MoveToBackground(ctx, "")
@@ -139,7 +139,7 @@ func (s *Session) Background(ctx context.Context) (bool, error) {
 
 // task finds a task, also one inside of another.
 func (s *Session) task(id string) (*claude.Task, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return nil, err
 	}
 	for rest := s.client.Tasks(); len(rest) > 0; {
@@ -193,7 +193,7 @@ func piece(out *claude.TaskOutput, ended bool, offset, limit int64) agent.TaskOu
 
 // ContextUsage returns the CLI's quick estimate of what fills the context window, as JSON.
 func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return nil, err
 	}
 	usage, err := s.client.FetchContextUsage(ctx, claude.ContextDetailSummary)
@@ -206,7 +206,7 @@ func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 // Title asks a small model for a title after the prompt. It is returned only, not given to the
 // session.
 func (s *Session) Title(ctx context.Context, prompt string) (string, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return "", err
 	}
 	title, err := s.client.SuggestSessionTitle(ctx, prompt)
@@ -215,7 +215,7 @@ func (s *Session) Title(ctx context.Context, prompt string) (string, error) {
 
 // servers returns the MCP servers, or the one with a name.
 func (s *Session) servers(ctx context.Context, name string) ([]claude.MCPServerStatus, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return nil, err
 	}
 	list, err := s.client.ListMCPServers(ctx)

@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// maxEvents is how many events wait for the reader before the CLI does.
-	maxEvents = 10_000
 	// orderWait bounds how long a request waits for the event of its tool use.
 	orderWait = time.Second
 	// startWait bounds how long an interrupt waits for a prompt that was just sent to
@@ -37,17 +35,14 @@ type Session struct {
 	id       string
 	ready    chan struct{} // closed when client is set
 	client   *claude.Client
-	done     chan struct{} // closed when the last event is queued
+	done     chan struct{} // closed when the CLI and the turns have ended
 	turns    sync.WaitGroup
 	meter    meter // of the goroutine that reads messages
 
-	out      *agentkit.Box // its mutex guards what follows
-	conv     claudeevent.Converter
-	requests map[string]*request
-	tools    map[string]bool // the tool uses of this turn that have an event
-	sending  int             // prompts that are being written
-	begun    map[string]*claude.Turn
-	closed   bool // by Close
+	kit   *agentkit.Session // its methods guard what follows
+	conv  claudeevent.Converter
+	tools map[string]bool // the tool uses of this turn that have an event
+	begun map[string]*claude.Turn
 }
 
 var (
@@ -69,15 +64,15 @@ var (
 func newSession(p *Provider, opts agent.Options, id string) *Session {
 	s := &Session{
 		provider: p, opts: opts, id: id, ready: make(chan struct{}), done: make(chan struct{}),
-		requests: map[string]*request{}, tools: map[string]bool{}, begun: map[string]*claude.Turn{},
+		tools: map[string]bool{}, begun: map[string]*claude.Turn{},
 	}
-	s.out = agentkit.New()
+	s.kit = agentkit.New(agentkit.Options{Observe: s.observe, Cancel: func(r *agentkit.Request) []event.Event { return s.conv.Answer(r.ID, "", "") }})
 	s.conv.Provider = p.Name()
 	s.meter.report = opts.OnUsed
 	return s
 }
 
-// run makes events of what the CLI says until it has ended.
+// run makes events of the CLI's messages until it has ended.
 func (s *Session) run() {
 	messages := s.client.Messages(context.Background())
 	close(s.ready)
@@ -92,78 +87,38 @@ func (s *Session) run() {
 			}
 			s.add(m)
 		}
-		s.finish(failed)
+		failed = cmp.Or(failed, s.client.Wait(), fmt.Errorf("%w: the CLI has ended", agent.ErrClosed))
+		s.kit.End(failed, func() []event.Event { return s.conv.End(nil) })
 		s.turns.Wait()
 	}()
 }
 
-// add makes events of a message. A prompt that is being written comes before what the CLI
-// says to it, and a request that was taken back before the message is resolved before it.
+// add makes events of a message.
 func (s *Session) add(m message.Message) {
 	s.meter.add(m)
 	if s.opts.OnLine != nil {
 		s.opts.OnLine(m.Raw())
 	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	for (s.sending > 0 || len(s.out.Queue) > maxEvents) && !s.closed {
-		s.out.Changed.Wait()
-	}
-	s.withdraw(func(r *request) bool { return r.ctx.Err() != nil })
-	s.put(s.conv.Add(m))
-	if _, ok := m.(*message.Result); ok {
-		clear(s.tools)
-	}
+	s.kit.Add(func() []event.Event {
+		if _, ok := m.(*message.Result); ok {
+			clear(s.tools)
+		}
+		return s.conv.Add(m)
+	})
 }
 
-// finish ends the events. Requests that are open are resolved as cancelled.
-func (s *Session) finish(failed error) {
-	ended := s.client.Wait()
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	s.withdraw(func(*request) bool { return true })
-	if failed == nil {
-		failed = ended
-	}
-	if failed == nil && !s.closed {
-		failed = fmt.Errorf("%w: the CLI has ended", agent.ErrClosed)
-	}
-	if s.closed {
-		failed = nil
-	}
-	s.put(s.conv.End(nil))
-	s.out.Over, s.out.Err = true, failed
-	s.out.Changed.Broadcast()
-}
-
-// put queues events.
-func (s *Session) put(events []event.Event) {
-	for _, ev := range events {
-		switch ev := ev.(type) {
-		case *event.ToolStart:
-			s.tools[ev.ToolUseID] = true
-		case *event.AssistantMessage:
-			for _, b := range ev.Blocks {
-				if b.Block.ToolUseID != "" {
-					s.tools[b.Block.ToolUseID] = true
-				}
+// observe notes the tool uses that have an event.
+func (s *Session) observe(ev event.Event) {
+	switch ev := ev.(type) {
+	case *event.ToolStart:
+		s.tools[ev.ToolUseID] = true
+	case *event.AssistantMessage:
+		for _, b := range ev.Blocks {
+			if b.Block.ToolUseID != "" {
+				s.tools[b.Block.ToolUseID] = true
 			}
 		}
-		s.out.Queue = append(s.out.Queue, ev)
 	}
-	s.out.Changed.Broadcast()
-}
-
-// wait waits, with the lock held, until ok, ctx or the time that it has; it reports ok.
-func (s *Session) wait(ctx context.Context, most time.Duration, ok func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	stop := context.AfterFunc(ctx, s.out.Wake)
-	defer stop()
-	for !ok() && ctx.Err() == nil && !s.out.Over && !s.closed {
-		s.out.Changed.Wait()
-	}
-	return ok()
 }
 
 // ID returns the session's id as the CLI last reported it. It changes when the conversation is
@@ -175,24 +130,14 @@ func (s *Session) PID() int { return int(s.client.ServerInfo().PID) }
 
 // Events returns an iterator over the events of the session. It can be used once; a second use
 // is an error.
-func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.out.Events(ctx) }
-
-// ended is agent.ErrClosed after the end of the CLI.
-func (s *Session) ended() error {
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	if s.closed || s.out.Over {
-		return agent.ErrClosed
-	}
-	return nil
-}
+func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.kit.Events(ctx) }
 
 // failed translates the error of a call; whatever fails after the end failed because of it.
 func (s *Session) failed(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, agent.ErrClosed) {
+		return err
 	}
-	if s.ended() != nil {
+	if s.kit.Alive() != nil {
 		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
 	}
 	if _, ok := errors.AsType[*claude.ExitError](err); ok {
@@ -208,23 +153,15 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err != nil {
 		return err
 	}
-	s.out.Mu.Lock()
-	if s.closed || s.out.Over {
-		s.out.Mu.Unlock()
-		return agent.ErrClosed
-	}
-	s.sending++
-	s.out.Mu.Unlock()
-	turn, err := s.client.Send(ctx, p)
-	s.out.Mu.Lock()
-	s.sending--
-	if err == nil {
-		s.put(s.conv.Prompt(p))
+	var turn *claude.Turn
+	err = s.kit.Send(func() (err error) {
+		turn, err = s.client.Send(ctx, p)
+		return err
+	}, func() []event.Event {
 		s.begun[turn.ID] = turn
 		s.turns.Go(func() { s.follow(turn) })
-	}
-	s.out.Changed.Broadcast()
-	s.out.Mu.Unlock()
+		return s.conv.Prompt(p)
+	})
 	return s.failed(err)
 }
 
@@ -232,17 +169,14 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 func (s *Session) follow(turn *claude.Turn) {
 	turn.Discard()
 	_, _ = turn.Wait(context.Background()) // the events report it
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	delete(s.begun, turn.ID)
-	s.out.Changed.Broadcast()
+	s.kit.Do(func() { delete(s.begun, turn.ID) })
 }
 
 // prompt makes a prompt of an input.
 func prompt(in agent.Input) (message.UserInput, error) {
 	p := message.UserInput{UUID: in.UUID, Priority: message.Priority(in.Priority)}
-	if (in.Text == "") == (len(in.Content) == 0) {
-		return p, fmt.Errorf("%w: an input has either text or content", agent.ErrInvalid)
+	if err := agentkit.CheckInput(in); err != nil {
+		return p, err
 	}
 	if p.UUID == "" {
 		p.UUID = random.UUID()
@@ -278,13 +212,10 @@ func block(raw json.RawMessage) (message.InputBlock, error) {
 
 // Interrupt stops the turn that is running. Prompts that wait in the queue run after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
-	s.out.Mu.Lock()
-	if s.closed || s.out.Over {
-		s.out.Mu.Unlock()
-		return agent.Interrupted{}, agent.ErrClosed
+	if err := s.kit.Alive(); err != nil {
+		return agent.Interrupted{}, err
 	}
-	s.wait(ctx, startWait, s.interruptible)
-	s.out.Mu.Unlock()
+	s.kit.Await(ctx, startWait, s.interruptible)
 	receipt, err := s.client.Interrupt(ctx)
 	if err != nil {
 		return agent.Interrupted{}, s.failed(err)
@@ -304,10 +235,7 @@ func (s *Session) interruptible() bool {
 
 // Close ends the CLI and returns when its processes are gone. It may be called many times.
 func (s *Session) Close() error {
-	s.out.Mu.Lock()
-	s.closed = true
-	s.out.Changed.Broadcast()
-	s.out.Mu.Unlock()
+	s.kit.Stop(nil)
 	err := s.client.Close()
 	<-s.done
 	return err

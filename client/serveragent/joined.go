@@ -36,7 +36,7 @@ func (s *Session) join(at *api.AttachResult) error {
 	for _, ev := range events {
 		ev.Head().Provider, ev.Head().SessionID = c.Provider, c.SessionID
 	}
-	s.put(events)
+	s.kit.Update(func() []event.Event { return events })
 	return nil
 }
 
@@ -69,21 +69,21 @@ func (s *Session) Release(ctx context.Context) error { return s.refer(ctx, "queu
 // Cancel removes an input from the queue of the server. The uuid is that of the input, or its id
 // in the queue.
 func (s *Session) Cancel(ctx context.Context, uuid string) error {
-	if err := s.alive(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
-	s.out.Mu.Lock()
-	for id, own := range s.prompts {
-		if own == uuid {
-			uuid = id
+	s.kit.Do(func() {
+		for id, own := range s.prompts {
+			if own == uuid {
+				uuid = id
+			}
 		}
-	}
-	s.out.Mu.Unlock()
+	})
 	return s.p.call(ctx, "queue.remove", api.QueueItemParams{SessionID: s.id, ID: uuid}, nil)
 }
 
 func (s *Session) refer(ctx context.Context, method string) error {
-	if err := s.alive(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	return s.p.call(ctx, method, api.SessionRef{SessionID: s.id}, nil)

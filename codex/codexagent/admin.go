@@ -45,7 +45,7 @@ func (h history) Tag(context.Context, string, string) error { return unsupported
 
 // Fork copies the thread up to and with the turn of a message, or all of it.
 func (s *Session) Fork(ctx context.Context, at string) (id string, err error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return "", err
 	}
 	turn, err := s.provider.turnOf(ctx, s.ID(), at)

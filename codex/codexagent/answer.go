@@ -16,58 +16,23 @@ import (
 // Answer answers an open request of the server, which its id names, with the type that its kind
 // needs.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.kit.Check(requestID, a); err != nil {
 		return err
-	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	r := s.requests[requestID]
-	switch {
-	case s.closed || s.out.Over:
-		return agent.ErrClosed
-	case r == nil || r.answered:
-		return fmt.Errorf("%w: %s", agent.ErrNotOpen, requestID)
-	case !fits(r.kind, a):
-		return fmt.Errorf("%w: a %T does not answer a request of the kind %s", agent.ErrInvalid, a, r.kind)
 	}
 	if p, ok := a.(*agent.PermissionAnswer); ok && p.Allow && (p.UpdatedInput != nil || p.UpdatedPermissions != nil) {
 		return fmt.Errorf("%w: Codex runs what it asked for, or does not", agent.ErrUnsupported)
 	}
-	r.answered = true
-	r.answer <- a
-	return nil
+	return s.kit.Answer(ctx, requestID, a)
 }
-
-// fits reports whether an answer has the kind of a request.
-func fits(kind string, a agent.Answer) bool {
-	switch a.(type) {
-	case *agent.PermissionAnswer:
-		return kind == event.PermissionTool || kind == event.PermissionProfile
-	case *agent.QuestionAnswer:
-		return kind == event.QuestionAsk
-	case *agent.ElicitationAnswer:
-		return kind == event.QuestionElicitation
-	}
-	return false
-}
-
-var errWithdrawn = errors.New("codexagent: the request was withdrawn")
 
 // wait waits for the answer to a request of the server. The request was opened when its
 // line was observed, which is before any callback runs.
 func (s *Session) wait(ctx context.Context, id item.JSON) (agent.Answer, error) {
-	s.out.Mu.Lock()
-	r := s.requests[codexevent.RequestID(id)]
-	s.out.Mu.Unlock()
+	r := s.kit.Request(codexevent.RequestID(id))
 	if r == nil {
-		return nil, errWithdrawn
+		return nil, agent.ErrNotOpen
 	}
-	select {
-	case a := <-r.answer:
-		return a, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return s.kit.Wait(ctx, r)
 }
 
 func (s *Session) approve(ctx context.Context, a *codex.Approval) (codex.Decision, error) {
@@ -113,7 +78,7 @@ func (s *Session) ask(ctx context.Context, q *item.UserInputRequest) (map[string
 	answer, err := s.wait(ctx, q.ID)
 	a, ok := answer.(*agent.QuestionAnswer)
 	if err != nil || !ok {
-		return nil, errors.Join(err, errWithdrawn)
+		return nil, errors.Join(err, agent.ErrNotOpen)
 	}
 	if a.Declined {
 		return nil, errors.New("the user does not want to answer")

@@ -13,15 +13,13 @@ import (
 
 // SetModel changes the model from the next prompt on. Empty is the thread's first one.
 func (s *Session) SetModel(_ context.Context, model string) (string, error) {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return "", err
 	}
 	if model == "" {
 		model = s.thread.Info().Model
 	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	s.model = model
+	s.kit.Do(func() { s.model = model })
 	return model, nil
 }
 
@@ -32,15 +30,13 @@ func (s *Session) Modes() []string { return modes(s.opts.AllowBypass) }
 // SetMode changes the permission mode from the next prompt on. A turn that is running keeps its
 // mode.
 func (s *Session) SetMode(_ context.Context, mode string) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	if !slices.Contains(s.Modes(), mode) {
 		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
 	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	s.mode = mode
+	s.kit.Do(func() { s.mode = mode })
 	return nil
 }
 
@@ -54,39 +50,31 @@ func (s *Session) Efforts() []string { return efforts }
 // SetEffort changes the reasoning effort from the next prompt on. A turn that is running keeps
 // its effort.
 func (s *Session) SetEffort(_ context.Context, effort string) error {
-	if err := s.ended(); err != nil {
+	if err := s.kit.Alive(); err != nil {
 		return err
 	}
 	if effort != "" && !slices.Contains(efforts, effort) {
 		return fmt.Errorf("%w: effort %q", agent.ErrInvalid, effort)
 	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
-	s.effort = effort
+	s.kit.Do(func() { s.effort = effort })
 	return nil
 }
 
 // SetThinking changes the reasoning effort from the next prompt on. Codex has efforts instead of
 // budgets: up to 4,096 tokens mean low, up to 16,384 medium, and more mean high.
-func (s *Session) SetThinking(_ context.Context, tokens *int64) error {
-	if err := s.ended(); err != nil {
-		return err
-	}
-	s.out.Mu.Lock()
-	defer s.out.Mu.Unlock()
+func (s *Session) SetThinking(ctx context.Context, tokens *int64) error {
+	effort := "high"
 	switch {
 	case tokens == nil:
-		s.effort = ""
+		effort = ""
 	case *tokens == 0:
-		s.effort = "minimal"
+		effort = "minimal"
 	case *tokens <= 4096:
-		s.effort = "low"
+		effort = "low"
 	case *tokens <= 16384:
-		s.effort = "medium"
-	default:
-		s.effort = "high"
+		effort = "medium"
 	}
-	return nil
+	return s.SetEffort(ctx, effort)
 }
 
 // Models returns the server's catalogue of models, without those that are hidden from users.
@@ -107,10 +95,10 @@ func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) {
 }
 
 // Commands returns an empty list, because Codex has no commands that a prompt could call.
-func (s *Session) Commands(context.Context) ([]agent.Entry, error) { return nil, s.ended() }
+func (s *Session) Commands(context.Context) ([]agent.Entry, error) { return nil, s.kit.Alive() }
 
 // Agents returns an empty list, because Codex does not list the subagents that it can start.
-func (s *Session) Agents(context.Context) ([]agent.Entry, error) { return nil, s.ended() }
+func (s *Session) Agents(context.Context) ([]agent.Entry, error) { return nil, s.kit.Alive() }
 
 // server returns an MCP server by its name.
 func (s *Session) server(ctx context.Context, name string) (*codex.MCPServer, error) {

@@ -29,7 +29,7 @@ func TestNameMode(t *testing.T) {
 		s := newSession(&Provider{}, agent.Options{Mode: c.own, AllowBypass: c.bypass})
 		init := &event.SystemInit{PermissionMode: c.policy, Sandbox: c.sandbox}
 		info := &event.SessionInfo{PermissionMode: new(c.policy), Sandbox: new(c.sandbox)}
-		s.put([]event.Event{init, info, &event.SessionInfo{}})
+		s.kit.Update(func() []event.Event { return []event.Event{init, info, &event.SessionInfo{}} })
 		if init.PermissionMode != c.want || *info.PermissionMode != c.want {
 			t.Errorf("%+v: %q, %q", c, init.PermissionMode, *info.PermissionMode)
 		}

@@ -82,35 +82,42 @@ func roots(t *testing.T, lines []codexrec.Line) []string {
 	return list
 }
 
-// codexevent.TestRecordings sends every recording through the events, the messages and both folds.
+// TestRecordings sends every recording through the events, the messages and both folds.
 // What is folded is compared with a walk of the JSON that knows nothing of the types.
 func TestRecordings(t *testing.T) {
 	var cases []nodefold.Case
-	runs := map[string]*run{}
+	all := map[string][]*run{} // by recording
+	threads := 0
 	for _, r := range codexrec.All(t) {
-		lines := r.Lines(t)
-		for _, id := range roots(t, lines) {
-			name := r.Title() + " " + id
-			one := convert(t, lines, id)
-			runs[name] = one
-			cases = append(cases, nodefold.Case{Name: name, Messages: one.lines}, nodefold.Case{Name: name + " cut", Messages: one.lines, Cut: len(one.lines) / 2})
-			t.Run(name, func(t *testing.T) {
+		t.Run(r.Title(), func(t *testing.T) {
+			lines := r.Lines(t)
+			checkStream(t, lines)
+			for _, id := range roots(t, lines) {
+				one := convert(t, lines, id)
+				all[r.Title()] = append(all[r.Title()], one)
+				name := r.Title() + " " + id
+				cases = append(cases, nodefold.Case{Name: name, Messages: one.lines}, nodefold.Case{Name: name + " cut", Messages: one.lines, Cut: len(one.lines) / 2})
+				threads++
 				checkPairs(t, one.events)
 				newOracle(t, lines, id).check(t, one)
-			})
-		}
+			}
+		})
 	}
-	if len(runs) == 0 || os.Getenv(codexrec.Variable) == "" && len(runs) < 80 {
-		t.Fatalf("only %d threads", len(runs))
+	if os.Getenv(codexrec.Variable) == "" && threads < 80 {
+		t.Fatalf("only %d threads", threads)
 	}
 	inNode := nodefold.Fold(t, cases)
-	for name, r := range runs {
-		want := canonical(t, r.conv)
-		for _, n := range []string{name, name + " cut"} {
-			if got := inNode[n]; got.Error != "" || got.State != want {
-				t.Errorf("%s: the folds differ %s (-Go +TypeScript):\n%s", n, got.Error, diffJSON(t, want, got.State))
+	for title, runs := range all {
+		t.Run(title, func(t *testing.T) {
+			for _, r := range runs {
+				want := canonical(t, r.conv)
+				for _, n := range []string{title + " " + r.thread, title + " " + r.thread + " cut"} {
+					if got := inNode[n]; got.Error != "" || got.State != want {
+						t.Errorf("%s: the folds differ %s (-Go +TypeScript):\n%s", n, got.Error, diffJSON(t, want, got.State))
+					}
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -200,4 +207,74 @@ func diffJSON(t *testing.T, want, got string) string {
 		}
 	}
 	return cmp.Diff(w, g)
+}
+
+// statuses are those of turns and items on the wire.
+var statuses = []string{"", "inProgress", "completed", "interrupted", "failed", "declined"}
+
+// checkStream checks that the lines of a recording agree with each other: the pieces of a
+// message with the whole, the start of a command with its end, the summary of a turn with its
+// items.
+func checkStream(t *testing.T, lines []codexrec.Line) {
+	t.Helper()
+	type thing struct{ ID, Type, Text, Command, Status string }
+	pieces, texts, commands := map[string]string{}, map[string]string{}, map[string]string{}
+	status := func(s json.RawMessage) {
+		var name string
+		if json.Unmarshal(s, &name) == nil && !slices.Contains(statuses, name) {
+			t.Errorf("there is no status %q", name)
+		}
+	}
+	agree := func(seen map[string]string, key, text string) {
+		if old, ok := seen[key]; ok && old != text {
+			t.Errorf("%s is %.100q and %.100q", key, old, text)
+		}
+		seen[key] = text
+	}
+	for _, l := range lines {
+		var m struct {
+			Method string
+			Params struct {
+				TurnID, ItemID string
+				Delta          json.RawMessage
+				Item           thing
+				Turn           struct {
+					ID     string
+					Status json.RawMessage
+					Items  []thing
+				}
+			}
+		}
+		if l.Client || json.Unmarshal(l.Msg, &m) != nil {
+			continue
+		}
+		p := m.Params
+		status(p.Turn.Status)
+		switch m.Method {
+		case "item/agentMessage/delta":
+			pieces[p.TurnID+" "+p.ItemID] += value(p.Delta)
+		case "item/started", "item/completed":
+			key := p.TurnID + " " + p.Item.ID
+			if p.Item.Command != "" {
+				agree(commands, key, p.Item.Command)
+			}
+			if m.Method == "item/completed" && p.Item.Type == "agentMessage" {
+				if pieces[key] != "" {
+					agree(pieces, key, p.Item.Text)
+				}
+				texts[key] = p.Item.Text
+			}
+		case "turn/completed":
+			for _, i := range p.Turn.Items {
+				if key := p.Turn.ID + " " + i.ID; i.Type == "agentMessage" && texts[key] != "" {
+					agree(texts, key, i.Text)
+				}
+			}
+		}
+	}
+}
+
+func value(raw json.RawMessage) (s string) {
+	_ = json.Unmarshal(raw, &s) // what is not a text is another delta
+	return s
 }

@@ -16,23 +16,25 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
 )
 
-// item.TestDecode decodes every line of every recording: nothing that the package names is
+// TestDecode decodes every line of every recording: nothing that the package names is
 // unknown, encoding gives the bytes back, and each typed field is what a walk of the JSON
 // with encoding/json finds.
 func TestDecode(t *testing.T) {
 	census := map[string]int{}
 	for _, r := range codexrec.All(t) {
-		for _, l := range r.Lines(t) {
-			var bad []string
-			if l.Client {
-				bad = checkClient(census, l.Msg)
-			} else {
-				bad = checkServer(census, l.Msg)
+		t.Run(r.Title(), func(t *testing.T) {
+			for _, l := range r.Lines(t) {
+				var bad []string
+				if l.Client {
+					bad = checkClient(census, l.Msg)
+				} else {
+					bad = checkServer(census, l.Msg)
+				}
+				for _, s := range bad {
+					t.Errorf("line %d: %s", l.Seq, s)
+				}
 			}
-			for _, s := range bad {
-				t.Errorf("%s, line %d: %s", r.Title(), l.Seq, s)
-			}
-		}
+		})
 	}
 	for _, k := range slices.Sorted(maps.Keys(census)) {
 		t.Logf("%5d %s", census[k], k)

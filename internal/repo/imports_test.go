@@ -103,7 +103,7 @@ func forbidden(pkg, own string) string {
 	switch {
 	case matches("cmd/...", own) && !sameCommand(pkg, own):
 		return "nothing imports cmd"
-	case product && own != "internal/test/recording" && anyMatches([]string{"internal/test/...", "internal/tool/...", "internal/repo", "bench/..."}, own):
+	case product && anyMatches([]string{"internal/test/...", "internal/tool/...", "internal/repo", "bench/..."}, own):
 		return "the product does not import its tests and tools"
 	}
 	return ""

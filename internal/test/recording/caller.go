@@ -135,6 +135,10 @@ type SDKRecord struct {
 	Key     json.RawMessage `json:"key"`
 	Entries []any           `json:"entries"`
 	N       int             `json:"n"`
+	// Of a process without an SDK: the type of a line, and its exit code.
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	Code    *int   `json:"code"`
 }
 
 // SDKError is an error as the official SDK gave it.
@@ -167,7 +171,7 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 	for _, line := range lines {
 		var rec SDKRecord
 		if err := json.Unmarshal([]byte(line), &rec); err != nil {
-			return nil, fmt.Errorf("claudetest: %s: sdk.jsonl: %w", r.Name, err)
+			return nil, fmt.Errorf("%s: sdk.jsonl: %w", r.Name, err)
 		}
 		r.SDK = append(r.SDK, rec)
 	}
@@ -184,7 +188,7 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 			continue // nothing was started
 		}
 		if err != nil {
-			return nil, fmt.Errorf("claudetest: %s: %w", r.Name, err)
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 		name := "."
 		if d != dir {
@@ -192,7 +196,26 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 		}
 		r.Processes[name] = p
 	}
-	return r, nil
+	return r, r.checkProcesses()
+}
+
+// checkProcesses reports a process that is missing.
+func (r *Recording) checkProcesses() error {
+	names := []string{"."}
+	if r.Caller != nil {
+		names = nil
+		for _, c := range r.Caller.Calls {
+			if c.Spawn != nil {
+				names = append(names, *c.Spawn)
+			}
+		}
+	}
+	for _, name := range names {
+		if r.Processes[name] == nil {
+			return fmt.Errorf("%s: the files of process %q are missing", r.Name, name)
+		}
+	}
+	return nil
 }
 
 // ends are the kinds of record that end a call.

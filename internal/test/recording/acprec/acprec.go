@@ -4,16 +4,18 @@
 package acprec
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
+	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // Variable names a directory of recordings to use instead of the project's own: one folder
@@ -25,6 +27,7 @@ type Scenario struct {
 	Name     string
 	Script   Script
 	Timeline []Line
+	Err      error // why it cannot be read
 }
 
 // Line is a line of a timeline.
@@ -104,45 +107,58 @@ func Read(dir string) ([]Scenario, error) {
 		if !e.IsDir() {
 			continue
 		}
-		s, err := readScenario(filepath.Join(dir, e.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, *s)
+		s := Scenario{Name: e.Name()}
+		s.Err = s.read(filepath.Join(dir, e.Name()))
+		list = append(list, s)
 	}
 	return list, nil
 }
 
-func readScenario(dir string) (*Scenario, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "script.json"))
+func (s *Scenario) read(dir string) error {
+	if err := tape.ReadJSON(filepath.Join(dir, "script.json"), &s.Script, nil); err != nil {
+		return err
+	}
+	lines, err := tape.ReadLines(filepath.Join(dir, "timeline.jsonl"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &Scenario{Name: filepath.Base(dir)}
-	if err := json.Unmarshal(text, &s.Script); err != nil {
-		return nil, err
-	}
-	lines, err := os.ReadFile(filepath.Join(dir, "timeline.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil // a script of our own
-	}
-	if err != nil {
-		return nil, err
-	}
-	scan := bufio.NewScanner(bytes.NewReader(lines))
-	scan.Buffer(nil, 64<<20)
-	for scan.Scan() {
+	for i, line := range lines {
 		var l Line
-		if err := json.Unmarshal(scan.Bytes(), &l); err != nil {
-			return nil, err
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			return fmt.Errorf("timeline.jsonl, line %d: %w", i+1, err)
 		}
 		if l.Msg == nil {
-			l.Msg = json.RawMessage(bytes.Clone(scan.Bytes()))
+			l.Msg = json.RawMessage(line)
 		}
 		s.Timeline = append(s.Timeline, l)
 	}
-	return s, scan.Err()
+	return errors.Join(s.checkSide(dir, "client"), s.checkSide(dir, "agent"))
+}
+
+// checkSide compares the lines of one side, which a recording may have in a file of their own,
+// with those in the timeline.
+func (s *Scenario) checkSide(dir, side string) error {
+	lines, err := tape.ReadLines(filepath.Join(dir, side+".jsonl"))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	n := 0
+	for _, l := range s.Timeline {
+		if l.Dir != side {
+			continue
+		}
+		if n++; n > len(lines) {
+			break
+		}
+		if json.Valid([]byte(lines[n-1])) && !reflect.DeepEqual(recording.JSONValue(l.Msg), recording.JSONValue([]byte(lines[n-1]))) {
+			return fmt.Errorf("%s.jsonl, line %d: not the line of the timeline", side, n)
+		}
+	}
+	if n != len(lines) {
+		return fmt.Errorf("%s.jsonl has %d lines, the timeline has %d of them", side, len(lines), n)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ package codexrec
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -89,10 +90,12 @@ func (r *Recording) Title() string {
 func (r *Recording) Lines(tb testing.TB) []Line {
 	tb.Helper()
 	var all []Line
+	missing := 0
 	for _, name := range []string{"client.jsonl", "server.jsonl"} {
 		lines, err := readLines(filepath.Join(r.Dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a scenario that keeps its traffic elsewhere
+			missing++ // a scenario may keep a part of its traffic elsewhere
+			continue
 		}
 		if err != nil {
 			tb.Fatalf("%s: %v", r.Title(), err)
@@ -102,8 +105,20 @@ func (r *Recording) Lines(tb testing.TB) []Line {
 		}
 		all = append(all, lines...)
 	}
+	if missing == 2 {
+		tb.Fatalf("%s: neither client.jsonl nor server.jsonl", r.Title())
+	}
 	slices.SortStableFunc(all, func(a, b Line) int { return a.Seq - b.Seq })
 	return all
+}
+
+// Legacy reports whether the server had the history mode legacy, from its answer to
+// initialize.
+func (r *Recording) Legacy(tb testing.TB) bool {
+	tb.Helper()
+	return slices.ContainsFunc(r.Lines(tb), func(l Line) bool {
+		return !l.Client && bytes.Contains(l.Msg, []byte("/0.144.")) && bytes.Contains(l.Msg, []byte(`"userAgent"`))
+	})
 }
 
 // open opens a file, or the compressed form of it.

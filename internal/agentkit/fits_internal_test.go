@@ -1,4 +1,4 @@
-package codexagent
+package agentkit
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 // An answer fits requests of its own kind and no others: an allow never answers a question.
 func TestFits(t *testing.T) {
-	kinds := []string{event.PermissionTool, event.PermissionProfile, event.QuestionAsk, event.QuestionElicitation, "new"}
+	kinds := []string{event.PermissionTool, event.PermissionProfile, event.PermissionPlan, event.QuestionAsk, event.QuestionElicitation, "new"}
 	for _, tt := range []struct {
 		answer agent.Answer
 		fits   map[string]bool
@@ -17,7 +17,8 @@ func TestFits(t *testing.T) {
 		{&agent.PermissionAnswer{Allow: true}, map[string]bool{event.PermissionTool: true, event.PermissionProfile: true}},
 		{&agent.QuestionAnswer{}, map[string]bool{event.QuestionAsk: true}},
 		{&agent.ElicitationAnswer{}, map[string]bool{event.QuestionElicitation: true}},
-		{&agent.PlanAnswer{}, nil},
+		{&agent.PlanAnswer{}, map[string]bool{event.PermissionPlan: true}},
+		{nil, nil},
 	} {
 		for _, kind := range kinds {
 			if got := fits(kind, tt.answer); got != tt.fits[kind] {

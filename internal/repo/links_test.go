@@ -1,4 +1,4 @@
-package main
+package repo
 
 import (
 	"os/exec"
@@ -10,7 +10,7 @@ import (
 // TestLinks fails if the product links package testing or test support. --agent sim and
 // replay:DIR are product code.
 func TestLinks(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".").CombinedOutput()
+	out, err := exec.Command("go", "list", "-deps", module+"/cmd/parley").CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}

@@ -1,0 +1,298 @@
+package agentkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func notice(text string) []event.Event { return []event.Event{&event.Notice{Text: text}} }
+
+func add(s *agentkit.Session, text string) {
+	s.Add(func() []event.Event { return notice(text) })
+}
+
+// ask opens a request with an id.
+func ask(ctx context.Context, s *agentkit.Session, id string, h agentkit.Handler) (*agentkit.Request, error) {
+	return s.Open(ctx, func() []event.Event {
+		return []event.Event{&event.PermissionRequest{RequestID: id, Kind: event.PermissionTool}}
+	}, h)
+}
+
+func cancelled(r *agentkit.Request) []event.Event {
+	return []event.Event{&event.PermissionResolved{RequestID: r.ID, Behavior: event.ResolvedCancelled}}
+}
+
+// texts reads the events to the end.
+func texts(t *testing.T, s *agentkit.Session) (list []string, err error) {
+	t.Helper()
+	for ev, end := range s.Events(t.Context()) {
+		switch ev := ev.(type) {
+		case *event.Notice:
+			list = append(list, ev.Text)
+		case *event.PermissionRequest:
+			list = append(list, "ask "+ev.RequestID)
+		case *event.PermissionResolved:
+			list = append(list, ev.Behavior+" "+ev.RequestID)
+		}
+		err = end
+	}
+	return list, err
+}
+
+// TestQueue runs a producer, a sender and a consumer: every event arrives in the order of its
+// producer, and the producer waits while the queue exceeds its limit.
+func TestQueue(t *testing.T) {
+	for seed := range uint64(40) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		limit, failed := int64(1+rnd.IntN(20)), errors.New("failed")
+		s := agentkit.New(agentkit.Options{Limit: int(limit)})
+		var made, taken atomic.Int64
+		const batch, rounds = 3, 200
+		var work sync.WaitGroup
+		work.Go(func() {
+			for i := range rounds {
+				s.Add(func() []event.Event {
+					if n := made.Load() - taken.Load(); n > limit+1 { // one of them may be with the consumer
+						t.Errorf("seed %d: %d events wait, limit %d", seed, n, limit)
+					}
+					made.Add(batch)
+					return slices.Concat(notice(fmt.Sprint(i, "a")), notice(fmt.Sprint(i, "b")), notice(fmt.Sprint(i, "c")))
+				})
+			}
+		})
+		work.Go(func() {
+			for i := range rounds / 10 {
+				if err := s.Send(func() error { return nil }, func() []event.Event { return notice(fmt.Sprint("sent ", i)) }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		work.Go(func() {
+			sent, got := 0, 0
+			var last string
+			for ev, err := range s.Events(t.Context()) {
+				if err != nil {
+					if !errors.Is(err, failed) || sent != rounds/10 || got != rounds*batch || last != "last" {
+						t.Errorf("seed %d: %d and %d events, %v", seed, got, sent, err)
+					}
+					return
+				}
+				want := fmt.Sprint(got/batch, string("abc"[got%batch]))
+				switch last = ev.(*event.Notice).Text; {
+				case last == want:
+					got++
+					taken.Add(1)
+				case last == fmt.Sprint("sent ", sent):
+					sent++
+				case last != "last":
+					t.Errorf("seed %d: %q instead of %q", seed, last, want)
+				}
+				if made.Load() == rounds*batch && sent == rounds/10 && got == rounds*batch {
+					s.End(failed, func() []event.Event { return notice("last") })
+					s.End(nil, nil)
+				}
+			}
+			t.Errorf("seed %d: the events end without an error", seed)
+		})
+		work.Wait()
+	}
+}
+
+func TestEvents(t *testing.T) {
+	gone := errors.New("gone")
+	s := agentkit.New(agentkit.Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go cancel(gone)
+	for ev, err := range s.Events(ctx) {
+		if ev != nil || !errors.Is(err, gone) {
+			t.Errorf("event %v, %v", ev, err)
+		}
+	}
+	if _, err := texts(t, s); !errors.Is(err, agent.ErrInvalid) {
+		t.Errorf("ranged over again: %v", err)
+	}
+}
+
+// TestAdd_stop checks that a producer whose consumer is gone waits until Stop, and that the events
+// end with the error of Stop.
+func TestAdd_stop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, died := agentkit.New(agentkit.Options{Limit: 1}), errors.New("died")
+		done := false
+		go func() {
+			for range 4 {
+				add(s, "x")
+			}
+			done = true
+			s.End(nil, nil)
+		}()
+		if synctest.Wait(); done || s.Alive() != nil || s.Context().Err() != nil {
+			t.Error("the producer does not wait")
+		}
+		s.Stop(died)
+		s.Stop(nil)
+		<-s.Done()
+		if list, err := texts(t, s); len(list) != 4 || !errors.Is(err, died) || !errors.Is(s.Err(), died) {
+			t.Errorf("%v, %v", list, err)
+		}
+		if err := s.Send(func() error { return nil }, nil); !errors.Is(err, agent.ErrClosed) || s.Context().Err() == nil {
+			t.Errorf("Send after the end: %v", err)
+		}
+	})
+}
+
+// TestSend checks that the events of the answer follow those of the prompt.
+func TestSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := agentkit.New(agentkit.Options{})
+		refused := errors.New("refused")
+		if err := s.Send(func() error { return refused }, func() []event.Event { return notice("refused") }); !errors.Is(err, refused) {
+			t.Error(err)
+		}
+		err := s.Send(func() error {
+			go add(s, "answer")
+			synctest.Wait()
+			return nil
+		}, func() []event.Event { return notice("prompt") })
+		synctest.Wait()
+		s.End(nil, nil)
+		if list, _ := texts(t, s); err != nil || strings.Join(list, " ") != "prompt answer" {
+			t.Errorf("%v, %v", list, err)
+		}
+	})
+}
+
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := agentkit.New(agentkit.Options{})
+		ready, start := false, time.Now()
+		go func() { <-time.After(time.Second); s.Do(func() { ready = true }) }()
+		s.Await(t.Context(), time.Minute, func() bool { return ready })
+		if d := time.Since(start); d != time.Second {
+			t.Errorf("waited %v for a change", d)
+		}
+		s.Await(t.Context(), time.Minute, func() bool { return false })
+		if d := time.Since(start); d != time.Second+time.Minute {
+			t.Errorf("waited %v without a change", d)
+		}
+	})
+}
+
+// TestAnswer races answers, the end of the request's context and the end of the session: a request
+// has one answer, which its waiter gets, or it is withdrawn.
+func TestAnswer(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		s := agentkit.New(agentkit.Options{Cancel: cancelled})
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := ask(ctx, s, "r", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var taken atomic.Int64
+		var got agent.Answer
+		var work sync.WaitGroup
+		steps := []func(){cancel, func() { s.Withdraw(agentkit.All) }, func() { s.End(nil, nil) }}[:rnd.IntN(4)]
+		for range 3 {
+			steps = append(steps, func() {
+				if err := s.Answer(t.Context(), "r", &agent.PermissionAnswer{}); err == nil {
+					taken.Add(1)
+				} else if !errors.Is(err, agent.ErrNotOpen) && !errors.Is(err, agent.ErrClosed) {
+					t.Error(err)
+				}
+			})
+		}
+		rnd.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
+		for _, f := range append(steps, func() { got, _ = s.Wait(ctx, r) }) {
+			work.Go(f)
+		}
+		work.Wait()
+		cancel()
+		s.End(nil, nil)
+		list, _ := texts(t, s)
+		withdrawn := slices.Contains(list, "cancelled r")
+		if n := taken.Load(); n > 1 || (n == 1) != (got != nil) || (n == 1) == withdrawn {
+			t.Fatalf("seed %d: %d answers, %v, events %v", seed, n, got, list)
+		}
+	}
+}
+
+// TestOpen_handler checks that a request whose handler fails stays open, that an answer of the wrong
+// kind does not reach it, and that its events follow an answer.
+func TestOpen_handler(t *testing.T) {
+	s, fail := agentkit.New(agentkit.Options{Cancel: cancelled}), true
+	r, err := ask(t.Context(), s, "r", func(_ context.Context, r *agentkit.Request, _ agent.Answer) ([]event.Event, error) {
+		if fail {
+			return nil, agent.ErrUnsupported
+		}
+		return []event.Event{&event.PermissionResolved{RequestID: r.ID, Behavior: event.ResolvedAllow}}, nil
+	})
+	if err != nil || s.Request("r") != r {
+		t.Fatal(r, err)
+	}
+	for _, tt := range []struct {
+		id   string
+		a    agent.Answer
+		fail bool
+		want error
+	}{
+		{"other", &agent.PermissionAnswer{}, false, agent.ErrNotOpen},
+		{"r", &agent.PlanAnswer{}, false, agent.ErrInvalid},
+		{"r", &agent.PermissionAnswer{}, true, agent.ErrUnsupported},
+		{"r", &agent.PermissionAnswer{}, false, nil},
+		{"r", &agent.PermissionAnswer{}, false, agent.ErrNotOpen},
+	} {
+		fail = tt.fail
+		if err := s.Answer(t.Context(), tt.id, tt.a); !errors.Is(err, tt.want) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+	if _, err := s.Open(t.Context(), func() []event.Event { return notice("no request") }, nil); !errors.Is(err, agent.ErrUnsupported) {
+		t.Errorf("a request without an event: %v", err)
+	}
+	s.End(nil, nil)
+	if list, _ := texts(t, s); strings.Join(list, " ") != "ask r allow r" {
+		t.Errorf("events %v", list)
+	}
+	if err := s.Answer(t.Context(), "r", &agent.PermissionAnswer{}); !errors.Is(err, agent.ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// TestAdd_expired checks that a request that the agent took back before it went on is resolved
+// before the next event.
+func TestAdd_expired(t *testing.T) {
+	s := agentkit.New(agentkit.Options{Cancel: cancelled})
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := ask(ctx, s, "r", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(t.Context(), s, "other", nil); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	add(s, "next")
+	if err := s.Check("r", &agent.PermissionAnswer{}); !errors.Is(err, agent.ErrNotOpen) {
+		t.Errorf("a request that was taken back: %v", err)
+	}
+	s.End(nil, nil)
+	if list, _ := texts(t, s); strings.Join(list, ", ") != "ask r, ask other, cancelled r, next, cancelled other" {
+		t.Errorf("events %v", list)
+	}
+}

@@ -1,0 +1,201 @@
+package agentkit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// maxOpen is the most requests that can be open at a time. Those above it cannot be answered.
+const maxOpen = 1000
+
+// Request is a request of the agent that a person has to answer.
+type Request struct {
+	ID        string
+	Kind      string // of the event
+	ToolUseID string
+
+	ctx       context.Context // ends when the agent withdraws it; nil for never
+	handle    Handler         // nil accepts each answer of the right kind
+	release   func() bool     // stops watching ctx; nil if there is none
+	answered  bool
+	answer    chan agent.Answer // gets the answer
+	withdrawn chan struct{}     // closed when it is withdrawn
+}
+
+// Handler gives an answer to the agent and returns the events of the answer. A request whose
+// handler fails stays open.
+type Handler func(ctx context.Context, r *Request, a agent.Answer) ([]event.Event, error)
+
+// state decides what happens to the events, the requests and the end of a session. It waits for
+// no one and takes no lock.
+type state struct {
+	limit   int
+	queue   []event.Event // the oldest first
+	open    map[string]*Request
+	held    int  // senders that the reader of the agent waits for
+	used    bool // the events have a consumer
+	stopped bool // by Stop
+	over    bool // by End; no event follows
+	err     error
+}
+
+// alive returns agent.ErrClosed after Stop or End.
+func (st *state) alive() error {
+	if st.stopped || st.over {
+		return agent.ErrClosed
+	}
+	return nil
+}
+
+// ready reports whether the reader of the agent may go on: there is room and no prompt is being
+// sent, or the session ends.
+func (st *state) ready() bool {
+	return st.held == 0 && len(st.queue) <= st.limit || st.alive() != nil
+}
+
+// push queues events. Those that ask a person open a request, those that resolve one close it.
+func (st *state) push(events []event.Event, observe func(event.Event)) {
+	if st.over {
+		return
+	}
+	for _, ev := range events {
+		if observe != nil {
+			observe(ev)
+		}
+		if r := asked(ev); r != nil {
+			st.add(r)
+		}
+		st.close(resolved(ev))
+		st.queue = append(st.queue, ev)
+	}
+}
+
+// add opens a request, unless it is open already or too many are.
+func (st *state) add(r *Request) {
+	if old := st.open[r.ID]; len(st.open) < maxOpen && old == nil || old != nil && old.answered {
+		r.answer, r.withdrawn = make(chan agent.Answer, 1), make(chan struct{})
+		st.open[r.ID] = r
+	}
+}
+
+// close removes a request.
+func (st *state) close(id string) {
+	if r := st.open[id]; r != nil {
+		delete(st.open, id)
+		if r.release != nil {
+			r.release()
+		}
+	}
+}
+
+// pop returns the oldest event.
+func (st *state) pop() (event.Event, bool) {
+	if len(st.queue) == 0 {
+		return nil, false
+	}
+	ev := st.queue[0]
+	st.queue[0] = nil
+	st.queue = st.queue[1:]
+	return ev, true
+}
+
+// request returns the open request that an answer is for.
+func (st *state) request(id string, a agent.Answer) (*Request, error) {
+	r := st.open[id]
+	switch {
+	case st.alive() != nil:
+		return nil, agent.ErrClosed
+	case r == nil || r.answered || r.expired():
+		return nil, fmt.Errorf("%w: %s", agent.ErrNotOpen, id)
+	case !fits(r.Kind, a):
+		return nil, fmt.Errorf("%w: a %T does not answer a request of the kind %s", agent.ErrInvalid, a, r.Kind)
+	}
+	return r, nil
+}
+
+// expired reports whether the agent has withdrawn the request.
+func (r *Request) expired() bool { return r.ctx != nil && r.ctx.Err() != nil }
+
+// settle notes the answer to a request.
+func (r *Request) settle(a agent.Answer) {
+	r.answered = true
+	r.answer <- a
+}
+
+// withdraw closes the requests that match and have no answer, and returns them in the order of their ids.
+func (st *state) withdraw(match func(*Request) bool) []*Request {
+	if len(st.open) == 0 {
+		return nil
+	}
+	var list []*Request
+	for _, id := range slices.Sorted(maps.Keys(st.open)) {
+		if r := st.open[id]; !r.answered && match(r) {
+			st.close(id)
+			close(r.withdrawn)
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// stop begins the end of the session with err, once.
+func (st *state) stop(err error) bool {
+	if st.alive() != nil {
+		return false
+	}
+	st.stopped, st.err = true, err
+	return true
+}
+
+// end ends the events, once. The error of stop counts before err.
+func (st *state) end(err error) bool {
+	if st.over {
+		return false
+	}
+	if st.over = true; !st.stopped {
+		st.err = err
+	}
+	return true
+}
+
+// asked returns the request of an event that asks a person, else nil.
+func asked(ev event.Event) *Request {
+	switch ev := ev.(type) {
+	case *event.PermissionRequest:
+		return &Request{ID: ev.RequestID, Kind: ev.Kind, ToolUseID: ev.ToolUseID}
+	case *event.QuestionRequest:
+		return &Request{ID: ev.RequestID, Kind: ev.Kind, ToolUseID: ev.ToolUseID}
+	}
+	return nil
+}
+
+// resolved returns the id of the request that an event closes, else "".
+func resolved(ev event.Event) string {
+	switch ev := ev.(type) {
+	case *event.PermissionResolved:
+		return ev.RequestID
+	case *event.QuestionResolved:
+		return ev.RequestID
+	}
+	return ""
+}
+
+// fits reports whether an answer has the kind of a request.
+func fits(kind string, a agent.Answer) bool {
+	switch a.(type) {
+	case *agent.PermissionAnswer:
+		return kind == event.PermissionTool || kind == event.PermissionProfile
+	case *agent.PlanAnswer:
+		return kind == event.PermissionPlan
+	case *agent.QuestionAnswer:
+		return kind == event.QuestionAsk
+	case *agent.ElicitationAnswer:
+		return kind == event.QuestionElicitation
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package agentkit
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// TestState compares random steps with a table of what each request may still do.
+func TestState(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		st := &state{limit: 4, open: map[string]*Request{}}
+		phase := map[string]string{} // open, answered, or absent
+		pushed, popped := 0, 0
+		for range 200 {
+			id := fmt.Sprint(rnd.IntN(6))
+			switch rnd.IntN(6) {
+			case 0:
+				st.push([]event.Event{&event.PermissionRequest{RequestID: id, Kind: event.PermissionTool}}, nil)
+				phase[id] = "open"
+				pushed++
+			case 1:
+				st.push([]event.Event{&event.PermissionResolved{RequestID: id}}, nil)
+				delete(phase, id)
+				pushed++
+			case 2:
+				r, err := st.request(id, &agent.PermissionAnswer{})
+				if (err == nil) != (phase[id] == "open") || err != nil && !errors.Is(err, agent.ErrNotOpen) {
+					t.Fatalf("seed %d: request %s is %q, its answer %v", seed, id, phase[id], err)
+				}
+				if err == nil {
+					r.settle(&agent.PermissionAnswer{})
+					phase[id] = "answered"
+				}
+			case 3:
+				for _, r := range st.withdraw(func(r *Request) bool { return r.ID <= id }) {
+					if phase[r.ID] != "open" {
+						t.Fatalf("seed %d: withdrew %s, which is %q", seed, r.ID, phase[r.ID])
+					}
+					delete(phase, r.ID)
+				}
+			default:
+				if _, ok := st.pop(); ok != (popped < pushed) {
+					t.Fatalf("seed %d: pop after %d of %d events: %v", seed, popped, pushed, ok)
+				} else if ok {
+					popped++
+				}
+			}
+			if ready := pushed-popped <= st.limit; len(st.queue) != pushed-popped || st.ready() != ready || len(st.open) != len(phase) {
+				t.Fatalf("seed %d: %d events wait, ready %v, %d requests of %d", seed, len(st.queue), st.ready(), len(st.open), len(phase))
+			}
+		}
+	}
+}
+
+// TestState_end checks that the first end counts, and that what follows it changes nothing.
+func TestState_end(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	for _, tt := range []struct {
+		name string
+		end  func(st *state) []bool
+		err  error
+	}{
+		{"end twice", func(st *state) []bool { return []bool{st.end(first), !st.end(second)} }, first},
+		{"stop before end", func(st *state) []bool { return []bool{st.stop(nil), !st.stop(second), st.end(first)} }, nil},
+		{"stop after end", func(st *state) []bool { return []bool{st.end(first), !st.stop(second)} }, first},
+	} {
+		st := &state{limit: 1, held: 1, open: map[string]*Request{}}
+		for i, ok := range tt.end(st) {
+			if !ok {
+				t.Errorf("%s: step %d", tt.name, i)
+			}
+		}
+		st.push([]event.Event{&event.Notice{}}, nil)
+		if st.err != tt.err || len(st.queue) != 0 || st.alive() == nil || !st.ready() {
+			t.Errorf("%s: %v, %d events, %v", tt.name, st.err, len(st.queue), st.alive())
+		}
+	}
+}
+
+// TestState_maxOpen checks that the table of requests is bounded and that the rest passes as events.
+func TestState_maxOpen(t *testing.T) {
+	st := &state{limit: 1, open: map[string]*Request{}}
+	for i := range maxOpen + 5 {
+		st.push([]event.Event{&event.QuestionRequest{RequestID: fmt.Sprint(i), Kind: event.QuestionAsk}}, nil)
+	}
+	if len(st.open) != maxOpen || len(st.queue) != maxOpen+5 {
+		t.Errorf("%d requests, %d events", len(st.open), len(st.queue))
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/checkout"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+)
+
+// TestRun checks three scenarios in every kind: one that is whole, one with a changed byte in
+// an expected file, and an empty folder.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the tests of other packages")
+	}
+	t.Chdir(checkout.Root())
+	for kind, c := range map[string]struct{ from, file, old, changed string }{
+		"decode":      {"wire/simple-string", "sdk.jsonl", "Hello from fake", "Hello from faKe"},
+		"wire":        {"wire/simple-string", "sdk.jsonl", "Hello from fake", "Hello from faKe"},
+		"live":        {"wire/simple-string", "sdk.jsonl", "Hello from fake", "Hello from faKe"},
+		"fold":        {"wire/simple-string", "sdk.jsonl", "Hello from fake", "Hello from faKe"},
+		"transcripts": {"transcripts/plain", "expected.eb6447b8-582d-4984-84b6-560811d102df.messages.json", "assistant", "Assistant"},
+		"acp":         {"acp/text", "timeline.jsonl", "Hello th", "Hello Th"},
+		"codex":       {"codex/0.144.6/text_stream", "server.jsonl", "Hello, w", "hello, w"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			if kind == "live" || kind == "acp" {
+				e2e.CLI(t)
+			}
+			dir := t.TempDir()
+			whole, changed := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+			for _, to := range []string{whole, changed} {
+				if err := os.CopyFS(to, os.DirFS(filepath.Join("testdata", c.from))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			change(t, filepath.Join(changed, c.file), c.old, c.changed)
+			if err := os.Mkdir(filepath.Join(dir, "c"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			var out, progress bytes.Buffer
+			ok, err := run(t.Context(), kind, dir, &out, &progress)
+			lines := strings.Split(out.String(), "\n")
+			if err != nil || ok || len(lines) != 5 || lines[0] != "ok a" || !strings.HasPrefix(lines[1], "FAIL b: ") ||
+				!strings.HasPrefix(lines[2], "FAIL c: ") || lines[3] != "1 of 3" {
+				t.Errorf("%v %v\n%s\n%s", ok, err, out.String(), progress.String())
+			}
+			t.Log(out.String())
+		})
+	}
+}
+
+// change replaces a text in a file, which may be compressed.
+func change(t *testing.T, name, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		f, err := os.Open(name + ".gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err = io.ReadAll(z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := bytes.Replace(data, []byte(from), []byte(to), -1)
+	if bytes.Equal(changed, data) {
+		t.Fatalf("%s has no %q", name, from)
+	}
+	if err := os.WriteFile(name, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRun_unknown refuses a kind and a folder that do not exist.
+func TestRun_unknown(t *testing.T) {
+	for _, c := range [][2]string{{"none", t.TempDir()}, {"decode", ""}, {"decode", filepath.Join(t.TempDir(), "none")}, {"decode", t.TempDir()}} {
+		if ok, err := run(t.Context(), c[0], c[1], io.Discard, io.Discard); ok || err == nil {
+			t.Errorf("%q: %v %v", c, ok, err)
+		}
+	}
+}
