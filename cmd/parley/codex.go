@@ -89,7 +89,7 @@ func newestThread(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	for _, s := range list { // the newest first
-		if history.SameDir(dir, s.CWD) && s.ParentThreadID == "" && !s.Archived {
+		if codexagent.SameDir(dir, s.CWD) && s.ParentThreadID == "" && !s.Archived {
 			return s.ThreadID, nil
 		}
 	}
