@@ -32,7 +32,7 @@ func (t *turn) whole(text string, blocks []event.IndexedBlock) error {
 	}
 	t.emit(&event.AssistantMessage{Header: t.header(uuid), Model: t.s.model, Blocks: blocks})
 	if used := t.s.opts.OnUsed; used != nil {
-		used(agent.Used{MessageID: t.messageID, Model: t.s.model, Input: 10, Output: 5})
+		used(agent.Used{MessageID: t.messageID, Model: t.s.model, Tokens: agent.Tokens{Input: 10, Output: 5}})
 	}
 	if t.s.opts.Partial {
 		t.emit(&event.MessageComplete{Header: t.header(""), StopReason: "end_turn", Usage: `{"output_tokens":5}`})
