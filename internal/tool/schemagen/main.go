@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/schema"
+	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -114,7 +115,7 @@ func Messages() (*jsonschema.Schema, error) {
 func Service() (*jsonschema.Schema, error) {
 	b := withEvents()
 	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
-	for _, m := range api.Methods {
+	for _, m := range server.Methods() {
 		b.Add(m.Params, m.Result)
 	}
 	s, err := b.Schema("Service")
@@ -122,7 +123,7 @@ func Service() (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	methods := map[string]*jsonschema.Schema{}
-	for _, m := range api.Methods {
+	for _, m := range server.Methods() {
 		methods[m.Name] = object(map[string]*jsonschema.Schema{"params": schema.Ref(m.Params), "result": schema.Ref(m.Result)})
 	}
 	*s = jsonschema.Schema{Schema: s.Schema, Title: s.Title, Defs: s.Defs, Type: "object", Properties: map[string]*jsonschema.Schema{
