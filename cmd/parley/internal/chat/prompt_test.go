@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"errors"
@@ -32,11 +32,11 @@ func TestReadPrompt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := readPrompt(t.Context(), tt.args, f, func(string) {})
+		got, err := ReadPrompt(t.Context(), tt.args, f, func(string) {})
 		f.Close()
 		_, usage := errors.AsType[*term.UsageError](err)
 		if got != tt.want || usage != (tt.want == "") {
-			t.Errorf("readPrompt(%q) with %q = %q, %v, want %q", tt.args, tt.input, got, err, tt.want)
+			t.Errorf("ReadPrompt(%q) with %q = %q, %v, want %q", tt.args, tt.input, got, err, tt.want)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestReadPromptDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if got, err := readPrompt(t.Context(), []string{"a"}, f, func(string) {}); got != "a" || err != nil {
+	if got, err := ReadPrompt(t.Context(), []string{"a"}, f, func(string) {}); got != "a" || err != nil {
 		t.Errorf("readPrompt = %q, %v", got, err)
 	}
 }

@@ -1,27 +1,31 @@
-package main
+package chat
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // toolCall is a call whose outcome is not known yet.
 type toolCall struct {
-	id     string
-	name   string
-	detail string // what it is called with, in short
-	depth  int    // of subagents
-	begun  time.Time
-	denied string // why it was not allowed; "" if it was
+	id      string
+	name    string
+	detail  string // what it is called with, in short
+	depth   int    // of subagents
+	begun   time.Time
+	denied  string // why it was not allowed; "" if it was
+	refused string // why a person did not allow it
 }
 
 const (
 	callMark    = "●"
+	okMark      = "✓"
+	failMark    = "✗"
 	pendingMark = "–"
 
 	outcomeSpace = 12 // columns that a call leaves for its outcome
@@ -29,7 +33,7 @@ const (
 
 // call shows a tool call. On a terminal it appears at once and its line is left
 // open for the outcome; elsewhere a line is written when the outcome is known.
-func (p *printer) call(id, name string, input message.JSON, parent string) {
+func (p *printer) call(id, name string, input event.JSON, parent string) {
 	c := &toolCall{
 		id: strings.Clone(id), name: term.OneLine(name), detail: p.detail(input), begun: p.now(),
 		depth: p.depth(parent),
@@ -60,12 +64,15 @@ func (p *printer) outcome(id string, failed bool, text string) {
 	if p.quiet {
 		return
 	}
-	mark, look, what := term.OKMark, term.Green, term.Seconds(p.now().Sub(c.begun))
+	mark, look, what := okMark, term.Green, term.Seconds(p.now().Sub(c.begun))
+	if text == "" || !failed {
+		c.denied = cmp.Or(c.denied, c.refused)
+	}
 	switch {
 	case c.denied != "":
-		mark, look, what = term.FailMark, term.Red, "denied: "+c.denied
+		mark, look, what = failMark, term.Red, "denied: "+c.denied
 	case failed:
-		mark, look, what = term.FailMark, term.Red, errorLine(text)
+		mark, look, what = failMark, term.Red, errorLine(text)
 	}
 	to := p.con.Aside()
 	switch {
@@ -109,15 +116,23 @@ func (p *printer) endCalls() {
 }
 
 // denied notes that a call is not allowed; its outcome tells it.
-func (p *printer) denied(m *message.PermissionDenied) {
-	text := term.FirstLine(m.Message)
+func (p *printer) denied(id, name, text string) {
 	for _, c := range p.calls {
-		if c.id == m.ToolUseID {
+		if c.id == id {
 			c.denied = text
 			return
 		}
 	}
-	p.note(m.ToolName + " denied: " + text)
+	p.note(name + " denied: " + text)
+}
+
+// refuse notes that a person did not allow a call, for an outcome that has no text.
+func (p *printer) refuse(ev *event.PermissionResolved) {
+	for _, c := range p.calls {
+		if c.id == ev.ToolUseID {
+			c.refused = cmp.Or(term.OneLine(ev.Message), ev.Behavior)
+		}
+	}
 }
 
 // depth is how deep in subagents a call lies that was made under the call
@@ -138,7 +153,7 @@ func (p *printer) depth(parent string) int {
 var detailKeys = []string{"command", "file_path", "notebook_path", "pattern", "path", "url", "query", "description", "skill", "subject", "prompt"}
 
 // detail is a tool's input in short.
-func (p *printer) detail(input message.JSON) string {
+func (p *printer) detail(input event.JSON) string {
 	members, _ := input.Value().(map[string]any)
 	if _, unparsed := members["__unparsedToolInput"]; unparsed {
 		return "(input that is not JSON)"
@@ -167,7 +182,8 @@ func (p *printer) relative(s string) string {
 
 // errorLine is what a tool said when it failed, in one line.
 func errorLine(text string) string {
-	text = strings.TrimPrefix(strings.TrimSpace(text), "<tool_use_error>")
+	text = strings.TrimPrefix(strings.TrimSpace(text), "```\n") // ACP agents quote what failed
+	text = strings.TrimPrefix(text, "<tool_use_error>")
 	text = strings.TrimSuffix(text, "</tool_use_error>")
 	if text = term.FirstLine(text); text == "" {
 		return "failed"

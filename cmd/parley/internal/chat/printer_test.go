@@ -1,7 +1,8 @@
-package main
+package chat
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
@@ -21,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // recorded are the messages of a recording that the SDK delivers.
 func recorded(t *testing.T, name string) []message.Message {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "wire", name, "stdout.jsonl"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "wire", name, "stdout.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +79,11 @@ func newScreen(terminal bool) *screen {
 }
 
 func (s *screen) play(messages []message.Message) {
+	var conv claudeevent.Converter
 	for _, m := range messages {
-		s.message(m)
+		for _, ev := range conv.Add(m) {
+			s.event(ev)
+		}
 	}
 	s.end()
 }
@@ -156,7 +161,7 @@ func TestPrinter(t *testing.T) {
 		{"no outcome", nil, []string{`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"a\n\u001b[2J b"}}]}}`},
 			"", "● Bash  a [2J b  – no outcome\n"},
 		{"structured", func(p *printer) { p.structured = true }, []string{sayHello,
-			`{"type":"result","subtype":"success","is_error":false,"result":"x","structured_output":{"n":1}}`}, "{\"n\":1}\n",
+			`{"type":"result","subtype":"success","is_error":false,"result":"x","total_cost_usd":0,"structured_output":{"n":1}}`}, "{\"n\":1}\n",
 			"hello\n\n0 turns · 0.0s · 0 in, 0 out, 0 cache read, 0 cache write · $0.0000\n"},
 		{"control characters through a pipe", func(p *printer) { p.quiet = true }, []string{strings.Replace(sayHello, "hello", `a\u001b[0m`, 1)}, "a\x1b[0m\n", ""},
 	}
@@ -183,8 +188,8 @@ func TestPrinter(t *testing.T) {
 
 func TestPrinterBadLine(t *testing.T) {
 	s := newScreen(false)
-	s.play([]message.Message{&message.BadLine{Size: 3}})
-	if got := s.err.String(); !strings.HasPrefix(got, "! a line that is not a message, 3 bytes") {
+	s.play([]message.Message{&message.BadLine{Size: 3, Err: errors.New("it is not JSON")}})
+	if got := s.err.String(); got != "error: it is not JSON\n" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// terminalUI is a person at a terminal: a line editor below what the agent says.
-type terminalUI struct {
-	c       *chatLoop
+// screenUI is a person at a terminal: a line editor below what the agent says.
+type screenUI struct {
+	c       *loop
 	in      *os.File
 	out     *term.Outlet
 	screen  *lineedit.Screen
@@ -26,7 +26,7 @@ type terminalUI struct {
 }
 
 // newUI is an editor on a terminal, and lines elsewhere.
-func (c *chatLoop) newUI(in *os.File) (chatUI, error) {
+func (c *loop) newUI(in *os.File) (ui, error) {
 	out := c.con.Out.Outlet
 	if !c.con.Out.TTY || !xterm.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
 		return newLineUI(c, in), nil
@@ -43,7 +43,7 @@ func (c *chatLoop) newUI(in *os.File) (chatUI, error) {
 	if err != nil {
 		return newLineUI(c, in), nil
 	}
-	t := &terminalUI{c: c, in: in, out: out, screen: out.Screen(columns, rows)}
+	t := &screenUI{c: c, in: in, out: out, screen: out.Screen(columns, rows)}
 	t.editor = &lineedit.Editor{History: history, Complete: c.completions}
 	t.restore = func() {
 		out.Control(term.PasteOff)
@@ -79,7 +79,7 @@ func historyPath() string {
 	return filepath.Join(home, ".local", "state", "parley", "history")
 }
 
-func (t *terminalUI) start() {
+func (t *screenUI) start() {
 	t.c.note("/help lists the commands, Ctrl-D ends.")
 	// This one cannot be waited for: a read from a terminal ends when a user types.
 	go func() {
@@ -97,7 +97,7 @@ func (t *terminalUI) start() {
 	t.changed()
 }
 
-func (t *terminalUI) typed(p []byte) {
+func (t *screenUI) typed(p []byte) {
 	for _, key := range t.keys.Feed(p) {
 		switch t.editor.Handle(key) {
 		case lineedit.Submitted:
@@ -118,7 +118,7 @@ func (t *terminalUI) typed(p []byte) {
 	}
 }
 
-func (t *terminalUI) submit() {
+func (t *screenUI) submit() {
 	text := t.editor.Take()
 	if t.c.asking() {
 		t.c.submit(text) // an answer is of no use later
@@ -131,10 +131,10 @@ func (t *terminalUI) submit() {
 	t.c.submit(text)
 }
 
-func (t *terminalUI) hold() { t.screen.Hold() }
+func (t *screenUI) hold() { t.screen.Hold() }
 
 // changed draws the line that is being typed and what stands above it.
-func (t *terminalUI) changed() {
+func (t *screenUI) changed() {
 	defer t.screen.Release()
 	look := t.c.con.Out
 	t.screen.Status(look.Paint(term.Dim, t.status()))
@@ -147,25 +147,25 @@ func (t *terminalUI) changed() {
 }
 
 // status says what is going on, "" if nothing is.
-func (t *terminalUI) status() string {
+func (t *screenUI) status() string {
 	if t.c.leaving || !t.c.busy() {
 		return ""
 	}
 	text := "… waiting"
-	if begun := t.c.turns[0].begun; !begun.IsZero() {
+	if begun := t.c.prompts.working(); !begun.IsZero() {
 		text = "… working " + time.Since(begun).Round(time.Second).String()
 	}
 	if t.c.asking() {
 		text = "… waiting for you"
 	}
-	if n := len(t.c.waiting()); n > 0 {
+	if n := t.c.queued(); n > 0 {
 		text += fmt.Sprintf(" · %d queued", n)
 	}
 	return text + " · Ctrl-C interrupts"
 }
 
 // resize takes the new size of the terminal over.
-func (t *terminalUI) resize() {
+func (t *screenUI) resize() {
 	columns, rows, err := t.out.Size()
 	if err != nil {
 		return
@@ -180,7 +180,7 @@ func (t *terminalUI) resize() {
 	t.c.con.Unlock()
 }
 
-func (t *terminalUI) stop() {
+func (t *screenUI) stop() {
 	t.c.con.Lock()
 	t.c.out.live.flush()
 	t.c.con.Unlock()

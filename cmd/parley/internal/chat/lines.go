@@ -1,23 +1,25 @@
-package main
+package chat
 
 import (
 	"bufio"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"io"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // lines reports whether prompts come line by line and not from an editor.
-func (c *chatLoop) lines() bool {
-	_, ok := c.ui.(*terminalUI)
+func (c *loop) lines() bool {
+	_, ok := c.ui.(*screenUI)
 	return !ok
 }
 
 // lineUI takes every line of the input as a prompt, one after the other has been
 // answered. It writes no control sequences.
 type lineUI struct {
-	c      *chatLoop
+	c      *loop
 	in     *bufio.Reader
 	prompt bool // a person types
 	next   chan struct{}
@@ -25,7 +27,7 @@ type lineUI struct {
 	ended  bool // there are no more
 }
 
-func newLineUI(c *chatLoop, in *os.File) *lineUI {
+func newLineUI(c *loop, in *os.File) *lineUI {
 	_, terminal := term.TerminalWidth(in)
 	return &lineUI{c: c, in: bufio.NewReader(in), prompt: terminal && c.con.Err.TTY, next: make(chan struct{}, 1)}
 }
@@ -54,6 +56,10 @@ func (u *lineUI) start() {
 // changed asks for the next line when nothing runs, a command neither, or when
 // the agent asks something, and ends the conversation after the last.
 func (u *lineUI) changed() {
+	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || u.c.stays()) {
+		u.c.leave() // others answer, or decide
+		return
+	}
 	if u.ended {
 		u.c.unanswered()
 	}
@@ -80,8 +86,19 @@ func (u *lineUI) changed() {
 	u.next <- struct{}{}
 }
 
+// person reports whether a user types.
+func (c *loop) person() bool {
+	u, ok := c.ui.(*lineUI)
+	return !ok || u.prompt
+}
+
+// stays reports whether a session of a server neither works nor waits for prompts.
+func (c *loop) stays() bool {
+	return !slices.Contains([]string{"", "idle", "running", "starting", "requires_action"}, c.state)
+}
+
 // promptMark is what stands before what is typed.
-func (c *chatLoop) promptMark() string {
+func (c *loop) promptMark() string {
 	if c.asking() {
 		return "? "
 	}

@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 // patience is how long standard input may be silent before that is reported.
 const patience = 3 * time.Second
 
-// readPrompt puts the prompt together from the arguments and standard input.
-func readPrompt(ctx context.Context, args []string, stdin *os.File, note func(string)) (string, error) {
+// ReadPrompt puts the prompt together from the arguments and standard input.
+func ReadPrompt(ctx context.Context, args []string, stdin *os.File, note func(string)) (string, error) {
 	text := strings.Join(args, " ")
 	_, terminal := term.TerminalWidth(stdin)
 	fromInput := text == "-"

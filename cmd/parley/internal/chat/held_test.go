@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"slices"
@@ -6,11 +6,11 @@ import (
 )
 
 // A program's line that was read as the answer to a question, which was then withdrawn, is a prompt: it waits for the end
-// of the turn that runs, into which the CLI would take it.
-func TestChatHeld(t *testing.T) {
-	for name, c := range map[string]*chatLoop{
-		"a turn runs":    {turns: []*chatTurn{{text: "first"}}},
-		"a command runs": {doing: 1},
+// of the turn that runs, into which the agent could take it.
+func TestHeld(t *testing.T) {
+	for name, c := range map[string]*loop{
+		"a turn runs":    {o: &Options{}, prompts: prompts{list: []*prompt{{text: "first"}}}},
+		"a command runs": {o: &Options{}, doing: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.ui = &lineUI{c: c}

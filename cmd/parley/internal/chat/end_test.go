@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"bytes"
@@ -7,47 +7,48 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
-	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 // testLoop is a conversation whose input is not a terminal.
-func testLoop(t *testing.T) (c *chatLoop, out, err *bytes.Buffer) {
+func testLoop(t *testing.T) (c *loop, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
-	con := &term.Console{Out: term.PenTo(out, false), Err: term.PenTo(err, false)}
-	c = newChatLoop(con, (&runFlags{changed: func(string) bool { return false }}).newPrinter(con))
+	c = newLoop(&Options{Console: &term.Console{Out: term.PenTo(out, false), Err: term.PenTo(err, false)}})
 	c.ctx, c.ui = t.Context(), &lineUI{c: c}
 	return c, out, err
 }
 
-// A CLI that dies in a turn is not a conversation that was ended, though the input ends before its
-// end is noticed.
-func TestChatVerdictOfALostTurn(t *testing.T) {
+// An agent that dies in a turn is not a conversation that was ended, though the input ends before
+// its end is noticed.
+func TestVerdictOfALostTurn(t *testing.T) {
 	died := &claude.ExitError{Code: -1, Signal: "SIGKILL"}
+	all := func(*prompt) bool { return true }
 	for _, tt := range []struct {
 		name string
-		end  func(c *chatLoop, turn *chatTurn)
+		end  func(c *loop)
 		code int
 		says bool
 	}{
-		{"it died", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, died) }, term.ExitCLIDied, true},
-		{"it gave no result", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, claude.ErrNoResult) }, term.ExitCLIDied, true},
-		{"it was taken back", func(c *chatLoop, turn *chatTurn) { c.finished(turn, nil, claude.ErrCancelled) }, term.ExitOK, false},
-		{"the next was answered", func(c *chatLoop, turn *chatTurn) {
-			c.finished(turn, nil, died)
-			c.show(&message.Result{})
+		{"it died", func(c *loop) { c.prompts.end(died, all) }, term.ExitCLIDied, true},
+		{"it gave no result", func(c *loop) { c.prompts.end(errNoResult, all) }, term.ExitCLIDied, true},
+		{"it was taken back", func(c *loop) { c.prompts.end(errTakenBack, all) }, term.ExitOK, false},
+		{"the next was answered", func(c *loop) {
+			c.prompts.end(died, all)
+			c.show(&event.ResultMessage{})
 		}, term.ExitOK, false},
-		{"it was left", func(c *chatLoop, turn *chatTurn) {
+		{"it was left", func(c *loop) {
 			c.leaving = true
-			c.finished(turn, nil, claude.ErrClosed)
+			c.prompts.end(agent.ErrClosed, all)
 		}, term.ExitOK, false},
 	} {
 		c, _, said := testLoop(t)
-		turn := &chatTurn{text: "go"}
-		c.turns = []*chatTurn{turn}
-		tt.end(c, turn)
+		c.prompts.list = []*prompt{{text: "go"}}
+		tt.end(c)
 		said.Reset()
 		c.leaving = true
 		if code, err := c.verdict(died); code != tt.code || err != nil || (said.Len() > 0) != tt.says {
@@ -57,7 +58,7 @@ func TestChatVerdictOfALostTurn(t *testing.T) {
 }
 
 // What the agent says is shown from its first word on, however fast it is.
-func TestChatFollowsFromTheBeginning(t *testing.T) {
+func TestFollowsFromTheBeginning(t *testing.T) {
 	answers := func(cli *claudetest.CLI) int {
 		if _, err := cli.Handshake(); err != nil {
 			return 1
@@ -73,22 +74,21 @@ func TestChatFollowsFromTheBeginning(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c.ctx = ctx
-	if err := c.connect(&claude.Options{Spawner: claudetest.InProcess(answers), Logger: slog.New(slog.DiscardHandler)}); err != nil {
-		t.Fatal(err)
-	}
-	turn, err := c.client.Send(ctx, claude.Text("go"))
+	p := &claudeagent.Provider{Options: claude.Options{Spawner: claudetest.InProcess(answers), Logger: slog.New(slog.DiscardHandler)}}
+	session, err := p.Connect(ctx, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := turn.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
+	c.session = session
+	c.send("go")
 	c.work.Go(c.follow)
 	for c.last == nil && !c.ended {
 		(<-c.posted)()
 	}
 	close(c.over)
-	c.client.Close()
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
 	c.work.Wait()
 	if c.last == nil || out.String() != "at once\n" {
 		t.Errorf("shown is %q, the result %v", out, c.last)
