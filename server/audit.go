@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // auditLogName is the log of the audit rows.
@@ -17,15 +18,15 @@ const auditLogName = "audit"
 
 // audit keeps a row for every decision: who did what, and how it came out.
 type audit struct {
-	log sessionLog
+	log session.Log
 	mu  sync.Mutex
 	seq uint64
 }
 
-func openAudit(ctx context.Context, log sessionLog) (*audit, error) {
+func openAudit(ctx context.Context, log session.Log) (*audit, error) {
 	a := &audit{log: log}
 	at, err := log.Last(ctx)
-	if err != nil && !isMissing(err) {
+	if err != nil && !session.IsMissing(err) {
 		return nil, err
 	}
 	a.seq = at.Seq
@@ -34,7 +35,7 @@ func openAudit(ctx context.Context, log sessionLog) (*audit, error) {
 
 // add stores a row. It is on disk when it returns nil.
 func (a *audit) add(ctx context.Context, row api.AuditRow) error {
-	row.TS = timestamp(time.Now())
+	row.TS = session.Timestamp(time.Now())
 	data, err := json.Marshal(row)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (a *audit) list(ctx context.Context, p api.AuditListParams) (api.AuditListR
 	if p.Cursor != "" {
 		n, err := strconv.ParseUint(p.Cursor, 10, 64)
 		if err != nil || n == 0 {
-			return api.AuditListResult{}, invalid("the cursor is not one of audit.list")
+			return api.AuditListResult{}, session.Invalid("the cursor is not one of audit.list")
 		}
 		end = min(end, n-1)
 	}
@@ -77,7 +78,7 @@ func (a *audit) list(ctx context.Context, p api.AuditListParams) (api.AuditListR
 	var rows []api.AuditRow
 	var numbers []uint64
 	for ev, err := range a.log.Read(ctx, eventlog.Cursor{Seq: start}) {
-		if isMissing(err) || end == 0 {
+		if session.IsMissing(err) || end == 0 {
 			break
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // backup streams all logs and snapshots to an admin while the server works on. A stream
@@ -17,13 +18,13 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if c.role < roleAdmin || c.session != "" || c.tenant != "" {
-		return failure(api.AuthFailed, "a backup needs the role admin")
+		return session.Fail(api.AuthFailed, "a backup needs the role admin")
 	}
 	st, ok := s.store.(interface {
 		Backup(ctx context.Context, w io.Writer) error
 	})
 	if !ok {
-		return failure(api.Unsupported, "the store has no backup")
+		return session.Fail(api.Unsupported, "the store has no backup")
 	}
 	if err := s.auditRow(c, "backup", nil, nil); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // noticed waits for a notice with this code.
@@ -41,7 +42,7 @@ func TestBudget_stopsTurn(t *testing.T) {
 	h.query(id, "say one") // half of it
 	w.results(1)
 	h.query(id, "wait") // the other half
-	w.noticed(noticeBudgetReached)
+	w.noticed("budget_exceeded")
 	w.results(2)
 	h.refused(api.BudgetExceeded, "session.query", api.QueryParams{SessionID: id, Text: "say again"})
 	h.restart()
@@ -70,7 +71,7 @@ func TestBudget_lowered(t *testing.T) {
 	h.query(id, "say more")
 	b := h.setBudget(api.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(15))})
 	w.results(1)
-	w.until("the queue is held", func(c *event.Conversation) bool { return len(c.Queue) == 1 && c.Queue[0].Status == string(inputHeld) })
+	w.until("the queue is held", func(c *event.Conversation) bool { return len(c.Queue) == 1 && c.Queue[0].Status == "held" })
 	h.refused(api.BudgetExceeded, "queue.sendNow", api.QueueItemParams{SessionID: id, ID: h.history(id).Queue[0].ID})
 	h.call("budget.remove", api.BudgetRef{ID: b.ID}, nil)
 	h.call("queue.release", api.SessionRef{SessionID: id}, nil)
@@ -101,7 +102,7 @@ func TestBudget_shared(t *testing.T) {
 	watchers[1].says("I wait.")
 	h.query(sessions[2], "say three")
 	for _, w := range watchers {
-		w.noticed(noticeBudgetReached)
+		w.noticed("budget_exceeded")
 		w.results(1)
 	}
 	err := c.Call(h.ctx(), "session.query", api.QueryParams{SessionID: sessions[0], Text: "say again"}, nil)
@@ -130,10 +131,10 @@ func TestBudget_warns(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "say one")
-	w.noticed(noticeBudgetNear)
+	w.noticed("budget_warning")
 	w.results(1)
 	h.query(id, "say two")
-	w.noticed(noticeBudgetReached)
+	w.noticed("budget_exceeded")
 	w.results(2)
 	h.query(id, "say three")
 	w.says("three")
@@ -147,7 +148,7 @@ func TestBudget_unpriced(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "say one")
-	w.noticed(noticeBudgetUnpriced)
+	w.noticed("budget_unpriced")
 }
 
 // limitedProvider is a provider whose first turn fails at a rate limit.
@@ -209,7 +210,7 @@ func TestRateLimit_waits(t *testing.T) {
 	w := h.watch(r.SessionID)
 	h.query(r.SessionID, "say one")
 	w.noticed("rate_limited")
-	w.until("the queue", func(c *event.Conversation) bool { return len(c.Queue) == 1 && c.State == string(Idle) })
+	w.until("the queue", func(c *event.Conversation) bool { return len(c.Queue) == 1 && c.State == string(session.Idle) })
 	var list api.ListResult
 	h.call("session.list", api.ListParams{}, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].LimitedUntil != "2030-03-17T18:46:40Z" {
@@ -223,7 +224,7 @@ func TestRateLimit_waits(t *testing.T) {
 	now = now.Add(2 * time.Hour)
 	mu.Unlock()
 	w.results(3)
-	if got := text(h.history(r.SessionID)); !strings.Contains(got, continuePrompt+"later") {
+	if got := text(h.history(r.SessionID)); !strings.Contains(got, "Continue from where you left off."+"later") {
 		t.Errorf("the answers are %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // TestClients_dropAndStall lets clients drop, stall and reconnect at random while sessions
@@ -48,7 +50,7 @@ func TestClients_dropAndStall(t *testing.T) {
 	for _, id := range ids {
 		eventually(t, "the turns of "+id, func() bool {
 			c := h.history(id)
-			return c.State == string(Idle) && int(c.Totals.Turns) == turns && c.Title != "" && len(c.Queue) == 0
+			return c.State == string(session.Idle) && int(c.Totals.Turns) == turns && c.Title != "" && len(c.Queue) == 0
 		})
 		var r api.GetHistoryResult
 		h.call("session.getHistory", api.SessionRef{SessionID: id}, &r)
@@ -63,7 +65,7 @@ func TestClients_dropAndStall(t *testing.T) {
 			t.Errorf("client %d ended at %d, want %d", i, v.Cursor.Seq, want.Cursor.Seq)
 			continue
 		}
-		if got := encodedConversation(t, &v.Conversation); got != string(want.Conversation) {
+		if got := conversationJSON(t, &v.Conversation); got != string(want.Conversation) {
 			t.Errorf("client %d has another conversation\ngot  %s\nwant %s", i, got, want.Conversation)
 		}
 		total += drops[i]
@@ -135,46 +137,42 @@ func TestViewer_behind(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
 	w := h.watch(id)
-	a, release, err := h.server.use(h.ctx(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	v, _, end, err := h.server.watch(h.ctx(), id, nil, false)
+	v, _, end, err := h.server.sessions.Watch(h.ctx(), id, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end()
-	h.query(id, fmt.Sprintf("count %d", ringItems+500))
+	h.query(id, fmt.Sprintf("count %d", 756))
 	w.results(1)
 	h.provider.Pause = 50 * time.Millisecond
 	h.query(id, "count 10000")
 	w.says("w1 w2 w3")
-	view := client.View{Cursor: v.cursor}
+	view := client.View{Cursor: v.Cursor}
 	if err := view.Conversation.UnmarshalJSON([]byte(`{"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
 		t.Fatal(err)
 	}
 	var decoder event.Decoder
 	for strings.Count(text(&view.Conversation), "w1 w2 w3") < 2 { // in both turns
-		items, err := v.next(h.ctx())
+		items, err := v.Next(h.ctx())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, it := range items {
-			events, err := decoder.Decode(it.msg)
+			var env api.Envelope
+			if err := json.Unmarshal(v.Envelope(it), &env); err != nil {
+				t.Fatal(err)
+			}
+			events, err := decoder.Decode(env.Msg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := view.Apply(client.Event{Envelope: api.Envelope{Seq: it.seq, Sub: it.sub, Epoch: v.cursor.Epoch}, Events: events}); err != nil {
+			if err := view.Apply(client.Event{Envelope: env, Events: events}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	got := text(&view.Conversation)
-	var state string
-	if err := a.call(h.ctx(), func() error { state = text(&a.conv); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	state := text(h.history(id))
 	if len(got) == 0 || len(got) > len(state) || state[:len(got)] != got {
 		t.Errorf("the viewer has\n%.200q…\nthe server\n%.200q…", got, state)
 	}
@@ -203,6 +201,39 @@ func TestFollow_restart(t *testing.T) {
 		h.call("session.getHistory", api.SessionRef{SessionID: id}, &want)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return w.view.Cursor.Seq == want.Cursor.Seq && encodedConversation(t, &w.view.Conversation) == string(want.Conversation)
+		return w.view.Cursor.Seq == want.Cursor.Seq && conversationJSON(t, &w.view.Conversation) == string(want.Conversation)
 	})
+}
+
+// TestDeltas_joined checks that what an agent says in small pieces reaches viewers in fewer
+// messages, whole and in order.
+func TestDeltas_joined(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.JoinInterval, o.ViewerInterval = 10*time.Second, time.Nanosecond })
+	h.provider.Pause = 2 * time.Millisecond
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "count 100")
+	w.results(1)
+	w.says("w1 w2 w3")
+	w.says("w99 w100")
+	n := 0
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range w.events {
+		if _, ok := m.(*event.TextDelta); ok {
+			n++
+		}
+	}
+	if n == 0 || n > 5 {
+		t.Errorf("100 words came in %d deltas", n)
+	}
+}
+
+func conversationJSON(t *testing.T, c *event.Conversation) string {
+	t.Helper()
+	data, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

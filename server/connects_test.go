@@ -68,14 +68,9 @@ func TestConnects_memory(t *testing.T) {
 		t.Errorf("%d connections leave %d KB", connects, grown>>10)
 	}
 	for _, s := range []string{id, plain} {
-		a, release, err := h.server.use(h.ctx(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := a.hub.watching(); n != 0 {
+		if n := h.info(s).Viewers; n != 0 {
 			t.Errorf("%d viewers are left", n)
 		}
-		release()
 	}
 }
 
@@ -132,18 +127,10 @@ func (h *harness) deadPeer(id string) {
 	}
 	defer c.Close()
 	before := time.Now()
-	for h.server.writes(id) && time.Since(before) < wait {
+	for h.info(id).Viewers > 0 && time.Since(before) < wait {
 		stall(context.Background(), 10*time.Millisecond)
 	}
 	if time.Since(before) >= wait {
 		h.Error("a peer that takes nothing is kept")
 	}
-}
-
-// writes reports whether a session has viewers.
-func (s *Server) writes(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.sessions[id]
-	return e != nil && e.actor != nil && e.actor.hub.watching() > 0
 }

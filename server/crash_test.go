@@ -24,6 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // runChildServer is the server of the tests that kill it. It runs in a process of its own
@@ -209,7 +210,7 @@ func (c *child) check(session string, acked *acknowledged) {
 	if v.Cursor.Seq < acked.seqs[session] {
 		c.t.Errorf("session %s ends at %d, %d was acknowledged", session, v.Cursor.Seq, acked.seqs[session])
 	}
-	if s := State(v.Conversation.State); s.busy() || s == Starting || len(v.Conversation.Prompts) > 0 {
+	if s := v.Conversation.State; s == "running" || s == "requires_action" || s == "starting" || len(v.Conversation.Prompts) > 0 {
 		c.t.Errorf("session %s is %s with %d requests after a crash", session, s, len(v.Conversation.Prompts))
 	}
 	have := map[string]bool{}
@@ -312,7 +313,7 @@ func TestKill9_unknown(t *testing.T) {
 		c.kill()
 		c.start()
 		v, _ := c.replay(s.SessionID)
-		if v.Conversation.State != string(Interrupted) {
+		if v.Conversation.State != string(session.Interrupted) {
 			t.Errorf("the state is %s, want interrupted", v.Conversation.State)
 		}
 		q := v.Conversation.Queue
@@ -361,7 +362,7 @@ func TestSIGTERM(t *testing.T) {
 	c.start()
 	for _, id := range ids {
 		v, _ := c.replay(id)
-		if s := State(v.Conversation.State); s != Idle && s != Interrupted {
+		if s := session.State(v.Conversation.State); s != session.Idle && s != session.Interrupted {
 			t.Errorf("session %s is %s", id, s)
 		}
 		for _, q := range v.Conversation.Queue {

@@ -30,14 +30,15 @@ func (s *Server) closeKeyProxy() {
 	}
 }
 
-// lend gives an agent access to its model: through the proxy where the server has a key, and
-// as the server's environment says otherwise. The access ends with release.
-func (a *actor) lend(opts *agent.Options) (release func()) {
-	p, ok := a.provider.(agent.KeyProxied)
-	if a.srv.keys == nil || !ok {
-		return func() {}
+// prepareAgent gives an agent access to its model, through the proxy where the server has a key
+// and by its environment otherwise, and a mark for previews. The access ends with release.
+func (s *Server) prepareAgent(session string, provider agent.Provider, opts *agent.Options) (release func()) {
+	release = func() {}
+	if p, ok := provider.(agent.KeyProxied); ok && s.keys != nil {
+		token, revoke := s.keys.Grant(session)
+		opts.Env = p.ProxyEnv(opts.Env, s.keys.URL(), token)
+		release = sync.OnceFunc(revoke)
 	}
-	token, revoke := a.srv.keys.Grant(a.id)
-	opts.Env = p.ProxyEnv(opts.Env, a.srv.keys.URL(), token)
-	return sync.OnceFunc(revoke)
+	s.mark(session, opts)
+	return release
 }

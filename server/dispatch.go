@@ -8,7 +8,9 @@ import (
 	"maps"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // caller is where a request comes from: who, and on which connection.
@@ -32,14 +34,24 @@ func handle[P, R any](r role, f func(s *Server, ctx context.Context, c *caller, 
 		params = bytes.TrimSpace(params)
 		if len(params) > 0 && string(params) != "null" {
 			if params[0] != '{' {
-				return nil, invalid("the parameters are not a JSON object")
+				return nil, session.Invalid("the parameters are not a JSON object")
 			}
 			if err := json.Unmarshal(params, &p); err != nil {
-				return nil, invalid("the parameters: %v", err)
+				return nil, session.Invalid("the parameters: %v", err)
 			}
 		}
 		return f(s, ctx, c, p)
 	}}
+}
+
+// ofSessions makes a method of the server of a method of its sessions.
+func ofSessions[P, R any](f func(*session.Sessions, context.Context, P) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
+	return func(s *Server, ctx context.Context, _ *caller, p P) (R, error) { return f(s.sessions, ctx, p) }
+}
+
+// bySessions is ofSessions for methods that note who called.
+func bySessions[P, R any](f func(*session.Sessions, context.Context, P, string) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
+	return func(s *Server, ctx context.Context, c *caller, p P) (R, error) { return f(s.sessions, ctx, p, c.by()) }
 }
 
 func (h handler) share() handler {
@@ -62,7 +74,7 @@ func (h handler) audit() handler {
 // later is a method that the server does not have yet.
 func later() handler {
 	return handler{role: roleViewer, call: func(*Server, context.Context, *caller, []byte) (any, error) {
-		return nil, failure(api.Unsupported, "this server does not have the method yet")
+		return nil, session.Fail(api.Unsupported, "this server does not have the method yet")
 	}}
 }
 
@@ -85,12 +97,12 @@ func init() { // it refers to functions that refer to it
 func (s *Server) call(ctx context.Context, c *caller, method string, params []byte) (any, error) {
 	h, ok := handlers[method]
 	if !ok {
-		return nil, &Failure{methodNotFound, "there is no method " + method}
+		return nil, &session.Failure{Reason: methodNotFound, Message: "there is no method " + method}
 	}
 	began := time.Now()
-	ctx, span := s.tracer.method(ctx, method)
+	ctx, span := s.tracer.Method(ctx, method)
 	result, err := s.allowed(ctx, c, h, method, params)
-	end(span, err)
+	session.EndSpan(span, err)
 	s.metrics.request(method, err, time.Since(began))
 	if h.audited {
 		if auditErr := s.auditRow(c, method, params, err); auditErr != nil && err == nil {
@@ -99,7 +111,7 @@ func (s *Server) call(ctx context.Context, c *caller, method string, params []by
 		}
 	}
 	if err != nil {
-		if f := failureOf(err); f.Reason == internalError && !isCancelled(err) {
+		if f := session.FailureOf(err); f.Reason == session.InternalError && !isCancelled(err) {
 			s.logger.Error("a call failed", "method", method, "err", err)
 		}
 	}
@@ -108,18 +120,18 @@ func (s *Server) call(ctx context.Context, c *caller, method string, params []by
 
 func (s *Server) allowed(ctx context.Context, c *caller, h handler, method string, params []byte) (any, error) {
 	if c.role < h.role {
-		return nil, failure(api.AuthFailed, "%s needs the role %s", method, h.role)
+		return nil, session.Fail(api.AuthFailed, "%s needs the role %s", method, h.role)
 	}
 	if err := c.tenantAllowed(h, method); err != nil {
 		return nil, err
 	}
 	if c.session != "" && !h.shared {
-		return nil, failure(api.AuthFailed, "a link to a session does not allow %s", method)
+		return nil, session.Fail(api.AuthFailed, "a link to a session does not allow %s", method)
 	}
 	if c.session != "" {
 		var p api.SessionRef
 		if json.Unmarshal(params, &p) == nil && p.SessionID != "" && p.SessionID != c.session {
-			return nil, failure(api.AuthFailed, "the link is to another session")
+			return nil, session.Fail(api.AuthFailed, "the link is to another session")
 		}
 	}
 	return h.call(s, withCaller(ctx, c), c, params)
@@ -139,11 +151,11 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 	_ = json.Unmarshal(params, &p) // what cannot be read is not in the row
 	row := api.AuditRow{By: c.by(), Role: c.role.String(), Method: method, SessionID: p.SessionID, RequestID: p.RequestID, Outcome: "ok", Remote: c.remote}
 	if err != nil {
-		row.Outcome = string(failureOf(err).Reason)
+		row.Outcome = string(session.FailureOf(err).Reason)
 	}
 	p.SessionID, p.RequestID = "", ""
 	if p.Port != 0 {
-		row.Detail = jsonText(mustMarshal(map[string]any{"port": p.Port}))
+		row.Detail = event.Encoded(map[string]any{"port": p.Port})
 	}
 	if detail, err := json.Marshal(map[string]string{"behavior": p.Behavior, "action": p.Action, "mode": p.Mode, "scope": p.Scope}); err == nil && p.Behavior+p.Action+p.Mode+p.Scope != "" {
 		row.Detail = jsonText(detail)
@@ -157,20 +169,20 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 const methodNotFound api.Reason = "method_not_found"
 
 // codes are the JSON-RPC codes of reasons; others have codeServer.
-var codes = map[api.Reason]int{api.InvalidParams: -32602, methodNotFound: -32601, internalError: -32603}
+var codes = map[api.Reason]int{api.InvalidParams: -32602, methodNotFound: -32601, session.InternalError: -32603}
 
 const codeServer = -32000
 
 // errorObject is an error as JSON-RPC has it.
 func errorObject(err error) api.ErrorObject {
-	f := failureOf(err)
+	f := session.FailureOf(err)
 	code, ok := codes[f.Reason]
 	if !ok {
 		code = codeServer
 	}
 	object := api.ErrorObject{Code: code, Message: f.Message, Data: api.ErrorData{Reason: f.Reason}}
-	if stale, ok := errors.AsType[*staleFailure](err); ok {
-		object.Data.Hunks = stale.hunks
+	if stale, ok := errors.AsType[*session.StaleFailure](err); ok {
+		object.Data.Hunks = stale.Hunks
 	}
 	return object
 }

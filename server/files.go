@@ -15,8 +15,10 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // The bounds of what files.* give.
@@ -31,8 +33,8 @@ const (
 // root opens the session's directory. Nothing outside of it can be reached through it, by
 // whatever path and whatever symbolic link.
 func (s *Server) root(ctx context.Context, id string) (*os.Root, error) {
-	dir := ""
-	if err := s.with(ctx, id, func(a *actor) error { dir = a.core.Opened.Dir; return nil }); err != nil {
+	dir, err := s.sessions.Dir(ctx, id)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := s.directory(dir); err != nil { // it may be a link by now, or off the list
@@ -95,18 +97,18 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p api.FilesReadParams)
 		}
 	}
 	if !filepath.IsLocal(name) {
-		return api.FilesReadResult{}, failure(api.AuthFailed, "path %q is outside of the session's directory", p.Path)
+		return api.FilesReadResult{}, session.Fail(api.AuthFailed, "path %q is outside of the session's directory", p.Path)
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|regular.NonBlocking, 0) // a pipe has no writer
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return api.FilesReadResult{}, invalid("there is no file %q", p.Path)
+			return api.FilesReadResult{}, session.Invalid("there is no file %q", p.Path)
 		}
-		return api.FilesReadResult{}, failure(api.AuthFailed, "file %q cannot be read here", p.Path)
+		return api.FilesReadResult{}, session.Fail(api.AuthFailed, "file %q cannot be read here", p.Path)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return api.FilesReadResult{}, invalid("%q is not a regular file", p.Path)
+		return api.FilesReadResult{}, session.Invalid("%q is not a regular file", p.Path)
 	}
 	return readLines(regular.Until(ctx, f), p)
 }
@@ -118,7 +120,7 @@ func readLines(r io.Reader, p api.FilesReadParams) (api.FilesReadResult, error) 
 		want = *p.Range
 	}
 	if want.Start < 1 || want.End < want.Start {
-		return api.FilesReadResult{}, invalid("the range is not from 1 on")
+		return api.FilesReadResult{}, session.Invalid("the range is not from 1 on")
 	}
 	result := api.FilesReadResult{Path: p.Path, Range: api.LineRange{Start: want.Start, End: want.Start - 1}}
 	var text strings.Builder
@@ -189,24 +191,24 @@ func (s *Server) uploadDir(session string) string {
 
 // imageUpload keeps an image for a later query, under a name of the server's choice.
 func imageUpload(s *Server, ctx context.Context, _ *caller, p api.ImageUploadParams) (api.ImageUploadResult, error) {
-	if err := s.with(ctx, p.SessionID, (*actor).owned); err != nil {
+	if err := s.sessions.Owned(ctx, p.SessionID); err != nil {
 		return api.ImageUploadResult{}, err
 	}
 	if !slices.Contains(imageTypes, p.MediaType) {
-		return api.ImageUploadResult{}, invalid("media type %q is not one of %s", p.MediaType, strings.Join(imageTypes, ", "))
+		return api.ImageUploadResult{}, session.Invalid("media type %q is not one of %s", p.MediaType, strings.Join(imageTypes, ", "))
 	}
 	data, err := base64.StdEncoding.DecodeString(p.Data)
 	if err != nil || len(data) == 0 {
-		return api.ImageUploadResult{}, invalid("the data is not base64")
+		return api.ImageUploadResult{}, session.Invalid("the data is not base64")
 	}
 	if len(data) > maxUpload {
-		return api.ImageUploadResult{}, limit("an image has at most %d bytes", maxUpload)
+		return api.ImageUploadResult{}, session.LimitReached("an image has at most %d bytes", maxUpload)
 	}
 	dir := s.uploadDir(p.SessionID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return api.ImageUploadResult{}, err
 	}
-	id := randomHex(12) + "." + path.Base(p.MediaType)
+	id := random.Hex(12) + "." + path.Base(p.MediaType)
 	if err := os.WriteFile(filepath.Join(dir, id), data, 0o600); err != nil {
 		return api.ImageUploadResult{}, err
 	}
@@ -217,7 +219,7 @@ func (s *Server) removeUploads(session string) error { return os.RemoveAll(s.upl
 
 // uploads puts uploaded images in the place of blocks that name them:
 // {"type":"image","source":{"type":"upload","id":…}}.
-func (s *Server) uploads(session string, blocks []event.JSON) ([]event.JSON, error) {
+func (s *Server) uploads(owner string, blocks []event.JSON) ([]event.JSON, error) {
 	out := slices.Clone(blocks)
 	size := 0 // one image may be named many times
 	for i, b := range blocks {
@@ -229,15 +231,15 @@ func (s *Server) uploads(session string, blocks []event.JSON) ([]event.JSON, err
 			continue
 		}
 		id := block.Source.ID
-		if strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz.") != "" || strings.Contains(id, "..") || !strings.HasPrefix(session, sessionPrefix) || strings.ContainsAny(session, `/\.`) {
-			return nil, invalid("there is no upload %q", id)
+		if strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz.") != "" || strings.Contains(id, "..") || !strings.HasPrefix(owner, session.Prefix) || strings.ContainsAny(owner, `/\.`) {
+			return nil, session.Invalid("there is no upload %q", id)
 		}
-		data, err := regular.ReadNoFollow(filepath.Join(s.uploadDir(session), id), maxUpload)
+		data, err := regular.ReadNoFollow(filepath.Join(s.uploadDir(owner), id), maxUpload)
 		if err != nil {
-			return nil, invalid("there is no upload %q", id)
+			return nil, session.Invalid("there is no upload %q", id)
 		}
-		if size += base64.StdEncoding.EncodedLen(len(data)); size > maxMessage {
-			return nil, limit("the images of one query have at most %d bytes in base64", maxMessage)
+		if size += base64.StdEncoding.EncodedLen(len(data)); size > session.MaxMessage {
+			return nil, session.LimitReached("the images of one query have at most %d bytes in base64", session.MaxMessage)
 		}
 		out[i] = event.Encoded(map[string]any{"type": "image", "source": map[string]string{
 			"type": "base64", "media_type": "image/" + strings.TrimPrefix(filepath.Ext(id), "."), "data": base64.StdEncoding.EncodeToString(data),

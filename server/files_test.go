@@ -12,6 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // endless is a file without an end and without a line feed. It ends its context after a while.
@@ -67,7 +68,7 @@ func TestUploads_manyTimes(t *testing.T) {
 	if got, err := s.uploads("s-1", []event.JSON{block}); err != nil || len(got) != 1 {
 		t.Errorf("once: %d blocks, %v", len(got), err)
 	}
-	var failure *Failure
+	var failure *session.Failure
 	if _, err := s.uploads("s-1", []event.JSON{block, block}); !errors.As(err, &failure) || failure.Reason != api.LimitReached {
 		t.Errorf("twice: %v", err)
 	}

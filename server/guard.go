@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // guard decides whether a request may come in before anything else looks at it.
@@ -53,17 +54,17 @@ func newGuard(opts Options) (*guard, error) {
 // admit checks Host, then Origin, then that no secret is in the address.
 func (g *guard) admit(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {
-		return failure(api.AuthFailed, "host %.100q is not allowed; see --allowed-host", r.Host)
+		return session.Fail(api.AuthFailed, "host %.100q is not allowed; see --allowed-host", r.Host)
 	}
 	if origins, ok := r.Header["Origin"]; ok {
 		if len(origins) != 1 || !g.originAllowed(origins[0], r) {
-			return failure(api.AuthFailed, "origin %.100q is not allowed; see --allowed-origin", strings.Join(origins, ", "))
+			return session.Fail(api.AuthFailed, "origin %.100q is not allowed; see --allowed-origin", strings.Join(origins, ", "))
 		}
 	}
 	for name := range r.URL.Query() {
 		switch strings.ToLower(name) {
 		case "token", "access_token", "auth", "authorization", "key", "api_key":
-			return invalid("a token in a query string ends up in logs; send it as Authorization: Bearer")
+			return session.Invalid("a token in a query string ends up in logs; send it as Authorization: Bearer")
 		}
 	}
 	return nil
@@ -119,7 +120,7 @@ func (g *guard) remote(r *http.Request) string {
 func wantJSON(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return &httpError{http.StatusUnsupportedMediaType, &Failure{api.InvalidParams, "the content type must be application/json"}}
+		return &httpError{http.StatusUnsupportedMediaType, &session.Failure{Reason: api.InvalidParams, Message: "the content type must be application/json"}}
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func wantJSON(r *http.Request) error {
 // httpError is a failure with a status of its own.
 type httpError struct {
 	status int
-	*Failure
+	*session.Failure
 }
 
 func (e *httpError) Unwrap() error { return e.Failure }
@@ -138,11 +139,11 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 	if h, ok := r.Header["Authorization"]; ok {
 		value, isBearer := strings.CutPrefix(strings.Join(h, ""), "Bearer ")
 		if !isBearer {
-			return nil, failure(api.AuthFailed, "the authorization is not a bearer token")
+			return nil, session.Fail(api.AuthFailed, "the authorization is not a bearer token")
 		}
 		p, err := t.check(strings.TrimSpace(value))
 		if err == nil && p.cookie {
-			return nil, failure(api.AuthFailed, "the token is missing, wrong or expired")
+			return nil, session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
 		}
 		return p, err
 	}
@@ -154,12 +155,12 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 	// socket must come from a page of the server.
 	if r.Method != http.MethodGet || r.Header.Get("Upgrade") != "" {
 		if _, ok := r.Header["Origin"]; !ok {
-			return nil, failure(api.AuthFailed, "a request with a cookie needs an Origin")
+			return nil, session.Fail(api.AuthFailed, "a request with a cookie needs an Origin")
 		}
 	}
 	_, named := r.Header["Origin"] // which was checked
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" && !named {
-		return nil, failure(api.AuthFailed, "a request from another site")
+		return nil, session.Fail(api.AuthFailed, "a request from another site")
 	}
 	return p, nil
 }
@@ -168,7 +169,7 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 // on a neighbouring name can set some for this one, so that there may be several of the name:
 // those that are wrong do not count, and two that are good are refused.
 func (g *guard) holder(t *tokens, r *http.Request) (*principal, error) {
-	refused := failure(api.AuthFailed, "the token is missing, wrong or expired")
+	refused := session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
 	var found *principal
 	cookies := r.CookiesNamed(g.cookie)
 	for _, c := range cookies[:min(len(cookies), maxCookies)] {

@@ -23,6 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 func TestMain(m *testing.M) {
@@ -281,11 +282,11 @@ func (w *watcher) until(what string, ok func(c *event.Conversation) bool) {
 func (w *watcher) results(n int) {
 	w.t.Helper()
 	w.until("the end of the turns", func(c *event.Conversation) bool {
-		return c.State == string(Idle) && int(c.Totals.Turns) >= n
+		return c.State == string(session.Idle) && int(c.Totals.Turns) >= n
 	})
 }
 
-func (w *watcher) state(s State) {
+func (w *watcher) state(s session.State) {
 	w.t.Helper()
 	w.until("state "+string(s), func(c *event.Conversation) bool { return c.State == string(s) })
 }
@@ -309,6 +310,16 @@ func text(c *event.Conversation) string {
 func (w *watcher) says(want string) {
 	w.t.Helper()
 	w.until("the answer "+want, func(c *event.Conversation) bool { return strings.Contains(text(c), want) })
+}
+
+// info is what the server knows of a session without loading it.
+func (h *harness) info(session string) session.Info {
+	h.Helper()
+	info, err := h.server.sessions.Lookup(h.ctx(), session)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return info
 }
 
 // history is the conversation as the server has it.

@@ -121,14 +121,19 @@ func (h *hooks) serve(k hook) {
 // active reports whether calls are made for a webhook or a browser.
 func (h *hooks) active(k hook) bool { return k.Enabled && (k.Push == nil || h.push != nil) }
 
-// wants reports whether an event of that time is for a webhook.
-func (h *hooks) wants(ts string) bool {
+// Wants reports whether an event of that time is for a webhook.
+func (h *hooks) Wants(ts string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	at, err := time.Parse(time.RFC3339, ts)
 	return slices.ContainsFunc(h.all, func(k hook) bool {
 		return (k.Push == nil || h.push != nil) && (err != nil || !at.Before(k.Created.Truncate(time.Second)))
 	})
+}
+
+// Add stores events of one session, each once.
+func (h *hooks) Add(ctx context.Context, events []webhook.Event) error {
+	return h.outbox.add(ctx, events)
 }
 
 // loop makes the calls of a webhook in the order of the outbox, until ctx ends.

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/web"
+	"go.opentelemetry.io/otel/propagation"
 )
 
 // securityHeaders go with every answer. The page has no inline script or style, so that
@@ -44,12 +46,12 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /v1/openapi.json", s.guarded(openAPI))
 	mux.Handle("GET /v1/backup", s.guarded(s.backup))
 	mux.Handle("/v1/", s.guarded(func(http.ResponseWriter, *http.Request) error {
-		return &httpError{http.StatusNotFound, &Failure{methodNotFound, "there is no such address; methods are called with POST /v1/<method>"}}
+		return &httpError{http.StatusNotFound, &session.Failure{Reason: methodNotFound, Message: "there is no such address; methods are called with POST /v1/<method>"}}
 	}))
 	page := web.Handler()
 	mux.Handle("/", s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			return &httpError{http.StatusMethodNotAllowed, &Failure{api.InvalidParams, "the page is read with GET"}}
+			return &httpError{http.StatusMethodNotAllowed, &session.Failure{Reason: api.InvalidParams, Message: "the page is read with GET"}}
 		}
 		if r.URL.Path == "/"+web.Worker {
 			w.Header().Set("Content-Security-Policy", workerPolicy)
@@ -82,7 +84,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := s.Ready(ctx); err != nil {
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, string(failureOf(err).Reason)+"\n")
+		_, _ = io.WriteString(w, string(session.FailureOf(err).Reason)+"\n")
 		return
 	}
 	_, _ = io.WriteString(w, "ok\n")
@@ -94,7 +96,7 @@ var statuses = map[api.Reason]int{
 	api.Conflict: http.StatusConflict, api.NotOwner: http.StatusConflict, api.Draining: http.StatusServiceUnavailable,
 	api.LimitReached: http.StatusTooManyRequests, api.TooSlow: http.StatusGatewayTimeout, api.Resync: http.StatusGone,
 	api.Unsupported: http.StatusNotImplemented, api.CLINotFound: http.StatusServiceUnavailable, methodNotFound: http.StatusNotFound,
-	internalError: http.StatusInternalServerError, api.BudgetExceeded: http.StatusPaymentRequired,
+	session.InternalError: http.StatusInternalServerError, api.BudgetExceeded: http.StatusPaymentRequired,
 }
 
 // errorBody is an error as HTTP has it.
@@ -103,7 +105,7 @@ type errorBody struct {
 }
 
 func writeError(w http.ResponseWriter, err error) {
-	status, ok := statuses[failureOf(err).Reason]
+	status, ok := statuses[session.FailureOf(err).Reason]
 	if !ok {
 		status = http.StatusBadRequest
 	}
@@ -133,7 +135,7 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 	p, err := s.guard.identify(s.tokens, r)
 	if err != nil {
 		s.logger.Warn("a request was refused", "remote", s.guard.remote(r), "path", r.URL.Path, "why", err.Error())
-		return nil, &httpError{http.StatusUnauthorized, failureOf(err)}
+		return nil, &httpError{http.StatusUnauthorized, session.FailureOf(err)}
 	}
 	p.remote = s.guard.remote(r)
 	return &caller{principal: p}, nil
@@ -151,10 +153,10 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opts.MaxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, &httpError{http.StatusRequestEntityTooLarge, &Failure{api.LimitReached, "the body is too large"}}
+		return nil, &httpError{http.StatusRequestEntityTooLarge, &session.Failure{Reason: api.LimitReached, Message: "the body is too large"}}
 	}
 	if err != nil {
-		return nil, &httpError{http.StatusRequestTimeout, &Failure{api.TooSlow, "the body did not come"}}
+		return nil, &httpError{http.StatusRequestTimeout, &session.Failure{Reason: api.TooSlow, Message: "the body did not come"}}
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return data, nil
@@ -170,7 +172,7 @@ func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.call(s.tracer.fromHeader(r.Context(), r.Header), c, r.PathValue("method"), params)
+	result, err := s.call(s.tracer.From(r.Context(), propagation.HeaderCarrier(r.Header)), c, r.PathValue("method"), params)
 	if err != nil {
 		return err
 	}
@@ -189,11 +191,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 		Token string `json:"token"`
 	}
 	if json.Unmarshal(data, &p) != nil {
-		return invalid("the body is not {\"token\":…}")
+		return session.Invalid("the body is not {\"token\":…}")
 	}
 	value, age, err := s.tokens.exchange(p.Token)
 	if err != nil {
-		return &httpError{http.StatusUnauthorized, failureOf(err)}
+		return &httpError{http.StatusUnauthorized, session.FailureOf(err)}
 	}
 	s.setCookie(w, r, value, int(age/time.Second))
 	writeJSON(w, http.StatusOK, api.Empty{})
@@ -230,7 +232,7 @@ func (s *Server) connection() (release func(), err error) {
 	case s.conns <- struct{}{}:
 		return func() { <-s.conns }, nil
 	default:
-		return nil, &httpError{http.StatusServiceUnavailable, &Failure{api.LimitReached, "there are too many connections"}}
+		return nil, &httpError{http.StatusServiceUnavailable, &session.Failure{Reason: api.LimitReached, Message: "there are too many connections"}}
 	}
 }
 
@@ -241,7 +243,7 @@ func parseCursor(text string) (*api.Cursor, error) {
 	}
 	i := strings.LastIndexByte(text, ':')
 	if i < 0 {
-		return nil, invalid("a cursor is epoch:seq.sub")
+		return nil, session.Invalid("a cursor is epoch:seq.sub")
 	}
 	seq, sub, _ := strings.Cut(text[i+1:], ".")
 	c := &api.Cursor{Epoch: text[:i]}
@@ -251,7 +253,7 @@ func parseCursor(text string) (*api.Cursor, error) {
 		c.Sub, err2 = parseNumber(sub)
 	}
 	if err1 != nil || err2 != nil {
-		return nil, invalid("a cursor is epoch:seq.sub")
+		return nil, session.Invalid("a cursor is epoch:seq.sub")
 	}
 	return c, nil
 }

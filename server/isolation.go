@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // findings are what was looked at for a report on isolation.
@@ -75,7 +76,7 @@ func (f *findings) checkSecrets(add func(name string, ok bool, format string, ar
 func (f *findings) checkSandbox(add func(name string, ok bool, format string, args ...any)) {
 	switch {
 	case f.reachErr != nil:
-		add("sandbox", false, "The agent does not say whether its commands are confined: %s", failureOf(f.reachErr).Message)
+		add("sandbox", false, "The agent does not say whether its commands are confined: %s", session.FailureOf(f.reachErr).Message)
 	case f.reach.Sandbox == "":
 		add("sandbox", false, "This agent does not say whether its commands are confined.")
 	case f.reach.Sandbox == "on":

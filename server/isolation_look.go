@@ -15,28 +15,19 @@ import (
 
 // isolation says what the agent of a session can read, write and reach, as it is now.
 func isolation(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.IsolationResult, error) {
-	a, session, release, err := s.agentOf(ctx, p.SessionID)
+	a, err := s.sessions.Agent(ctx, p.SessionID)
 	if err != nil {
 		return api.IsolationResult{}, err
 	}
-	defer release()
-	f := &findings{serverData: s.opts.Dir}
-	var given []string
-	if err := a.call(ctx, func() error {
-		_, ok := a.provider.(agent.KeyProxied)
-		f.proxied, f.mode = s.keys != nil && ok, a.core.Mode
-		f.dirs = append([]string{a.core.Opened.Dir}, a.core.Opened.Params.AdditionalDirectories...)
-		given = a.given
-		return nil
-	}); err != nil {
-		return api.IsolationResult{}, err
-	}
-	if r, ok := session.(agent.Reacher); ok {
+	defer a.Release()
+	_, proxied := a.Provider.(agent.KeyProxied)
+	f := &findings{serverData: s.opts.Dir, proxied: s.keys != nil && proxied, mode: a.Mode, dirs: a.Dirs}
+	if r, ok := a.Session.(agent.Reacher); ok {
 		bound, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 		defer cancel()
 		f.reach, f.reachErr = r.Reach(bound)
 	}
-	f.look(given, s.opts.APIKey)
+	f.look(a.Env, s.opts.APIKey)
 	return f.report(), nil
 }
 

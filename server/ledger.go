@@ -12,7 +12,9 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // ledgerLogName is the log of the rows of the book.
@@ -21,9 +23,12 @@ const ledgerLogName = "ledger"
 // ledgerSnapshot is after how many rows the book is stored as a whole.
 const ledgerSnapshot = 512
 
+// ledgerBatch is how many rows go into one write.
+const ledgerBatch = 256
+
 // ledger is the book of the server with its log: what was used, and the limits.
 type ledger struct {
-	log   sessionLog
+	log   session.Log
 	now   func() time.Time
 	price func(agent.Used) (float64, bool)
 	// settings are the limits that the server was started with.
@@ -38,7 +43,7 @@ type ledger struct {
 
 // openLedger reads the book. The limits of the settings are not in the log: they are those of
 // this start.
-func openLedger(ctx context.Context, log sessionLog, opts Options) (*ledger, error) {
+func openLedger(ctx context.Context, log session.Log, opts Options) (*ledger, error) {
 	l := &ledger{log: log, now: opts.now, price: opts.Price}
 	if l.price == nil {
 		l.price = func(agent.Used) (float64, bool) { return 0, false }
@@ -48,7 +53,7 @@ func openLedger(ctx context.Context, log sessionLog, opts Options) (*ledger, err
 			return nil, fmt.Errorf("server: %w", err)
 		}
 		if !isSetting(limit.ID) {
-			limit.ID = settingPrefix + randomHex(6)
+			limit.ID = settingPrefix + random.Hex(6)
 		}
 		l.settings = append(l.settings, limit)
 	}
@@ -62,7 +67,7 @@ func openLedger(ctx context.Context, log sessionLog, opts Options) (*ledger, err
 // could not be stored yet. The lock is held.
 func (l *ledger) restore(ctx context.Context) error {
 	snap, err := l.log.Snapshot(ctx)
-	if err != nil && !isMissing(err) {
+	if err != nil && !session.IsMissing(err) {
 		return err
 	}
 	var book budget.Book
@@ -100,7 +105,7 @@ func (l *ledger) catchUp(ctx context.Context) error { return readOn(ctx, l.readO
 
 func (l *ledger) readOn(ctx context.Context) error {
 	for ev, err := range l.log.Read(ctx, eventlog.Cursor{Seq: l.seq}) {
-		if isMissing(err) {
+		if session.IsMissing(err) {
 			return nil
 		}
 		if err != nil {
@@ -116,9 +121,9 @@ func (l *ledger) readOn(ctx context.Context) error {
 	return nil
 }
 
-// add counts rows and stores them. They count also where they cannot be stored; then they
+// Add counts rows and stores them. They count also where they cannot be stored; then they
 // are stored with the next ones.
-func (l *ledger) add(ctx context.Context, rows ...budget.Row) error {
+func (l *ledger) Add(ctx context.Context, rows ...budget.Row) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.addLocked(ctx, rows...)
@@ -141,7 +146,7 @@ func (l *ledger) addLocked(ctx context.Context, rows ...budget.Row) error {
 
 func (l *ledger) save(ctx context.Context) error {
 	for len(l.unsaved) > 0 {
-		batch := l.unsaved[:min(len(l.unsaved), maxBatch)]
+		batch := l.unsaved[:min(len(l.unsaved), ledgerBatch)]
 		last, err := l.log.Append(ctx, l.seq, batch...)
 		var c *eventlog.ConflictError
 		if errors.As(err, &c) && c.Last > l.seq { // another server of the cluster wrote some
@@ -165,8 +170,8 @@ func (l *ledger) save(ctx context.Context) error {
 	return nil
 }
 
-// used is the row of an answer.
-func (l *ledger) used(acc budget.Account, u agent.Used) budget.Row {
+// Used is the row of an answer.
+func (l *ledger) Used(acc budget.Account, u agent.Used) budget.Row {
 	row := budget.Row{Time: l.now(), Account: acc, Amount: budget.Amount{Tokens: u.Total()}}
 	usd, ok := l.price(u)
 	if ok {
@@ -177,16 +182,16 @@ func (l *ledger) used(acc budget.Account, u agent.Used) budget.Row {
 	return row
 }
 
-// reported brings the account of a session to what its agent says.
-func (l *ledger) reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error) {
+// Reported brings the account of a session to what its agent says.
+func (l *ledger) Reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	row := l.book.Reconcile(acc, total, fresh, l.now())
 	return row, l.addLocked(ctx, row)
 }
 
-// check is where an account stands with the limits that hold for it.
-func (l *ledger) check(acc budget.Account) []budget.Standing {
+// Check is where an account stands with the limits that hold for it.
+func (l *ledger) Check(acc budget.Account) []budget.Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.Check(acc, l.now())
@@ -199,8 +204,8 @@ func (l *ledger) all() []budget.Standing {
 	return l.book.All(l.now())
 }
 
-// spent is what a session has used, and what its agent said last of that.
-func (l *ledger) spent(session string) budget.Amount {
+// Spent is what a session has used, and what its agent said last of that.
+func (l *ledger) Spent(session string) budget.Amount {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.Spent(session)

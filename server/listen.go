@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // The bounds of a connection. There is none for a whole request or answer, because
@@ -36,7 +37,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	// Readers see the end of their sessions' work before the listener goes.
 	err := s.Drain(context.WithoutCancel(ctx))
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainGrace)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), session.DrainGrace)
 	defer cancel()
 	if hs.Shutdown(bound) != nil {
 		_ = hs.Close() // what has not ended by now is cut

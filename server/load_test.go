@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // envInt is a number from the environment, for runs by hand.
@@ -77,7 +80,7 @@ func (s *stampedSession) turn(in agent.Input) {
 	ticker := time.NewTicker(s.p.every)
 	defer ticker.Stop()
 	for n := 0; n < s.p.deltas; {
-		h := event.Header{MessageID: newUUID()}
+		h := event.Header{MessageID: random.UUID()}
 		s.emit(&event.MessageStart{Header: h})
 		s.emit(&event.TextStart{Header: h})
 		text := ""
@@ -97,7 +100,7 @@ func (s *stampedSession) turn(in agent.Input) {
 		s.emit(&event.BlockStop{Header: h})
 		s.emit(&event.MessageComplete{Header: h, StopReason: "end_turn"})
 	}
-	s.emit(&event.ResultMessage{Header: event.Header{UUID: newUUID()}, Subtype: "success"})
+	s.emit(&event.ResultMessage{Header: event.Header{UUID: random.UUID()}, Subtype: "success"})
 }
 
 func (s *stampedSession) Events(ctx context.Context) iter.Seq2[event.Event, error] {
@@ -180,14 +183,7 @@ func TestManySessions(t *testing.T) {
 		h.query(id, "count 50")
 	}
 	eventually(t, "all are evicted", func() bool {
-		h.server.mu.Lock()
-		defer h.server.mu.Unlock()
-		for _, e := range h.server.sessions {
-			if e.actor != nil {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(h.server.sessions.All(h.ctx()), func(e session.Info) bool { return e.Loaded })
 	})
 	runtime.GC()
 	var m runtime.MemStats

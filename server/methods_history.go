@@ -11,6 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // keptHistory is the history of a provider.
@@ -32,7 +33,7 @@ func (s *Server) histories(ctx context.Context, c *caller, provider string) ([]k
 		}
 	}
 	if len(all) == 0 {
-		return nil, failure(api.Unsupported, "no agent of this server keeps a history")
+		return nil, session.Fail(api.Unsupported, "no agent of this server keeps a history")
 	}
 	return all, nil
 }
@@ -64,7 +65,7 @@ func paged[T any](ctx context.Context, s *Server, c *caller, provider, cursor st
 		number, own, ok := strings.Cut(cursor, ":")
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 0 || n >= len(all) {
-			return nil, "", invalid("the cursor is not one of this list")
+			return nil, "", session.Invalid("the cursor is not one of this list")
 		}
 		i, rest = n, own
 	}
@@ -91,10 +92,10 @@ func historyInfo(h agent.HistoryInfo) api.HistoryInfo {
 		GitBranch: h.GitBranch, FileSize: h.FileSize, Archived: h.Archived,
 	}
 	if !h.Created.IsZero() {
-		info.CreatedAt = timestamp(h.Created)
+		info.CreatedAt = session.Timestamp(h.Created)
 	}
 	if !h.Modified.IsZero() {
-		info.LastModified = timestamp(h.Modified)
+		info.LastModified = session.Timestamp(h.Modified)
 	}
 	return info
 }
@@ -102,13 +103,13 @@ func historyInfo(h agent.HistoryInfo) api.HistoryInfo {
 func historyList(s *Server, ctx context.Context, c *caller, p api.HistoryListParams) (api.HistoryListResult, error) {
 	all, cursor, err := paged(ctx, s, c, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]api.HistoryInfo, string, error) {
 		list, next, err := h.List(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
-		lives := s.lives(ctx, h.provider)
+		lives := s.sessions.Lives(ctx, h.provider)
 		var infos []api.HistoryInfo
 		for _, one := range list {
 			info := historyInfo(one)
 			info.Provider = h.provider.Name()
 			if _, ok := lives[one.ID]; ok {
-				info.Live = liveTerminal
+				info.Live = session.LiveTerminal
 			}
 			infos = append(infos, info)
 		}
@@ -149,9 +150,9 @@ func historyMetadata(s *Server, ctx context.Context, c *caller, p api.HistoryRef
 }
 
 func historyRename(s *Server, ctx context.Context, c *caller, p api.HistoryRenameParams) (api.Empty, error) {
-	title, ok := validTitle(p.Title)
+	title, ok := session.ValidTitle(p.Title)
 	if !ok {
-		return api.Empty{}, invalid("a title is one line of at most %d visible characters", maxTitle)
+		return api.Empty{}, session.Invalid("a title is one line of at most %d visible characters", session.MaxTitle)
 	}
 	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
 }
@@ -162,23 +163,15 @@ func historyTag(s *Server, ctx context.Context, c *caller, p api.HistoryTagParam
 
 // historyDelete deletes a session on disk, unless a session of the server stands on it.
 func historyDelete(s *Server, ctx context.Context, c *caller, p api.HistoryRef) (api.Empty, error) {
-	s.mu.Lock()
-	var actors []*actor
-	for _, e := range s.sessions {
-		if e.actor != nil {
-			actors = append(actors, e.actor)
-		}
-	}
-	s.mu.Unlock()
-	if slices.ContainsFunc(actors, func(a *actor) bool { return a.agentID(ctx) == p.Session }) {
-		return api.Empty{}, conflict("the session is open here; delete it with session.delete")
+	if s.sessions.HasAgent(ctx, p.Session) {
+		return api.Empty{}, session.Conflict("the session is open here; delete it with session.delete")
 	}
 	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Delete(ctx, p.Session) })
 }
 
 func historyExport(s *Server, ctx context.Context, c *caller, p api.HistoryExportParams) (api.HistoryExportResult, error) {
 	if !slices.Contains([]string{"markdown", "json", "html"}, p.Format) {
-		return api.HistoryExportResult{}, invalid("format is %q, not markdown, json or html", p.Format)
+		return api.HistoryExportResult{}, session.Invalid("format is %q, not markdown, json or html", p.Format)
 	}
 	var result api.HistoryExportResult
 	err := s.inHistory(ctx, c, func(h agent.History) error {
@@ -191,7 +184,7 @@ func historyExport(s *Server, ctx context.Context, c *caller, p api.HistoryExpor
 
 func historySearch(s *Server, ctx context.Context, c *caller, p api.HistorySearchParams) (api.HistorySearchResult, error) {
 	if strings.TrimSpace(p.Query) == "" {
-		return api.HistorySearchResult{}, invalid("the query is empty")
+		return api.HistorySearchResult{}, session.Invalid("the query is empty")
 	}
 	hits, cursor, err := paged(ctx, s, c, "", p.Cursor, func(h keptHistory, cursor string) ([]agent.HistoryHit, string, error) {
 		return h.Search(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
@@ -206,7 +199,7 @@ func historySearch(s *Server, ctx context.Context, c *caller, p api.HistorySearc
 func usageSummary(s *Server, ctx context.Context, c *caller, p api.UsageSummaryParams) (api.UsageSummaryResult, error) {
 	q := agent.UsageQuery{Project: p.Project, GroupBy: p.GroupBy}
 	if !slices.Contains([]string{"", "day", "model", "project", "block"}, p.GroupBy) {
-		return api.UsageSummaryResult{}, invalid("group_by is %q, not day, model, project or block", p.GroupBy)
+		return api.UsageSummaryResult{}, session.Invalid("group_by is %q, not day, model, project or block", p.GroupBy)
 	}
 	for _, t := range []struct {
 		text string
@@ -217,7 +210,7 @@ func usageSummary(s *Server, ctx context.Context, c *caller, p api.UsageSummaryP
 		}
 		var err error
 		if *t.dst, err = time.Parse(time.RFC3339, t.text); err != nil {
-			return api.UsageSummaryResult{}, invalid("%q is not a time of RFC 3339", t.text)
+			return api.UsageSummaryResult{}, session.Invalid("%q is not a time of RFC 3339", t.text)
 		}
 	}
 	result, found := api.UsageSummaryResult{Rows: []api.UsageRow{}}, false
@@ -241,7 +234,7 @@ func usageSummary(s *Server, ctx context.Context, c *caller, p api.UsageSummaryP
 		}
 	}
 	if !found {
-		return result, failure(api.Unsupported, "no agent of this server keeps accounts")
+		return result, session.Fail(api.Unsupported, "no agent of this server keeps accounts")
 	}
 	return result, nil
 }

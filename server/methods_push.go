@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -22,18 +24,18 @@ func pushKey(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.PushKeyR
 func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeParams) (api.Empty, error) {
 	h := s.hooks
 	if h.push == nil {
-		return api.Empty{}, failure(api.Unsupported, "this server sends no push messages; see --push")
+		return api.Empty{}, session.Fail(api.Unsupported, "this server sends no push messages; see --push")
 	}
 	sub := webpush.Subscription{Endpoint: p.Endpoint, P256DH: p.Keys.P256DH, Auth: p.Keys.Auth}
 	if err := sub.Check(); err != nil {
-		return api.Empty{}, invalid("%v", err)
+		return api.Empty{}, session.Invalid("%v", err)
 	}
 	if err := h.client.CheckURL(sub.Endpoint); err != nil {
-		return api.Empty{}, invalid("%v", err)
+		return api.Empty{}, session.Invalid("%v", err)
 	}
 	for _, e := range p.Events {
 		if !slices.Contains(hookEvents, e) {
-			return api.Empty{}, invalid("there is no event %.50q", e)
+			return api.Empty{}, session.Invalid("there is no event %.50q", e)
 		}
 	}
 	k := hook{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant}}
@@ -55,7 +57,7 @@ func (h *hooks) subscribe(k hook) error {
 			continue
 		}
 		if x.Push.Endpoint == k.Push.Endpoint {
-			return conflict("the browser has subscribed with another token; unsubscribe it first")
+			return session.Conflict("the browser has subscribed with another token; unsubscribe it first")
 		}
 		taken++
 		if x.Push.Account == k.Push.Account {
@@ -63,9 +65,9 @@ func (h *hooks) subscribe(k hook) error {
 		}
 	}
 	if taken >= maxPush || own >= maxPushAccount {
-		return limit("there are %d subscriptions of browsers, %d of this token", taken, own)
+		return session.LimitReached("there are %d subscriptions of browsers, %d of this token", taken, own)
 	}
-	k.ID, k.Created = "p-"+randomHex(6), h.opts.now()
+	k.ID, k.Created = "p-"+random.Hex(6), h.opts.now()
 	k.Cursor, _ = h.outbox.last()
 	before := h.all
 	h.all = append(kept, k)
@@ -104,13 +106,13 @@ func pushUnsubscribe(s *Server, _ context.Context, c *caller, p api.PushUnsubscr
 // pushTest sends one message to the caller's browser, outside of the order of events.
 func pushTest(s *Server, ctx context.Context, c *caller, p api.PushUnsubscribeParams) (api.PushTestResult, error) {
 	if s.hooks.push == nil {
-		return api.PushTestResult{}, failure(api.Unsupported, "this server sends no push messages; see --push")
+		return api.PushTestResult{}, session.Fail(api.Unsupported, "this server sends no push messages; see --push")
 	}
 	k, ok := s.hooks.subscription(c.account, p.Endpoint)
 	if !ok {
-		return api.PushTestResult{}, conflict("the browser has not subscribed")
+		return api.PushTestResult{}, session.Conflict("the browser has not subscribed")
 	}
-	ev := webhook.Event{ID: "test-" + randomHex(6), Type: webhook.Test, Time: timestamp(s.opts.now())}
+	ev := webhook.Event{ID: "test-" + random.Hex(6), Type: webhook.Test, Time: session.Timestamp(s.opts.now())}
 	status, err := s.hooks.pushOne(ctx, k.Push.Subscription, ev)
 	result := api.PushTestResult{Status: int64(status)}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/contextref"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 func contextBuild(_ *Server, _ context.Context, _ *caller, p api.ContextBuildParams) (api.ContextBuildResult, error) {
@@ -22,11 +23,11 @@ func contextBuild(_ *Server, _ context.Context, _ *caller, p api.ContextBuildPar
 	case "en":
 		lang = contextref.English
 	default:
-		return api.ContextBuildResult{}, invalid("language is %q, not zh or en", p.Language)
+		return api.ContextBuildResult{}, session.Invalid("language is %q, not zh or en", p.Language)
 	}
 	text, err := contextref.Build(p.Text, refs, lang)
 	if err != nil {
-		return api.ContextBuildResult{}, invalid("the contexts: %v", err)
+		return api.ContextBuildResult{}, session.Invalid("the contexts: %v", err)
 	}
 	return api.ContextBuildResult{Text: text}, nil
 }
@@ -52,15 +53,14 @@ func settingsGet(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Sett
 }
 
 func health(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.HealthResult, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	result := api.HealthResult{Status: "ok", Sessions: int64(len(s.sessions)), Version: s.opts.Version}
-	if s.draining {
+	all := s.sessions.All(context.Background()) // also for the link to a session: a number tells no more
+	result := api.HealthResult{Status: "ok", Sessions: int64(len(all)), Version: s.opts.Version}
+	if s.sessions.Working() != nil {
 		result.Status = "draining"
 	}
-	for _, e := range s.sessions {
-		switch State(e.summary.State) {
-		case Running, RequiresAction:
+	for _, e := range all {
+		switch session.State(e.State) {
+		case session.Running, session.RequiresAction:
 			result.Agents++
 		}
 	}
@@ -69,14 +69,12 @@ func health(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.HealthRes
 
 func serverDrain(s *Server, _ context.Context, _ *caller, p api.DrainParams) (api.StatusResult, error) {
 	if s.opts.Shutdown == nil {
-		return api.StatusResult{}, failure(api.Unsupported, "this server is not stopped by a call")
+		return api.StatusResult{}, session.Fail(api.Unsupported, "this server is not stopped by a call")
 	}
 	if p.TimeoutMS < 0 {
-		return api.StatusResult{}, invalid("timeout_ms is negative")
+		return api.StatusResult{}, session.Invalid("timeout_ms is negative")
 	}
-	s.mu.Lock()
-	s.draining, s.ready = true, false
-	s.mu.Unlock()
+	s.sessions.Refuse()
 	s.opts.Shutdown()
 	return api.StatusResult{Status: "draining"}, nil
 }
@@ -99,7 +97,7 @@ func (s *Server) CreateToken(name, roleName string, age time.Duration) (string, 
 // seconds is a number of seconds from a client as a time, checked before it overflows.
 func seconds(n int64) (time.Duration, error) {
 	if n < 0 || n > int64(maxTokenAge/time.Second) {
-		return 0, invalid("expires_in_s is not between 0 and 10 years")
+		return 0, session.Invalid("expires_in_s is not between 0 and 10 years")
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -107,13 +105,13 @@ func seconds(n int64) (time.Duration, error) {
 func tokensCreate(s *Server, _ context.Context, _ *caller, p api.TokensCreateParams) (api.TokensCreateResult, error) {
 	r, err := parseRole(p.Role)
 	if err != nil {
-		return api.TokensCreateResult{}, invalid("%v", err)
+		return api.TokensCreateResult{}, session.Invalid("%v", err)
 	}
 	name := ""
 	if p.Name != "" {
 		var ok bool
-		if name, ok = validTitle(p.Name); !ok {
-			return api.TokensCreateResult{}, invalid("the name is not one line of visible characters")
+		if name, ok = session.ValidTitle(p.Name); !ok {
+			return api.TokensCreateResult{}, session.Invalid("the name is not one line of visible characters")
 		}
 	}
 	age, err := seconds(p.ExpiresIn)
@@ -123,12 +121,12 @@ func tokensCreate(s *Server, _ context.Context, _ *caller, p api.TokensCreatePar
 	tenant := ""
 	if p.Tenant != "" {
 		var ok bool
-		if tenant, ok = validTitle(p.Tenant); !ok {
-			return api.TokensCreateResult{}, invalid("the tenant is not one line of visible characters")
+		if tenant, ok = session.ValidTitle(p.Tenant); !ok {
+			return api.TokensCreateResult{}, session.Invalid("the tenant is not one line of visible characters")
 		}
 	}
 	if tenant != "" && r == roleAdmin {
-		return api.TokensCreateResult{}, invalid("a token of a tenant is for a viewer or an operator")
+		return api.TokensCreateResult{}, session.Invalid("a token of a tenant is for a viewer or an operator")
 	}
 	tk, value, err := s.tokens.create(token{Name: name, Role: r.String(), Tenant: tenant}, age)
 	return api.TokensCreateResult{ID: tk.ID, Token: value, ExpiresAt: tk.expiry()}, err
@@ -138,7 +136,7 @@ func (t token) expiry() string {
 	if t.Expires.IsZero() {
 		return ""
 	}
-	return timestamp(t.Expires)
+	return session.Timestamp(t.Expires)
 }
 
 func tokensRevoke(s *Server, _ context.Context, _ *caller, p api.TokensRevokeParams) (api.Empty, error) {
@@ -155,7 +153,7 @@ func tokensList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Token
 const defaultShareAge = 24 * time.Hour
 
 func shareCreate(s *Server, ctx context.Context, _ *caller, p api.ShareCreateParams) (api.ShareCreateResult, error) {
-	e, err := s.lookup(ctx, p.SessionID)
+	e, err := s.sessions.Lookup(ctx, p.SessionID)
 	if err != nil {
 		return api.ShareCreateResult{}, err
 	}
@@ -167,11 +165,11 @@ func shareCreate(s *Server, ctx context.Context, _ *caller, p api.ShareCreatePar
 	name := ""
 	if p.Name != "" {
 		var ok bool
-		if name, ok = validTitle(p.Name); !ok {
-			return api.ShareCreateResult{}, invalid("the name is not one line of visible characters")
+		if name, ok = session.ValidTitle(p.Name); !ok {
+			return api.ShareCreateResult{}, session.Invalid("the name is not one line of visible characters")
 		}
 	}
-	tk, value, err := s.tokens.create(token{Name: name, Role: roleViewer.String(), Session: p.SessionID, Tenant: e.tenant}, age)
+	tk, value, err := s.tokens.create(token{Name: name, Role: roleViewer.String(), Session: p.SessionID, Tenant: e.Tenant}, age)
 	link := "/?session=" + url.QueryEscape(p.SessionID) + "#token=" + value
 	return api.ShareCreateResult{ID: tk.ID, URL: link, Token: value, ExpiresAt: tk.expiry()}, err
 }
@@ -183,7 +181,7 @@ func shareRevoke(s *Server, _ context.Context, c *caller, p api.ShareRevokeParam
 			return api.Empty{}, s.tokens.revoke(p.ID)
 		}
 	}
-	return api.Empty{}, conflict("there is no link %q", p.ID)
+	return api.Empty{}, session.Conflict("there is no link %q", p.ID)
 }
 
 func auditList(s *Server, ctx context.Context, _ *caller, p api.AuditListParams) (api.AuditListResult, error) {
@@ -200,7 +198,7 @@ func providersList(s *Server, ctx context.Context, c *caller, _ api.Empty) (api.
 		sim, ok := p.(agent.Simulator)
 		result.Providers = append(result.Providers, api.ProviderInfo{
 			Name: p.Name(), DisplayName: p.Name(), Available: true, Default: i == 0, Simulated: i == 0 && s.opts.Simulated || ok && sim.Simulated(),
-			Capabilities: s.capabilities(p, nil),
+			Capabilities: s.sessions.Capabilities(p, nil),
 		})
 	}
 	return result, nil

@@ -5,15 +5,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/contextref"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/workspace"
 )
 
 type jsonText = event.JSON
@@ -30,13 +33,10 @@ func hello(s *Server, ctx context.Context, c *caller, p api.HelloParams) (api.He
 
 func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (api.ConnectResult, error) {
 	if p.SessionID != "" { // one that is there
-		return s.connected(ctx, p.SessionID)
+		return s.sessions.Connected(ctx, p.SessionID)
 	}
 	id := newSessionID(c.id, p.Key)
-	s.mu.Lock()
-	e := s.sessions[id]
-	s.mu.Unlock()
-	if e == nil {
+	if !s.sessions.Exists(id) {
 		live, err := s.openElsewhere(ctx, c, p)
 		if err != nil {
 			return api.ConnectResult{}, err
@@ -45,118 +45,55 @@ func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (ap
 			return api.ConnectResult{}, err
 		}
 		if live != nil {
-			return s.following(ctx, id, live)
+			return s.sessions.Following(ctx, id, live)
 		}
 	}
-	result, err := s.connected(ctx, id)
+	result, err := s.sessions.Connected(ctx, id)
 	if err == nil && p.InitialPrompt != "" {
-		_, err = s.query(ctx, id, "initial:"+id, mustJSON(p.InitialPrompt), "", c.by())
+		_, err = s.sessions.Query(ctx, id, "initial:"+id, json.RawMessage(event.Quote(p.InitialPrompt)), "", c.by())
 	}
 	return result, err
 }
 
-func mustJSON(s string) json.RawMessage { return json.RawMessage(event.Quote(s)) }
+// openElsewhere returns the process that has the session open which is to be resumed, nil if
+// there is none. A copy of a session does not mind.
+func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectParams) (*agent.Live, error) {
+	if p.ResumeSessionID == "" || p.ForkSession {
+		return nil, nil
+	}
+	provider, _, err := s.provider(ctx, c.tenant, p.Provider)
+	if err != nil {
+		return nil, err
+	}
+	finder, ok := provider.(agent.LiveFinder)
+	if !ok {
+		return nil, nil
+	}
+	return finder.Live(ctx, p.ResumeSessionID)
+}
 
 // newSessionID is a random id. With an idempotency key it is always the same, so that a
 // retry finds the session.
 func newSessionID(owner, key string) string {
 	if key == "" {
-		return sessionPrefix + randomHex(12)
+		return session.Prefix + random.Hex(12)
 	}
 	sum := sha256.Sum256([]byte(owner + "\x00" + key))
-	return sessionPrefix + hex.EncodeToString(sum[:12])
+	return session.Prefix + hex.EncodeToString(sum[:12])
 }
 
-// create makes a session: its log begins with what it was made with.
+// create makes a session for a caller.
 func (s *Server) create(ctx context.Context, id string, c *caller, p api.ConnectParams) error {
-	if err := s.working(); err != nil {
+	if err := s.sessions.Working(); err != nil {
 		return err
 	}
-	tenant, err := s.tenants.get(ctx, c.tenant)
-	if err != nil {
-		return err
-	}
-	provider, err := tenant.provider(p.Provider)
-	if err != nil {
+	if _, _, err := s.provider(ctx, c.tenant, p.Provider); err != nil {
 		return err
 	}
 	if err := s.checkConnect(ctx, c, &p); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	n := len(s.sessions)
-	s.mu.Unlock()
-	if n >= s.opts.MaxSessions {
-		return limit("there are %d sessions; delete some", s.opts.MaxSessions)
-	}
-	a := s.newActor(id, "")
-	a.provider, a.env = provider, tenant.Env
-	a.core.Provider = provider.Name()
-	o := &opened{Provider: provider.Name(), Dir: p.CWD, Params: p, By: c.id, Token: c.account, Tenant: c.tenant}
-	f := &facts{Opened: o, AgentID: p.ResumeSessionID, State: Starting}
-	if title, ok := validTitle(p.Title); ok {
-		f.Title, f.TitleBy = title, "person"
-	}
-	info := &event.SessionInfo{Header: a.core.header(""), CWD: &p.CWD, PermissionMode: &p.PermissionMode}
-	if f.Title != "" {
-		info.Title = &f.Title
-	}
-	a.draft(draft{event: info, facts: f}, a.core.stateDraft(Starting))
-	if err := a.write(); err != nil {
-		a.cancel()
-		return err
-	}
-	at, err := a.log.Last(ctx)
-	if err != nil {
-		a.cancel()
-		return err
-	}
-	a.hub.epoch = at.Epoch
-	if p.ResumeSessionID != "" {
-		if err := a.importHistory(ctx, p.ResumeSessionID); err != nil {
-			a.logger.Warn("the history was not read", "err", err)
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		a.cancel()
-		return failure(api.Draining, "the server is stopping")
-	}
-	entry := &entry{summary: a.summary()}
-	s.sessions[id] = entry
-	s.run(entry, a)
-	return nil
-}
-
-// maxImport is how many messages of an older session are brought into a new log.
-const maxImport = 2000
-
-// importHistory brings what was said in the agent's session into the log.
-func (a *actor) importHistory(ctx context.Context, id string) error {
-	keeper, ok := a.provider.(agent.HistoryKeeper)
-	if !ok {
-		return nil
-	}
-	events, err := keeper.History().Load(ctx, id, agent.HistoryPage{Limit: maxImport})
-	if err != nil {
-		return err
-	}
-	for ev, err := range events.Events {
-		if err != nil {
-			return err
-		}
-		if isDelta(ev) {
-			continue
-		}
-		a.draft(draft{event: ev})
-		if len(a.batch) >= maxBatch {
-			if err := a.write(); err != nil {
-				return err
-			}
-		}
-	}
-	return a.write()
+	return s.sessions.Create(ctx, id, session.Opened{Params: p, By: c.id, Token: c.account, Tenant: c.tenant})
 }
 
 // checkConnect checks what a session is to be made with and fills in the defaults.
@@ -172,7 +109,7 @@ func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectPara
 		p.PermissionMode = "bypassPermissions"
 	}
 	if !s.opts.AllowBypass && (p.PermissionMode == "bypassPermissions" || p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions) {
-		return failure(api.AuthFailed, "the server was not started with bypassPermissions allowed")
+		return session.Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
 	}
 	var err error
 	if p.WorkspaceID != "" {
@@ -198,12 +135,12 @@ func (s *Server) directory(dir string) (string, error) {
 		return s.opts.Directories[0], nil
 	}
 	if !filepath.IsAbs(dir) {
-		return "", invalid("directory %q is not absolute", dir)
+		return "", session.Invalid("directory %q is not absolute", dir)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !slices.ContainsFunc(s.opts.Directories, func(root string) bool { return within(root, real) }) {
 		// Whether it exists outside of the list is not for the caller to learn.
-		return "", failure(api.AuthFailed, "directory %q is not one that sessions may run in", dir)
+		return "", session.Fail(api.AuthFailed, "directory %q is not one that sessions may run in", dir)
 	}
 	return real, nil
 }
@@ -214,73 +151,12 @@ func within(root, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// connected waits until the agent of a session runs.
-func (s *Server) connected(ctx context.Context, id string) (api.ConnectResult, error) {
-	a, session, release, err := s.agentOf(ctx, id)
-	if err != nil {
-		return api.ConnectResult{}, err
-	}
-	defer release()
-	result := api.ConnectResult{SessionID: id, Status: "connected", Capabilities: s.capabilities(a.provider, session)}
-	err = a.call(ctx, func() error {
-		result.Provider, result.Model, result.CWD = a.core.Provider, a.core.Model, a.core.Opened.Dir
-		return nil
-	})
-	return result, err
-}
-
-// capabilities are those of an agent in the terms of package rpc.
-func (s *Server) capabilities(p agent.Provider, session agent.Session) api.Capabilities {
-	c := agent.CapabilitiesOf(p, session)
-	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !s.opts.AllowBypass })
-	return api.Capabilities{
-		CanInterrupt: true, CanSwitchModel: c.Model, CanSwitchPermissionMode: len(modes) > 0, SupportedPermissionModes: modes,
-		CanSkipPermissions: s.opts.AllowBypass && slices.Contains(modes, "bypassPermissions"), CanSendRichContent: true, CanThink: c.Thinking,
-		CanResumeSession: c.Resume, CanRunInBackground: c.Background, SupportedEfforts: c.Efforts, CanFork: c.Fork, CanRewind: c.Rewind,
-	}
-}
-
-func disconnect(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.StatusResult, error) {
-	a, release, err := s.use(ctx, p.SessionID)
-	if err != nil {
-		return api.StatusResult{}, err
-	}
-	defer release()
-	return api.StatusResult{Status: "disconnected"}, a.end(ctx)
-}
-
-// end ends the agent and waits for it.
-func (a *actor) end(ctx context.Context) error {
-	var ended <-chan struct{}
-	err := a.call(ctx, func() error {
-		ended = a.stop(onEnd)
-		if a.agent == nil && a.core.State != Ended {
-			drafts := a.core.hold()
-			more, err := a.core.occur(onEnd)
-			if err != nil {
-				return err
-			}
-			return a.commit(append(drafts, more...)...)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ended:
-		return a.call(ctx, func() error { return a.blocked }) // what follows from the end is written
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 func query(s *Server, ctx context.Context, c *caller, p api.QueryParams) (api.Accepted, error) {
 	text, err := withContexts(p.Text, p.Contexts)
 	if err != nil {
 		return api.Accepted{}, err
 	}
-	return s.query(ctx, p.SessionID, p.Key, mustJSON(text), p.Priority, c.by())
+	return s.sessions.Query(ctx, p.SessionID, p.Key, json.RawMessage(event.Quote(text)), p.Priority, c.by())
 }
 
 // withContexts puts contexts before a text.
@@ -294,7 +170,7 @@ func withContexts(text string, contexts []event.JSON) (string, error) {
 	}
 	built, err := contextref.Build(text, refs, contextref.Chinese)
 	if err != nil {
-		return "", invalid("the contexts: %v", err)
+		return "", session.Invalid("the contexts: %v", err)
 	}
 	return built, nil
 }
@@ -302,11 +178,11 @@ func withContexts(text string, contexts []event.JSON) (string, error) {
 func references(contexts []event.JSON) (contextref.References, error) {
 	data, err := json.Marshal(contexts)
 	if err != nil {
-		return nil, invalid("the contexts: %v", err)
+		return nil, session.Invalid("the contexts: %v", err)
 	}
 	var refs contextref.References
 	if err := json.Unmarshal(data, &refs); err != nil {
-		return nil, invalid("the contexts: %v", err)
+		return nil, session.Invalid("the contexts: %v", err)
 	}
 	return refs, nil
 }
@@ -326,21 +202,16 @@ func queryWithContent(s *Server, ctx context.Context, c *caller, p api.QueryWith
 	}
 	content, err := json.Marshal(blocks)
 	if err != nil {
-		return api.Accepted{}, invalid("the content: %v", err)
+		return api.Accepted{}, session.Invalid("the content: %v", err)
 	}
-	return s.query(ctx, p.SessionID, p.Key, content, p.Priority, c.by())
+	return s.sessions.Query(ctx, p.SessionID, p.Key, content, p.Priority, c.by())
 }
 
 func attach(s *Server, ctx context.Context, c *caller, p api.AttachParams) (api.AttachResult, error) {
 	if c.socket != nil {
 		return c.socket.attach(ctx, p.SessionID, p.After)
 	}
-	a, release, err := s.use(ctx, p.SessionID)
-	if err != nil {
-		return api.AttachResult{}, err
-	}
-	defer release()
-	return s.attachAt(ctx, a, p.After)
+	return s.sessions.Attach(ctx, p)
 }
 
 func detach(_ *Server, _ context.Context, c *caller, p api.SessionRef) (api.Empty, error) {
@@ -358,20 +229,18 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 		return result, err
 	}
 	for _, provider := range tenant.Providers {
-		lives[provider.Name()] = s.lives(ctx, provider)
+		lives[provider.Name()] = s.sessions.Lives(ctx, provider)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, e := range s.sessions {
-		x := e.summary
-		if e.gone || !c.sees(e.tenant) || c.session != "" && c.session != id || x.Archived != p.Archived {
+	for _, e := range s.sessions.All(ctx) {
+		x := e.SessionSummary
+		if c.session != "" && c.session != x.SessionID || x.Archived != p.Archived {
 			continue
 		}
 		if p.Project != "" && x.CWD != p.Project || p.State != "" && x.State != p.State || p.Provider != "" && x.Provider != p.Provider {
 			continue
 		}
-		if _, ok := lives[x.Provider][e.agentID]; ok && e.actor == nil { // an actor knows it better
-			x.Live = liveTerminal
+		if _, ok := lives[x.Provider][e.AgentID]; ok && !e.Loaded { // an actor knows it better
+			x.Live = session.LiveTerminal
 		}
 		result.Sessions = append(result.Sessions, x)
 	}
@@ -384,102 +253,12 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 	return result, nil
 }
 
-func interrupt(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.InterruptResult, error) {
-	return s.interrupt(ctx, p.SessionID)
-}
-
-func getHistory(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.GetHistoryResult, error) {
-	var result api.GetHistoryResult
-	err := s.with(ctx, p.SessionID, func(a *actor) error {
-		data, err := a.conversation()
-		result = api.GetHistoryResult{Cursor: api.Cursor{Epoch: a.hub.epoch, Seq: a.seq, Sub: a.sub}, Conversation: event.JSON(data)}
-		return err
-	})
-	return result, err
-}
-
-func rename(s *Server, ctx context.Context, _ *caller, p api.SessionRenameParams) (api.Empty, error) {
-	return api.Empty{}, s.with(ctx, p.SessionID, func(a *actor) error {
-		title, by := p.Title, "person"
-		if strings.TrimSpace(title) == "" {
-			title, by = a.core.FirstPrompt, "prompt"
-		} else if clean, ok := validTitle(title); ok {
-			title = clean
-		} else {
-			return invalid("a title is one line of at most %d visible characters", maxTitle)
-		}
-		if title == "" {
-			return invalid("the session has no prompt to take a title from")
-		}
-		return a.commit(a.core.titleDraft(title, by))
-	})
-}
-
-func archive(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.StatusResult, error) {
-	return s.setArchived(ctx, p.SessionID, true)
-}
-
-func unarchive(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.StatusResult, error) {
-	return s.setArchived(ctx, p.SessionID, false)
-}
-
-// setArchived puts a session away or takes it back. One that works cannot be put away.
-func (s *Server) setArchived(ctx context.Context, id string, archived bool) (api.StatusResult, error) {
-	err := s.with(ctx, id, func(a *actor) error {
-		switch {
-		case a.core.Archived == archived:
-			return nil
-		case archived && (a.core.State.busy() || a.starting):
-			return conflict("the session works; interrupt it first")
-		}
-		if archived {
-			a.stop(onEvict)
-		}
-		return a.commit(draft{event: &event.SessionInfo{Header: a.core.header(""), Archived: &archived}, facts: &facts{Archived: &archived}})
-	})
-	status := "unarchived"
-	if archived {
-		status = "archived"
-	}
-	return api.StatusResult{Status: status}, err
-}
-
 // deleteSession removes a session with everything that the server has of it.
 func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDeleteParams) (api.Empty, error) {
-	a, release, err := s.use(ctx, p.SessionID)
+	dir, err := s.sessions.Delete(ctx, p.SessionID, p.AgentFiles)
 	if err != nil {
 		return api.Empty{}, err
 	}
-	defer release()
-	if err := a.end(ctx); err != nil {
-		return api.Empty{}, err
-	}
-	var agentID, dir string
-	if err := a.call(ctx, func() error { agentID, dir = a.core.AgentID, a.core.Opened.Dir; return nil }); err != nil {
-		return api.Empty{}, err
-	}
-	if p.AgentFiles && agentID != "" {
-		keeper, ok := a.provider.(agent.HistoryKeeper)
-		if !ok {
-			return api.Empty{}, failure(api.Unsupported, "the agent's files cannot be deleted; delete without them")
-		}
-		if err := keeper.History().Delete(ctx, agentID); err != nil && failureOf(err).Reason != api.SessionExpired {
-			return api.Empty{}, err
-		}
-	}
-	s.mu.Lock()
-	if e := s.sessions[p.SessionID]; e != nil {
-		e.gone = true
-	}
-	s.mu.Unlock()
-	a.cancel()
-	<-a.done
-	if err := a.log.Delete(ctx); err != nil {
-		return api.Empty{}, err
-	}
-	s.mu.Lock()
-	delete(s.sessions, p.SessionID)
-	s.mu.Unlock()
 	if err := s.tokens.forget(p.SessionID); err != nil {
 		return api.Empty{}, err
 	}
@@ -489,21 +268,27 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 	return api.Empty{}, s.removeUploads(p.SessionID)
 }
 
-// continuePrompt is what an interrupted turn is continued with.
-const continuePrompt = "Continue from where you left off."
-
-func continueTurn(s *Server, ctx context.Context, c *caller, p api.SessionRef) (api.Accepted, error) {
-	err := s.with(ctx, p.SessionID, func(a *actor) error {
-		if a.core.State.busy() || a.core.State == Starting {
-			return conflict("a turn runs")
-		}
-		return nil
-	})
+// fork makes a session that begins as another one did.
+func fork(s *Server, ctx context.Context, c *caller, p api.ForkParams) (api.ConnectResult, error) {
+	params, tenant, err := s.sessions.Fork(ctx, p)
 	if err != nil {
-		return api.Accepted{}, err
+		return api.ConnectResult{}, err
 	}
-	return s.query(ctx, p.SessionID, "", mustJSON(continuePrompt), "", c.by())
+	id := newSessionID(c.id, "")
+	if err := s.create(ctx, id, c.of(tenant), params); err != nil {
+		return api.ConnectResult{}, err
+	}
+	return s.sessions.Connected(ctx, id)
 }
 
-// ago is how long something was, for people.
-func ago(t time.Time) time.Duration { return time.Since(t).Round(time.Second) }
+// forgetChanges lets git collect the snapshots of a session that is deleted. Those of a
+// workspace go with it.
+func (s *Server) forgetChanges(ctx context.Context, dir, session string) {
+	tree, err := s.workspaces.Tree(ctx, dir, session)
+	if err == nil {
+		err = s.workspaces.Forget(ctx, tree.Top(), session)
+	}
+	if err != nil && !errors.Is(err, workspace.ErrNoGit) {
+		s.logger.Warn("snapshots of a deleted session are left", "session", session, "err", err)
+	}
+}

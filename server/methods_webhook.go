@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -38,15 +40,15 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Web
 func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParams) (api.WebhooksSetResult, error) {
 	w := p.Webhook
 	if err := s.hooks.client.CheckURL(w.URL); err != nil {
-		return api.WebhooksSetResult{}, invalid("%v", err)
+		return api.WebhooksSetResult{}, session.Invalid("%v", err)
 	}
 	for _, e := range w.Events {
 		if !slices.Contains(hookEvents, e) {
-			return api.WebhooksSetResult{}, invalid("there is no event %.50q", e)
+			return api.WebhooksSetResult{}, session.Invalid("there is no event %.50q", e)
 		}
 	}
 	if n := len(p.Secret); n > 0 && (n < minSecret || n > maxSecret) {
-		return api.WebhooksSetResult{}, invalid("a secret has %d to %d characters", minSecret, maxSecret)
+		return api.WebhooksSetResult{}, session.Invalid("a secret has %d to %d characters", minSecret, maxSecret)
 	}
 	k, err := s.hooks.set(hook{ID: w.ID, URL: w.URL, Events: w.Events, Session: w.SessionID, Enabled: w.Enabled, Secret: p.Secret})
 	if err != nil {
@@ -62,7 +64,7 @@ func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParam
 // set stores a webhook and serves it from its place on.
 func (h *hooks) set(k hook) (hook, error) {
 	if k.ID == commandID {
-		return k, conflict("the command is one of the server's settings")
+		return k, session.Conflict("the command is one of the server's settings")
 	}
 	if k.ID != "" {
 		if err := h.pause(k.ID); err != nil {
@@ -74,15 +76,15 @@ func (h *hooks) set(k hook) (hook, error) {
 	i := h.at(k.ID)
 	switch {
 	case k.ID != "" && i < 0: // removed meanwhile
-		return k, conflict("there is no webhook %q", k.ID)
+		return k, session.Conflict("there is no webhook %q", k.ID)
 	case i >= 0:
 		old := h.all[i]
 		k.Created, k.Cursor = old.Created, old.Cursor
 		setDefault(&k.Secret, old.Secret)
 	case h.webhooks() >= maxWebhooks:
-		return k, limit("there are %d webhooks", maxWebhooks)
+		return k, session.LimitReached("there are %d webhooks", maxWebhooks)
 	default:
-		k.ID, k.Created = "w-"+randomHex(6), h.opts.now()
+		k.ID, k.Created = "w-"+random.Hex(6), h.opts.now()
 		k.Cursor, _ = h.outbox.last()
 		if k.Secret == "" {
 			b := make([]byte, 32)
@@ -127,7 +129,7 @@ func (h *hooks) pause(id string) error {
 	known := h.at(id) >= 0
 	h.mu.Unlock()
 	if !known {
-		return conflict("there is no webhook %q", id)
+		return session.Conflict("there is no webhook %q", id)
 	}
 	<-h.halt(id)
 	return nil
@@ -150,7 +152,7 @@ func (h *hooks) halt(id string) <-chan struct{} {
 
 func webhooksRemove(s *Server, _ context.Context, _ *caller, p api.WebhookRef) (api.Empty, error) {
 	if p.ID == commandID {
-		return api.Empty{}, conflict("the command is one of the server's settings")
+		return api.Empty{}, session.Conflict("the command is one of the server's settings")
 	}
 	h := s.hooks
 	if err := h.pause(p.ID); err != nil {
@@ -160,7 +162,7 @@ func webhooksRemove(s *Server, _ context.Context, _ *caller, p api.WebhookRef) (
 	defer h.mu.Unlock()
 	i := h.at(p.ID)
 	if i < 0 {
-		return api.Empty{}, conflict("there is no webhook %q", p.ID)
+		return api.Empty{}, session.Conflict("there is no webhook %q", p.ID)
 	}
 	h.all = slices.Delete(h.all, i, i+1)
 	return api.Empty{}, h.save()
@@ -177,9 +179,9 @@ func webhooksTest(s *Server, ctx context.Context, _ *caller, p api.WebhookRef) (
 	}
 	h.mu.Unlock()
 	if i < 0 {
-		return api.WebhooksTestResult{}, conflict("there is no webhook %q", p.ID)
+		return api.WebhooksTestResult{}, session.Conflict("there is no webhook %q", p.ID)
 	}
-	ev := webhook.Event{ID: "test-" + randomHex(6), Type: webhook.Test, Time: timestamp(h.opts.now()), Text: "A test of the webhook."}
+	ev := webhook.Event{ID: "test-" + random.Hex(6), Type: webhook.Test, Time: session.Timestamp(h.opts.now()), Text: "A test of the webhook."}
 	began := time.Now()
 	var result api.WebhooksTestResult
 	var err error

@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -17,73 +17,20 @@ func workspaceHandlers() map[string]handler {
 	return map[string]handler{
 		"workspace.create": handle(roleOperator, workspaceCreate),
 		"workspace.list":   handle(roleViewer, workspaceList),
-		"workspace.diff":   handle(roleOperator, workspaceDiff).quiet(),
-		"workspace.revert": handle(roleOperator, workspaceRevert),
-		"workspace.commit": handle(roleOperator, workspaceCommit),
+		"workspace.diff":   handle(roleOperator, ofSessions((*session.Sessions).WorkspaceDiff)).quiet(),
+		"workspace.revert": handle(roleOperator, bySessions((*session.Sessions).WorkspaceRevert)),
+		"workspace.commit": handle(roleOperator, bySessions((*session.Sessions).WorkspaceCommit)),
 		"workspace.remove": handle(roleOperator, workspaceRemove),
-		"review.comment":   handle(roleOperator, reviewComment).quiet(),
-		"review.list":      handle(roleViewer, reviewList),
-		"review.update":    handle(roleOperator, reviewUpdate).quiet(),
-		"review.remove":    handle(roleOperator, reviewRemove).quiet(),
-		"review.send":      handle(roleOperator, reviewSend).quiet(),
+		"review.comment":   handle(roleOperator, bySessions((*session.Sessions).ReviewComment)).quiet(),
+		"review.list":      handle(roleViewer, ofSessions((*session.Sessions).ReviewList)),
+		"review.update":    handle(roleOperator, bySessions((*session.Sessions).ReviewUpdate)).quiet(),
+		"review.remove":    handle(roleOperator, ofSessions((*session.Sessions).ReviewRemove)).quiet(),
+		"review.send":      handle(roleOperator, bySessions((*session.Sessions).ReviewSend)).quiet(),
 	}
-}
-
-// staleFailure is a conflict about a hunk, with those that are in its place now.
-type staleFailure struct {
-	*Failure
-	hunks []api.WorkspaceHunk
-}
-
-func (f *staleFailure) Unwrap() error { return f.Failure }
-
-// workspaceReasons are the reasons of errors of package workspace, the first that matches.
-var workspaceReasons = []struct {
-	err    error
-	reason api.Reason
-}{
-	{workspace.ErrNoGit, api.Unsupported},
-	{workspace.ErrInvalid, api.InvalidParams},
-	{workspace.ErrNotFound, api.InvalidParams},
-	{workspace.ErrExists, api.Conflict},
-	{workspace.ErrNothing, api.Conflict},
-	{workspace.ErrUnsafe, api.Conflict},
-	{workspace.ErrLoss, api.Conflict},
-	{context.DeadlineExceeded, api.TooSlow},
-}
-
-// workspaceFailure is an error of package workspace as the caller gets it. What git, its
-// hooks and setup commands say is for the caller to read.
-func workspaceFailure(err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*workspace.StaleError](err); ok {
-		return &staleFailure{&Failure{api.Conflict, e.Error()}, wireHunks(e.Hunks)}
-	}
-	for _, r := range workspaceReasons {
-		if errors.Is(err, r.err) {
-			return failure(r.reason, "%v", err)
-		}
-	}
-	if e, ok := errors.AsType[*workspace.SetupError](err); ok {
-		return conflict("%v\n%s", e, e.Output)
-	}
-	if e, ok := errors.AsType[*workspace.GitError](err); ok {
-		return conflict("%v", e)
-	}
-	return err
-}
-
-// undisturbed is a context for a change that a caller who is gone does not stop half-way.
-func (s *Server) undisturbed(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(s.ctx, cancel)
-	return ctx, func() { stop(); cancel() }
 }
 
 func workspaceCreate(s *Server, ctx context.Context, c *caller, p api.WorkspaceCreateParams) (api.WorkspaceResult, error) {
-	if err := s.working(); err != nil {
+	if err := s.sessions.Working(); err != nil {
 		return api.WorkspaceResult{}, err
 	}
 	repo, err := s.directory(p.Repo)
@@ -95,13 +42,13 @@ func workspaceCreate(s *Server, ctx context.Context, c *caller, p api.WorkspaceC
 		sum := sha256.Sum256([]byte("workspace\x00" + c.id + "\x00" + p.Key))
 		o.ID = "w-" + hex.EncodeToString(sum[:6])
 	}
-	ctx, cancel := s.undisturbed(ctx)
+	ctx, cancel := s.sessions.Undisturbed(ctx)
 	defer cancel()
 	w, err := s.workspaces.Create(ctx, o)
 	if err != nil {
-		return api.WorkspaceResult{}, workspaceFailure(err)
+		return api.WorkspaceResult{}, session.WorkspaceFailure(err)
 	}
-	return api.WorkspaceResult{Workspace: *s.wireWorkspace(w), Output: w.Output}, nil
+	return api.WorkspaceResult{Workspace: *s.sessions.WireWorkspace(w), Output: w.Output}, nil
 }
 
 func workspaceList(s *Server, _ context.Context, c *caller, _ api.Empty) (api.WorkspaceListResult, error) {
@@ -109,10 +56,10 @@ func workspaceList(s *Server, _ context.Context, c *caller, _ api.Empty) (api.Wo
 	all, err := s.workspaces.List()
 	for _, w := range all {
 		if c.sees(w.Owner) {
-			result.Workspaces = append(result.Workspaces, *s.wireWorkspace(w))
+			result.Workspaces = append(result.Workspaces, *s.sessions.WireWorkspace(w))
 		}
 	}
-	return result, workspaceFailure(err)
+	return result, session.WorkspaceFailure(err)
 }
 
 // workspace returns a workspace that a caller may know of.
@@ -121,291 +68,42 @@ func (s *Server) workspace(c *caller, id string) (workspace.Workspace, error) {
 	if err == nil && !c.sees(w.Owner) {
 		err = fmt.Errorf("%w: workspace %q", workspace.ErrNotFound, id)
 	}
-	return w, workspaceFailure(err)
-}
-
-// users are the sessions that run in a workspace.
-func (s *Server) users(id string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []string
-	for session, e := range s.sessions {
-		if e.summary.Workspace == id && !e.gone {
-			all = append(all, session)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
-// files is the files of a session, for one call.
-type files struct {
-	a    *actor
-	tree *workspace.Tree
-	ws   *workspace.Workspace // nil for a directory of the user's
-	core core                 // as it was when the call began
-}
-
-// files opens the files of a session. The caller calls release.
-func (s *Server) files(ctx context.Context, session string) (f *files, release func(), err error) {
-	a, release, err := s.use(ctx, session)
-	if err != nil {
-		return nil, nil, err
-	}
-	f = &files{a: a}
-	if err = a.looked(ctx); err == nil {
-		err = a.call(ctx, func() error { f.core = a.core.clone(); return nil })
-	}
-	if err == nil {
-		err = f.open(ctx, s)
-	}
-	if err != nil {
-		release()
-		return nil, nil, workspaceFailure(err)
-	}
-	return f, release, nil
-}
-
-func (f *files) open(ctx context.Context, s *Server) error {
-	if id := f.core.Opened.Params.WorkspaceID; id != "" {
-		w, err := s.workspaces.Get(id)
-		if err != nil {
-			return err
-		}
-		f.ws = &w
-	}
-	var err error
-	f.tree, err = s.workspaces.Tree(ctx, f.core.Opened.Dir, f.core.ID)
-	return err
-}
-
-// base is the commit that the workspace began at; empty without one.
-func (f *files) base() string {
-	if f.ws == nil {
-		return ""
-	}
-	return f.ws.Base
-}
-
-// idle returns an error while a turn may be changing files.
-func (f *files) idle() error {
-	if f.core.State.busy() {
-		return conflict("a turn runs; interrupt it or wait for its end")
-	}
-	return nil
-}
-
-// compare compares the two states of a scope.
-func (f *files) compare(ctx context.Context, scope api.WorkspaceScope) (workspace.Diff, error) {
-	from, to, ok, err := f.core.scope(f.base(), scope)
-	if err != nil || !ok {
-		return workspace.Diff{}, err
-	}
-	d, err := f.tree.Diff(ctx, from, to)
-	return d, workspaceFailure(err)
-}
-
-func workspaceDiff(s *Server, ctx context.Context, _ *caller, p api.WorkspaceDiffParams) (api.WorkspaceDiffResult, error) {
-	f, release, err := s.files(ctx, p.SessionID)
-	if err != nil {
-		return api.WorkspaceDiffResult{}, err
-	}
-	defer release()
-	return f.diff(ctx, s, p.WorkspaceScope, p.Path)
-}
-
-func (f *files) diff(ctx context.Context, s *Server, scope api.WorkspaceScope, path string) (api.WorkspaceDiffResult, error) {
-	d, err := f.compare(ctx, scope)
-	if err != nil {
-		return api.WorkspaceDiffResult{}, err
-	}
-	result := api.WorkspaceDiffResult{WorkspaceScope: scope, Base: d.From, Files: []api.WorkspaceFile{}, Truncated: d.Truncated}
-	result.Head, result.Branch = f.tree.Head(ctx)
-	for _, file := range d.Files {
-		if path == "" || file.Path == path {
-			result.Files = append(result.Files, wireFile(file))
-		}
-	}
-	for _, l := range d.Left {
-		result.LeftOut = append(result.LeftOut, api.WorkspaceLeft{Path: l.Path, Size: l.Size, Why: l.Why})
-	}
-	for _, m := range f.core.Marks {
-		result.Turns = append(result.Turns, api.WorkspaceTurn{TurnID: m.Turn, Ended: m.End != "", Changed: m.End != "" && m.Start != m.End})
-	}
-	if f.ws != nil {
-		result.Workspace = s.wireWorkspace(*f.ws)
-		commits, err := f.tree.Commits(ctx, f.ws.Base)
-		if err != nil {
-			return api.WorkspaceDiffResult{}, workspaceFailure(err)
-		}
-		for _, c := range commits {
-			result.Commits = append(result.Commits, api.WorkspaceCommit{Commit: c.ID, Subject: c.Subject, Author: c.Author, Time: c.Time})
-		}
-	}
-	return result, nil
-}
-
-func workspaceRevert(s *Server, ctx context.Context, c *caller, p api.WorkspaceRevertParams) (api.WorkspaceDiffResult, error) {
-	f, release, err := s.files(ctx, p.SessionID)
-	if err != nil {
-		return api.WorkspaceDiffResult{}, err
-	}
-	defer release()
-	if _, done := f.core.accepted(p.Key); done {
-		return f.diff(ctx, s, p.WorkspaceScope, "")
-	}
-	if err := f.idle(); err != nil {
-		return api.WorkspaceDiffResult{}, err
-	}
-	if p.Against == "head" && f.ws == nil && !p.Checkout {
-		return api.WorkspaceDiffResult{}, conflict("the session runs in your own checkout, where this would take your own changes back too; say checkout if you want that")
-	}
-	from, to, ok, err := f.core.scope(f.base(), p.WorkspaceScope)
-	if err == nil && !ok {
-		err = conflict("nothing has changed")
-	}
-	if err != nil {
-		return api.WorkspaceDiffResult{}, err
-	}
-	ctx, cancel := s.undisturbed(ctx)
-	defer cancel()
-	if _, err := f.tree.Revert(ctx, workspace.RevertOptions{From: from, To: to, File: p.File, Hunk: p.Hunk}); err != nil {
-		return api.WorkspaceDiffResult{}, workspaceFailure(err)
-	}
-	err = f.tell(ctx, api.WorkspaceEvent{Event: "reverted", TurnID: p.Turn, File: p.File, Hunk: p.Hunk, By: c.by()}, p.Key)
-	if err != nil {
-		return api.WorkspaceDiffResult{}, err
-	}
-	return f.diff(ctx, s, p.WorkspaceScope, "")
-}
-
-// tell writes what was done into the log, with the idempotency key of who asked for it.
-func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string) error {
-	return f.a.call(ctx, func() error {
-		fs := &facts{}
-		if key != "" {
-			fs.Key = &accepted{Key: key, Value: ev.Commit}
-		}
-		return f.a.commit(f.a.core.workspaceDraft(ev, fs))
-	})
-}
-
-func workspaceCommit(s *Server, ctx context.Context, c *caller, p api.WorkspaceCommitParams) (api.WorkspaceCommitResult, error) {
-	f, release, err := s.files(ctx, p.SessionID)
-	if err != nil {
-		return api.WorkspaceCommitResult{}, err
-	}
-	defer release()
-	if k, done := f.core.accepted(p.Key); done {
-		return api.WorkspaceCommitResult{Commit: k.Value, Files: []string{}}, nil
-	}
-	if err := f.idle(); err != nil {
-		return api.WorkspaceCommitResult{}, err
-	}
-	ctx, cancel := s.undisturbed(ctx)
-	defer cancel()
-	o := workspace.CommitOptions{Message: p.Message, Files: p.Files}
-	if p.Trailer {
-		o.Session = p.SessionID
-	}
-	if f.ws == nil {
-		if !p.Checkout {
-			return api.WorkspaceCommitResult{}, conflict("the session runs in your own checkout; say checkout if you want a commit there")
-		}
-		if o.Files, err = f.own(ctx, p.Files); err != nil {
-			return api.WorkspaceCommitResult{}, err
-		}
-	}
-	done, err := f.tree.Commit(ctx, o)
-	if err != nil {
-		return api.WorkspaceCommitResult{}, workspaceFailure(err)
-	}
-	err = f.tell(ctx, api.WorkspaceEvent{Event: "committed", Commit: done.Commit, Files: done.Files, By: c.by()}, p.Key)
-	return api.WorkspaceCommitResult{Commit: done.Commit, Branch: done.Branch, Files: done.Files, Output: done.Output}, err
-}
-
-// own returns the files to commit in the user's own checkout: those that were named, or all
-// that have changed since the session began and differ from HEAD. What the user has changed
-// before is not the session's to commit.
-func (f *files) own(ctx context.Context, named []string) ([]string, error) {
-	if named != nil {
-		return named, nil
-	}
-	since, err := f.compare(ctx, api.WorkspaceScope{})
-	if err != nil {
-		return nil, err
-	}
-	now, err := f.compare(ctx, api.WorkspaceScope{Against: "head"})
-	if err != nil {
-		return nil, err
-	}
-	own := []string{}
-	for _, file := range since.Files {
-		if slices.ContainsFunc(now.Files, func(o workspace.File) bool { return o.Path == file.Path }) {
-			own = append(own, file.Path)
-		}
-	}
-	if len(own) == 0 {
-		return nil, conflict("the session has changed nothing that could be committed")
-	}
-	return own, nil
+	return w, session.WorkspaceFailure(err)
 }
 
 func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceRemoveParams) (api.Empty, error) {
 	id := p.ID
 	if p.SessionID != "" {
-		e, err := s.lookup(ctx, p.SessionID)
+		e, err := s.sessions.Lookup(ctx, p.SessionID)
 		if err != nil {
 			return api.Empty{}, err
 		}
-		if id = e.summary.Workspace; id == "" {
-			return api.Empty{}, failure(api.Unsupported, "the session has no workspace of its own")
+		if id = e.Workspace; id == "" {
+			return api.Empty{}, session.Fail(api.Unsupported, "the session has no workspace of its own")
 		}
 	}
 	if _, err := s.workspace(c, id); err != nil {
 		return api.Empty{}, err
 	}
-	users := s.users(id)
+	users := s.sessions.WorkspaceUsers(id)
 	if others := slices.DeleteFunc(slices.Clone(users), func(u string) bool { return u == p.SessionID }); len(others) > 0 && p.SessionID != "" && !p.Force {
-		return api.Empty{}, conflict("session %s runs in the workspace too", others[0])
+		return api.Empty{}, session.Conflict("session %s runs in the workspace too", others[0])
 	}
-	ctx, cancel := s.undisturbed(ctx)
+	ctx, cancel := s.sessions.Undisturbed(ctx)
 	defer cancel()
 	for _, user := range users {
-		if err := s.leave(ctx, user, p.Force); err != nil {
+		if err := s.sessions.LeaveWorkspace(ctx, user, p.Force); err != nil {
 			return api.Empty{}, err
 		}
 	}
 	err := s.workspaces.Remove(ctx, id, workspace.RemoveOptions{Force: p.Force, KeepBranch: p.KeepBranch})
 	if err != nil {
-		return api.Empty{}, workspaceFailure(err)
+		return api.Empty{}, session.WorkspaceFailure(err)
 	}
 	for _, user := range users {
-		err := s.with(ctx, user, func(a *actor) error {
-			return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "removed", By: c.by()}, nil))
-		})
-		if err != nil {
+		if err := s.sessions.WorkspaceRemoved(ctx, user, c.by()); err != nil {
 			s.logger.Warn("a session was not told that its workspace is gone", "session", user, "err", err)
 		}
 	}
 	return api.Empty{}, nil
-}
-
-// leave ends the agent of a session before its directory goes.
-func (s *Server) leave(ctx context.Context, session string, force bool) error {
-	a, release, err := s.use(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	err = a.call(ctx, func() error {
-		if a.core.State.busy() && !force {
-			return conflict("a turn of session %s runs; interrupt it first", session)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return a.end(ctx)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // metric is a family of the Prometheus text format.
@@ -110,16 +111,16 @@ func (m *metrics) observe(f metric, v float64, pairs ...string) {
 	h.sum += v
 }
 
-func (m *metrics) used(provider string, u agent.Used, usd float64) {
+func (m *metrics) Used(provider string, u agent.Used, usd float64) {
 	for kind, n := range map[string]int64{"input": u.Input, "output": u.Output, "cache_read": u.CacheRead, "cache_write": u.CacheWrite5m + u.CacheWrite1h} {
 		if n > 0 {
 			m.add(tokensTotal, float64(n), "provider", provider, "model", u.Model, "kind", kind)
 		}
 	}
-	m.reconciled(provider, usd)
+	m.Reconciled(provider, usd)
 }
 
-func (m *metrics) reconciled(provider string, usd float64) {
+func (m *metrics) Reconciled(provider string, usd float64) {
 	m.add(costTotal, usd, "provider", provider)
 }
 
@@ -131,7 +132,7 @@ func (m *metrics) delivered(err error) {
 	m.add(deliveriesTotal, 1, "outcome", outcome)
 }
 
-func (m *metrics) turn(provider string, isError bool, took time.Duration) {
+func (m *metrics) Turn(provider string, isError bool, took time.Duration) {
 	outcome := "ok"
 	if isError {
 		outcome = "error"
@@ -143,13 +144,13 @@ func (m *metrics) turn(provider string, isError bool, took time.Duration) {
 func (m *metrics) request(method string, err error, took time.Duration) {
 	outcome := "ok"
 	if err != nil {
-		outcome = string(failureOf(err).Reason)
+		outcome = string(session.FailureOf(err).Reason)
 	}
 	m.add(requestsTotal, 1, "method", method, "outcome", outcome)
 	m.observe(requestSeconds, took.Seconds())
 }
 
-func (m *metrics) appended(err error, took time.Duration) {
+func (m *metrics) Appended(err error, took time.Duration) {
 	if err != nil {
 		m.add(appendErrors, 1)
 		return
@@ -211,10 +212,10 @@ func (s *Server) metricsPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if c.session != "" {
-		return failure(api.AuthFailed, "a link to a session does not allow the metrics")
+		return session.Fail(api.AuthFailed, "a link to a session does not allow the metrics")
 	}
 	if c.tenant != "" { // they name the others
-		return failure(api.AuthFailed, "a token of a tenant does not allow the metrics")
+		return session.Fail(api.AuthFailed, "a token of a tenant does not allow the metrics")
 	}
 	s.writeMetrics(w)
 	return nil

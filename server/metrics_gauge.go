@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
 	"runtime"
 	runtimemetrics "runtime/metrics"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // memoryBytes is how much memory the process has from the system, as far as Go knows.
@@ -15,32 +18,31 @@ func memoryBytes() float64 {
 
 // writeGauges writes how the server is now.
 func (s *Server) writeGauges(b *strings.Builder) {
-	states, queued, prompts, loaded := map[State]int{}, 0, 0, 0
-	for _, st := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended, LostHost} {
+	states, queued, prompts, loaded := map[session.State]int{}, 0, 0, 0
+	for _, st := range []session.State{session.Starting, session.Idle, session.Running, session.RequiresAction, session.Interrupted, session.Draining, session.Failed, session.Ended, session.LostHost} {
 		states[st] = 0
 	}
-	s.mu.Lock()
-	for _, e := range s.sessions {
-		states[State(e.summary.State)]++
-		queued += int(e.summary.Queued)
-		prompts += int(e.summary.Prompts)
-		if e.actor != nil {
+	for _, e := range s.sessions.All(context.Background()) {
+		states[session.State(e.State)]++
+		queued += int(e.Queued)
+		prompts += int(e.Prompts)
+		if e.Loaded {
 			loaded++
 		}
 	}
-	s.mu.Unlock()
+	free, waiting := s.sessions.Places()
 	gauge := func(name, help string, v float64) {
 		heading(b, metric{name, help, "gauge", nil})
 		sample(b, name, "", v)
 	}
 	heading(b, metric{"parley_sessions", "Sessions by state.", "gauge", nil})
-	for _, st := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended, LostHost} {
+	for _, st := range []session.State{session.Starting, session.Idle, session.Running, session.RequiresAction, session.Interrupted, session.Draining, session.Failed, session.Ended, session.LostHost} {
 		sample(b, "parley_sessions", labels("state", string(st)), float64(states[st]))
 	}
 	gauge("parley_sessions_loaded", "Sessions in memory.", float64(loaded))
-	gauge("parley_agents_running", "Agents that run.", float64(s.opts.MaxAgents-s.admission.left()))
+	gauge("parley_agents_running", "Agents that run.", float64(s.opts.MaxAgents-free))
 	gauge("parley_agents_max", "Agents that may run at once.", float64(s.opts.MaxAgents))
-	gauge("parley_agents_waiting", "Agents that wait for a place.", float64(s.admission.waiting()))
+	gauge("parley_agents_waiting", "Agents that wait for a place.", float64(waiting))
 	gauge("parley_connections", "Open sockets and streams.", float64(len(s.conns)))
 	gauge("parley_queued_inputs", "Inputs that wait in the queues of sessions.", float64(queued))
 	gauge("parley_open_requests", "Requests of agents that wait for a person.", float64(prompts))

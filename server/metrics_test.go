@@ -40,7 +40,7 @@ func TestMetrics(t *testing.T) {
 	w.results(1)
 	w.stop()
 	h.server.metrics.delivered(errors.New("down"))
-	h.server.metrics.appended(errors.New("full"), time.Second)
+	h.server.metrics.Appended(errors.New("full"), time.Second)
 	if status, _ := h.scrape(""); status != http.StatusUnauthorized {
 		t.Errorf("without a token the status is %d", status)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/preview"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // The values that [Options] has by default, for the fields that are zero. Sizes are in bytes.
@@ -138,14 +139,11 @@ type Options struct {
 	roots *x509.CertPool // whose certificates receivers have; nil is the system's
 }
 
-// Stall is what happens to a turn in which an agent is silent: each step after that time
-// of silence, 0 for a step that is not taken. Waiting for a person is not silence.
-type Stall struct {
-	Notify    time.Duration // a notice for the viewers
-	Interrupt time.Duration // the turn is interrupted
-	Kill      time.Duration // the agent is ended
-	Resume    bool          // after Kill, the agent is started again with the session
-}
+// Stall is what happens to a turn in which an agent is silent.
+type Stall = session.Stall
+
+// Failure is why a request failed, with a reason that programs read.
+type Failure = session.Failure
 
 func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MaxAgents, DefaultMaxAgents)
@@ -196,6 +194,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
+// setDefault replaces a zero value.
 func setDefault[T comparable](p *T, v T) {
 	var zero T
 	if *p == zero {

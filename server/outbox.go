@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -18,7 +18,7 @@ const outboxLogName = "outbox"
 // outbox is the log of events for webhooks. Each is in it once, after the message of its
 // session that it is about; what a crash kept out of it is added when the session is loaded.
 type outbox struct {
-	log sessionLog
+	log session.Log
 
 	mu      sync.Mutex
 	seq     uint64
@@ -36,7 +36,7 @@ const (
 	outboxStep = 1000
 )
 
-func openOutbox(ctx context.Context, log sessionLog) (*outbox, error) {
+func openOutbox(ctx context.Context, log session.Log) (*outbox, error) {
 	o := &outbox{log: log, changed: make(chan struct{}), max: maxOutbox, step: outboxStep}
 	if err := o.restore(ctx); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func openOutbox(ctx context.Context, log sessionLog) (*outbox, error) {
 // or no other goroutine has it.
 func (o *outbox) restore(ctx context.Context) error {
 	snap, err := o.log.Snapshot(ctx)
-	if err != nil && !isMissing(err) {
+	if err != nil && !session.IsMissing(err) {
 		return err
 	}
 	marks := map[string]uint64{}
@@ -99,7 +99,7 @@ func readOn(ctx context.Context, read, restore func(context.Context) error) erro
 
 func (o *outbox) readOn(ctx context.Context) error {
 	for ev, err := range o.log.Read(ctx, eventlog.Cursor{Seq: o.seq}) {
-		if isMissing(err) {
+		if session.IsMissing(err) {
 			return nil
 		}
 		if err != nil {
@@ -167,82 +167,4 @@ func (o *outbox) last() (uint64, <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.seq, o.changed
-}
-
-// notable is the event that a record is worth telling someone of.
-func notable(session, title string, seq uint64, rec record, ev event.Event) (webhook.Event, bool) {
-	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
-	data := map[string]any{}
-	switch m := ev.(type) {
-	case *event.PermissionRequest:
-		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks for permission to use "+m.ToolName+"."
-		data["request_id"], data["kind"], data["tool_name"] = m.RequestID, m.Kind, m.ToolName
-	case *event.QuestionRequest:
-		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks a question."
-		data["request_id"], data["kind"] = m.RequestID, m.Kind
-	case *event.ResultMessage:
-		e.Type, e.Text = webhook.TurnDone, "A turn has ended."
-		if m.IsError {
-			e.Type, e.Text = webhook.Failed, "A turn has failed."
-		}
-		data["subtype"], data["duration_ms"], data["num_turns"] = m.Subtype, m.DurationMS, m.NumTurns
-		if m.TotalCostUSD != nil {
-			data["total_cost_usd"] = *m.TotalCostUSD
-		}
-	case *event.Notice:
-		if m.Code != noticeBudgetReached {
-			return e, false
-		}
-		e.Type, e.Text = webhook.BudgetReached, m.Text
-		for name, value := range event.Members(m) {
-			data[name] = value
-		}
-	default:
-		if rec.Facts == nil || rec.Facts.State != Failed && rec.Facts.State != Interrupted {
-			return e, false
-		}
-		e.Type, e.Text = webhook.Failed, "The agent could not be started."
-		if rec.Facts.State == Interrupted {
-			e.Text = "The agent ended in a turn."
-		}
-		data["state"] = rec.Facts.State
-	}
-	if len(data) > 0 {
-		e.Data = json.RawMessage(mustMarshal(data))
-	}
-	return e, true
-}
-
-// mustMarshal encodes a map of plain values, which cannot fail.
-func mustMarshal(v map[string]any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return []byte("{}")
-	}
-	return data
-}
-
-// note remembers what is notable of a record that is in the log now.
-func (a *actor) note(seq uint64, rec record, ev event.Event) {
-	if !a.srv.hooks.wants(rec.Time) {
-		return
-	}
-	if e, ok := notable(a.id, a.core.title(), seq, rec, ev); ok {
-		e.Tenant = a.core.Opened.Tenant
-		a.unnoted = append(a.unnoted, e)
-	}
-}
-
-// tellHooks puts what is notable into the outbox. It is kept until that is done.
-func (a *actor) tellHooks() {
-	if len(a.unnoted) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.srv.opts.CallTimeout)
-	defer cancel()
-	if err := a.srv.hooks.outbox.add(ctx, a.unnoted); err != nil {
-		a.logger.Warn("the outbox cannot be written; it is tried again", "err", err)
-		return
-	}
-	a.unnoted = nil
 }

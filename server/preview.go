@@ -10,9 +10,11 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/ports"
 	"github.com/seed7221b0f9/parley/server/preview"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // previews are the servers of agents that clients look at.
@@ -67,10 +69,8 @@ func (s *Server) mayPreview(holder, session string) bool {
 	if s.tokens.holds(holder) < roleOperator {
 		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.sessions[session]
-	return e != nil && !e.gone
+	_, err := s.sessions.Lookup(context.Background(), session)
+	return err == nil
 }
 
 // mark gives the agent of a session a mark by which its processes are found. An agent whose
@@ -82,7 +82,7 @@ func (s *Server) mark(session string, opts *agent.Options) {
 	s.previews.mu.Lock()
 	defer s.previews.mu.Unlock()
 	if s.previews.marks[session] == "" {
-		s.previews.marks[session] = randomHex(16)
+		s.previews.marks[session] = random.Hex(16)
 	}
 	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.previews.marks[session])
 }
@@ -95,24 +95,22 @@ func (p *previews) markOf(session string) string {
 }
 
 // find returns the ports of a session.
-func (p *previews) find(session string) ([]ports.Port, error) {
-	mark := p.markOf(session)
+func (p *previews) find(id string) ([]ports.Port, error) {
+	mark := p.markOf(id)
 	if mark == "" {
 		return nil, nil
 	}
 	found, err := ports.Find(mark)
 	if errors.Is(err, ports.ErrUnsupported) {
-		return nil, failure(api.Unsupported, "on this system the server cannot see who listens on a port")
+		return nil, session.Fail(api.Unsupported, "on this system the server cannot see who listens on a port")
 	}
 	return found, err
 }
 
 func previewList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.PreviewListResult, error) {
-	_, release, err := s.use(ctx, p.SessionID)
-	if err != nil {
+	if _, err := s.sessions.Dir(ctx, p.SessionID); err != nil { // it loads
 		return api.PreviewListResult{}, err
 	}
-	defer release()
 	result := api.PreviewListResult{Enabled: s.previews != nil, Ports: []api.PreviewPort{}}
 	if s.previews == nil {
 		return result, nil
@@ -126,26 +124,24 @@ func previewList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (a
 
 func previewOpen(s *Server, ctx context.Context, c *caller, p api.PreviewOpenParams) (api.PreviewOpenResult, error) {
 	if s.previews == nil {
-		return api.PreviewOpenResult{}, failure(api.Unsupported, "this server shows no previews; see --preview")
+		return api.PreviewOpenResult{}, session.Fail(api.Unsupported, "this server shows no previews; see --preview")
 	}
-	_, release, err := s.use(ctx, p.SessionID)
-	if err != nil {
+	if _, err := s.sessions.Dir(ctx, p.SessionID); err != nil {
 		return api.PreviewOpenResult{}, err
 	}
-	defer release()
 	found, err := s.previews.find(p.SessionID)
 	if err != nil {
 		return api.PreviewOpenResult{}, err
 	}
 	if !slices.ContainsFunc(found, func(port ports.Port) bool { return int64(port.Number) == p.Port }) {
-		return api.PreviewOpenResult{}, conflict("no process of this session listens on port %d", p.Port)
+		return api.PreviewOpenResult{}, session.Conflict("no process of this session listens on port %d", p.Port)
 	}
 	address, err := s.previews.proxy.Open(c.id, p.SessionID, int(p.Port))
 	if errors.Is(err, preview.ErrFull) {
-		return api.PreviewOpenResult{}, limit("there are as many previews as the server has origins for")
+		return api.PreviewOpenResult{}, session.LimitReached("there are as many previews as the server has origins for")
 	}
 	if err != nil {
-		return api.PreviewOpenResult{}, failure(api.Draining, "the server is stopping; try again when it is back")
+		return api.PreviewOpenResult{}, session.Fail(api.Draining, "the server is stopping; try again when it is back")
 	}
 	return api.PreviewOpenResult{URL: address}, nil
 }

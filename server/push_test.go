@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/server/webpush/webpushtest"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -315,7 +316,7 @@ func TestPush_refused(t *testing.T) {
 	}
 	opts := off.opts
 	opts.Push, opts.Providers = true, h.server.opts.Providers
-	if s, err := newServer(h.ctx(), opts, &memStore{}); err == nil {
+	if s, err := newServer(h.ctx(), opts, session.StoreOf(openTestStore(t))); err == nil {
 		_ = s.Close()
 		t.Error("a key that cannot be read was replaced")
 	}

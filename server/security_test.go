@@ -22,6 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // request is a request for health that would be let in.
@@ -104,7 +105,7 @@ func TestRoles(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "tool Bash")
-	w.state(RequiresAction)
+	w.state(session.RequiresAction)
 	request := h.history(id).Prompts[0].RequestID
 	token := func(role string) string {
 		value, err := h.server.CreateToken(role, role, time.Hour)
@@ -485,9 +486,7 @@ func TestHealthEndpoints(t *testing.T) {
 	if get("/livez") != 200 || get("/readyz") != 200 {
 		t.Errorf("livez %d, readyz %d", get("/livez"), get("/readyz"))
 	}
-	h.server.mu.Lock()
-	h.server.draining = true
-	h.server.mu.Unlock()
+	h.server.sessions.Refuse()
 	if get("/livez") != 200 || get("/readyz") != 503 {
 		t.Errorf("while draining: livez %d, readyz %d", get("/livez"), get("/readyz"))
 	}

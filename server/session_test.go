@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 func TestSession_answers(t *testing.T) {
@@ -24,7 +25,7 @@ func TestSession_permission(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "tool Bash")
-	w.state(RequiresAction)
+	w.state(session.RequiresAction)
 	var inbox api.PermissionListResult
 	h.call("permission.list", api.PermissionListParams{}, &inbox)
 	if len(inbox.Prompts) != 1 || inbox.Prompts[0].Prompt.ToolName != "Bash" || inbox.Prompts[0].SessionID != id {

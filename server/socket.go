@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // The bounds of a socket.
@@ -85,7 +87,7 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(s.opts.MaxBody)
-	ctx, cancel := context.WithCancel(s.tracer.fromHeader(r.Context(), r.Header))
+	ctx, cancel := context.WithCancel(s.tracer.From(r.Context(), propagation.HeaderCarrier(r.Header)))
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close(websocket.StatusGoingAway, "the server is stopping") })
 	defer stop()
@@ -168,7 +170,7 @@ func (k *socket) read() error {
 func (k *socket) serve(req rpcRequest) {
 	c := &caller{principal: k.who, socket: k}
 	then := &afterwards{}
-	ctx := k.srv.tracer.fromText(context.WithValue(k.ctx, afterwardsKey{}, then), req.Traceparent)
+	ctx := k.srv.tracer.FromText(context.WithValue(k.ctx, afterwardsKey{}, then), req.Traceparent)
 	result, err := k.srv.call(ctx, c, req.Method, req.Params)
 	if req.ID != nil {
 		if err != nil {
@@ -249,7 +251,7 @@ func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 			}
 			result, start, err := k.subscribe(k.ctx, r.SessionID, &r.Cursor)
 			if err != nil {
-				k.notify("detached", detached{r.SessionID, failureOf(err).Reason})
+				k.notify("detached", detached{r.SessionID, session.FailureOf(err).Reason})
 				return
 			}
 			k.notify("attached", sessionAttached{r.SessionID, result})
@@ -281,9 +283,9 @@ func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (ap
 	full, progress := len(k.watching) >= maxSubscriptions, k.progress
 	k.mu.Unlock()
 	if full {
-		return api.AttachResult{}, nil, limit("a socket follows at most %d sessions", maxSubscriptions)
+		return api.AttachResult{}, nil, session.LimitReached("a socket follows at most %d sessions", maxSubscriptions)
 	}
-	v, result, end, err := k.srv.watch(ctx, id, from, progress)
+	v, result, end, err := k.srv.sessions.Watch(ctx, id, from, progress)
 	if err != nil {
 		return result, nil, err
 	}
@@ -323,31 +325,30 @@ func (k *socket) detach(id string) {
 }
 
 // follow sends the messages of a session until it or the subscription ends.
-func (k *socket) follow(ctx context.Context, v *viewer) {
+func (k *socket) follow(ctx context.Context, v *session.Viewer) {
 	for {
-		items, err := v.next(ctx)
+		items, err := v.Next(ctx)
 		switch {
-		case errors.Is(err, errResync):
-			result, err := k.srv.attachAt(ctx, v.actor, nil)
+		case errors.Is(err, session.ErrResync):
+			result, err := v.Resync(ctx)
 			if err != nil {
 				return
 			}
-			result.Resync, v.cursor = true, result.Cursor
-			if !k.notify("resync", sessionAttached{v.actor.id, result}) {
+			if !k.notify("resync", sessionAttached{v.Session(), result}) {
 				return
 			}
 			continue
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			k.notify("detached", detached{v.actor.id, failureOf(err).Reason})
+			k.notify("detached", detached{v.Session(), session.FailureOf(err).Reason})
 			return
 		}
 		for _, it := range items {
-			if ctx.Err() != nil || !k.writeRaw(v.frame(it)) {
+			if ctx.Err() != nil || !k.writeRaw(v.Frame(it)) {
 				return
 			}
 		}
-		v.pace(ctx)
+		v.Pace(ctx)
 	}
 }

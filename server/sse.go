@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 func parseNumber(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
@@ -26,7 +27,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if c.session != "" && c.session != id {
-		return failure(api.AuthFailed, "the link is to another session")
+		return session.Fail(api.AuthFailed, "the link is to another session")
 	}
 	place := r.Header.Get("Last-Event-ID")
 	if place == "" {
@@ -41,7 +42,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	v, attached, end, err := s.watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(event.CapabilityOutputDelta) == "1")
+	v, attached, end, err := s.sessions.Watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(event.CapabilityOutputDelta) == "1")
 	if err != nil {
 		return err
 	}
@@ -59,10 +60,10 @@ type pollResult struct {
 }
 
 // poll waits for messages and answers with them and the cursor for the next poll.
-func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *viewer, attached api.AttachResult, wait string) error {
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer, attached api.AttachResult, wait string) error {
 	n, err := strconv.ParseFloat(wait, 64)
 	if err != nil || n < 0 {
-		return invalid("wait is not a number of seconds")
+		return session.Invalid("wait is not a number of seconds")
 	}
 	result := pollResult{AttachResult: attached, Events: []json.RawMessage{}}
 	if attached.Snapshot == "" {
@@ -70,27 +71,24 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *viewer, attache
 		defer cancel()
 		stop := context.AfterFunc(s.ctx, cancel)
 		defer stop()
-		items, err := v.next(ctx)
+		items, err := v.Next(ctx)
 		switch {
-		case errors.Is(err, errResync):
-			if result.AttachResult, err = s.attachAt(r.Context(), v.actor, nil); err != nil {
+		case errors.Is(err, session.ErrResync):
+			if result.AttachResult, err = v.Resync(r.Context()); err != nil {
 				return err
 			}
-			result.Resync = true
 			writeJSON(w, http.StatusOK, result)
 			return nil
 		case err != nil && ctx.Err() == nil:
 			return err
 		}
 		for _, it := range items {
-			result.Events = append(result.Events, v.envelope(it))
+			result.Events = append(result.Events, v.Envelope(it))
 		}
-		result.Cursor = v.cursor
-		s.mu.Lock()
-		if e := s.sessions[v.actor.id]; e != nil {
-			result.State = e.summary.State
+		result.Cursor = v.Cursor
+		if info, err := s.sessions.Lookup(r.Context(), v.Session()); err == nil {
+			result.State = info.State
 		}
-		s.mu.Unlock()
 	}
 	writeJSON(w, http.StatusOK, result)
 	return nil
@@ -120,7 +118,7 @@ func (e *eventStream) attached(name string, a api.AttachResult) error {
 
 // sse streams messages until the client or the server ends. A comment at least every
 // heartbeat keeps proxies from closing it.
-func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *viewer, attached api.AttachResult) error {
+func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *session.Viewer, attached api.AttachResult) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
@@ -141,12 +139,12 @@ func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *viewer, attached
 			name = ""
 		}
 		_ = out.rc.Flush() // the next write says what is wrong
-		var items []item
-		items, err = v.within(ctx, s.opts.Heartbeat)
+		var items []session.Item
+		items, err = v.Within(ctx, s.opts.Heartbeat)
 		switch {
-		case errors.Is(err, errResync):
-			if attached, err = s.attachAt(ctx, v.actor, nil); err == nil {
-				attached.Resync, v.cursor, name = true, attached.Cursor, "resync"
+		case errors.Is(err, session.ErrResync):
+			if attached, err = v.Resync(ctx); err == nil {
+				name = "resync"
 			}
 			continue
 		case err != nil:
@@ -156,23 +154,12 @@ func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *viewer, attached
 		}
 		for _, it := range items {
 			if err == nil {
-				err = out.write("id: %s:%d.%d\ndata: %s\n\n", v.cursor.Epoch, it.seq, it.sub, v.envelope(it))
+				err = out.write("id: %s:%d.%d\ndata: %s\n\n", v.Cursor.Epoch, it.Seq, it.Sub, v.Envelope(it))
 			}
 		}
 		_ = out.rc.Flush()
-		v.pace(ctx)
+		v.Pace(ctx)
 	}
-	s.logger.Debug("a stream ended", "session", v.actor.id, "why", err)
+	s.logger.Debug("a stream ended", "session", v.Session(), "why", err)
 	return nil
-}
-
-// within is next with a bound: without a message it returns nothing.
-func (v *viewer) within(ctx context.Context, d time.Duration) ([]item, error) {
-	bound, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	items, err := v.next(bound)
-	if err != nil && bound.Err() != nil && ctx.Err() == nil {
-		return nil, nil
-	}
-	return items, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // Tenant is what the sessions of a tenant are run with. A tenant is named by the tokens that
@@ -28,7 +29,7 @@ func (t *Tenant) provider(name string) (agent.Provider, error) {
 		i = slices.IndexFunc(t.Providers, func(p agent.Provider) bool { return p.Name() == name })
 	}
 	if i < 0 || i >= len(t.Providers) {
-		return nil, invalid("there is no provider %q", name)
+		return nil, session.Invalid("there is no provider %q", name)
 	}
 	return t.Providers[i], nil
 }
@@ -75,7 +76,7 @@ func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 // own has none: those of the server hold the sessions of others.
 func (t *tenants) apart(ctx context.Context, p *principal) ([]agent.Provider, error) {
 	if p.tenant != "" && t.open == nil {
-		return nil, failure(api.Unsupported, "the server keeps no history for tenants")
+		return nil, session.Fail(api.Unsupported, "the server keeps no history for tenants")
 	}
 	tenant, err := t.get(ctx, p.tenant)
 	if err != nil {
@@ -116,27 +117,16 @@ func withCaller(ctx context.Context, c *caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c.principal)
 }
 
-// visible reports whether the caller in ctx, if there is one, may know of a session. The lock
-// is held.
-func (e *entry) visible(ctx context.Context) bool {
+// visible reports whether the caller in ctx, if there is one, may know of the sessions of a tenant.
+func visible(ctx context.Context, tenant string) bool {
 	p, ok := ctx.Value(callerKey{}).(*principal)
-	return !ok || p.sees(e.tenant)
-}
-
-// lookup returns what the table has of a session that the caller in ctx may know of.
-func (s *Server) lookup(ctx context.Context, id string) (entry, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.sessions[id]; e != nil && !e.gone && e.visible(ctx) {
-		return *e, nil
-	}
-	return entry{}, failure(api.SessionExpired, "there is no session %q", id)
+	return !ok || p.sees(tenant)
 }
 
 // tenantAllowed refuses to a token of a tenant what concerns the whole server.
 func (c *caller) tenantAllowed(h handler, method string) error {
 	if c.tenant != "" && h.role == roleAdmin {
-		return failure(api.AuthFailed, "a token of a tenant does not allow %s", method)
+		return session.Fail(api.AuthFailed, "a token of a tenant does not allow %s", method)
 	}
 	return nil
 }

@@ -18,8 +18,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // The bounds of tokens.
@@ -116,7 +118,7 @@ func ReadTokens(dir string) (TokenFile, error) {
 
 // secret makes a token: its id, what its holder gets, and the hash that is kept.
 func newSecret() (id, value, hash string) {
-	id = randomHex(6)
+	id = random.Hex(6)
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
 	value = "pt_" + id + "_" + base64.RawURLEncoding.EncodeToString(secret)
@@ -144,7 +146,7 @@ func (t *tokens) begin() string {
 // create makes a token and stores it before it is shown.
 func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	if age < 0 || age > maxTokenAge {
-		return token{}, "", invalid("a token lasts between 1 second and 10 years")
+		return token{}, "", session.Invalid("a token lasts between 1 second and 10 years")
 	}
 	var value string
 	tk.ID, value, tk.Hash = newSecret()
@@ -156,7 +158,7 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	defer t.mu.Unlock()
 	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.expired(t.now()) })
 	if len(kept) >= maxTokens {
-		return token{}, "", limit("there are %d tokens; revoke some", maxTokens)
+		return token{}, "", session.LimitReached("there are %d tokens; revoke some", maxTokens)
 	}
 	if err := t.save(append(kept, tk)); err != nil {
 		return token{}, "", err
@@ -192,7 +194,7 @@ func (t *tokens) revoke(id string) error {
 	defer t.mu.Unlock()
 	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.ID == id || old.Parent == id })
 	if len(kept) == len(t.all) {
-		return conflict("there is no token %q", id)
+		return session.Conflict("there is no token %q", id)
 	}
 	return t.save(kept)
 }
@@ -217,9 +219,9 @@ func (t *tokens) list() []api.TokenInfo {
 		if tk.Parent != "" || tk.expired(t.now()) {
 			continue
 		}
-		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, CreatedAt: timestamp(tk.Created)}
+		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, CreatedAt: session.Timestamp(tk.Created)}
 		if !tk.Expires.IsZero() {
-			info.ExpiresAt = timestamp(tk.Expires)
+			info.ExpiresAt = session.Timestamp(tk.Expires)
 		}
 		list = append(list, info)
 	}
@@ -228,7 +230,7 @@ func (t *tokens) list() []api.TokenInfo {
 
 // check returns who holds a token. Every refusal looks the same to the caller.
 func (t *tokens) check(value string) (*principal, error) {
-	refused := failure(api.AuthFailed, "the token is missing, wrong or expired")
+	refused := session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
 	parts := strings.SplitN(value, "_", 3)
 	if len(value) > 256 || len(parts) != 3 || parts[0] != "pt" {
 		return nil, refused

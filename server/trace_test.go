@@ -19,6 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 const (
@@ -135,7 +136,7 @@ func TestTrace(t *testing.T) {
 	id := c.SessionID
 	w := r.watch(id)
 	r.callTraced("session.query", api.QueryParams{SessionID: id, Text: "tool Bash"}, &api.Accepted{})
-	w.state(RequiresAction)
+	w.state(session.RequiresAction)
 	r.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID, Behavior: "allow", Reason: "hush-hush"}, nil)
 	w.results(1)
 	w.stop()
@@ -171,7 +172,7 @@ func TestTrace_socket(t *testing.T) {
 	if err := conn.Write(r.ctx(), websocket.MessageText, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the end of the turn", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == string(Idle) })
+	w.until("the end of the turn", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == string(session.Idle) })
 	r.refused(api.InvalidParams, "session.query", api.QueryParams{SessionID: id, Text: ""})
 	w.stop()
 	got := r.finished()
@@ -201,38 +202,5 @@ func TestTrace_off(t *testing.T) {
 	}
 	if got := r.finished(); len(got.all) != 0 {
 		t.Errorf("%d spans were made", len(got.all))
-	}
-}
-
-// Whatever ends a turn or an input, no span stays open and none begins twice.
-func TestTurnTrace(t *testing.T) {
-	exporter := tracetest.NewInMemoryExporter()
-	tr := newTurnTrace(newTracer(Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))}), "s")
-	a, b, c := input{ID: "a", Trace: traceparent}, input{ID: "b"}, input{ID: "c"}
-	for _, in := range []input{a, b, c} {
-		tr.accepted(in)
-	}
-	tr.observe(&event.ToolStart{ToolUseID: "early", Name: "Bash"}) // no turn runs
-	tr.sent(a, "sim", false)
-	tr.sent(b, "sim", true) // it joins
-	for range 2 {
-		tr.observe(&event.ToolStart{ToolUseID: "t1", Name: "Bash"})
-		tr.observe(&event.AssistantMessage{Blocks: []event.IndexedBlock{{Block: event.Content{Type: "tool_use", ToolUseID: "t1", Name: "Bash"}}, {Block: event.Content{Type: "text"}}}})
-		tr.observe(&event.ToolComplete{ToolUseID: "t1", IsError: true})
-	}
-	tr.observe(&event.QuestionRequest{RequestID: "q"})
-	tr.observe(&event.ToolStart{ToolUseID: "t2", Name: strings.Repeat("ä", 100)})
-	tr.ended("agent_ended")
-	tr.ended("agent_ended")
-	tr.stop()
-	var got []string
-	for _, s := range exporter.GetSpans() {
-		got = append(got, s.Name+" "+s.Status.Description)
-	}
-	slices.Sort(got)
-	want := []string{"execute_tool " + strings.Repeat("ä", 50) + " unfinished", "execute_tool Bash tool_error", "parley.question unfinished", "parley.queue ", "parley.queue ", "parley.queue stopped", "parley.turn agent_ended"}
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the spans are %q, want %q", got, want)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // wire is a JSON-RPC connection of a test.
@@ -121,16 +122,14 @@ func (h *harness) scene() scene {
 	w.results(1)
 	s.task = h.history(s.session).Tasks[0].ID
 	h.query(s.session, "tool Bash")
-	w.state(RequiresAction)
+	w.state(session.RequiresAction)
 	s.request = h.history(s.session).Prompts[0].RequestID
 	s.queued = h.query(s.session, "say queued").TurnID
-	if err := h.server.with(h.ctx(), s.session, func(a *actor) error { s.agentID = a.core.AgentID; return nil }); err != nil {
-		h.Fatal(err)
-	}
+	s.agentID = h.info(s.session).AgentID
 	other := h.connect()
 	h.query(other, "ask")
 	wo := h.watch(other)
-	wo.state(RequiresAction)
+	wo.state(session.RequiresAction)
 	s.question = h.history(other).Prompts[0].RequestID + " " + other
 	var tk api.TokensCreateResult
 	h.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &tk)
@@ -283,11 +282,6 @@ func TestEvents_transports(t *testing.T) {
 func TestSocket_order(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
-	a, release, err := h.server.use(h.ctx(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	w := h.dial(h.token)
 	if _, e := w.call("session.attach", api.AttachParams{SessionID: id}); e != nil {
 		t.Fatal(e)
@@ -300,7 +294,7 @@ func TestSocket_order(t *testing.T) {
 				answers++
 			}
 		}
-		if n := a.hub.watching(); n != 1 {
+		if n := h.info(id).Viewers; n != 1 {
 			t.Fatalf("after %d returns the session has %d viewers on this socket, want 1", i+1, n)
 		}
 	}

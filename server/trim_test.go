@@ -10,6 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -48,7 +49,7 @@ func kept(t *testing.T, store *eventlog.Store, name string) uint64 {
 // knows what was in it, and that another server that wrote less goes on after the trimming.
 func TestOutbox_trim(t *testing.T) {
 	store := openTestStore(t)
-	st := eventStore{store}
+	st := session.StoreOf(store)
 	open := func() *outbox {
 		o, err := openOutbox(t.Context(), st.Log(outboxLogName))
 		if err != nil {
@@ -125,7 +126,7 @@ func TestWebhook_trimmed(t *testing.T) {
 // no amount is lost by it, and that another server that missed the trimming catches up.
 func TestLedger_trim(t *testing.T) {
 	store := openTestStore(t)
-	st := eventStore{store}
+	st := session.StoreOf(store)
 	limits := []budget.Limit{{Scope: budget.ScopeServer, Tokens: new(int64(1 << 40)), Action: budget.ActionNotify}}
 	open := func() *ledger {
 		l, err := openLedger(t.Context(), st.Log(ledgerLogName), Options{now: time.Now, Budgets: limits})
@@ -140,26 +141,26 @@ func TestLedger_trim(t *testing.T) {
 		return budget.Row{Time: time.Now(), Account: budget.Account{Session: "s-1"}, Amount: budget.Amount{Tokens: 2}}
 	}
 	for range rows {
-		if err := l.add(t.Context(), row()); err != nil {
+		if err := l.Add(t.Context(), row()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := kept(t, store, ledgerLogName); n > ledgerSnapshot {
 		t.Errorf("%d of %d rows are kept", n, rows)
 	}
-	if got := open().spent("s-1"); got.Tokens != 2*rows {
+	if got := open().Spent("s-1"); got.Tokens != 2*rows {
 		t.Errorf("after a new start the session has used %+v", got)
 	}
-	if err := other.add(t.Context(), row()); err != nil {
+	if err := other.Add(t.Context(), row()); err != nil {
 		t.Fatal(err)
 	}
-	if got := other.spent("s-1"); got.Tokens != 2*rows+2 {
+	if got := other.Spent("s-1"); got.Tokens != 2*rows+2 {
 		t.Errorf("the other server knows of %+v", got)
 	}
 	if all := other.all(); len(all) != 1 {
 		t.Errorf("its limits are %+v", all)
 	}
-	if got := open().spent("s-1"); got.Tokens != 2*rows+2 {
+	if got := open().Spent("s-1"); got.Tokens != 2*rows+2 {
 		t.Errorf("in the end the session has used %+v", got)
 	}
 }

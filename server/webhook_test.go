@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -171,7 +173,7 @@ func TestWebhook_down(t *testing.T) {
 	w.results(2)
 	r.set(true)
 	h.query(id, "tool Bash")
-	w.state(RequiresAction)
+	w.state(session.RequiresAction)
 	request := h.history(id).Prompts[0].RequestID
 	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, nil)
 	w.results(3)
@@ -267,10 +269,7 @@ func TestWebhook_crash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := record{Time: timestamp(time.Now()), Msg: json.RawMessage(`{"type":"notice","severity":"error","text":"over","code":"budget_exceeded","provider":"sim"}`)}.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := fmt.Appendf(nil, `{"t":%q,"m":{"type":"notice","severity":"error","text":"over","code":"budget_exceeded","provider":"sim"}}`, time.Now().UTC().Format(time.RFC3339Nano))
 	if _, err := store.Log(id).Append(h.ctx(), at.Seq, rec); err != nil {
 		t.Fatal(err)
 	}

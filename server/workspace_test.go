@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -79,15 +80,15 @@ func (r *repoHarness) workspace() (api.Workspace, string) {
 }
 
 // turn runs a turn in which an agent does something: it asks for a permission first.
-func (r *repoHarness) turn(session string, work func()) string {
+func (r *repoHarness) turn(id string, work func()) string {
 	r.Helper()
-	w := r.watch(session)
+	w := r.watch(id)
 	defer w.stop()
-	n := int(r.history(session).Totals.Turns)
-	turn := r.query(session, "tool Bash").TurnID
-	w.state(RequiresAction)
+	n := int(r.history(id).Totals.Turns)
+	turn := r.query(id, "tool Bash").TurnID
+	w.state(session.RequiresAction)
 	work()
-	r.call("permission.respond", api.PermissionRespondParams{SessionID: session, RequestID: r.history(session).Prompts[0].RequestID, Behavior: "allow"}, nil)
+	r.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID, Behavior: "allow"}, nil)
 	w.results(n + 1)
 	return turn
 }

@@ -80,6 +80,10 @@ func (s *Session) rename(ev event.Event) {
 		ev.UUID = cmp.Or(s.prompts[ev.UUID], ev.UUID)
 	case *event.TurnStart:
 		ev.PromptID = cmp.Or(s.prompts[ev.PromptID], ev.PromptID)
+	case *event.QueueChanged:
+		for i, item := range ev.Items {
+			ev.Items[i].ID = cmp.Or(s.prompts[item.ID], item.ID)
+		}
 	}
 }
 

@@ -1,11 +1,22 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/proc"
@@ -20,43 +31,119 @@ const (
 	agentReplay = "replay:" // and a directory
 )
 
-// agentChoice is which agent is talked to.
-type agentChoice struct {
-	kind string // one of the values of --agent
-	note string // what has to be said about it before anything; "" if nothing
-	must bool   // also to those who want to hear nothing
-	mark string // what stands before the answers where they are all that is read; "" for an agent that is one
+// choose returns the agent that the flags ask for, with o as its options if it is one of Claude's
+// kind. Without --agent it is the CLI; if there is none, and a person sees the output, it is the
+// simulated agent. run is set for a single prompt.
+func (f *runFlags) choose(o *claude.Options, con *term.Console, run, person bool) (chat.Agent, error) {
+	dir, replay := strings.CutPrefix(f.agent, agentReplay)
+	command, acp := strings.CutPrefix(f.agent, agentACP)
+	switch {
+	case f.agent != "" && f.agent != agentClaude && f.agent != agentCodex && f.changed("cli"):
+		return chat.Agent{}, term.Usagef("--cli goes with --agent claude, not with %s", f.agent)
+	case f.agent == agentCodex:
+		return f.codexAgent(con)
+	case acp:
+		return f.acpAgent(con, command)
+	case f.atOnce && !replay:
+		return chat.Agent{}, term.Usagef("--at-once goes with --agent replay:DIR")
+	case replay:
+		note, err := useReplay(o, dir, f.atOnce, run)
+		return chat.Agent{Note: note, Lines: true, Open: openClaude(o, agentClaude, !run)}, err
+	case f.agent == agentSim && f.schema != "":
+		return chat.Agent{}, term.Usagef("--json-schema needs a model, and --agent sim has none")
+	case f.agent == agentSim:
+		return simAgent(o, run, sim.Disclosure), nil
+	case f.agent != "" && f.agent != agentClaude:
+		return chat.Agent{}, term.Usagef("--agent %s: it is one of claude, codex, sim, replay:DIR and acp:COMMAND", f.agent)
+	}
+	if f.agent == "" && o.CLIPath == "" && person && f.output == chat.OutputText && f.schema == "" {
+		// A program that reads the answer must not take a made-up one.
+		if _, err := proc.Find("", os.Environ()); errors.As(err, new(*proc.NotFoundError)) {
+			return simAgent(o, run, "There is no claude on this machine (parley doctor says more). "+sim.Disclosure), nil
+		}
+	}
+	return chat.Agent{
+		Lines: true, Open: openClaude(o, agentClaude, !run), Resume: "parley chat --resume",
+		Missing: "--cli or PARLEY_CLI tells parley where it is; parley doctor says what was found.",
+	}, nil
 }
 
-// chooseAgent makes o talk to the agent that the flags ask for. Unless they say
-// otherwise that is the CLI; where there is none, and a person sees what is written,
-// it is the simulated agent. onePrompt says that there will be no more than one.
-func (f *runFlags) chooseAgent(o *claude.Options, onePrompt, person bool) (agentChoice, error) {
-	dir, replay := strings.CutPrefix(f.agent, agentReplay)
-	switch {
-	case f.agent != "" && f.agent != agentClaude && f.changed("cli"):
-		return agentChoice{}, term.Usagef("--cli goes with --agent claude, not with %s", f.agent)
-	case f.atOnce && !replay:
-		return agentChoice{}, term.Usagef("--at-once goes with --agent replay:DIR")
-	case replay:
-		note, err := useReplay(o, dir, f.atOnce, onePrompt)
-		return agentChoice{kind: agentReplay, note: note}, err
-	case f.agent == agentSim && f.schema != "":
-		return agentChoice{}, term.Usagef("--json-schema needs a model, and --agent sim has none")
-	case f.agent == agentSim:
-		useSim(o)
-		return agentChoice{kind: agentSim, note: sim.Disclosure, must: true, mark: sim.Mark}, nil
-	case f.agent == agentClaude || f.agent == "" && o.CLIPath != "":
-		return agentChoice{kind: agentClaude}, nil
-	case f.agent != "":
-		return agentChoice{}, term.Usagef("--agent %s: it is one of claude, codex, sim and replay:DIR", f.agent)
+// openClaude opens a session with the CLI that o names. Unless ask is set, the CLI denies what it
+// would ask for. Options that the CLI refuses are an error of usage.
+func openClaude(o *claude.Options, name string, ask bool) func(context.Context, func(json.RawMessage)) (agent.Session, error) {
+	return func(ctx context.Context, onLine func(json.RawMessage)) (agent.Session, error) {
+		s, err := (&claudeagent.Provider{Options: *o, As: name}).Connect(ctx, ask, onLine)
+		if err == nil {
+			return s, nil
+		}
+		var (
+			notFound  *claude.CLINotFoundError
+			spawn     *claude.SpawnError
+			handshake *claude.HandshakeError
+			failed    *message.ResultError
+		)
+		switch {
+		case errors.As(err, &notFound), errors.As(err, &spawn), errors.As(err, &handshake), errors.As(err, &failed), ctx.Err() != nil:
+			return nil, err
+		}
+		return nil, &term.UsageError{Text: err.Error(), Plain: true}
 	}
-	_, err := proc.Find("", os.Environ())
-	if _, missing := errors.AsType[*proc.NotFoundError](err); !missing || !person || f.output != outputText || f.schema != "" {
-		return agentChoice{kind: agentClaude}, nil // a program that reads the answer must not take a made-up one
-	}
+}
+
+func simAgent(o *claude.Options, run bool, note string) chat.Agent {
 	useSim(o)
-	return agentChoice{kind: agentSim, must: true, mark: sim.Mark, note: "There is no claude on this machine (parley doctor says more). " + sim.Disclosure}, nil
+	return chat.Agent{Note: note, Must: true, Mark: sim.Mark, Lines: true, Open: openClaude(o, agentSim, !run)}
+}
+
+// acpAgentFlags are the flags of run and chat that mean something to an agent of the Agent Client
+// Protocol.
+var acpAgentFlags = []string{
+	"agent", "permission-mode", "cwd", "add-dir", "resume", "continue-from", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "help",
+}
+
+// supports refuses flags that an agent has no use for.
+func (f *runFlags) supports(agent string, flags []string) error {
+	var bad string
+	f.visit(func(flag *pflag.Flag) {
+		if !slices.Contains(flags, flag.Name) && bad == "" {
+			bad = flag.Name
+		}
+	})
+	if bad != "" {
+		return term.Usagef("--%s is unsupported with --agent %s", bad, agent)
+	}
+	return nil
+}
+
+// logger writes what an agent's package reports, if that is wanted.
+func (f *runFlags) logger(con *term.Console) *slog.Logger {
+	if f.verbose {
+		return slog.New(slog.NewTextHandler(con.Err.W, nil))
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// acpAgent is an agent that speaks the Agent Client Protocol.
+func (f *runFlags) acpAgent(con *term.Console, command string) (chat.Agent, error) {
+	if err := f.supports("acp:COMMAND", acpAgentFlags); err != nil {
+		return chat.Agent{}, err
+	}
+	p, err := acpProvider(command, f.logger(con))
+	if err != nil {
+		return chat.Agent{}, err
+	}
+	dir, err := filepath.Abs(f.workDirectory)
+	if err != nil {
+		return chat.Agent{}, term.Usagef("--cwd: %v", err)
+	}
+	opts := agent.Options{Dir: dir, AdditionalDirectories: f.options.AdditionalDirectories, Mode: f.mode, AllowBypass: f.mode == "bypassPermissions", Partial: true}
+	open := func(ctx context.Context, _ func(json.RawMessage)) (agent.Session, error) {
+		if f.options.Resume != "" {
+			return p.Resume(ctx, f.options.Resume, opts)
+		}
+		return p.Open(ctx, opts)
+	}
+	return chat.Agent{Open: open, Resume: `parley chat --agent "` + f.agent + `" --resume`, Missing: "acp:COMMAND names a program of this machine and its arguments."}, nil
 }
 
 // simEnv are the variables that the simulated agent gets of ours.

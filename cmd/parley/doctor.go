@@ -63,29 +63,24 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 	if err != nil {
 		dir = "."
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
-	sigs := term.WatchSignals(ctx, end, con.Note)
-	defer sigs.Stop()
-	checks := doctor.Examine(ctx, doctor.Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
-	checks = append(checks, f.examineServer(ctx)...)
-	if ctx.Err() != nil {
-		return judge(context.Cause(ctx), nil, false).code, nil
-	}
-	if f.json {
-		err = writeChecksJSON(con.Out, checks)
-	} else {
-		f.write(con.Out, checks)
-		err = con.Out.Err
-	}
-	switch {
-	case err != nil:
-		return judge(term.OutputFailed(err), nil, false).code, nil
-	case !doctor.Healthy(checks):
-		return term.ExitFailed, nil
-	}
-	return term.ExitOK, nil
+	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) error {
+		checks := doctor.Examine(ctx, doctor.Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
+		checks = append(checks, f.examineServer(ctx)...)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !f.json:
+			f.write(con.Out, checks)
+		default:
+			if err := writeChecksJSON(con.Out, checks); err != nil {
+				return term.OutputFailed(err)
+			}
+		}
+		if con.Out.Err == nil && !doctor.Healthy(checks) {
+			return term.ErrFailed
+		}
+		return nil
+	})
 }
 
 func writeChecksJSON(to *term.Pen, checks []doctor.Check) error {

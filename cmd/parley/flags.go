@@ -14,16 +14,10 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-)
-
-// The values of --output.
-const (
-	outputText = "text"
-	outputJSON = "json"
-	outputRaw  = "stream-json"
 )
 
 // runFlags are the flags of parley run, and of parley chat, which has most of
@@ -56,8 +50,8 @@ type runFlags struct {
 
 // enums are the flags whose values are completed.
 var enums = map[string][]string{
-	"agent":           {agentClaude, agentCodex, agentSim, agentReplay},
-	"output":          {outputText, outputJSON, outputRaw},
+	"agent":           {agentClaude, agentCodex, agentSim, agentReplay, agentACP},
+	"output":          {chat.OutputText, chat.OutputJSON, chat.OutputRaw},
 	"permission-mode": {"default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"},
 	"effort":          {"low", "medium", "high", "xhigh", "max"},
 	"setting-sources": {"user", "project", "local"},
@@ -75,7 +69,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 
 // registerChat registers the flags of parley chat.
 func (f *runFlags) registerChat(cmd *cobra.Command) {
-	f.changed, f.visit, f.output = cmd.Flags().Changed, cmd.Flags().Visit, outputText
+	f.changed, f.visit, f.output = cmd.Flags().Changed, cmd.Flags().Visit, chat.OutputText
 	f.registerAgent(cmd)
 	f.registerSession(cmd)
 	f.registerProgram(cmd)
@@ -136,7 +130,7 @@ func (f *runFlags) registerSession(cmd *cobra.Command) {
 func (f *runFlags) registerAnswer(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
-	fs.StringVarP(&f.output, "output", "o", outputText, "what is written: text; json, the result at the end; stream-json, every message")
+	fs.StringVarP(&f.output, "output", "o", chat.OutputText, "what is written: text; json, the result at the end; stream-json, every message")
 	fs.BoolVar(&f.stream, "stream", false, "write text as it comes (default on a terminal)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "write the answer and errors only")
 	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `time`, such as 90s or 10m")
@@ -147,7 +141,7 @@ func (f *runFlags) registerProgram(cmd *cobra.Command) {
 	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
-	fs.StringVar(&f.agent, "agent", "", "who answers: claude, the CLI; codex; sim, a simulated agent; replay:`DIR`, a recording (default claude if there is one, else sim)")
+	fs.StringVar(&f.agent, "agent", "", "who answers: claude, the CLI; codex; sim, a simulated agent; replay:`DIR`, a recording; acp:COMMAND, an agent of the Agent Client Protocol (default claude if there is one, else sim)")
 	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
 	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for; with --agent codex $PARLEY_CODEX, else codex)")
 	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")
@@ -176,7 +170,7 @@ func (f *runFlags) build() (*claude.Options, error) {
 	if o.CLIPath == "" {
 		o.CLIPath = os.Getenv("PARLEY_CLI")
 	}
-	o.IncludePartialMessages = f.output != outputJSON
+	o.IncludePartialMessages = f.output != chat.OutputJSON
 	if err := f.files(&o); err != nil {
 		return nil, err
 	}

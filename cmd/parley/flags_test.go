@@ -1,18 +1,14 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
 
@@ -89,49 +85,6 @@ func TestFlags(t *testing.T) {
 		}
 		if diff := cmp.Diff(&tt.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(claude.Options{}, "Logger")); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.args, diff)
-		}
-	}
-}
-
-func TestJudge(t *testing.T) {
-	good := &message.Result{}
-	bad := &message.Result{IsError: true}
-	tests := []struct {
-		title       string
-		err         error
-		last        *message.Result
-		interrupted bool
-		want        int
-		silent      bool
-	}{
-		{"good", nil, good, false, 0, true},
-		{"failed", nil, bad, false, 1, true},
-		{"failed, and the CLI said so", &message.ResultError{Result: bad}, bad, false, 1, true},
-		{"a limit", &claude.RateLimitError{Err: &message.ResultError{Result: bad}}, bad, false, 1, true},
-		{"refused", &claude.HandshakeError{Err: &message.ResultError{Result: bad}}, bad, false, 1, true},
-		{"no result", nil, nil, false, 4, false},
-		{"died", &claude.ExitError{Code: 3}, nil, false, 4, false},
-		{"died behind a result", &claude.ExitError{Code: 3}, good, false, 4, false},
-		{"stays after its result", &claude.StalledError{Phase: "exit"}, good, false, 0, true},
-		{"stays after a failed turn", &claude.StalledError{Phase: "exit"}, bad, false, 1, true},
-		{"stays without a result", &claude.StalledError{Phase: "exit"}, nil, false, 4, false},
-		{"died connecting", &claude.HandshakeError{Err: &claude.ExitError{Code: 3}}, nil, false, 4, false},
-		{"no handshake", &claude.HandshakeError{Err: &claude.StalledError{Phase: "handshake"}}, nil, false, 3, false},
-		{"not started", &claude.SpawnError{Err: os.ErrPermission}, nil, false, 3, false},
-		{"interrupted", nil, bad, true, 130, true},
-		{"interrupted before it began", nil, nil, true, 130, true},
-		{"interrupted too late", nil, good, true, 0, true},
-		{"died when interrupted", &claude.ExitError{Signal: "SIGSEGV"}, nil, true, 4, false},
-		{"SIGTERM", &term.SignalError{Signal: syscall.SIGTERM}, nil, false, 143, true},
-		{"SIGINT twice", &term.SignalError{Signal: os.Interrupt}, nil, true, 130, true},
-		{"timeout", &timeoutError{time.Second}, nil, false, 1, false},
-		{"pipe", term.OutputFailed(syscall.EPIPE), nil, false, 141, true},
-		{"disk full", term.OutputFailed(syscall.ENOSPC), nil, false, 1, false},
-		{"anything", errors.New("x"), nil, false, 4, false},
-	}
-	for _, tt := range tests {
-		if v := judge(tt.err, tt.last, tt.interrupted); v.code != tt.want || (v.say == "") != tt.silent {
-			t.Errorf("%s: %+v, want code %d", tt.title, v, tt.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -246,16 +245,7 @@ func addServerCommands(root *cobra.Command, code *int) {
 		case "sessions":
 			withServer(cmd, code, listRemote)
 		case "chat":
-			withServer(cmd, code, chatRemote)
+			withServer(cmd, code, func(ctx context.Context, c *client.Client, out io.Writer) error { return chatRemote(ctx, c, out, code) })
 		}
 	}
-}
-
-// decodeText is a JSON string, or the JSON itself where it is none.
-func decodeText(raw []byte) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
 }

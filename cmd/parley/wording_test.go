@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 )
@@ -37,15 +36,6 @@ func TestArgumentsAreNamed(t *testing.T) {
 	walk(newRoot(&code))
 	if refused < 20 {
 		t.Errorf("only %d refusals were looked at", refused)
-	}
-}
-
-// TestLimitText: a limit without a name leaves no gap.
-func TestLimitText(t *testing.T) {
-	for name, want := range map[string]string{"": "rate limit: rejected", "five_hour": "rate limit five_hour: rejected"} {
-		if got := limitText(message.RateLimitInfo{RateLimitType: name, Status: "rejected"}); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }
 

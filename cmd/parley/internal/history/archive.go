@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -136,7 +137,7 @@ func (w *sessionWork) expiring(a *transcript.Archive, within int) error {
 	}
 	retention := w.dir.Retention()
 	list := []*expiring{}
-	for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: w.index()}) {
+	for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: claudeagent.Index()}) {
 		if err != nil {
 			return err
 		}

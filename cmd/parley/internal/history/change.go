@@ -51,11 +51,12 @@ func newSessionsRename(code *int) *cobra.Command {
 		use: "rename ID TITLE [flags]", short: "Give a session a title", example: "  parley sessions rename 4f1c 'The parser'",
 		args: term.Arguments(2, 2), ids: 1, codex: true, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
-			s, err := w.kept(args[0])
-			if id, ok := isCodex(err); ok {
-				err = w.history().Rename(w.ctx, id, args[1])
+			src, id, err := w.find(args[0])
+			if err == nil && src.dir == nil {
+				err = src.Rename(w.ctx, id, args[1])
 				return w.report(changed{id, "renamed", ""}, err, "%s is now %q", id, term.OneLine(args[1]))
 			}
+			s, err := w.kept(args[0])
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,9 @@
 package history
 
 import (
+	"errors"
 	"fmt"
+	"github.com/seed7221b0f9/parley/agent"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,12 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
 
 func newSessionsExport(code *int) *cobra.Command {
-	opts, format, output, force := &export.Options{}, "", "", false
+	opts, format, output := agent.HistoryRender{}, "", ""
 	return sessionCommand{
 		use: "export ID [flags]", short: "Write a session as Markdown, HTML or JSON", long: sessionsExportLong, example: sessionsExportExample,
 		args: term.Arguments(1, 1), ids: 1, codex: true,
@@ -22,7 +23,7 @@ func newSessionsExport(code *int) *cobra.Command {
 			fs := cmd.Flags()
 			fs.StringVar(&format, "format", "", "markdown, html or json (default by the name of the file, else markdown)")
 			fs.StringVarP(&output, "output", "o", "-", "the `file` to write; - is standard output")
-			fs.BoolVar(&force, "force", false, "replace the file if there is one")
+			fs.BoolVar(&opts.Replace, "force", false, "replace the file if there is one")
 			fs.BoolVar(&opts.Redact, "redact", false, "take out secrets and personal data")
 			fs.StringArrayVar(&opts.Secrets, "secret", nil, "with --redact: a `text` that is secret too (repeatable)")
 			fs.BoolVar(&opts.System, "system", false, "also the CLI's own notes")
@@ -39,51 +40,38 @@ func newSessionsExport(code *int) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := w.session(args[0])
-			if id, ok := isCodex(err); ok {
-				return w.exportThread(id, as, output, *opts)
-			}
+			s, id, err := w.find(args[0])
 			if err != nil {
 				return err
 			}
-			if output == "-" {
-				return w.writeExport(s, as, opts)
+			opts.Format = string(as)
+			if output != "-" {
+				opts.File = output
 			}
-			if err := export.File(w.ctx, output, s, as, opts, force); err != nil {
-				return err
-			}
-			w.line("wrote %s", output)
-			return nil
+			return w.export(s, id, opts)
 		},
 	}.command(code)
 }
 
-// exportThread writes a session of Codex to standard output: what else there is for those of
-// Claude is unsupported.
-func (w *sessionWork) exportThread(id string, as export.Format, output string, opts export.Options) error {
-	switch {
-	case output != "-":
-		return fmt.Errorf("%w; write it to standard output", unsupportedFor("--output"))
-	case opts.Redact || len(opts.Secrets) > 0:
-		return unsupportedFor("--redact")
-	case opts.NoThinking || opts.NoTools || opts.NoSubagents || opts.System:
-		return unsupportedFor("--system, --no-thinking, --no-tools and --no-subagents")
-	}
-	return w.writeThread(id, string(as))
-}
-
-func unsupportedFor(what string) error {
-	return fmt.Errorf("%s: unsupported for a session of codex", what)
-}
-
-// writeExport writes a session to standard output, safe for a terminal if it is one.
-func (w *sessionWork) writeExport(s *transcript.Session, format export.Format, opts *export.Options) error {
+// export writes a session to a file, or to standard output, safe for a terminal if it is one.
+func (w *sessionWork) export(s *source, id string, opts agent.HistoryRender) error {
 	var text strings.Builder
-	if err := export.Write(w.ctx, &text, s, format, opts); err != nil {
+	err := s.Render(w.ctx, &text, id, opts)
+	switch {
+	case errors.Is(err, agent.ErrUnsupported) && opts.File != "":
+		return fmt.Errorf("--output: unsupported for a session of %s; write it to standard output", s.name)
+	case errors.Is(err, agent.ErrUnsupported) && (opts.Redact || len(opts.Secrets) > 0):
+		return fmt.Errorf("--redact: unsupported for a session of %s", s.name)
+	case errors.Is(err, agent.ErrUnsupported) && (opts.System || opts.NoThinking || opts.NoTools || opts.NoSubagents):
+		return fmt.Errorf("--system, --no-thinking, --no-tools and --no-subagents: unsupported for a session of %s", s.name)
+	case err != nil:
 		return err
+	case opts.File != "":
+		w.line("wrote %s", opts.File)
+	default:
+		w.con.Out.Print(w.con.Out.Show(text.String()))
 	}
-	w.con.Out.Print(w.con.Out.Show(text.String()))
-	return nil // do looks at the pen
+	return nil // Run looks at the pen
 }
 
 // exportFormat is the format that is meant: as --format says, as --json does, as the

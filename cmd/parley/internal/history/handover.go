@@ -9,7 +9,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/agent/handover"
-	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -40,15 +39,19 @@ func foldHistory(ctx context.Context, h agent.History, provider, id string) (*ev
 func HandOver(ctx context.Context, con *term.Console, session, ask string) (string, error) {
 	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open("")}
 	var err error
-	if w.codexHome, err = (&Whose{}).Codex(); err != nil {
+	if w.sources, err = (&Whose{}).sources(w.dir); err != nil {
 		return "", err
 	}
-	s, err := w.kept(session)
+	s, id, err := w.find(session)
+	if err == nil && isFile(session) {
+		var kept *transcript.Session
+		if kept, err = w.kept(session); err == nil {
+			id = kept.ID
+		}
+	}
 	var c *event.Conversation
-	if id, ok := isCodex(err); ok {
-		c, err = w.conversation(id)
-	} else if err == nil {
-		c, err = foldHistory(ctx, (&claudeagent.Provider{}).History(), Claude, s.ID)
+	if err == nil {
+		c, err = foldHistory(ctx, s, s.name, id)
 	}
 	if errors.Is(err, transcript.ErrNoSession) {
 		return "", term.Usagef("--continue-from: %v", err)
@@ -71,7 +74,7 @@ func CodexThread(ctx context.Context, con *term.Console, arg string) (string, er
 	if err != nil {
 		return "", err
 	}
-	id, err := (&sessionWork{ctx: ctx, con: con, codexHome: home}).thread(arg)
+	_, id, err := (&sessionWork{ctx: ctx, con: con, sources: []*source{codexSource(home)}}).find(arg)
 	if err != nil {
 		return "", term.Usagef("--resume: %v", err)
 	}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"github.com/seed7221b0f9/parley/agent"
 	"slices"
 	"strings"
 	"time"
@@ -9,8 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/codex/rollout"
-	"github.com/seed7221b0f9/parley/transcript"
 )
 
 // finderFlags say which sessions are meant.
@@ -34,8 +33,8 @@ func (f *finderFlags) register(cmd *cobra.Command) {
 	}
 }
 
-func (f *finderFlags) filter() (filter transcript.Filter, err error) {
-	filter = transcript.Filter{Dir: f.dir, NoWorktrees: f.noWorktrees, NoProgrammatic: f.noPrograms, Branch: f.branch}
+func (f *finderFlags) filter() (filter agent.HistoryFilter, err error) {
+	filter = agent.HistoryFilter{Dir: f.dir, NoWorktrees: f.noWorktrees, NoPrograms: f.noPrograms, Branch: f.branch}
 	if filter.Since, err = moment("since", f.since, 0); err != nil {
 		return filter, err
 	}
@@ -76,77 +75,80 @@ func newSessionsList(code *int) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			filter.Index = w.index()
 			if limit < 0 && w.con.Out.TTY && !w.json {
 				limit = listed
 			}
-			infos, err := w.infos(filter, limit, func(info *transcript.Info) bool {
-				return (tag == "" || info.Tag == tag) && (!archived || info.Archived != nil && *info.Archived)
-			})
+			filter.Tag, filter.Archived = tag, archived
+			list, err := w.list(filter, limit)
 			if err != nil {
 				return err
 			}
-			threads, err := w.threads()
-			if err != nil {
-				return err
+			if limit > 0 && len(list) > limit {
+				return w.showList(list[:limit], true)
 			}
-			threads = slices.DeleteFunc(threads, func(s *rollout.Session) bool {
-				return tag != "" || archived && !s.Archived || !wantsThread(s, filter)
-			})
-			return w.showList(merge(infos, threads, limit))
+			return w.showList(list, false)
 		},
 	}.command(code)
 }
 
-// infos are the sessions of Claude that a list wants, one more than it shows.
-func (w *sessionWork) infos(filter transcript.Filter, limit int, want func(*transcript.Info) bool) (list []*transcript.Info, err error) {
-	if w.whose == Codex {
-		return nil, nil
+// listedSession is a session in a list, with its agent.
+type listedSession struct {
+	agent.HistoryRow
+	agent string
+}
+
+// list returns the sessions of all agents, the one that changed last first, and at least one more
+// than the limit if there are more; 0 is no limit.
+func (w *sessionWork) list(filter agent.HistoryFilter, limit int) (list []listedSession, err error) {
+	for _, s := range w.sources {
+		n := 0
+		for row, err := range s.Find(w.ctx, filter) {
+			if err := w.noteProblem(s, err); err != nil {
+				return nil, err
+			}
+			if err != nil {
+				continue
+			}
+			list = append(list, listedSession{row, s.name})
+			if n++; limit > 0 && n > limit {
+				break
+			}
+		}
 	}
-	for info, err := range w.dir.Sessions(w.ctx, filter) {
-		if err != nil {
-			return nil, err
-		}
-		if !want(info) {
-			continue
-		}
-		if list = append(list, info); limit > 0 && len(list) > limit {
-			break
-		}
-	}
+	slices.SortStableFunc(list, func(a, b listedSession) int { return b.Modified.Compare(a.Modified) })
 	return list, nil
 }
 
-// places are where sessions were looked for.
-func (w *sessionWork) places() string {
-	switch {
-	case w.whose == Codex:
-		return w.codexHome
-	case w.codexHome != "":
-		return w.dir.Path() + " and " + w.codexHome
-	}
-	return w.dir.Path()
-}
-
-func (w *sessionWork) showList(list []*listedSession, more bool) error {
+func (w *sessionWork) showList(list []listedSession, more bool) error {
 	w.fail = len(list) == 0
 	if w.json {
-		if list == nil {
-			list = []*listedSession{}
+		rows := []any{}
+		for _, s := range list {
+			rows = append(rows, s.Wire)
 		}
-		return w.writeJSON(list)
+		return w.writeJSON(rows)
 	}
 	if len(list) == 0 {
-		w.con.Note("there are no such sessions in " + w.places())
+		var places []string
+		for _, s := range w.sources {
+			places = append(places, s.place)
+		}
+		w.con.Note("there are no such sessions in " + strings.Join(places, " and "))
 		return nil
 	}
 	t := &term.Table{Columns: []term.Column{
 		{Title: "id"}, {Title: "changed", Least: 10}, {Title: "title", Min: 24, Least: 8}, {Title: "tag", Drop: 4, Min: 8},
 		{Title: "branch", Drop: 3, Min: 8}, {Title: "size", Right: true, Drop: 2}, {Title: "directory", Drop: 1, Min: 12},
 	}}
-	several := slices.ContainsFunc(list, func(s *listedSession) bool { return s.codex != nil })
+	several := slices.ContainsFunc(list, func(s listedSession) bool { return s.agent != Claude })
 	for _, s := range list {
-		t.Rows = append(t.Rows, WithAgent(w.listCells(s), s.agent(), several))
+		branch := s.GitBranch
+		if branch == "HEAD" { // outside of a repository
+			branch = ""
+		}
+		t.Rows = append(t.Rows, WithAgent([]string{
+			w.shortID(s.ID), timeText(s.Modified), term.OneLine(s.Title), term.OneLine(s.Tag), term.OneLine(branch), sizeText(s.FileSize), term.OneLine(home(s.Dir)),
+		}, s.agent, several))
 	}
 	if several {
 		t.Columns = slices.Insert(t.Columns, 1, term.Column{Title: "agent"})
@@ -156,35 +158,6 @@ func (w *sessionWork) showList(list []*listedSession, more bool) error {
 		w.con.Note(fmt.Sprintf("there are more than these %d; --limit 0 shows all", len(list)))
 	}
 	return nil
-}
-
-func (s *listedSession) agent() string {
-	if s.codex != nil {
-		return Codex
-	}
-	return Claude
-}
-
-// listCells are the cells of a session in a list.
-func (w *sessionWork) listCells(s *listedSession) []string {
-	if c := s.codex; c != nil {
-		tag := ""
-		if c.Archived {
-			tag = "archived"
-		}
-		return []string{
-			w.shortID(c.ThreadID), timeText(c.ModifiedAt), term.OneLine(threadTitle(c)), tag, term.OneLine(c.GitBranch), sizeText(c.Size), term.OneLine(home(c.CWD)),
-		}
-	}
-	info := s.claude
-	branch := info.GitBranch
-	if branch == "HEAD" { // outside of a repository
-		branch = ""
-	}
-	return []string{
-		w.shortID(info.SessionID), timeText(info.LastModified), term.OneLine(info.Summary), term.OneLine(info.Tag), term.OneLine(branch),
-		sizeText(info.FileSize), term.OneLine(home(info.CWD)),
-	}
 }
 
 // home is a path with ~ for the user's directory.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed7221b0f9/parley/agent"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,13 +93,11 @@ type sessionWork struct {
 	ctx context.Context
 	con *term.Console
 	dir *transcript.Dir
-	// codexHome is where Codex keeps its sessions; empty where they are not asked for. whose is
-	// which agent's sessions are.
-	codexHome string
-	whose     string
-	json      bool
-	fail      bool // what was asked for is not well; the output has the details
-	any       bool // a paragraph was written
+	// sources are the histories that are asked for.
+	sources []*source
+	json    bool
+	fail    bool // what was asked for is not well; the output has the details
+	any     bool // a paragraph was written
 }
 
 // do runs a command.
@@ -107,8 +106,8 @@ func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (in
 		return 0, err
 	}
 	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) (err error) {
-		w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), whose: f.whose.Agent, json: f.json}
-		if w.codexHome, err = f.whose.Codex(); err != nil {
+		w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open(f.configDir), json: f.json}
+		if w.sources, err = f.whose.sources(w.dir); err != nil {
 			return err
 		}
 		if path := w.dir.Path(); strings.TrimSpace(path) == "" || f.configDir == "" && os.Getenv("CLAUDE_CONFIG_DIR") == "" && !filepath.IsAbs(path) {
@@ -159,68 +158,6 @@ func (w *sessionWork) encode(v any, indent string) error {
 	return nil // do looks at the pen
 }
 
-// index is what lists remember from one time to the next, nil if there is no place
-// for it.
-func (w *sessionWork) index() *transcript.Index {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return nil
-	}
-	index, err := transcript.OpenIndex(filepath.Join(cache, "parley"))
-	if err != nil {
-		return nil
-	}
-	return index
-}
-
-// shortestID is how much of an id has to be given.
-const shortestID = 4
-
-// named reports whether a session has a name: the title that the user gave it, or
-// what a list shows for one.
-func named(info *transcript.Info, name string) bool {
-	return info.CustomTitle == name || info.Summary == name || name != "" && term.OneLine(info.Summary) == term.OneLine(name)
-}
-
-// session is the session that an argument means: an id, the beginning of one, a
-// name as a list shows it, or a file.
-func (w *sessionWork) session(arg string) (*transcript.Session, error) {
-	if isFile(arg) {
-		path, err := filepath.Abs(arg)
-		if err != nil {
-			return nil, err
-		}
-		return transcript.File(path), nil
-	}
-	if w.whose == Codex {
-		return nil, w.otherSession(arg)
-	}
-	s, err := w.dir.Session(arg)
-	if err == nil || !errors.Is(err, transcript.ErrNoSession) {
-		return s, err
-	}
-	var found []*transcript.Info
-	for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: w.index()}) {
-		if err != nil {
-			return nil, err
-		}
-		if len(arg) >= shortestID && strings.HasPrefix(info.SessionID, strings.ToLower(arg)) || named(info, arg) {
-			found = append(found, info)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, w.otherSession(arg)
-	case 1:
-		return w.dir.Session(found[0].SessionID)
-	}
-	var ids []string
-	for _, info := range found {
-		ids = append(ids, info.SessionID)
-	}
-	return nil, fmt.Errorf("%s can be any of %d sessions: %s", term.OneLine(arg), len(found), strings.Join(ids, ", "))
-}
-
 // isFile reports whether an argument is the path of a session's file. A title can end like one.
 func isFile(arg string) bool {
 	_, err := os.Stat(arg)
@@ -246,15 +183,6 @@ func (w *sessionWork) kept(arg string) (*transcript.Session, error) {
 	return nil, fmt.Errorf("%w: %s is not the file of one in %s", transcript.ErrNoSession, term.OneLine(arg), w.dir.Path())
 }
 
-// otherSession says that a session is one of Codex, or that there is none.
-func (w *sessionWork) otherSession(arg string) error {
-	id, err := w.thread(arg)
-	if err != nil {
-		return err
-	}
-	return &codexSessionError{id}
-}
-
 // mostCompleted is how many sessions a shell offers.
 const mostCompleted = 200
 
@@ -265,14 +193,13 @@ func (f *sessionFlags) completeIDs(n int) cobra.CompletionFunc {
 		if n >= 0 && len(args) >= n {
 			return nil, directive
 		}
-		w := &sessionWork{ctx: cmd.Context(), dir: transcript.Open(f.configDir)}
 		var list []cobra.Completion
-		for info, err := range w.dir.Sessions(w.ctx, transcript.Filter{Index: w.index()}) {
+		for row, err := range claudeSource(transcript.Open(f.configDir)).Find(cmd.Context(), agent.HistoryFilter{}) {
 			if err != nil || len(list) == mostCompleted {
 				break
 			}
-			if strings.HasPrefix(info.SessionID, begun) {
-				list = append(list, cobra.CompletionWithDesc(info.SessionID, term.Shorten(term.OneLine(info.Summary), 60)))
+			if strings.HasPrefix(row.ID, begun) {
+				list = append(list, cobra.CompletionWithDesc(row.ID, term.Shorten(term.OneLine(row.Title), 60)))
 			}
 		}
 		return list, directive

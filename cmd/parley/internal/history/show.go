@@ -5,10 +5,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/spf13/cobra"
 )
 
@@ -45,92 +44,48 @@ func newSessionsShow(code *int) *cobra.Command {
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, args []string) error {
-			s, err := w.session(args[0])
-			if id, ok := isCodex(err); ok {
-				return f.showThread(w, id)
+			if f.last < 0 {
+				return term.Usagef("--last %d: it cannot be negative", f.last)
 			}
+			s, id, err := w.find(args[0])
 			if err != nil {
 				return err
 			}
-			messages, err := f.read(w, s)
+			text, err := s.Show(w.ctx, id, agent.HistoryShow{Last: f.last, System: f.system, Thinking: f.thinking, JSON: w.json})
 			if err != nil {
 				return err
 			}
 			if w.json {
-				if messages == nil {
-					messages = []*transcript.Message{}
-				}
-				return w.writeJSON(messages)
+				return w.writeJSON(text.Wire)
 			}
-			for _, j := range transcript.Join(messages) {
-				f.message(w, j)
+			group := 0
+			for _, p := range text.Parts {
+				f.part(w, &p, &group)
 			}
 			return nil
 		},
 	}.command(code)
 }
 
-func (f *showFlags) read(w *sessionWork, s *transcript.Session) ([]*transcript.Message, error) {
-	if f.last < 0 {
-		return nil, term.Usagef("--last %d: it cannot be negative", f.last)
-	}
-	if f.last == 0 {
-		return s.Conversation(w.ctx, &transcript.ConversationOptions{System: f.system})
-	}
-	page, err := s.Page(w.ctx, transcript.PageQuery{Limit: f.last, System: f.system})
-	if err != nil {
-		return nil, err
-	}
-	return page.Messages, nil
-}
-
-// message writes a message: who and when, text as it was meant, tools in a line or
-// two. Results of tools have no heading.
-func (f *showFlags) message(w *sessionWork, j *transcript.Joined) {
+// part writes a part of a message below its heading, who and when; group is the one that has
+// its heading. A result has none.
+func (f *showFlags) part(w *sessionWork, p *agent.HistoryPart, group *int) {
 	out := w.con.Out
-	headed := false
-	head := func() {
-		if !headed {
-			w.paragraph()
-			out.Line(out.Paint(term.Bold, "● "+roleName(j.Message)) + out.Paint(term.Dim, "  "+timeText(j.Time())))
-			headed = true
-		}
+	if p.Kind != agent.PartResult && p.Group != *group {
+		*group = p.Group
+		w.paragraph()
+		out.Line(out.Paint(term.Bold, "● "+term.OneLine(p.By)) + out.Paint(term.Dim, "  "+timeText(p.Time)))
 	}
-	for _, b := range j.Blocks() {
-		switch b := b.(type) {
-		case *message.Text:
-			if strings.TrimSpace(b.Text) != "" {
-				head()
-				f.text(w, b.Text)
-			}
-		case *message.Thinking:
-			if f.thinking && b.Thinking != "" {
-				head()
-				f.text(w, "> "+strings.ReplaceAll(b.Thinking, "\n", "\n> "))
-			}
-		case *message.ToolUse:
-			head()
-			out.Line(out.Paint(term.Yellow, "▸ "+term.OneLine(b.Name)) + " " + term.Shorten(term.OneLine(toolLine(b.Input)), max(20, out.Width-8)))
-		case *message.ToolResult:
-			f.result(w, b)
-		case *message.RedactedThinking:
-		default:
-			head()
-			out.Line(out.Paint(term.Dim, fmt.Sprintf("[%T]", b)))
-		}
+	switch p.Kind {
+	case agent.PartTool:
+		out.Line(out.Paint(term.Yellow, "▸ "+term.OneLine(p.Name)) + " " + term.Shorten(term.OneLine(p.Text), max(20, out.Width-8)))
+	case agent.PartResult:
+		f.output(w, p.Text, p.Failed)
+	case agent.PartBlock:
+		out.Line(out.Paint(term.Dim, p.Text))
+	default:
+		f.text(w, p.Text)
 	}
-}
-
-func roleName(m *transcript.Message) string {
-	switch {
-	case m.IsCompactSummary:
-		return "summary"
-	case m.Type == "system":
-		if e, ok := m.Entry.(*transcript.SystemEntry); ok {
-			return "system " + term.OneLine(e.Subtype)
-		}
-	}
-	return m.Type
 }
 
 // text writes Markdown.
@@ -142,26 +97,8 @@ func (f *showFlags) text(w *sessionWork, text string) {
 	out.Line(strings.TrimRight(text, "\n"))
 }
 
-// toolLine is what a call is about.
-func toolLine(input message.JSON) string {
-	var m map[string]any
-	if input.Decode(&m) != nil {
-		return string(input)
-	}
-	for _, name := range []string{"command", "file_path", "pattern", "path", "url", "query", "description", "prompt"} {
-		if s, ok := m[name].(string); ok && s != "" {
-			return s
-		}
-	}
-	return string(input)
-}
-
 // shownLines is how much of a tool's output is shown.
 const shownLines = 3
-
-func (f *showFlags) result(w *sessionWork, b *message.ToolResult) {
-	f.output(w, b.Content.String(), b.IsError)
-}
 
 // output writes the beginning of what a tool gave, or with --full all of it.
 func (f *showFlags) output(w *sessionWork, text string, failed bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/claude/message"
@@ -139,7 +140,7 @@ func contentText(c message.Content) string {
 		case *message.Thinking:
 			parts = append(parts, "(thinking) "+b.Thinking)
 		case *message.ToolUse:
-			parts = append(parts, "▸ "+b.Name+" "+toolLine(b.Input))
+			parts = append(parts, "▸ "+b.Name+" "+claudeagent.ToolLine(b.Input))
 		case *message.ToolResult:
 			mark := "✓ "
 			if b.IsError {

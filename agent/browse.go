@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+)
+
+// HistoryBrowser is implemented by a History that a terminal can filter, show, search and export
+// in detail. An agent may accept the path of a session's file as an id.
+type HistoryBrowser interface {
+	History
+	// Locate returns the id of the session with this id, or ErrNotFound. Find may not list it.
+	Locate(ctx context.Context, id string) (string, error)
+	// Find yields the sessions that pass the filter, the one that changed last first. A
+	// *HistoryProblem does not end the iteration.
+	Find(ctx context.Context, f HistoryFilter) iter.Seq2[HistoryRow, error]
+	// Show returns the conversation of a session.
+	Show(ctx context.Context, id string, o HistoryShow) (HistoryText, error)
+	// Grep yields the places that contain a text. It fails with ErrUnsupported if it does not
+	// know a condition of the query.
+	Grep(ctx context.Context, q HistoryGrep) iter.Seq2[HistoryMatch, error]
+	// Render writes a session in a format to w or to a file. It fails with ErrUnsupported if it
+	// does not know an option.
+	Render(ctx context.Context, w io.Writer, id string, o HistoryRender) error
+}
+
+// HistoryFilter selects sessions. Zero fields select everything.
+type HistoryFilter struct {
+	Dir          string // includes the other worktrees of its repository
+	NoWorktrees  bool
+	Branch, Tag  string
+	Since, Until time.Time // of the last change, for Grep of what was said; Until is excluded
+	NoPrograms   bool      // without sessions that programs began
+	Archived     bool      // only archived sessions
+}
+
+// HistoryRow describes a session in a list.
+type HistoryRow struct {
+	HistoryInfo
+	Title  string // never empty
+	Path   string // of its file
+	Resume string // the command that continues it
+	Wire   any    // the JSON object of the row
+}
+
+// HistoryProblem reports files that a list leaves out.
+type HistoryProblem struct {
+	Files int
+	First error
+}
+
+func (e *HistoryProblem) Error() string {
+	return fmt.Sprintf("agent: %d files cannot be read, the first: %v", e.Files, e.First)
+}
+
+// HistoryShow selects how much of a conversation is shown.
+type HistoryShow struct {
+	Last             int // so many messages from the end; 0 is all
+	System, Thinking bool
+	JSON             bool // HistoryText.Wire is wanted, not Parts
+}
+
+// HistoryText is the conversation of a session.
+type HistoryText struct {
+	Parts []HistoryPart
+	Wire  any // the JSON of the conversation
+}
+
+// HistoryPart is a part of a message: a text, the call of a tool, its result, or a block without
+// text. Parts of one Group share a heading; a result has none.
+type HistoryPart struct {
+	Kind  string // one of PartText, PartTool, PartResult and PartBlock
+	Group int
+	By    string // who said it
+	Time  time.Time
+	// Text is Markdown, the input of a tool in a line, the result, or the name of the block.
+	Text   string
+	Name   string // of the tool
+	Failed bool   // the result is an error
+}
+
+// The kinds of parts.
+const (
+	PartText   = "text"
+	PartTool   = "tool"
+	PartResult = "result"
+	PartBlock  = "block"
+)
+
+// HistoryGrep selects places in sessions.
+type HistoryGrep struct {
+	HistoryFilter
+	Text          string
+	Roles         []string
+	Tool          string
+	CaseSensitive bool
+	MainOnly      bool // without subagents
+	Limit         int  // of places; 0 is none
+}
+
+// HistoryMatch is a place that contains a text. Start and End are the match in the excerpt; Role
+// is empty if the agent does not report them.
+type HistoryMatch struct {
+	HistoryHit
+	Row           HistoryRow
+	Role          string
+	Tool, AgentID string
+	Time          time.Time
+	Start, End    int
+	Wire          any // the JSON object of the match
+}
+
+// HistoryRender has the options of an export.
+type HistoryRender struct {
+	Format                           string
+	File                             string // empty writes to the writer
+	Replace                          bool   // an existing file
+	Redact                           bool
+	Secrets                          []string // are redacted too
+	System                           bool
+	NoThinking, NoTools, NoSubagents bool
+}

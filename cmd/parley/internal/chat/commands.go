@@ -1,0 +1,296 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+)
+
+// command is a command of the program itself.
+type command struct {
+	name, args, about string
+	run               func(c *loop, arg string)
+	has               func(s agent.Session) bool // reports whether a session has it; nil is all
+}
+
+// commands are found before those of the agent.
+var commands []command
+
+func init() { // they refer to themselves
+	commands = []command{
+		{"help", "", "show this", func(c *loop, _ string) { c.note(c.help()) }, nil},
+		{"quit", "", "end the conversation (also Ctrl-D)", func(c *loop, _ string) { c.leave() }, nil},
+		{"model", "NAME", "change the model; without a name: list them", (*loop).setModel, is[agent.ModelSetter]},
+		{"mode", "MODE", "change the permission mode", (*loop).setMode, is[agent.ModeSetter]},
+		{"cost", "", "show what this conversation has used", (*loop).cost, nil},
+		{"interrupt", "", "break the running turn off (also Ctrl-C)", func(c *loop, _ string) { c.interrupt() }, nil},
+		{"queue", "", "list the prompts that wait", (*loop).listQueue, nil},
+		{"cancel", "[N]", "take the last prompt that waits back, or the Nth", (*loop).cancel, is[agent.Canceler]},
+		{"release", "", "run the prompts that are held back", hold(agent.Holder.Release), is[agent.Holder]},
+		{"continue", "", "continue an interrupted turn", hold(agent.Holder.Continue), is[agent.Holder]},
+		{"allow", "", "answer yes to what is asked", func(c *loop, _ string) { c.decide("y") }, is[agent.Joined]},
+		{"deny", "[WHY]", "answer no to what is asked", func(c *loop, why string) { c.decide("n " + why) }, is[agent.Joined]},
+		{"answer", "TEXT", "answer what is asked", (*loop).decide, is[agent.Joined]},
+	}
+}
+
+func is[T any](s agent.Session) bool {
+	_, ok := s.(T)
+	return ok
+}
+
+// own returns the commands of the program that the session has.
+func (c *loop) own() (list []command) {
+	for _, cmd := range commands {
+		if cmd.has == nil || cmd.has(c.session) {
+			list = append(list, cmd)
+		}
+	}
+	return list
+}
+
+// local runs a command of the program, and reports whether text is one.
+func (c *loop) local(text string) bool {
+	name, arg, _ := strings.Cut(text, " ")
+	if name == "/exit" {
+		name = "/quit"
+	}
+	for _, cmd := range c.own() {
+		if "/"+cmd.name == name {
+			cmd.run(c, strings.TrimSpace(arg))
+			return true
+		}
+	}
+	return false
+}
+
+// learn asks the agent for its models and commands.
+func (c *loop) learn() {
+	catalog, ok := c.session.(agent.Catalog)
+	if !ok {
+		return
+	}
+	c.do(func(ctx context.Context) func() {
+		models, _ := catalog.Models(ctx) // without them nothing is completed
+		entries, err := catalog.Commands(ctx)
+		return func() {
+			c.models, c.cataloged = models, err == nil
+			for _, e := range entries {
+				c.commands = append(c.commands, e.Name)
+				aliases, _ := event.JSON(e.Data).Member("aliases")
+				for _, alias := range aliases.Elements() {
+					c.commands = append(c.commands, alias.Text())
+				}
+			}
+		}
+	})
+}
+
+// relearn takes over a new list of commands.
+func (c *loop) relearn(list event.JSON) {
+	if list == "" {
+		return
+	}
+	c.commands, c.cataloged = nil, true
+	for _, e := range list.Elements() {
+		name, _ := e.Member("name")
+		c.commands = append(c.commands, name.Text())
+	}
+}
+
+// unknownCommand refuses a command that neither the program nor the agent has, and names one that
+// is like it. A line that begins with a space, and a path, is a prompt; so is what may be a command
+// of an agent that does not list its own.
+func (c *loop) unknownCommand(text string) bool {
+	name, _, _ := strings.Cut(strings.TrimRight(text, "\n"), " ")
+	name, isCommand := strings.CutPrefix(name, "/")
+	if !isCommand || name == "" || strings.ContainsAny(name, "/\n\t") {
+		return false
+	}
+	names := append(slices.Clone(c.commands), "exit")
+	for _, cmd := range c.own() {
+		names = append(names, cmd.name)
+	}
+	best := term.Nearest(name, names)
+	if slices.Contains(names, name) || best == "" && !c.cataloged {
+		return false
+	}
+	say := "there is no command /" + term.Shorten(term.OneLine(name), 40)
+	if best != "" {
+		say += "; is /" + term.OneLine(best) + " meant?"
+	}
+	c.con.Complain(say + " /help lists them; a line that begins with a space is sent as it is.")
+	return true
+}
+
+func (c *loop) help() string {
+	var b strings.Builder
+	var names []string
+	for _, cmd := range c.own() {
+		fmt.Fprintf(&b, "%-16s %s\n", "/"+strings.TrimSpace(cmd.name+" "+cmd.args), cmd.about)
+		names = append(names, cmd.name)
+	}
+	b.WriteString("A \\ at the end of a line, or Alt-Enter, goes on in the next. Tab completes commands.")
+	prefix := "\nThe agent's own:"
+	for _, name := range c.commands {
+		if !slices.Contains(names, name) {
+			b.WriteString(prefix + " /" + term.OneLine(name))
+			prefix = ""
+		}
+	}
+	return b.String()
+}
+
+// after runs a call of the agent; say is shown if it succeeds.
+func (c *loop) after(name string, call func(ctx context.Context) (say string, err error)) {
+	c.do(func(ctx context.Context) func() {
+		say, err := call(ctx)
+		return func() {
+			if err != nil {
+				c.con.Complain("/" + name + ": " + err.Error())
+			} else if say != "" {
+				c.note(say)
+			}
+		}
+	})
+}
+
+func (c *loop) setModel(name string) {
+	if name == "" {
+		for _, m := range c.models {
+			about, _ := event.JSON(m.Data).Member("displayName")
+			c.note(strings.TrimSpace(fmt.Sprintf("%-16s %s", m.Name, about.Text())))
+		}
+		return
+	}
+	c.after("model", func(ctx context.Context) (string, error) {
+		chosen, err := c.session.(agent.ModelSetter).SetModel(ctx, name)
+		return "the model is now " + chosen, err
+	})
+}
+
+func (c *loop) setMode(mode string) {
+	setter := c.session.(agent.ModeSetter)
+	if mode == "" {
+		c.note("the permission modes: " + strings.Join(setter.Modes(), ", "))
+		return
+	}
+	c.after("mode", func(ctx context.Context) (string, error) {
+		return "the permission mode is now " + mode, setter.SetMode(ctx, mode)
+	})
+}
+
+func hold(f func(agent.Holder, context.Context) error) func(*loop, string) {
+	return func(c *loop, _ string) {
+		c.after("queue", func(ctx context.Context) (string, error) { return "", f(c.session.(agent.Holder), ctx) })
+	}
+}
+
+// decide answers what is asked.
+func (c *loop) decide(text string) {
+	if !c.asking() {
+		c.note("nothing waits for an answer")
+		return
+	}
+	c.reply(text)
+}
+
+func (c *loop) cost(string) {
+	if text := c.out.totals.String(); text != "" {
+		c.note(text)
+		return
+	}
+	c.note("nothing yet")
+}
+
+// waiting is a prompt in the queue: its id for Cancel and its text.
+type waiting struct{ id, text string }
+
+// waits returns the queue: that of a server, or else the prompts that were typed here.
+func (c *loop) waits() (list []waiting) {
+	for _, item := range c.queue {
+		text := resultText(item.Content)
+		if item.Status != "" {
+			text = item.Status + ": " + text
+		}
+		list = append(list, waiting{item.ID, text})
+	}
+	if c.o.Agent.Shared {
+		return list
+	}
+	for _, p := range c.prompts.waiting() {
+		list = append(list, waiting{p.id, p.text})
+	}
+	return list
+}
+
+// queued is the number of prompts that wait.
+func (c *loop) queued() int { return len(c.waits()) }
+
+func (c *loop) listQueue(string) {
+	list := c.waits()
+	if len(list) == 0 {
+		c.note("no prompt waits")
+	}
+	for i, w := range list {
+		c.note(fmt.Sprintf("%d. %s", i+1, term.Shorten(term.OneLine(w.text), 60)))
+	}
+}
+
+func (c *loop) cancel(arg string) {
+	list := c.waits()
+	n := len(list)
+	if arg != "" {
+		n, _ = strconv.Atoi(arg)
+	}
+	if n < 1 || n > len(list) {
+		c.note("no such prompt waits; /queue lists them")
+		return
+	}
+	w := list[n-1]
+	c.do(func(ctx context.Context) func() {
+		err := c.session.(agent.Canceler).Cancel(ctx, w.id)
+		return func() {
+			switch {
+			case err != nil:
+				c.con.Complain("/cancel: " + err.Error())
+			case c.prompts.find(w.id) != nil:
+				c.prompts.end(errTakenBack, func(p *prompt) bool { return p.id == w.id })
+			}
+		}
+	})
+}
+
+// completions are the words that can follow where text ends.
+func (c *loop) completions(text string) []string {
+	name, arg, hasArg := strings.Cut(text, " ")
+	var words []string
+	switch {
+	case !strings.HasPrefix(text, "/"):
+	case !hasArg:
+		arg = name
+		for _, cmd := range c.own() {
+			words = append(words, "/"+cmd.name)
+		}
+		for _, name := range c.commands {
+			words = append(words, "/"+term.OneLine(name))
+		}
+	case name == "/mode":
+		if m, ok := c.session.(agent.ModeSetter); ok {
+			words = m.Modes()
+		}
+	case name == "/model":
+		for _, m := range c.models {
+			words = append(words, term.OneLine(m.Name))
+		}
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, arg) })
+	slices.Sort(words)
+	return slices.Compact(words)
+}

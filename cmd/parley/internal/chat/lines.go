@@ -1,0 +1,128 @@
+package chat
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+)
+
+// lines reports whether prompts come line by line and not from an editor.
+func (c *loop) lines() bool {
+	_, ok := c.ui.(*screenUI)
+	return !ok
+}
+
+// lineUI takes every line of the input as a prompt, one after the other has been
+// answered. It writes no control sequences.
+type lineUI struct {
+	c      *loop
+	in     *bufio.Reader
+	prompt bool // a person types
+	next   chan struct{}
+	asked  bool // a line is being waited for
+	ended  bool // there are no more
+}
+
+func newLineUI(c *loop, in *os.File) *lineUI {
+	_, terminal := term.TerminalWidth(in)
+	return &lineUI{c: c, in: bufio.NewReader(in), prompt: terminal && c.con.Err.TTY, next: make(chan struct{}, 1)}
+}
+
+func (u *lineUI) start() {
+	// This one cannot be waited for: a read from a terminal or a pipe ends when something
+	// comes.
+	go func() {
+		for range u.next {
+			text, err := readPromptLines(u.in)
+			u.c.post(func() {
+				u.asked = false
+				if text != "" || err == nil {
+					u.c.submit(text)
+				}
+				u.ended = err != nil
+			})
+			if err != nil {
+				return
+			}
+		}
+	}()
+	u.changed()
+}
+
+// changed asks for the next line when nothing runs, a command neither, or when
+// the agent asks something, and ends the conversation after the last.
+func (u *lineUI) changed() {
+	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || u.c.stays()) {
+		u.c.leave() // others answer, or decide
+		return
+	}
+	if u.ended {
+		u.c.unanswered()
+	}
+	if u.asked || u.c.leaving || (u.c.busy() || u.c.doing > 0) && !u.c.asking() {
+		return
+	}
+	if len(u.c.held) > 0 && !u.c.asking() {
+		text := u.c.held[0]
+		u.c.held = u.c.held[1:]
+		u.c.send(text)
+		return
+	}
+	if u.ended {
+		u.c.leave()
+		return
+	}
+	u.asked = true
+	if u.prompt {
+		u.c.con.Lock()
+		u.c.con.Err.Begin(term.Line, "")
+		u.c.con.Err.Print(u.c.promptMark())
+		u.c.con.Unlock()
+	}
+	u.next <- struct{}{}
+}
+
+// person reports whether a user types.
+func (c *loop) person() bool {
+	u, ok := c.ui.(*lineUI)
+	return !ok || u.prompt
+}
+
+// stays reports whether a session of a server neither works nor waits for prompts.
+func (c *loop) stays() bool {
+	return !slices.Contains([]string{"", "idle", "running", "starting", "requires_action"}, c.state)
+}
+
+// promptMark is what stands before what is typed.
+func (c *loop) promptMark() string {
+	if c.asking() {
+		return "? "
+	}
+	return "> "
+}
+
+func (u *lineUI) hold() {}
+
+func (u *lineUI) stop() { close(u.next) }
+
+// readPromptLines reads a line, and more where it ends with a backslash.
+func readPromptLines(in *bufio.Reader) (string, error) {
+	var b strings.Builder
+	for {
+		text, err := in.ReadString('\n')
+		text = strings.TrimRight(text, "\r\n")
+		more, goesOn := strings.CutSuffix(text, `\`)
+		b.WriteString(more)
+		if !goesOn || err != nil {
+			if err == io.EOF && b.Len() == 0 {
+				return "", io.EOF
+			}
+			return b.String(), err
+		}
+		b.WriteByte('\n')
+	}
+}

@@ -1,0 +1,394 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+)
+
+// Talk holds a conversation with the person or program at standard input and returns the exit
+// code. An error is one of usage.
+func Talk(ctx context.Context, o Options) (int, error) {
+	c := newLoop(&o)
+	defer c.work.Wait()
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	defer c.end(nil)
+	defer c.watchSignals()()
+	if o.Agent.Note != "" {
+		c.con.Note(o.Agent.Note)
+	}
+	first, err := "", error(nil)
+	if o.Prompt != nil {
+		first, err = o.Prompt(c.ctx, c.con.Note)
+	}
+	if err == nil {
+		err = c.open()
+	}
+	if err == nil {
+		err = c.talk(os.Stdin, first)
+	}
+	return c.verdict(err)
+}
+
+// ui is the source of prompts. Its methods are called from the loop.
+type ui interface {
+	// start begins to read what is typed.
+	start()
+	// hold is called before something may change that the ui shows, changed after it.
+	hold()
+	changed()
+	// stop leaves the terminal as it was.
+	stop()
+}
+
+// loop is a conversation. Everything in it happens in one goroutine, which runs what others post.
+type loop struct {
+	o       *Options
+	ctx     context.Context
+	end     context.CancelCauseFunc
+	con     *term.Console
+	out     *printer
+	session agent.Session
+	ui      ui
+	work    sync.WaitGroup
+
+	connected atomic.Bool
+	posted    chan func()
+	over      chan struct{} // closed when the loop runs nothing any more
+	gone      chan struct{} // closed when the events have ended
+
+	prompts    prompts
+	asks       []*ask            // what the agent asks, the first was put
+	early      []*ask            // whose calls were not shown yet
+	doing      int               // commands that the agent has not answered yet
+	queue      []event.QueueItem // of a server
+	state      string            // of the session, as a server reports it
+	models     []agent.Entry
+	commands   []string // of the agent
+	cataloged  bool     // commands are all that there are
+	last       *event.ResultMessage
+	lost       error // why the last prompt has no result
+	told       bool  // that was shown
+	leaving    bool  // the conversation is to end
+	ended      bool  // the session has
+	endErr     error
+	signal     *term.SignalError
+	interrupts int
+	lastCtrlC  time.Time
+	held       []string // prompts of a program that wait until nothing runs
+}
+
+func newLoop(o *Options) *loop {
+	c := &loop{o: o, con: o.Console, out: o.printer(), posted: make(chan func(), 64), over: make(chan struct{}), gone: make(chan struct{})}
+	c.prompts.begun = func(p *prompt) {
+		if p.queued {
+			c.echo(p.text)
+		}
+	}
+	c.prompts.over = c.finished
+	return c
+}
+
+// post has something done in the loop.
+func (c *loop) post(f func()) {
+	select {
+	case c.posted <- f:
+	case <-c.over:
+	}
+}
+
+// controlLimit bounds how long the agent may take to answer a request of the program.
+const controlLimit = 15 * time.Second
+
+// do runs something that may take long outside the loop, from which it is called; the function that
+// it returns is then called in the loop.
+func (c *loop) do(f func(ctx context.Context) func()) {
+	c.doing++
+	c.work.Go(func() {
+		ctx, cancel := context.WithTimeout(c.ctx, controlLimit)
+		defer cancel()
+		then := f(ctx)
+		c.post(func() {
+			c.doing--
+			if then != nil {
+				then()
+			}
+		})
+	})
+}
+
+// open starts the agent.
+func (c *loop) open() (err error) {
+	if c.session, err = c.o.Agent.Open(c.ctx, func(json.RawMessage) {}); err != nil {
+		events, _ := refusal(err)
+		for _, ev := range events {
+			c.out.event(ev)
+		}
+		if c.last = lastResult(events); c.last != nil {
+			c.out.end()
+		}
+		return err
+	}
+	c.connected.Store(true)
+	return nil
+}
+
+// talk runs the conversation to its end.
+func (c *loop) talk(in *os.File, first string) error {
+	defer c.session.Close()
+	defer close(c.over) // a goroutine that posts must not wait for a loop that has ended
+	c.past()
+	c.work.Go(c.follow)
+	ui, err := c.newUI(in)
+	if err != nil {
+		return err
+	}
+	c.ui = ui
+	defer ui.stop()
+	c.learn()
+	ui.start()
+	if first != "" {
+		c.send(first)
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for !c.ended {
+		select {
+		case f := <-c.posted:
+			c.ui.hold()
+			f()
+			c.more()
+		case <-tick.C:
+			c.ui.hold()
+			c.putEarly(true) // a call that was not shown so far will not be
+		}
+		c.ui.changed()
+		if err := c.out.err(); err != nil {
+			return term.OutputFailed(err)
+		}
+	}
+	return c.endErr
+}
+
+// more runs what else has been posted, so that it is all shown at once.
+func (c *loop) more() {
+	for range cap(c.posted) {
+		select {
+		case f := <-c.posted:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+// follow takes the events to the loop.
+func (c *loop) follow() {
+	defer close(c.gone)
+	var last error
+	for ev, err := range c.session.Events(c.ctx) {
+		if last = err; err == nil {
+			c.post(func() { c.show(ev) })
+		}
+	}
+	c.post(func() { c.ended, c.endErr = true, last })
+}
+
+// show shows an event.
+func (c *loop) show(ev event.Event) {
+	result, isResult := ev.(*event.ResultMessage)
+	if !isResult {
+		c.prompts.event(ev)
+	}
+	c.out.event(ev)
+	switch ev := ev.(type) {
+	case *event.UserMessage:
+		c.heard(ev)
+	case *event.QueueChanged:
+		c.queue = ev.Items
+	case *event.SessionState:
+		c.state = ev.State
+	case *event.SessionInfo:
+		c.relearn(ev.Commands)
+	case *event.PermissionRequest:
+		c.ask(c.permission(ev))
+	case *event.QuestionRequest:
+		c.ask(c.question(ev))
+	case *event.PermissionResolved:
+		c.withdraw(ev.RequestID, ev.Behavior, ev.By)
+	case *event.QuestionResolved:
+		c.withdraw(ev.RequestID, ev.Action, ev.By)
+	}
+	c.putEarly(false)
+	if isResult && result.ParentToolUseID == "" {
+		c.last, c.lost = result, nil
+		c.prompts.event(ev)
+		c.summary(result)
+	}
+}
+
+// heard shows a prompt that was sent elsewhere.
+func (c *loop) heard(m *event.UserMessage) {
+	if !c.o.Agent.Shared || !m.IsPrompt || m.IsReplay || c.prompts.find(m.UUID) != nil {
+		return
+	}
+	var parts []string
+	for _, b := range m.Blocks {
+		if b.Type == "text" {
+			parts = append(parts, b.Text)
+		} else {
+			parts = append(parts, "["+b.Type+"]")
+		}
+	}
+	c.quote(strings.Join(parts, " "))
+}
+
+// summary shows on the terminal what a turn took.
+func (c *loop) summary(r *event.ResultMessage) {
+	if !c.con.Out.TTY || bad(r) || r.NumTurns == 0 {
+		return
+	}
+	text := "✓ " + term.Seconds(time.Duration(r.DurationMS)*time.Millisecond)
+	if r.Usage != "" {
+		text += " · " + term.Count(int64(r.Usage.Number("input_tokens"))) + " in, " + term.Count(int64(r.Usage.Number("output_tokens"))) + " out"
+	}
+	c.con.Lock()
+	defer c.con.Unlock()
+	c.con.Out.Line(c.con.Out.Paint(term.Dim, text))
+}
+
+// echo shows a prompt above its answer.
+func (c *loop) echo(text string) {
+	if c.con.Out.TTY && !c.lines() {
+		c.quote(text)
+	}
+}
+
+// quote shows a prompt.
+func (c *loop) quote(text string) {
+	c.con.Lock()
+	defer c.con.Unlock()
+	to := c.con.Out
+	c.out.live.flush()
+	to.Begin(term.Prose, "")
+	for i, line := range strings.Split(to.Wrapped(term.Sanitize(text), 3), "\n") {
+		mark := "… "
+		if i == 0 {
+			mark = "> "
+		}
+		to.Print(to.Paint(term.Bold, mark+line) + "\n")
+	}
+}
+
+// note shows something that is not the agent's.
+func (c *loop) note(text string) {
+	c.con.Lock()
+	defer c.con.Unlock()
+	for line := range strings.SplitSeq(text, "\n") {
+		for part := range strings.SplitSeq(c.con.Err.Wrapped(term.Sanitize(line), 1), "\n") {
+			c.con.Err.Line(c.con.Err.Paint(term.Dim, part))
+		}
+	}
+}
+
+// past shows the end of a conversation that was joined.
+func (c *loop) past() {
+	j, ok := c.session.(agent.Joined)
+	if !ok || j.Past() == nil {
+		return
+	}
+	conv := j.Past()
+	c.out.cwd = conv.CWD
+	c.note("— " + c.session.ID() + ", " + conv.State + " —")
+	main := conv.Thread("")
+	if main == nil {
+		return
+	}
+	for _, it := range main.Items[max(0, len(main.Items)-20):] {
+		if it.Message == nil {
+			continue
+		}
+		for _, b := range it.Message.Blocks {
+			switch text := b.Text.String(); {
+			case b.Type != "text" || text == "":
+			case it.Message.Role == "user":
+				c.quote(text)
+			default:
+				c.con.Lock()
+				c.out.say(text)
+				c.con.Out.End()
+				c.con.Unlock()
+			}
+		}
+	}
+	c.out.answered = false
+}
+
+func (c *loop) busy() bool { return c.prompts.busy() }
+
+// submit takes what was typed: a command of the program, an answer to what the agent asks, or a
+// prompt.
+func (c *loop) submit(text string) {
+	switch {
+	case strings.TrimSpace(text) == "" || c.leaving:
+		return
+	case c.local(strings.TrimRight(text, " \t\n")):
+		return
+	case c.asking() && c.reply(text):
+		return
+	case c.unknownCommand(text):
+		return
+	case !c.person() && (c.busy() || c.doing > 0):
+		c.held = append(c.held, text) // the agent could take it into the turn that runs
+		return
+	}
+	c.send(text)
+}
+
+func (c *loop) send(text string) {
+	p := &prompt{id: newInputID(), text: text, queued: c.busy()}
+	if !p.queued {
+		c.echo(text)
+	}
+	c.prompts.list = append(c.prompts.list, p) // before its events
+	if p.queued && c.con.Out.TTY {
+		hint := "\n  it runs when this turn is over; /cancel takes it back"
+		c.note("↳ queued: " + term.Shorten(term.OneLine(text), max(c.con.Out.Width-12, 20)) + hint)
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, controlLimit)
+	defer cancel()
+	if err := c.session.Send(ctx, agent.Input{UUID: p.id, Text: text}); err != nil {
+		c.unsent(p, err)
+	}
+}
+
+// unsent removes a prompt that the agent did not accept.
+func (c *loop) unsent(p *prompt, err error) {
+	if c.prompts.find(p.id) == nil || c.ctx.Err() != nil || c.ended {
+		return
+	}
+	c.prompts.end(err, func(other *prompt) bool { return other == p })
+	if !errors.Is(err, agent.ErrClosed) { // the end of the events tells more
+		c.con.Complain(err.Error())
+		c.told = true
+	}
+}
+
+// finished notes that a prompt has ended.
+func (c *loop) finished(p *prompt, err error) {
+	switch {
+	case errors.Is(err, errTakenBack):
+		c.note("taken back: " + term.Shorten(term.OneLine(p.text), 60))
+	case err != nil && !c.leaving:
+		c.lost, c.told = err, false
+	}
+}

@@ -1,0 +1,110 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/codex"
+)
+
+// timeoutError is a run that took longer than its limit.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string { return "timed out after " + e.after.String() }
+
+// verdict is how a run ended: the exit code and the text that is left to show.
+type verdict struct {
+	code int
+	say  string
+}
+
+// judge makes a verdict of the error that a run ended with and of its last result. The output has
+// shown the text of a failed turn.
+func judge(err error, last *event.ResultMessage, stopped bool, missing string) verdict {
+	sig, signalled := errors.AsType[*term.SignalError](err)
+	timeout, timedOut := errors.AsType[*timeoutError](err)
+	output, unwritten := errors.AsType[*term.OutputError](err)
+	if stalled, ok := errors.AsType[*claude.StalledError](err); ok && stalled.Phase == "exit" && last != nil {
+		err = nil // it did not exit and was stopped, but its output was complete
+	}
+	_, failed := errors.AsType[*message.ResultError](err)
+	switch {
+	case signalled:
+		return verdict{code: sig.Code()}
+	case timedOut:
+		return verdict{term.ExitFailed, timeout.Error()}
+	case unwritten && errors.Is(output, syscall.EPIPE):
+		return verdict{code: term.ExitSignal + int(syscall.SIGPIPE)}
+	case unwritten:
+		return verdict{term.ExitFailed, output.Error()}
+	case stopped && (err == nil || failed) && (last == nil || bad(last)):
+		return verdict{code: term.ExitOnSIGINT}
+	case failed:
+		return verdict{code: term.ExitFailed}
+	case errors.Is(err, claude.ErrNotFound), errors.Is(err, agent.ErrNotInstalled):
+		if missing != "" {
+			missing = "\n" + missing
+		}
+		return verdict{term.ExitNoCLI, err.Error() + missing}
+	case err != nil:
+		return verdict{errorCode(err), err.Error()}
+	case last == nil:
+		return verdict{term.ExitCLIDied, "the agent ended without a result"}
+	case bad(last):
+		return verdict{code: term.ExitFailed}
+	}
+	return verdict{}
+}
+
+// ExitCode returns the exit code for the error that a command ended with: a signal, or an output
+// that cannot be written to.
+func ExitCode(err error) int { return judge(err, nil, false, "").code }
+
+// bad reports whether a turn failed or was interrupted.
+func bad(r *event.ResultMessage) bool { return r.IsError || interrupted(r) }
+
+// errorCode is the exit code for an error before or instead of a result.
+func errorCode(err error) int {
+	var (
+		spawn     *claude.SpawnError
+		handshake *claude.HandshakeError
+		exit      *claude.ExitError
+		started   *codex.SpawnError
+		greeted   *codex.HandshakeError
+	)
+	switch {
+	case errors.As(err, &spawn), errors.As(err, &started):
+		return term.ExitNoCLI
+	case errors.As(err, &exit):
+		return term.ExitCLIDied
+	case errors.As(err, &handshake), errors.As(err, &greeted):
+		return term.ExitNoCLI
+	case errors.Is(err, context.Canceled):
+		return term.ExitFailed
+	}
+	return term.ExitCLIDied
+}
+
+// ended reports whether an error is no more than the end of the session.
+func ended(err error) bool {
+	_, exit := errors.AsType[*claude.ExitError](err)
+	return errors.Is(err, agent.ErrClosed) && !exit
+}
+
+// newInputID is a random id for a prompt, a UUID of version 4.
+func newInputID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	s := hex.EncodeToString(b[:])
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}

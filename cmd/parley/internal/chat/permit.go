@@ -1,0 +1,189 @@
+package chat
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+)
+
+// noUserMessage is what the agent reads when there is no user to ask.
+const noUserMessage = "Denied: there is no user to ask."
+
+// permission asks whether a tool may run or a plan is approved.
+func (c *loop) permission(r *event.PermissionRequest) *ask {
+	if r.Kind == event.PermissionPlan {
+		return c.plan(r)
+	}
+	return &ask{
+		id: r.RequestID, call: r.ToolUseID,
+		show: func() { c.put("May it run? "+requestText(c.out, r), permitLines(r)...) },
+		answer: func(text string) (agent.Answer, bool) {
+			if a := permitted(r, text); a != nil {
+				return a, true
+			}
+			return nil, false
+		},
+		nobody: func() agent.Answer {
+			c.con.Note("denied, because there is no user to ask: " + requestText(c.out, r))
+			return denial(r, noUserMessage)
+		},
+	}
+}
+
+// denial refuses a request.
+func denial(r *event.PermissionRequest, why string) agent.Answer {
+	if r.Kind == event.PermissionPlan {
+		return &agent.PlanAnswer{Message: why}
+	}
+	return &agent.PermissionAnswer{Message: why}
+}
+
+// grants returns the suggestions that always allow calls like this, and all of them if that is
+// more.
+func grants(r *event.PermissionRequest) (rules, all []event.Suggestion) {
+	for _, s := range r.Suggestions {
+		if typ, _ := s.Update.Member("type"); typ.Text() == "addRules" && s.Behavior == "allow" && len(s.Rules) > 0 {
+			rules = append(rules, s)
+		}
+	}
+	if len(rules) < len(r.Suggestions) {
+		all = r.Suggestions
+	}
+	return rules, all
+}
+
+// offered returns the choice that allows a call for a scope, nil if the agent offers none.
+func offered(r *event.PermissionRequest, scope string) *event.Choice {
+	for i, ch := range r.Choices {
+		if ch.Behavior == event.ResolvedAllow && ch.Scope == scope {
+			return &r.Choices[i]
+		}
+	}
+	return nil
+}
+
+// permitted is the answer that a line gives, nil if it gives none.
+func permitted(r *event.PermissionRequest, text string) *agent.PermissionAnswer {
+	answer, words := yesNo(text)
+	rules, all := grants(r)
+	scope := map[string]string{"s": event.ScopeSession, "a": event.ScopeAlways}[answer]
+	switch {
+	case answer == "n":
+		return &agent.PermissionAnswer{Message: words}
+	case r.DefaultToNo && !strings.EqualFold(strings.TrimSpace(text), "yes"):
+		return nil
+	case answer == "y":
+		return &agent.PermissionAnswer{Allow: true}
+	case answer == "a" && len(rules) > 0:
+		return &agent.PermissionAnswer{Allow: true, UpdatedPermissions: updates(rules)}
+	case answer == "all" && len(all) > 0:
+		return &agent.PermissionAnswer{Allow: true, UpdatedPermissions: updates(all)}
+	case scope != "" && offered(r, scope) != nil:
+		return &agent.PermissionAnswer{Allow: true, Choice: offered(r, scope).ID, Scope: scope}
+	}
+	return nil
+}
+
+// updates are suggestions as the agent takes them back.
+func updates(list []event.Suggestion) json.RawMessage {
+	var texts []string
+	for _, s := range list {
+		texts = append(texts, string(s.Update))
+	}
+	return json.RawMessage("[" + strings.Join(texts, ",") + "]")
+}
+
+// permitLines are what is to be known before the decision, and how to make it.
+func permitLines(r *event.PermissionRequest) (lines []string) {
+	title, _ := r.Data.Member("title")
+	reason, _ := r.Data.Member("decision_reason")
+	for _, text := range []string{title.Text(), r.Description, reason.Text()} {
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	if r.BlockedPath != "" {
+		lines = append(lines, "it touches "+r.BlockedPath)
+	}
+	if r.Profile != "" {
+		lines = append(lines, "it asks for "+string(r.Profile))
+	}
+	if r.AgentID != "" {
+		lines = append(lines, "a subagent asks")
+	}
+	if r.DefaultToNo {
+		return append(lines, "yes, in full · n no, with a word why if you like")
+	}
+	yes := "y yes"
+	if ch := offered(r, event.ScopeSession); ch != nil {
+		yes += " · s " + term.OneLine(ch.Label)
+	}
+	rules, all := grants(r)
+	if len(rules) > 0 {
+		yes += " · a always (" + suggested(rules) + ")"
+	} else if ch := offered(r, event.ScopeAlways); ch != nil {
+		yes += " · a " + term.OneLine(ch.Label)
+	}
+	lines = append(lines, yes+" · n no, with a word why if you like")
+	if len(all) > 0 {
+		lines = append(lines, "all, in full: always, and what else the agent suggests ("+suggested(all)+")")
+	}
+	return lines
+}
+
+// suggested describes suggestions, all of them.
+func suggested(list []event.Suggestion) string {
+	var parts []string
+	for _, s := range list {
+		j, _ := s.Update.Member("type")
+		typ := j.Text()
+		switch {
+		case s.Mode != "":
+			parts = append(parts, "permission mode "+s.Mode+" in "+s.Destination)
+		case len(s.Directories) > 0:
+			parts = append(parts, typ+" "+strings.Join(s.Directories, ", ")+" in "+s.Destination)
+		case len(s.Rules) > 0:
+			what := s.Behavior + " " + strings.Join(s.Rules, ", ") + " in " + s.Destination
+			if typ != "addRules" {
+				what = typ + " " + what
+			}
+			parts = append(parts, what)
+		default:
+			parts = append(parts, typ+" "+string(s.Update))
+		}
+	}
+	return term.OneLine(strings.Join(parts, "; "))
+}
+
+// plan asks whether a plan is approved.
+func (c *loop) plan(r *event.PermissionRequest) *ask {
+	return &ask{
+		id: r.RequestID, call: r.ToolUseID,
+		show: func() {
+			plan, _ := r.Input.Member("plan")
+			text := plan.Text()
+			if text == "" {
+				text = "(the agent gave no text)"
+			}
+			c.put("Is this plan approved?", text, "y yes · a yes, and edits need no asking · n no, with what to change if you like")
+		},
+		answer: func(text string) (agent.Answer, bool) {
+			switch answer, words := yesNo(text); answer {
+			case "y":
+				return &agent.PlanAnswer{Approve: true}, true
+			case "a":
+				return &agent.PlanAnswer{Approve: true, Mode: "acceptEdits"}, true
+			case "n":
+				return &agent.PlanAnswer{Message: words}, true
+			}
+			return nil, false
+		},
+		nobody: func() agent.Answer {
+			c.con.Note("the plan is not approved, because there is no user to ask")
+			return &agent.PlanAnswer{Message: noUserMessage}
+		},
+	}
+}

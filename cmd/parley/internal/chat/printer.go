@@ -1,0 +1,312 @@
+package chat
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+)
+
+// printer shows a conversation to a person: the answer on standard output, all else beside it. It
+// has no other input than events and its clock.
+type printer struct {
+	con *term.Console
+	now func() time.Time
+
+	mark       string     // written once before the answers where they are not on a terminal
+	quiet      bool       // the answer alone
+	stream     bool       // text as it arrives, not block by block
+	thinking   bool       // show it
+	structured bool       // the answer is the structured output
+	live       *liveProse // shows text block by block while it arrives; nil writes it unchanged
+
+	block    streamed          // the block that is being streamed
+	blocks   int               // blocks of prose so far
+	answered bool              // this turn has shown text
+	apiError string            // of an answer that is an error's text, until the result
+	names    map[string]string // of tools, by call, until the call is shown
+	shown    map[string]bool   // calls of this turn
+	calls    []*toolCall
+	tasks    map[string]string // description by id, of tasks in the background
+	unknown  map[string]bool   // what was reported as unknown
+	cwd      string
+	totals   totals
+}
+
+// streamed is a block of the main conversation that is not complete.
+type streamed struct {
+	message string // the API's id of its message
+	typ     string // text or thinking; "" when there is none
+	text    strings.Builder
+}
+
+func newPrinter(con *term.Console, now func() time.Time) *printer {
+	return &printer{con: con, now: now, tasks: map[string]string{}, unknown: map[string]bool{}, names: map[string]string{}, shown: map[string]bool{}}
+}
+
+// event shows an event.
+func (p *printer) event(ev event.Event) {
+	p.con.Lock()
+	defer p.con.Unlock()
+	h := ev.Head()
+	switch ev := ev.(type) {
+	case *event.SystemInit:
+		p.cwd, p.totals.model = strings.Clone(ev.CWD), strings.Clone(ev.Model)
+	case *event.AssistantMessage:
+		p.assistant(ev)
+	case *event.ToolStart:
+		p.names[strings.Clone(ev.ToolUseID)] = toolName(ev.Name, ev.Block)
+	case *event.ToolInputComplete:
+		p.called(ev.ToolUseID, p.names[ev.ToolUseID], ev.Input, h.ParentToolUseID)
+	case *event.ToolComplete:
+		p.outcome(ev.ToolUseID, ev.IsError, resultText(ev.Content))
+	case *event.PermissionResolved:
+		if ev.Behavior != event.ResolvedAllow {
+			p.refuse(ev)
+		}
+	case *event.ResultMessage:
+		if h.ParentToolUseID == "" {
+			p.result(ev)
+		}
+	default:
+		if h.ParentToolUseID == "" {
+			p.delta(ev)
+		}
+		p.notice(ev)
+	}
+}
+
+// line is a line of the agent's own, which a person is not shown.
+func (p *printer) line([]byte) {}
+
+func (p *printer) err() error { return p.con.Out.Err }
+
+// delta shows the part of a block that an event adds.
+func (p *printer) delta(ev event.Event) {
+	switch ev := ev.(type) {
+	case *event.MessageStart, *event.TextStart, *event.ThinkingStart, *event.BlockStart:
+		p.block = streamed{message: strings.Clone(ev.Head().MessageID)}
+	case *event.TextDelta:
+		p.part("text", ev.Text)
+	case *event.ThinkingDelta:
+		p.part("thinking", ev.Thinking)
+	case *event.MessageComplete:
+		if ev.AbandonedFrom != nil && p.stream && p.block.typ == "text" {
+			p.block = streamed{}
+			p.live.flush()
+			p.note("the answer was broken off and is asked for again")
+		}
+	}
+}
+
+func (p *printer) part(typ, text string) {
+	if !p.stream || text == "" {
+		return
+	}
+	if p.block.typ != typ {
+		p.block = streamed{message: p.block.message, typ: typ}
+		p.blocks++
+	}
+	p.block.text.WriteString(text)
+	p.prose(typ, text)
+}
+
+// whole shows a complete block: the text that its parts have not shown already.
+func (p *printer) whole(message, typ, text string) {
+	shown := ""
+	if p.block.typ == typ && p.block.message == message {
+		shown = p.block.text.String()
+	}
+	rest, goesOn := strings.CutPrefix(text, shown)
+	if shown == "" || !goesOn {
+		p.blocks++
+	}
+	p.block = streamed{message: p.block.message}
+	p.prose(typ, rest)
+	p.live.flush()
+	if typ == "text" && !p.structured {
+		p.con.Out.End()
+	}
+}
+
+// prose writes text of the model.
+func (p *printer) prose(typ, text string) {
+	if text == "" {
+		return
+	}
+	to, look := p.con.Out, term.Plain
+	switch {
+	case typ == "thinking" && !p.thinking:
+		return
+	case typ == "thinking":
+		to, look = p.con.Aside(), term.Dim
+	case p.structured:
+		to, look = p.con.Aside(), term.Plain
+	default:
+		p.answered = true
+	}
+	if p.quiet && to != p.con.Out {
+		return
+	}
+	if p.mark != "" && to == p.con.Out && !to.TTY {
+		to.Begin(term.Prose, "")
+		to.Print(p.mark + "\n")
+		p.mark = ""
+	}
+	if p.live != nil {
+		p.live.add(to, typ, p.blocks, text)
+		return
+	}
+	to.Begin(term.Prose, "block "+strconv.Itoa(p.blocks))
+	to.Print(to.Paint(look, to.Show(text)))
+}
+
+// say writes a whole text as an answer.
+func (p *printer) say(text string) {
+	p.blocks++
+	p.prose("text", text)
+	p.live.flush()
+}
+
+func (p *printer) assistant(m *event.AssistantMessage) {
+	main := m.ParentToolUseID == ""
+	if m.Error != "" {
+		if main {
+			p.apiError = blocksText(m.Blocks)
+		}
+		return
+	}
+	for i := range m.Blocks {
+		c := &m.Blocks[i].Block
+		switch {
+		case event.IsTool(c.Type):
+			p.called(c.ToolUseID, toolName(c.Name, c.Raw), c.Input, m.ParentToolUseID)
+		case c.Type == "text" || c.Type == "thinking":
+			if main {
+				p.whole(m.MessageID, c.Type, c.Text)
+			}
+		case c.Type == "mcp_tool_result":
+			failed, _ := c.Raw.Member("is_error")
+			content, _ := c.Raw.Member("content")
+			p.outcome(c.ToolUseID, failed == "true", resultText(content))
+		case c.Type != "tool_result" && strings.HasSuffix(c.Type, "_tool_result"):
+			p.outcome(c.ToolUseID, strings.Contains(c.Type, "error"), "")
+		case isUnknown(c.Raw):
+			p.unknownThing("content block", c.Type)
+		}
+	}
+}
+
+// isUnknown reports whether a block has a type that package message does not know.
+func isUnknown(block event.JSON) bool {
+	var content message.Content
+	if json.Unmarshal([]byte("["+block+"]"), &content) != nil || len(content.Blocks()) == 0 {
+		return false
+	}
+	_, unknown := content.Blocks()[0].(*message.UnknownBlock)
+	return unknown
+}
+
+// blocksText is the text of an answer.
+func blocksText(blocks []event.IndexedBlock) string {
+	var b strings.Builder
+	for _, one := range blocks {
+		if one.Block.Type == "text" {
+			b.WriteString(one.Block.Text)
+		}
+	}
+	return b.String()
+}
+
+// toolName is the name of a tool after that of its MCP server, if the API runs it there.
+func toolName(name string, block event.JSON) string {
+	if server, ok := block.Member("server_name"); ok && server.Text() != "" {
+		return server.Text() + ": " + name
+	}
+	return strings.Clone(name)
+}
+
+// called shows a call, once.
+func (p *printer) called(id, name string, input event.JSON, parent string) {
+	delete(p.names, id)
+	if id == "" || !p.shown[id] {
+		p.shown[strings.Clone(id)] = true
+		p.call(id, name, input, parent)
+	}
+}
+
+// resultText is the text of a tool's result: a string, or blocks.
+func resultText(content event.JSON) string {
+	if s := content.Text(); s != "" {
+		return s
+	}
+	for _, b := range content.Elements() {
+		if text, ok := b.Member("text"); ok && text.Text() != "" {
+			return text.Text()
+		}
+	}
+	return ""
+}
+
+// result shows how a turn ended. Its answer has been shown already, as a rule; a slash command
+// that the agent runs itself may answer here alone.
+func (p *printer) result(m *event.ResultMessage) {
+	p.live.flush()
+	p.totals.add(m)
+	clear(p.shown)
+	answer := m.Result
+	if p.structured {
+		answer = string(m.StructuredOutput)
+	}
+	switch {
+	case interrupted(m):
+		p.con.Err.Line(p.con.Err.Paint(term.Yellow, "interrupted")) // by the user: not an error
+	case m.IsError:
+		p.failed(m)
+	case p.structured && answer != "":
+		p.blocks++
+		p.con.Out.Begin(term.Prose, "structured")
+		p.con.Out.Print(p.con.Out.Show(answer) + "\n")
+	case !p.answered && !p.structured:
+		p.say(answer)
+	}
+	if !m.IsError && p.apiError != "" && p.apiError != answer {
+		p.note(p.apiError)
+	}
+	p.apiError, p.answered, p.block = "", false, streamed{}
+}
+
+// interrupted reports whether the user ended the turn.
+func interrupted(m *event.ResultMessage) bool {
+	return m.Subtype == "interrupted" || m.TerminalReason == string(message.TerminalAbortedStreaming) || m.TerminalReason == string(message.TerminalAbortedTools)
+}
+
+// failed shows the text of an error, once: the answer in which the agent tells it was not shown.
+func (p *printer) failed(m *event.ResultMessage) {
+	text := m.Result
+	if m.Subtype != string(message.ResultSuccess) && len(m.Errors) > 0 {
+		text = strings.Join(m.Errors, "; ")
+	}
+	if text == "" {
+		text = p.apiError
+	}
+	if text == "" {
+		text = m.Subtype
+	}
+	p.con.Err.Line(p.con.Err.Failure(text))
+}
+
+func (p *printer) end() {
+	p.con.Lock()
+	defer p.con.Unlock()
+	p.live.flush()
+	p.endCalls()
+	p.con.Out.End()
+	if usage := p.totals.String(); usage != "" && !p.quiet {
+		p.con.Err.Line(p.con.Err.Paint(term.Dim, usage))
+	}
+}

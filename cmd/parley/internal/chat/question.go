@@ -1,0 +1,130 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+)
+
+// skipWord leaves a question without an answer.
+const skipWord = "-"
+
+// question asks the agent's questions, one after the other.
+func (c *loop) question(q *event.QuestionRequest) *ask {
+	if q.Kind == event.QuestionElicitation {
+		return c.elicitation(q)
+	}
+	answers := map[string]any{}
+	next := 0
+	show := func() {
+		if len(q.Questions) == 0 {
+			c.put("The agent asks, but has no question.", skipWord+" goes on")
+			return
+		}
+		c.put(q.Questions[next].Question, questionLines(q.Questions[next])...)
+	}
+	return &ask{
+		id: q.RequestID, call: q.ToolUseID, show: show,
+		answer: func(text string) (agent.Answer, bool) {
+			if len(q.Questions) == 0 {
+				return &agent.QuestionAnswer{Declined: true}, true
+			}
+			asked := q.Questions[next]
+			key := cmp.Or(asked.ID, asked.Question)
+			if strings.TrimSpace(text) == skipWord {
+				answers[key] = nil
+			} else if chosen := choice(asked, text); len(chosen) > 0 {
+				answers[key] = chosen
+			} else {
+				return nil, false
+			}
+			if next++; next < len(q.Questions) {
+				show()
+				return nil, true
+			}
+			raw, err := json.Marshal(answers)
+			return &agent.QuestionAnswer{Answers: raw, Declined: err != nil}, true
+		},
+		nobody: func() agent.Answer {
+			c.con.Note("the agent's question is not answered, because there is no user to ask")
+			return noAnswer(q)
+		},
+	}
+}
+
+// noAnswer declines to answer.
+func noAnswer(q *event.QuestionRequest) agent.Answer {
+	if q.Kind == event.QuestionElicitation {
+		return &agent.ElicitationAnswer{Action: "decline"}
+	}
+	return &agent.QuestionAnswer{Declined: true, Message: "There is no user to answer the question."}
+}
+
+// elicitation asks on behalf of an MCP server. A form cannot be filled in here and is declined
+// with any line.
+func (c *loop) elicitation(q *event.QuestionRequest) *ask {
+	lines := []string{"a form, which cannot be filled in here · n declines"}
+	if q.URL != "" {
+		lines = []string{q.URL, "y you have opened it · n no"}
+	}
+	return &ask{
+		id: q.RequestID, call: q.ToolUseID,
+		show: func() { c.put(strings.TrimSpace(q.MCPServerName+" asks: "+q.Message), lines...) },
+		answer: func(text string) (agent.Answer, bool) {
+			switch answer, _ := yesNo(text); {
+			case answer == "n":
+				return noAnswer(q), true
+			case answer == "y" && q.URL != "":
+				return &agent.ElicitationAnswer{Action: "accept"}, true
+			}
+			return nil, false
+		},
+		nobody: func() agent.Answer {
+			c.con.Note("an MCP server's question is declined, because there is no user to ask")
+			return noAnswer(q)
+		},
+	}
+}
+
+func questionLines(q event.Question) (lines []string) {
+	for i, o := range q.Options {
+		text := fmt.Sprintf("%d. %s", i+1, term.OneLine(o.Label))
+		if o.Description != "" {
+			text += " – " + term.OneLine(o.Description)
+		}
+		if lines = append(lines, text); o.Preview != "" {
+			lines = append(lines, "   "+strings.ReplaceAll(o.Preview, "\n", "\n   "))
+		}
+	}
+	how := "a number, or an answer in your own words · " + skipWord + " skips"
+	if q.MultiSelect {
+		how = "numbers such as 1,3, or an answer in your own words · " + skipWord + " skips"
+	}
+	return append(lines, how)
+}
+
+// choice is what a line chooses: options by their numbers, or its own words. A number that no
+// option has chooses nothing.
+func choice(q event.Question, text string) (labels []string) {
+	text = strings.TrimSpace(text)
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(f)
+		if err != nil || len(q.Options) == 0 {
+			return []string{text}
+		}
+		if n < 1 || n > len(q.Options) {
+			return nil
+		}
+		labels = append(labels, q.Options[n-1].Label)
+	}
+	if len(labels) > 1 && !q.MultiSelect {
+		return nil
+	}
+	return labels
+}

@@ -1,0 +1,45 @@
+// Package tokens counts the tokens that answers of models use.
+package tokens
+
+// Count is the number of tokens of one or many answers, by how they are priced.
+type Count struct {
+	Input        int64 // not read from the cache, not written to it
+	Output       int64
+	CacheRead    int64
+	CacheWrite5m int64 // written to the cache for five minutes
+	CacheWrite1h int64 // written to the cache for an hour
+	WebSearches  int64 // searches made on the server; they are not tokens and cost by the piece
+}
+
+// CacheWrite returns the number of tokens that were written to the cache, for five minutes or
+// for an hour.
+func (t Count) CacheWrite() int64 { return t.CacheWrite5m + t.CacheWrite1h }
+
+// Prompt returns the size of what was sent to the model: all tokens but the output, cached or
+// not.
+func (t Count) Prompt() int64 { return t.Input + t.CacheRead + t.CacheWrite() }
+
+// Total returns the sum of all kinds of tokens, input and output. Web searches are not tokens
+// and do not count.
+func (t Count) Total() int64 { return t.Prompt() + t.Output }
+
+// Add adds the counts of u to t, web searches included. It is not safe for concurrent use on
+// the same t.
+func (t *Count) Add(u Count) {
+	t.Input += u.Input
+	t.Output += u.Output
+	t.CacheRead += u.CacheRead
+	t.CacheWrite5m += u.CacheWrite5m
+	t.CacheWrite1h += u.CacheWrite1h
+	t.WebSearches += u.WebSearches
+}
+
+// Sub subtracts the counts of u from t. The result can be negative; it is not checked.
+func (t *Count) Sub(u Count) {
+	t.Input -= u.Input
+	t.Output -= u.Output
+	t.CacheRead -= u.CacheRead
+	t.CacheWrite5m -= u.CacheWrite5m
+	t.CacheWrite1h -= u.CacheWrite1h
+	t.WebSearches -= u.WebSearches
+}

@@ -1,0 +1,263 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// maxKeys is how many idempotency keys a session remembers. A retry comes soon after its
+// request, so that the oldest are forgotten first.
+const maxKeys = 4096
+
+// core is all that a server knows of a session beside its conversation. It is a fold of the
+// facts in the log and has no clock and no I/O: its methods decide, the actor acts. Its JSON
+// is part of snapshots.
+type core struct {
+	ID          string     `json:"id"`
+	Provider    string     `json:"provider"`
+	AgentID     string     `json:"agent_id,omitempty"` // the agent's own id of the session
+	Opened      Opened     `json:"opened"`
+	State       State      `json:"state"`
+	Inputs      []input    `json:"inputs,omitempty"` // in flight and waiting, in order
+	Requests    []request  `json:"requests,omitempty"`
+	Keys        []accepted `json:"keys,omitempty"`
+	Title       string     `json:"title,omitempty"`
+	TitleBy     string     `json:"title_by,omitempty"` // person, agent, prompt
+	Model       string     `json:"model,omitempty"`
+	Mode        string     `json:"mode,omitempty"`
+	Thinking    *thinking  `json:"thinking,omitempty"`
+	Effort      string     `json:"effort,omitempty"`
+	Archived    bool       `json:"archived,omitempty"`
+	Away        bool       `json:"away,omitempty"` // a terminal may have gone on with it
+	Updated     string     `json:"updated,omitempty"`
+	Turns       int64      `json:"turns,omitempty"`
+	FirstPrompt string     `json:"first_prompt,omitempty"` // the beginning of it
+	Limited     string     `json:"limited,omitempty"`      // until when a rate limit holds
+	Began       string     `json:"began,omitempty"`        // the files before the first turn, as a tree of git
+	Marks       []mark     `json:"marks,omitempty"`
+	Comments    []comment  `json:"comments,omitempty"`
+}
+
+// draft is an event to be written, with the facts that go with it. The event of a change
+// of the queue or the state is made when the facts have been applied.
+type draft struct {
+	event event.Event
+	queue bool // the event is the queue after the facts
+	facts *facts
+}
+
+// apply folds the facts of a record.
+func (c *core) apply(seq uint64, ts string, f *facts) {
+	c.Updated = ts
+	if f == nil {
+		return
+	}
+	if f.Opened != nil {
+		c.Opened, c.Provider = *f.Opened, f.Opened.Provider
+		c.Mode, c.Model, c.Effort = f.Opened.Params.PermissionMode, f.Opened.Params.Model, f.Opened.Params.Effort
+	}
+	set(&c.AgentID, f.AgentID)
+	if f.State != "" {
+		if f.State == Idle && c.State.busy() {
+			c.Turns++
+		}
+		c.State = f.State
+	}
+	c.applyInputs(f)
+	if f.Asked != nil {
+		c.Requests = append(c.Requests, *f.Asked)
+	}
+	if f.Resolved != "" {
+		c.Requests = slices.DeleteFunc(c.Requests, func(r request) bool { return r.id() == f.Resolved })
+	}
+	if f.Key != nil {
+		k := *f.Key
+		if k.Seq == 0 {
+			k.Seq = seq
+		}
+		if len(c.Keys) >= maxKeys {
+			c.Keys = slices.Delete(c.Keys, 0, 1)
+		}
+		c.Keys = append(c.Keys, k)
+	}
+	if f.Mark != nil {
+		c.applyMark(*f.Mark)
+	}
+	c.applyComments(f)
+	c.applySettings(f)
+}
+
+func (c *core) applyInputs(f *facts) {
+	for _, in := range f.Inputs {
+		if c.FirstPrompt == "" {
+			c.FirstPrompt = promptTitle(in.text())
+		}
+		i := slices.IndexFunc(c.Inputs, func(old input) bool { return old.ID == in.ID })
+		if i < 0 {
+			c.Inputs = append(c.Inputs, in)
+		} else {
+			c.Inputs[i] = in
+		}
+	}
+	c.Inputs = slices.DeleteFunc(c.Inputs, func(in input) bool { return slices.Contains(f.Removed, in.ID) })
+	if len(f.Order) > 0 {
+		place := map[string]int{}
+		for i, id := range f.Order {
+			place[id] = i
+		}
+		slices.SortStableFunc(c.Inputs, func(a, b input) int {
+			pa, oka := place[a.ID]
+			pb, okb := place[b.ID]
+			switch {
+			case oka && okb:
+				return pa - pb
+			case oka:
+				return 1 // what the agent has comes first
+			case okb:
+				return -1
+			}
+			return 0
+		})
+	}
+}
+
+func (c *core) applySettings(f *facts) {
+	set(&c.Title, f.Title)
+	set(&c.TitleBy, f.TitleBy)
+	set(&c.Mode, f.Mode)
+	if f.Model != nil {
+		c.Model = *f.Model
+	}
+	if f.Thinking != nil {
+		c.Thinking = f.Thinking
+	}
+	if f.Effort != nil {
+		c.Effort = *f.Effort
+	}
+	if f.Archived != nil {
+		c.Archived = *f.Archived
+	}
+	if f.Away != nil {
+		c.Away = *f.Away
+	}
+	if f.Limited != nil {
+		c.Limited = *f.Limited
+	}
+}
+
+// clone returns a copy that shares nothing that apply changes.
+func (c *core) clone() core {
+	d := *c
+	d.Inputs, d.Requests, d.Keys = slices.Clone(c.Inputs), slices.Clone(c.Requests), slices.Clone(c.Keys)
+	d.Marks, d.Comments = slices.Clone(c.Marks), slices.Clone(c.Comments)
+	return d
+}
+
+func set(dst *string, s string) {
+	if s != "" {
+		*dst = s
+	}
+}
+
+// header is the header of an event that the server makes itself.
+func (c *core) header(uuid string) event.Header {
+	return event.Header{UUID: uuid, SessionID: c.AgentID, Provider: c.Provider}
+}
+
+// accepted returns the answer that a request with this key was given.
+func (c *core) accepted(key string) (accepted, bool) {
+	if key == "" {
+		return accepted{}, false
+	}
+	for _, k := range slices.Backward(c.Keys) {
+		if k.Key == key {
+			return k, true
+		}
+	}
+	return accepted{}, false
+}
+
+// occur changes the state, if the occurrence changes it. An occurrence that the table does
+// not have is an error and changes nothing.
+func (c *core) occur(o occurrence) ([]draft, error) {
+	to, err := c.State.next(o)
+	if err != nil || to == c.State {
+		return nil, err
+	}
+	return []draft{c.stateDraft(to)}, nil
+}
+
+func (c *core) stateDraft(to State) draft {
+	return draft{event: &event.SessionState{Header: c.header(""), State: string(to)}, facts: &facts{State: to}}
+}
+
+// result ends a turn: the inputs that the agent has shown to have are done.
+func (c *core) result() []draft {
+	var done []string
+	busy := false
+	for _, in := range c.inflight() {
+		if in.Status == inputDelivered {
+			done = append(done, in.ID)
+		} else {
+			busy = true
+		}
+	}
+	drafts := c.closeRequests(event.ResolvedCancelled)
+	f := &facts{Removed: done}
+	to, err := c.State.next(onResult)
+	if err != nil || busy {
+		to = c.State
+	}
+	if to == c.State && len(done) == 0 {
+		return drafts
+	}
+	f.State = to
+	return append(drafts, draft{event: &event.SessionState{Header: c.header(""), State: string(to)}, facts: f})
+}
+
+// died is what follows from the death of the agent: its requests expire, the turn is
+// interrupted, and inputs that it did not show to have are sorted by fate.
+func (c *core) died(fate func(input) agent.Delivery) []draft {
+	drafts := c.closeRequests(event.ResolvedExpired)
+	f := &facts{}
+	for _, in := range c.inflight() {
+		if in.Status == inputDelivered {
+			f.Removed = append(f.Removed, in.ID)
+			continue
+		}
+		switch fate(in) {
+		case agent.Delivered:
+			f.Removed = append(f.Removed, in.ID)
+		case agent.NotDelivered:
+			in.Status = inputHeld
+			f.Inputs = append(f.Inputs, in)
+		default:
+			in.Status = inputUnknown
+			f.Inputs = append(f.Inputs, in)
+		}
+	}
+	if len(f.Inputs) > 0 || len(f.Removed) > 0 {
+		drafts = append(drafts, draft{queue: true, facts: f})
+	}
+	if more, err := c.occur(onDied); err == nil {
+		drafts = append(drafts, more...)
+	}
+	return drafts
+}
+
+// hold keeps queued inputs from being sent by themselves.
+func (c *core) hold() []draft {
+	f := &facts{}
+	for _, in := range c.Inputs {
+		if in.Status == inputQueued {
+			in.Status = inputHeld
+			f.Inputs = append(f.Inputs, in)
+		}
+	}
+	if len(f.Inputs) == 0 {
+		return nil
+	}
+	return []draft{{queue: true, facts: f}}
+}

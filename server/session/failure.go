@@ -1,0 +1,71 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// Failure is why a request failed, with a reason that programs read. Its text is for
+// people and holds no secrets.
+type Failure struct {
+	Reason  api.Reason
+	Message string
+}
+
+// Error returns the message.
+func (f *Failure) Error() string { return f.Message }
+
+// Fail returns a failure with a reason.
+func Fail(reason api.Reason, format string, args ...any) error {
+	return &Failure{reason, fmt.Sprintf(format, args...)}
+}
+
+// Invalid returns the failure of a request with wrong parameters.
+func Invalid(format string, args ...any) error { return Fail(api.InvalidParams, format, args...) }
+
+// Conflict returns the failure of a request that the state of a session does not allow.
+func Conflict(format string, args ...any) error { return Fail(api.Conflict, format, args...) }
+
+// LimitReached returns the failure of a request beyond a limit.
+func LimitReached(format string, args ...any) error { return Fail(api.LimitReached, format, args...) }
+
+// InternalError is the reason of a failure that the caller can do nothing about. Its text
+// goes to the log, not to the caller.
+const InternalError api.Reason = "internal"
+
+// reasons maps the errors of other packages, the first that matches.
+var reasons = []struct {
+	err    error
+	reason api.Reason
+}{
+	{agent.ErrUnsupported, api.Unsupported},
+	{agent.ErrNotFound, api.SessionExpired},
+	{agent.ErrNotOpen, api.Conflict},
+	{agent.ErrBusy, api.Conflict},
+	{agent.ErrInvalid, api.InvalidParams},
+	{agent.ErrClosed, api.NotConnected},
+	{agent.ErrNotInstalled, api.CLINotFound},
+	{agent.ErrAuth, api.AuthFailed},
+	{eventlog.ErrConflict, api.NotOwner},
+	{eventlog.ErrFull, api.LimitReached},
+	{eventlog.ErrTooLarge, api.LimitReached},
+	{context.DeadlineExceeded, api.TooSlow},
+}
+
+// FailureOf is an error as the caller gets it.
+func FailureOf(err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	for _, r := range reasons {
+		if errors.Is(err, r.err) {
+			return &Failure{r.reason, err.Error()}
+		}
+	}
+	return &Failure{InternalError, "internal error; the server's log has the details"}
+}

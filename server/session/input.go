@@ -1,0 +1,235 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// inputStatus is how far an input is.
+type inputStatus string
+
+const (
+	inputQueued    inputStatus = "queued"    // it waits for the running turn
+	inputHeld      inputStatus = "held"      // it waits for a person, after a restart
+	inputUnknown   inputStatus = "unknown"   // it may have reached an agent that died
+	inputSent      inputStatus = "sent"      // it was handed to the agent
+	inputDelivered inputStatus = "delivered" // the agent has shown that it has it
+)
+
+// input is something a person sent. It is in the core from its acceptance to the end of
+// its turn.
+type input struct {
+	ID       string          `json:"id"` // also its uuid for the agent
+	Content  json.RawMessage `json:"content,omitempty"`
+	Priority string          `json:"priority,omitempty"`
+	Status   inputStatus     `json:"status"`
+	By       string          `json:"by,omitempty"`
+	Trace    string          `json:"trace,omitempty"` // the trace context of the request that sent it
+}
+
+// waits reports whether an input is in the queue that people see.
+func (in input) waits() bool {
+	return in.Status == inputQueued || in.Status == inputHeld || in.Status == inputUnknown
+}
+
+// forAgent is the input in the terms of package agent.
+func (in input) forAgent() (agent.Input, error) {
+	out := agent.Input{UUID: in.ID, Priority: in.Priority}
+	if len(in.Content) > 0 && in.Content[0] == '"' {
+		return out, json.Unmarshal(in.Content, &out.Text)
+	}
+	return out, json.Unmarshal(in.Content, &out.Content)
+}
+
+// text is the text of an input, for titles.
+func (in input) text() string {
+	a, err := in.forAgent()
+	if err != nil {
+		return ""
+	}
+	text := a.Text
+	for _, raw := range a.Content {
+		var b struct{ Type, Text string }
+		if json.Unmarshal(raw, &b) == nil && b.Type == "text" {
+			text += b.Text
+		}
+	}
+	return text
+}
+
+// blocks is the content of an input as events have it.
+func (in input) blocks() []event.Content {
+	a, err := in.forAgent()
+	if err != nil {
+		return nil
+	}
+	if a.Text != "" {
+		raw, _ := json.Marshal(map[string]string{"type": "text", "text": a.Text}) // strings can be encoded
+		return []event.Content{event.ContentOf(event.JSON(raw))}
+	}
+	var all []event.Content
+	for _, raw := range a.Content {
+		all = append(all, event.ContentOf(event.JSON(raw)))
+	}
+	return all
+}
+
+// checkContent refuses content that no agent can take: it must be a text that is not
+// empty, or blocks that are JSON objects with a type.
+func checkContent(content json.RawMessage) error {
+	in := input{Content: content}
+	a, err := in.forAgent()
+	if err != nil {
+		return Invalid("content is neither a string nor a list of blocks")
+	}
+	if a.Text == "" && len(a.Content) == 0 {
+		return Invalid("the input is empty")
+	}
+	for i, raw := range a.Content {
+		var block struct{ Type string }
+		if json.Unmarshal(raw, &block) != nil || block.Type == "" {
+			return Invalid("block %d is not an object with a type", i)
+		}
+	}
+	return nil
+}
+
+// queue is what waits of the inputs, in order.
+func (c *core) queue() []input {
+	var q []input
+	for _, in := range c.Inputs {
+		if in.waits() {
+			q = append(q, in)
+		}
+	}
+	return q
+}
+
+// queueItems is the queue as viewers see it.
+func (c *core) queueItems() []event.QueueItem {
+	items := []event.QueueItem{}
+	for _, in := range c.queue() {
+		items = append(items, in.item())
+	}
+	return items
+}
+
+func (in input) item() event.QueueItem {
+	item := event.QueueItem{ID: in.ID, Content: event.JSON(in.Content), Priority: in.Priority}
+	if in.Status != inputQueued {
+		item.Status = string(in.Status)
+	}
+	return item
+}
+
+// inflight is what the agent has of the inputs.
+func (c *core) inflight() []input {
+	return slices.DeleteFunc(slices.Clone(c.Inputs), input.waits)
+}
+
+func (c *core) input(id string) (input, bool) {
+	i := slices.IndexFunc(c.Inputs, func(in input) bool { return in.ID == id })
+	if i < 0 {
+		return input{}, false
+	}
+	return c.Inputs[i], true
+}
+
+// queued returns an input that can still be changed.
+func (c *core) queued(id string) (input, error) {
+	in, ok := c.input(id)
+	switch {
+	case !ok:
+		return in, Conflict("no input %q waits", id)
+	case !in.waits():
+		return in, Conflict("input %q was sent already", id)
+	}
+	return in, nil
+}
+
+// enqueue accepts an input. Its place is after those that wait, before the held ones that
+// only a person releases.
+func (c *core) enqueue(in input, key string) (draft, error) {
+	if err := checkContent(in.Content); err != nil {
+		return draft{}, err
+	}
+	if len(c.queue()) >= maxQueue {
+		return draft{}, LimitReached("the queue has %d inputs", maxQueue)
+	}
+	f := &facts{Inputs: []input{in}}
+	if key != "" {
+		f.Key = &accepted{Key: key, TurnID: in.ID}
+	}
+	return c.queueDraft(f), nil
+}
+
+// editInput changes the content of an input that waits.
+func (c *core) editInput(id string, content json.RawMessage) (draft, error) {
+	in, err := c.queued(id)
+	if err != nil {
+		return draft{}, err
+	}
+	if err := checkContent(content); err != nil {
+		return draft{}, err
+	}
+	in.Content = content
+	return c.queueDraft(&facts{Inputs: []input{in}}), nil
+}
+
+// removeInput drops an input that waits.
+func (c *core) removeInput(id string) (draft, error) {
+	if _, err := c.queued(id); err != nil {
+		return draft{}, err
+	}
+	return c.queueDraft(&facts{Removed: []string{id}}), nil
+}
+
+// reorder gives the order of all inputs that wait.
+func (c *core) reorder(ids []string) (draft, error) {
+	var have []string
+	for _, in := range c.queue() {
+		have = append(have, in.ID)
+	}
+	want := slices.Clone(ids)
+	slices.Sort(want)
+	slices.Sort(have)
+	if !slices.Equal(want, have) {
+		return draft{}, Conflict("the queue has other inputs now")
+	}
+	return c.queueDraft(&facts{Order: ids}), nil
+}
+
+// nextInput is the input to send next, if the session can take one. Held inputs and those
+// of unknown fate wait for a person.
+func (c *core) nextInput() (input, bool) {
+	for _, in := range c.Inputs {
+		switch in.Status {
+		case inputSent, inputDelivered:
+			return input{}, false
+		case inputQueued:
+			return in, true
+		}
+	}
+	return input{}, false
+}
+
+// send hands an input to the agent: it leaves the queue and stands in the conversation.
+func (c *core) send(in input) []draft {
+	in.Status = inputSent
+	return []draft{
+		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.Content[0] == '"', IsPrompt: true}, facts: &facts{Inputs: []input{in}}},
+		{queue: true},
+	}
+}
+
+// maxQueue is how many inputs of a session can wait.
+const maxQueue = 1000
+
+// queueDraft is a change of the queue. Its event shows the queue after it.
+func (c *core) queueDraft(f *facts) draft { return draft{queue: true, facts: f} }
+
+func (in input) String() string { return fmt.Sprintf("%s (%s)", in.ID, in.Status) }

@@ -1,0 +1,301 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// RunInBackground moves what the agent runs into the background.
+func (s *Sessions) RunInBackground(ctx context.Context, p api.SessionRef) (api.StatusResult, error) {
+	status := "nothing_to_move"
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, b agent.Backgrounder) error {
+		moved, err := b.Background(ctx)
+		if moved {
+			status = "moved"
+		}
+		return err
+	})
+	return api.StatusResult{Status: status}, err
+}
+
+// SetModel changes the model of the running agent.
+func (s *Sessions) SetModel(ctx context.Context, p api.SetModelParams) (api.SetModelResult, error) {
+	var result api.SetModelResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModelSetter) error {
+		model, err := m.SetModel(ctx, p.Model)
+		if err != nil {
+			return err
+		}
+		result.Model = model
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header(""), Model: &model}, facts: &facts{Model: &model}})
+		})
+	})
+	return result, err
+}
+
+// SetPermissionMode changes how the running agent asks for permissions.
+func (s *Sessions) SetPermissionMode(ctx context.Context, p api.SetPermissionModeParams) (api.SetPermissionModeResult, error) {
+	if p.Mode == "bypassPermissions" && !s.opts.AllowBypass {
+		return api.SetPermissionModeResult{}, Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
+	}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModeSetter) error {
+		if err := m.SetMode(ctx, p.Mode); err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header(""), PermissionMode: &p.Mode}, facts: &facts{Mode: p.Mode}})
+		})
+	})
+	return api.SetPermissionModeResult{Mode: p.Mode}, err
+}
+
+// SetMaxThinkingTokens changes how much the running agent thinks.
+func (s *Sessions) SetMaxThinkingTokens(ctx context.Context, p api.SetMaxThinkingTokensParams) (api.StatusResult, error) {
+	if p.MaxThinkingTokens != nil && *p.MaxThinkingTokens < 0 {
+		return api.StatusResult{}, Invalid("max_thinking_tokens is negative")
+	}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, t agent.ThinkingSetter) error {
+		if err := t.SetThinking(ctx, p.MaxThinkingTokens); err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header("")}, facts: &facts{Thinking: &thinking{p.MaxThinkingTokens}}})
+		})
+	})
+	return api.StatusResult{Status: "set"}, err
+}
+
+// SetEffort changes the effort of the running agent.
+func (s *Sessions) SetEffort(ctx context.Context, p api.SetEffortParams) (api.StatusResult, error) {
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, e agent.EffortSetter) error {
+		if err := e.SetEffort(ctx, p.Effort); err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &event.SessionInfo{Header: a.core.header("")}, facts: &facts{Effort: &p.Effort}})
+		})
+	})
+	return api.StatusResult{Status: "set"}, err
+}
+
+// Fork copies the agent's session and returns what a session of the copy is made with, and its
+// tenant.
+func (s *Sessions) Fork(ctx context.Context, p api.ForkParams) (params api.ConnectParams, tenant string, err error) {
+	err = feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, f agent.Forker) error {
+		id, err := f.Fork(ctx, p.At)
+		if err != nil {
+			return err
+		}
+		return a.call(ctx, func() error {
+			params, tenant = a.core.Opened.Params, a.core.Opened.Tenant
+			params.ResumeSessionID, params.ForkSession, params.InitialPrompt = id, false, ""
+			params.Key, params.Provider, params.Model, params.PermissionMode = "", a.core.Provider, a.core.Model, a.core.Mode
+			params.Title = ""
+			if p.Metadata != nil {
+				params.Metadata = p.Metadata
+			}
+			if a.core.Title != "" {
+				params.Title = promptTitle("Fork of " + a.core.Title)
+			}
+			return nil
+		})
+	})
+	return params, tenant, err
+}
+
+// Rewind takes files back to their state before a prompt.
+func (s *Sessions) Rewind(ctx context.Context, p api.RewindParams) (api.RewindResult, error) {
+	var result api.RewindResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, r agent.Rewinder) error {
+		if !p.DryRun {
+			if err := a.call(ctx, func() error {
+				if a.core.State.busy() {
+					return Conflict("a turn runs; interrupt it first")
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		done, err := r.Rewind(ctx, p.UserMessageID, p.DryRun)
+		result = api.RewindResult{CanRewind: done.CanRewind, FilesChanged: done.FilesChanged, Insertions: done.Insertions, Deletions: done.Deletions, Error: done.Error}
+		if err != nil || p.DryRun || !done.CanRewind {
+			return err
+		}
+		return a.call(ctx, func() error {
+			return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "rewind",
+				Text: "Files were taken back to an earlier prompt.", Data: event.Encoded(map[string]any{"user_message_id": p.UserMessageID, "files": done.FilesChanged})}})
+		})
+	})
+	return result, err
+}
+
+// HandBack ends the agent and returns the command with which a person goes on in a terminal.
+func (s *Sessions) HandBack(ctx context.Context, p api.SessionRef) (api.HandBackResult, error) {
+	a, release, err := s.use(ctx, p.SessionID)
+	if err != nil {
+		return api.HandBackResult{}, err
+	}
+	defer release()
+	finder, ok := a.provider.(agent.LiveFinder)
+	if !ok {
+		return api.HandBackResult{}, Fail(api.Unsupported, "sessions of this agent cannot be continued in a terminal")
+	}
+	id := a.agentID(ctx)
+	if id == "" {
+		return api.HandBackResult{}, Conflict("the agent has not begun a session yet")
+	}
+	if err := a.end(ctx); err != nil {
+		return api.HandBackResult{}, err
+	}
+	result := api.HandBackResult{Command: shellLine(finder.ResumeCommand(id))}
+	err = a.call(ctx, func() error {
+		result.CWD = a.core.Opened.Dir
+		return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "handed_back",
+			Text: "The session was handed back to the terminal."}, facts: &facts{Away: new(true)}})
+	})
+	return result, err
+}
+
+// shellLine quotes a command for a POSIX shell.
+func shellLine(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		plain := arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@") == ""
+		if quoted[i] = arg; !plain {
+			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// MCPStatus returns the MCP servers of the agent.
+func (s *Sessions) MCPStatus(ctx context.Context, p api.SessionRef) (api.MCPStatusResult, error) {
+	result := api.MCPStatusResult{Servers: []event.JSON{}}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		all, err := m.MCPStatus(ctx)
+		for _, raw := range all {
+			result.Servers = append(result.Servers, event.NewJSON(string(raw)))
+		}
+		return err
+	})
+	return result, err
+}
+
+// MCPReconnect connects the agent with an MCP server again.
+func (s *Sessions) MCPReconnect(ctx context.Context, p api.MCPServerParams) (api.StatusResult, error) {
+	return api.StatusResult{Status: "reconnected"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		return m.MCPReconnect(ctx, p.ServerName)
+	})
+}
+
+// MCPToggle turns an MCP server on or off.
+func (s *Sessions) MCPToggle(ctx context.Context, p api.MCPToggleParams) (api.StatusResult, error) {
+	status := "disabled"
+	if p.Enabled {
+		status = "enabled"
+	}
+	return api.StatusResult{Status: status}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		return m.MCPToggle(ctx, p.ServerName, p.Enabled)
+	})
+}
+
+// MCPTools returns the tools of MCP servers.
+func (s *Sessions) MCPTools(ctx context.Context, p api.MCPToolsParams) (api.MCPToolsResult, error) {
+	result := api.MCPToolsResult{Tools: []api.MCPTool{}}
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+		all, err := m.MCPTools(ctx, p.ServerName)
+		for _, t := range all {
+			result.Tools = append(result.Tools, api.MCPTool{ServerName: t.Server, Name: t.Name, Description: t.Description, InputSchema: event.NewJSON(string(t.InputSchema))})
+		}
+		return err
+	})
+	return result, err
+}
+
+// names asks the catalogue of a session, or of its provider.
+func (s *Sessions) names(ctx context.Context, id string, get func(agent.Catalog, context.Context) ([]agent.Entry, error)) (api.NamesResult, error) {
+	result := api.NamesResult{Items: []event.JSON{}}
+	a, session, release, err := s.agentOf(ctx, id)
+	if err != nil {
+		return result, err
+	}
+	defer release()
+	catalog, ok := session.(agent.Catalog)
+	if !ok {
+		if catalog, ok = a.provider.(agent.Catalog); !ok {
+			return result, Fail(api.Unsupported, "the agent of this session has no catalogue")
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	entries, err := get(catalog, ctx)
+	for _, e := range entries {
+		item := event.Present(string(e.Data))
+		if item == "" {
+			item = event.Encoded(e)
+		}
+		result.Items = append(result.Items, item)
+	}
+	return result, err
+}
+
+// ModelsList returns the models of the agent.
+func (s *Sessions) ModelsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
+	return s.names(ctx, p.SessionID, agent.Catalog.Models)
+}
+
+// CommandsList returns the commands of the agent.
+func (s *Sessions) CommandsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
+	return s.names(ctx, p.SessionID, agent.Catalog.Commands)
+}
+
+// AgentsList returns the subagents of the agent.
+func (s *Sessions) AgentsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
+	return s.names(ctx, p.SessionID, agent.Catalog.Agents)
+}
+
+// TaskStop stops a task in the background.
+func (s *Sessions) TaskStop(ctx context.Context, p api.TaskParams) (api.StatusResult, error) {
+	return api.StatusResult{Status: "stopped"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
+		return t.StopTask(ctx, p.TaskID)
+	})
+}
+
+// TaskOutput returns the output of a task from an offset on.
+func (s *Sessions) TaskOutput(ctx context.Context, p api.TaskOutputParams) (api.TaskOutputResult, error) {
+	var result api.TaskOutputResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
+		out, err := t.TaskOutput(ctx, p.TaskID, p.Offset, p.Limit)
+		result = api.TaskOutputResult{Output: out.Text, Offset: out.Next, EOF: out.EOF}
+		return err
+	})
+	return result, err
+}
+
+// UsageContext returns how full the context of the agent is.
+func (s *Sessions) UsageContext(ctx context.Context, p api.SessionRef) (api.UsageContextResult, error) {
+	var result api.UsageContextResult
+	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, r agent.ContextReporter) error {
+		raw, err := r.ContextUsage(ctx)
+		result.Usage = event.NewJSON(string(raw))
+		return err
+	})
+	return result, err
+}
+
+// UsageSession returns what a session has cost.
+func (s *Sessions) UsageSession(ctx context.Context, p api.SessionRef) (api.UsageSessionResult, error) {
+	var result api.UsageSessionResult
+	err := s.with(ctx, p.SessionID, func(a *actor) error {
+		t := a.conv.Totals
+		result = api.UsageSessionResult{CostUSD: t.CostUSD, Turns: t.Turns, ModelUsage: t.ModelUsage}
+		return nil
+	})
+	return result, err
+}

@@ -1,0 +1,331 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/workspace"
+)
+
+// StaleFailure is a conflict about a hunk, with those that are in its place now.
+type StaleFailure struct {
+	*Failure
+	Hunks []api.WorkspaceHunk
+}
+
+// Unwrap returns the failure.
+func (f *StaleFailure) Unwrap() error { return f.Failure }
+
+// workspaceReasons are the reasons of errors of package workspace, the first that matches.
+var workspaceReasons = []struct {
+	err    error
+	reason api.Reason
+}{
+	{workspace.ErrNoGit, api.Unsupported},
+	{workspace.ErrInvalid, api.InvalidParams},
+	{workspace.ErrNotFound, api.InvalidParams},
+	{workspace.ErrExists, api.Conflict},
+	{workspace.ErrNothing, api.Conflict},
+	{workspace.ErrUnsafe, api.Conflict},
+	{workspace.ErrLoss, api.Conflict},
+	{context.DeadlineExceeded, api.TooSlow},
+}
+
+// WorkspaceFailure is an error of package workspace as the caller gets it. What git, its
+// hooks and setup commands say is for the caller to read.
+func WorkspaceFailure(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*workspace.StaleError](err); ok {
+		return &StaleFailure{&Failure{api.Conflict, e.Error()}, wireHunks(e.Hunks)}
+	}
+	for _, r := range workspaceReasons {
+		if errors.Is(err, r.err) {
+			return Fail(r.reason, "%v", err)
+		}
+	}
+	if e, ok := errors.AsType[*workspace.SetupError](err); ok {
+		return Conflict("%v\n%s", e, e.Output)
+	}
+	if e, ok := errors.AsType[*workspace.GitError](err); ok {
+		return Conflict("%v", e)
+	}
+	return err
+}
+
+// Undisturbed is a context for a change that a caller who is gone does not stop half-way.
+func (s *Sessions) Undisturbed(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// WorkspaceUsers are the sessions that run in a workspace.
+func (s *Sessions) WorkspaceUsers(id string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for session, e := range s.sessions {
+		if e.summary.Workspace == id && !e.gone {
+			all = append(all, session)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// files is the files of a session, for one call.
+type files struct {
+	a    *actor
+	tree *workspace.Tree
+	ws   *workspace.Workspace // nil for a directory of the user's
+	core core                 // as it was when the call began
+}
+
+// files opens the files of a session. The caller calls release.
+func (s *Sessions) files(ctx context.Context, session string) (f *files, release func(), err error) {
+	a, release, err := s.use(ctx, session)
+	if err != nil {
+		return nil, nil, err
+	}
+	f = &files{a: a}
+	if err = a.looked(ctx); err == nil {
+		err = a.call(ctx, func() error { f.core = a.core.clone(); return nil })
+	}
+	if err == nil {
+		err = f.open(ctx, s)
+	}
+	if err != nil {
+		release()
+		return nil, nil, WorkspaceFailure(err)
+	}
+	return f, release, nil
+}
+
+func (f *files) open(ctx context.Context, s *Sessions) error {
+	if id := f.core.Opened.Params.WorkspaceID; id != "" {
+		w, err := s.opts.Workspaces.Get(id)
+		if err != nil {
+			return err
+		}
+		f.ws = &w
+	}
+	var err error
+	f.tree, err = s.opts.Workspaces.Tree(ctx, f.core.Opened.Dir, f.core.ID)
+	return err
+}
+
+// base is the commit that the workspace began at; empty without one.
+func (f *files) base() string {
+	if f.ws == nil {
+		return ""
+	}
+	return f.ws.Base
+}
+
+// idle returns an error while a turn may be changing files.
+func (f *files) idle() error {
+	if f.core.State.busy() {
+		return Conflict("a turn runs; interrupt it or wait for its end")
+	}
+	return nil
+}
+
+// compare compares the two states of a scope.
+func (f *files) compare(ctx context.Context, scope api.WorkspaceScope) (workspace.Diff, error) {
+	from, to, ok, err := f.core.scope(f.base(), scope)
+	if err != nil || !ok {
+		return workspace.Diff{}, err
+	}
+	d, err := f.tree.Diff(ctx, from, to)
+	return d, WorkspaceFailure(err)
+}
+
+// WorkspaceDiff returns what has changed in the files of a session.
+func (s *Sessions) WorkspaceDiff(ctx context.Context, p api.WorkspaceDiffParams) (api.WorkspaceDiffResult, error) {
+	f, release, err := s.files(ctx, p.SessionID)
+	if err != nil {
+		return api.WorkspaceDiffResult{}, err
+	}
+	defer release()
+	return f.diff(ctx, s, p.WorkspaceScope, p.Path)
+}
+
+func (f *files) diff(ctx context.Context, s *Sessions, scope api.WorkspaceScope, path string) (api.WorkspaceDiffResult, error) {
+	d, err := f.compare(ctx, scope)
+	if err != nil {
+		return api.WorkspaceDiffResult{}, err
+	}
+	result := api.WorkspaceDiffResult{WorkspaceScope: scope, Base: d.From, Files: []api.WorkspaceFile{}, Truncated: d.Truncated}
+	result.Head, result.Branch = f.tree.Head(ctx)
+	for _, file := range d.Files {
+		if path == "" || file.Path == path {
+			result.Files = append(result.Files, wireFile(file))
+		}
+	}
+	for _, l := range d.Left {
+		result.LeftOut = append(result.LeftOut, api.WorkspaceLeft{Path: l.Path, Size: l.Size, Why: l.Why})
+	}
+	for _, m := range f.core.Marks {
+		result.Turns = append(result.Turns, api.WorkspaceTurn{TurnID: m.Turn, Ended: m.End != "", Changed: m.End != "" && m.Start != m.End})
+	}
+	if f.ws != nil {
+		result.Workspace = s.WireWorkspace(*f.ws)
+		commits, err := f.tree.Commits(ctx, f.ws.Base)
+		if err != nil {
+			return api.WorkspaceDiffResult{}, WorkspaceFailure(err)
+		}
+		for _, c := range commits {
+			result.Commits = append(result.Commits, api.WorkspaceCommit{Commit: c.ID, Subject: c.Subject, Author: c.Author, Time: c.Time})
+		}
+	}
+	return result, nil
+}
+
+// WorkspaceRevert takes changes in the files of a session back.
+func (s *Sessions) WorkspaceRevert(ctx context.Context, p api.WorkspaceRevertParams, by string) (api.WorkspaceDiffResult, error) {
+	f, release, err := s.files(ctx, p.SessionID)
+	if err != nil {
+		return api.WorkspaceDiffResult{}, err
+	}
+	defer release()
+	if _, done := f.core.accepted(p.Key); done {
+		return f.diff(ctx, s, p.WorkspaceScope, "")
+	}
+	if err := f.idle(); err != nil {
+		return api.WorkspaceDiffResult{}, err
+	}
+	if p.Against == "head" && f.ws == nil && !p.Checkout {
+		return api.WorkspaceDiffResult{}, Conflict("the session runs in your own checkout, where this would take your own changes back too; say checkout if you want that")
+	}
+	from, to, ok, err := f.core.scope(f.base(), p.WorkspaceScope)
+	if err == nil && !ok {
+		err = Conflict("nothing has changed")
+	}
+	if err != nil {
+		return api.WorkspaceDiffResult{}, err
+	}
+	ctx, cancel := s.Undisturbed(ctx)
+	defer cancel()
+	if _, err := f.tree.Revert(ctx, workspace.RevertOptions{From: from, To: to, File: p.File, Hunk: p.Hunk}); err != nil {
+		return api.WorkspaceDiffResult{}, WorkspaceFailure(err)
+	}
+	err = f.tell(ctx, api.WorkspaceEvent{Event: "reverted", TurnID: p.Turn, File: p.File, Hunk: p.Hunk, By: by}, p.Key)
+	if err != nil {
+		return api.WorkspaceDiffResult{}, err
+	}
+	return f.diff(ctx, s, p.WorkspaceScope, "")
+}
+
+// tell writes what was done into the log, with the idempotency key of who asked for it.
+func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string) error {
+	return f.a.call(ctx, func() error {
+		fs := &facts{}
+		if key != "" {
+			fs.Key = &accepted{Key: key, Value: ev.Commit}
+		}
+		return f.a.commit(f.a.core.workspaceDraft(ev, fs))
+	})
+}
+
+// WorkspaceCommit commits the changes of a session.
+func (s *Sessions) WorkspaceCommit(ctx context.Context, p api.WorkspaceCommitParams, by string) (api.WorkspaceCommitResult, error) {
+	f, release, err := s.files(ctx, p.SessionID)
+	if err != nil {
+		return api.WorkspaceCommitResult{}, err
+	}
+	defer release()
+	if k, done := f.core.accepted(p.Key); done {
+		return api.WorkspaceCommitResult{Commit: k.Value, Files: []string{}}, nil
+	}
+	if err := f.idle(); err != nil {
+		return api.WorkspaceCommitResult{}, err
+	}
+	ctx, cancel := s.Undisturbed(ctx)
+	defer cancel()
+	o := workspace.CommitOptions{Message: p.Message, Files: p.Files}
+	if p.Trailer {
+		o.Session = p.SessionID
+	}
+	if f.ws == nil {
+		if !p.Checkout {
+			return api.WorkspaceCommitResult{}, Conflict("the session runs in your own checkout; say checkout if you want a commit there")
+		}
+		if o.Files, err = f.own(ctx, p.Files); err != nil {
+			return api.WorkspaceCommitResult{}, err
+		}
+	}
+	done, err := f.tree.Commit(ctx, o)
+	if err != nil {
+		return api.WorkspaceCommitResult{}, WorkspaceFailure(err)
+	}
+	err = f.tell(ctx, api.WorkspaceEvent{Event: "committed", Commit: done.Commit, Files: done.Files, By: by}, p.Key)
+	return api.WorkspaceCommitResult{Commit: done.Commit, Branch: done.Branch, Files: done.Files, Output: done.Output}, err
+}
+
+// own returns the files to commit in the user's own checkout: those that were named, or all
+// that have changed since the session began and differ from HEAD. What the user has changed
+// before is not the session's to commit.
+func (f *files) own(ctx context.Context, named []string) ([]string, error) {
+	if named != nil {
+		return named, nil
+	}
+	since, err := f.compare(ctx, api.WorkspaceScope{})
+	if err != nil {
+		return nil, err
+	}
+	now, err := f.compare(ctx, api.WorkspaceScope{Against: "head"})
+	if err != nil {
+		return nil, err
+	}
+	own := []string{}
+	for _, file := range since.Files {
+		if slices.ContainsFunc(now.Files, func(o workspace.File) bool { return o.Path == file.Path }) {
+			own = append(own, file.Path)
+		}
+	}
+	if len(own) == 0 {
+		return nil, Conflict("the session has changed nothing that could be committed")
+	}
+	return own, nil
+}
+
+// LeaveWorkspace ends the agent of a session before its directory goes.
+func (s *Sessions) LeaveWorkspace(ctx context.Context, session string, force bool) error {
+	a, release, err := s.use(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = a.call(ctx, func() error {
+		if a.core.State.busy() && !force {
+			return Conflict("a turn of session %s runs; interrupt it first", session)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.end(ctx)
+}
+
+// WorkspaceRemoved tells a session that its workspace is gone.
+func (s *Sessions) WorkspaceRemoved(ctx context.Context, id, by string) error {
+	return s.with(ctx, id, func(a *actor) error {
+		return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "removed", By: by}, nil))
+	})
+}
+
+// Dir returns the directory that a session runs in.
+func (s *Sessions) Dir(ctx context.Context, id string) (dir string, err error) {
+	err = s.with(ctx, id, func(a *actor) error { dir = a.core.Opened.Dir; return nil })
+	return dir, err
+}
+
+// Owned returns an error if a session cannot be changed here.
+func (s *Sessions) Owned(ctx context.Context, id string) error {
+	return s.with(ctx, id, (*actor).owned)
+}

@@ -1,0 +1,88 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// notable is the event that a record is worth telling someone of.
+func notable(session, title string, seq uint64, rec record, ev event.Event) (webhook.Event, bool) {
+	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
+	data := map[string]any{}
+	switch m := ev.(type) {
+	case *event.PermissionRequest:
+		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks for permission to use "+m.ToolName+"."
+		data["request_id"], data["kind"], data["tool_name"] = m.RequestID, m.Kind, m.ToolName
+	case *event.QuestionRequest:
+		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks a question."
+		data["request_id"], data["kind"] = m.RequestID, m.Kind
+	case *event.ResultMessage:
+		e.Type, e.Text = webhook.TurnDone, "A turn has ended."
+		if m.IsError {
+			e.Type, e.Text = webhook.Failed, "A turn has failed."
+		}
+		data["subtype"], data["duration_ms"], data["num_turns"] = m.Subtype, m.DurationMS, m.NumTurns
+		if m.TotalCostUSD != nil {
+			data["total_cost_usd"] = *m.TotalCostUSD
+		}
+	case *event.Notice:
+		if m.Code != noticeBudgetReached {
+			return e, false
+		}
+		e.Type, e.Text = webhook.BudgetReached, m.Text
+		for name, value := range event.Members(m) {
+			data[name] = value
+		}
+	default:
+		if rec.Facts == nil || rec.Facts.State != Failed && rec.Facts.State != Interrupted {
+			return e, false
+		}
+		e.Type, e.Text = webhook.Failed, "The agent could not be started."
+		if rec.Facts.State == Interrupted {
+			e.Text = "The agent ended in a turn."
+		}
+		data["state"] = rec.Facts.State
+	}
+	if len(data) > 0 {
+		e.Data = json.RawMessage(mustMarshal(data))
+	}
+	return e, true
+}
+
+// mustMarshal encodes a map of plain values, which cannot fail.
+func mustMarshal(v map[string]any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return []byte("{}")
+	}
+	return data
+}
+
+// note remembers what is notable of a record that is in the log now.
+func (a *actor) note(seq uint64, rec record, ev event.Event) {
+	if !a.srv.opts.Notices.Wants(rec.Time) {
+		return
+	}
+	if e, ok := notable(a.id, a.core.title(), seq, rec, ev); ok {
+		e.Tenant = a.core.Opened.Tenant
+		a.unnoted = append(a.unnoted, e)
+	}
+}
+
+// tellHooks puts what is notable into the outbox. It is kept until that is done.
+func (a *actor) tellHooks() {
+	if len(a.unnoted) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.srv.opts.CallTimeout)
+	defer cancel()
+	if err := a.srv.opts.Notices.Add(ctx, a.unnoted); err != nil {
+		a.logger.Warn("the outbox cannot be written; it is tried again", "err", err)
+		return
+	}
+	a.unnoted = nil
+}

@@ -1,0 +1,330 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
+)
+
+// The codes of notices about budgets.
+const (
+	noticeBudgetNear     = "budget_warning"
+	noticeBudgetReached  = "budget_exceeded"
+	noticeBudgetUnpriced = "budget_unpriced"
+)
+
+// tally collects what an agent says it used until the loop of its actor takes it.
+type tally struct {
+	ready chan struct{} // has an element when there is something
+	mu    sync.Mutex
+	used  []agent.Used
+}
+
+func newTally() *tally { return &tally{ready: make(chan struct{}, 1)} }
+
+// add is called by the agent and never waits.
+func (t *tally) add(u agent.Used) {
+	t.mu.Lock()
+	t.used = append(t.used, u)
+	t.mu.Unlock()
+	select {
+	case t.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (t *tally) take() []agent.Used {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	used := t.used
+	t.used = nil
+	return used
+}
+
+// spending is what an actor remembers of budgets while it is loaded.
+type spending struct {
+	metered      bool                    // the agent tells what each answer used
+	turn         turnUsage               // of an agent that tells only what turns use
+	told         map[string]budget.Level // what was reported to viewers, by limit and period
+	unpriced     bool                    // it was reported that a price is missing
+	interrupting bool
+	handed       string // the limits that the agent was started with
+}
+
+// turnUsage is what an agent said of a turn last.
+type turnUsage struct {
+	turn string
+	used agent.Used
+}
+
+// account is who pays for the session.
+func (a *actor) account() budget.Account {
+	return budget.Account{Session: a.id, Token: a.core.Opened.Token, Tenant: a.core.Opened.Tenant}
+}
+
+// Account returns who pays for a session.
+func (s *Sessions) Account(ctx context.Context, id string) (acc budget.Account, err error) {
+	err = s.with(ctx, id, func(a *actor) error { acc = a.account(); return nil })
+	return acc, err
+}
+
+// CheckBudgets makes every session look at its limits, because they have changed.
+func (s *Sessions) CheckBudgets() { s.budgetsReached(nil) }
+
+// countUsed counts what the agent has used and acts where a limit is reached. What is said
+// of it waits for write.
+func (a *actor) countUsed() {
+	used := a.tally.take()
+	if len(used) == 0 {
+		return
+	}
+	a.spending.metered = true
+	a.spend(used...)
+}
+
+func (a *actor) spend(used ...agent.Used) {
+	rows := make([]budget.Row, len(used))
+	for i, u := range used {
+		rows[i] = a.srv.opts.Accounts.Used(a.account(), u)
+		a.srv.opts.Metrics.Used(a.core.Provider, u, rows[i].USD)
+		a.sayUnpriced(rows[i], u.Model)
+	}
+	a.storeSpent(func(ctx context.Context) error { return a.srv.opts.Accounts.Add(ctx, rows...) })
+}
+
+// storeSpent writes to the ledger and looks at the limits after it.
+func (a *actor) storeSpent(store func(ctx context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.srv.opts.CallTimeout)
+	defer cancel()
+	if err := store(ctx); err != nil {
+		a.logger.Error("the ledger is not stored; it is tried again with what is used next", "err", err)
+	}
+	if a.watchBudgets() {
+		a.srv.budgetsReached(a)
+	}
+}
+
+// sayUnpriced says once that a limit in dollars does not see all.
+func (a *actor) sayUnpriced(row budget.Row, model string) {
+	if row.Unpriced == 0 || a.spending.unpriced {
+		return
+	}
+	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+		if s.USD != nil {
+			a.spending.unpriced = true
+			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetUnpriced,
+				Text: fmt.Sprintf("The price of %s is not known: a budget in dollars counts it when the agent says what the turn has cost.", model)}})
+			return
+		}
+	}
+}
+
+// observeUsage counts the figures in events: those of turns, where the agent tells no more,
+// and the totals that it gives at their end.
+func (a *actor) observeUsage(ev event.Event) {
+	switch ev := ev.(type) {
+	case *event.Usage:
+		if a.spending.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
+			return
+		}
+		now := turnUsage{ev.TurnID, agent.Used{Model: ev.Model, Tokens: agent.Tokens{Input: value(ev.InputTokens), Output: value(ev.OutputTokens),
+			CacheRead: value(ev.CacheReadInputTokens), CacheWrite5m: value(ev.CacheCreationInputTokens)}}}
+		if u := now.since(a.spending.turn); u.Total() > 0 {
+			a.spend(u)
+		}
+		a.spending.turn = now
+	case *event.ResultMessage:
+		a.countUsed() // what belongs to the turn comes before its end
+		total, ok := reportedTotal(ev)
+		if !ok {
+			return
+		}
+		fresh := a.core.Opened.Params.ResumeSessionID == ""
+		a.storeSpent(func(ctx context.Context) error {
+			row, err := a.srv.opts.Accounts.Reported(ctx, a.account(), total, fresh)
+			a.srv.opts.Metrics.Reconciled(a.core.Provider, row.USD)
+			return err
+		})
+	}
+}
+
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// since is what was used after an earlier figure of the same turn.
+func (t turnUsage) since(before turnUsage) agent.Used {
+	u := t.used
+	if t.turn == before.turn {
+		u.Input, u.Output = max(u.Input-before.used.Input, 0), max(u.Output-before.used.Output, 0)
+		u.CacheRead, u.CacheWrite5m = max(u.CacheRead-before.used.CacheRead, 0), max(u.CacheWrite5m-before.used.CacheWrite5m, 0)
+	}
+	return u
+}
+
+// reportedTotal is all that the agent says its session has used; false where it does not
+// say both money and tokens.
+func reportedTotal(ev *event.ResultMessage) (budget.Amount, bool) {
+	var models map[string]struct {
+		Input      int64 `json:"inputTokens"`
+		Output     int64 `json:"outputTokens"`
+		CacheRead  int64 `json:"cacheReadInputTokens"`
+		CacheWrite int64 `json:"cacheCreationInputTokens"`
+	}
+	if ev.TotalCostUSD == nil || ev.ModelUsage == "" || ev.ModelUsage.Decode(&models) != nil || len(models) == 0 {
+		return budget.Amount{}, false
+	}
+	total := budget.Amount{USD: *ev.TotalCostUSD}
+	for _, m := range models {
+		total.Tokens += m.Input + m.Output + m.CacheRead + m.CacheWrite
+	}
+	return total, true
+}
+
+// watchBudgets tells viewers which limits are near or reached and stops what runs beyond
+// one. It reports whether one was reached that others may share.
+func (a *actor) watchBudgets() bool {
+	var stop, shared bool
+	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+		stop = stop || s.Interrupts()
+		shared = shared || s.Interrupts() && s.Scope != budget.ScopeSession
+		a.tellBudget(s)
+	}
+	if stop {
+		a.stopSpending()
+	}
+	return shared
+}
+
+// tellBudget says where the session stands with a limit, once for each level.
+func (a *actor) tellBudget(s budget.Standing) {
+	if s.Level <= a.spending.told[s.Key()] {
+		return
+	}
+	if a.spending.told == nil {
+		a.spending.told = map[string]budget.Level{}
+	}
+	a.spending.told[s.Key()] = s.Level
+	n := &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetNear, Text: s.String() + " " + s.Consequence(), Data: event.Encoded(BudgetOf(s))}
+	if s.Level == budget.Reached {
+		n.Severity, n.Code = event.NoticeError, noticeBudgetReached
+		n.Text = s.String() + " " + strings.NewReplacer("At the limit running", "Running").Replace(s.Consequence())
+	}
+	a.draft(draft{event: n})
+}
+
+// stopSpending interrupts the turn, or ends an agent that works in the background. What
+// waits in the queue waits for a person.
+func (a *actor) stopSpending() {
+	a.draft(a.core.hold()...)
+	switch {
+	case a.agent == nil || a.agent.reason != "" || a.spending.interrupting:
+	case !a.core.State.busy():
+		if a.tasksRun() {
+			a.stop(onEvict)
+		}
+	default:
+		a.spending.interrupting = true
+		session := a.agent.session
+		a.srv.wg.Add(1)
+		go func() {
+			defer a.srv.wg.Done()
+			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
+			defer cancel()
+			_, err := session.Interrupt(ctx)
+			a.post(func() {
+				a.spending.interrupting = false
+				if err != nil && a.agent != nil && a.agent.session == session {
+					a.logger.Warn("a turn beyond its budget was not interrupted; its agent is ended", "err", err)
+					a.stop(onDied)
+				}
+			})
+		}()
+	}
+}
+
+// overBudget returns why no turn may begin, nil if one may.
+func (a *actor) overBudget() error {
+	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+		if s.Stops() {
+			return Fail(api.BudgetExceeded, "%s", s.String())
+		}
+	}
+	return nil
+}
+
+// budgetsReached lets other sessions look at their limits, because one may be shared.
+func (s *Sessions) budgetsReached(by *actor) {
+	s.eachActor(func(a *actor) {
+		if a != by {
+			a.watchBudgets()
+			_ = a.write() // kept and tried again by tick
+		}
+	})
+}
+
+// eachActor runs f in the loop of each session that is loaded. It does not wait.
+func (s *Sessions) eachActor(f func(a *actor)) {
+	for _, a := range s.loaded() {
+		s.wg.Go(func() { a.post(func() { f(a) }) })
+	}
+}
+
+// minAgentBudget is the least that an agent is given; 0 would be none to some.
+const minAgentBudget = 1e-6
+
+// agentBudget is the limit in dollars that the agent itself gets, so that it stops even
+// where it does not tell what its subagents use; and the limits that it follows from.
+func (a *actor) agentBudget(own *float64) (*float64, string) {
+	var handed strings.Builder
+	spent := a.srv.opts.Accounts.Spent(a.id).USD
+	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+		left, ok := s.Left()
+		if !ok || s.Action != budget.ActionInterrupt || a.core.Opened.Params.ResumeSessionID != "" {
+			continue
+		}
+		fmt.Fprintf(&handed, "%s=%v ", s.Key(), *s.USD)
+		if most := max(spent+left, minAgentBudget); own == nil || most < *own {
+			own = &most
+		}
+	}
+	return own, handed.String()
+}
+
+// budgetChanged reports whether the agent was started with limits that are not those of
+// now, so that it must be started again before it works.
+func (a *actor) budgetChanged() bool {
+	_, now := a.agentBudget(nil)
+	return a.spending.handed != now
+}
+
+// resetTime is the time of a limit as clients have it.
+func resetTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return Timestamp(t)
+}
+
+// BudgetOf is a standing as clients have it.
+func BudgetOf(s budget.Standing) api.Budget {
+	b := api.Budget{ID: s.Limit.ID, Scope: s.Scope, Target: s.Limit.Target, Period: s.Period, LimitUSD: s.USD, LimitTokens: s.Tokens,
+		SpentTokens: s.Spent.Tokens, ResetsAt: resetTime(s.Resets), Action: s.Action, Level: []string{"ok", "warning", "exceeded"}[s.Level]}
+	if s.Target != s.Limit.Target {
+		b.Of = s.Target
+	}
+	if s.Spent.Unpriced < s.Spent.Tokens || s.Spent.Tokens == 0 {
+		b.SpentUSD = &s.Spent.USD
+	}
+	return b
+}

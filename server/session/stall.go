@@ -1,0 +1,86 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// Stall is what happens to a turn in which an agent is silent: each step after that time
+// of silence, 0 for a step that is not taken. Waiting for a person is not silence.
+type Stall struct {
+	Notify    time.Duration // a notice for the viewers
+	Interrupt time.Duration // the turn is interrupted
+	Kill      time.Duration // the agent is ended
+	Resume    bool          // after Kill, the agent is started again with the session
+}
+
+// stallStep is how far the policy for a silent turn has gone.
+type stallStep int
+
+const (
+	stallNone stallStep = iota
+	stallNotified
+	stallInterrupted
+	stallKilled
+)
+
+// next returns the step to take after a time of silence, given the last one taken.
+func (s Stall) next(silent time.Duration, taken stallStep) stallStep {
+	steps := []struct {
+		after time.Duration
+		step  stallStep
+	}{{s.Kill, stallKilled}, {s.Interrupt, stallInterrupted}, {s.Notify, stallNotified}}
+	for _, x := range steps {
+		if x.after > 0 && silent >= x.after {
+			if x.step > taken {
+				return x.step
+			}
+			return taken
+		}
+	}
+	return taken
+}
+
+// watchStall applies the policy for silent turns.
+func (a *actor) watchStall(now time.Time) {
+	if a.agent == nil || a.core.State != Running {
+		return
+	}
+	silent := now.Sub(a.quiet)
+	step := a.srv.opts.Stall.next(silent, a.stalled)
+	if step == a.stalled {
+		return
+	}
+	a.stalled = step
+	text := map[stallStep]string{stallNotified: "The agent is silent", stallInterrupted: "The turn is interrupted: the agent is silent",
+		stallKilled: "The agent is ended: it is silent"}[step]
+	a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "stalled",
+		Text: fmt.Sprintf("%s for %v.", text, silent.Round(time.Second))}})
+	_ = a.write() // kept and tried again by tick
+	switch step {
+	case stallInterrupted:
+		session := a.agent.session
+		a.srv.wg.Add(1)
+		go func() {
+			defer a.srv.wg.Done()
+			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
+			defer cancel()
+			if _, err := session.Interrupt(ctx); err != nil {
+				a.logger.Warn("a silent turn was not interrupted", "err", err)
+			}
+		}()
+	case stallKilled:
+		ended := a.stop(onDied)
+		if a.srv.opts.Stall.Resume {
+			a.srv.wg.Add(1)
+			go func() {
+				defer a.srv.wg.Done()
+				<-ended
+				a.post(func() { a.start("") })
+			}()
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package session
+
+import "fmt"
+
+// State is what a session is doing now, as lists of sessions show it and clients are notified
+// of it.
+type State string
+
+// The states of a session. Which of them can follow each other is tested by a table of
+// transitions.
+const (
+	Starting       State = "starting"        // its agent is being started or waits for a place
+	Idle           State = "idle"            // it waits for input; its agent may be evicted
+	Running        State = "running"         // a turn runs
+	RequiresAction State = "requires_action" // a turn runs and waits for a person
+	Interrupted    State = "interrupted"     // the agent died in a turn; one call continues
+	Draining       State = "draining"        // the server stops; the session resumes after it
+	Failed         State = "failed"          // the agent could not be started
+	Ended          State = "ended"           // it was disconnected; a query starts it again
+	LostHost       State = "lost_host"       // another server owns it now
+)
+
+// occurrence is what makes a session change its state.
+type occurrence string
+
+const (
+	onStart     occurrence = "start"     // an agent is wanted
+	onStarted   occurrence = "started"   // the agent is there
+	onFailed    occurrence = "failed"    // the agent could not be started
+	onSend      occurrence = "send"      // an input goes to the agent
+	onAsk       occurrence = "ask"       // the agent asks a person
+	onAnswered  occurrence = "answered"  // no request is open any more
+	onResult    occurrence = "result"    // the turn ended
+	onDied      occurrence = "died"      // the agent ended by itself, or its server did
+	onEvict     occurrence = "evict"     // the agent was ended to make room
+	onEnd       occurrence = "end"       // the session was disconnected
+	onDrain     occurrence = "drain"     // the server stops
+	onLost      occurrence = "lost"      // another server writes the log
+	onRecovered occurrence = "recovered" // a server has read the log after a clean stop
+)
+
+// transitions is the state machine of a session: the state after an occurrence. What is not
+// in the table cannot happen; see next.
+var transitions = map[State]map[occurrence]State{
+	Starting: {
+		onStart: Starting, onStarted: Idle, onFailed: Failed, onDied: Failed, onEnd: Ended, onDrain: Draining, onLost: LostHost, onRecovered: Idle,
+	},
+	Idle: {
+		onStart: Starting, onStarted: Idle, onSend: Running, onResult: Idle, onDied: Idle, onEvict: Idle, onEnd: Ended,
+		onDrain: Draining, onLost: LostHost, onAsk: RequiresAction, onAnswered: Idle, onRecovered: Idle,
+	},
+	Running: {
+		onSend: Running, onAsk: RequiresAction, onAnswered: Running, onResult: Idle, onDied: Interrupted, onEnd: Ended,
+		onDrain: Draining, onLost: LostHost,
+	},
+	RequiresAction: {
+		onSend: RequiresAction, onAsk: RequiresAction, onAnswered: Running, onResult: Idle, onDied: Interrupted, onEnd: Ended,
+		onDrain: Draining, onLost: LostHost,
+	},
+	Interrupted: {onStart: Starting, onEnd: Ended, onDrain: Interrupted, onLost: LostHost, onRecovered: Interrupted, onDied: Interrupted},
+	Draining:    {onRecovered: Idle, onResult: Draining, onAsk: Draining, onAnswered: Draining, onDied: Interrupted, onEnd: Ended, onLost: LostHost, onDrain: Draining},
+	Failed:      {onStart: Starting, onEnd: Ended, onDrain: Failed, onLost: LostHost, onRecovered: Failed, onDied: Failed},
+	Ended:       {onStart: Starting, onEnd: Ended, onDrain: Ended, onLost: LostHost, onRecovered: Ended, onDied: Ended},
+	LostHost:    {onLost: LostHost, onDrain: LostHost, onEnd: LostHost, onDied: LostHost},
+}
+
+// next returns the state after an occurrence, and an error if it cannot happen in s.
+func (s State) next(o occurrence) (State, error) {
+	to, ok := transitions[s][o]
+	if !ok {
+		return s, fmt.Errorf("server: %s in state %s", o, s)
+	}
+	return to, nil
+}
+
+// busy reports whether a turn runs.
+func (s State) busy() bool { return s == Running || s == RequiresAction }

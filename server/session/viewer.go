@@ -1,0 +1,240 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// The bounds of what a viewer gets at once.
+const (
+	viewerBatch = 256
+	pageEvents  = 512
+	// resyncAfter is how many durable messages a viewer may lack before a snapshot is cheaper
+	// for everyone.
+	resyncAfter = 20_000
+)
+
+// attachAt decides where a viewer begins: at its cursor, or at a snapshot where it has none
+// or the log does not have it any more.
+func (s *Sessions) attachAt(ctx context.Context, a *actor, after *api.Cursor) (api.AttachResult, error) {
+	var result api.AttachResult
+	err := a.call(ctx, func() error {
+		epoch := a.hub.epoch
+		result.State = string(a.core.State)
+		if after != nil && after.Epoch == epoch && after.Seq <= a.seq && a.seq-after.Seq <= resyncAfter && a.kept(ctx, after.Seq) {
+			result.Cursor = *after
+			return nil
+		}
+		data, err := a.conversation()
+		if err != nil {
+			return err
+		}
+		result.Cursor = api.Cursor{Epoch: epoch, Seq: a.seq, Sub: a.sub}
+		result.Snapshot, result.Resync = event.JSON(data), after != nil
+		return nil
+	})
+	return result, err
+}
+
+// Attach returns where a viewer begins without following the session.
+func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachResult, error) {
+	a, release, err := s.use(ctx, p.SessionID)
+	if err != nil {
+		return api.AttachResult{}, err
+	}
+	defer release()
+	return s.attachAt(ctx, a, p.After)
+}
+
+// kept reports whether the log still has what follows seq.
+func (a *actor) kept(ctx context.Context, seq uint64) bool {
+	if seq == a.seq {
+		return true
+	}
+	for _, err := range a.log.Read(ctx, eventlog.Cursor{Seq: seq}) {
+		return err == nil
+	}
+	return false
+}
+
+// Viewer follows one session for one connection. It fetches: nothing is queued for it.
+type Viewer struct {
+	srv      *Sessions
+	actor    *actor
+	Cursor   api.Cursor
+	progress bool        // it has the capability output_delta
+	pacer    *time.Timer // of pace; nil before the first
+}
+
+// ErrResync says that a viewer has to begin again with a snapshot.
+var ErrResync = errors.New("server: the log does not have what the viewer needs")
+
+// Next waits for messages after the cursor and moves it. Deltas of one block are joined.
+// Without a message it returns when ctx ends.
+func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
+	for {
+		f := v.actor.hub.after(v.Cursor.Seq, v.Cursor.Sub, viewerBatch)
+		items := f.items
+		switch {
+		case f.behind:
+			page, err := v.page(ctx)
+			if err != nil {
+				return nil, err
+			}
+			items = page
+		case len(items) == 0:
+			if f.closed {
+				return nil, Fail(api.NotConnected, "the session was closed; attach again")
+			}
+			select {
+			case <-f.wait:
+				continue
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		if len(items) > 0 {
+			last := items[len(items)-1]
+			v.Cursor.Seq, v.Cursor.Sub = last.Seq, last.Sub
+		}
+		if items = v.wanted(joined(items)); len(items) > 0 {
+			return items, nil
+		}
+	}
+}
+
+// wanted drops what the viewer has not asked for.
+func (v *Viewer) wanted(items []Item) []Item {
+	// A durable one keeps its number, so that a gap is a fault and nothing else.
+	unwanted := func(it Item) bool { return it.progress && it.Sub != 0 }
+	if v.progress || !slices.ContainsFunc(items, unwanted) {
+		return items
+	}
+	return slices.DeleteFunc(slices.Clone(items), unwanted)
+}
+
+// page reads durable messages from the log.
+func (v *Viewer) page(ctx context.Context) ([]Item, error) {
+	var items []Item
+	bytes := 0
+	for ev, err := range v.actor.log.Read(ctx, eventlog.Cursor{Seq: v.Cursor.Seq}) {
+		if errors.Is(err, eventlog.ErrTrimmed) || errors.Is(err, eventlog.ErrEpoch) || errors.Is(err, eventlog.ErrDamaged) || IsMissing(err) {
+			return nil, ErrResync
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ev.Sub != 0 {
+			break
+		}
+		rec, err := decodeRecord(ev.Data)
+		if err != nil {
+			return nil, ErrResync
+		}
+		items = append(items, Item{Seq: ev.Seq, ts: rec.Time, msg: rec.Msg})
+		if bytes += len(rec.Msg); len(items) >= pageEvents || bytes > ringBytes {
+			break
+		}
+	}
+	if len(items) == 0 {
+		return nil, ErrResync
+	}
+	return items, nil
+}
+
+// The frame of a message on a socket, around its envelope.
+const (
+	frameHead = `{"jsonrpc":"2.0","method":"event","params":`
+	frameTail = `}`
+)
+
+// Frame is an item as a socket sends it.
+func (v *Viewer) Frame(it Item) []byte {
+	encode := func() []byte {
+		b := make([]byte, 0, len(it.msg)+len(frameHead)+len(v.actor.id)+len(v.Cursor.Epoch)+len(it.ts)+96)
+		return append(appendEnvelope(append(b, frameHead...), v.actor.id, v.Cursor.Epoch, it.Seq, it.Sub, it.ts, it.msg), frameTail...)
+	}
+	if it.shared == nil {
+		return encode()
+	}
+	it.shared.once.Do(func() { it.shared.frame = encode() })
+	return it.shared.frame
+}
+
+// Envelope is an item as a stream or a poll sends it.
+func (v *Viewer) Envelope(it Item) []byte {
+	frame := v.Frame(it)
+	return frame[len(frameHead) : len(frame)-len(frameTail)]
+}
+
+// Pace waits the least time between two writes to a viewer, so that what comes meanwhile
+// goes out together.
+func (v *Viewer) Pace(ctx context.Context) {
+	if v.pacer == nil {
+		v.pacer = time.NewTimer(v.srv.opts.ViewerInterval)
+	} else {
+		v.pacer.Reset(v.srv.opts.ViewerInterval)
+	}
+	select {
+	case <-v.pacer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Watch returns a viewer of a session from a cursor on, and the function that ends it.
+func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, progress bool) (*Viewer, api.AttachResult, func(), error) {
+	a, release, err := s.use(ctx, id)
+	if err != nil {
+		return nil, api.AttachResult{}, nil, err
+	}
+	result, err := s.attachAt(ctx, a, after)
+	if err != nil {
+		release()
+		return nil, api.AttachResult{}, nil, err
+	}
+	a.hub.watch(1)
+	s.post(a)
+	return &Viewer{srv: s, actor: a, Cursor: result.Cursor, progress: progress}, result, func() {
+		a.hub.watch(-1)
+		s.post(a)
+		release()
+	}, nil
+}
+
+// post brings the number of viewers into the lists.
+func (s *Sessions) post(a *actor) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.sessions[a.id]; e != nil {
+		e.summary.Viewers = int64(a.hub.watching())
+	}
+}
+
+// Within is next with a bound: without a message it returns nothing.
+func (v *Viewer) Within(ctx context.Context, d time.Duration) ([]Item, error) {
+	bound, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	items, err := v.Next(bound)
+	if err != nil && bound.Err() != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	return items, err
+}
+
+// Session is the id of the session.
+func (v *Viewer) Session() string { return v.actor.id }
+
+// Resync begins again with a snapshot.
+func (v *Viewer) Resync(ctx context.Context) (api.AttachResult, error) {
+	result, err := v.srv.attachAt(ctx, v.actor, nil)
+	if err == nil {
+		result.Resync, v.Cursor = true, result.Cursor
+	}
+	return result, err
+}
