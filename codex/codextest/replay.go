@@ -97,6 +97,9 @@ var protocol = &tape.Protocol{
 	},
 	Take: func(line, _, next string) (string, error) {
 		got, _ := key(line)
+		if next == "" {
+			return "", fmt.Errorf("the client sent %s after the end of the recording", got)
+		}
 		if want, _ := key(next); got != want {
 			return "", fmt.Errorf("the client sent %s instead of %s", got, want)
 		}
