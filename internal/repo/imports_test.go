@@ -247,6 +247,8 @@ var linkRules = []struct {
 	{[]string{"claude", "codex", "acp"}, []string{module + "/agent/agenttest", module + "/server/...", module + "/client/...", module + "/web", module + "/eventlog", otel + "/sdk/..."}},
 	{[]string{"claude"}, []string{module + "/agent/...", module + "/codex/...", module + "/acp/...", module + "/transcript/..."}},
 	{[]string{"codex"}, []string{module + "/agent/...", module + "/claude/...", module + "/acp/...", module + "/transcript/..."}},
+	// The command links no test support.
+	{[]string{"cmd/parley"}, []string{"testing/...", module + "/internal/test/...", module + "/internal/tool/...", module + "/agent/agenttest", module + "/claude/claudetest", module + "/codex/codextest", module + "/server/webpush/webpushtest"}},
 	// The server runs any agent: it links none.
 	{[]string{"server"}, []string{module + "/claude/...", module + "/codex/...", module + "/acp/..."}},
 }
