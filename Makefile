@@ -9,6 +9,9 @@ BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
 PKG      ?= ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
 
+# internal/test/e2e has the tests of the real CLI.
+QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/test/e2e.*)"),$(PKG))
+
 # These count steps, which the race detector makes slow.
 GROWTH    = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func TestGrowth(' . | xargs -n1 dirname | sort -u)
 
@@ -22,7 +25,7 @@ lint test fuzz bench soak corpus: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist test packages preflight cli postgres lint generate fuzz bench soak mutants corpus clean
+.PHONY: help run build dist test quick packages preflight cli postgres lint generate fuzz bench soak mutants corpus clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -31,7 +34,7 @@ help: ## list the targets
 	@echo
 	@echo 'variables'
 	@echo '  ARGS     flags for parley serve, as in: make run ARGS="--help"'
-	@echo '  PKG      the packages that make test, bench and soak run (./...)'
+	@echo '  PKG      the packages that make test, quick, bench and soak run (./...)'
 	@echo '  FUZZTIME how long each fuzz target runs (ten minutes in all)'
 	@echo '  VERSION  the version that make dist stamps (that of the source)'
 	@echo '  KIND, DIR which recordings make corpus checks, and the folder they are in'
@@ -56,6 +59,9 @@ test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests w
 	@$(PLAIN) go test -vet=off -run '^(TestGrowth|TestCancel)$$' $(GROWTH)
 	@echo '== page'
 	@scripts/test-web
+
+quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
+	@$(PLAIN) go test -short -vet=off -ldflags='-s -w' $(QUICK)
 
 packages: # those that make test runs with the race detector
 	@go list $(PKG)

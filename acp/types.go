@@ -15,22 +15,14 @@ const (
 	MethodTerminalWaitForExit      = "terminal/wait_for_exit"     // handled by the client
 	MethodTerminalKill             = "terminal/kill"              // handled by the client
 	MethodElicitationCreate        = "elicitation/create"         // handled by the client
-	MethodMCPMessage               = "mcp/message"                // handled by the client
 	MethodInitialize               = "initialize"                 // handled by the agent
 	MethodAuthenticate             = "authenticate"               // handled by the agent
-	MethodProvidersList            = "providers/list"             // handled by the agent
-	MethodProvidersSet             = "providers/set"              // handled by the agent
-	MethodProvidersDisable         = "providers/disable"          // handled by the agent
 	MethodLogout                   = "logout"                     // handled by the agent
-	MethodAuthStatus               = "auth/status"                // handled by the agent
 	MethodSessionNew               = "session/new"                // handled by the agent
 	MethodSessionLoad              = "session/load"               // handled by the agent
 	MethodSessionList              = "session/list"               // handled by the agent
 	MethodSessionDelete            = "session/delete"             // handled by the agent
 	MethodSessionFork              = "session/fork"               // handled by the agent
-	MethodSessionArchive           = "session/archive"            // handled by the agent
-	MethodSessionUnarchive         = "session/unarchive"          // handled by the agent
-	MethodSessionStatus            = "session/status"             // handled by the agent
 	MethodSessionSetTitle          = "session/set_title"          // handled by the agent
 	MethodSessionResume            = "session/resume"             // handled by the agent
 	MethodSessionClose             = "session/close"              // handled by the agent
@@ -39,18 +31,16 @@ const (
 	MethodSessionPrompt            = "session/prompt"             // handled by the agent
 	MethodSessionUpdate            = "session/update"             // handled by the client
 	MethodElicitationComplete      = "elicitation/complete"       // handled by the client
-	MethodAuthStatusUpdate         = "auth/status_update"         // handled by the client
 	MethodSessionCancel            = "session/cancel"             // handled by the agent
 	MethodCancelRequest            = "$/cancel_request"           // handled by the protocol
 )
 
 // WriteTextFileRequest is a definition of the protocol: Request to write content to a text file.
 type WriteTextFileRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Path      string                     `json:"path"`
-	Content   string                     `json:"content"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID `json:"sessionId"`
+	Path      string    `json:"path"`
+	Content   string    `json:"content"`
+	Object
 }
 
 func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -58,12 +48,11 @@ func (v WriteTextFileRequest) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // ReadTextFileRequest is a definition of the protocol: Request to read content from a text file.
 type ReadTextFileRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Path      string                     `json:"path"`
-	Line      Optional[int64]            `json:"line,omitzero"`
-	Limit     Optional[int64]            `json:"limit,omitzero"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID       `json:"sessionId"`
+	Path      string          `json:"path"`
+	Line      Optional[int64] `json:"line,omitzero"`
+	Limit     Optional[int64] `json:"limit,omitzero"`
+	Object
 }
 
 func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -71,11 +60,10 @@ func (v ReadTextFileRequest) MarshalJSON() ([]byte, error)  { return encode(&v) 
 
 // RequestPermissionRequest is a definition of the protocol: Request for user permission to execute a tool call.
 type RequestPermissionRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	ToolCall  ToolCallUpdate             `json:"toolCall"`
-	Options   []PermissionOption         `json:"options"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID          `json:"sessionId"`
+	ToolCall  ToolCallUpdate     `json:"toolCall"`
+	Options   []PermissionOption `json:"options"`
+	Object
 }
 
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -83,14 +71,13 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error)  { return encode
 
 // CreateTerminalRequest is a definition of the protocol: Request to create a new terminal and execute a command.
 type CreateTerminalRequest struct {
-	SessionID       SessionID                  `json:"sessionId"`
-	Command         string                     `json:"command"`
-	Args            []string                   `json:"args,omitzero"`
-	Env             []EnvVariable              `json:"env,omitzero"`
-	CWD             Optional[string]           `json:"cwd,omitzero"`
-	OutputByteLimit Optional[int64]            `json:"outputByteLimit,omitzero"`
-	Meta            map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra           map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID       SessionID        `json:"sessionId"`
+	Command         string           `json:"command"`
+	Args            []string         `json:"args,omitzero"`
+	Env             []EnvVariable    `json:"env,omitzero"`
+	CWD             Optional[string] `json:"cwd,omitzero"`
+	OutputByteLimit Optional[int64]  `json:"outputByteLimit,omitzero"`
+	Object
 }
 
 func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -98,10 +85,9 @@ func (v CreateTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // TerminalOutputRequest is a definition of the protocol: Request to get the current output and status of a terminal.
 type TerminalOutputRequest struct {
-	SessionID  SessionID                  `json:"sessionId"`
-	TerminalID TerminalID                 `json:"terminalId"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID  SessionID  `json:"sessionId"`
+	TerminalID TerminalID `json:"terminalId"`
+	Object
 }
 
 func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -109,10 +95,9 @@ func (v TerminalOutputRequest) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // ReleaseTerminalRequest is a definition of the protocol: Request to release a terminal and free its resources.
 type ReleaseTerminalRequest struct {
-	SessionID  SessionID                  `json:"sessionId"`
-	TerminalID TerminalID                 `json:"terminalId"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID  SessionID  `json:"sessionId"`
+	TerminalID TerminalID `json:"terminalId"`
+	Object
 }
 
 func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -120,10 +105,9 @@ func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&
 
 // WaitForTerminalExitRequest is a definition of the protocol: Request to wait for a terminal command to exit.
 type WaitForTerminalExitRequest struct {
-	SessionID  SessionID                  `json:"sessionId"`
-	TerminalID TerminalID                 `json:"terminalId"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID  SessionID  `json:"sessionId"`
+	TerminalID TerminalID `json:"terminalId"`
+	Object
 }
 
 func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -131,10 +115,9 @@ func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error)  { return enco
 
 // KillTerminalRequest is a definition of the protocol: Request to kill a terminal without releasing it.
 type KillTerminalRequest struct {
-	SessionID  SessionID                  `json:"sessionId"`
-	TerminalID TerminalID                 `json:"terminalId"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID  SessionID  `json:"sessionId"`
+	TerminalID TerminalID `json:"terminalId"`
+	Object
 }
 
 func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -143,10 +126,9 @@ func (v KillTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v) 
 // CreateElicitationRequest is a definition of the protocol: Request from the agent to elicit structured user input.
 type CreateElicitationRequest struct {
 	Mode    string                        `json:"-" tag:"mode"` // selects the variant
+	Value   CreateElicitationRequestValue `json:"-"`            // nil for a variant that is unknown or has no members
 	Message string                        `json:"message"`
-	Meta    map[string]json.RawMessage    `json:"_meta,omitzero"`
-	Value   CreateElicitationRequestValue `json:"-"` // nil for a variant that is unknown or has no members
-	Extra   map[string]json.RawMessage    `json:"-"` // unknown members, and all those of an unknown variant
+	Object
 }
 
 // CreateElicitationRequestValue is the value of a variant of [CreateElicitationRequest].
@@ -168,27 +150,13 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 }
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) { return encode(&v) }
 
-// MessageMCPRequest is a definition of the protocol: **UNSTABLE**.
-type MessageMCPRequest struct {
-	ServerID  MCPServerACPID                       `json:"serverId"`
-	RequestID MCPRequestID                         `json:"requestId"`
-	Method    string                               `json:"method"`
-	Params    Optional[map[string]json.RawMessage] `json:"params,omitzero"`
-	Meta      map[string]json.RawMessage           `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage           `json:"-"` // unknown members
-}
-
-func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MessageMCPRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // InitializeResponse is a definition of the protocol: Response to the `initialize` method.
 type InitializeResponse struct {
 	ProtocolVersion   ProtocolVersion             `json:"protocolVersion"`
 	AgentCapabilities Optional[AgentCapabilities] `json:"agentCapabilities,omitzero"`
 	AuthMethods       []AuthMethod                `json:"authMethods,omitzero"`
 	AgentInfo         Optional[Implementation]    `json:"agentInfo,omitzero"`
-	Meta              map[string]json.RawMessage  `json:"_meta,omitzero"`
-	Extra             map[string]json.RawMessage  `json:"-"` // unknown members
+	Object
 }
 
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -196,68 +164,26 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthenticateResponse is a definition of the protocol: Response to the `authenticate` method.
 type AuthenticateResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// ListProvidersResponse is a definition of the protocol: **UNSTABLE**.
-type ListProvidersResponse struct {
-	Providers []ProviderInfo             `json:"providers"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ListProvidersResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// SetProviderResponse is a definition of the protocol: **UNSTABLE**.
-type SetProviderResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *SetProviderResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetProviderResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// DisableProviderResponse is a definition of the protocol: **UNSTABLE**.
-type DisableProviderResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v DisableProviderResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // LogoutResponse is a definition of the protocol: Response to the `logout` method.
 type LogoutResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *LogoutResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v LogoutResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// AuthStatusResponse is a definition of the protocol: **UNSTABLE**.
-type AuthStatusResponse struct {
-	State    AuthState                  `json:"state"`
-	Accounts []AuthAccount              `json:"accounts,omitzero"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthStatusResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // NewSessionResponse is a definition of the protocol: Response from creating a new session.
 type NewSessionResponse struct {
 	SessionID     SessionID                       `json:"sessionId"`
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
-	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
+	Object
 }
 
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -267,8 +193,7 @@ func (v NewSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 type LoadSessionResponse struct {
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
-	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
+	Object
 }
 
 func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -276,10 +201,9 @@ func (v LoadSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) 
 
 // ListSessionsResponse is a definition of the protocol: Response from listing sessions.
 type ListSessionsResponse struct {
-	Sessions   []SessionInfo              `json:"sessions"`
-	NextCursor Optional[string]           `json:"nextCursor,omitzero"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	Sessions   []SessionInfo    `json:"sessions"`
+	NextCursor Optional[string] `json:"nextCursor,omitzero"`
+	Object
 }
 
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -287,8 +211,7 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // DeleteSessionResponse is a definition of the protocol: Response from deleting a session.
 type DeleteSessionResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -299,46 +222,16 @@ type ForkSessionResponse struct {
 	SessionID     SessionID                       `json:"sessionId"`
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
-	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
+	Object
 }
 
 func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// ArchiveSessionResponse is a definition of the protocol: **UNSTABLE**.
-type ArchiveSessionResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// UnarchiveSessionResponse is a definition of the protocol: **UNSTABLE**.
-type UnarchiveSessionResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// SessionStatusResponse is a definition of the protocol: **UNSTABLE**.
-type SessionStatusResponse struct {
-	Status SessionStatus              `json:"status"`
-	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionStatusResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SetSessionTitleResponse is a definition of the protocol: **UNSTABLE**.
 type SetSessionTitleResponse struct {
-	Title string                     `json:"title"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Title string `json:"title"`
+	Object
 }
 
 func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -348,8 +241,7 @@ func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error)  { return encode(
 type ResumeSessionResponse struct {
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
-	Meta          map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage      `json:"-"` // unknown members
+	Object
 }
 
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -357,8 +249,7 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // CloseSessionResponse is a definition of the protocol: Response from closing a session.
 type CloseSessionResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -366,8 +257,7 @@ func (v CloseSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // SetSessionModeResponse is a definition of the protocol: Response to `session/set_mode` method.
 type SetSessionModeResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -375,9 +265,8 @@ func (v SetSessionModeResponse) MarshalJSON() ([]byte, error)  { return encode(&
 
 // SetSessionConfigOptionResponse is a definition of the protocol: Response to `session/set_config_option` method.
 type SetSessionConfigOptionResponse struct {
-	ConfigOptions []SessionConfigOption      `json:"configOptions"`
-	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // unknown members
+	ConfigOptions []SessionConfigOption `json:"configOptions"`
+	Object
 }
 
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -385,10 +274,9 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error)  { return 
 
 // PromptResponse is a definition of the protocol: Response from processing a user prompt.
 type PromptResponse struct {
-	StopReason StopReason                 `json:"stopReason"`
-	Usage      Optional[Usage]            `json:"usage,omitzero"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	StopReason StopReason      `json:"stopReason"`
+	Usage      Optional[Usage] `json:"usage,omitzero"`
+	Object
 }
 
 func (v *PromptResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -396,10 +284,9 @@ func (v PromptResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionNotification is a definition of the protocol: Notification containing a session update from the agent.
 type SessionNotification struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Update    SessionUpdate              `json:"update"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID     `json:"sessionId"`
+	Update    SessionUpdate `json:"update"`
+	Object
 }
 
 func (v *SessionNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -407,32 +294,19 @@ func (v SessionNotification) MarshalJSON() ([]byte, error)  { return encode(&v) 
 
 // CompleteElicitationNotification is a definition of the protocol: Notification sent by the agent when a URL-based elicitation is complete.
 type CompleteElicitationNotification struct {
-	ElicitationID ElicitationID              `json:"elicitationId"`
-	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // unknown members
+	ElicitationID ElicitationID `json:"elicitationId"`
+	Object
 }
 
 func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// AuthStatusUpdateNotification is a definition of the protocol: **UNSTABLE**.
-type AuthStatusUpdateNotification struct {
-	State    AuthState                  `json:"state"`
-	Accounts []AuthAccount              `json:"accounts,omitzero"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // InitializeRequest is a definition of the protocol: Request parameters for the initialize method.
 type InitializeRequest struct {
 	ProtocolVersion    ProtocolVersion              `json:"protocolVersion"`
 	ClientCapabilities Optional[ClientCapabilities] `json:"clientCapabilities,omitzero"`
 	ClientInfo         Optional[Implementation]     `json:"clientInfo,omitzero"`
-	Meta               map[string]json.RawMessage   `json:"_meta,omitzero"`
-	Extra              map[string]json.RawMessage   `json:"-"` // unknown members
+	Object
 }
 
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -440,72 +314,28 @@ func (v InitializeRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthenticateRequest is a definition of the protocol: Request parameters for the authenticate method.
 type AuthenticateRequest struct {
-	MethodID AuthMethodID               `json:"methodId"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	MethodID AuthMethodID `json:"methodId"`
+	Object
 }
 
 func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// ListProvidersRequest is a definition of the protocol: **UNSTABLE**.
-type ListProvidersRequest struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ListProvidersRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// SetProviderRequest is a definition of the protocol: **UNSTABLE**.
-type SetProviderRequest struct {
-	ProviderID ProviderID                 `json:"providerId"`
-	ApiType    LLMProtocol                `json:"apiType"`
-	BaseURL    string                     `json:"baseUrl"`
-	Headers    map[string]string          `json:"headers,omitzero"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *SetProviderRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetProviderRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// DisableProviderRequest is a definition of the protocol: **UNSTABLE**.
-type DisableProviderRequest struct {
-	ProviderID ProviderID                 `json:"providerId"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v DisableProviderRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // LogoutRequest is a definition of the protocol: Request parameters for the logout method.
 type LogoutRequest struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *LogoutRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v LogoutRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// AuthStatusRequest is a definition of the protocol: **UNSTABLE**.
-type AuthStatusRequest struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthStatusRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // NewSessionRequest is a definition of the protocol: Request parameters for creating a new session.
 type NewSessionRequest struct {
-	CWD                   string                     `json:"cwd"`
-	AdditionalDirectories []string                   `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer                `json:"mcpServers"`
-	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
-	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
+	CWD                   string                 `json:"cwd"`
+	AdditionalDirectories []string               `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer            `json:"mcpServers"`
+	SystemPrompt          Optional[SystemPrompt] `json:"systemPrompt,omitzero"`
+	Object
 }
 
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -513,13 +343,12 @@ func (v NewSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // LoadSessionRequest is a definition of the protocol: Request parameters for loading an existing session.
 type LoadSessionRequest struct {
-	MCPServers            []MCPServer                `json:"mcpServers"`
-	CWD                   string                     `json:"cwd"`
-	AdditionalDirectories []string                   `json:"additionalDirectories,omitzero"`
-	SessionID             SessionID                  `json:"sessionId"`
-	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
-	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
+	MCPServers            []MCPServer            `json:"mcpServers"`
+	CWD                   string                 `json:"cwd"`
+	AdditionalDirectories []string               `json:"additionalDirectories,omitzero"`
+	SessionID             SessionID              `json:"sessionId"`
+	SystemPrompt          Optional[SystemPrompt] `json:"systemPrompt,omitzero"`
+	Object
 }
 
 func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -530,8 +359,7 @@ type ListSessionsRequest struct {
 	CWD      Optional[string]               `json:"cwd,omitzero"`
 	Cursor   Optional[string]               `json:"cursor,omitzero"`
 	Archived Optional[SessionArchiveFilter] `json:"archived,omitzero"`
-	Meta     map[string]json.RawMessage     `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage     `json:"-"` // unknown members
+	Object
 }
 
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -539,9 +367,8 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error)  { return encode(&v) 
 
 // DeleteSessionRequest is a definition of the protocol: Request parameters for deleting an existing session from `session/list`.
 type DeleteSessionRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID `json:"sessionId"`
+	Object
 }
 
 func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -549,54 +376,22 @@ func (v DeleteSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // ForkSessionRequest is a definition of the protocol: **UNSTABLE**.
 type ForkSessionRequest struct {
-	SessionID             SessionID                  `json:"sessionId"`
-	CWD                   string                     `json:"cwd"`
-	AdditionalDirectories []string                   `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer                `json:"mcpServers,omitzero"`
-	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
-	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID             SessionID              `json:"sessionId"`
+	CWD                   string                 `json:"cwd"`
+	AdditionalDirectories []string               `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer            `json:"mcpServers,omitzero"`
+	SystemPrompt          Optional[SystemPrompt] `json:"systemPrompt,omitzero"`
+	Object
 }
 
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// ArchiveSessionRequest is a definition of the protocol: **UNSTABLE**.
-type ArchiveSessionRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// UnarchiveSessionRequest is a definition of the protocol: **UNSTABLE**.
-type UnarchiveSessionRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// SessionStatusRequest is a definition of the protocol: **UNSTABLE**.
-type SessionStatusRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionStatusRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SetSessionTitleRequest is a definition of the protocol: **UNSTABLE**.
 type SetSessionTitleRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Title     string                     `json:"title"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID `json:"sessionId"`
+	Title     string    `json:"title"`
+	Object
 }
 
 func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -604,13 +399,12 @@ func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error)  { return encode(&
 
 // ResumeSessionRequest is a definition of the protocol: Request parameters for resuming an existing session.
 type ResumeSessionRequest struct {
-	SessionID             SessionID                  `json:"sessionId"`
-	CWD                   string                     `json:"cwd"`
-	AdditionalDirectories []string                   `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer                `json:"mcpServers,omitzero"`
-	SystemPrompt          Optional[SystemPrompt]     `json:"systemPrompt,omitzero"`
-	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID             SessionID              `json:"sessionId"`
+	CWD                   string                 `json:"cwd"`
+	AdditionalDirectories []string               `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer            `json:"mcpServers,omitzero"`
+	SystemPrompt          Optional[SystemPrompt] `json:"systemPrompt,omitzero"`
+	Object
 }
 
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -618,9 +412,8 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // CloseSessionRequest is a definition of the protocol: Request parameters for closing an active session.
 type CloseSessionRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID `json:"sessionId"`
+	Object
 }
 
 func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -628,10 +421,9 @@ func (v CloseSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) 
 
 // SetSessionModeRequest is a definition of the protocol: Request parameters for setting a session mode.
 type SetSessionModeRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	ModeID    SessionModeID              `json:"modeId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID     `json:"sessionId"`
+	ModeID    SessionModeID `json:"modeId"`
+	Object
 }
 
 func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -639,12 +431,11 @@ func (v SetSessionModeRequest) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // SetSessionConfigOptionRequest is a definition of the protocol: Request parameters for setting a session configuration option.
 type SetSessionConfigOptionRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	ConfigID  SessionConfigID            `json:"configId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Value     json.RawMessage            `json:"value,omitzero"`
-	Type      Optional[string]           `json:"type,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID        `json:"sessionId"`
+	ConfigID  SessionConfigID  `json:"configId"`
+	Value     json.RawMessage  `json:"value,omitzero"`
+	Type      Optional[string] `json:"type,omitzero"`
+	Object
 }
 
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -652,10 +443,9 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error)  { return e
 
 // PromptRequest is a definition of the protocol: Request parameters for sending a user prompt to the agent.
 type PromptRequest struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Prompt    []ContentBlock             `json:"prompt"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID      `json:"sessionId"`
+	Prompt    []ContentBlock `json:"prompt"`
+	Object
 }
 
 func (v *PromptRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -663,8 +453,7 @@ func (v PromptRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // WriteTextFileResponse is a definition of the protocol: Response to `fs/write_text_file`.
 type WriteTextFileResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -672,9 +461,8 @@ func (v WriteTextFileResponse) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // ReadTextFileResponse is a definition of the protocol: Response containing the contents of a text file.
 type ReadTextFileResponse struct {
-	Content string                     `json:"content"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Content string `json:"content"`
+	Object
 }
 
 func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -682,9 +470,8 @@ func (v ReadTextFileResponse) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // RequestPermissionResponse is a definition of the protocol: Response to a permission request.
 type RequestPermissionResponse struct {
-	Outcome RequestPermissionOutcome   `json:"outcome"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Outcome RequestPermissionOutcome `json:"outcome"`
+	Object
 }
 
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -692,9 +479,8 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error)  { return encod
 
 // CreateTerminalResponse is a definition of the protocol: Response containing the ID of the created terminal.
 type CreateTerminalResponse struct {
-	TerminalID TerminalID                 `json:"terminalId"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	TerminalID TerminalID `json:"terminalId"`
+	Object
 }
 
 func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -705,8 +491,7 @@ type TerminalOutputResponse struct {
 	Output     string                       `json:"output"`
 	Truncated  bool                         `json:"truncated"`
 	ExitStatus Optional[TerminalExitStatus] `json:"exitStatus,omitzero"`
-	Meta       map[string]json.RawMessage   `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage   `json:"-"` // unknown members
+	Object
 }
 
 func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -714,8 +499,7 @@ func (v TerminalOutputResponse) MarshalJSON() ([]byte, error)  { return encode(&
 
 // ReleaseTerminalResponse is a definition of the protocol: Response to terminal/release method.
 type ReleaseTerminalResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -723,10 +507,9 @@ func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(
 
 // WaitForTerminalExitResponse is a definition of the protocol: Response containing the exit status of a terminal command.
 type WaitForTerminalExitResponse struct {
-	ExitCode Optional[int64]            `json:"exitCode,omitzero"`
-	Signal   Optional[string]           `json:"signal,omitzero"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	ExitCode Optional[int64]  `json:"exitCode,omitzero"`
+	Signal   Optional[string] `json:"signal,omitzero"`
+	Object
 }
 
 func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -734,8 +517,7 @@ func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error)  { return enc
 
 // KillTerminalResponse is a definition of the protocol: Response to `terminal/kill` method.
 type KillTerminalResponse struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -744,9 +526,8 @@ func (v KillTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(&v)
 // CreateElicitationResponse is a definition of the protocol: Response from the client to an elicitation request.
 type CreateElicitationResponse struct {
 	Action string                         `json:"-" tag:"action"` // selects the variant
-	Meta   map[string]json.RawMessage     `json:"_meta,omitzero"`
-	Value  CreateElicitationResponseValue `json:"-"` // nil for a variant that is unknown or has no members
-	Extra  map[string]json.RawMessage     `json:"-"` // unknown members, and all those of an unknown variant
+	Value  CreateElicitationResponseValue `json:"-"`              // nil for a variant that is unknown or has no members
+	Object
 }
 
 // CreateElicitationResponseValue is the value of a variant of [CreateElicitationResponse].
@@ -768,45 +549,19 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 }
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) { return encode(&v) }
 
-// MessageMCPResponse is a definition of the protocol: **UNSTABLE**.
-type MessageMCPResponse struct {
-	Result json.RawMessage            `json:"result,omitzero"`
-	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
-	Error  Optional[MCPError]         `json:"error,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *MessageMCPResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MessageMCPResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CancelNotification is a definition of the protocol: Notification to cancel ongoing operations for a session.
 type CancelNotification struct {
-	SessionID SessionID                  `json:"sessionId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID SessionID `json:"sessionId"`
+	Object
 }
 
 func (v *CancelNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v CancelNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// MessageMCPNotification is a definition of the protocol: **UNSTABLE**.
-type MessageMCPNotification struct {
-	ServerID  MCPServerACPID                       `json:"serverId"`
-	RequestID MCPRequestID                         `json:"requestId"`
-	Method    string                               `json:"method"`
-	Params    Optional[map[string]json.RawMessage] `json:"params,omitzero"`
-	Meta      map[string]json.RawMessage           `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage           `json:"-"` // unknown members
-}
-
-func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MessageMCPNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CancelRequestNotification is a definition of the protocol: Notification to cancel an ongoing request.
 type CancelRequestNotification struct {
-	RequestID RequestID                  `json:"requestId"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	RequestID RequestID `json:"requestId"`
+	Object
 }
 
 func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -826,8 +581,7 @@ type ToolCallUpdate struct {
 	Locations  Optional[[]ToolCallLocation] `json:"locations,omitzero"`
 	RawInput   json.RawMessage              `json:"rawInput,omitzero"`
 	RawOutput  json.RawMessage              `json:"rawOutput,omitzero"`
-	Meta       map[string]json.RawMessage   `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage   `json:"-"` // unknown members
+	Object
 }
 
 func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -835,11 +589,10 @@ func (v ToolCallUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PermissionOption is a definition of the protocol: An option presented to the user when requesting permission.
 type PermissionOption struct {
-	OptionID PermissionOptionID         `json:"optionId"`
-	Name     string                     `json:"name"`
-	Kind     PermissionOptionKind       `json:"kind"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	OptionID PermissionOptionID   `json:"optionId"`
+	Name     string               `json:"name"`
+	Kind     PermissionOptionKind `json:"kind"`
+	Object
 }
 
 func (v *PermissionOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -847,10 +600,9 @@ func (v PermissionOption) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // EnvVariable is a definition of the protocol: An environment variable to set when launching an MCP server.
 type EnvVariable struct {
-	Name  string                     `json:"name"`
-	Value string                     `json:"value"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Object
 }
 
 func (v *EnvVariable) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -865,7 +617,7 @@ type ElicitationFormMode struct {
 	SessionID       Optional[SessionID]        `json:"sessionId,omitzero"`
 	ToolCallID      Optional[ToolCallID]       `json:"toolCallId,omitzero"`
 	RequestID       Optional[RequestID]        `json:"requestId,omitzero"`
-	Extra           map[string]json.RawMessage `json:"-"` // unknown members
+	Extra           map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -878,17 +630,11 @@ type ElicitationURLMode struct {
 	SessionID     Optional[SessionID]        `json:"sessionId,omitzero"`
 	ToolCallID    Optional[ToolCallID]       `json:"toolCallId,omitzero"`
 	RequestID     Optional[RequestID]        `json:"requestId,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // unknown members
+	Extra         map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// MCPServerACPID is a definition of the protocol: **UNSTABLE**.
-type MCPServerACPID string
-
-// MCPRequestID is a definition of the protocol: **UNSTABLE**.
-type MCPRequestID string
 
 // ProtocolVersion is a definition of the protocol: Protocol version identifier.
 type ProtocolVersion int64
@@ -901,8 +647,7 @@ type AgentCapabilities struct {
 	SessionCapabilities Optional[SessionCapabilities]   `json:"sessionCapabilities,omitzero"`
 	Auth                Optional[AgentAuthCapabilities] `json:"auth,omitzero"`
 	Providers           Optional[ProvidersCapabilities] `json:"providers,omitzero"`
-	Meta                map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra               map[string]json.RawMessage      `json:"-"` // unknown members
+	Object
 }
 
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -933,60 +678,20 @@ func (v AuthMethod) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Implementation is a definition of the protocol: Metadata about the implementation of the client or agent.
 type Implementation struct {
-	Name    string                     `json:"name"`
-	Title   Optional[string]           `json:"title,omitzero"`
-	Version string                     `json:"version"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Name    string           `json:"name"`
+	Title   Optional[string] `json:"title,omitzero"`
+	Version string           `json:"version"`
+	Object
 }
 
 func (v *Implementation) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v Implementation) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// ProviderInfo is a definition of the protocol: **UNSTABLE**.
-type ProviderInfo struct {
-	ProviderID ProviderID                      `json:"providerId"`
-	Supported  []LLMProtocol                   `json:"supported"`
-	Required   bool                            `json:"required"`
-	Current    Optional[ProviderCurrentConfig] `json:"current,omitzero"`
-	Meta       map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage      `json:"-"` // unknown members
-}
-
-func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ProviderInfo) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// AuthState is a definition of the protocol: **UNSTABLE**.
-type AuthState string
-
-// The known values of [AuthState]. The set is open.
-const (
-	AuthStateAuthenticated   AuthState = "authenticated"
-	AuthStateUnauthenticated AuthState = "unauthenticated"
-	AuthStateNotRequired     AuthState = "not_required"
-	AuthStateUnknown         AuthState = "unknown"
-)
-
-// AuthAccount is a definition of the protocol: **UNSTABLE**.
-type AuthAccount struct {
-	Label        string                     `json:"label"`
-	Active       Optional[bool]             `json:"active,omitzero"`
-	Name         Optional[string]           `json:"name,omitzero"`
-	Email        Optional[string]           `json:"email,omitzero"`
-	Organization Optional[string]           `json:"organization,omitzero"`
-	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *AuthAccount) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthAccount) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionModeState is a definition of the protocol: The set of modes and the one currently active.
 type SessionModeState struct {
-	CurrentModeID  SessionModeID              `json:"currentModeId"`
-	AvailableModes []SessionMode              `json:"availableModes"`
-	Meta           map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra          map[string]json.RawMessage `json:"-"` // unknown members
+	CurrentModeID  SessionModeID `json:"currentModeId"`
+	AvailableModes []SessionMode `json:"availableModes"`
+	Object
 }
 
 func (v *SessionModeState) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -995,13 +700,12 @@ func (v SessionModeState) MarshalJSON() ([]byte, error)  { return encode(&v) }
 // SessionConfigOption is a definition of the protocol: A session configuration option selector and its current state.
 type SessionConfigOption struct {
 	Type        string                                `json:"-" tag:"type"` // selects the variant
+	Value       SessionConfigOptionValue              `json:"-"`            // nil for a variant that is unknown or has no members
 	ID          SessionConfigID                       `json:"id"`
 	Name        string                                `json:"name"`
 	Description Optional[string]                      `json:"description,omitzero"`
 	Category    Optional[SessionConfigOptionCategory] `json:"category,omitzero"`
-	Meta        map[string]json.RawMessage            `json:"_meta,omitzero"`
-	Value       SessionConfigOptionValue              `json:"-"` // nil for a variant that is unknown or has no members
-	Extra       map[string]json.RawMessage            `json:"-"` // unknown members, and all those of an unknown variant
+	Object
 }
 
 // SessionConfigOptionValue is the value of a variant of [SessionConfigOption].
@@ -1025,27 +729,17 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // SessionInfo is a definition of the protocol: Information about a session returned by session/list.
 type SessionInfo struct {
-	SessionID             SessionID                  `json:"sessionId"`
-	CWD                   string                     `json:"cwd"`
-	AdditionalDirectories []string                   `json:"additionalDirectories,omitzero"`
-	Title                 Optional[string]           `json:"title,omitzero"`
-	UpdatedAt             Optional[string]           `json:"updatedAt,omitzero"`
-	Archived              Optional[bool]             `json:"archived,omitzero"`
-	Meta                  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage `json:"-"` // unknown members
+	SessionID             SessionID        `json:"sessionId"`
+	CWD                   string           `json:"cwd"`
+	AdditionalDirectories []string         `json:"additionalDirectories,omitzero"`
+	Title                 Optional[string] `json:"title,omitzero"`
+	UpdatedAt             Optional[string] `json:"updatedAt,omitzero"`
+	Archived              Optional[bool]   `json:"archived,omitzero"`
+	Object
 }
 
 func (v *SessionInfo) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v SessionInfo) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// SessionStatus is a definition of the protocol: **UNSTABLE**.
-type SessionStatus string
-
-// The known values of [SessionStatus]. The set is open.
-const (
-	SessionStatusOpen  SessionStatus = "open"
-	SessionStatusSaved SessionStatus = "saved"
-)
 
 // StopReason is a definition of the protocol: Reasons why an agent stops processing a prompt turn.
 type StopReason string
@@ -1061,14 +755,13 @@ const (
 
 // Usage is a definition of the protocol: **UNSTABLE**.
 type Usage struct {
-	TotalTokens       int64                      `json:"totalTokens"`
-	InputTokens       int64                      `json:"inputTokens"`
-	OutputTokens      int64                      `json:"outputTokens"`
-	ThoughtTokens     Optional[int64]            `json:"thoughtTokens,omitzero"`
-	CachedReadTokens  Optional[int64]            `json:"cachedReadTokens,omitzero"`
-	CachedWriteTokens Optional[int64]            `json:"cachedWriteTokens,omitzero"`
-	Meta              map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra             map[string]json.RawMessage `json:"-"` // unknown members
+	TotalTokens       int64           `json:"totalTokens"`
+	InputTokens       int64           `json:"inputTokens"`
+	OutputTokens      int64           `json:"outputTokens"`
+	ThoughtTokens     Optional[int64] `json:"thoughtTokens,omitzero"`
+	CachedReadTokens  Optional[int64] `json:"cachedReadTokens,omitzero"`
+	CachedWriteTokens Optional[int64] `json:"cachedWriteTokens,omitzero"`
+	Object
 }
 
 func (v *Usage) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1144,8 +837,7 @@ type ClientCapabilities struct {
 	Plan        Optional[PlanCapabilities]          `json:"plan,omitzero"`
 	Auth        Optional[AuthCapabilities]          `json:"auth,omitzero"`
 	Elicitation Optional[ElicitationCapabilities]   `json:"elicitation,omitzero"`
-	Meta        map[string]json.RawMessage          `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage          `json:"-"` // unknown members
+	Object
 }
 
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1153,21 +845,6 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthMethodID is a definition of the protocol: Typed identifier used for auth method values on the wire.
 type AuthMethodID string
-
-// ProviderID is a definition of the protocol: **UNSTABLE**.
-type ProviderID string
-
-// LLMProtocol is a definition of the protocol: **UNSTABLE**.
-type LLMProtocol string
-
-// The known values of [LLMProtocol]. The set is open.
-const (
-	LLMProtocolAnthropic LLMProtocol = "anthropic"
-	LLMProtocolOpenai    LLMProtocol = "openai"
-	LLMProtocolAzure     LLMProtocol = "azure"
-	LLMProtocolVertex    LLMProtocol = "vertex"
-	LLMProtocolBedrock   LLMProtocol = "bedrock"
-)
 
 // MCPServer is a definition of the protocol: Configuration for connecting to an MCP (Model Context Protocol) server.
 type MCPServer struct {
@@ -1198,10 +875,9 @@ func (v MCPServer) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SystemPrompt is a definition of the protocol: **UNSTABLE**.
 type SystemPrompt struct {
-	Mode    SystemPromptMode           `json:"mode"`
-	Content []ContentBlock             `json:"content"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Mode    SystemPromptMode `json:"mode"`
+	Content []ContentBlock   `json:"content"`
+	Object
 }
 
 func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1283,10 +959,9 @@ func (v RequestPermissionOutcome) MarshalJSON() ([]byte, error) { return encode(
 
 // TerminalExitStatus is a definition of the protocol: Exit status of a terminal command.
 type TerminalExitStatus struct {
-	ExitCode Optional[int64]            `json:"exitCode,omitzero"`
-	Signal   Optional[string]           `json:"signal,omitzero"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	ExitCode Optional[int64]  `json:"exitCode,omitzero"`
+	Signal   Optional[string] `json:"signal,omitzero"`
+	Object
 }
 
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1295,22 +970,11 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error)  { return encode(&v) }
 // ElicitationAcceptAction is a definition of the protocol: The user accepted the elicitation and provided content.
 type ElicitationAcceptAction struct {
 	Content Optional[map[string]ElicitationContentValue] `json:"content,omitzero"`
-	Extra   map[string]json.RawMessage                   `json:"-"` // unknown members
+	Extra   map[string]json.RawMessage                   `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
-// MCPError is a definition of the protocol: **UNSTABLE**.
-type MCPError struct {
-	Code    int64                      `json:"code"`
-	Message string                     `json:"message"`
-	Data    json.RawMessage            `json:"data,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *MCPError) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MCPError) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequestID is a definition of the protocol: JSON RPC Request Id.
 type RequestID = json.RawMessage
@@ -1374,10 +1038,9 @@ func (v ToolCallContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ToolCallLocation is a definition of the protocol: A file location being accessed or modified by a tool.
 type ToolCallLocation struct {
-	Path  string                     `json:"path"`
-	Line  Optional[int64]            `json:"line,omitzero"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Path string          `json:"path"`
+	Line Optional[int64] `json:"line,omitzero"`
+	Object
 }
 
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1404,8 +1067,7 @@ type ElicitationSchema struct {
 	Properties  map[string]ElicitationPropertySchema `json:"properties,omitzero"`
 	Required    Optional[[]string]                   `json:"required,omitzero"`
 	Description Optional[string]                     `json:"description,omitzero"`
-	Meta        map[string]json.RawMessage           `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage           `json:"-"` // unknown members
+	Object
 }
 
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1413,11 +1075,10 @@ func (v ElicitationSchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PromptCapabilities is a definition of the protocol: Prompt capabilities supported by the agent in `session/prompt` requests.
 type PromptCapabilities struct {
-	Image           Optional[bool]             `json:"image,omitzero"`
-	Audio           Optional[bool]             `json:"audio,omitzero"`
-	EmbeddedContext Optional[bool]             `json:"embeddedContext,omitzero"`
-	Meta            map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra           map[string]json.RawMessage `json:"-"` // unknown members
+	Image           Optional[bool] `json:"image,omitzero"`
+	Audio           Optional[bool] `json:"audio,omitzero"`
+	EmbeddedContext Optional[bool] `json:"embeddedContext,omitzero"`
+	Object
 }
 
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1425,11 +1086,10 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPCapabilities is a definition of the protocol: MCP capabilities supported by the agent.
 type MCPCapabilities struct {
-	HTTP  Optional[bool]             `json:"http,omitzero"`
-	SSE   Optional[bool]             `json:"sse,omitzero"`
-	ACP   Optional[bool]             `json:"acp,omitzero"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	HTTP Optional[bool] `json:"http,omitzero"`
+	SSE  Optional[bool] `json:"sse,omitzero"`
+	ACP  Optional[bool] `json:"acp,omitzero"`
+	Object
 }
 
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1447,8 +1107,7 @@ type SessionCapabilities struct {
 	Title                 Optional[SessionTitleCapabilities]                 `json:"title,omitzero"`
 	Resume                Optional[SessionResumeCapabilities]                `json:"resume,omitzero"`
 	Close                 Optional[SessionCloseCapabilities]                 `json:"close,omitzero"`
-	Meta                  map[string]json.RawMessage                         `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage                         `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1458,8 +1117,7 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) 
 type AgentAuthCapabilities struct {
 	Status Optional[AuthStatusCapabilities] `json:"status,omitzero"`
 	Logout Optional[LogoutCapabilities]     `json:"logout,omitzero"`
-	Meta   map[string]json.RawMessage       `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage       `json:"-"` // unknown members
+	Object
 }
 
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1467,8 +1125,7 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // ProvidersCapabilities is a definition of the protocol: **UNSTABLE**.
 type ProvidersCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1476,13 +1133,12 @@ func (v ProvidersCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // AuthMethodTerminal is a definition of the protocol: Terminal-based authentication method.
 type AuthMethodTerminal struct {
-	ID          AuthMethodID               `json:"id"`
-	Name        string                     `json:"name"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Args        []string                   `json:"args,omitzero"`
-	Env         map[string]string          `json:"env,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	ID          AuthMethodID      `json:"id"`
+	Name        string            `json:"name"`
+	Description Optional[string]  `json:"description,omitzero"`
+	Args        []string          `json:"args,omitzero"`
+	Env         map[string]string `json:"env,omitzero"`
+	Object
 }
 
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1490,34 +1146,21 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthMethodAgent is a definition of the protocol: Agent handles authentication itself through `authenticate`.
 type AuthMethodAgent struct {
-	ID          AuthMethodID               `json:"id"`
-	Name        string                     `json:"name"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	ID          AuthMethodID     `json:"id"`
+	Name        string           `json:"name"`
+	Description Optional[string] `json:"description,omitzero"`
+	Object
 }
 
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
-// ProviderCurrentConfig is a definition of the protocol: **UNSTABLE**.
-type ProviderCurrentConfig struct {
-	ApiType LLMProtocol                `json:"apiType"`
-	BaseURL string                     `json:"baseUrl"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
-}
-
-func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionMode is a definition of the protocol: A mode the agent can operate in.
 type SessionMode struct {
-	ID          SessionModeID              `json:"id"`
-	Name        string                     `json:"name"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	ID          SessionModeID    `json:"id"`
+	Name        string           `json:"name"`
+	Description Optional[string] `json:"description,omitzero"`
+	Object
 }
 
 func (v *SessionMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1538,7 +1181,7 @@ const (
 type SessionConfigSelect struct {
 	CurrentValue SessionConfigValueID       `json:"currentValue"`
 	Options      SessionConfigSelectOptions `json:"options"`
-	Extra        map[string]json.RawMessage `json:"-"` // unknown members
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1547,7 +1190,7 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error)  { return encode(&v) 
 // SessionConfigBoolean is a definition of the protocol: A boolean on/off toggle session configuration option payload.
 type SessionConfigBoolean struct {
 	CurrentValue bool                       `json:"currentValue"`
-	Extra        map[string]json.RawMessage `json:"-"` // unknown members
+	Extra        map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1555,10 +1198,9 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // ContentChunk is a definition of the protocol: A streamed item of content.
 type ContentChunk struct {
-	Content   ContentBlock               `json:"content"`
-	MessageID Optional[MessageID]        `json:"messageId,omitzero"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	Content   ContentBlock        `json:"content"`
+	MessageID Optional[MessageID] `json:"messageId,omitzero"`
+	Object
 }
 
 func (v *ContentChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1566,17 +1208,16 @@ func (v ContentChunk) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ToolCall is a definition of the protocol: Represents a tool call that the language model has requested.
 type ToolCall struct {
-	ToolCallID ToolCallID                 `json:"toolCallId"`
-	Title      string                     `json:"title"`
-	Name       Optional[string]           `json:"name,omitzero"`
-	Kind       Optional[ToolKind]         `json:"kind,omitzero"`
-	Status     Optional[ToolCallStatus]   `json:"status,omitzero"`
-	Content    []ToolCallContent          `json:"content,omitzero"`
-	Locations  []ToolCallLocation         `json:"locations,omitzero"`
-	RawInput   json.RawMessage            `json:"rawInput,omitzero"`
-	RawOutput  json.RawMessage            `json:"rawOutput,omitzero"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	ToolCallID ToolCallID               `json:"toolCallId"`
+	Title      string                   `json:"title"`
+	Name       Optional[string]         `json:"name,omitzero"`
+	Kind       Optional[ToolKind]       `json:"kind,omitzero"`
+	Status     Optional[ToolCallStatus] `json:"status,omitzero"`
+	Content    []ToolCallContent        `json:"content,omitzero"`
+	Locations  []ToolCallLocation       `json:"locations,omitzero"`
+	RawInput   json.RawMessage          `json:"rawInput,omitzero"`
+	RawOutput  json.RawMessage          `json:"rawOutput,omitzero"`
+	Object
 }
 
 func (v *ToolCall) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1584,9 +1225,8 @@ func (v ToolCall) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Plan is a definition of the protocol: An execution plan for accomplishing complex tasks.
 type Plan struct {
-	Entries []PlanEntry                `json:"entries"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Entries []PlanEntry `json:"entries"`
+	Object
 }
 
 func (v *Plan) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1594,9 +1234,8 @@ func (v Plan) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanUpdate is a definition of the protocol: **UNSTABLE**.
 type PlanUpdate struct {
-	Plan  PlanUpdateContent          `json:"plan"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Plan PlanUpdateContent `json:"plan"`
+	Object
 }
 
 func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1604,9 +1243,8 @@ func (v PlanUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanRemoved is a definition of the protocol: **UNSTABLE**.
 type PlanRemoved struct {
-	PlanID PlanID                     `json:"planId"`
-	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // unknown members
+	PlanID PlanID `json:"planId"`
+	Object
 }
 
 func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1614,9 +1252,8 @@ func (v PlanRemoved) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AvailableCommandsUpdate is a definition of the protocol: Available commands are ready or have changed.
 type AvailableCommandsUpdate struct {
-	AvailableCommands []AvailableCommand         `json:"availableCommands"`
-	Meta              map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra             map[string]json.RawMessage `json:"-"` // unknown members
+	AvailableCommands []AvailableCommand `json:"availableCommands"`
+	Object
 }
 
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1624,9 +1261,8 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error)  { return encode(
 
 // CurrentModeUpdate is a definition of the protocol: The current mode of the session has changed.
 type CurrentModeUpdate struct {
-	CurrentModeID SessionModeID              `json:"currentModeId"`
-	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // unknown members
+	CurrentModeID SessionModeID `json:"currentModeId"`
+	Object
 }
 
 func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1634,9 +1270,8 @@ func (v CurrentModeUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ConfigOptionUpdate is a definition of the protocol: Session configuration options have been updated.
 type ConfigOptionUpdate struct {
-	ConfigOptions []SessionConfigOption      `json:"configOptions"`
-	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // unknown members
+	ConfigOptions []SessionConfigOption `json:"configOptions"`
+	Object
 }
 
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1644,10 +1279,9 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionInfoUpdate is a definition of the protocol: Update to session metadata.
 type SessionInfoUpdate struct {
-	Title     Optional[string]           `json:"title,omitzero"`
-	UpdatedAt Optional[string]           `json:"updatedAt,omitzero"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	Title     Optional[string] `json:"title,omitzero"`
+	UpdatedAt Optional[string] `json:"updatedAt,omitzero"`
+	Object
 }
 
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1655,11 +1289,10 @@ func (v SessionInfoUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // UsageUpdate is a definition of the protocol: Context window and cost update for a session.
 type UsageUpdate struct {
-	Used  int64                      `json:"used"`
-	Size  int64                      `json:"size"`
-	Cost  Optional[Cost]             `json:"cost,omitzero"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Used int64          `json:"used"`
+	Size int64          `json:"size"`
+	Cost Optional[Cost] `json:"cost,omitzero"`
+	Object
 }
 
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1667,11 +1300,10 @@ func (v UsageUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Notice is a definition of the protocol: Fire-and-forget information for the user.
 type Notice struct {
-	Severity    NoticeSeverity             `json:"severity"`
-	Title       string                     `json:"title"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Severity    NoticeSeverity   `json:"severity"`
+	Title       string           `json:"title"`
+	Description Optional[string] `json:"description,omitzero"`
+	Object
 }
 
 func (v *Notice) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1679,12 +1311,11 @@ func (v Notice) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompactionUpdate is a definition of the protocol: A context compaction upsert.
 type CompactionUpdate struct {
-	CompactionID CompactionID               `json:"compactionId"`
-	Status       CompactionStatus           `json:"status"`
-	Summary      Optional[[]ContentBlock]   `json:"summary,omitzero"`
-	Error        Optional[string]           `json:"error,omitzero"`
-	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // unknown members
+	CompactionID CompactionID             `json:"compactionId"`
+	Status       CompactionStatus         `json:"status"`
+	Summary      Optional[[]ContentBlock] `json:"summary,omitzero"`
+	Error        Optional[string]         `json:"error,omitzero"`
+	Object
 }
 
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1692,10 +1323,9 @@ func (v CompactionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompactionSummaryChunk is a definition of the protocol: A content block appended to a compaction's summary.
 type CompactionSummaryChunk struct {
-	CompactionID CompactionID               `json:"compactionId"`
-	Content      ContentBlock               `json:"content"`
-	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // unknown members
+	CompactionID CompactionID `json:"compactionId"`
+	Content      ContentBlock `json:"content"`
+	Object
 }
 
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1710,8 +1340,7 @@ type SubagentUpdate struct {
 	State                 Optional[StateUpdate]                 `json:"state,omitzero"`
 	CWD                   Optional[string]                      `json:"cwd,omitzero"`
 	AdditionalDirectories Optional[[]string]                    `json:"additionalDirectories,omitzero"`
-	Meta                  map[string]json.RawMessage            `json:"_meta,omitzero"`
-	Extra                 map[string]json.RawMessage            `json:"-"` // unknown members
+	Object
 }
 
 func (v *SubagentUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1719,14 +1348,13 @@ func (v SubagentUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionMessage is a definition of the protocol: **UNSTABLE**.
 type SessionMessage struct {
-	MessageID          MessageID                  `json:"messageId"`
-	SenderSessionID    Optional[SessionID]        `json:"senderSessionId,omitzero"`
-	RecipientSessionID Optional[SessionID]        `json:"recipientSessionId,omitzero"`
-	SenderMessageID    Optional[MessageID]        `json:"senderMessageId,omitzero"`
-	RecipientMessageID Optional[MessageID]        `json:"recipientMessageId,omitzero"`
-	Content            Optional[[]ContentBlock]   `json:"content,omitzero"`
-	Meta               map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra              map[string]json.RawMessage `json:"-"` // unknown members
+	MessageID          MessageID                `json:"messageId"`
+	SenderSessionID    Optional[SessionID]      `json:"senderSessionId,omitzero"`
+	RecipientSessionID Optional[SessionID]      `json:"recipientSessionId,omitzero"`
+	SenderMessageID    Optional[MessageID]      `json:"senderMessageId,omitzero"`
+	RecipientMessageID Optional[MessageID]      `json:"recipientMessageId,omitzero"`
+	Content            Optional[[]ContentBlock] `json:"content,omitzero"`
+	Object
 }
 
 func (v *SessionMessage) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1734,10 +1362,9 @@ func (v SessionMessage) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionMessageChunk is a definition of the protocol: **UNSTABLE**.
 type SessionMessageChunk struct {
-	MessageID MessageID                  `json:"messageId"`
-	Content   ContentBlock               `json:"content"`
-	Meta      map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra     map[string]json.RawMessage `json:"-"` // unknown members
+	MessageID MessageID    `json:"messageId"`
+	Content   ContentBlock `json:"content"`
+	Object
 }
 
 func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1745,10 +1372,9 @@ func (v SessionMessageChunk) MarshalJSON() ([]byte, error)  { return encode(&v) 
 
 // FileSystemCapabilities is a definition of the protocol: File system capabilities that a client may support.
 type FileSystemCapabilities struct {
-	ReadTextFile  Optional[bool]             `json:"readTextFile,omitzero"`
-	WriteTextFile Optional[bool]             `json:"writeTextFile,omitzero"`
-	Meta          map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage `json:"-"` // unknown members
+	ReadTextFile  Optional[bool] `json:"readTextFile,omitzero"`
+	WriteTextFile Optional[bool] `json:"writeTextFile,omitzero"`
+	Object
 }
 
 func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1759,8 +1385,7 @@ type ClientSessionCapabilities struct {
 	Compaction    Optional[CompactionCapabilities]           `json:"compaction,omitzero"`
 	ConfigOptions Optional[SessionConfigOptionsCapabilities] `json:"configOptions,omitzero"`
 	Notices       Optional[NoticeCapabilities]               `json:"notices,omitzero"`
-	Meta          map[string]json.RawMessage                 `json:"_meta,omitzero"`
-	Extra         map[string]json.RawMessage                 `json:"-"` // unknown members
+	Object
 }
 
 func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1768,8 +1393,7 @@ func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error)  { return encod
 
 // SubagentCapabilities is a definition of the protocol: **UNSTABLE**.
 type SubagentCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1777,8 +1401,7 @@ func (v SubagentCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // PlanCapabilities is a definition of the protocol: **UNSTABLE**.
 type PlanCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *PlanCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1786,9 +1409,8 @@ func (v PlanCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AuthCapabilities is a definition of the protocol: Authentication capabilities supported by the client.
 type AuthCapabilities struct {
-	Terminal Optional[bool]             `json:"terminal,omitzero"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	Terminal Optional[bool] `json:"terminal,omitzero"`
+	Object
 }
 
 func (v *AuthCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1796,10 +1418,9 @@ func (v AuthCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationCapabilities is a definition of the protocol: Elicitation capabilities supported by the client.
 type ElicitationCapabilities struct {
-	Form  Optional[ElicitationFormCapabilities] `json:"form,omitzero"`
-	URL   Optional[ElicitationURLCapabilities]  `json:"url,omitzero"`
-	Meta  map[string]json.RawMessage            `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage            `json:"-"` // unknown members
+	Form Optional[ElicitationFormCapabilities] `json:"form,omitzero"`
+	URL  Optional[ElicitationURLCapabilities]  `json:"url,omitzero"`
+	Object
 }
 
 func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1807,11 +1428,10 @@ func (v ElicitationCapabilities) MarshalJSON() ([]byte, error)  { return encode(
 
 // MCPServerHTTP is a definition of the protocol: HTTP transport configuration for MCP.
 type MCPServerHTTP struct {
-	Name    string                     `json:"name"`
-	URL     string                     `json:"url"`
-	Headers []HTTPHeader               `json:"headers"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Name    string       `json:"name"`
+	URL     string       `json:"url"`
+	Headers []HTTPHeader `json:"headers"`
+	Object
 }
 
 func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1819,11 +1439,10 @@ func (v MCPServerHTTP) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerSSE is a definition of the protocol: SSE transport configuration for MCP.
 type MCPServerSSE struct {
-	Name    string                     `json:"name"`
-	URL     string                     `json:"url"`
-	Headers []HTTPHeader               `json:"headers"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Name    string       `json:"name"`
+	URL     string       `json:"url"`
+	Headers []HTTPHeader `json:"headers"`
+	Object
 }
 
 func (v *MCPServerSSE) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1831,10 +1450,9 @@ func (v MCPServerSSE) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerACP is a definition of the protocol: **UNSTABLE**.
 type MCPServerACP struct {
-	Name     string                     `json:"name"`
-	ServerID MCPServerACPID             `json:"serverId"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	Name     string         `json:"name"`
+	ServerID MCPServerACPID `json:"serverId"`
+	Object
 }
 
 func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1842,12 +1460,11 @@ func (v MCPServerACP) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerStdio is a definition of the protocol: Stdio transport configuration for MCP.
 type MCPServerStdio struct {
-	Name    string                     `json:"name"`
-	Command string                     `json:"command"`
-	Args    []string                   `json:"args"`
-	Env     []EnvVariable              `json:"env"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Name    string        `json:"name"`
+	Command string        `json:"command"`
+	Args    []string      `json:"args"`
+	Env     []EnvVariable `json:"env"`
+	Object
 }
 
 func (v *MCPServerStdio) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1864,10 +1481,9 @@ const (
 
 // TextContent is a definition of the protocol: Text provided to or from an LLM.
 type TextContent struct {
-	Annotations Optional[Annotations]      `json:"annotations,omitzero"`
-	Text        string                     `json:"text"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Annotations Optional[Annotations] `json:"annotations,omitzero"`
+	Text        string                `json:"text"`
+	Object
 }
 
 func (v *TextContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1875,12 +1491,11 @@ func (v TextContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ImageContent is a definition of the protocol: An image provided to or from an LLM.
 type ImageContent struct {
-	Annotations Optional[Annotations]      `json:"annotations,omitzero"`
-	Data        string                     `json:"data"`
-	MimeType    string                     `json:"mimeType"`
-	URI         Optional[string]           `json:"uri,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Annotations Optional[Annotations] `json:"annotations,omitzero"`
+	Data        string                `json:"data"`
+	MimeType    string                `json:"mimeType"`
+	URI         Optional[string]      `json:"uri,omitzero"`
+	Object
 }
 
 func (v *ImageContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1888,11 +1503,10 @@ func (v ImageContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AudioContent is a definition of the protocol: Audio provided to or from an LLM.
 type AudioContent struct {
-	Annotations Optional[Annotations]      `json:"annotations,omitzero"`
-	Data        string                     `json:"data"`
-	MimeType    string                     `json:"mimeType"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Annotations Optional[Annotations] `json:"annotations,omitzero"`
+	Data        string                `json:"data"`
+	MimeType    string                `json:"mimeType"`
+	Object
 }
 
 func (v *AudioContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1900,15 +1514,14 @@ func (v AudioContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ResourceLink is a definition of the protocol: A resource that the server is capable of reading, included in a prompt or tool call result.
 type ResourceLink struct {
-	Annotations Optional[Annotations]      `json:"annotations,omitzero"`
-	Description Optional[string]           `json:"description,omitzero"`
-	MimeType    Optional[string]           `json:"mimeType,omitzero"`
-	Name        string                     `json:"name"`
-	Size        Optional[int64]            `json:"size,omitzero"`
-	Title       Optional[string]           `json:"title,omitzero"`
-	URI         string                     `json:"uri"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Annotations Optional[Annotations] `json:"annotations,omitzero"`
+	Description Optional[string]      `json:"description,omitzero"`
+	MimeType    Optional[string]      `json:"mimeType,omitzero"`
+	Name        string                `json:"name"`
+	Size        Optional[int64]       `json:"size,omitzero"`
+	Title       Optional[string]      `json:"title,omitzero"`
+	URI         string                `json:"uri"`
+	Object
 }
 
 func (v *ResourceLink) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1916,10 +1529,9 @@ func (v ResourceLink) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // EmbeddedResource is a definition of the protocol: The contents of a resource, embedded into a prompt or tool call result.
 type EmbeddedResource struct {
-	Annotations Optional[Annotations]      `json:"annotations,omitzero"`
-	Resource    EmbeddedResourceResource   `json:"resource"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Annotations Optional[Annotations]    `json:"annotations,omitzero"`
+	Resource    EmbeddedResourceResource `json:"resource"`
+	Object
 }
 
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1927,9 +1539,8 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SelectedPermissionOutcome is a definition of the protocol: The user selected one of the provided options.
 type SelectedPermissionOutcome struct {
-	OptionID PermissionOptionID         `json:"optionId"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	OptionID PermissionOptionID `json:"optionId"`
+	Object
 }
 
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1940,9 +1551,8 @@ type ElicitationContentValue = json.RawMessage
 
 // Content is a definition of the protocol: Standard content block (text, images, resources).
 type Content struct {
-	Content ContentBlock               `json:"content"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Content ContentBlock `json:"content"`
+	Object
 }
 
 func (v *Content) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1950,11 +1560,10 @@ func (v Content) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Diff is a definition of the protocol: A diff representing file modifications.
 type Diff struct {
-	Path    string                     `json:"path"`
-	OldText Optional[string]           `json:"oldText,omitzero"`
-	NewText string                     `json:"newText"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Path    string           `json:"path"`
+	OldText Optional[string] `json:"oldText,omitzero"`
+	NewText string           `json:"newText"`
+	Object
 }
 
 func (v *Diff) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -1962,9 +1571,8 @@ func (v Diff) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Terminal is a definition of the protocol: Embed a terminal created with `terminal/create` by its id.
 type Terminal struct {
-	TerminalID TerminalID                 `json:"terminalId"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	TerminalID TerminalID `json:"terminalId"`
+	Object
 }
 
 func (v *Terminal) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2012,8 +1620,7 @@ func (v ElicitationPropertySchema) MarshalJSON() ([]byte, error) { return encode
 
 // SessionListCapabilities is a definition of the protocol: Capabilities for the `session/list` method.
 type SessionListCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2021,8 +1628,7 @@ func (v SessionListCapabilities) MarshalJSON() ([]byte, error)  { return encode(
 
 // SessionDeleteCapabilities is a definition of the protocol: Capabilities for the `session/delete` method.
 type SessionDeleteCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2030,8 +1636,7 @@ func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error)  { return encod
 
 // SessionAdditionalDirectoriesCapabilities is a definition of the protocol: Capabilities for additional session directories support.
 type SessionAdditionalDirectoriesCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
@@ -2041,9 +1646,8 @@ func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) 
 
 // SessionSystemPromptCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptCapabilities struct {
-	Mode  Optional[SessionSystemPromptModeCapabilities] `json:"mode,omitzero"`
-	Meta  map[string]json.RawMessage                    `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage                    `json:"-"` // unknown members
+	Mode Optional[SessionSystemPromptModeCapabilities] `json:"mode,omitzero"`
+	Object
 }
 
 func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2051,8 +1655,7 @@ func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error)  { return
 
 // SessionForkCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionForkCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2060,8 +1663,7 @@ func (v SessionForkCapabilities) MarshalJSON() ([]byte, error)  { return encode(
 
 // SessionArchiveCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionArchiveCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2069,8 +1671,7 @@ func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error)  { return enco
 
 // SessionStatusCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionStatusCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2078,8 +1679,7 @@ func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error)  { return encod
 
 // SessionTitleCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionTitleCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2087,8 +1687,7 @@ func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error)  { return encode
 
 // SessionResumeCapabilities is a definition of the protocol: Capabilities for the `session/resume` method.
 type SessionResumeCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2096,8 +1695,7 @@ func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error)  { return encod
 
 // SessionCloseCapabilities is a definition of the protocol: Capabilities for the `session/close` method.
 type SessionCloseCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2105,8 +1703,7 @@ func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error)  { return encode
 
 // AuthStatusCapabilities is a definition of the protocol: **UNSTABLE**.
 type AuthStatusCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2114,8 +1711,7 @@ func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error)  { return encode(&
 
 // LogoutCapabilities is a definition of the protocol: Logout capabilities supported by the agent.
 type LogoutCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2129,11 +1725,10 @@ type MessageID string
 
 // PlanEntry is a definition of the protocol: A single entry in the execution plan.
 type PlanEntry struct {
-	Content  string                     `json:"content"`
-	Priority PlanEntryPriority          `json:"priority"`
-	Status   PlanEntryStatus            `json:"status"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	Content  string            `json:"content"`
+	Priority PlanEntryPriority `json:"priority"`
+	Status   PlanEntryStatus   `json:"status"`
+	Object
 }
 
 func (v *PlanEntry) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2175,8 +1770,7 @@ type AvailableCommand struct {
 	Name        string                          `json:"name"`
 	Description string                          `json:"description"`
 	Input       Optional[AvailableCommandInput] `json:"input,omitzero"`
-	Meta        map[string]json.RawMessage      `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage      `json:"-"` // unknown members
+	Object
 }
 
 func (v *AvailableCommand) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2184,10 +1778,9 @@ func (v AvailableCommand) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Cost is a definition of the protocol: Cost information for a session.
 type Cost struct {
-	Amount   float64                    `json:"amount"`
-	Currency string                     `json:"currency"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"`
+	Object
 }
 
 func (v *Cost) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2220,8 +1813,7 @@ const (
 // SubagentSessionCapabilities is a definition of the protocol: **UNSTABLE**.
 type SubagentSessionCapabilities struct {
 	Cancel Optional[SessionCancelCapabilities] `json:"cancel,omitzero"`
-	Meta   map[string]json.RawMessage          `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage          `json:"-"` // unknown members
+	Object
 }
 
 func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2257,7 +1849,7 @@ func (v StateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompactionCapabilities is a definition of the protocol: Client support for ID-addressed context compaction updates.
 type CompactionCapabilities struct {
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Extra map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2266,8 +1858,7 @@ func (v CompactionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&
 // SessionConfigOptionsCapabilities is a definition of the protocol: Session configuration option capabilities supported by the client.
 type SessionConfigOptionsCapabilities struct {
 	Boolean Optional[BooleanConfigOptionCapabilities] `json:"boolean,omitzero"`
-	Meta    map[string]json.RawMessage                `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage                `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2275,7 +1866,7 @@ func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error)  { retur
 
 // NoticeCapabilities is a definition of the protocol: Client support for presenting live notices to the user.
 type NoticeCapabilities struct {
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Extra map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2283,8 +1874,7 @@ func (v NoticeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationFormCapabilities is a definition of the protocol: Form-based elicitation capabilities.
 type ElicitationFormCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2292,8 +1882,7 @@ func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error)  { return enc
 
 // ElicitationURLCapabilities is a definition of the protocol: URL-based elicitation capabilities.
 type ElicitationURLCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2301,22 +1890,23 @@ func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error)  { return enco
 
 // HTTPHeader is a definition of the protocol: An HTTP header to set when making requests to the MCP server.
 type HTTPHeader struct {
-	Name  string                     `json:"name"`
-	Value string                     `json:"value"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Object
 }
 
 func (v *HTTPHeader) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
 func (v HTTPHeader) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
+// MCPServerACPID is a definition of the protocol: **UNSTABLE**.
+type MCPServerACPID string
+
 // Annotations is a definition of the protocol: Optional annotations for the client.
 type Annotations struct {
-	Audience     Optional[[]Role]           `json:"audience,omitzero"`
-	LastModified Optional[string]           `json:"lastModified,omitzero"`
-	Priority     Optional[float64]          `json:"priority,omitzero"`
-	Meta         map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra        map[string]json.RawMessage `json:"-"` // unknown members
+	Audience     Optional[[]Role]  `json:"audience,omitzero"`
+	LastModified Optional[string]  `json:"lastModified,omitzero"`
+	Priority     Optional[float64] `json:"priority,omitzero"`
+	Object
 }
 
 func (v *Annotations) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2324,12 +1914,11 @@ func (v Annotations) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // EmbeddedResourceResource is a definition of the protocol: Resource content that can be embedded in a message.
 type EmbeddedResourceResource struct {
-	MimeType Optional[string]           `json:"mimeType,omitzero"`
-	Text     Optional[string]           `json:"text,omitzero"`
-	URI      Optional[string]           `json:"uri,omitzero"`
-	Meta     map[string]json.RawMessage `json:"_meta,omitzero"`
-	Blob     Optional[string]           `json:"blob,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"` // unknown members
+	MimeType Optional[string] `json:"mimeType,omitzero"`
+	Text     Optional[string] `json:"text,omitzero"`
+	URI      Optional[string] `json:"uri,omitzero"`
+	Blob     Optional[string] `json:"blob,omitzero"`
+	Object
 }
 
 func (v *EmbeddedResourceResource) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2337,17 +1926,16 @@ func (v EmbeddedResourceResource) MarshalJSON() ([]byte, error)  { return encode
 
 // StringPropertySchema is a definition of the protocol: Schema for string properties in an elicitation form.
 type StringPropertySchema struct {
-	Title       Optional[string]           `json:"title,omitzero"`
-	Description Optional[string]           `json:"description,omitzero"`
-	MinLength   Optional[int64]            `json:"minLength,omitzero"`
-	MaxLength   Optional[int64]            `json:"maxLength,omitzero"`
-	Pattern     Optional[string]           `json:"pattern,omitzero"`
-	Format      Optional[StringFormat]     `json:"format,omitzero"`
-	Default     Optional[string]           `json:"default,omitzero"`
-	Enum        Optional[[]string]         `json:"enum,omitzero"`
-	OneOf       Optional[[]EnumOption]     `json:"oneOf,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Title       Optional[string]       `json:"title,omitzero"`
+	Description Optional[string]       `json:"description,omitzero"`
+	MinLength   Optional[int64]        `json:"minLength,omitzero"`
+	MaxLength   Optional[int64]        `json:"maxLength,omitzero"`
+	Pattern     Optional[string]       `json:"pattern,omitzero"`
+	Format      Optional[StringFormat] `json:"format,omitzero"`
+	Default     Optional[string]       `json:"default,omitzero"`
+	Enum        Optional[[]string]     `json:"enum,omitzero"`
+	OneOf       Optional[[]EnumOption] `json:"oneOf,omitzero"`
+	Object
 }
 
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2355,13 +1943,12 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // NumberPropertySchema is a definition of the protocol: Schema for number (floating-point) properties in an elicitation form.
 type NumberPropertySchema struct {
-	Title       Optional[string]           `json:"title,omitzero"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Minimum     Optional[float64]          `json:"minimum,omitzero"`
-	Maximum     Optional[float64]          `json:"maximum,omitzero"`
-	Default     Optional[float64]          `json:"default,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Title       Optional[string]  `json:"title,omitzero"`
+	Description Optional[string]  `json:"description,omitzero"`
+	Minimum     Optional[float64] `json:"minimum,omitzero"`
+	Maximum     Optional[float64] `json:"maximum,omitzero"`
+	Default     Optional[float64] `json:"default,omitzero"`
+	Object
 }
 
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2369,13 +1956,12 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v)
 
 // IntegerPropertySchema is a definition of the protocol: Schema for integer properties in an elicitation form.
 type IntegerPropertySchema struct {
-	Title       Optional[string]           `json:"title,omitzero"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Minimum     Optional[int64]            `json:"minimum,omitzero"`
-	Maximum     Optional[int64]            `json:"maximum,omitzero"`
-	Default     Optional[int64]            `json:"default,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Title       Optional[string] `json:"title,omitzero"`
+	Description Optional[string] `json:"description,omitzero"`
+	Minimum     Optional[int64]  `json:"minimum,omitzero"`
+	Maximum     Optional[int64]  `json:"maximum,omitzero"`
+	Default     Optional[int64]  `json:"default,omitzero"`
+	Object
 }
 
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2383,11 +1969,10 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // BooleanPropertySchema is a definition of the protocol: Schema for boolean properties in an elicitation form.
 type BooleanPropertySchema struct {
-	Title       Optional[string]           `json:"title,omitzero"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Default     Optional[bool]             `json:"default,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Title       Optional[string] `json:"title,omitzero"`
+	Description Optional[string] `json:"description,omitzero"`
+	Default     Optional[bool]   `json:"default,omitzero"`
+	Object
 }
 
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2395,14 +1980,13 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // MultiSelectPropertySchema is a definition of the protocol: Schema for multi-select (array) properties in an elicitation form.
 type MultiSelectPropertySchema struct {
-	Title       Optional[string]           `json:"title,omitzero"`
-	Description Optional[string]           `json:"description,omitzero"`
-	MinItems    Optional[int64]            `json:"minItems,omitzero"`
-	MaxItems    Optional[int64]            `json:"maxItems,omitzero"`
-	Items       MultiSelectItems           `json:"items"`
-	Default     Optional[[]string]         `json:"default,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Title       Optional[string]   `json:"title,omitzero"`
+	Description Optional[string]   `json:"description,omitzero"`
+	MinItems    Optional[int64]    `json:"minItems,omitzero"`
+	MaxItems    Optional[int64]    `json:"maxItems,omitzero"`
+	Items       MultiSelectItems   `json:"items"`
+	Default     Optional[[]string] `json:"default,omitzero"`
+	Object
 }
 
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2411,8 +1995,7 @@ func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error)  { return encod
 // SessionSystemPromptModeCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptModeCapabilities struct {
 	Override Optional[SessionSystemPromptOverrideCapabilities] `json:"override,omitzero"`
-	Meta     map[string]json.RawMessage                        `json:"_meta,omitzero"`
-	Extra    map[string]json.RawMessage                        `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2420,11 +2003,10 @@ func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error)  { re
 
 // SessionConfigSelectOption is a definition of the protocol: A possible value for a session configuration option.
 type SessionConfigSelectOption struct {
-	Value       SessionConfigValueID       `json:"value"`
-	Name        string                     `json:"name"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Value       SessionConfigValueID `json:"value"`
+	Name        string               `json:"name"`
+	Description Optional[string]     `json:"description,omitzero"`
+	Object
 }
 
 func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2435,8 +2017,7 @@ type SessionConfigSelectGroup struct {
 	Group   SessionConfigGroupID        `json:"group"`
 	Name    string                      `json:"name"`
 	Options []SessionConfigSelectOption `json:"options"`
-	Meta    map[string]json.RawMessage  `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage  `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2464,10 +2045,9 @@ const (
 
 // PlanItems is a definition of the protocol: **UNSTABLE**.
 type PlanItems struct {
-	PlanID  PlanID                     `json:"planId"`
-	Entries []PlanEntry                `json:"entries"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	PlanID  PlanID      `json:"planId"`
+	Entries []PlanEntry `json:"entries"`
+	Object
 }
 
 func (v *PlanItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2475,10 +2055,9 @@ func (v PlanItems) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanFile is a definition of the protocol: **UNSTABLE**.
 type PlanFile struct {
-	PlanID PlanID                     `json:"planId"`
-	URI    string                     `json:"uri"`
-	Meta   map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra  map[string]json.RawMessage `json:"-"` // unknown members
+	PlanID PlanID `json:"planId"`
+	URI    string `json:"uri"`
+	Object
 }
 
 func (v *PlanFile) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2486,10 +2065,9 @@ func (v PlanFile) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanMarkdown is a definition of the protocol: **UNSTABLE**.
 type PlanMarkdown struct {
-	PlanID  PlanID                     `json:"planId"`
-	Content string                     `json:"content"`
-	Meta    map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	PlanID  PlanID `json:"planId"`
+	Content string `json:"content"`
+	Object
 }
 
 func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2497,9 +2075,8 @@ func (v PlanMarkdown) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AvailableCommandInput is a definition of the protocol: The input specification for a command.
 type AvailableCommandInput struct {
-	Hint  Optional[string]           `json:"hint,omitzero"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Hint Optional[string] `json:"hint,omitzero"`
+	Object
 }
 
 func (v *AvailableCommandInput) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2507,8 +2084,7 @@ func (v AvailableCommandInput) MarshalJSON() ([]byte, error)  { return encode(&v
 
 // SessionCancelCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionCancelCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2516,8 +2092,7 @@ func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error)  { return encod
 
 // RunningStateUpdate is a definition of the protocol: Foreground work is in progress.
 type RunningStateUpdate struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2525,11 +2100,10 @@ func (v RunningStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // IdleStateUpdate is a definition of the protocol: The child is ready to process another prompt.
 type IdleStateUpdate struct {
-	StopReason string                     `json:"-" tag:"stopReason"` // selects the variant
-	Usage      Optional[Usage]            `json:"usage,omitzero"`
-	Meta       map[string]json.RawMessage `json:"_meta,omitzero"`
-	Value      IdleStateUpdateValue       `json:"-"` // nil for a variant that is unknown or has no members
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
+	StopReason string               `json:"-" tag:"stopReason"` // selects the variant
+	Value      IdleStateUpdateValue `json:"-"`                  // nil for a variant that is unknown or has no members
+	Usage      Optional[Usage]      `json:"usage,omitzero"`
+	Object
 }
 
 // IdleStateUpdateValue is the value of a variant of [IdleStateUpdate].
@@ -2555,8 +2129,7 @@ func (v IdleStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequiresActionStateUpdate is a definition of the protocol: Foreground work is blocked on user action.
 type RequiresActionStateUpdate struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2564,8 +2137,7 @@ func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error)  { return encod
 
 // UnknownStateUpdate is a definition of the protocol: **UNSTABLE**.
 type UnknownStateUpdate struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2573,8 +2145,7 @@ func (v UnknownStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // BooleanConfigOptionCapabilities is a definition of the protocol: Capabilities for boolean session configuration options.
 type BooleanConfigOptionCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2602,11 +2173,10 @@ const (
 
 // EnumOption is a definition of the protocol: A titled enum option with a const value, human-readable title, and optional description.
 type EnumOption struct {
-	Const       string                     `json:"const"`
-	Title       string                     `json:"title"`
-	Description Optional[string]           `json:"description,omitzero"`
-	Meta        map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra       map[string]json.RawMessage `json:"-"` // unknown members
+	Const       string           `json:"const"`
+	Title       string           `json:"title"`
+	Description Optional[string] `json:"description,omitzero"`
+	Object
 }
 
 func (v *EnumOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2639,8 +2209,7 @@ func (v MultiSelectItems) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // SessionSystemPromptOverrideCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptOverrideCapabilities struct {
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Object
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
@@ -2654,7 +2223,7 @@ type SessionConfigGroupID string
 // ErrorStopReason is a definition of the protocol: **UNSTABLE**.
 type ErrorStopReason struct {
 	Error Optional[Error]            `json:"error,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Extra map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *ErrorStopReason) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2662,9 +2231,8 @@ func (v ErrorStopReason) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // StringMultiSelectItems is a definition of the protocol: String item schema for multi-select enum properties.
 type StringMultiSelectItems struct {
-	Enum  []string                   `json:"enum"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	Enum []string `json:"enum"`
+	Object
 }
 
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2672,9 +2240,8 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error)  { return encode(&
 
 // TitledMultiSelectItems is a definition of the protocol: Items definition for titled multi-select enum properties.
 type TitledMultiSelectItems struct {
-	AnyOf []EnumOption               `json:"anyOf"`
-	Meta  map[string]json.RawMessage `json:"_meta,omitzero"`
-	Extra map[string]json.RawMessage `json:"-"` // unknown members
+	AnyOf []EnumOption `json:"anyOf"`
+	Object
 }
 
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2685,7 +2252,7 @@ type Error struct {
 	Code    ErrorCode                  `json:"code"`
 	Message string                     `json:"message"`
 	Data    json.RawMessage            `json:"data,omitzero"`
-	Extra   map[string]json.RawMessage `json:"-"` // unknown members
+	Extra   map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *Error) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
@@ -2697,7 +2264,7 @@ type ErrorCode = json.RawMessage
 // IdleStateUpdateDefault is a definition of the protocol.
 type IdleStateUpdateDefault struct {
 	StopReason json.RawMessage            `json:"stopReason,omitzero"`
-	Extra      map[string]json.RawMessage `json:"-"` // unknown members
+	Extra      map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
 func (v *IdleStateUpdateDefault) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }

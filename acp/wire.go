@@ -14,6 +14,12 @@ import (
 // errNotObject is the error for a value that is not an object.
 var errNotObject = errors.New("is not an object")
 
+// Object has the members that most objects of the protocol have in common.
+type Object struct {
+	Meta  map[string]json.RawMessage `json:"_meta,omitzero"` // extensions
+	Extra map[string]json.RawMessage `json:"-"`              // unknown members, and all those of an unknown variant
+}
+
 // variants are the values of a union by its tag.
 type variants map[string]any
 
@@ -29,12 +35,12 @@ func decode(b []byte, v any, of variants) error {
 		return err
 	}
 	s := reflect.ValueOf(v).Elem()
-	for i := range s.NumField() {
-		name, options, _ := strings.Cut(s.Type().Field(i).Tag.Get("json"), ",")
-		if name == "-" {
+	for _, f := range reflect.VisibleFields(s.Type()) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || f.Anonymous {
 			continue
 		}
-		if err := take(all, name, s.Field(i), options == ""); err != nil {
+		if err := take(all, name, s.FieldByIndex(f.Index), options == ""); err != nil {
 			return err
 		}
 	}

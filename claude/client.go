@@ -179,7 +179,7 @@ func (c *Client) rangeOver(ctx context.Context, t *Turn, yield func(message.Mess
 
 // ranges notes that a caller takes the messages of a box. What holds up the reader may be
 // another one now.
-func (c *Client) ranges(box *mailbox) (first bool) {
+func (c *Client) ranges(box *lineQueue) (first bool) {
 	first = !box.ranged.Swap(true)
 	c.s.freed()
 	return first
@@ -214,7 +214,7 @@ func (c *Client) abandon(t *Turn) {
 // ends the range, its cause last. The iterator can be ranged over once; one that never is keeps
 // what comes until the client is closed.
 func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
-	box := newMailbox(c.s.freed)
+	box := newLineQueue(c.s.freed)
 	c.r.subscribe(box)
 	return once(func(yield func(message.Message, error) bool) {
 		c.ranges(box)

@@ -69,7 +69,7 @@ func startHeld(t *testing.T, out sink) (*session, *heldConn) {
 
 func TestHeldStreamClosesWithItsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, c := startHeld(t, &query{box: newMailbox(nil)})
+		s, c := startHeld(t, &query{box: newLineQueue(nil)})
 		defer s.close()
 		if err := s.prompt(t.Context(), []byte(`{"type":"user"}`)); err != nil {
 			t.Fatal(err)

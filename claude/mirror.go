@@ -43,7 +43,7 @@ type mirror struct {
 	eager   bool
 	warn    func(msg string, args ...any)
 
-	box  *mailbox
+	box  *lineQueue
 	done chan struct{}
 
 	flushing sync.Mutex // one flush at a time, in order
@@ -59,7 +59,7 @@ type mirror struct {
 
 func newMirror(next sink, l *launch, root string) *mirror {
 	m := &mirror{next: next, store: l.SessionStore, root: root, resumed: l.stored, eager: l.SessionStoreFlush == FlushEager,
-		warn: l.logger().Warn, box: newMailbox(nil), done: make(chan struct{}), pending: map[string][]json.RawMessage{},
+		warn: l.logger().Warn, box: newLineQueue(nil), done: make(chan struct{}), pending: map[string][]json.RawMessage{},
 		claims: map[string]SessionStore{}}
 	go m.run()
 	return m

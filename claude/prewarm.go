@@ -92,7 +92,7 @@ func (w *Warm) stream(ctx context.Context, hold bool, produce func(ctx context.C
 			return
 		}
 		q := &query{ctx: ctx, hold: hold, yield: yield}
-		q.box = newMailbox(c.s.freed)
+		q.box = newLineQueue(c.s.freed)
 		c.r.subscribe(q.box)
 		c.ranges(q.box)
 		c.s.update(func(st *sessionState) {

@@ -112,7 +112,7 @@ type query struct {
 	hold  bool     // keep the input open until the run has ended
 	yield func(message.Message, error) bool
 
-	box *mailbox
+	box *lineQueue
 }
 
 func (q *query) deliver(e entry) (warning string) {
@@ -134,7 +134,7 @@ func (q *query) run(produce func(ctx context.Context, send func(message.UserInpu
 		return
 	}
 	var s *session
-	q.box = newMailbox(func() { s.freed() })
+	q.box = newLineQueue(func() { s.freed() })
 	s, err = startSession(q.ctx, l, q, q.hold)
 	if err != nil {
 		q.yield(nil, err)

@@ -30,7 +30,7 @@ type routerState struct {
 	waiting  []*Turn // sent, not begun, in order
 	current  []*Turn // begun, without a result; several when the CLI merged them
 	past     pastIDs // what belongs to turns that are over
-	readers  []*mailbox
+	readers  []*lineQueue
 	orphans  []entry // of no turn, and not returned yet
 	lost     int     // orphans that were too many
 	draining map[*Turn]bool
@@ -285,7 +285,7 @@ func (r *router) buffered() (n int64) {
 	return n
 }
 
-func held(boxes []*mailbox) int64 {
+func held(boxes []*lineQueue) int64 {
 	var ranged, idle int64
 	somebody := false
 	for _, b := range boxes {
@@ -386,7 +386,7 @@ func (r *router) othersRun(t *Turn) (yes bool) {
 	return yes
 }
 
-func (r *router) subscribe(box *mailbox) {
+func (r *router) subscribe(box *lineQueue) {
 	r.update(func(st *routerState) {
 		for _, e := range st.orphans {
 			box.put(e)
@@ -400,9 +400,9 @@ func (r *router) subscribe(box *mailbox) {
 	})
 }
 
-func (r *router) unsubscribe(box *mailbox) {
+func (r *router) unsubscribe(box *lineQueue) {
 	r.update(func(st *routerState) {
-		st.readers = slices.DeleteFunc(st.readers, func(x *mailbox) bool { return x == box })
+		st.readers = slices.DeleteFunc(st.readers, func(x *lineQueue) bool { return x == box })
 	})
 	box.drop()
 }

@@ -29,7 +29,7 @@ func route(r *router, lines ...string) {
 }
 
 // count is how many entries wait in a box.
-func (m *mailbox) count() int {
+func (m *lineQueue) count() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.queue)

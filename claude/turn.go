@@ -20,7 +20,7 @@ type Turn struct {
 	ID string
 
 	c      *Client
-	box    *mailbox
+	box    *lineQueue
 	state  message.CommandState // the router's
 	result *message.Result
 	err    error
@@ -30,7 +30,7 @@ type Turn struct {
 }
 
 func newTurn(c *Client, id string, freed func()) *Turn {
-	return &Turn{ID: id, c: c, box: newMailbox(freed), ended: make(chan struct{}), left: make(chan struct{})}
+	return &Turn{ID: id, c: c, box: newLineQueue(freed), ended: make(chan struct{}), left: make(chan struct{})}
 }
 
 // State is where the prompt stands: "" until the CLI has said something of it,

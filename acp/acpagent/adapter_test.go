@@ -16,12 +16,14 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // adapter is the command of the reference adapter, as scripts/install-peers installs it for
 // make test and make bench. Where it is missing the test is skipped, and fails with CI=true.
 func adapter(t *testing.T) []string {
 	t.Helper()
+	short.Skip(t, "an ACP agent")
 	missing := t.Skipf
 	if os.Getenv("CI") == "true" {
 		missing = t.Fatalf

@@ -120,7 +120,7 @@ func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []eve
 // with this id.
 func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message string) []event.Event {
 	c.begin()
-	c.emit(&event.PermissionResolved{RequestID: requestID, ToolUseID: toolUseID, Behavior: behavior, Scope: scope, Message: message})
+	c.emit(event.Resolve(event.Header{}, false, requestID, toolUseID, event.Resolution{Behavior: behavior, Scope: scope, Message: message}))
 	return c.out
 }
 
@@ -142,7 +142,7 @@ func (c *Converter) Elicit(requestID string, r *acp.CreateElicitationRequest) []
 // this id.
 func (c *Converter) Answered(requestID, action string, content event.JSON) []event.Event {
 	c.begin()
-	c.emit(&event.QuestionResolved{RequestID: requestID, Action: action, Answers: content})
+	c.emit(event.Resolve(event.Header{}, true, requestID, "", event.Resolution{Behavior: action, Answers: content}))
 	return c.out
 }
 

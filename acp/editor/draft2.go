@@ -77,8 +77,8 @@ func (s *server) newSession2(ctx context.Context, p *draft2.NewSessionRequest) (
 	return result, nil
 }
 
-func request2(p *draft2.NewSessionRequest) *request {
-	return &request{id: p.SessionID, cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
+func request2(p *draft2.NewSessionRequest) *sessionRequest {
+	return &sessionRequest{id: p.SessionID, cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
 }
 
 func (s *server) resumeSession2(ctx context.Context, p *draft2.NewSessionRequest) (any, error) {

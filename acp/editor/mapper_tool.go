@@ -95,7 +95,7 @@ func (m *Mapper) startTool(t *toolCall) {
 func (m *Mapper) showTool(t *toolCall) {
 	c := &acp.ToolCall{
 		ToolCallID: acp.ToolCallID(t.id), Title: t.shown.title, Kind: acp.Some(t.shown.kind), Status: acp.Some(t.status),
-		Content: t.shown.content, Locations: t.shown.locations, RawInput: json.RawMessage(t.input), Meta: t.meta(),
+		Content: t.shown.content, Locations: t.shown.locations, RawInput: json.RawMessage(t.input), Object: acp.Object{Meta: t.meta()},
 	}
 	if t.name != "" {
 		c.Name = acp.Some(t.name)
@@ -169,7 +169,7 @@ func same(a, b any) bool {
 }
 
 func (t *toolCall) update() *acp.ToolCallUpdate {
-	return &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(t.id), Meta: t.meta()}
+	return &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(t.id), Object: acp.Object{Meta: t.meta()}}
 }
 
 func (m *Mapper) send(t *toolCall, u *acp.ToolCallUpdate) {

@@ -178,14 +178,14 @@ func (s *server) initialize(_ context.Context, p *acp.InitializeRequest) (any, e
 		PromptCapabilities:  acp.Some(acp.PromptCapabilities{Image: acp.Some(true), EmbeddedContext: acp.Some(true)}),
 		MCPCapabilities:     acp.Some(acp.MCPCapabilities{HTTP: acp.Some(true), SSE: acp.Some(true)}),
 		SessionCapabilities: acp.Some(session),
-		Meta:                map[string]json.RawMessage{"claudeCode": json.RawMessage(`{"promptQueueing":true}`)},
+		Object:              acp.Object{Meta: map[string]json.RawMessage{"claudeCode": json.RawMessage(`{"promptQueueing":true}`)}},
 	}
 	if _, ok := s.opts.Provider.(agent.Authenticator); ok {
 		own.Auth = acp.Some(acp.AgentAuthCapabilities{Logout: acp.Some(acp.LogoutCapabilities{})})
 	}
 	return &acp.InitializeResponse{
 		ProtocolVersion: 1, AgentCapabilities: acp.Some(own), AuthMethods: s.authMethods(&caps), AgentInfo: acp.Some(s.info()),
-		Meta: map[string]json.RawMessage{"steering": json.RawMessage(`{"supported":true}`)},
+		Object: acp.Object{Meta: map[string]json.RawMessage{"steering": json.RawMessage(`{"supported":true}`)}},
 	}, nil
 }
 

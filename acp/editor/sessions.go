@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// request is what the requests that open a session have in common.
-type request struct {
+// sessionRequest has the fields that the requests to open a session share.
+type sessionRequest struct {
 	id          string // of the session to load, resume or fork
 	cwd         string
 	servers     []acp.MCPServer
@@ -25,7 +25,7 @@ type request struct {
 }
 
 // options are an agent's options for a request.
-func (s *server) options(r *request) (agent.Options, error) {
+func (s *server) options(r *sessionRequest) (agent.Options, error) {
 	o := s.opts.Session
 	if err := checkDir(r.cwd); err != nil {
 		return o, err
@@ -122,7 +122,7 @@ func headers(list []acp.HTTPHeader) map[string]string {
 }
 
 func (s *server) newSession(ctx context.Context, p *acp.NewSessionRequest) (any, error) {
-	r := &request{cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
+	r := &sessionRequest{cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
 	one, err := s.open(ctx, r)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s *server) newSession(ctx context.Context, p *acp.NewSessionRequest) (any,
 }
 
 // open starts a new session, the one that was opened ahead where it fits.
-func (s *server) open(ctx context.Context, r *request) (*session, error) {
+func (s *server) open(ctx context.Context, r *sessionRequest) (*session, error) {
 	o, err := s.options(r)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (s *server) session(id string) *session {
 }
 
 func (s *server) loadSession(ctx context.Context, p *acp.LoadSessionRequest) (any, error) {
-	r := &request{id: string(p.SessionID), cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
+	r := &sessionRequest{id: string(p.SessionID), cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
 	one, err := s.resume(ctx, r, true)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (s *server) loadSession(ctx context.Context, p *acp.LoadSessionRequest) (an
 }
 
 func (s *server) resumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (any, error) {
-	r := &request{id: string(p.SessionID), cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
+	r := &sessionRequest{id: string(p.SessionID), cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
 	one, err := s.resume(ctx, r, false)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (s *server) resumeSession(ctx context.Context, p *acp.ResumeSessionRequest)
 }
 
 // resume continues a session; with replay its history is sent while its agent starts.
-func (s *server) resume(ctx context.Context, r *request, replay bool) (*session, error) {
+func (s *server) resume(ctx context.Context, r *sessionRequest, replay bool) (*session, error) {
 	resumer, ok := s.opts.Provider.(agent.Resumer)
 	if !ok {
 		return nil, fmt.Errorf("%w: sessions cannot be continued", agent.ErrUnsupported)
@@ -289,7 +289,7 @@ func (s *server) replay(ctx context.Context, id, dir string) error {
 }
 
 func (s *server) forkSession(ctx context.Context, p *acp.ForkSessionRequest) (any, error) {
-	r := &request{id: string(p.SessionID), cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
+	r := &sessionRequest{id: string(p.SessionID), cwd: p.CWD, servers: p.MCPServers, directories: p.AdditionalDirectories, prompt: p.SystemPrompt, meta: p.Meta}
 	o, err := s.options(r)
 	if err != nil {
 		return nil, err

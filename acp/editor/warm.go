@@ -19,7 +19,7 @@ type warm struct {
 
 // prewarm begins to open a session for the agent's own directory.
 func (s *server) prewarm() {
-	r := &request{cwd: s.opts.PrewarmDir}
+	r := &sessionRequest{cwd: s.opts.PrewarmDir}
 	o, err := s.options(r)
 	if err != nil {
 		return
@@ -44,7 +44,7 @@ func (s *server) prewarm() {
 
 // takeWarm returns the session that was opened ahead if it is what a request asks for. It
 // waits for one that is being opened: that is never slower than opening another.
-func (s *server) takeWarm(ctx context.Context, r *request) (*warm, error) {
+func (s *server) takeWarm(ctx context.Context, r *sessionRequest) (*warm, error) {
 	s.mu.Lock()
 	w := s.warm
 	fits := w != nil && filepath.Clean(r.cwd) == w.dir && len(r.servers) == 0 && len(r.directories) == 0 && !r.prompt.IsSet() && len(r.meta) == 0

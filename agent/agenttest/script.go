@@ -32,7 +32,7 @@ func (t *turn) whole(text string, blocks []event.IndexedBlock) error {
 	}
 	t.emit(&event.AssistantMessage{Header: t.header(uuid), Model: t.s.model, Blocks: blocks})
 	if used := t.s.opts.OnUsed; used != nil {
-		used(agent.Used{MessageID: t.messageID, Model: t.s.model, Input: 10, Output: 5})
+		used(agent.Used{MessageID: t.messageID, Model: t.s.model, Tokens: agent.Tokens{Input: 10, Output: 5}})
 	}
 	if t.s.opts.Partial {
 		t.emit(&event.MessageComplete{Header: t.header(""), StopReason: "end_turn", Usage: `{"output_tokens":5}`})
@@ -140,18 +140,18 @@ func (t *turn) permission(name, toolUseID string, input jsonText) (denied string
 	a, err := t.ask(id, &event.PermissionRequest{
 		Kind: event.PermissionTool, RequestID: id, ToolUseID: toolUseID, ToolName: name, Description: "use " + name, Input: input,
 	})
-	resolved := &event.PermissionResolved{RequestID: id, ToolUseID: toolUseID, Behavior: "cancelled"}
+	end := event.Resolution{Behavior: event.ResolvedCancelled}
 	if p, ok := a.(*agent.PermissionAnswer); ok {
-		resolved.Behavior = "allow"
+		end.Behavior = event.ResolvedAllow
 		if !p.Allow {
-			resolved.Behavior, resolved.Message = "deny", p.Message
+			end.Behavior, end.Message = event.ResolvedDeny, p.Message
 			denied = "denied: " + p.Message
 			if p.Interrupt {
 				err = errInterrupted
 			}
 		}
 	}
-	t.emit(resolved)
+	t.emit(event.Resolve(event.Header{}, false, id, toolUseID, end))
 	return denied, err
 }
 
@@ -182,31 +182,31 @@ func (t *turn) question(word string) error {
 			Schema: `{"type":"object","properties":{"name":{"type":"string"}}}`}
 	}
 	a, err := t.ask(id, ask)
-	resolved := &event.QuestionResolved{RequestID: id, ToolUseID: ask.ToolUseID, Action: "cancel"}
+	end := event.Resolution{Behavior: "cancel"}
 	switch a := a.(type) {
 	case *agent.QuestionAnswer:
-		resolved.Action, resolved.Answers = "accept", jsonText(a.Answers)
+		end.Behavior, end.Answers = "accept", jsonText(a.Answers)
 		if a.Declined {
-			resolved.Action = "decline"
+			end.Behavior = "decline"
 		}
 	case *agent.ElicitationAnswer:
-		resolved.Action, resolved.Answers = a.Action, jsonText(a.Content)
+		end.Behavior, end.Answers = a.Action, jsonText(a.Content)
 	}
-	t.emit(resolved)
+	t.emit(event.Resolve(event.Header{}, true, id, ask.ToolUseID, end))
 	if err != nil {
 		return err
 	}
-	return t.say("", fmt.Sprintf("You said %s %s", resolved.Action, resolved.Answers))
+	return t.say("", fmt.Sprintf("You said %s %s", end.Behavior, end.Answers))
 }
 
 func (t *turn) plan(id string) error {
 	a, err := t.ask(id, &event.PermissionRequest{Kind: event.PermissionPlan, RequestID: id, ToolUseID: t.number("toolu"), ToolName: "ExitPlanMode",
 		Input: encoded(map[string]string{"plan": "1. Do it."})})
-	resolved := &event.PermissionResolved{RequestID: id, Behavior: "cancelled"}
+	end := event.Resolution{Behavior: event.ResolvedCancelled}
 	if p, ok := a.(*agent.PlanAnswer); ok {
-		resolved.Behavior, resolved.Message = "deny", p.Message
+		end.Behavior, end.Message = event.ResolvedDeny, p.Message
 		if p.Approve {
-			resolved.Behavior = "allow"
+			end.Behavior = event.ResolvedAllow
 			if p.Mode != "" {
 				t.s.mu.Lock()
 				t.s.mode = p.Mode
@@ -214,11 +214,11 @@ func (t *turn) plan(id string) error {
 			}
 		}
 	}
-	t.emit(resolved)
+	t.emit(event.Resolve(event.Header{}, false, id, "", end))
 	if err != nil {
 		return err
 	}
-	return t.say("", "The plan: "+resolved.Behavior)
+	return t.say("", "The plan: "+end.Behavior)
 }
 
 // task starts a task that runs until it is stopped.

@@ -31,8 +31,8 @@ func TestMeter(t *testing.T) {
 		m.add(msg)
 	}
 	want := []agent.Used{
-		{MessageID: "m1", Model: "big", Input: 10, Output: 50, CacheWrite5m: 2, CacheWrite1h: 5},
-		{MessageID: "m2", ParentToolUseID: "t1", Model: "small", Input: 20, Output: 2, CacheRead: 3},
+		{MessageID: "m1", Model: "big", Tokens: agent.Tokens{Input: 10, Output: 50, CacheWrite5m: 2, CacheWrite1h: 5}},
+		{MessageID: "m2", ParentToolUseID: "t1", Model: "small", Tokens: agent.Tokens{Input: 20, Output: 2, CacheRead: 3}},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("reported %+v, want %+v", got, want)

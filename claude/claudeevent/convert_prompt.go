@@ -98,15 +98,15 @@ func (c *Converter) Answer(requestID string, response message.JSON, by string) [
 		c.emit(h)
 	case event.QuestionAsk:
 		answers, _ := f.raw("updatedInput").Member("answers")
-		action := map[string]string{"allow": "accept", "deny": "decline"}[f.str("behavior")]
-		c.emit(&event.QuestionResolved{RequestID: requestID, ToolUseID: p.toolUseID, Action: cmp.Or(action, "cancel"), Answers: event.Present(string(answers)), By: by})
+		c.emit(event.Resolve(event.Header{}, true, requestID, p.toolUseID, event.Resolution{
+			Behavior: cmp.Or(f.str("behavior"), event.ResolvedCancelled), Answers: event.Present(string(answers)), By: by,
+		}))
 	case event.QuestionElicitation:
-		c.emit(&event.QuestionResolved{RequestID: requestID, Action: cmp.Or(f.str("action"), "cancel"), Answers: f.raw("content"), By: by})
+		c.emit(event.Resolve(event.Header{}, true, requestID, "", event.Resolution{Behavior: cmp.Or(f.str("action"), "cancel"), Answers: f.raw("content"), By: by}))
 	default:
-		c.emit(&event.PermissionResolved{
-			RequestID: requestID, ToolUseID: p.toolUseID, Behavior: cmp.Or(f.str("behavior"), event.ResolvedCancelled),
-			Scope: scopeOf(f.raw("updatedPermissions")), Message: f.str("message"), By: by,
-		})
+		c.emit(event.Resolve(event.Header{}, false, requestID, p.toolUseID, event.Resolution{
+			Behavior: cmp.Or(f.str("behavior"), event.ResolvedCancelled), Scope: scopeOf(f.raw("updatedPermissions")), Message: f.str("message"), By: by,
+		}))
 	}
 	return c.out
 }

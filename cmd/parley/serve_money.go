@@ -23,10 +23,7 @@ func (f *serveFlags) money(opts *server.Options) error {
 			return err
 		}
 	}
-	opts.Price = func(u agent.Used) (float64, bool) {
-		return prices.Cost(u.Model, usage.Tokens{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead,
-			CacheWrite5m: u.CacheWrite5m, CacheWrite1h: u.CacheWrite1h, WebSearches: u.WebSearches})
-	}
+	opts.Price = func(u agent.Used) (float64, bool) { return prices.Cost(u.Model, u.Tokens) }
 	for _, text := range f.budgets {
 		limit, err := budget.ParseLimit(text)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -24,6 +25,7 @@ func TestServe_preview(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("previews find the ports of an agent on Linux alone")
 	}
+	short.Skip(t, "node")
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Fatal(err)

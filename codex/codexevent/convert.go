@@ -337,7 +337,7 @@ func (c *Converter) End(err error) []event.Event {
 // ended closes everything that a server has left open.
 func (c *Converter) ended() {
 	for _, id := range slices.Clone(c.order) {
-		c.expire(id, event.ResolvedExpired, "expired")
+		c.expire(id, event.ResolvedExpired)
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.threads)) {
 		t := c.threads[id]

@@ -83,7 +83,7 @@ func (c *Converter) turnCompleted(t *thread, n *item.TurnCompleted) {
 	})
 	for _, id := range slices.Clone(c.order) {
 		if a := c.asks[id]; a != nil && a.turnID == n.Turn.ID && a.thread == t {
-			c.expire(id, event.ResolvedCancelled, "cancel")
+			c.expire(id, event.ResolvedCancelled)
 		}
 	}
 	if t.parent != "" {

@@ -55,7 +55,7 @@ func (c *Converter) request(t *thread, r item.Request) {
 // keep remembers a request until it is over. One with the same id is of a server that is
 // gone.
 func (c *Converter) keep(id item.JSON, a *ask) {
-	c.expire(id, event.ResolvedExpired, "expired")
+	c.expire(id, event.ResolvedExpired)
 	c.order = append(c.order, id)
 	c.asks[id] = a
 }
@@ -174,21 +174,23 @@ func (c *Converter) answered(r *item.Response) {
 		return
 	}
 	c.forget(r.ID)
-	if a.permission {
-		ev := &event.PermissionResolved{Header: c.head(a.thread), RequestID: RequestID(r.ID), ToolUseID: a.toolUseID, Behavior: event.ResolvedDeny}
-		if r.Error != nil {
-			ev.Message = r.Error.Message // an error is a refusal
-		} else {
-			ev.Behavior, ev.Scope = decision(r.Result)
-		}
-		c.emit(ev)
-		return
+	var end event.Resolution
+	switch {
+	case a.permission && r.Error != nil: // an error is a refusal
+		end.Behavior, end.Message = event.ResolvedDeny, r.Error.Message
+	case a.permission:
+		end.Behavior, end.Scope = decision(r.Result)
+	case r.Error != nil:
+		end.Behavior = event.ResolvedCancelled
+	default:
+		end.Behavior, end.Answers = a.answers(r.Result)
 	}
-	ev := &event.QuestionResolved{Header: c.head(a.thread), RequestID: RequestID(r.ID), Action: "cancel"}
-	if r.Error == nil {
-		ev.Action, ev.Answers = a.answers(r.Result)
-	}
-	c.emit(ev)
+	c.resolve(r.ID, a, end)
+}
+
+// resolve gives the end of a request.
+func (c *Converter) resolve(id item.JSON, a *ask, end event.Resolution) {
+	c.emit(event.Resolve(c.head(a.thread), !a.permission, RequestID(id), a.toolUseID, end))
 }
 
 // decision reads an answer to an approval: a decision, granted permissions, or the action
@@ -285,18 +287,14 @@ func (a *ask) answers(result item.JSON) (action string, answers event.JSON) {
 
 // resolved takes the server's word that a request is over. If the client has answered, that
 // has been said; otherwise another client did, or the server took it back.
-func (c *Converter) resolved(id item.JSON) { c.expire(id, event.ResolvedUnknown, "unknown") }
+func (c *Converter) resolved(id item.JSON) { c.expire(id, event.ResolvedUnknown) }
 
 // expire ends a request that has no answer from here.
-func (c *Converter) expire(id item.JSON, behavior, action string) {
+func (c *Converter) expire(id item.JSON, behavior string) {
 	a := c.asks[id]
 	if a == nil {
 		return
 	}
 	c.forget(id)
-	if a.permission {
-		c.emit(&event.PermissionResolved{Header: c.head(a.thread), RequestID: RequestID(id), ToolUseID: a.toolUseID, Behavior: behavior})
-		return
-	}
-	c.emit(&event.QuestionResolved{Header: c.head(a.thread), RequestID: RequestID(id), Action: action})
+	c.resolve(id, a, event.Resolution{Behavior: behavior})
 }

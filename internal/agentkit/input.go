@@ -2,7 +2,6 @@ package agentkit
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -40,17 +39,4 @@ func Blocks(in agent.Input) ([]Block, error) {
 		}
 	}
 	return list, nil
-}
-
-// Errors translates errors of an agent's package to those of package agent, in this order.
-type Errors []struct{ From, To error }
-
-// Translate returns err with the first error of package agent that it means.
-func (list Errors) Translate(err error) error {
-	for _, e := range list {
-		if errors.Is(err, e.From) {
-			return fmt.Errorf("%w: %w", e.To, err)
-		}
-	}
-	return err
 }

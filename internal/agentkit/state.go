@@ -70,7 +70,7 @@ func (st *state) push(events []event.Event, observe func(event.Event)) {
 		if r := asked(ev); r != nil {
 			st.add(r)
 		}
-		st.close(resolved(ev))
+		st.close(event.ResolvedID(ev))
 		st.queue = append(st.queue, ev)
 	}
 }
@@ -172,17 +172,6 @@ func asked(ev event.Event) *Request {
 		return &Request{ID: ev.RequestID, Kind: ev.Kind, ToolUseID: ev.ToolUseID}
 	}
 	return nil
-}
-
-// resolved returns the id of the request that an event closes, else "".
-func resolved(ev event.Event) string {
-	switch ev := ev.(type) {
-	case *event.PermissionResolved:
-		return ev.RequestID
-	case *event.QuestionResolved:
-		return ev.RequestID
-	}
-	return ""
 }
 
 // fits reports whether an answer has the kind of a request.

@@ -233,7 +233,7 @@ func (a *actor) handle(items []Item, ev event.Event) []Item {
 			return items // it is in the log since it was sent
 		}
 	}
-	if id := resolved(ev); id != "" {
+	if id := event.ResolvedID(ev); id != "" {
 		if _, open := a.core.request(id); !open {
 			return items // a person's answer was written before it
 		}
@@ -267,7 +267,7 @@ func (a *actor) durable(ev event.Event) {
 		a.occur(onAsk)
 		return
 	}
-	if id := resolved(ev); id != "" {
+	if id := event.ResolvedID(ev); id != "" {
 		f.Resolved = id
 		a.draft(draft{event: ev, facts: f})
 		if len(a.core.Requests) == 0 {
@@ -334,7 +334,7 @@ func (a *actor) draft(drafts ...draft) {
 		if h := d.event.Head(); h.Provider == "" {
 			h.Provider = a.core.Provider
 		}
-		if resolved(d.event) != "" {
+		if event.ResolvedID(d.event) != "" {
 			a.trace.observe(d.event)
 		}
 		for _, id := range orEmpty(d.facts).Removed {

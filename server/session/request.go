@@ -38,17 +38,6 @@ func asked(ev event.Event, ts string) (request, bool) {
 	return request{}, false
 }
 
-// resolved returns the id of the request that an event closes, empty if it closes none.
-func resolved(ev event.Event) string {
-	switch ev := ev.(type) {
-	case *event.PermissionResolved:
-		return ev.RequestID
-	case *event.QuestionResolved:
-		return ev.RequestID
-	}
-	return ""
-}
-
 func (c *core) request(id string) (request, bool) {
 	i := slices.IndexFunc(c.Requests, func(r request) bool { return r.id() == id })
 	if i < 0 {
@@ -82,7 +71,7 @@ func (c *core) permissionReply(p api.PermissionRespondParams, by string) (reply,
 		return reply{}, err
 	}
 	allow := p.Behavior == event.ResolvedAllow
-	ev := &event.PermissionResolved{Header: c.header(""), RequestID: r.id(), ToolUseID: r.Prompt.ToolUseID, Behavior: p.Behavior, Scope: p.Scope, Message: p.Reason, By: by}
+	ev := event.Resolve(c.header(""), false, r.id(), r.Prompt.ToolUseID, event.Resolution{Behavior: p.Behavior, Scope: p.Scope, Message: p.Reason, By: by})
 	if r.Prompt.Kind == event.PermissionPlan {
 		return reply{&agent.PlanAnswer{Approve: allow, Mode: planMode(permissions), Message: p.Reason, Interrupt: p.Interrupt && !allow}, ev}, nil
 	}
@@ -154,7 +143,7 @@ func (c *core) questionReply(p api.QuestionRespondParams, by string) (reply, err
 	case r.Prompt.Kind == event.QuestionAsk && p.Action == "accept" && !isObject(p.Answers):
 		return reply{}, Invalid("an accepted question needs answers, an object by question")
 	}
-	ev := &event.QuestionResolved{Header: c.header(""), RequestID: r.id(), ToolUseID: r.Prompt.ToolUseID, Action: p.Action, Answers: p.Answers, By: by}
+	ev := event.Resolve(c.header(""), true, r.id(), r.Prompt.ToolUseID, event.Resolution{Behavior: p.Action, Answers: p.Answers, By: by})
 	if r.Prompt.Kind == event.QuestionElicitation {
 		return reply{&agent.ElicitationAnswer{Action: p.Action, Content: rawJSON(p.Answers)}, ev}, nil
 	}
@@ -181,14 +170,7 @@ func (c *core) closeRequests(behavior string) []draft {
 	var drafts []draft
 	for _, r := range c.Requests {
 		p := r.Prompt
-		var ev event.Event = &event.PermissionResolved{Header: c.header(""), RequestID: p.RequestID, ToolUseID: p.ToolUseID, Behavior: behavior}
-		if p.Type == event.PromptQuestion {
-			action := behavior
-			if action == event.ResolvedCancelled {
-				action = "cancel"
-			}
-			ev = &event.QuestionResolved{Header: c.header(""), RequestID: p.RequestID, ToolUseID: p.ToolUseID, Action: action}
-		}
+		ev := event.Resolve(c.header(""), p.Type == event.PromptQuestion, p.RequestID, p.ToolUseID, event.Resolution{Behavior: behavior})
 		drafts = append(drafts, draft{event: ev, facts: &facts{Resolved: p.RequestID}})
 	}
 	return drafts

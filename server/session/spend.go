@@ -134,8 +134,8 @@ func (a *actor) observeUsage(ev event.Event) {
 		if a.spending.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
 			return
 		}
-		now := turnUsage{ev.TurnID, agent.Used{Model: ev.Model, Input: value(ev.InputTokens), Output: value(ev.OutputTokens),
-			CacheRead: value(ev.CacheReadInputTokens), CacheWrite5m: value(ev.CacheCreationInputTokens)}}
+		now := turnUsage{ev.TurnID, agent.Used{Model: ev.Model, Tokens: agent.Tokens{Input: value(ev.InputTokens), Output: value(ev.OutputTokens),
+			CacheRead: value(ev.CacheReadInputTokens), CacheWrite5m: value(ev.CacheCreationInputTokens)}}}
 		if u := now.since(a.spending.turn); u.Total() > 0 {
 			a.spend(u)
 		}

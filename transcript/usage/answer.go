@@ -3,7 +3,12 @@ package usage
 import (
 	"iter"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/tokens"
 )
+
+// Tokens counts the tokens of one or many answers, by how they are priced.
+type Tokens = tokens.Count
 
 // Answer is one answer of a model as the ledger counts it, with its tokens, whatever number of
 // lines repeat it.

@@ -17,7 +17,7 @@ func Updates(u acp.SessionUpdate) []map[string]any {
 	case *acp.ToolCall:
 		up := &acp.ToolCallUpdate{
 			ToolCallID: v.ToolCallID, Title: acp.Some(v.Title), Name: v.Name, Kind: v.Kind, Status: v.Status, Content: acp.Some(v.Content),
-			RawInput: v.RawInput, RawOutput: v.RawOutput, Meta: v.Meta,
+			RawInput: v.RawInput, RawOutput: v.RawOutput, Object: acp.Object{Meta: v.Meta},
 		}
 		if v.Locations != nil {
 			up.Locations = acp.Some(v.Locations)

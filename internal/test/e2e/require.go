@@ -3,12 +3,15 @@ package e2e
 import (
 	"os"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // CLI returns the path of the agent CLI. Without one the test is skipped, and the reason
 // printed; it fails where CI=true or where PARLEY_CLI names a file that is not there.
 func CLI(tb testing.TB) string {
 	tb.Helper()
+	short.Skip(tb, "the agent CLI")
 	path, err := CLIPath()
 	switch {
 	case err == nil:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/clipath"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // SDKPath returns the module of the official TypeScript SDK that is installed with the
@@ -32,6 +33,7 @@ func SDKPath() (node, module string, err error) {
 // skipped, and the reason printed; it fails where CI=true.
 func SDK(tb testing.TB) (node, module string) {
 	tb.Helper()
+	short.Skip(tb, "the official SDK")
 	node, module, err := SDKPath()
 	switch {
 	case err == nil:

@@ -120,7 +120,7 @@ func (g *generator) plain(name string, s *object, u *union) {
 	n := goName(name)
 	g.printf("type %s struct {\n", n)
 	g.structFields(fields)
-	g.printf("\tExtra map[string]json.RawMessage `json:\"-\"` // unknown members\n}\n")
+	g.printf("}\n")
 	g.codec(n, "nil")
 }
 
@@ -129,14 +129,21 @@ func (g *generator) codec(n, variants string) {
 	g.printf("\nfunc (v *%s) UnmarshalJSON(b []byte) error { return decode(b, v, %s) }\nfunc (v %s) MarshalJSON() ([]byte, error) { return encode(&v) }\n", n, variants, n)
 }
 
+// structFields writes the fields of a struct. An object with _meta embeds Object for it.
 func (g *generator) structFields(fields []field) {
+	last := "Extra map[string]json.RawMessage `json:\"-\"` // unknown members, and all those of an unknown variant"
 	for _, f := range fields {
 		option := ",omitzero"
 		if f.required {
 			option = ""
 		}
+		if f.json == "_meta" {
+			last = "Object"
+			continue
+		}
 		g.printf("\t%s %s `json:\"%s%s\"`\n", f.goName, f.goType, f.json, option)
 	}
+	g.printf("\t%s\n", last)
 }
 
 // marks writes the methods that make types variants of unions.
@@ -156,9 +163,9 @@ func (g *generator) tagged(name string, s *object, u *union) {
 	tag := goName(u.tag)
 	g.doc(name, s)
 	g.printf("type %s struct {\n\t%s string `json:\"-\" tag:%q` // selects the variant\n", n, tag, u.tag)
-	g.structFields(fields)
 	g.printf("\tValue %sValue `json:\"-\"` // nil for a variant that is unknown or has no members\n", n)
-	g.printf("\tExtra map[string]json.RawMessage `json:\"-\"` // unknown members, and all those of an unknown variant\n}\n\n")
+	g.structFields(fields)
+	g.printf("}\n\n")
 	g.printf("// %sValue is the value of a variant of [%s].\ntype %sValue interface{ is%s() }\n\n", n, n, n, n)
 	g.printf("// The known variants of [%s]. The set is open.\nconst (\n", n)
 	for _, v := range u.variants {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // The pinned versions: the newer one is what the SDK is written for, the older one must
@@ -29,6 +31,7 @@ var locks embed.FS
 // the reason printed; it fails where CI=true.
 func Require(tb testing.TB, version string) string {
 	tb.Helper()
+	short.Skip(tb, "codex")
 	path, err := Path(version)
 	if err != nil {
 		tb.Skipf("this test needs codex: %v", err)

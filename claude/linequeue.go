@@ -22,9 +22,9 @@ func (e entry) message() message.Message {
 	return decode.Line(e.text)
 }
 
-// mailbox is a queue without a bound between the session's reader, which never
+// lineQueue is a queue without a bound between the session's reader, which never
 // waits for it, and one consumer, which takes all that is there at a time.
-type mailbox struct {
+type lineQueue struct {
 	freed func() // called when an entry has been taken
 
 	mu      sync.Mutex
@@ -41,11 +41,11 @@ type mailbox struct {
 	next  int
 }
 
-func newMailbox(freed func()) *mailbox {
-	return &mailbox{freed: freed, ready: make(chan struct{}, 1)}
+func newLineQueue(freed func()) *lineQueue {
+	return &lineQueue{freed: freed, ready: make(chan struct{}, 1)}
 }
 
-func (m *mailbox) put(e entry) {
+func (m *lineQueue) put(e entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.discard {
@@ -60,7 +60,7 @@ func (m *mailbox) put(e entry) {
 
 // drop throws away what is queued and what will come. The consumer calls it
 // when it stops before the end.
-func (m *mailbox) drop() {
+func (m *lineQueue) drop() {
 	m.mu.Lock()
 	m.discard, m.queue = true, nil
 	m.mu.Unlock()
@@ -72,7 +72,7 @@ func (m *mailbox) drop() {
 }
 
 // end closes the queue; entries that are in it are still taken, then err.
-func (m *mailbox) end(err error) {
+func (m *lineQueue) end(err error) {
 	m.mu.Lock()
 	if !m.ended {
 		m.ended, m.err = true, err
@@ -81,7 +81,7 @@ func (m *mailbox) end(err error) {
 	m.signal()
 }
 
-func (m *mailbox) signal() {
+func (m *lineQueue) signal() {
 	select {
 	case m.ready <- struct{}{}:
 	default:
@@ -90,7 +90,7 @@ func (m *mailbox) signal() {
 
 // take returns the next entry. ok is false at the end, with the error that the
 // queue ended with, and when ctx ends, with its cause.
-func (m *mailbox) take(ctx context.Context) (e entry, ok bool, err error) {
+func (m *lineQueue) take(ctx context.Context) (e entry, ok bool, err error) {
 	if ctx.Err() != nil {
 		return entry{}, false, context.Cause(ctx)
 	}
@@ -119,7 +119,7 @@ func (m *mailbox) take(ctx context.Context) (e entry, ok bool, err error) {
 }
 
 // refill takes all that is queued and leaves the used-up batch in its place.
-func (m *mailbox) refill() (ended bool, err error) {
+func (m *lineQueue) refill() (ended bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.batch, m.queue, m.next = m.queue, m.batch[:0], 0

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 )
 
-func TestMailboxKeepsOrder(t *testing.T) {
-	m := newMailbox(nil)
+func TestLineQueue_order(t *testing.T) {
+	m := newLineQueue(nil)
 	const n = 20000
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -34,9 +34,9 @@ func TestMailboxKeepsOrder(t *testing.T) {
 	}
 }
 
-func TestMailboxCountsBytes(t *testing.T) {
+func TestLineQueue_bytes(t *testing.T) {
 	freed := 0
-	m := newMailbox(func() { freed++ })
+	m := newLineQueue(func() { freed++ })
 	m.put(entry{text: "four"})
 	m.put(entry{text: "and seven"})
 	if b := m.bytes.Load(); b != 13 {
@@ -55,8 +55,8 @@ func TestMailboxCountsBytes(t *testing.T) {
 	}
 }
 
-func TestMailboxEndsBehindItsEntries(t *testing.T) {
-	m := newMailbox(nil)
+func TestLineQueue_end(t *testing.T) {
+	m := newLineQueue(nil)
 	first := errors.New("first")
 	m.put(entry{text: "a"})
 	m.end(first)
@@ -71,9 +71,9 @@ func TestMailboxEndsBehindItsEntries(t *testing.T) {
 	}
 }
 
-func TestMailboxTakeWaits(t *testing.T) {
+func TestLineQueue_wait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMailbox(nil)
+		m := newLineQueue(nil)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		got := make(chan string, 1)
 		take := func() {
@@ -102,8 +102,8 @@ func TestMailboxTakeWaits(t *testing.T) {
 	})
 }
 
-func TestMailboxLetsGoOfABurst(t *testing.T) {
-	m := newMailbox(nil)
+func TestLineQueue_burst(t *testing.T) {
+	m := newLineQueue(nil)
 	for range 10000 {
 		m.put(entry{text: "x"})
 	}

@@ -1,8 +1,8 @@
-package usage
+// Package tokens counts the tokens that answers of models use.
+package tokens
 
-// Tokens counts the tokens of one or many answers, by how they are priced. The zero value is
-// empty and ready to use.
-type Tokens struct {
+// Count is the number of tokens of one or many answers, by how they are priced.
+type Count struct {
 	Input        int64 // not read from the cache, not written to it
 	Output       int64
 	CacheRead    int64
@@ -13,19 +13,19 @@ type Tokens struct {
 
 // CacheWrite returns the number of tokens that were written to the cache, for five minutes or
 // for an hour.
-func (t Tokens) CacheWrite() int64 { return t.CacheWrite5m + t.CacheWrite1h }
+func (t Count) CacheWrite() int64 { return t.CacheWrite5m + t.CacheWrite1h }
 
 // Prompt returns the size of what was sent to the model: all tokens but the output, cached or
 // not.
-func (t Tokens) Prompt() int64 { return t.Input + t.CacheRead + t.CacheWrite() }
+func (t Count) Prompt() int64 { return t.Input + t.CacheRead + t.CacheWrite() }
 
 // Total returns the sum of all kinds of tokens, input and output. Web searches are not tokens
 // and do not count.
-func (t Tokens) Total() int64 { return t.Prompt() + t.Output }
+func (t Count) Total() int64 { return t.Prompt() + t.Output }
 
 // Add adds the counts of u to t, web searches included. It is not safe for concurrent use on
 // the same t.
-func (t *Tokens) Add(u Tokens) {
+func (t *Count) Add(u Count) {
 	t.Input += u.Input
 	t.Output += u.Output
 	t.CacheRead += u.CacheRead
@@ -35,7 +35,7 @@ func (t *Tokens) Add(u Tokens) {
 }
 
 // Sub subtracts the counts of u from t. The result can be negative; it is not checked.
-func (t *Tokens) Sub(u Tokens) {
+func (t *Count) Sub(u Count) {
 	t.Input -= u.Input
 	t.Output -= u.Output
 	t.CacheRead -= u.CacheRead
