@@ -123,3 +123,27 @@ type HistoryRender struct {
 	System                           bool
 	NoThinking, NoTools, NoSubagents bool
 }
+
+// Metered is implemented by a History that counts the tokens of past requests one by one.
+type Metered interface {
+	// Meter returns a reader of the requests. Each has its own position.
+	Meter() (Meter, error)
+}
+
+// Meter reads the tokens of past requests. It is not safe for concurrent use.
+type Meter interface {
+	// Next yields the requests that were written since the last call. An error about one file
+	// does not end the iteration.
+	Next(ctx context.Context) iter.Seq2[Metering, error]
+	// Bytes returns how much was read.
+	Bytes() int64
+}
+
+// Metering has the tokens of one request.
+type Metering struct {
+	Time                                 time.Time
+	SessionID                            string
+	SubagentID                           string // empty in the main conversation
+	Project, Branch, Model               string
+	Input, CacheRead, CacheWrite, Output int64
+}

@@ -21,7 +21,7 @@ import (
 func (w *watcher) noticed(code string) {
 	w.t.Helper()
 	w.until("the notice "+code, func(c *event.Conversation) bool {
-		return slices.ContainsFunc(c.Notices, func(n event.NoticeRow) bool { return n.Code == code })
+		return slices.ContainsFunc(c.Notices, func(n event.NoticeRow) bool { return n.Notice.Code == code })
 	})
 }
 

@@ -148,7 +148,7 @@ func TestViewer_behind(t *testing.T) {
 	h.query(id, "count 10000")
 	w.says("w1 w2 w3")
 	view := client.View{Cursor: v.Cursor}
-	if err := view.Conversation.UnmarshalJSON([]byte(`{"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
+	if err := view.Conversation.UnmarshalJSON([]byte(`{"version":2,"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
 		t.Fatal(err)
 	}
 	var decoder event.Decoder

@@ -153,9 +153,9 @@ func (c *child) load(ctx context.Context, session string, acked *acknowledged, r
 			continue
 		}
 		for _, p := range inbox.Prompts {
-			id := p.Prompt.RequestID
+			id := p.Prompt.RequestID()
 			var done api.RespondResult
-			if p.Prompt.Type == event.PromptQuestion {
+			if p.Prompt.Question != nil {
 				_ = c.client.Call(ctx, "question.respond", api.QuestionRespondParams{SessionID: session, RequestID: id, Action: "decline"}, &done)
 				continue
 			}
@@ -222,7 +222,7 @@ func (c *child) check(session string, acked *acknowledged) {
 	}
 	for _, th := range v.Conversation.Threads {
 		for _, it := range th.Items {
-			if m := it.Message; m != nil && m.IsPrompt {
+			if m := it.Message; m != nil && m.User != nil && m.User.IsPrompt {
 				have[m.UUID] = true
 			} else if m != nil && m.State == event.Streaming {
 				c.t.Errorf("session %s has a message that streams for ever", session)

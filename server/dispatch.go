@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -19,114 +17,43 @@ type caller struct {
 	socket *socket // nil over HTTP
 }
 
-// handler is a method of the service.
-type handler struct {
-	role    role
-	shared  bool // holders of a link to the session may call it
-	audited bool // it changes something
-	call    func(s *Server, ctx context.Context, c *caller, params []byte) (any, error)
-}
-
-// handle makes a handler of a typed function.
-func handle[P, R any](r role, f func(s *Server, ctx context.Context, c *caller, p P) (R, error)) handler {
-	return handler{role: r, audited: r >= roleOperator, call: func(s *Server, ctx context.Context, c *caller, params []byte) (any, error) {
-		var p P
-		params = bytes.TrimSpace(params)
-		if len(params) > 0 && string(params) != "null" {
-			if params[0] != '{' {
-				return nil, session.Invalid("the parameters are not a JSON object")
-			}
-			if err := json.Unmarshal(params, &p); err != nil {
-				return nil, session.Invalid("the parameters: %v", err)
-			}
-		}
-		return f(s, ctx, c, p)
-	}}
-}
-
-// ofSessions makes a method of the server of a method of its sessions.
-func ofSessions[P, R any](f func(*session.Sessions, context.Context, P) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
-	return func(s *Server, ctx context.Context, _ *caller, p P) (R, error) { return f(s.sessions, ctx, p) }
-}
-
-// bySessions is ofSessions for methods that note who called.
-func bySessions[P, R any](f func(*session.Sessions, context.Context, P, string) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
-	return func(s *Server, ctx context.Context, c *caller, p P) (R, error) { return f(s.sessions, ctx, p, c.by()) }
-}
-
-func (h handler) share() handler {
-	h.shared = true
-	return h
-}
-
-// quiet is a handler whose calls are not worth an audit row.
-func (h handler) quiet() handler {
-	h.audited = false
-	return h
-}
-
-// audit is a handler whose calls have an audit row although viewers may call it.
-func (h handler) audit() handler {
-	h.audited = true
-	return h
-}
-
-// later is a method that the server does not have yet.
-func later() handler {
-	return handler{role: roleViewer, call: func(*Server, context.Context, *caller, []byte) (any, error) {
-		return nil, session.Fail(api.Unsupported, "this server does not have the method yet")
-	}}
-}
-
-// handlers is the one table of all methods, for every transport.
-var handlers map[string]handler
-
-func init() { // it refers to functions that refer to it
-	handlers = map[string]handler{}
-	for _, group := range []map[string]handler{sessionHandlers(), agentHandlers(), historyHandlers(), serverHandlers(), workspaceHandlers()} {
-		maps.Copy(handlers, group)
-	}
-	for _, m := range api.Methods {
-		if _, ok := handlers[m.Name]; !ok {
-			handlers[m.Name] = later()
-		}
-	}
-}
-
 // call runs a method for a caller.
-func (s *Server) call(ctx context.Context, c *caller, method string, params []byte) (any, error) {
-	h, ok := handlers[method]
+func (s *Server) call(ctx context.Context, c *caller, name string, params []byte) (any, error) {
+	m, ok := methodByName[name]
 	if !ok {
-		return nil, &session.Failure{Reason: methodNotFound, Message: "there is no method " + method}
+		return nil, &session.Failure{Reason: methodNotFound, Message: "there is no method " + name}
 	}
 	began := time.Now()
-	ctx, span := s.tracer.Method(ctx, method)
-	result, err := s.allowed(ctx, c, h, method, params)
+	ctx, span := s.tracer.Method(ctx, name)
+	result, err := s.allowed(ctx, c, m, params)
 	session.EndSpan(span, err)
-	s.metrics.request(method, err, time.Since(began))
-	if h.audited {
-		if auditErr := s.auditRow(c, method, params, err); auditErr != nil && err == nil {
+	s.metrics.request(name, err, time.Since(began))
+	if m.audit == audited {
+		if auditErr := s.auditRow(c, name, params, err); auditErr != nil && err == nil {
 			// What was done cannot be undone, but it must not look as if it were on record.
-			s.logger.Error("no audit row", "method", method, "err", auditErr)
+			s.logger.Error("no audit row", "method", name, "err", auditErr)
 		}
 	}
 	if err != nil {
 		if f := session.FailureOf(err); f.Reason == session.InternalError && !isCancelled(err) {
-			s.logger.Error("a call failed", "method", method, "err", err)
+			s.logger.Error("a call failed", "method", name, "err", err)
 		}
 	}
 	return result, err
 }
 
-func (s *Server) allowed(ctx context.Context, c *caller, h handler, method string, params []byte) (any, error) {
-	if c.role < h.role {
-		return nil, session.Fail(api.AuthFailed, "%s needs the role %s", method, h.role)
+func (s *Server) allowed(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
+	if c.role < m.role {
+		return nil, session.Fail(api.AuthFailed, "%s needs the role %s", m.name, m.role)
 	}
-	if err := c.tenantAllowed(h, method); err != nil {
-		return nil, err
+	if c.tenant != "" && m.tenancy == ofServer {
+		return nil, session.Fail(api.AuthFailed, "a token of a tenant does not allow %s", m.name)
 	}
-	if c.session != "" && !h.shared {
-		return nil, session.Fail(api.AuthFailed, "a link to a session does not allow %s", method)
+	if c.session != "" && m.scope != linked {
+		return nil, session.Fail(api.AuthFailed, "a link to a session does not allow %s", m.name)
+	}
+	if m.body > 0 && int64(len(params)) > m.body {
+		return nil, session.LimitReached("the parameters of %s have at most %d bytes", m.name, m.body)
 	}
 	if c.session != "" {
 		var p api.SessionRef
@@ -134,7 +61,7 @@ func (s *Server) allowed(ctx context.Context, c *caller, h handler, method strin
 			return nil, session.Fail(api.AuthFailed, "the link is to another session")
 		}
 	}
-	return h.call(s, withCaller(ctx, c), c, params)
+	return m.call(s, withCaller(ctx, c), c, params)
 }
 
 // auditRow writes who called what. Content is not part of it, except what a decision was.

@@ -50,13 +50,13 @@ func TestGuide(t *testing.T) {
 // checkParams fails the test if parameters have a member that the method does not know.
 func checkParams(t *testing.T, method, body string) {
 	t.Helper()
-	i := slices.IndexFunc(api.Methods, func(m api.Method) bool { return m.Name == method })
+	i := slices.IndexFunc(Methods(), func(m Method) bool { return m.Name == method })
 	if i < 0 {
 		t.Fatalf("there is no method %s", method)
 	}
 	dec := json.NewDecoder(bytes.NewReader([]byte(body)))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(reflect.New(api.Methods[i].Params).Interface()); err != nil {
+	if err := dec.Decode(reflect.New(Methods()[i].Params).Interface()); err != nil {
 		t.Errorf("%s: %v", method, err)
 	}
 }

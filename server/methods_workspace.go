@@ -12,23 +12,6 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// workspaceHandlers are the methods of workspaces and reviews.
-func workspaceHandlers() map[string]handler {
-	return map[string]handler{
-		"workspace.create": handle(roleOperator, workspaceCreate),
-		"workspace.list":   handle(roleViewer, workspaceList),
-		"workspace.diff":   handle(roleOperator, ofSessions((*session.Sessions).WorkspaceDiff)).quiet(),
-		"workspace.revert": handle(roleOperator, bySessions((*session.Sessions).WorkspaceRevert)),
-		"workspace.commit": handle(roleOperator, bySessions((*session.Sessions).WorkspaceCommit)),
-		"workspace.remove": handle(roleOperator, workspaceRemove),
-		"review.comment":   handle(roleOperator, bySessions((*session.Sessions).ReviewComment)).quiet(),
-		"review.list":      handle(roleViewer, ofSessions((*session.Sessions).ReviewList)),
-		"review.update":    handle(roleOperator, bySessions((*session.Sessions).ReviewUpdate)).quiet(),
-		"review.remove":    handle(roleOperator, ofSessions((*session.Sessions).ReviewRemove)).quiet(),
-		"review.send":      handle(roleOperator, bySessions((*session.Sessions).ReviewSend)).quiet(),
-	}
-}
-
 func workspaceCreate(s *Server, ctx context.Context, c *caller, p api.WorkspaceCreateParams) (api.WorkspaceResult, error) {
 	if err := s.sessions.Working(); err != nil {
 		return api.WorkspaceResult{}, err

@@ -43,8 +43,8 @@ func makeOpenAPI() ([]byte, error) {
 		"/v1/login":                object{"post": loginOperation()},
 		"/v1/sessions/{id}/events": object{"get": eventsOperation()},
 	}
-	for _, m := range api.Methods {
-		paths["/v1/"+m.Name] = object{"post": methodOperation(m)}
+	for _, m := range methods {
+		paths["/v1/"+m.name] = object{"post": methodOperation(m)}
 	}
 	text, err := json.Marshal(object{
 		"openapi": "3.1.0",
@@ -72,8 +72,8 @@ func componentSchemas() (map[string]*jsonschema.Schema, error) {
 	b.Plain(reflect.TypeFor[json.RawMessage](), &jsonschema.Schema{})
 	b.Plain(reflect.TypeFor[event.Text](), &jsonschema.Schema{Type: "string"})
 	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
-	for _, m := range api.Methods {
-		b.Add(m.Params, m.Result)
+	for _, m := range methods {
+		b.Add(m.params, m.result)
 	}
 	s, err := b.Schema("Service")
 	if err != nil {
@@ -90,13 +90,13 @@ func responses(ok object) object {
 	return object{"200": ok, "default": object{"$ref": "#/components/responses/Error"}}
 }
 
-func methodOperation(m api.Method) object {
-	group, _, _ := strings.Cut(m.Name, ".")
+func methodOperation(m *method) object {
+	group, _, _ := strings.Cut(m.name, ".")
 	return object{
-		"operationId": m.Name, "tags": []string{group}, "summary": m.Name,
-		"description": "Needs the role " + handlers[m.Name].role.String() + ".",
-		"requestBody": object{"required": true, "content": jsonContent(ref(m.Params.Name()))},
-		"responses":   responses(object{"description": "The result.", "content": jsonContent(ref(m.Result.Name()))}),
+		"operationId": m.name, "tags": []string{group}, "summary": m.name,
+		"description": "Needs the role " + m.role.String() + ".",
+		"requestBody": object{"required": true, "content": jsonContent(ref(m.params.Name()))},
+		"responses":   responses(object{"description": "The result.", "content": jsonContent(ref(m.result.Name()))}),
 	}
 }
 

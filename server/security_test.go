@@ -106,7 +106,7 @@ func TestRoles(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "tool Bash")
 	w.state(session.RequiresAction)
-	request := h.history(id).Prompts[0].RequestID
+	request := h.history(id).Prompts[0].RequestID()
 	token := func(role string) string {
 		value, err := h.server.CreateToken(role, role, time.Hour)
 		if err != nil {

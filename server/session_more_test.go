@@ -40,7 +40,7 @@ func (h *harness) queue(id string) []event.QueueItem {
 func prompts(c *event.Conversation) []string {
 	var all []string
 	for _, it := range c.Threads[0].Items {
-		if m := it.Message; m != nil && m.IsPrompt {
+		if m := it.Message; m != nil && m.User != nil && m.User.IsPrompt {
 			all = append(all, m.Blocks[0].Text.String())
 		}
 	}
@@ -133,7 +133,7 @@ func TestQuestionPlanElicitation(t *testing.T) {
 		if len(inbox.Prompts) != 1 {
 			t.Fatalf("the inbox is %+v", inbox)
 		}
-		return inbox.Prompts[0].Prompt.RequestID
+		return inbox.Prompts[0].Prompt.RequestID()
 	}
 	h.query(id, "ask")
 	r := request()
@@ -211,7 +211,7 @@ func TestAgent_dies(t *testing.T) {
 	w.results(1)
 	h.query(id, "tool Bash")
 	w.state(session.RequiresAction)
-	request := h.history(id).Prompts[0].RequestID
+	request := h.history(id).Prompts[0].RequestID()
 	h.query(id, "say queued")
 	agentID := h.info(id).AgentID
 	h.provider.Session(agentID).Kill()
@@ -340,7 +340,7 @@ func TestStall(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "stall")
 	w.until("a notice", func(c *event.Conversation) bool {
-		return slices.ContainsFunc(c.Notices, func(n event.NoticeRow) bool { return n.Code == "stalled" })
+		return slices.ContainsFunc(c.Notices, func(n event.NoticeRow) bool { return n.Notice.Code == "stalled" })
 	})
 	w.results(1)
 	h.query(id, "tool Bash") // waiting for a person is not silence

@@ -28,10 +28,10 @@ func TestSession_permission(t *testing.T) {
 	w.state(session.RequiresAction)
 	var inbox api.PermissionListResult
 	h.call("permission.list", api.PermissionListParams{}, &inbox)
-	if len(inbox.Prompts) != 1 || inbox.Prompts[0].Prompt.ToolName != "Bash" || inbox.Prompts[0].SessionID != id {
+	if len(inbox.Prompts) != 1 || inbox.Prompts[0].Prompt.Permission.ToolName != "Bash" || inbox.Prompts[0].SessionID != id {
 		t.Fatalf("the inbox is %+v", inbox)
 	}
-	request := inbox.Prompts[0].Prompt.RequestID
+	request := inbox.Prompts[0].Prompt.RequestID()
 	var r api.RespondResult
 	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, &r)
 	if !r.Accepted || r.By != "owner" {

@@ -122,11 +122,3 @@ func visible(ctx context.Context, tenant string) bool {
 	p, ok := ctx.Value(callerKey{}).(*principal)
 	return !ok || p.sees(tenant)
 }
-
-// tenantAllowed refuses to a token of a tenant what concerns the whole server.
-func (c *caller) tenantAllowed(h handler, method string) error {
-	if c.tenant != "" && h.role == roleAdmin {
-		return session.Fail(api.AuthFailed, "a token of a tenant does not allow %s", method)
-	}
-	return nil
-}

@@ -143,8 +143,8 @@ func TestTenant(t *testing.T) {
 func TestTenant_refused(t *testing.T) {
 	w := newTwoTenants(t, true)
 	acme, theirs := w.client(w.tokens["acme"]), w.sessions["globex"]
-	for _, m := range api.Methods {
-		h := handlers[m.Name]
+	for _, m := range Methods() {
+		h := methodByName[m.Name]
 		if h.role == roleAdmin || slices.Contains(withoutSession, m.Name) {
 			continue
 		}

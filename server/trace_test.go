@@ -137,7 +137,7 @@ func TestTrace(t *testing.T) {
 	w := r.watch(id)
 	r.callTraced("session.query", api.QueryParams{SessionID: id, Text: "tool Bash"}, &api.Accepted{})
 	w.state(session.RequiresAction)
-	r.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID, Behavior: "allow", Reason: "hush-hush"}, nil)
+	r.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID(), Behavior: "allow", Reason: "hush-hush"}, nil)
 	w.results(1)
 	w.stop()
 	got := r.finished()

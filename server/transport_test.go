@@ -123,14 +123,14 @@ func (h *harness) scene() scene {
 	s.task = h.history(s.session).Tasks[0].ID
 	h.query(s.session, "tool Bash")
 	w.state(session.RequiresAction)
-	s.request = h.history(s.session).Prompts[0].RequestID
+	s.request = h.history(s.session).Prompts[0].RequestID()
 	s.queued = h.query(s.session, "say queued").TurnID
 	s.agentID = h.info(s.session).AgentID
 	other := h.connect()
 	h.query(other, "ask")
 	wo := h.watch(other)
 	wo.state(session.RequiresAction)
-	s.question = h.history(other).Prompts[0].RequestID + " " + other
+	s.question = h.history(other).Prompts[0].RequestID() + " " + other
 	var tk api.TokensCreateResult
 	h.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &tk)
 	s.token = tk.ID
@@ -213,7 +213,7 @@ func TestMethods(t *testing.T) {
 			if transport == "http" {
 				call = h.post
 			}
-			check := func(m api.Method) {
+			check := func(m Method) {
 				p, ok := params[m.Name]
 				reason := want[m.Name]
 				if !ok {
@@ -234,11 +234,11 @@ func TestMethods(t *testing.T) {
 					t.Errorf("%s: %v: %s", m.Name, err, result)
 				}
 			}
-			byName := map[string]api.Method{}
-			for _, m := range api.Methods {
+			byName := map[string]Method{}
+			for _, m := range Methods() {
 				byName[m.Name] = m
 			}
-			for _, m := range api.Methods {
+			for _, m := range Methods() {
 				if !strings.Contains(" "+strings.Join(last, " ")+" ", " "+m.Name+" ") {
 					check(m)
 				}
@@ -438,7 +438,7 @@ func TestOpenAPI(t *testing.T) {
 	if !strings.HasPrefix(doc.OpenAPI, "3.1.") {
 		t.Errorf("the version is %q", doc.OpenAPI)
 	}
-	for _, m := range api.Methods {
+	for _, m := range Methods() {
 		if doc.Paths["/v1/"+m.Name]["post"] == nil {
 			t.Errorf("%s is missing", m.Name)
 		}

@@ -174,7 +174,7 @@ func TestWebhook_down(t *testing.T) {
 	r.set(true)
 	h.query(id, "tool Bash")
 	w.state(session.RequiresAction)
-	request := h.history(id).Prompts[0].RequestID
+	request := h.history(id).Prompts[0].RequestID()
 	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "allow"}, nil)
 	w.results(3)
 	h.query(id, "fail")

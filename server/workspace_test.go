@@ -88,7 +88,7 @@ func (r *repoHarness) turn(id string, work func()) string {
 	turn := r.query(id, "tool Bash").TurnID
 	w.state(session.RequiresAction)
 	work()
-	r.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID, Behavior: "allow"}, nil)
+	r.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r.history(id).Prompts[0].RequestID(), Behavior: "allow"}, nil)
 	w.results(n + 1)
 	return turn
 }

@@ -1,8 +1,18 @@
 package event
 
+// ConversationVersion is the number of the JSON form of a [Conversation].
+const ConversationVersion = 2
+
 // Conversation is what a screen shows of a session: the fold of its events. The zero
 // value is an empty one. It is for one goroutine; its JSON is a snapshot from which
 // the fold can go on, here or in the TypeScript client.
+//
+// Where one event says all that there is to say of a thing, the conversation holds that event, in
+// JSON as its message has it with all members. Where several events of a type follow each other,
+// as those of a hook or of the usage, the members of a later one replace those of the earlier ones
+// unless they are empty. What the fold keeps in a place of its own is not in the event as well:
+// the blocks of messages with model, stop reason and usage, the output of hooks, the MCP servers,
+// and the text of a result that is the last answer.
 //
 // What the agent takes back leaves no trace: blocks of an answer that broke off and
 // is tried again, lines that a later one supersedes, what a [Truncate] names.
@@ -10,6 +20,7 @@ package event
 // The lists are in order after [Conversation.Settle], which the methods that read call
 // by themselves. In a list of up to 512 elements they always are.
 type Conversation struct {
+	Version        int         `json:"version"`            // ConversationVersion
 	Provider       string      `json:"provider,omitempty"` // claude, codex, sim, acp:NAME
 	SessionID      string      `json:"sessionId,omitempty"`
 	Title          string      `json:"title,omitempty"`
@@ -22,18 +33,19 @@ type Conversation struct {
 	CWD            string      `json:"cwd,omitempty"`
 	Archived       bool        `json:"archived,omitempty"`
 	Deleted        bool        `json:"deleted,omitempty"`
-	Init           *Init       `json:"init,omitempty"`     // what the last turn began with, and what changed since
-	Commands       JSON        `json:"commands,omitempty"` // that can be called, where the agent said that they changed
-	Threads        []*Thread   `json:"threads"`            // the main thread first, then those of subagents by their tool use
-	Turns          []*Turn     `json:"turns"`              // as they began
-	Answer         *AnswerRef  `json:"answer,omitempty"`   // the last text of the main thread
-	Tasks          []*Task     `json:"tasks"`              // as they began
-	Prompts        []*Prompt   `json:"prompts"`            // that wait for an answer
-	Queue          []QueueItem `json:"queue"`              // inputs that wait
+	Init           *SystemInit `json:"init,omitempty"`      // what the last turn began with
+	MCPServers     []MCPServer `json:"mcpServers,omitzero"` // as last reported
+	Commands       JSON        `json:"commands,omitempty"`  // that can be called, where the agent said that they changed
+	Threads        []*Thread   `json:"threads"`             // the main thread first, then those of subagents by their tool use
+	Turns          []*Turn     `json:"turns"`               // as they began
+	Answer         *AnswerRef  `json:"answer,omitempty"`    // the last text of the main thread
+	Tasks          []*Task     `json:"tasks"`               // as they began
+	Prompts        []*Prompt   `json:"prompts"`             // that wait for an answer
+	Queue          []QueueItem `json:"queue"`               // inputs that wait
 	Totals         Totals      `json:"totals"`
-	Usage          *UsageState `json:"usage,omitempty"`     // of the turn that runs, or of the last
-	RateLimit      JSON        `json:"rateLimit,omitempty"` // where the account stands, as last said
-	Retry          *RetryState `json:"retry,omitempty"`     // a request that is being sent again
+	Usage          *Usage      `json:"usage,omitempty"`     // of the turn that runs, or of the last
+	RateLimit      *RateLimit  `json:"rateLimit,omitempty"` // where the account stands, as last said
+	Retry          *Retry      `json:"retry,omitempty"`     // a request that is being sent again
 	Hooks          []*HookRun  `json:"hooks"`               // the last 100
 	HooksOmitted   int64       `json:"hooksOmitted,omitempty"`
 	Notices        []NoticeRow `json:"notices"` // the last 100
@@ -42,25 +54,12 @@ type Conversation struct {
 	index *index
 }
 
-// Init is what a session has: its tools, servers, commands, agents and skills. A list that is
-// nil was never given.
-type Init struct {
-	APIKeySource  string      `json:"apiKeySource,omitempty"`
-	Tools         []string    `json:"tools,omitzero"`
-	MCPServers    []MCPServer `json:"mcpServers,omitzero"`
-	SlashCommands []string    `json:"slashCommands,omitzero"`
-	Agents        []string    `json:"agents,omitzero"`
-	Skills        []string    `json:"skills,omitzero"`
-	OutputStyle   string      `json:"outputStyle,omitempty"`
-	CLIVersion    string      `json:"cliVersion,omitempty"` // of the agent's program
-}
-
 // Thread is the main conversation, or that of one subagent, which ParentToolUseID then names by
 // its tool use.
 type Thread struct {
-	ParentToolUseID string     `json:"parentToolUseId"` // the tool use that the subagent answers; empty for the main thread
-	Plan            *PlanState `json:"plan,omitempty"`  // what the agent means to do
-	Items           []*Item    `json:"items"`
+	ParentToolUseID string  `json:"parentToolUseId"` // the tool use that the subagent answers; empty for the main thread
+	Plan            *Plan   `json:"plan,omitempty"`  // what the agent means to do
+	Items           []*Item `json:"items"`
 }
 
 // The kinds of an [Item]. The set is open for readers of its JSON, who should show an unknown
@@ -77,14 +76,15 @@ const (
 // Item is one thing in a thread, such as a message or a result. Kind decides which of its
 // members is set.
 type Item struct {
-	Kind       string       `json:"kind"`
-	TurnID     string       `json:"turnId,omitempty"` // the turn that it came in
-	Message    *Message     `json:"message,omitempty"`
-	Compaction *Compaction  `json:"compaction,omitempty"`
-	Result     *Result      `json:"result,omitempty"`
-	Error      *Failure     `json:"error,omitempty"`
-	ToolResult *ToolResult  `json:"toolResult,omitempty"`
-	Unknown    *UnknownItem `json:"unknown,omitempty"`
+	Kind       string           `json:"kind"`
+	TurnID     string           `json:"turnId,omitempty"` // the turn that it came in
+	Message    *Message         `json:"message,omitempty"`
+	Compaction *CompactBoundary `json:"compaction,omitempty"`
+	Result     *ResultMessage   `json:"result,omitempty"` // Result is empty where it is the text of the last answer
+	Error      *Error           `json:"error,omitempty"`
+	ToolResult *ToolResult      `json:"toolResult,omitempty"`
+	Unknown    *Unknown         `json:"unknown,omitempty"`
+	Stream     bool             `json:"stream,omitempty"` // Unknown is an event of the API's stream
 }
 
 // State is how far a message or a block has come: it is growing, it is whole, or it was cut.
@@ -101,24 +101,18 @@ const (
 // Message is one message of a thread, by the model or from the user's side, with its blocks by
 // index.
 type Message struct {
-	Role        string   `json:"role"`           // assistant, user
-	ID          string   `json:"id,omitempty"`   // the API's, of an assistant's message
-	UUID        string   `json:"uuid,omitempty"` // of a user's message
-	Model       string   `json:"model,omitempty"`
-	State       State    `json:"state"`
-	Blocks      []*Block `json:"blocks"`               // by index
-	StopReason  string   `json:"stopReason,omitempty"` // given at the end of a streamed answer
-	Usage       JSON     `json:"usage,omitempty"`      // given with StopReason
-	Error       string   `json:"error,omitempty"`      // set: the text is that of an API error
-	Aborted     bool     `json:"aborted,omitempty"`
-	IsPrompt    bool     `json:"isPrompt,omitempty"`
-	IsReplay    bool     `json:"isReplay,omitempty"`
-	IsSynthetic bool     `json:"isSynthetic,omitempty"`
-	IsMeta      bool     `json:"isMeta,omitempty"`
-	Origin      string   `json:"origin,omitempty"`
-	Timestamp   string   `json:"timestamp,omitempty"`
-	AgentID     string   `json:"agentId,omitempty"`
-	Phase       string   `json:"phase,omitempty"` // commentary, final_answer
+	Role       string   `json:"role"`           // assistant, user
+	ID         string   `json:"id,omitempty"`   // the API's, of an assistant's message
+	UUID       string   `json:"uuid,omitempty"` // of a user's message
+	Model      string   `json:"model,omitempty"`
+	State      State    `json:"state"`
+	Blocks     []*Block `json:"blocks"`               // by index
+	StopReason string   `json:"stopReason,omitempty"` // given at the end of a streamed answer
+	Usage      JSON     `json:"usage,omitempty"`      // given with StopReason
+	// Line has what the lines of the model's message say of it as a whole, and User the message
+	// from the user's side. Both are without blocks.
+	Line *AssistantMessage `json:"line,omitempty"`
+	User *UserMessage      `json:"user,omitempty"`
 }
 
 // Block is one block of a message: a text, a thought, a tool call, or anything else that its
@@ -193,95 +187,27 @@ type ToolResult struct {
 	ToolUseResult JSON   `json:"toolUseResult,omitempty"`
 }
 
-// Compaction marks the place at which the conversation was compacted, with the reason and the
-// tokens before it.
-type Compaction struct {
-	UUID      string   `json:"uuid,omitempty"`
-	Trigger   string   `json:"trigger,omitempty"`
-	PreTokens *float64 `json:"preTokens,omitempty"`
-	Metadata  JSON     `json:"metadata,omitempty"`
-}
-
-// Result marks the end of a turn. IsError alone decides whether the turn failed; Subtype names
-// the reason.
-type Result struct {
-	UUID             string   `json:"uuid,omitempty"`
-	Subtype          string   `json:"subtype"`
-	IsError          bool     `json:"isError"`
-	Text             string   `json:"text,omitempty"` // where it is not the text of the last answer
-	Errors           []string `json:"errors,omitempty"`
-	StructuredOutput JSON     `json:"structuredOutput,omitempty"`
-	NumTurns         int64    `json:"numTurns"`
-	DurationMS       int64    `json:"durationMs"`
-	StopReason       string   `json:"stopReason,omitempty"`
-	TerminalReason   string   `json:"terminalReason,omitempty"`
-	Denials          JSON     `json:"permissionDenials,omitempty"`
-}
-
-// Failure is an error of the stream itself, as opposed to a turn that failed, which is a
-// [Result].
-type Failure struct {
-	Message string `json:"message"`
-}
-
-// UnknownItem is a message, or with Stream set an event of the API's stream, that
-// this package has no place for.
-type UnknownItem struct {
-	OriginalType string `json:"originalType"`
-	Stream       bool   `json:"stream,omitempty"`
-	Data         JSON   `json:"data,omitempty"`
-}
-
 // Task is a subagent or a command that runs in the background, with its state and what it has
 // used.
 type Task struct {
 	ID             string `json:"id"`
-	Type           string `json:"type,omitempty"`
-	Description    string `json:"description,omitempty"`
-	ToolUseID      string `json:"toolUseId,omitempty"`
-	ParentTaskID   string `json:"parentTaskId,omitempty"`
-	SubagentType   string `json:"subagentType,omitempty"`
+	Description    string `json:"description,omitempty"` // as last reported, like all below
 	IsBackgrounded bool   `json:"isBackgrounded"`
 	Status         string `json:"status"` // running, completed, failed, stopped, killed, …
-	LastToolName   string `json:"lastToolName,omitempty"`
 	Summary        string `json:"summary,omitempty"`
-	OutputFile     string `json:"outputFile,omitempty"`
-	Error          string `json:"error,omitempty"`
 	Usage          JSON   `json:"usage,omitempty"`
+
+	Started  *TaskStarted      `json:"started,omitempty"`
+	Progress *TaskProgress     `json:"progress,omitempty"`
+	Updated  *TaskUpdated      `json:"updated,omitempty"`
+	Ended    *TaskNotification `json:"ended,omitempty"`
 }
 
-// The types of a [Prompt]: a request for permission, and a question that the agent or an MCP
-// server asks.
-const (
-	PromptPermission = "permission"
-	PromptQuestion   = "question"
-)
-
-// Prompt is a request to a person that waits for an answer. Type and Kind tell which
-// members are set.
+// Prompt is a request to a person that waits for an answer: the event that asks. One of its
+// members is set.
 type Prompt struct {
-	Type            string       `json:"type"` // permission, question
-	Kind            string       `json:"kind"` // tool, plan, profile; ask_user_question, elicitation
-	RequestID       string       `json:"requestId"`
-	ParentToolUseID string       `json:"parentToolUseId,omitempty"`
-	ToolUseID       string       `json:"toolUseId,omitempty"`
-	ToolName        string       `json:"toolName,omitempty"`
-	DisplayName     string       `json:"displayName,omitempty"`
-	Description     string       `json:"description,omitempty"`
-	Input           JSON         `json:"input,omitempty"`
-	Suggestions     []Suggestion `json:"suggestions,omitempty"`
-	Choices         []Choice     `json:"choices,omitempty"`
-	Profile         JSON         `json:"profile,omitempty"`
-	BlockedPath     string       `json:"blockedPath,omitempty"`
-	AgentID         string       `json:"agentId,omitempty"`
-	DefaultToNo     bool         `json:"defaultToNo,omitempty"` // of a permission: what is offered first is to deny
-	Questions       []Question   `json:"questions,omitempty"`
-	Blocking        *bool        `json:"blocking,omitempty"`
-	MCPServerName   string       `json:"mcpServerName,omitempty"`
-	Message         string       `json:"message,omitempty"`
-	Mode            string       `json:"mode,omitempty"`
-	Schema          JSON         `json:"schema,omitempty"`
-	URL             string       `json:"url,omitempty"`
+	Permission *PermissionRequest
+	Question   *QuestionRequest
 }
 
 // Totals add up what turns have used. Tokens are those of the main loop; CostUSD,

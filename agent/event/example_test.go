@@ -27,7 +27,7 @@ func ExampleConversation() {
 		fmt.Println(it.Kind, it.TurnID)
 	}
 	fmt.Println(conv.Thread("").Items[0].Message.Block(0).Text)
-	fmt.Println(conv.Turns[0].Done, conv.Notices[0].Text)
+	fmt.Println(conv.Turns[0].Done, conv.Notices[0].Notice.Text)
 	// Output:
 	// message turn-1
 	// result turn-1

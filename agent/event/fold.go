@@ -84,12 +84,11 @@ func (c *Conversation) applyWhole(ev Event) {
 	case *ResultMessage:
 		c.result(ev)
 	case *Error:
-		c.add(ev.ParentToolUseID, &Item{Kind: ItemError, Error: &Failure{Message: kept(ev.Message)}})
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemError, Error: keep(ev)})
 	case *UnknownStream:
-		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown,
-			Unknown: &UnknownItem{OriginalType: kept(ev.OriginalType), Stream: true, Data: keptJSON(ev.Data)}})
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown, Unknown: keep(&Unknown{OriginalType: ev.OriginalType, Data: ev.Data}), Stream: true})
 	case *Unknown:
-		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown, Unknown: &UnknownItem{OriginalType: kept(ev.OriginalType), Data: keptJSON(ev.Data)}})
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemUnknown, Unknown: keep(ev)})
 	default:
 		c.applySession(ev)
 	}
@@ -100,24 +99,3 @@ func kept(s string) string { return strings.Clone(s) }
 
 // keptJSON is a JSON text that outlives its line.
 func keptJSON(j JSON) JSON { return JSON(strings.Clone(string(j))) }
-
-// keptAll are strings that outlive their line. A list that is nil stays nil.
-func keptAll(list []string) []string {
-	if list == nil {
-		return nil
-	}
-	all := make([]string, 0, len(list))
-	for _, s := range list {
-		all = append(all, kept(s))
-	}
-	return all
-}
-
-// keptValue is a copy of what a pointer points to.
-func keptValue[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	v := *p
-	return &v
-}

@@ -1,5 +1,7 @@
 package event
 
+import "cmp"
+
 func (c *Conversation) assistant(ev *AssistantMessage) {
 	c.Retry = nil
 	c.retract(ev.ParentToolUseID, ev.Supersedes)
@@ -35,20 +37,16 @@ func (c *Conversation) confirm(m *messageIndex, ev *AssistantMessage, whole *Ind
 
 // describe sets what a line says of the whole message.
 func (m *Message) describe(ev *AssistantMessage) {
-	set := func(dst *string, s string) {
-		if s != "" {
-			*dst = kept(s)
-		}
+	if ev.Model != "" {
+		m.Model = kept(ev.Model)
 	}
-	set(&m.Model, ev.Model)
-	set(&m.Error, ev.Error)
-	set(&m.AgentID, ev.AgentID)
-	set(&m.Phase, ev.Phase)
 	m.end(ev.StopReason, ev.Usage)
-	if m.Timestamp == "" {
-		set(&m.Timestamp, ev.Timestamp)
+	line := *ev
+	line.Blocks, line.Supersedes, line.Model, line.StopReason, line.Usage = nil, nil, "", "", ""
+	if m.Line != nil && m.Line.Timestamp != "" {
+		line.Timestamp = "" // the first counts
 	}
-	m.Aborted = m.Aborted || ev.Aborted
+	m.Line = over(m.Line, &line)
 }
 
 // fill makes a block what a whole block says, and forgets what deltas gave.
@@ -129,13 +127,13 @@ func (c *Conversation) user(ev *UserMessage) {
 		b.State, b.Whole = Complete, true
 		m.Blocks[i] = b
 	}
-	m.IsPrompt = m.IsPrompt || ev.IsPrompt
-	m.IsReplay = m.IsReplay || ev.IsReplay
-	m.IsSynthetic, m.IsMeta = ev.IsSynthetic, ev.IsMeta
-	m.Origin, m.AgentID = kept(ev.Origin), kept(ev.AgentID)
-	if ev.Timestamp != "" {
-		m.Timestamp = kept(ev.Timestamp)
+	user := *ev
+	user.Blocks = nil
+	if old := m.User; old != nil {
+		user.IsPrompt, user.IsReplay = user.IsPrompt || old.IsPrompt, user.IsReplay || old.IsReplay
+		user.Timestamp = cmp.Or(user.Timestamp, old.Timestamp)
 	}
+	m.User = keep(&user)
 }
 
 func (c *Conversation) toolComplete(ev *ToolComplete) {

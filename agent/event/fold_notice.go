@@ -10,7 +10,7 @@ const maxRows = 100
 func (c *Conversation) applyNotice(ev Event) {
 	switch ev := ev.(type) {
 	case *Notice:
-		row := NoticeRow{Severity: kept(ev.Severity), Text: kept(ev.Text), Code: kept(ev.Code), ToolUseID: kept(ev.ToolUseID)}
+		row := NoticeRow{Notice: keep(ev)}
 		if t := c.turn(); t != nil {
 			row.TurnID = t.ID
 		}
@@ -20,10 +20,7 @@ func (c *Conversation) applyNotice(ev Event) {
 			c.NoticesOmitted += int64(n)
 		}
 	case *Retry:
-		c.Retry = &RetryState{
-			Attempt: ev.Attempt, MaxAttempts: keptValue(ev.MaxAttempts), DelayMS: keptValue(ev.DelayMS),
-			Reason: kept(ev.Reason), Status: keptValue(ev.Status),
-		}
+		c.Retry = keep(ev)
 	case *Hook:
 		c.hook(ev)
 	case *SessionInfo:
@@ -36,30 +33,20 @@ func (c *Conversation) applyNotice(ev Event) {
 func (c *Conversation) hook(ev *Hook) {
 	h := c.index.hooks[ev.HookID]
 	if h == nil {
-		h = &HookRun{ID: kept(ev.HookID)}
+		h = &HookRun{}
 		c.Hooks = append(c.Hooks, h)
-		put(&c.index.hooks, h.ID, h)
+		put(&c.index.hooks, kept(ev.HookID), h)
 		for len(c.Hooks) > maxRows {
-			if old := c.Hooks[0]; c.index.hooks[old.ID] == old {
-				delete(c.index.hooks, old.ID)
+			if old := c.Hooks[0]; c.index.hooks[old.Hook.HookID] == old {
+				delete(c.index.hooks, old.Hook.HookID)
 			}
 			c.Hooks = slices.Delete(c.Hooks, 0, 1)
 			c.HooksOmitted++
 		}
 	}
-	set := func(dst *string, s string) {
-		if s != "" {
-			*dst = kept(s)
-		}
-	}
-	set(&h.Name, ev.Name)
-	set(&h.Event, ev.Event)
-	set(&h.State, ev.State)
-	set(&h.Outcome, ev.Outcome)
-	set(&h.Decision, ev.Decision)
-	set(&h.Message, ev.Message)
-	set(&h.ToolUseID, ev.ToolUseID)
-	overlay(&h.ExitCode, ev.ExitCode)
+	hook := *ev
+	hook.Output = ""
+	h.Hook = over(h.Hook, &hook)
 	if ev.State == HookFinished {
 		if ev.Output != "" {
 			h.Output = NewText(ev.Output) // all of it
@@ -70,42 +57,26 @@ func (c *Conversation) hook(ev *Hook) {
 }
 
 func (c *Conversation) sessionInfo(ev *SessionInfo) {
-	set := func(dst *string, s *string) {
-		if s != nil {
-			*dst = kept(*s)
-		}
-	}
+	ev = keep(ev)
 	set(&c.Title, ev.Title)
 	set(&c.Goal, ev.Goal)
 	set(&c.Model, ev.Model)
 	set(&c.PermissionMode, ev.PermissionMode)
 	set(&c.Sandbox, ev.Sandbox)
 	set(&c.CWD, ev.CWD)
-	if ev.Archived != nil {
-		c.Archived = *ev.Archived
-	}
-	if ev.Deleted != nil {
-		c.Deleted = *ev.Deleted
-	}
+	set(&c.Archived, ev.Archived)
+	set(&c.Deleted, ev.Deleted)
 	if ev.MCPServers != nil {
-		if c.Init == nil {
-			c.Init = &Init{}
-		}
-		c.Init.MCPServers = keptServers(ev.MCPServers)
+		c.MCPServers = ev.MCPServers
 	}
 	if ev.Commands != "" {
-		c.Commands = keptJSON(ev.Commands)
+		c.Commands = ev.Commands
 	}
 }
 
-// keptServers are MCP servers that outlive their line. A list that is nil stays nil.
-func keptServers(list []MCPServer) []MCPServer {
-	if list == nil {
-		return nil
+// set sets a value that has changed.
+func set[T any](dst, v *T) {
+	if v != nil {
+		*dst = *v
 	}
-	all := make([]MCPServer, 0, len(list))
-	for _, s := range list {
-		all = append(all, MCPServer{Name: kept(s.Name), Status: kept(s.Status), Error: kept(s.Error)})
-	}
-	return all
 }

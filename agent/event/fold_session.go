@@ -1,30 +1,28 @@
 package event
 
+import "cmp"
+
 // applySession folds what is about the session rather than of it.
 func (c *Conversation) applySession(ev Event) {
 	switch ev := ev.(type) {
 	case *SystemInit:
-		c.CWD, c.Model, c.PermissionMode, c.Sandbox = kept(ev.CWD), kept(ev.Model), kept(ev.PermissionMode), kept(ev.Sandbox)
-		c.Init = &Init{
-			APIKeySource: kept(ev.APIKeySource), Tools: keptAll(ev.Tools), MCPServers: keptServers(ev.MCPServers),
-			SlashCommands: keptAll(ev.SlashCommands), Agents: keptAll(ev.Agents), Skills: keptAll(ev.Skills),
-			OutputStyle: kept(ev.OutputStyle), CLIVersion: kept(ev.CLIVersion),
-		}
+		init := keep(ev)
+		c.CWD, c.Model, c.PermissionMode, c.Sandbox = init.CWD, init.Model, init.PermissionMode, init.Sandbox
+		c.MCPServers, init.MCPServers = init.MCPServers, nil
+		c.Init = init
 	case *Status:
 		c.Status = kept(ev.Status)
 		if ev.PermissionMode != "" {
 			c.PermissionMode = kept(ev.PermissionMode)
 		}
 	case *CompactBoundary:
-		c.add(ev.ParentToolUseID, &Item{Kind: ItemCompaction, Compaction: &Compaction{
-			UUID: kept(ev.UUID), Trigger: kept(trigger(ev.Metadata)), PreTokens: preTokens(ev.Metadata), Metadata: keptJSON(ev.Metadata),
-		}})
+		c.add(ev.ParentToolUseID, &Item{Kind: ItemCompaction, Compaction: keep(ev)})
 	case *RateLimit:
-		c.RateLimit = keptJSON(ev.Info)
+		c.RateLimit = keep(ev)
 	case *SessionState:
 		c.State = kept(ev.State)
 	case *QueueChanged:
-		c.Queue = append([]QueueItem{}, ev.Items...)
+		c.Queue = notNil(keep(ev).Items)
 	case *PermissionRequest, *QuestionRequest, *PermissionResolved, *QuestionResolved:
 		c.applyPrompt(ev)
 	default:
@@ -32,35 +30,24 @@ func (c *Conversation) applySession(ev Event) {
 	}
 }
 
-func trigger(metadata JSON) string {
-	t, _ := metadata.Member("trigger")
-	return t.Text()
-}
-
 func (c *Conversation) applyPrompt(ev Event) {
 	switch ev := ev.(type) {
 	case *PermissionRequest:
-		c.ask(&Prompt{
-			Type: PromptPermission, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
-			ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description, Input: ev.Input,
-			Suggestions: ev.Suggestions, Choices: ev.Choices, Profile: ev.Profile, BlockedPath: ev.BlockedPath, AgentID: ev.AgentID,
-			DefaultToNo: ev.DefaultToNo,
-		})
+		c.ask(&Prompt{Permission: keep(ev)})
 	case *QuestionRequest:
-		c.ask(&Prompt{
-			Type: PromptQuestion, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
-			Questions: ev.Questions, Blocking: ev.Blocking, MCPServerName: ev.MCPServerName, Message: ev.Message, Mode: ev.Mode, Schema: ev.Schema, URL: ev.URL,
-		})
+		c.ask(&Prompt{Question: keep(ev)})
 	case *PermissionResolved:
-		c.answered(PromptPermission, ev.RequestID, ev.ToolUseID, &Decision{Behavior: ev.Behavior, Scope: ev.Scope, Message: ev.Message, By: ev.By})
+		ev = keep(ev)
+		c.answered(promptKey{false, ev.RequestID}, ev.ToolUseID, &Decision{Behavior: ev.Behavior, Scope: ev.Scope, Message: ev.Message, By: ev.By})
 	case *QuestionResolved:
-		c.answered(PromptQuestion, ev.RequestID, ev.ToolUseID, &Decision{Behavior: ev.Action, By: ev.By})
+		ev = keep(ev)
+		c.answered(promptKey{true, ev.RequestID}, ev.ToolUseID, &Decision{Behavior: ev.Action, By: ev.By})
 	}
 }
 
 // ask adds a prompt that waits, in place of one with the same id.
 func (c *Conversation) ask(p *Prompt) {
-	key := promptKey{p.Type, p.RequestID}
+	key := p.key()
 	if old := c.index.prompts[key]; old != nil {
 		*old = *p
 		return
@@ -70,13 +57,12 @@ func (c *Conversation) ask(p *Prompt) {
 }
 
 // answered takes a prompt away and notes the answer at its tool.
-func (c *Conversation) answered(promptType, requestID, toolUseID string, d *Decision) {
-	key := promptKey{promptType, requestID}
+func (c *Conversation) answered(key promptKey, toolUseID string, d *Decision) {
 	if p := c.index.prompts[key]; p != nil {
 		delete(c.index.prompts, key)
 		c.index.promptsDirty = true
 		if toolUseID == "" {
-			toolUseID = p.ToolUseID
+			toolUseID = p.ToolUseID()
 		}
 	}
 	if t := c.index.tools[toolUseID]; t != nil && toolUseID != "" {
@@ -85,47 +71,32 @@ func (c *Conversation) answered(promptType, requestID, toolUseID string, d *Deci
 }
 
 func (c *Conversation) applyTask(ev Event) {
-	set := func(dst *string, s string) {
-		if s != "" {
-			*dst = kept(s)
-		}
-	}
 	switch ev := ev.(type) {
 	case *TaskStarted:
 		t := c.task(ev.TaskID)
-		set(&t.Type, ev.TaskType)
-		set(&t.Description, ev.Description)
-		set(&t.ToolUseID, ev.ToolUseID)
-		set(&t.ParentTaskID, ev.ParentTaskID)
-		set(&t.SubagentType, ev.SubagentType)
+		t.Started = over(t.Started, ev)
+		t.report("", ev.Description, "", "")
 		t.IsBackgrounded = ev.IsBackgrounded
 	case *TaskProgress:
 		t := c.task(ev.TaskID)
-		set(&t.Description, ev.Description)
-		set(&t.LastToolName, ev.LastToolName)
-		set(&t.Summary, ev.Summary)
-		t.setUsage(ev.Usage)
+		t.Progress = over(t.Progress, ev)
+		t.report("", ev.Description, ev.Summary, ev.Usage)
 	case *TaskUpdated:
 		t := c.task(ev.TaskID)
-		set(&t.Status, ev.Status)
-		set(&t.Description, ev.Description)
-		set(&t.Error, ev.Error)
-		if ev.IsBackgrounded != nil {
-			t.IsBackgrounded = *ev.IsBackgrounded
-		}
+		t.Updated = over(t.Updated, ev)
+		t.report(ev.Status, ev.Description, "", "")
+		set(&t.IsBackgrounded, ev.IsBackgrounded)
 	case *TaskNotification:
 		t := c.task(ev.TaskID)
-		set(&t.Status, ev.Status)
-		set(&t.Summary, ev.Summary)
-		set(&t.OutputFile, ev.OutputFile)
-		t.setUsage(ev.Usage)
+		t.Ended = over(t.Ended, ev)
+		t.report(ev.Status, "", ev.Summary, ev.Usage)
 	}
 }
 
-func (t *Task) setUsage(usage JSON) {
-	if usage != "" {
-		t.Usage = keptJSON(usage)
-	}
+// report sets what an event reports of a task.
+func (t *Task) report(status, description, summary string, usage JSON) {
+	t.Status, t.Description = cmp.Or(kept(status), t.Status), cmp.Or(kept(description), t.Description)
+	t.Summary, t.Usage = cmp.Or(kept(summary), t.Summary), cmp.Or(clean(keptJSON(usage)), t.Usage)
 }
 
 // task returns the task of an id, a new one that runs if there is none.
@@ -140,17 +111,11 @@ func (c *Conversation) task(id string) *Task {
 }
 
 func (c *Conversation) result(ev *ResultMessage) {
-	r := &Result{
-		UUID: kept(ev.UUID), Subtype: kept(ev.Subtype), IsError: ev.IsError, StructuredOutput: keptJSON(ev.StructuredOutput),
-		Errors: keptAll(ev.Errors), NumTurns: ev.NumTurns, DurationMS: ev.DurationMS, StopReason: kept(ev.StopReason), TerminalReason: kept(ev.TerminalReason),
+	r := *ev
+	if c.isAnswer(ev.Result) {
+		r.Result = ""
 	}
-	if len(ev.Denials.Elements()) > 0 {
-		r.Denials = keptJSON(ev.Denials)
-	}
-	if !c.isAnswer(ev.Result) {
-		r.Text = kept(ev.Result)
-	}
-	c.add("", &Item{Kind: ItemResult, Result: r})
+	c.add("", &Item{Kind: ItemResult, Result: keep(&r)})
 	c.Status, c.Retry = "", nil
 	if t := c.turn(); t != nil {
 		t.Done = true
@@ -174,7 +139,8 @@ func (c *Conversation) isAnswer(s string) bool {
 func (t *Totals) add(ev *ResultMessage) {
 	t.Turns++
 	if ev.TotalCostUSD != nil {
-		t.CostUSD = keptValue(ev.TotalCostUSD)
+		cost := *ev.TotalCostUSD
+		t.CostUSD = &cost
 	}
 	t.DurationMS += ev.DurationMS
 	t.DurationAPIMS = ev.DurationAPIMS
@@ -185,12 +151,4 @@ func (t *Totals) add(ev *ResultMessage) {
 	if ev.ModelUsage != "" {
 		t.ModelUsage = keptJSON(ev.ModelUsage)
 	}
-}
-
-func preTokens(metadata JSON) *float64 {
-	if _, ok := metadata.Member("pre_tokens"); !ok {
-		return nil
-	}
-	n := metadata.Number("pre_tokens")
-	return &n
 }

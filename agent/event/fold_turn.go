@@ -8,18 +8,11 @@ func (c *Conversation) applyTurn(ev Event) {
 	case *TurnStart:
 		c.turnStart(ev)
 	case *Plan:
-		p := &PlanState{Entries: []PlanEntry{}, Explanation: kept(ev.Explanation), Text: kept(ev.Text), ToolUseID: kept(ev.ToolUseID), Omitted: ev.Omitted}
-		for _, e := range ev.Entries {
-			p.Entries = append(p.Entries, PlanEntry{
-				ID: kept(e.ID), Content: kept(e.Content), Status: kept(e.Status), ActiveForm: kept(e.ActiveForm),
-				Priority: kept(e.Priority), Owner: kept(e.Owner), BlockedBy: keptAll(e.BlockedBy),
-			})
-		}
-		c.thread(ev.ParentToolUseID).thread.Plan = p
+		c.thread(ev.ParentToolUseID).thread.Plan = keep(ev)
 	case *TurnDiff:
 		c.turnDiff(ev)
 	case *Usage:
-		c.usage(ev)
+		c.Usage = over(c.Usage, ev)
 	case *Truncate:
 		c.truncate(ev)
 	default:
@@ -31,14 +24,15 @@ func (c *Conversation) turnStart(ev *TurnStart) {
 	if c.index.turns[ev.TurnID] != nil {
 		return
 	}
-	c.beginTurn(&Turn{ID: kept(ev.TurnID), By: kept(ev.By), PromptID: kept(ev.PromptID)})
+	c.beginTurn(&Turn{ID: kept(ev.TurnID), Start: keep(ev)})
 	if u := c.index.users[ev.PromptID]; u != nil && ev.PromptID != "" {
 		// The prompt came before the turn that it began.
 		c.inTurn(u.ref, c.turn())
 	}
 	c.Retry = nil
 	if u := c.Usage; u != nil { // the window is as full as it was, the turn has used nothing yet
-		c.Usage = &UsageState{Model: u.Model, ContextTokens: u.ContextTokens, ContextWindow: u.ContextWindow, CostUSD: u.CostUSD}
+		u.TurnID, u.InputTokens, u.OutputTokens, u.CacheCreationInputTokens, u.CacheReadInputTokens = "", nil, nil, nil, nil
+		u.ReasoningTokens, u.Data = nil, ""
 	}
 }
 
@@ -59,43 +53,7 @@ func (c *Conversation) turnDiff(ev *TurnDiff) {
 	if ev.Replace {
 		t.Changes = nil
 	}
-	for _, f := range ev.Files {
-		change := FileChange{Path: kept(f.Path), Kind: kept(f.Kind), MovedTo: kept(f.MovedTo), ToolUseID: kept(f.ToolUseID), Diff: kept(f.Diff), Hunks: []Hunk{}}
-		for _, h := range f.Hunks {
-			h.Lines = notNil(keptAll(h.Lines))
-			change.Hunks = append(change.Hunks, h)
-		}
-		t.Changes = append(t.Changes, change)
-	}
-}
-
-func (c *Conversation) usage(ev *Usage) {
-	u := c.Usage
-	if u == nil {
-		u = &UsageState{}
-		c.Usage = u
-	}
-	if ev.TurnID != "" {
-		u.TurnID = kept(ev.TurnID)
-	}
-	if ev.Model != "" {
-		u.Model = kept(ev.Model)
-	}
-	overlay(&u.InputTokens, ev.InputTokens)
-	overlay(&u.OutputTokens, ev.OutputTokens)
-	overlay(&u.CacheCreationInputTokens, ev.CacheCreationInputTokens)
-	overlay(&u.CacheReadInputTokens, ev.CacheReadInputTokens)
-	overlay(&u.ReasoningTokens, ev.ReasoningTokens)
-	overlay(&u.ContextTokens, ev.ContextTokens)
-	overlay(&u.ContextWindow, ev.ContextWindow)
-	overlay(&u.CostUSD, ev.CostUSD)
-}
-
-// overlay sets what is known.
-func overlay[T any](dst **T, v *T) {
-	if v != nil {
-		*dst = keptValue(v)
-	}
+	t.Changes = append(t.Changes, keep(ev).Files...)
 }
 
 // truncate takes a part of the conversation back.
@@ -141,7 +99,7 @@ func (c *Conversation) cutFrom(parent, uuid string) {
 		c.forget(itemRef{ref.thread, it})
 	}
 	if t := c.index.turns[turn]; t != nil && ref.thread.thread.ParentToolUseID == "" {
-		if t.PromptID == uuid {
+		if t.Start != nil && t.Start.PromptID == uuid {
 			c.cutTurns(t.ID)
 		} else if i := c.turnPlace(t); i+1 < len(c.Turns) {
 			c.cutTurns(c.Turns[i+1].ID)

@@ -36,7 +36,10 @@ type messageKey struct{ parent, id string }
 // lineKey names a line of the provider in a thread.
 type lineKey struct{ parent, uuid string }
 
-type promptKey struct{ promptType, requestID string }
+type promptKey struct {
+	question  bool
+	requestID string
+}
 
 // itemRef is an item of a thread.
 type itemRef struct {
@@ -61,7 +64,7 @@ func (c *Conversation) ready() {
 	if c.index != nil {
 		return
 	}
-	c.index = &index{}
+	c.index, c.Version = &index{}, ConversationVersion
 	c.index.noThreads()
 	c.Threads, c.Tasks, c.Prompts, c.Queue = notNil(c.Threads), notNil(c.Tasks), notNil(c.Prompts), notNil(c.Queue)
 	c.Turns, c.Hooks, c.Notices = notNil(c.Turns), notNil(c.Hooks), notNil(c.Notices)
@@ -77,10 +80,10 @@ func (c *Conversation) ready() {
 		put(&c.index.tasks, t.ID, t)
 	}
 	for _, p := range c.Prompts {
-		put(&c.index.prompts, promptKey{p.Type, p.RequestID}, p)
+		put(&c.index.prompts, p.key(), p)
 	}
 	for _, h := range c.Hooks {
-		put(&c.index.hooks, h.ID, h)
+		put(&c.index.hooks, h.Hook.HookID, h)
 	}
 	for _, t := range c.Turns {
 		put(&c.index.turns, t.ID, t)

@@ -163,6 +163,17 @@ func (m *Message) at(index int64) (int, bool) {
 	return slices.BinarySearchFunc(m.Blocks, index, func(b *Block, index int64) int { return cmp.Compare(b.Index, index) })
 }
 
+// Timestamp returns when the message was written, and "" if its events do not tell.
+func (m *Message) Timestamp() string {
+	switch {
+	case m.User != nil:
+		return m.User.Timestamp
+	case m.Line != nil:
+		return m.Line.Timestamp
+	}
+	return ""
+}
+
 // Block returns the block with this index in the message, or nil if the message has no such
 // block yet.
 func (m *Message) Block(index int64) *Block {

@@ -70,6 +70,6 @@ func (c *Conversation) settleThreads() {
 func (c *Conversation) settlePrompts() {
 	x := c.index
 	x.steps += int64(len(c.Prompts))
-	c.Prompts = slices.DeleteFunc(c.Prompts, func(p *Prompt) bool { return x.prompts[promptKey{p.Type, p.RequestID}] != p })
+	c.Prompts = slices.DeleteFunc(c.Prompts, func(p *Prompt) bool { return x.prompts[p.key()] != p })
 	x.promptsDirty = false
 }

@@ -3,6 +3,9 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 )
 
 // MarshalJSON writes the whole state as JSON, from which [Conversation.UnmarshalJSON] and the
@@ -19,13 +22,20 @@ func (c *Conversation) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// ErrVersion is the error of decoding a [Conversation] of another [ConversationVersion]. The events
+// that it was folded from give it in the form of this version.
+var ErrVersion = errors.New("event: the conversation has another version")
+
 // UnmarshalJSON replaces the conversation by a state that MarshalJSON has written, ready for
-// further events.
+// further events. It returns [ErrVersion] for a state of another version.
 func (c *Conversation) UnmarshalJSON(data []byte) error {
 	type plain Conversation
 	var p plain
 	if err := json.Unmarshal(data, &p); err != nil {
 		return err
+	}
+	if p.Version != ConversationVersion {
+		return fmt.Errorf("%w: %d, not %d", ErrVersion, p.Version, ConversationVersion)
 	}
 	*c = Conversation(p)
 	c.clean()
@@ -45,8 +55,10 @@ func (c *Conversation) clean() {
 			}
 		}
 	}
-	c.Tasks, c.Prompts = withoutNil(c.Tasks), withoutNil(c.Prompts)
-	c.Turns, c.Hooks = withoutNil(c.Turns), withoutNil(c.Hooks)
+	c.Tasks, c.Turns = withoutNil(c.Tasks), withoutNil(c.Turns)
+	c.Prompts = slices.DeleteFunc(withoutNil(c.Prompts), func(p *Prompt) bool { return p.Event() == nil })
+	c.Hooks = slices.DeleteFunc(withoutNil(c.Hooks), func(h *HookRun) bool { return h.Hook == nil })
+	c.Notices = slices.DeleteFunc(c.Notices, func(n NoticeRow) bool { return n.Notice == nil })
 }
 
 // withoutNil is a list without its nils.

@@ -186,8 +186,8 @@ func TestFold_unknownInNode(t *testing.T) {
 		t.Fatal(got.Error)
 	}
 	for _, want := range []string{
-		`{"kind":"unknown","unknown":{"data":{"type":"newer","x":1},"originalType":"newer"}}`,
-		`{"kind":"unknown","unknown":{"data":{"type":"newer"},"originalType":"newer","stream":true}}`,
+		`{"kind":"unknown","unknown":{"data":{"type":"newer","x":1},"originalType":"newer","type":"unknown"}}`,
+		`{"kind":"unknown","stream":true,"unknown":{"data":{"type":"newer"},"originalType":"newer","type":"unknown"}}`,
 		`"deltas":[{"type":"newer"}]`,
 	} {
 		if !strings.Contains(got.State, want) {
@@ -201,12 +201,62 @@ func TestDecodeInNode(t *testing.T) {
 	c := nodefold.Case{Messages: []json.RawMessage{[]byte(`"{"`), []byte(`"7"`), []byte(`"{\"type\":\"newer\",\"x\":1}"`),
 		[]byte(`"{\"type\":\"toString\"}"`), []byte(`"{\"type\":\"session_state\",\"state\":\"idle\"}"`)}}
 	got := nodefold.Fold(t, []nodefold.Case{c})[""]
-	want := `"state":"idle","tasks":[],"threads":[{"items":[{"kind":"unknown","unknown":{"data":"{","originalType":""}},` +
-		`{"kind":"unknown","unknown":{"data":7,"originalType":""}},` +
-		`{"kind":"unknown","unknown":{"data":{"type":"newer","x":1},"originalType":"newer"}},` +
-		`{"kind":"unknown","unknown":{"data":{"type":"toString"},"originalType":"toString"}}],"parentToolUseId":""}]`
+	want := `"state":"idle","tasks":[],"threads":[{"items":[{"kind":"unknown","unknown":{"data":"{","originalType":"","type":"unknown"}},` +
+		`{"kind":"unknown","unknown":{"data":7,"originalType":"","type":"unknown"}},` +
+		`{"kind":"unknown","unknown":{"data":{"type":"newer","x":1},"originalType":"newer","type":"unknown"}},` +
+		`{"kind":"unknown","unknown":{"data":{"type":"toString"},"originalType":"toString","type":"unknown"}}],"parentToolUseId":""}]`
 	if got.Error != "" || !strings.Contains(got.State, want) {
 		t.Errorf("%s\n%s\nwant\n%s", got.Error, got.State, want)
+	}
+}
+
+// keptEvents are messages that a conversation keeps as one event, each with a member that no fold knows.
+var keptEvents = []string{
+	`{"type":"system_init","cwd":"/p","model":"m","permissionMode":"default","apiKeySource":"","tools":["Bash"],"mcp_servers":[{"name":"a","status":"b"}]`,
+	`{"type":"notice","severity":"info","text":"n"`, `{"type":"retry","attempt":1`, `{"type":"hook","hook_id":"h","state":"started","output":"o"`,
+	`{"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"num_turns":1,"result":"r","permission_denials":[]`,
+	`{"type":"compact_boundary","compact_metadata":{"trigger":"auto"}`, `{"type":"error","message":"e"`, `{"type":"unknown","originalType":"x","data":null`,
+	`{"type":"plan","entries":[]`, `{"type":"turn_start","turn_id":"t","by":"user"`, `{"type":"usage","turn_id":"t","input_tokens":0,"data":{"a":1}`,
+	`{"type":"task_started","task_id":"t"`, `{"type":"task_progress","task_id":"t","usage":{"a":1}`, `{"type":"task_updated","task_id":"t","is_backgrounded":false`,
+	`{"type":"task_notification","task_id":"t","status":"completed"`, `{"type":"rate_limit","rate_limit_info":{"a":1}`,
+	`{"type":"permission_request","kind":"tool","request_id":"r","input":{"a":1}`, `{"type":"question_request","kind":"elicitation","request_id":"r"`,
+	`{"type":"user","message":{"content":[{"type":"text","text":"x"}]},"isPrompt":true,"uuid":"u"`,
+	`{"type":"assistant","message":{"content":[{"type":"text","text":"x"}],"model":"m"},"id":"m","indexes":[0],"uuid":"u","timestamp":"t"`,
+}
+
+// A member that an event gets needs no change of a fold: the item has it, in Go and in TypeScript,
+// also after a later event of the same thing, and in a snapshot.
+func TestFold_newMember(t *testing.T) {
+	var cases []nodefold.Case
+	want := map[string]string{}
+	for _, begin := range keptEvents {
+		lines := []json.RawMessage{[]byte(begin + `,"session_id":"s","provider":"claude","newer":{"x":[1]},"other":true}`), []byte(begin + `,"session_id":"s","provider":"claude","other":false}`)}
+		name := event.MessageType(lines[0])
+		for n := 1; n <= len(lines); n++ {
+			var d event.Decoder
+			var conv event.Conversation
+			for _, line := range lines[:n] {
+				all, err := d.Decode(line)
+				if err != nil {
+					t.Fatalf("%s: %v", line, err)
+				}
+				for _, ev := range all {
+					conv.Apply(ev)
+				}
+			}
+			state := canonical(t, &conv)
+			if n == 1 && !strings.Contains(state, `"newer":{"x":[1]}`) {
+				t.Errorf("the fold of %s has no new member: %s", name, state)
+			}
+			key := fmt.Sprint(name, " ", n)
+			want[key] = state
+			cases = append(cases, nodefold.Case{Name: key, Messages: lines[:n], Cut: n - 1})
+		}
+	}
+	for name, got := range nodefold.Fold(t, cases) {
+		if got.Error != "" || got.State != want[name] {
+			t.Errorf("%s: the folds differ: %s (-Go +TypeScript)\n%s", name, got.Error, diffJSON(t, want[name], got.State))
+		}
 	}
 }
 
@@ -225,7 +275,7 @@ func TestPrompts(t *testing.T) {
 	if got := outline(&conv); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if m := conv.Threads[0].Items[0].Message; !m.IsPrompt || !m.IsReplay {
+	if m := conv.Threads[0].Items[0].Message.User; !m.IsPrompt || !m.IsReplay {
 		t.Errorf("the prompt and its replay are not one: %+v", m)
 	}
 }
@@ -240,7 +290,11 @@ func TestAsk(t *testing.T) {
 	}
 	kinds := func() (all []string) {
 		for _, p := range conv.Prompts {
-			all = append(all, p.RequestID+" "+p.Type+" "+p.Kind)
+			if q := p.Question; q != nil {
+				all = append(all, q.RequestID+" question "+q.Kind)
+			} else {
+				all = append(all, p.RequestID()+" permission "+p.Permission.Kind)
+			}
 		}
 		return all
 	}

@@ -34,7 +34,7 @@ func TestNotice_isNotAnItem(t *testing.T) {
 	}
 	var got []string
 	for _, n := range conv.Notices {
-		got = append(got, strings.Join([]string{n.Severity, n.Text, n.Code, n.ToolUseID}, "|"))
+		got = append(got, strings.Join([]string{n.Notice.Severity, n.Notice.Text, n.Notice.Code, n.Notice.ToolUseID}, "|"))
 	}
 	want := []string{"warning|a|x|t1", "info|b|k|", "warning|c|permission_denied|t2", "warning|d|model_fallback|", "error|the disk is full (ENOSPC): lost transcript|session_writes_lost|"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -46,7 +46,7 @@ func TestNotice_isNotAnItem(t *testing.T) {
 	if conv.Title != "T" {
 		t.Errorf("the title is %q", conv.Title)
 	}
-	if h := conv.Hooks; len(h) != 1 || h[0].State != "finished" || h[0].Decision != "deny" || h[0].Message != "why" || h[0].Output.String() != "o" || *h[0].ExitCode != 0 {
+	if h := conv.Hooks; len(h) != 1 || h[0].Hook.State != "finished" || h[0].Hook.Decision != "deny" || h[0].Hook.Message != "why" || h[0].Output.String() != "o" || *h[0].Hook.ExitCode != 0 {
 		t.Errorf("the hooks are %+v", h)
 	}
 	// An answer ends the retry.

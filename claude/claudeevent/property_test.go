@@ -165,7 +165,7 @@ func withoutStream(t *testing.T, conv *event.Conversation) string {
 	t.Helper()
 	conv.Usage = nil
 	for _, thread := range conv.Threads {
-		thread.Items = slices.DeleteFunc(thread.Items, func(it *event.Item) bool { return it.Unknown != nil && it.Unknown.Stream })
+		thread.Items = slices.DeleteFunc(thread.Items, func(it *event.Item) bool { return it.Stream })
 		for _, it := range thread.Items {
 			if it.Message != nil {
 				it.Message.StopReason, it.Message.Usage = "", ""

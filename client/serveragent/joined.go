@@ -31,29 +31,13 @@ func (s *Session) join(at *api.AttachResult) error {
 		events = append(events, &event.QueueChanged{Items: c.Queue})
 	}
 	for _, p := range c.Prompts {
-		events = append(events, promptEvent(p))
+		events = append(events, p.Event())
 	}
 	for _, ev := range events {
 		ev.Head().Provider, ev.Head().SessionID = c.Provider, c.SessionID
 	}
 	s.kit.Update(func() []event.Event { return events })
 	return nil
-}
-
-// promptEvent returns the event of an open request.
-func promptEvent(p *event.Prompt) event.Event {
-	h := event.Header{ParentToolUseID: p.ParentToolUseID}
-	if p.Type == event.PromptQuestion {
-		return &event.QuestionRequest{
-			Header: h, Kind: p.Kind, RequestID: p.RequestID, ToolUseID: p.ToolUseID, Questions: p.Questions, Blocking: p.Blocking,
-			MCPServerName: p.MCPServerName, Message: p.Message, Mode: p.Mode, Schema: p.Schema, URL: p.URL,
-		}
-	}
-	return &event.PermissionRequest{
-		Header: h, Kind: p.Kind, RequestID: p.RequestID, ToolUseID: p.ToolUseID, ToolName: p.ToolName, DisplayName: p.DisplayName,
-		Description: p.Description, Input: p.Input, Suggestions: p.Suggestions, Choices: p.Choices, Profile: p.Profile,
-		BlockedPath: p.BlockedPath, AgentID: p.AgentID, DefaultToNo: p.DefaultToNo,
-	}
 }
 
 // Past returns the conversation that the server had when this view was opened, or nil if it had

@@ -171,13 +171,21 @@ func itemEvents(item *event.Item, provider string) []event.Event {
 	}
 	head := event.Header{Provider: provider, MessageID: m.ID, UUID: m.UUID}
 	if m.Role == "user" {
-		ev := &event.UserMessage{Header: head, IsPrompt: m.IsPrompt, IsSynthetic: m.IsSynthetic, IsMeta: m.IsMeta}
+		ev := &event.UserMessage{}
+		if m.User != nil {
+			*ev = *m.User
+		}
+		ev.Header = head
 		for _, b := range m.Blocks {
 			ev.Blocks = append(ev.Blocks, blockContent(b))
 		}
 		return []event.Event{ev}
 	}
-	ev := &event.AssistantMessage{Header: head, Model: m.Model, Error: m.Error, StopReason: m.StopReason}
+	ev := &event.AssistantMessage{}
+	if m.Line != nil {
+		*ev = *m.Line
+	}
+	ev.Header, ev.Model, ev.StopReason = head, m.Model, m.StopReason
 	events := []event.Event{ev}
 	for _, b := range m.Blocks {
 		ev.Blocks = append(ev.Blocks, event.IndexedBlock{Index: b.Index, Block: blockContent(b)})

@@ -110,21 +110,3 @@ const chatExample = `  parley chat
   parley chat --agent sim
   parley chat --agent replay:testdata/wire/partial-tool
   printf 'What is here?\nAnd why?\n' | parley chat`
-
-const doctorLong = `Check whether an agent's CLI can be run here, and say what helps where it cannot.
-
-The CLI is looked for as parley run and parley chat do, its file is looked at, and
-it is really started and asked for its version; no model is asked and nothing is
-charged. Credentials are looked for by name and never shown. For parley serve the port,
-the data directory, the tokens, the disk and NATS are looked at, as its settings say.
-
-Each check has a line with ✓, ! for what may be a problem, or ✗.
-
-Exit codes:
-    0  an agent and a server can be run
-    1  something essential is missing
-    2  the command line makes no sense`
-
-const doctorExample = `  parley doctor
-  parley doctor --cli ~/.local/bin/claude
-  parley doctor --json | jq '.checks[] | select(.status != "ok")'`

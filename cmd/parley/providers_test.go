@@ -106,11 +106,11 @@ func converse(t *testing.T, c *client.Client, text string) (view client.View, al
 			t.Fatal(err)
 		}
 		for _, p := range view.Conversation.Prompts {
-			if asked[p.RequestID] {
+			if asked[p.RequestID()] {
 				continue
 			}
-			asked[p.RequestID] = true
-			answer := api.PermissionRespondParams{SessionID: session.SessionID, RequestID: p.RequestID, Behavior: "allow"}
+			asked[p.RequestID()] = true
+			answer := api.PermissionRespondParams{SessionID: session.SessionID, RequestID: p.RequestID(), Behavior: "allow"}
 			if err := c.Call(ctx, "permission.respond", answer, nil); err != nil {
 				t.Fatal(err)
 			}

@@ -61,7 +61,7 @@ func TestServe_budget(t *testing.T) {
 				}
 			}
 			for _, code := range []string{"budget_warning", "budget_exceeded"} {
-				if !slices.ContainsFunc(view.Conversation.Notices, func(n event.NoticeRow) bool { return n.Code == code }) {
+				if !slices.ContainsFunc(view.Conversation.Notices, func(n event.NoticeRow) bool { return n.Notice.Code == code }) {
 					t.Errorf("there is no notice %s in %+v", code, view.Conversation.Notices)
 				}
 			}

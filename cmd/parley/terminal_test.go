@@ -106,7 +106,7 @@ func (x *terminalTest) texts() []string {
 	var texts []string
 	for _, th := range c.Threads {
 		for _, it := range th.Items {
-			if it.Message == nil || it.Message.IsMeta {
+			if it.Message == nil || it.Message.User != nil && it.Message.User.IsMeta {
 				continue
 			}
 			for _, b := range it.Message.Blocks {

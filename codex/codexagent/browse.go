@@ -17,7 +17,10 @@ import (
 	"github.com/seed7221b0f9/parley/codex/rollout"
 )
 
-var _ agent.HistoryBrowser = history{}
+var _ interface {
+	agent.HistoryBrowser
+	agent.Metered
+} = history{}
 
 func (h history) Locate(ctx context.Context, id string) (string, error) {
 	dir, err := h.dir()
@@ -231,4 +234,35 @@ func (h history) Render(ctx context.Context, w io.Writer, id string, o agent.His
 	}
 	_, err = io.WriteString(w, e.Text)
 	return err
+}
+
+// Meter returns a reader of the tokens of past requests.
+func (h history) Meter() (agent.Meter, error) {
+	dir, err := h.dir()
+	if err != nil {
+		return nil, err
+	}
+	return meter{dir.Meter()}, nil
+}
+
+type meter struct{ *rollout.Meter }
+
+// Next counts what was read from the cache once: Codex counts it as input too.
+func (m meter) Next(ctx context.Context) iter.Seq2[agent.Metering, error] {
+	return func(yield func(agent.Metering, error) bool) {
+		for r, err := range m.Meter.Next(ctx) {
+			t := r.Tokens
+			x := agent.Metering{
+				Time: r.Time, SessionID: r.ThreadID, Project: r.CWD, Branch: r.Branch, Model: r.Model,
+				Input:     max(0, t.InputTokens-t.CachedInputTokens-t.CacheWriteInputTokens),
+				CacheRead: t.CachedInputTokens, CacheWrite: t.CacheWriteInputTokens, Output: t.OutputTokens,
+			}
+			if r.Parent != "" {
+				x.SubagentID = r.ThreadID
+			}
+			if !yield(x, err) {
+				return
+			}
+		}
+	}
 }

@@ -1,14 +1,12 @@
 package codextest
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -19,52 +17,62 @@ import (
 // The client must make the same requests in the same order. One that differs ends the run;
 // Err says why.
 type Replay struct {
-	lines []Line
+	process tape.Process
 
-	mu  sync.Mutex
-	err error
+	mu     sync.Mutex
+	player *tape.Player // of the last run
 }
 
 // NewReplay returns a spawner that plays these lines to each client. The lines must be in their
 // recorded order.
-func NewReplay(lines []Line) *Replay { return &Replay{lines: lines} }
+func NewReplay(lines []Line) *Replay {
+	r := &Replay{}
+	p := &r.process
+	for _, l := range lines {
+		var m message
+		if json.Unmarshal(l.Msg, &m) != nil {
+			continue // was not a message
+		}
+		ev := tape.Event{Dir: "out", Ev: "line"}
+		if l.Client {
+			p.Stdin = append(p.Stdin, string(l.Msg))
+			ev.Dir, ev.N = "in", len(p.Stdin)
+		} else {
+			p.Stdout = append(p.Stdout, string(l.Msg)+"\n")
+			ev.N = len(p.Stdout)
+		}
+		switch {
+		case m.ID == nil:
+		case m.Method == "" && !l.Client:
+			ev.Type, ev.RequestID = "control_response", string(m.ID)
+		case m.Method != "" && l.Client:
+			ev.Type, ev.RequestID = "control_request", string(m.ID)
+		}
+		p.Timeline = append(p.Timeline, ev)
+	}
+	p.Timeline = append(p.Timeline, tape.Event{Dir: "in", Ev: "eof"})
+	return r
+}
 
 // Err is why the last run ended before the recording did; nil if it did not.
 func (r *Replay) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.err
+	if r.player == nil || r.player.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("codextest: replay: %w", r.player.Err())
 }
 
 // Spawn starts a run that plays the recorded lines from the start, without a process of the
 // system.
-func (r *Replay) Spawn(context.Context, spawn.Command) (spawn.Process, error) {
-	inR, inW := io.Pipe()
-	outR, outW := io.Pipe()
-	p := &player{lines: r.lines, in: bufio.NewReader(inR), out: outW, ids: map[string]json.RawMessage{}, asked: map[string][]json.RawMessage{}}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		err := p.play()
-		r.mu.Lock()
-		r.err = err
-		r.mu.Unlock()
-		if err == nil {
-			_, _ = io.Copy(io.Discard, inR) // until the client closes
-		}
-		_ = inR.Close()
-		_ = outW.Close()
-	}()
-	return &replayProcess{stdin: inW, stdout: outR, inR: inR, done: done}, nil
-}
-
-// player plays one run.
-type player struct {
-	lines []Line
-	in    *bufio.Reader
-	out   io.Writer
-	ids   map[string]json.RawMessage   // recorded id of a client's request → the id that it has now
-	asked map[string][]json.RawMessage // method → ids of requests that came early
+func (r *Replay) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+	p := tape.NewPlayer(&r.process, tape.Hints{})
+	p.Protocol = protocol
+	r.mu.Lock()
+	r.player = p
+	r.mu.Unlock()
+	return p.Spawn(ctx, cmd)
 }
 
 type message struct {
@@ -72,105 +80,42 @@ type message struct {
 	Method string          `json:"method"`
 }
 
-func (p *player) play() error {
-	for _, l := range p.lines {
-		var m message
-		if json.Unmarshal(l.Msg, &m) != nil {
-			continue // was not a message
-		}
-		var err error
-		if l.Client {
-			err = p.expect(m)
-		} else {
-			err = p.say(m, l.Msg)
-		}
-		if err != nil {
-			return fmt.Errorf("codextest: line %d of the recording: %w", l.Seq, err)
-		}
-	}
-	return nil
-}
-
-// expect waits for the client's line that stands for a recorded one.
-func (p *player) expect(want message) error {
-	for {
-		if early := p.asked[want.Method]; want.Method != "" && want.ID != nil && len(early) > 0 {
-			p.asked[want.Method] = early[1:]
-			p.ids[string(want.ID)] = early[0]
-			return nil
-		}
-		line, err := p.in.ReadBytes('\n')
-		if err != nil {
-			return fmt.Errorf("the client ended before %s: %w", want.Method, err)
-		}
-		var got message
-		if err := json.Unmarshal(line, &got); err != nil {
-			return err
-		}
-		switch {
-		case got.Method == want.Method && got.ID == nil && want.ID == nil:
-			return nil
-		case got.Method == "" && want.Method == "" && string(got.ID) == string(want.ID):
-			return nil
-		case got.Method != "" && got.ID != nil:
-			p.asked[got.Method] = append(p.asked[got.Method], got.ID)
-			if got.Method != want.Method {
-				return fmt.Errorf("the client asked %s instead of %s", got.Method, want.Method)
-			}
-		default:
-			return fmt.Errorf("the client said %.100s instead of %s", line, want.Method)
-		}
-	}
-}
-
-// say writes a recorded line, with the id of the request that it answers.
-func (p *player) say(m message, msg json.RawMessage) error {
-	if m.Method == "" && m.ID != nil {
-		id, ok := p.ids[string(m.ID)]
-		if !ok {
-			return nil // an answer to what was never asked
-		}
+// protocol matches requests and notifications by method, and answers by their id.
+var protocol = &tape.Protocol{
+	Key: key,
+	Rewrite: func(line, _, own string) string {
 		var whole map[string]json.RawMessage
-		if err := json.Unmarshal(msg, &whole); err != nil {
-			return err
+		if own == "" || json.Unmarshal([]byte(line), &whole) != nil {
+			return line
 		}
-		whole["id"] = id
-		var err error
-		if msg, err = json.Marshal(whole); err != nil {
-			return err
+		whole["id"] = json.RawMessage(own)
+		text, err := json.Marshal(whole)
+		if err != nil {
+			return line
 		}
+		return string(text) + "\n"
+	},
+	Take: func(line, _, next string) (string, error) {
+		got, _ := key(line)
+		if next == "" {
+			return "", fmt.Errorf("the client sent %s after the end of the recording", got)
+		}
+		if want, _ := key(next); got != want {
+			return "", fmt.Errorf("the client sent %s instead of %s", got, want)
+		}
+		return "", nil
+	},
+	Missing: func(recorded string) error {
+		want, _ := key(recorded)
+		return fmt.Errorf("the client ended before %s", want)
+	},
+}
+
+func key(line string) (key, id string) {
+	var m message
+	_ = json.Unmarshal([]byte(line), &m) // one that is not a message has no method
+	if m.Method == "" {
+		return "the answer to " + string(m.ID), ""
 	}
-	_, err := p.out.Write(append(append([]byte(nil), msg...), '\n'))
-	if errors.Is(err, io.ErrClosedPipe) {
-		return errors.New("the client has gone")
-	}
-	return err
-}
-
-type replayProcess struct {
-	stdin  *io.PipeWriter
-	stdout *io.PipeReader
-	inR    *io.PipeReader
-	done   chan struct{}
-}
-
-func (p *replayProcess) Stdin() io.WriteCloser { return p.stdin }
-
-func (p *replayProcess) Stdout() io.ReadCloser { return p.stdout }
-
-func (p *replayProcess) Stderr() io.ReadCloser { return nil }
-
-func (p *replayProcess) PID() int { return 0 }
-
-func (p *replayProcess) Terminate() error { return p.Kill() }
-
-func (p *replayProcess) Kill() error {
-	_ = p.inR.Close()
-	_ = p.stdout.Close()
-	return nil
-}
-
-func (p *replayProcess) Wait() (spawn.ExitStatus, error) {
-	<-p.done
-	return spawn.ExitStatus{}, nil
+	return m.Method, string(m.ID)
 }

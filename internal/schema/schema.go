@@ -18,6 +18,7 @@ type Builder struct {
 	unions map[reflect.Type]map[string]reflect.Type
 	names  map[reflect.Type]string       // of the types that are not called as in Go
 	forms  map[reflect.Type]reflect.Type // the structs that describe them
+	types  map[reflect.Type][]any        // the values of the member type of structs outside unions
 	roots  []reflect.Type
 }
 
@@ -49,6 +50,16 @@ func (b *Builder) form(t reflect.Type) reflect.Type {
 
 func (b *Builder) ref(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/$defs/" + b.name(t)}
+}
+
+// Type gives a struct that is in no union the member type with its values.
+func (b *Builder) Type(t reflect.Type, values ...string) {
+	if b.types == nil {
+		b.types = map[reflect.Type][]any{}
+	}
+	for _, v := range values {
+		b.types[t] = append(b.types[t], v)
+	}
 }
 
 // Plain gives a type a schema of its own.
@@ -151,6 +162,8 @@ func (b *Builder) define(defs map[string]*jsonschema.Schema, structs map[reflect
 		}
 		open(s)
 		if values := variants[t]; values != nil {
+			discriminate(s, values)
+		} else if values := b.types[t]; values != nil {
 			discriminate(s, values)
 		}
 		defs[b.name(t)] = s

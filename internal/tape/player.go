@@ -28,6 +28,9 @@ import (
 // wait for the end of input; lines after a signal wait for the signal. The process ends as it
 // did in the recording.
 type Player struct {
+	// Protocol is what the two sides speak; nil is the protocol of the Claude CLI.
+	Protocol *Protocol
+
 	proc  *Process
 	hints Hints
 
@@ -46,9 +49,35 @@ type Player struct {
 	killed  bool
 	out     []byte
 	ended   bool // no more output
+	err     error
 	exited  chan struct{}
 	status  spawn.ExitStatus
 }
+
+// Protocol is what a player needs to know of the lines that it plays. Its functions are called
+// one at a time.
+type Protocol struct {
+	// Key returns what a line of the input is matched by, and the id of a request.
+	Key func(line string) (key, id string)
+	// Rewrite returns a line of the output as the client gets it. Of an answer it has the
+	// recorded id of the request and the client's own.
+	Rewrite func(line, recorded, own string) string
+	// Take, if not nil, judges a line of the client. recorded is the line that it stands
+	// for, next the first that the client had not sent; "" is none. The reply goes to the
+	// client; an error ends the process.
+	Take func(line, recorded, next string) (reply string, err error)
+	// Missing, if not nil, is the error for a client that ends its input without a line.
+	Missing func(recorded string) error
+	// PassOver makes the lines that a client has not sent at the end of its input optional.
+	PassOver bool
+}
+
+var claudeProtocol = &Protocol{Key: inputKey, Rewrite: func(line, recorded, own string) string {
+	if own == "" {
+		return line
+	}
+	return strings.ReplaceAll(line, quote(recorded), quote(own))
+}}
 
 // overtake is how long a line that is held may hold up an answer after it. An SDK may wait for
 // the answer before it sends what the line waits for.
@@ -67,6 +96,9 @@ func (p *Player) Spawn(_ context.Context, cmd spawn.Command) (spawn.Process, err
 	defer p.mu.Unlock()
 	if p.cmd != nil {
 		return nil, errors.New("tape: the recording was started twice")
+	}
+	if p.Protocol == nil {
+		p.Protocol = claudeProtocol
 	}
 	p.cmd, p.files = &cmd, map[string]string{}
 	for _, path := range cmd.Files {
@@ -102,6 +134,13 @@ func (p *Player) Input() []string {
 	return append([]string(nil), p.input...)
 }
 
+// Err is how the client differed from the recording, where the protocol minds; else nil.
+func (p *Player) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
 // update changes the player and wakes the goroutine that plays.
 func (p *Player) update(f func()) {
 	p.mu.Lock()
@@ -128,13 +167,35 @@ func (p *Player) play() {
 		pending = append(pending[:i:i], pending[i+1:]...)
 	}
 	p.waitForEnd()
+	p.dead() // notes what is missing
 	p.exit()
 }
 
 func (p *Player) dead() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if next := p.missing(); p.Protocol.Missing != nil && p.eof && next != "" && !p.killed {
+		p.fail(p.Protocol.Missing(next))
+	}
 	return p.killed
+}
+
+// missing is the first line of the input that the client has not sent. p.mu is held.
+func (p *Player) missing() string {
+	for i, line := range p.proc.Stdin {
+		if _, sent := p.matched[i+1]; !sent && !p.hints.Optional[i+1] {
+			return line
+		}
+	}
+	return ""
+}
+
+// fail ends the process. p.mu is held.
+func (p *Player) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+	p.term, p.killed = true, true
 }
 
 // cue is a line of output and what it waits for.
@@ -215,7 +276,7 @@ func (p *Player) due(c cue) bool {
 		return ok
 	}
 	for _, n := range c.after {
-		if _, ok := p.matched[n]; !ok {
+		if _, ok := p.matched[n]; !ok && !(p.eof && p.Protocol.PassOver) {
 			return false
 		}
 	}
@@ -241,10 +302,7 @@ func (p *Player) pause(short bool) (changed bool) {
 
 func (p *Player) write(c cue) {
 	p.update(func() {
-		text := c.text
-		if own := p.matched[c.answer]; own != "" {
-			text = strings.ReplaceAll(text, quote(c.id), quote(own))
-		}
+		text := p.Protocol.Rewrite(c.text, c.id, p.matched[c.answer])
 		p.out = append(p.out, p.rewritten(p.withHook(text))...)
 	})
 }
@@ -323,11 +381,11 @@ func (p *Player) exit() {
 // the one that says the same. p.mu is held.
 func (p *Player) take(line string) {
 	p.input = append(p.input, line)
-	key, id := inputKey(line)
+	key, id := p.Protocol.Key(line)
 	p.counts[key]++
-	first := 0
+	next, first := p.missing(), 0
 	for i, recorded := range p.proc.Stdin {
-		if k, _ := inputKey(recorded); k != key {
+		if k, _ := p.Protocol.Key(recorded); k != key {
 			continue
 		}
 		if _, ok := p.matched[i+1]; ok {
@@ -344,8 +402,19 @@ func (p *Player) take(line string) {
 	if first > 0 {
 		p.matched[first] = id
 	}
+	recorded := ""
+	if first > 0 {
+		recorded = p.proc.Stdin[first-1]
+	}
 	if key == "request initialize" && first > 0 {
-		p.hookIDs = mapHooks(p.proc.Stdin[first-1], line)
+		p.hookIDs = mapHooks(recorded, line)
+	}
+	if p.Protocol.Take != nil {
+		reply, err := p.Protocol.Take(line, recorded, next)
+		p.out = append(p.out, reply...)
+		if err != nil {
+			p.fail(err)
+		}
 	}
 }
 

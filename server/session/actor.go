@@ -261,8 +261,8 @@ func (a *actor) handle(items []Item, ev event.Event) []Item {
 // durable drafts an event of the agent with what follows from it.
 func (a *actor) durable(ev event.Event) {
 	f := &facts{}
-	if r, ok := asked(ev, Timestamp(time.Now())); ok {
-		f.Asked = &r
+	if p, ok := event.NewPrompt(ev); ok {
+		f.Asked = &asking{Timestamp(time.Now()), p}
 		a.draft(draft{event: ev, facts: f})
 		a.occur(onAsk)
 		return

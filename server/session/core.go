@@ -67,7 +67,7 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 	}
 	c.applyInputs(f)
 	if f.Asked != nil {
-		c.Requests = append(c.Requests, *f.Asked)
+		c.Requests = append(c.Requests, request{f.Asked.AskedAt, f.Asked.prompt})
 	}
 	if f.Resolved != "" {
 		c.Requests = slices.DeleteFunc(c.Requests, func(r request) bool { return r.id() == f.Resolved })

@@ -165,7 +165,9 @@ type blockKey struct {
 func newSeen(c *event.Conversation) *seen {
 	s := &seen{lines: map[string]bool{}, blocks: map[blockKey]bool{}}
 	for _, turn := range c.Turns {
-		s.lines[turn.PromptID] = true
+		if turn.Start != nil {
+			s.lines[turn.Start.PromptID] = true
+		}
 	}
 	for _, th := range c.Threads {
 		for _, it := range th.Items {

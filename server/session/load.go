@@ -146,6 +146,9 @@ func (a *actor) replay(ev eventlog.Event) error {
 	}
 	if ev.Sub == 0 {
 		a.seq = ev.Seq
+		if rec.Facts != nil && rec.Facts.Asked != nil && len(events) > 0 {
+			rec.Facts.Asked.prompt, _ = event.NewPrompt(events[0])
+		}
 		a.core.apply(ev.Seq, rec.Time, rec.Facts)
 		var last event.Event
 		for _, last = range events {

@@ -27,7 +27,7 @@ type facts struct {
 	Inputs   []input   `json:"inputs,omitempty"`  // added or changed
 	Removed  []string  `json:"removed,omitempty"` // inputs that are gone
 	Order    []string  `json:"order,omitempty"`   // of the queue, after a reordering
-	Asked    *request  `json:"asked,omitempty"`
+	Asked    *asking   `json:"asked,omitempty"`
 	Resolved string    `json:"resolved,omitempty"` // a request that is closed
 	Key      *accepted `json:"key,omitempty"`
 	Title    string    `json:"title,omitempty"`

@@ -9,33 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// request is a request of an agent that waits for a person. It is a row of the log: it
-// waits for hours, and the first answer counts.
+// request is a request of an agent that waits for a person: for hours, and the first answer
+// counts.
 type request struct {
 	AskedAt string       `json:"asked_at"`
 	Prompt  event.Prompt `json:"prompt"`
 }
 
-func (r request) id() string { return r.Prompt.RequestID }
+func (r request) id() string { return r.Prompt.RequestID() }
 
-// asked returns the row of an event that asks a person, and whether it is one.
-func asked(ev event.Event, ts string) (request, bool) {
-	switch ev := ev.(type) {
-	case *event.PermissionRequest:
-		return request{AskedAt: ts, Prompt: event.Prompt{
-			Type: event.PromptPermission, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
-			ToolName: ev.ToolName, DisplayName: ev.DisplayName, Description: ev.Description, Input: ev.Input, Suggestions: ev.Suggestions,
-			Choices: ev.Choices, Profile: ev.Profile, BlockedPath: ev.BlockedPath, AgentID: ev.AgentID,
-			DefaultToNo: ev.DefaultToNo,
-		}}, true
-	case *event.QuestionRequest:
-		return request{AskedAt: ts, Prompt: event.Prompt{
-			Type: event.PromptQuestion, Kind: ev.Kind, RequestID: ev.RequestID, ParentToolUseID: ev.ParentToolUseID, ToolUseID: ev.ToolUseID,
-			Questions: ev.Questions, Blocking: ev.Blocking, MCPServerName: ev.MCPServerName, Message: ev.Message, Mode: ev.Mode,
-			Schema: ev.Schema, URL: ev.URL,
-		}}, true
-	}
-	return request{}, false
+// asking is the fact that a record asks a person. Its message is the request.
+type asking struct {
+	AskedAt string `json:"asked_at"`
+	prompt  event.Prompt
 }
 
 func (c *core) request(id string) (request, bool) {
@@ -58,7 +44,7 @@ func (c *core) permissionReply(p api.PermissionRespondParams, by string) (reply,
 	switch {
 	case !ok:
 		return reply{}, Conflict("request %q is not open: it was answered, withdrawn or has expired", p.RequestID)
-	case r.Prompt.Type != event.PromptPermission:
+	case r.Prompt.Permission == nil:
 		return reply{}, Invalid("request %q is a question", p.RequestID)
 	case p.Behavior != event.ResolvedAllow && p.Behavior != event.ResolvedDeny:
 		return reply{}, Invalid("behavior is %q, not allow or deny", p.Behavior)
@@ -71,8 +57,8 @@ func (c *core) permissionReply(p api.PermissionRespondParams, by string) (reply,
 		return reply{}, err
 	}
 	allow := p.Behavior == event.ResolvedAllow
-	ev := event.Resolve(c.header(""), false, r.id(), r.Prompt.ToolUseID, event.Resolution{Behavior: p.Behavior, Scope: p.Scope, Message: p.Reason, By: by})
-	if r.Prompt.Kind == event.PermissionPlan {
+	ev := event.Resolve(c.header(""), false, r.id(), r.Prompt.ToolUseID(), event.Resolution{Behavior: p.Behavior, Scope: p.Scope, Message: p.Reason, By: by})
+	if r.Prompt.Permission.Kind == event.PermissionPlan {
 		return reply{&agent.PlanAnswer{Approve: allow, Mode: planMode(permissions), Message: p.Reason, Interrupt: p.Interrupt && !allow}, ev}, nil
 	}
 	a := &agent.PermissionAnswer{Allow: allow, Choice: p.Choice, Scope: p.Scope, Message: p.Reason, Interrupt: p.Interrupt && !allow}
@@ -90,10 +76,10 @@ func (r request) permissions(p api.PermissionRespondParams) (json.RawMessage, er
 	}
 	var updates []json.RawMessage
 	for _, i := range p.Suggestions {
-		if i < 0 || i >= int64(len(r.Prompt.Suggestions)) {
+		if i < 0 || i >= int64(len(r.Prompt.Permission.Suggestions)) {
 			return nil, Invalid("request %q has no suggestion %d", r.id(), i)
 		}
-		if u := r.Prompt.Suggestions[i].Update; u != "" {
+		if u := r.Prompt.Permission.Suggestions[i].Update; u != "" {
 			updates = append(updates, json.RawMessage(u))
 		}
 	}
@@ -105,12 +91,12 @@ func (r request) choose(p api.PermissionRespondParams) error {
 	if p.Choice == "" {
 		return nil
 	}
-	i := slices.IndexFunc(r.Prompt.Choices, func(c event.Choice) bool { return c.ID == p.Choice })
+	i := slices.IndexFunc(r.Prompt.Permission.Choices, func(c event.Choice) bool { return c.ID == p.Choice })
 	switch {
 	case i < 0:
 		return Invalid("request %q has no choice %q", r.id(), p.Choice)
-	case (r.Prompt.Choices[i].Behavior == event.ResolvedAllow) != (p.Behavior == event.ResolvedAllow):
-		return Invalid("choice %q is to %s", p.Choice, r.Prompt.Choices[i].Behavior)
+	case (r.Prompt.Permission.Choices[i].Behavior == event.ResolvedAllow) != (p.Behavior == event.ResolvedAllow):
+		return Invalid("choice %q is to %s", p.Choice, r.Prompt.Permission.Choices[i].Behavior)
 	}
 	return nil
 }
@@ -136,15 +122,15 @@ func (c *core) questionReply(p api.QuestionRespondParams, by string) (reply, err
 	switch {
 	case !ok:
 		return reply{}, Conflict("request %q is not open: it was answered, withdrawn or has expired", p.RequestID)
-	case r.Prompt.Type != event.PromptQuestion:
+	case r.Prompt.Question == nil:
 		return reply{}, Invalid("request %q asks for a permission", p.RequestID)
 	case !slices.Contains([]string{"accept", "decline", "cancel"}, p.Action):
 		return reply{}, Invalid("action is %q, not accept, decline or cancel", p.Action)
-	case r.Prompt.Kind == event.QuestionAsk && p.Action == "accept" && !isObject(p.Answers):
+	case r.Prompt.Question.Kind == event.QuestionAsk && p.Action == "accept" && !isObject(p.Answers):
 		return reply{}, Invalid("an accepted question needs answers, an object by question")
 	}
-	ev := event.Resolve(c.header(""), true, r.id(), r.Prompt.ToolUseID, event.Resolution{Behavior: p.Action, Answers: p.Answers, By: by})
-	if r.Prompt.Kind == event.QuestionElicitation {
+	ev := event.Resolve(c.header(""), true, r.id(), r.Prompt.ToolUseID(), event.Resolution{Behavior: p.Action, Answers: p.Answers, By: by})
+	if r.Prompt.Question.Kind == event.QuestionElicitation {
 		return reply{&agent.ElicitationAnswer{Action: p.Action, Content: rawJSON(p.Answers)}, ev}, nil
 	}
 	return reply{&agent.QuestionAnswer{Declined: p.Action != "accept", Answers: rawJSON(p.Answers)}, ev}, nil
@@ -170,8 +156,8 @@ func (c *core) closeRequests(behavior string) []draft {
 	var drafts []draft
 	for _, r := range c.Requests {
 		p := r.Prompt
-		ev := event.Resolve(c.header(""), p.Type == event.PromptQuestion, p.RequestID, p.ToolUseID, event.Resolution{Behavior: behavior})
-		drafts = append(drafts, draft{event: ev, facts: &facts{Resolved: p.RequestID}})
+		ev := event.Resolve(c.header(""), p.Question != nil, p.RequestID(), p.ToolUseID(), event.Resolution{Behavior: behavior})
+		drafts = append(drafts, draft{event: ev, facts: &facts{Resolved: p.RequestID()}})
 	}
 	return drafts
 }

@@ -111,6 +111,13 @@ function setText(target, key2, text) {
 function setNumber(target, key2, value) {
   if (typeof value === "number" && Number.isFinite(value)) target[key2] = value;
 }
+function over(old, event) {
+  if (old === void 0) return { ...event };
+  for (const [key2, value] of Object.entries(event)) {
+    if (value !== null && value !== "") old[key2] = value;
+  }
+  return old;
+}
 function setValue(target, key2, value) {
   if (value !== void 0 && value !== null) target[key2] = value;
 }
@@ -308,8 +315,10 @@ var ThreadIndex = class {
 };
 
 // src/fold/lookup.ts
+var conversationVersion = 2;
 function emptyConversation() {
   return {
+    version: conversationVersion,
     threads: [{ parentToolUseId: "", items: [] }],
     turns: [],
     tasks: [],
@@ -344,8 +353,8 @@ var Lookup = class {
       for (const item of thread.items) this.index(t, item);
     }
     for (const task of state.tasks) this.tasks.set(task.id, task);
-    for (const p of state.prompts) this.prompts.set(key(p.type, p.requestId), p);
-    for (const h of state.hooks) this.hooks.set(h.id, h);
+    for (const p of state.prompts) this.prompts.set(key(p.type, p.request_id), p);
+    for (const h of state.hooks) this.hooks.set(h.hook.hook_id, h);
     for (const t of state.turns) this.turns.set(t.id, t);
     this.thread("");
   }
@@ -642,11 +651,12 @@ var Lookup = class {
   }
   /** Adds a prompt that waits, in place of one with the same id. */
   ask(p) {
-    const k = key(p.type, p.requestId);
+    const k = key(p.type, str(p.request_id));
     const old = this.prompts.get(k);
     if (old === void 0) {
-      this.prompts.set(k, p);
-      this.state.prompts.push(p);
+      const added = { ...p };
+      this.prompts.set(k, added);
+      this.state.prompts.push(added);
       return;
     }
     for (const name of Object.keys(old)) delete old[name];
@@ -699,7 +709,7 @@ var Lookup = class {
   }
   settlePrompts() {
     this.steps += this.state.prompts.length;
-    this.state.prompts = this.state.prompts.filter((p) => this.prompts.get(key(p.type, p.requestId)) === p);
+    this.state.prompts = this.state.prompts.filter((p) => this.prompts.get(key(p.type, p.request_id)) === p);
     this.promptsDirty = false;
   }
 };
@@ -714,85 +724,21 @@ function systemInit(x, msg) {
   replace(x.state, "model", msg.model);
   replace(x.state, "permissionMode", msg.permissionMode);
   replace(x.state, "sandbox", msg.sandbox);
-  const init = {};
-  setText(init, "apiKeySource", msg.apiKeySource);
-  names(init, "tools", msg.tools);
-  if (Array.isArray(msg.mcp_servers)) init.mcpServers = servers(msg.mcp_servers);
-  names(init, "slashCommands", msg.slash_commands);
-  names(init, "agents", msg.agents);
-  names(init, "skills", msg.skills);
-  setText(init, "outputStyle", msg.output_style);
-  setText(init, "cliVersion", msg.claude_code_version);
+  const { mcp_servers, ...init } = msg;
+  delete x.state.mcpServers;
+  if (Array.isArray(mcp_servers)) x.state.mcpServers = mcp_servers.filter(isObj);
   x.state.init = init;
-}
-function names(init, key2, value) {
-  if (Array.isArray(value)) init[key2] = strings(value);
-}
-function servers(value) {
-  return list(value).map((s) => {
-    const server = { name: str(get(s, "name")), status: str(get(s, "status")) };
-    setText(server, "error", get(s, "error"));
-    return server;
-  });
 }
 function status(x, msg) {
   replace(x.state, "status", msg.status);
   setText(x.state, "permissionMode", msg.permissionMode);
 }
-function compactBoundary(x, msg) {
-  const c = {};
-  const preTokens = get(msg.compact_metadata, "pre_tokens");
-  if (preTokens !== void 0) setNumber(c, "preTokens", num(preTokens));
-  setText(c, "uuid", msg.uuid);
-  setText(c, "trigger", get(msg.compact_metadata, "trigger"));
-  setValue(c, "metadata", msg.compact_metadata);
-  x.add("", { kind: "compaction", compaction: c });
-}
 function queueChanged(x, items) {
-  x.state.queue = list(items).filter(isObj).map((i) => {
-    const item = { id: str(i["id"]) };
-    setValue(item, "content", i["content"]);
-    setText(item, "priority", i["priority"]);
-    setText(item, "status", i["status"]);
-    return item;
-  });
-}
-function permissionRequest(x, msg) {
-  const p = { type: "permission", kind: str(msg.kind), requestId: str(msg.request_id) };
-  setText(p, "parentToolUseId", msg.parent_tool_use_id);
-  setText(p, "toolUseId", msg.tool_use_id);
-  setText(p, "toolName", msg.tool_name);
-  setText(p, "displayName", msg.display_name);
-  setText(p, "description", msg.description);
-  setValue(p, "input", msg.input);
-  objects(msg.permission_suggestions, (all) => p.suggestions = all);
-  objects(msg.choices, (all) => p.choices = all);
-  setValue(p, "profile", msg.profile);
-  setText(p, "blockedPath", msg.blocked_path);
-  setText(p, "agentId", msg.agent_id);
-  if (msg.default_to_no === true) p.defaultToNo = true;
-  x.ask(p);
-}
-function questionRequest(x, msg) {
-  const p = { type: "question", kind: str(msg.kind), requestId: str(msg.request_id) };
-  setText(p, "parentToolUseId", msg.parent_tool_use_id);
-  setText(p, "toolUseId", msg.tool_use_id);
-  objects(msg.questions, (all) => p.questions = all);
-  if (typeof msg.blocking === "boolean") p.blocking = msg.blocking;
-  setText(p, "mcpServerName", msg.mcp_server_name);
-  setText(p, "message", msg.message);
-  setText(p, "mode", msg.mode);
-  setValue(p, "schema", msg.requested_schema);
-  setText(p, "url", msg.url);
-  x.ask(p);
-}
-function objects(value, set) {
-  const all = list(value).filter(isObj);
-  if (all.length > 0) set(all);
+  x.state.queue = list(items).filter(isObj);
 }
 function answered(x, type, msg, behavior) {
   const prompt = x.answered(type, str(msg.request_id));
-  const tool = x.tools.get(str(msg.tool_use_id) || (prompt?.toolUseId ?? ""));
+  const tool = x.tools.get(str(msg.tool_use_id) || str(prompt?.tool_use_id));
   if (tool === void 0) return;
   const d = { behavior: str(behavior) };
   setText(d, "scope", msg.scope);
@@ -802,41 +748,36 @@ function answered(x, type, msg, behavior) {
 }
 function taskStarted(x, msg) {
   const t = x.task(str(msg.task_id));
-  setText(t, "type", msg.task_type);
+  t.started = over(t.started, msg);
   setText(t, "description", msg.description);
-  setText(t, "toolUseId", msg.tool_use_id);
-  setText(t, "parentTaskId", msg.parent_task_id);
-  setText(t, "subagentType", msg.subagent_type);
   t.isBackgrounded = msg.is_backgrounded === true;
 }
 function taskProgress(x, msg) {
   const t = x.task(str(msg.task_id));
+  t.progress = over(t.progress, msg);
   setText(t, "description", msg.description);
-  setText(t, "lastToolName", msg.last_tool_name);
   setText(t, "summary", msg.summary);
   setValue(t, "usage", msg.usage);
 }
 function taskUpdated(x, msg) {
   const t = x.task(str(msg.task_id));
+  t.updated = over(t.updated, msg);
   setText(t, "status", msg.status);
   setText(t, "description", msg.description);
-  setText(t, "error", msg.error);
   if (typeof msg.is_backgrounded === "boolean") t.isBackgrounded = msg.is_backgrounded;
 }
 function taskNotification(x, msg) {
   const t = x.task(str(msg.task_id));
+  t.ended = over(t.ended, msg);
   setText(t, "status", msg.status);
   setText(t, "summary", msg.summary);
-  setText(t, "outputFile", msg.output_file);
   setValue(t, "usage", msg.usage);
 }
 
 // src/fold/notice.ts
 var maxRows = 100;
 function notice(x, msg) {
-  const row = { severity: str(msg.severity), text: str(msg.text) };
-  setText(row, "code", msg.code);
-  setText(row, "toolUseId", msg.tool_use_id);
+  const row = { notice: msg };
   setText(row, "turnId", x.turn?.id);
   const rows = x.state.notices;
   rows.push(row);
@@ -845,36 +786,21 @@ function notice(x, msg) {
     x.state.noticesOmitted = (x.state.noticesOmitted ?? 0) + 1;
   }
 }
-function retry(x, msg) {
-  const r = { attempt: num(msg.attempt) };
-  setNumber(r, "maxAttempts", msg.max_attempts);
-  setNumber(r, "delayMs", msg.delay_ms);
-  setText(r, "reason", msg.reason);
-  setNumber(r, "status", msg.status);
-  x.state.retry = r;
-}
 function hook(x, msg) {
-  const id = str(msg.hook_id);
-  const run = x.hooks.get(id) ?? newHook(x, id);
-  setText(run, "name", msg.name);
-  setText(run, "event", msg.event);
-  if (str(msg.state) !== "") run.state = str(msg.state);
-  setText(run, "outcome", msg.outcome);
-  setText(run, "decision", msg.decision);
-  setText(run, "message", msg.message);
-  setText(run, "toolUseId", msg.tool_use_id);
-  setNumber(run, "exitCode", msg.exit_code);
-  if (msg.state === "finished") setText(run, "output", msg.output);
-  else setText(run, "output", (run.output ?? "") + str(msg.output));
+  const { output, ...event } = msg;
+  const run = x.hooks.get(str(msg.hook_id)) ?? newHook(x, event);
+  over(run.hook, event);
+  if (msg.state === "finished") setText(run, "output", output);
+  else setText(run, "output", (run.output ?? "") + str(output));
 }
-function newHook(x, id) {
-  const run = { id, state: "" };
+function newHook(x, event) {
+  const run = { hook: { ...event } };
   const runs = x.state.hooks;
   runs.push(run);
-  x.hooks.set(id, run);
+  x.hooks.set(str(event.hook_id), run);
   while (runs.length > maxRows) {
     const old = runs.shift();
-    if (old !== void 0 && x.hooks.get(old.id) === old) x.hooks.delete(old.id);
+    if (old !== void 0 && x.hooks.get(old.hook.hook_id) === old) x.hooks.delete(old.hook.hook_id);
     x.state.hooksOmitted = (x.state.hooksOmitted ?? 0) + 1;
   }
   return run;
@@ -891,7 +817,7 @@ function sessionInfo(x, msg) {
   else if (msg.archived === false) delete s.archived;
   if (msg.deleted === true) s.deleted = true;
   else if (msg.deleted === false) delete s.deleted;
-  if (Array.isArray(msg.mcp_servers)) (s.init ??= {}).mcpServers = servers(msg.mcp_servers);
+  if (Array.isArray(msg.mcp_servers)) s.mcpServers = msg.mcp_servers.filter(isObj);
   setValue(s, "commands", msg.commands);
 }
 
@@ -1066,9 +992,7 @@ function streamEvent(x, msg) {
   }
 }
 function unknownEvent(x, parent, originalType, data) {
-  const item = { originalType, stream: true };
-  setValue(item, "data", data);
-  x.add(parent, { kind: "unknown", unknown: item });
+  x.add(parent, { kind: "unknown", stream: true, unknown: { type: "unknown", originalType, data: data ?? null } });
 }
 function messageStart(x, parent, id, model) {
   delete x.state.retry;
@@ -1177,29 +1101,20 @@ function messageStop(x, parent, id, abandonedFrom) {
 function turnStart(x, msg) {
   const id = str(msg.turn_id);
   if (x.turns.has(id)) return;
-  const turn = { id, done: false };
-  setText(turn, "by", msg.by);
-  setText(turn, "promptId", msg.prompt_id);
+  const turn = { id, done: false, start: msg };
   x.beginTurn(turn);
   const prompt = x.users.get(str(msg.prompt_id));
   if (prompt !== void 0 && str(msg.prompt_id) !== "") x.inTurn(prompt.ref, turn);
   delete x.state.retry;
-  const old = x.state.usage;
-  if (old === void 0) return;
-  const usage2 = {};
-  setText(usage2, "model", old.model);
-  setNumber(usage2, "contextTokens", old.contextTokens);
-  setNumber(usage2, "contextWindow", old.contextWindow);
-  setNumber(usage2, "costUsd", old.costUsd);
-  x.state.usage = usage2;
-}
-function plan(x, msg) {
-  const p = { entries: list(msg.entries).filter(isObj) };
-  setText(p, "explanation", msg.explanation);
-  setText(p, "text", msg.text);
-  setText(p, "toolUseId", msg.tool_use_id);
-  if (num(msg.omitted) !== 0) p.omitted = num(msg.omitted);
-  x.thread(str(msg.parent_tool_use_id)).plan = p;
+  const u = x.state.usage;
+  if (u === void 0) return;
+  delete u.turn_id;
+  delete u.input_tokens;
+  delete u.output_tokens;
+  delete u.cache_creation_input_tokens;
+  delete u.cache_read_input_tokens;
+  delete u.reasoning_tokens;
+  delete u.data;
 }
 function turnDiff(x, msg) {
   const id = str(msg.turn_id);
@@ -1210,17 +1125,7 @@ function turnDiff(x, msg) {
   }
 }
 function usage(x, msg) {
-  const u = x.state.usage ??= {};
-  setText(u, "turnId", msg.turn_id);
-  setText(u, "model", msg.model);
-  setNumber(u, "inputTokens", msg.input_tokens);
-  setNumber(u, "outputTokens", msg.output_tokens);
-  setNumber(u, "cacheCreationInputTokens", msg.cache_creation_input_tokens);
-  setNumber(u, "cacheReadInputTokens", msg.cache_read_input_tokens);
-  setNumber(u, "reasoningTokens", msg.reasoning_tokens);
-  setNumber(u, "contextTokens", msg.context_tokens);
-  setNumber(u, "contextWindow", msg.context_window);
-  setNumber(u, "costUsd", msg.cost_usd);
+  x.state.usage = over(x.state.usage, msg);
 }
 function truncate(x, msg) {
   const parent = str(msg.parent_tool_use_id);
@@ -1252,7 +1157,7 @@ function cutFrom(x, parent, uuid) {
   const turn = x.turns.get(item.turnId ?? "");
   for (const other of thread.thread.items.slice(at)) x.forget({ thread, item: other });
   if (turn === void 0 || thread.thread.parentToolUseId !== "") return;
-  if (turn.promptId === uuid) return cutTurns(x, turn.id);
+  if (turn.start?.prompt_id === uuid) return cutTurns(x, turn.id);
   const next = x.state.turns[x.state.turns.lastIndexOf(turn) + 1];
   if (next !== void 0) cutTurns(x, next.id);
 }
@@ -1291,13 +1196,12 @@ function assistant(x, msg) {
 }
 function describe(m, msg) {
   setText(m, "model", get(msg.message, "model"));
-  setText(m, "error", msg.error);
-  setText(m, "agentId", msg.agent_id);
-  setText(m, "phase", msg.phase);
   setText(m, "stopReason", get(msg.message, "stop_reason"));
   setValue(m, "usage", get(msg.message, "usage"));
-  if (m.timestamp === void 0) setText(m, "timestamp", msg.timestamp);
-  if (msg.aborted === true) m.aborted = true;
+  const { indexes, supersedes, ...line } = msg;
+  line.message = { content: [] };
+  if (m.line?.timestamp !== void 0) delete line.timestamp;
+  m.line = over(m.line, line);
 }
 function user(x, msg) {
   const parent = str(msg.parent_tool_use_id);
@@ -1333,35 +1237,17 @@ function userMessage(x, parent, msg, contents) {
     fill(x, b, content);
     return b;
   });
-  if (msg.isPrompt === true) m.isPrompt = true;
-  if (msg.isReplay === true) m.isReplay = true;
-  flag(m, "isSynthetic", msg.isSynthetic);
-  flag(m, "isMeta", msg.isMeta);
-  delete m.origin;
-  delete m.agentId;
-  setText(m, "origin", msg.origin);
-  setText(m, "agentId", msg.agent_id);
-  setText(m, "timestamp", msg.timestamp);
-}
-function flag(m, key2, on) {
-  if (on === true) m[key2] = true;
-  else delete m[key2];
+  const { tool_use_result, ...event } = msg;
+  event.message = { content: [] };
+  const old = m.user;
+  if (old?.isPrompt === true) event.isPrompt = true;
+  if (old?.isReplay === true) event.isReplay = true;
+  if (str(msg.timestamp) === "") setText(event, "timestamp", old?.timestamp);
+  m.user = event;
 }
 function result(x, msg) {
-  const r = {
-    subtype: str(msg.subtype),
-    isError: msg.is_error === true,
-    numTurns: num(msg.num_turns),
-    durationMs: num(msg.duration_ms)
-  };
-  setText(r, "uuid", msg.uuid);
-  if (!isAnswer(x, str(msg.result))) setText(r, "text", msg.result);
-  const errors = strings(msg.errors);
-  if (errors.length > 0) r.errors = errors;
-  setValue(r, "structuredOutput", msg.structured_output);
-  setText(r, "stopReason", msg.stop_reason);
-  setText(r, "terminalReason", msg.terminal_reason);
-  if (list(msg.permission_denials).length > 0) r.permissionDenials = msg.permission_denials;
+  const r = { ...msg };
+  if (isAnswer(x, str(msg.result))) delete r.result;
   x.add("", { kind: "result", result: r });
   delete x.state.status;
   delete x.state.retry;
@@ -1387,10 +1273,7 @@ function totals(x, msg) {
   setValue(t, "modelUsage", msg.modelUsage);
 }
 function unknown(x, msg) {
-  const parent = str(msg.parent_tool_use_id);
-  const item = { originalType: str(msg.originalType) };
-  setValue(item, "data", msg.data);
-  x.add(parent, { kind: "unknown", unknown: item });
+  x.add(str(msg.parent_tool_use_id), { kind: "unknown", unknown: msg });
 }
 
 // src/fold/fold.ts
@@ -1432,7 +1315,7 @@ var Fold = class {
       case "result":
         return result(x, msg);
       case "error":
-        x.add(str(msg.parent_tool_use_id), { kind: "error", error: { message: str(msg.message) } });
+        x.add(str(msg.parent_tool_use_id), { kind: "error", error: msg });
         return;
       case "tool_progress":
         return toolProgress(x, str(msg.tool_use_id), num(msg.elapsed_time_seconds), msg.task_id, msg.output_delta);
@@ -1450,22 +1333,22 @@ var Fold = class {
       case "status_system":
         return status(x, msg);
       case "compact_boundary":
-        return compactBoundary(x, msg);
+        x.add("", { kind: "compaction", compaction: msg });
+        return;
       case "rate_limit":
-        delete x.state.rateLimit;
-        return setValue(x.state, "rateLimit", msg.rate_limit_info);
+        x.state.rateLimit = msg;
+        return;
       case "session_state":
         return replace(x.state, "state", msg.state);
       case "queue_changed":
         return queueChanged(x, msg.items);
       case "permission_request":
-        return permissionRequest(x, msg);
       case "question_request":
-        return questionRequest(x, msg);
+        return x.ask(msg);
       case "permission_resolved":
-        return answered(x, "permission", msg, msg.behavior);
+        return answered(x, "permission_request", msg, msg.behavior);
       case "question_resolved":
-        return answered(x, "question", msg, msg.action);
+        return answered(x, "question_request", msg, msg.action);
       case "task_started":
         return taskStarted(x, msg);
       case "task_progress":
@@ -1484,7 +1367,8 @@ var Fold = class {
       case "turn_start":
         return turnStart(x, msg);
       case "plan":
-        return plan(x, msg);
+        x.thread(str(msg.parent_tool_use_id)).plan = msg;
+        return;
       case "turn_diff":
         return turnDiff(x, msg);
       case "usage":
@@ -1494,7 +1378,8 @@ var Fold = class {
       case "notice":
         return notice(x, msg);
       case "retry":
-        return retry(x, msg);
+        x.state.retry = msg;
+        return;
       case "hook":
         return hook(x, msg);
       case "session_info":

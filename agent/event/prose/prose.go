@@ -73,7 +73,7 @@ func (w *walker) thread(parent string, depth int) {
 func (w *walker) add(e Entry) { w.list = append(w.list, e) }
 
 // result adds the reason why a turn failed; the answer of one that did not is there already.
-func (w *walker) result(r *event.Result, depth int) {
+func (w *walker) result(r *event.ResultMessage, depth int) {
 	if r.IsError {
 		w.add(Entry{Kind: Note, Depth: depth, ID: r.UUID, Text: strings.Join(append([]string{"The turn ended: " + r.Subtype}, r.Errors...), "\n")})
 	}
@@ -85,7 +85,7 @@ func (w *walker) message(m *event.Message, depth int) {
 		id = m.ID
 	}
 	for _, b := range m.Blocks {
-		e := Entry{Kind: m.Role, Depth: depth, ID: id, Time: m.Timestamp, Text: b.Text.String()}
+		e := Entry{Kind: m.Role, Depth: depth, ID: id, Time: m.Timestamp(), Text: b.Text.String()}
 		switch {
 		case b.Tool != nil:
 			w.tool(b.Tool, m, depth)
@@ -102,7 +102,7 @@ func (w *walker) message(m *event.Message, depth int) {
 }
 
 func (w *walker) tool(t *event.ToolCall, m *event.Message, depth int) {
-	e := Entry{Kind: Tool, Depth: depth, ID: t.ID, Time: m.Timestamp, Name: t.Name, Text: input(t), Output: plain(t.Result), Failed: t.Status == event.ToolFailed}
+	e := Entry{Kind: Tool, Depth: depth, ID: t.ID, Time: m.Timestamp(), Name: t.Name, Text: input(t), Output: plain(t.Result), Failed: t.Status == event.ToolFailed}
 	if t.Progress != nil && (e.Output == "" || t.Truncated) && t.Progress.Output.Len() > len(e.Output) {
 		e.Output = t.Progress.Output.String()
 	}

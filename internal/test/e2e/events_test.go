@@ -79,7 +79,7 @@ func TestEvents_turnDiff(t *testing.T) {
 	for ev := range claudeevent.Events(claude.Query(t.Context(), "change it", w.opts), claude.Text("change it")) {
 		conv.Apply(ev)
 	}
-	if len(conv.Turns) != 1 || !conv.Turns[0].Done || conv.Turns[0].By != event.ByUser {
+	if len(conv.Turns) != 1 || !conv.Turns[0].Done || conv.Turns[0].Start.By != event.ByUser {
 		t.Fatalf("turns: %+v", conv.Turns)
 	}
 	var got []string

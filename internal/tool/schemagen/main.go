@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/schema"
+	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -63,6 +64,29 @@ func builder() *schema.Builder {
 	return b
 }
 
+// withEvents returns a builder that knows the events which other types hold, such as a prompt and
+// what a conversation has. Their messages have no blocks.
+func withEvents() *schema.Builder {
+	b := builder()
+	inMemory := map[string]reflect.Type{"UserMessage": reflect.TypeFor[event.UserMessage](), "AssistantMessage": reflect.TypeFor[event.AssistantMessage]()}
+	for _, s := range event.Shapes() {
+		t := s.Type
+		if other, ok := inMemory[s.Name]; ok {
+			t = other
+		}
+		if s.Name == "Content" {
+			b.Plain(t, object(map[string]*jsonschema.Schema{"content": {Type: "array"}}))
+			continue
+		}
+		b.Name(t, s.Name, s.Form)
+		b.Type(t, s.Types...)
+	}
+	b.Union(reflect.TypeFor[event.Prompt](), map[string]reflect.Type{
+		"permission_request": reflect.TypeFor[event.PermissionRequest](), "question_request": reflect.TypeFor[event.QuestionRequest](),
+	})
+	return b
+}
+
 // Messages is the schema of an RPC message.
 func Messages() (*jsonschema.Schema, error) {
 	b := builder()
@@ -89,9 +113,9 @@ func Messages() (*jsonschema.Schema, error) {
 // Service is the schema of an object with a member for each method, which has its
 // parameters and its result, and of the envelope and the error.
 func Service() (*jsonschema.Schema, error) {
-	b := builder()
+	b := withEvents()
 	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
-	for _, m := range api.Methods {
+	for _, m := range server.Methods() {
 		b.Add(m.Params, m.Result)
 	}
 	s, err := b.Schema("Service")
@@ -99,7 +123,7 @@ func Service() (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	methods := map[string]*jsonschema.Schema{}
-	for _, m := range api.Methods {
+	for _, m := range server.Methods() {
 		methods[m.Name] = object(map[string]*jsonschema.Schema{"params": schema.Ref(m.Params), "result": schema.Ref(m.Result)})
 	}
 	*s = jsonschema.Schema{Schema: s.Schema, Title: s.Title, Defs: s.Defs, Type: "object", Properties: map[string]*jsonschema.Schema{
@@ -117,7 +141,7 @@ func object(members map[string]*jsonschema.Schema) *jsonschema.Schema {
 
 // Conversation is the schema of a folded conversation.
 func Conversation() (*jsonschema.Schema, error) {
-	return builder().Schema("FoldedConversation", reflect.TypeFor[event.Conversation]())
+	return withEvents().Schema("FoldedConversation", reflect.TypeFor[event.Conversation]())
 }
 
 func write(name string, s *jsonschema.Schema) error {

@@ -1,12 +1,9 @@
 import type { RpcMessage } from "../rpc/messages";
 import type { FoldedConversation } from "./conversation";
-import { get, isObj, num, setValue, str } from "./json";
+import { get, isObj, num, str } from "./json";
 import { emptyConversation, Lookup } from "./lookup";
 import {
   answered,
-  compactBoundary,
-  permissionRequest,
-  questionRequest,
   queueChanged,
   replace,
   status,
@@ -16,10 +13,10 @@ import {
   taskStarted,
   taskUpdated,
 } from "./session";
-import { hook, notice, retry, sessionInfo } from "./notice";
+import { hook, notice, sessionInfo } from "./notice";
 import { streamEvent } from "./stream";
 import { toolProgress } from "./tool";
-import { plan, truncate, turnDiff, turnStart, usage } from "./turn";
+import { truncate, turnDiff, turnStart, usage } from "./turn";
 import { assistant, result, unknown, user } from "./whole";
 
 /**
@@ -72,7 +69,7 @@ export class Fold {
       case "result":
         return result(x, msg);
       case "error":
-        x.add(str(msg.parent_tool_use_id), { kind: "error", error: { message: str(msg.message) } });
+        x.add(str(msg.parent_tool_use_id), { kind: "error", error: msg });
         return;
       case "tool_progress":
         return toolProgress(x, str(msg.tool_use_id), num(msg.elapsed_time_seconds), msg.task_id, msg.output_delta);
@@ -91,22 +88,22 @@ export class Fold {
       case "status_system":
         return status(x, msg);
       case "compact_boundary":
-        return compactBoundary(x, msg);
+        x.add("", { kind: "compaction", compaction: msg });
+        return;
       case "rate_limit":
-        delete x.state.rateLimit;
-        return setValue(x.state, "rateLimit", msg.rate_limit_info);
+        x.state.rateLimit = msg;
+        return;
       case "session_state":
         return replace(x.state, "state", msg.state);
       case "queue_changed":
         return queueChanged(x, msg.items);
       case "permission_request":
-        return permissionRequest(x, msg);
       case "question_request":
-        return questionRequest(x, msg);
+        return x.ask(msg);
       case "permission_resolved":
-        return answered(x, "permission", msg, msg.behavior);
+        return answered(x, "permission_request", msg, msg.behavior);
       case "question_resolved":
-        return answered(x, "question", msg, msg.action);
+        return answered(x, "question_request", msg, msg.action);
       case "task_started":
         return taskStarted(x, msg);
       case "task_progress":
@@ -126,7 +123,8 @@ export class Fold {
       case "turn_start":
         return turnStart(x, msg);
       case "plan":
-        return plan(x, msg);
+        x.thread(str(msg.parent_tool_use_id)).plan = msg;
+        return;
       case "turn_diff":
         return turnDiff(x, msg);
       case "usage":
@@ -136,7 +134,8 @@ export class Fold {
       case "notice":
         return notice(x, msg);
       case "retry":
-        return retry(x, msg);
+        x.state.retry = msg;
+        return;
       case "hook":
         return hook(x, msg);
       case "session_info":

@@ -43,6 +43,15 @@ export function setNumber<K extends string>(target: { [key in K]?: number }, key
   if (typeof value === "number" && Number.isFinite(value)) target[key] = value;
 }
 
+/** Lays the members of an event over those of an earlier one of its kind. Empty texts and nulls say nothing. */
+export function over<T extends object>(old: T | undefined, event: T): T {
+  if (old === undefined) return { ...event };
+  for (const [key, value] of Object.entries(event)) {
+    if (value !== null && value !== "") old[key as keyof T] = value as T[keyof T];
+  }
+  return old;
+}
+
 /** Sets a member to a value that is there. */
 export function setValue<K extends string>(target: { [key in K]?: unknown }, key: K, value: unknown): void {
   if (value !== undefined && value !== null) target[key] = value;

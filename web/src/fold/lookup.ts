@@ -1,13 +1,18 @@
 import type { Block, FoldedConversation, HookRun, Item, Message, Prompt, Task, Thread, ToolCall, Turn } from "./conversation";
+import { str } from "./json";
 import { MessageIndex } from "./message";
 import { ThreadIndex } from "./thread";
 
 /** The state of the fold. */
 export type State = FoldedConversation;
 
+/** The number of the JSON form of a conversation, the same as in Go. */
+export const conversationVersion = 2;
+
 /** An empty conversation. */
 export function emptyConversation(): State {
   return {
+    version: conversationVersion,
     threads: [{ parentToolUseId: "", items: [] }],
     turns: [],
     tasks: [],
@@ -80,8 +85,8 @@ export class Lookup {
       for (const item of thread.items) this.index(t, item);
     }
     for (const task of state.tasks) this.tasks.set(task.id, task);
-    for (const p of state.prompts) this.prompts.set(key(p.type, p.requestId), p);
-    for (const h of state.hooks) this.hooks.set(h.id, h);
+    for (const p of state.prompts) this.prompts.set(key(p.type, p.request_id), p);
+    for (const h of state.hooks) this.hooks.set(h.hook.hook_id, h);
     for (const t of state.turns) this.turns.set(t.id, t);
     this.thread("");
   }
@@ -381,11 +386,12 @@ export class Lookup {
 
   /** Adds a prompt that waits, in place of one with the same id. */
   ask(p: Prompt): void {
-    const k = key(p.type, p.requestId);
+    const k = key(p.type, str(p.request_id));
     const old = this.prompts.get(k);
     if (old === undefined) {
-      this.prompts.set(k, p);
-      this.state.prompts.push(p);
+      const added = { ...p };
+      this.prompts.set(k, added);
+      this.state.prompts.push(added);
       return;
     }
     for (const name of Object.keys(old)) delete (old as unknown as Record<string, unknown>)[name];
@@ -393,7 +399,7 @@ export class Lookup {
   }
 
   /** Takes a prompt away. */
-  answered(type: string, requestId: string): Prompt | undefined {
+  answered(type: Prompt["type"], requestId: string): Prompt | undefined {
     const k = key(type, requestId);
     const p = this.prompts.get(k);
     if (p !== undefined) {
@@ -447,7 +453,7 @@ export class Lookup {
 
   private settlePrompts(): void {
     this.steps += this.state.prompts.length;
-    this.state.prompts = this.state.prompts.filter((p) => this.prompts.get(key(p.type, p.requestId)) === p);
+    this.state.prompts = this.state.prompts.filter((p) => this.prompts.get(key(p.type, p.request_id)) === p);
     this.promptsDirty = false;
   }
 }

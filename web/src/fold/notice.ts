@@ -1,16 +1,14 @@
-import type { Hook, Notice, Retry, SessionInfo } from "../rpc/messages";
-import type { HookRun, NoticeRow, RetryState } from "./conversation";
-import { num, setNumber, setText, setValue, str } from "./json";
+import type { Hook, Notice, SessionInfo } from "../rpc/messages";
+import type { HookRun, NoticeRow } from "./conversation";
+import { isObj, over, setText, setValue, str } from "./json";
 import type { Lookup } from "./lookup";
-import { replace, servers } from "./session";
+import { replace } from "./session";
 
 /** How many notices and runs of hooks are kept. Older ones are counted. */
 const maxRows = 100;
 
 export function notice(x: Lookup, msg: Notice): void {
-  const row: NoticeRow = { severity: str(msg.severity), text: str(msg.text) };
-  setText(row, "code", msg.code);
-  setText(row, "toolUseId", msg.tool_use_id);
+  const row: NoticeRow = { notice: msg };
   setText(row, "turnId", x.turn?.id);
   const rows = x.state.notices;
   rows.push(row);
@@ -20,39 +18,23 @@ export function notice(x: Lookup, msg: Notice): void {
   }
 }
 
-export function retry(x: Lookup, msg: Retry): void {
-  const r: RetryState = { attempt: num(msg.attempt) };
-  setNumber(r, "maxAttempts", msg.max_attempts);
-  setNumber(r, "delayMs", msg.delay_ms);
-  setText(r, "reason", msg.reason);
-  setNumber(r, "status", msg.status);
-  x.state.retry = r;
-}
-
 export function hook(x: Lookup, msg: Hook): void {
-  const id = str(msg.hook_id);
-  const run = x.hooks.get(id) ?? newHook(x, id);
-  setText(run, "name", msg.name);
-  setText(run, "event", msg.event);
-  if (str(msg.state) !== "") run.state = str(msg.state);
-  setText(run, "outcome", msg.outcome);
-  setText(run, "decision", msg.decision);
-  setText(run, "message", msg.message);
-  setText(run, "toolUseId", msg.tool_use_id);
-  setNumber(run, "exitCode", msg.exit_code);
+  const { output, ...event } = msg;
+  const run = x.hooks.get(str(msg.hook_id)) ?? newHook(x, event);
+  over(run.hook, event);
   // At the end it is all of it.
-  if (msg.state === "finished") setText(run, "output", msg.output);
-  else setText(run, "output", (run.output ?? "") + str(msg.output));
+  if (msg.state === "finished") setText(run, "output", output);
+  else setText(run, "output", (run.output ?? "") + str(output));
 }
 
-function newHook(x: Lookup, id: string): HookRun {
-  const run: HookRun = { id, state: "" };
+function newHook(x: Lookup, event: Hook): HookRun {
+  const run: HookRun = { hook: { ...event } };
   const runs = x.state.hooks;
   runs.push(run);
-  x.hooks.set(id, run);
+  x.hooks.set(str(event.hook_id), run);
   while (runs.length > maxRows) {
     const old = runs.shift();
-    if (old !== undefined && x.hooks.get(old.id) === old) x.hooks.delete(old.id);
+    if (old !== undefined && x.hooks.get(old.hook.hook_id) === old) x.hooks.delete(old.hook.hook_id);
     x.state.hooksOmitted = (x.state.hooksOmitted ?? 0) + 1;
   }
   return run;
@@ -70,6 +52,6 @@ export function sessionInfo(x: Lookup, msg: SessionInfo): void {
   else if (msg.archived === false) delete s.archived;
   if (msg.deleted === true) s.deleted = true;
   else if (msg.deleted === false) delete s.deleted;
-  if (Array.isArray(msg.mcp_servers)) (s.init ??= {}).mcpServers = servers(msg.mcp_servers);
+  if (Array.isArray(msg.mcp_servers)) s.mcpServers = msg.mcp_servers.filter(isObj);
   setValue(s, "commands", msg.commands);
 }

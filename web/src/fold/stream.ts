@@ -1,5 +1,5 @@
 import type { Delta, Event, StreamEvent } from "../rpc/messages";
-import type { Block, UnknownItem } from "./conversation";
+import type { Block } from "./conversation";
 import { fillOther, typeOf } from "./block";
 import { get, isObj, num, setText, setValue, str } from "./json";
 import type { Lookup } from "./lookup";
@@ -44,9 +44,7 @@ export function streamEvent(x: Lookup, msg: StreamEvent): void {
 }
 
 function unknownEvent(x: Lookup, parent: string, originalType: string, data: unknown): void {
-  const item: UnknownItem = { originalType, stream: true };
-  setValue(item, "data", data);
-  x.add(parent, { kind: "unknown", unknown: item });
+  x.add(parent, { kind: "unknown", stream: true, unknown: { type: "unknown", originalType, data: data ?? null } });
 }
 
 function messageStart(x: Lookup, parent: string, id: string, model: unknown): void {

@@ -1,37 +1,27 @@
-import type { Plan, Truncate, TurnDiff, TurnStart, Usage } from "../rpc/messages";
-import type { FileChange, PlanEntry, PlanState, Turn, UsageState } from "./conversation";
-import { isObj, list, num, setNumber, setText, str, strings } from "./json";
+import type { Truncate, TurnDiff, TurnStart, Usage } from "../rpc/messages";
+import type { FileChange, Turn } from "./conversation";
+import { isObj, list, over, str, strings } from "./json";
 import type { ItemRef, Lookup } from "./lookup";
 
 export function turnStart(x: Lookup, msg: TurnStart): void {
   const id = str(msg.turn_id);
   if (x.turns.has(id)) return;
-  const turn: Turn = { id, done: false };
-  setText(turn, "by", msg.by);
-  setText(turn, "promptId", msg.prompt_id);
+  const turn: Turn = { id, done: false, start: msg };
   x.beginTurn(turn);
   const prompt = x.users.get(str(msg.prompt_id));
   // The prompt came before the turn that it began.
   if (prompt !== undefined && str(msg.prompt_id) !== "") x.inTurn(prompt.ref, turn);
   delete x.state.retry;
-  const old = x.state.usage;
-  if (old === undefined) return;
+  const u = x.state.usage;
+  if (u === undefined) return;
   // The window is as full as it was, the turn has used nothing yet.
-  const usage: UsageState = {};
-  setText(usage, "model", old.model);
-  setNumber(usage, "contextTokens", old.contextTokens);
-  setNumber(usage, "contextWindow", old.contextWindow);
-  setNumber(usage, "costUsd", old.costUsd);
-  x.state.usage = usage;
-}
-
-export function plan(x: Lookup, msg: Plan): void {
-  const p: PlanState = { entries: list(msg.entries).filter(isObj) as unknown as PlanEntry[] };
-  setText(p, "explanation", msg.explanation);
-  setText(p, "text", msg.text);
-  setText(p, "toolUseId", msg.tool_use_id);
-  if (num(msg.omitted) !== 0) p.omitted = num(msg.omitted);
-  x.thread(str(msg.parent_tool_use_id)).plan = p;
+  delete u.turn_id;
+  delete u.input_tokens;
+  delete u.output_tokens;
+  delete u.cache_creation_input_tokens;
+  delete u.cache_read_input_tokens;
+  delete u.reasoning_tokens;
+  delete u.data;
 }
 
 export function turnDiff(x: Lookup, msg: TurnDiff): void {
@@ -44,17 +34,7 @@ export function turnDiff(x: Lookup, msg: TurnDiff): void {
 }
 
 export function usage(x: Lookup, msg: Usage): void {
-  const u = (x.state.usage ??= {});
-  setText(u, "turnId", msg.turn_id);
-  setText(u, "model", msg.model);
-  setNumber(u, "inputTokens", msg.input_tokens);
-  setNumber(u, "outputTokens", msg.output_tokens);
-  setNumber(u, "cacheCreationInputTokens", msg.cache_creation_input_tokens);
-  setNumber(u, "cacheReadInputTokens", msg.cache_read_input_tokens);
-  setNumber(u, "reasoningTokens", msg.reasoning_tokens);
-  setNumber(u, "contextTokens", msg.context_tokens);
-  setNumber(u, "contextWindow", msg.context_window);
-  setNumber(u, "costUsd", msg.cost_usd);
+  x.state.usage = over(x.state.usage, msg);
 }
 
 /** Takes a part of the conversation back. */
@@ -92,7 +72,7 @@ function cutFrom(x: Lookup, parent: string, uuid: string): void {
   const turn = x.turns.get(item.turnId ?? "");
   for (const other of thread.thread.items.slice(at)) x.forget({ thread, item: other });
   if (turn === undefined || thread.thread.parentToolUseId !== "") return;
-  if (turn.promptId === uuid) return cutTurns(x, turn.id);
+  if (turn.start?.prompt_id === uuid) return cutTurns(x, turn.id);
   const next = x.state.turns[x.state.turns.lastIndexOf(turn) + 1];
   if (next !== undefined) cutTurns(x, next.id);
 }

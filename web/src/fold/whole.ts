@@ -1,7 +1,7 @@
 import type { AssistantMessage, ResultMessage, UnknownMessage, UserMessage } from "../rpc/messages";
-import type { Block, Message, Result, ToolResult, UnknownItem } from "./conversation";
+import type { Block, Message, ToolResult } from "./conversation";
 import { fill, typeOf } from "./block";
-import { get, isObj, list, num, setNumber, setText, setValue, str, strings } from "./json";
+import { get, isObj, list, num, over, setNumber, setText, setValue, str, strings } from "./json";
 import type { Lookup } from "./lookup";
 import { toolComplete } from "./tool";
 import { retract } from "./turn";
@@ -31,13 +31,12 @@ export function assistant(x: Lookup, msg: AssistantMessage): void {
 
 function describe(m: Message, msg: AssistantMessage): void {
   setText(m, "model", get(msg.message, "model"));
-  setText(m, "error", msg.error);
-  setText(m, "agentId", msg.agent_id);
-  setText(m, "phase", msg.phase);
   setText(m, "stopReason", get(msg.message, "stop_reason"));
   setValue(m, "usage", get(msg.message, "usage"));
-  if (m.timestamp === undefined) setText(m, "timestamp", msg.timestamp);
-  if (msg.aborted === true) m.aborted = true;
+  const { indexes, supersedes, ...line } = msg;
+  line.message = { content: [] };
+  if (m.line?.timestamp !== undefined) delete line.timestamp; // the first counts
+  m.line = over(m.line, line);
 }
 
 /** A message in the user's role: results of tools go to their calls, the rest is one. */
@@ -76,37 +75,18 @@ function userMessage(x: Lookup, parent: string, msg: UserMessage, contents: unkn
     fill(x, b, content);
     return b;
   });
-  if (msg.isPrompt === true) m.isPrompt = true;
-  if (msg.isReplay === true) m.isReplay = true;
-  flag(m, "isSynthetic", msg.isSynthetic);
-  flag(m, "isMeta", msg.isMeta);
-  delete m.origin;
-  delete m.agentId;
-  setText(m, "origin", msg.origin);
-  setText(m, "agentId", msg.agent_id);
-  setText(m, "timestamp", msg.timestamp);
-}
-
-function flag(m: Message, key: "isSynthetic" | "isMeta", on: unknown): void {
-  if (on === true) m[key] = true;
-  else delete m[key];
+  const { tool_use_result, ...event } = msg;
+  event.message = { content: [] };
+  const old = m.user;
+  if (old?.isPrompt === true) event.isPrompt = true;
+  if (old?.isReplay === true) event.isReplay = true;
+  if (str(msg.timestamp) === "") setText(event, "timestamp", old?.timestamp);
+  m.user = event;
 }
 
 export function result(x: Lookup, msg: ResultMessage): void {
-  const r: Result = {
-    subtype: str(msg.subtype),
-    isError: msg.is_error === true,
-    numTurns: num(msg.num_turns),
-    durationMs: num(msg.duration_ms),
-  };
-  setText(r, "uuid", msg.uuid);
-  if (!isAnswer(x, str(msg.result))) setText(r, "text", msg.result);
-  const errors = strings(msg.errors);
-  if (errors.length > 0) r.errors = errors;
-  setValue(r, "structuredOutput", msg.structured_output);
-  setText(r, "stopReason", msg.stop_reason);
-  setText(r, "terminalReason", msg.terminal_reason);
-  if (list(msg.permission_denials).length > 0) r.permissionDenials = msg.permission_denials;
+  const r = { ...msg };
+  if (isAnswer(x, str(msg.result))) delete r.result;
   x.add("", { kind: "result", result: r });
   delete x.state.status;
   delete x.state.retry;
@@ -136,8 +116,5 @@ function totals(x: Lookup, msg: ResultMessage): void {
 }
 
 export function unknown(x: Lookup, msg: UnknownMessage): void {
-  const parent = str(msg.parent_tool_use_id);
-  const item: UnknownItem = { originalType: str(msg.originalType) };
-  setValue(item, "data", msg.data);
-  x.add(parent, { kind: "unknown", unknown: item });
+  x.add(str(msg.parent_tool_use_id), { kind: "unknown", unknown: msg });
 }

@@ -95,7 +95,7 @@ export interface PermissionAnswer {
 export async function answerPermission(p: PendingPrompt, a: PermissionAnswer): Promise<boolean> {
   const r = await tryCall("permission.respond", {
     session_id: p.session_id,
-    request_id: p.prompt.requestId,
+    request_id: p.prompt.request_id,
     idempotency_key: newKey(),
     ...a,
   } as Params<"permission.respond">);
@@ -109,7 +109,7 @@ export async function answerQuestion(
 ): Promise<boolean> {
   const r = await tryCall("question.respond", {
     session_id: p.session_id,
-    request_id: p.prompt.requestId,
+    request_id: p.prompt.request_id,
     idempotency_key: newKey(),
     action,
     ...(answers === undefined ? {} : { answers }),
@@ -179,7 +179,7 @@ export async function continueWith(c: FoldedConversation, cwd: string, from: str
 
 /** Whether the agent offers to make its conversation shorter. */
 export function canCompact(c: FoldedConversation): boolean {
-  return (c.init?.slashCommands ?? []).includes("compact");
+  return (c.init?.slash_commands ?? []).includes("compact");
 }
 
 export function compact(session: string): void {

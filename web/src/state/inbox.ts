@@ -6,8 +6,8 @@ import { call } from "./app";
 
 export const inbox = signal<readonly PendingPrompt[]>([]);
 /** The name of a request among those of all sessions: agents number theirs for themselves. */
-export function promptKey(p: { session_id: string; prompt: { requestId: string } }): string {
-  return `${p.session_id}/${p.prompt.requestId}`;
+export function promptKey(p: { session_id: string; prompt: { request_id: string } }): string {
+  return `${p.session_id}/${p.prompt.request_id}`;
 }
 
 export const waiting = computed(() => inbox.value.length);

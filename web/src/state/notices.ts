@@ -1,6 +1,6 @@
 // Notices and retries, at the place in the conversation where they came.
 
-import type { FoldedConversation, NoticeRow, RetryState } from "../fold/conversation";
+import type { FoldedConversation, Notice, NoticeRow, Retry } from "../fold/conversation";
 import { get, num, str } from "../fold/json";
 import type { RpcMessage } from "../rpc/messages";
 
@@ -9,8 +9,8 @@ export interface Event {
   id: number;
   /** How many items of the main thread stand before it. */
   at: number;
-  notice?: NoticeRow;
-  retry?: RetryState;
+  notice?: Notice;
+  retry?: Retry;
   /** Until when a limit holds, where the notice says so. */
   resetsAt?: string;
 }
@@ -35,7 +35,7 @@ export class Happened {
   reset(c: FoldedConversation): void {
     this.list = [];
     const items = c.threads[0]?.items ?? [];
-    for (const notice of c.notices ?? []) this.add({ at: placeOf(c, items, notice), notice });
+    for (const row of c.notices ?? []) this.add({ at: placeOf(c, items, row), notice: row.notice });
     this.list.sort((a, b) => a.at - b.at || a.id - b.id);
   }
 
@@ -43,9 +43,8 @@ export class Happened {
   note(msg: RpcMessage, c: FoldedConversation): void {
     const at = c.threads[0]?.items.length ?? 0;
     if (msg.type === "notice") {
-      const notice = c.notices[c.notices.length - 1];
       const resets = str(get(msg, "resets_at")) || str(get(get(msg, "data"), "resets_at"));
-      if (notice) this.add({ at, notice, ...(resets ? { resetsAt: resets } : {}) });
+      this.add({ at, notice: msg, ...(resets ? { resetsAt: resets } : {}) });
     } else if (msg.type === "retry" && c.retry) {
       const last = this.list[this.list.length - 1];
       // The tries of one request are one line.

@@ -23,7 +23,7 @@ export function planNow(steps: readonly Step[]): string {
 
 /** How full the context window is: a share from 0 to 1, undefined where it is not known. */
 export function contextShare(c: FoldedConversation): number | undefined {
-  const { contextTokens, contextWindow } = c.usage ?? {};
-  if (contextTokens === undefined || !contextWindow) return undefined;
-  return Math.min(1, contextTokens / contextWindow);
+  const u = c.usage;
+  if (u?.context_tokens === undefined || !u.context_window) return undefined;
+  return Math.min(1, u.context_tokens / u.context_window);
 }

@@ -55,7 +55,7 @@ test("rows after deltas are the rows of everything", () => {
 
 test("keys differ where names repeat", () => {
   const items = [
-    { kind: "error", error: { message: "a" } },
+    { kind: "error", error: { type: "error" as const, message: "a", provider: "claude" } },
     { kind: "message", message: { role: "user", uuid: "x", state: "complete" as const, blocks: [] } },
     { kind: "message", message: { role: "user", uuid: "x", state: "complete" as const, blocks: [] } },
   ];

@@ -20,14 +20,14 @@ export interface Row {
 
 /** Whether a message of the user's role is what a person wrote, and not what the agent was fed. */
 export function isPerson(m: Message): boolean {
-  return m.role === "user" && m.isSynthetic !== true && m.isMeta !== true && !isStop(m);
+  return m.role === "user" && m.user?.isSynthetic !== true && m.user?.isMeta !== true && !isStop(m);
 }
 
 /** The note that the CLI writes in the person's name where a turn was stopped. */
 export function isStop(m: Message): boolean {
   return (
     m.role === "user" &&
-    m.isPrompt !== true &&
+    m.user?.isPrompt !== true &&
     m.blocks.length === 1 &&
     /^\[Request interrupted by user[^\]]*\]$/.test(m.blocks[0]?.text ?? "")
   );
@@ -69,7 +69,7 @@ function rowsOfItem(item: Item, at: number, out: Row[]): void {
     if (isEmpty(block)) continue;
     out.push({ key: `${name}/${block.index}`, kind: kindOf(block), item, message: m, block, more: true });
   }
-  if (m.error) out.push({ key: `${name}/error`, kind: "notice", item, message: m, more: true });
+  if (m.line?.error) out.push({ key: `${name}/error`, kind: "notice", item, message: m, more: true });
 }
 
 function kindOf(b: Block): RowKind {

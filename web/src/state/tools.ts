@@ -1,6 +1,6 @@
 // What a tool does, in a word and an object: the title of its row.
 
-import type { Prompt, ToolCall } from "../fold/conversation";
+import type { PermissionRequest, Prompt, ToolCall } from "../fold/conversation";
 import { get, list, num, str } from "../fold/json";
 import { toolType } from "../fold/tooltype";
 import type { IconName } from "../ui/icon";
@@ -44,8 +44,8 @@ export function shownType(type: string): string {
 }
 
 /** The same for the tool of a request, which names it without its agent. */
-export function promptType(p: Prompt): string {
-  const name = p.toolName ?? "";
+export function promptType(p: PermissionRequest): string {
+  const name = p.tool_name ?? "";
   return shownType(toolType(name === "commandExecution" || name === "fileChange" ? "codex" : "claude", name));
 }
 
@@ -186,16 +186,16 @@ export function exitCode(t: ToolCall): number | undefined {
 
 /** What a request is about, in one line: for lists and notifications. */
 export function promptTitle(p: Prompt, w: Words): { icon: IconName; title: string; object: string } {
-  if (p.type === "question") {
+  if (p.type === "question_request") {
     if (p.kind === "elicitation")
-      return { icon: "plug", title: w.ask.needs(p.mcpServerName ?? "MCP"), object: p.message ?? "" };
+      return { icon: "plug", title: w.ask.needs(p.mcp_server_name ?? "MCP"), object: p.message ?? "" };
     return { icon: "help", title: str(get(list(p.questions)[0], "question")), object: "" };
   }
   if (p.kind === "plan") return { icon: "list", title: w.ask.plan, object: firstLine(str(get(p.input, "plan"))) };
   const type = promptType(p);
   if (type === "CLAUDE_BASH")
     return { icon: "terminal", title: w.ask.run, object: oneLine(str(get(p.input, "command"))) };
-  const t = titleOf(p.displayName || p.toolName || "", type, p.input, w);
+  const t = titleOf(p.display_name || p.tool_name || "", type, p.input, w);
   if (t.shape === "diff") return { icon: t.icon, title: w.ask.change(basename(pathOf(p.input))), object: "" };
   return { icon: t.icon, title: w.ask.use(t.verb), object: t.object };
 }

@@ -13,9 +13,9 @@ export function Announcer({ store }: { store: SessionStore }) {
   const asked = useRef(new Set<string>());
   useEffect(() => {
     const c = store.settled;
-    const fresh = c.prompts.find((p) => !asked.current.has(p.requestId));
+    const fresh = c.prompts.find((p) => !asked.current.has(p.request_id));
     if (fresh) {
-      asked.current.add(fresh.requestId);
+      asked.current.add(fresh.request_id);
       const { title, object } = promptTitle(fresh, w.peek());
       setText(`${w.peek().waitsForYou}: ${title} ${object}`);
       return;

@@ -16,7 +16,7 @@ export function Context({ store }: { store: SessionStore }) {
   const t = w.value;
   const share = contextShare(c);
   const u = c.usage;
-  const cost = u?.costUsd ?? c.totals.costUsd;
+  const cost = u?.cost_usd ?? c.totals.costUsd;
   const inTokens = c.totals.inputTokens + c.totals.cacheReadInputTokens + c.totals.cacheCreationInputTokens;
   return (
     <Section title={t.context}>
@@ -25,7 +25,7 @@ export function Context({ store }: { store: SessionStore }) {
           <Ring share={share} size={64} />
           <div>
             <div class="big">{Math.round(share * 100)}%</div>
-            <div class="two">{t.ofTokens(tokens(u?.contextTokens ?? 0), tokens(u?.contextWindow ?? 0))}</div>
+            <div class="two">{t.ofTokens(tokens(u?.context_tokens ?? 0), tokens(u?.context_window ?? 0))}</div>
           </div>
         </div>
       )}

@@ -7,6 +7,7 @@ import { inbox, promptKey } from "../state/inbox";
 import { isBusy, phaseOf } from "../state/phase";
 import { capabilitiesOf } from "../state/providers";
 import { oneLine, plain } from "../state/safe";
+import type { Prompt } from "../fold/conversation";
 import type { SessionStore } from "../state/session";
 import { clock, duration } from "../state/time";
 import { focusRequest, RequestCard } from "./ask/request";
@@ -72,17 +73,17 @@ function Trouble({ store }: { store: SessionStore }) {
   const c = store.settled;
   const t = w.value;
   if (c.retry && isBusy(c)) {
-    const { attempt, maxAttempts, delayMs, status: code } = c.retry;
+    const { attempt, max_attempts: most, delay_ms: delay, status: code } = c.retry;
     return (
       <p class="notice lost" role="status">
         <Icon name="refresh" />
         <span>
-          <b>{t.apiTrouble(code)}</b> {t.retrying(attempt, maxAttempts, delayMs ? duration(delayMs, t) : "")}
+          <b>{t.apiTrouble(code)}</b> {t.retrying(attempt, most, delay ? duration(delay, t) : "")}
         </span>
       </p>
     );
   }
-  const last = c.notices[c.notices.length - 1];
+  const last = c.notices[c.notices.length - 1]?.notice;
   if (!last || last.severity === "info" || !isBusy(c)) return null;
   return (
     <p class={`notice lost${last.severity === "error" ? " bad" : ""}`} role="status">
@@ -117,7 +118,7 @@ function Activity({ store }: { store: SessionStore }) {
         <button
           type="button"
           class="linkish no-p"
-          onClick={() => focusRequest(`${store.id}/${c.prompts[0]?.requestId ?? ""}`)}
+          onClick={() => focusRequest(`${store.id}/${c.prompts[0]?.request_id ?? ""}`)}
         >
           {t.goToRequest} <Hint of="J" />
         </button>
@@ -141,34 +142,40 @@ function Activity({ store }: { store: SessionStore }) {
   );
 }
 
+/** Who asks, in a word. */
+function nameOf(p: Prompt): string {
+  const name = p.type === "permission_request" ? p.display_name || p.tool_name : p.mcp_server_name;
+  return name || w.value.tool.ask;
+}
+
 /** The requests of this session: one is open, the others are a line each. */
 function Pinned({ store }: { store: SessionStore }) {
   const prompts = store.settled.prompts;
   const [open, setOpen] = useState("");
   if (prompts.length === 0) return null;
-  const current = prompts.find((p) => p.requestId === open) ?? prompts[0];
+  const current = prompts.find((p) => p.request_id === open) ?? prompts[0];
   return (
     <div class="pinned">
       {prompts.map((p) => {
-        const pending = inbox.value.find((i) => i.session_id === store.id && i.prompt.requestId === p.requestId);
+        const pending = inbox.value.find((i) => i.session_id === store.id && i.prompt.request_id === p.request_id);
         const prompt = {
           session_id: store.id,
           ...(pending?.asked_at ? { asked_at: pending.asked_at } : {}),
           prompt: p,
         };
-        if (p === current) return <RequestCard key={p.requestId} prompt={prompt} active />;
+        if (p === current) return <RequestCard key={p.request_id} prompt={prompt} active />;
         return (
           <button
-            key={p.requestId}
+            key={p.request_id}
             type="button"
             class="folded"
             onClick={() => {
-              setOpen(p.requestId);
+              setOpen(p.request_id);
               requestAnimationFrame(() => focusRequest(promptKey(prompt)));
             }}
           >
             <span class="dot ask" />{" "}
-            <span class="cut">{plain(p.displayName || p.toolName || p.mcpServerName || w.value.tool.ask)}</span>
+            <span class="cut">{plain(nameOf(p))}</span>
             <span class="dim">{w.value.review}</span>
           </button>
         );

@@ -24,7 +24,7 @@ const tones: Readonly<Record<string, string>> = { connected: "ok", failed: "bad"
 export function McpServers({ store }: { store: SessionStore }) {
   const t = w.value;
   const c = store.settled;
-  const known = (c.init?.mcpServers ?? []).map(serverOf);
+  const known = (c.mcpServers ?? []).map(serverOf);
   const [asked, setAsked] = useState<readonly McpServer[]>();
   const [open, setOpen] = useState(false);
   const [version, setVersion] = useState(0);

@@ -175,7 +175,7 @@ function Background({ store }: { store: SessionStore }) {
             <span class="spin" role="img" aria-label={t.state.running} />
           )}
           <span class="cut" title={plain(x.summary ?? x.description ?? "")}>
-            {plain(x.description || x.type || x.id)}
+            {plain(x.description || x.started?.task_type || x.id)}
           </span>
           <span class="meta">
             {t.taskStates[x.status] ?? x.status}

@@ -30,19 +30,19 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
   if (r === undefined) return null;
   const files = turnFiles(store.settled, item);
   const stopped =
-    r.terminalReason === "aborted_streaming" || r.terminalReason === "aborted_tools" || r.subtype === "interrupted";
-  const failed = r.isError && !stopped;
+    r.terminal_reason === "aborted_streaming" || r.terminal_reason === "aborted_tools" || r.subtype === "interrupted";
+  const failed = r.is_error && !stopped;
   return (
     <div class="turn-end">
       {failed && (
         <p class="notice bad" dir="auto">
           <Icon name="alert" />
           <span>
-            <b>{t.turnFailed(r.subtype)}</b> {plain((r.errors ?? []).join("\n") || r.text || "")}
+            <b>{t.turnFailed(r.subtype)}</b> {plain((r.errors ?? []).join("\n") || r.result || "")}
           </span>
         </p>
       )}
-      {!failed && r.text && <Markdown text={r.text} />}
+      {!failed && r.result && <Markdown text={r.result} />}
       {files.length > 0 && (
         <div class="changed" role="group" aria-label={t.changedFiles(files.length)}>
           <span class="strong">{t.changedFiles(files.length)}</span>
@@ -68,10 +68,10 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
           {stopped
             ? t.stoppedByYou
             : failed
-              ? t.failedAfter(duration(r.durationMs, t))
-              : t.doneIn(duration(r.durationMs, t))}
+              ? t.failedAfter(duration(r.duration_ms, t))
+              : t.doneIn(duration(r.duration_ms, t))}
         </span>
-        {r.numTurns > 1 && <span>{t.apiTurns(r.numTurns)}</span>}
+        {r.num_turns > 1 && <span>{t.apiTurns(r.num_turns)}</span>}
       </div>
     </div>
   );

@@ -81,7 +81,7 @@ function Bar({ store, several, close }: { store: SessionStore; several: boolean;
   const used =
     c.totals.inputTokens + c.totals.outputTokens + c.totals.cacheReadInputTokens + c.totals.cacheCreationInputTokens;
   const viewers = live.value.find((s) => s.session_id === store.id)?.viewers ?? 0;
-  const cost = c.usage?.costUsd ?? c.totals.costUsd;
+  const cost = c.usage?.cost_usd ?? c.totals.costUsd;
   return (
     <header class="bar">
       <MenuButton />

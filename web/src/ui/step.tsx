@@ -66,7 +66,7 @@ function EventStep({ event, more }: { event: Event; more: boolean }) {
       <Frame more={more} icon="refresh" tone="ask">
         <p class="notice lost">
           <span>
-            <b>{t.apiTrouble(retry.status)}</b> {t.retried(retry.attempt, retry.maxAttempts)}{" "}
+            <b>{t.apiTrouble(retry.status)}</b> {t.retried(retry.attempt, retry.max_attempts)}{" "}
             {plain(retry.reason ?? "")}
           </span>
         </p>
@@ -108,7 +108,7 @@ function Frame({ more, icon, say, tone, children }: FrameProps) {
 function ToolStep({ row, block, store, nested }: { row: Row; block: Block; store: SessionStore; nested: boolean }) {
   const tool = block.tool;
   if (tool === undefined) return null;
-  const prompt = store.conversation.prompts.find((p) => p.toolUseId === tool.id && tool.id !== "");
+  const prompt = store.conversation.prompts.find((p) => p.tool_use_id === tool.id && tool.id !== "");
   const { icon } = titleOf(tool.name, tool.toolType, inputOf(tool), w.value);
   const tone = prompt ? "ask" : tool.status === "failed" ? "bad" : "";
   return (
@@ -184,19 +184,20 @@ function Notice({ item, message, more }: { item: Item; message: Message | undefi
       </Frame>
     );
   if (item.compaction) {
+    const before = get(item.compaction.compact_metadata, "pre_tokens");
     return (
       <Frame more={more} icon="archive">
         <p class="notice info">
-          <b>{t.compacted}</b> {t.compactedNote(item.compaction.preTokens)}
+          <b>{t.compacted}</b> {t.compactedNote(typeof before === "number" ? before : undefined)}
         </p>
       </Frame>
     );
   }
-  if (message?.error)
+  if (message?.line?.error)
     return (
       <Frame more={more} icon="alert" tone="bad">
         <p class="notice bad">
-          <b>{t.apiError}</b> {plain(message.error)}
+          <b>{t.apiError}</b> {plain(message.line.error)}
         </p>
       </Frame>
     );
@@ -213,7 +214,7 @@ function Notice({ item, message, more }: { item: Item; message: Message | undefi
       .join("\n");
     return (
       <Frame more={more} icon="info">
-        <Unknown name={message.isMeta ? t.metaMessage : t.systemMessage} value={text || list(message.blocks)} />
+        <Unknown name={message.user?.isMeta ? t.metaMessage : t.systemMessage} value={text || list(message.blocks)} />
       </Frame>
     );
   }

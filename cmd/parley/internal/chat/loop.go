@@ -361,7 +361,10 @@ func (c *loop) send(text string) {
 	}
 	c.prompts.list = append(c.prompts.list, p) // before its events
 	if p.queued && c.con.Out.TTY {
-		hint := "\n  it runs when this turn is over; /cancel takes it back"
+		hint := "\n  it runs when this turn is over"
+		if is[agent.Canceler](c.session) {
+			hint += "; /cancel takes it back"
+		}
 		c.note("↳ queued: " + term.Shorten(term.OneLine(text), max(c.con.Out.Width-12, 20)) + hint)
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, controlLimit)

@@ -107,3 +107,14 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 	}
 	return s.dir.Session(id)
 }
+
+// Meters returns the meters of the agents that the flags ask for, by name. There is none for
+// Claude, whose files package transcript/usage reads.
+func (f *Whose) Meters() (map[string]agent.Meter, error) {
+	home, err := f.Codex()
+	if err != nil || home == "" {
+		return nil, err
+	}
+	m, err := codexSource(home).HistoryBrowser.(agent.Metered).Meter() // codexagent asserts it
+	return map[string]agent.Meter{Codex: m}, err
+}

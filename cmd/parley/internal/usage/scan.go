@@ -6,102 +6,91 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
-	"github.com/seed7221b0f9/parley/codex/rollout"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// ledger are the answers of all agents.
+// ledger has the answers of all agents.
 type ledger struct {
 	*usage.Ledger
-	meter    *rollout.Meter // nil without Codex
-	problems []error        // of Codex's files
+	meters   map[string]agent.Meter // of the agents other than Claude
+	problems []problem
+}
+
+// problem is a file that cannot be read, or not to its end.
+type problem struct {
+	agent string
+	err   error
 }
 
 // scan reads the sessions that the flags ask for.
 func (f *reportFlags) scan(ctx context.Context, progress func(done, total int64)) (*ledger, error) {
-	home, err := f.whose.Codex()
+	meters, err := f.whose.Meters()
 	if err != nil {
 		return nil, err
 	}
-	b := &ledger{Ledger: usage.New()}
+	l := &ledger{Ledger: usage.New(), meters: meters}
 	if f.whose.Agent != history.Codex {
-		b.Ledger, err = usage.Scan(ctx, usage.Options{ConfigDirs: f.configDirs, Progress: progress})
-		if errors.Is(err, usage.ErrNoSessions) && home != "" && !f.whose.Changed("config-dir") {
-			b.Ledger, err = usage.New(), nil
+		l.Ledger, err = usage.Scan(ctx, usage.Options{ConfigDirs: f.configDirs, Progress: progress})
+		if errors.Is(err, usage.ErrNoSessions) && len(meters) > 0 && !f.whose.Changed("config-dir") {
+			l.Ledger, err = usage.New(), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if home != "" {
-		b.meter = rollout.Open(home).Meter()
-	}
-	return b, b.readCodex(ctx)
+	return l, l.readMeters(ctx)
 }
 
-// update reads what is new.
-func (b *ledger) update(ctx context.Context) error {
-	if err := b.Ledger.Update(ctx); err != nil {
+// update reads new answers.
+func (l *ledger) update(ctx context.Context) error {
+	if err := l.Ledger.Update(ctx); err != nil {
 		return err
 	}
-	return b.readCodex(ctx)
+	return l.readMeters(ctx)
 }
 
-// bytes is how much was read.
-func (b *ledger) bytes() int64 {
-	n := b.Stats().Bytes
-	if b.meter != nil {
-		n += b.meter.Bytes()
+// bytes returns how much was read.
+func (l *ledger) bytes() int64 {
+	n := l.Stats().Bytes
+	for _, m := range l.meters {
+		n += m.Bytes()
 	}
 	return n
 }
 
-// readCodex adds what Codex's files have got.
-func (b *ledger) readCodex(ctx context.Context) error {
-	if b.meter == nil {
-		return nil
+// readMeters adds the new answers of the meters.
+func (l *ledger) readMeters(ctx context.Context) error {
+	l.problems = nil
+	for name, m := range l.meters {
+		l.Add(name, func(yield func(usage.Answer) bool) {
+			for x, err := range m.Next(ctx) {
+				if err != nil {
+					l.problems = append(l.problems, problem{name, err})
+					continue
+				}
+				if !yield(usage.Answer{
+					Time: x.Time, Session: x.SessionID, Agent: x.SubagentID, Project: x.Project, Branch: x.Branch, Model: x.Model,
+					Tokens: usage.Tokens{Input: x.Input, CacheRead: x.CacheRead, CacheWrite5m: x.CacheWrite, Output: x.Output},
+				}) {
+					return
+				}
+			}
+		})
 	}
-	b.problems = nil
-	b.Add(history.Codex, func(yield func(usage.Answer) bool) {
-		for r, err := range b.meter.Next(ctx) {
-			if err != nil {
-				b.problems = append(b.problems, err)
-				continue
-			}
-			if !yield(codexAnswer(r)) {
-				return
-			}
-		}
-	})
 	return context.Cause(ctx)
 }
 
-// codexAnswer is a request of Codex as the ledger counts it. Codex counts what it read from
-// the cache as input too.
-func codexAnswer(r rollout.UsageRecord) usage.Answer {
-	a := usage.Answer{
-		Time: r.Time, Session: r.ThreadID, Project: r.CWD, Branch: r.Branch, Model: r.Model,
-		Tokens: usage.Tokens{
-			Input:     max(0, r.Tokens.InputTokens-r.Tokens.CachedInputTokens-r.Tokens.CacheWriteInputTokens),
-			CacheRead: r.Tokens.CachedInputTokens, CacheWrite5m: r.Tokens.CacheWriteInputTokens, Output: r.Tokens.OutputTokens,
-		},
-	}
-	if r.Parent != "" {
-		a.Agent = r.ThreadID
-	}
-	return a
-}
+const mostProblems = 10
 
-// notes are the files of Codex that could not be read, or not to their end.
-func (b *ledger) notes() (notes []string) {
-	for i, err := range b.problems {
+// notes are about the files that cannot be read.
+func (l *ledger) notes() (notes []string) {
+	for i, p := range l.problems {
 		if i == mostProblems {
-			return append(notes, fmt.Sprintf("%d more files of codex could not be read", len(b.problems)-i))
+			return append(notes, fmt.Sprintf("%d more files of %s could not be read", len(l.problems)-i, p.agent))
 		}
-		notes = append(notes, strings.TrimPrefix(err.Error(), "rollout: "))
+		notes = append(notes, strings.TrimPrefix(p.err.Error(), "rollout: "))
 	}
 	return notes
 }
-
-const mostProblems = 10

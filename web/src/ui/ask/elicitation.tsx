@@ -1,6 +1,7 @@
 // An MCP server asks for details: a form from its schema, or an address to visit.
 
 import { useState } from "preact/hooks";
+import type { QuestionRequest } from "../../rpc/messages";
 import { answerQuestion } from "../../state/actions";
 import { w } from "../../state/app";
 import { check, content, type Fault, type Field, fields, type Value } from "../../state/form";
@@ -10,14 +11,14 @@ import { Icon } from "../icon";
 import { AskFrame } from "./frame";
 import type { AskProps } from "./request";
 
-export function Elicitation({ prompt, keys }: AskProps) {
+export function Elicitation({ prompt, keys }: AskProps<QuestionRequest>) {
   const p = prompt.prompt;
   const t = w.value;
-  const all = fields(p.schema);
+  const all = fields(p.requested_schema);
   const [values, setValues] = useState<ReadonlyMap<string, Value>>(new Map());
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [busy, setBusy] = useState(false);
-  const server = plain(p.mcpServerName ?? "MCP");
+  const server = plain(p.mcp_server_name ?? "MCP");
   const current = (f: Field) => values.get(f.name) ?? f.initial;
   const faults = new Map(
     all.map((f) => [f.name, check(f, current(f))] as const).filter(([, fault]) => fault !== undefined),
@@ -61,7 +62,7 @@ export function Elicitation({ prompt, keys }: AskProps) {
             {all.map((f) => (
               <FieldInput
                 key={f.name}
-                id={`${p.requestId}-${f.name}`}
+                id={`${p.request_id}-${f.name}`}
                 field={f}
                 value={current(f)}
                 fault={left.has(f.name) ? faults.get(f.name) : undefined}

@@ -1,6 +1,6 @@
 // What a tool will do if it is allowed: all of it, open.
 
-import type { Prompt } from "../../fold/conversation";
+import type { PermissionRequest } from "../../rpc/messages";
 import { get, isObj, str } from "../../fold/json";
 import { w } from "../../state/app";
 import { parts } from "../../state/command";
@@ -11,7 +11,7 @@ import { Counts, DiffTable } from "../diff";
 import { Icon } from "../icon";
 import { Raw } from "../tool/output";
 
-export function Happens({ prompt: p, type, cwd }: { prompt: Prompt; type: string; cwd: string }) {
+export function Happens({ prompt: p, type, cwd }: { prompt: PermissionRequest; type: string; cwd: string }) {
   const t = w.value;
   const diff = ofTool(type, p.input, undefined);
   const strange = turnsText(JSON.stringify(p.input ?? ""));
@@ -51,11 +51,11 @@ export function Happens({ prompt: p, type, cwd }: { prompt: Prompt; type: string
             <dd class="mono">{plain(cwd)}</dd>
           </>
         )}
-        {p.blockedPath && (
+        {p.blocked_path && (
           <>
             <dt>{t.ask.because}</dt>
             <dd>
-              {t.ask.outside} <span class="mono">{plain(p.blockedPath)}</span>
+              {t.ask.outside} <span class="mono">{plain(p.blocked_path)}</span>
             </dd>
           </>
         )}

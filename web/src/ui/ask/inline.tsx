@@ -11,7 +11,7 @@ import { focusRequest } from "./request";
 
 /** Allow is offered only where all that it allows stands in the card above. */
 function isShown(p: PendingPrompt["prompt"]): boolean {
-  if (p.type !== "permission" || p.kind !== "tool") return false;
+  if (p.type !== "permission_request" || p.kind !== "tool") return false;
   const type = promptType(p);
   if (type === "CLAUDE_BASH") return true;
   const diff = ofTool(type, p.input, undefined);

@@ -1,6 +1,7 @@
 // May this tool run? What will happen stands open; each rule to keep is chosen by itself.
 
 import { useState } from "preact/hooks";
+import type { PermissionRequest } from "../../rpc/messages";
 import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
 import { choices, type Scope, updates } from "../../state/rules";
@@ -12,17 +13,17 @@ import { Happens } from "./happens";
 import type { AskProps } from "./request";
 import { Rules } from "./rules";
 
-export function Permission({ prompt, keys }: AskProps) {
+export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   const p = prompt.prompt;
   const t = w.value;
   const type = promptType(p);
-  const title = titleOf(p.displayName || p.toolName || "", type, p.input, t);
-  const all = choices(p.suggestions);
+  const title = titleOf(p.display_name || p.tool_name || "", type, p.input, t);
+  const all = choices(p.permission_suggestions);
   const [chosen, setChosen] = useState<ReadonlyMap<string, Scope>>(new Map());
   const [open, setOpen] = useState(false);
   const [reason, setReason] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const careful = p.defaultToNo === true;
+  const careful = p.default_to_no === true;
   const canKeep = all.length > 0;
 
   const answer = (a: PermissionAnswer) => {
@@ -60,7 +61,7 @@ export function Permission({ prompt, keys }: AskProps) {
     <AskFrame
       prompt={prompt}
       icon={title.icon}
-      note={plain(p.displayName || p.toolName || "")}
+      note={plain(p.display_name || p.tool_name || "")}
       title={
         title.shape === "diff" ? (
           <>
@@ -85,9 +86,9 @@ export function Permission({ prompt, keys }: AskProps) {
           )}
           {reason !== undefined && (
             <div class="field">
-              <label for={`why-${p.requestId}`}>{t.ask.reasonLabel}</label>
+              <label for={`why-${p.request_id}`}>{t.ask.reasonLabel}</label>
               <input
-                id={`why-${p.requestId}`}
+                id={`why-${p.request_id}`}
                 class="inp"
                 value={reason}
                 ref={(e) => {

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { get, isObj, str } from "../../fold/json";
+import type { PermissionRequest } from "../../rpc/messages";
 import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { w } from "../../state/app";
 import { Button } from "../button";
@@ -9,7 +10,7 @@ import { Markdown } from "../markdown";
 import { AskFrame } from "./frame";
 import type { AskProps } from "./request";
 
-export function Plan({ prompt, keys }: AskProps) {
+export function Plan({ prompt, keys }: AskProps<PermissionRequest>) {
   const p = prompt.prompt;
   const t = w.value;
   const original = str(get(p.input, "plan"));
@@ -46,9 +47,9 @@ export function Plan({ prompt, keys }: AskProps) {
         <>
           {editing ? (
             <div class="field">
-              <label for={`plan-${p.requestId}`}>{t.ask.editPlan}</label>
+              <label for={`plan-${p.request_id}`}>{t.ask.editPlan}</label>
               <textarea
-                id={`plan-${p.requestId}`}
+                id={`plan-${p.request_id}`}
                 class="inp mono"
                 rows={12}
                 value={plan}
@@ -61,9 +62,9 @@ export function Plan({ prompt, keys }: AskProps) {
             </div>
           )}
           <div class="field">
-            <label for={`why-${p.requestId}`}>{t.ask.different}</label>
+            <label for={`why-${p.request_id}`}>{t.ask.different}</label>
             <input
-              id={`why-${p.requestId}`}
+              id={`why-${p.request_id}`}
               class="inp"
               value={reason}
               placeholder={t.ask.goesBack}

@@ -1,6 +1,7 @@
 // The agent asks: one question at a time, options by number, a preview of the one in focus.
 
 import { useState } from "preact/hooks";
+import type { QuestionRequest } from "../../rpc/messages";
 import { answerQuestion } from "../../state/actions";
 import { w } from "../../state/app";
 import { answers, type Chosen, isAnswered, pick, type Question as Q, questions } from "../../state/question";
@@ -12,7 +13,7 @@ import type { AskProps } from "./request";
 
 const none: Chosen = { labels: [] };
 
-export function Question({ prompt, keys }: AskProps) {
+export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
   const all = questions(prompt.prompt.questions);
   const [at, setAt] = useState(0);
   const [chosen, setChosen] = useState<readonly (Chosen | undefined)[]>([]);
@@ -78,7 +79,7 @@ export function Question({ prompt, keys }: AskProps) {
             choose={choose}
             set={set}
             setFocus={setFocus}
-            name={`${prompt.prompt.requestId}-${at}`}
+            name={`${prompt.prompt.request_id}-${at}`}
           />
           {preview !== "" && (
             <div class="preview">

@@ -1,7 +1,7 @@
 // A request that waits, drawn by its kind, and the keys that answer it while it has the focus.
 
 import { useRef } from "preact/hooks";
-import type { PendingPrompt } from "../../rpc/service";
+import type { PendingPrompt, Prompt } from "../../rpc/service";
 import { promptKey } from "../../state/inbox";
 import { letters } from "../../state/prefs";
 import { Elicitation } from "./elicitation";
@@ -9,8 +9,8 @@ import { Permission } from "./permission";
 import { Plan } from "./plan";
 import { Question } from "./question";
 
-export interface AskProps {
-  prompt: PendingPrompt;
+export interface AskProps<P extends Prompt> {
+  prompt: PendingPrompt & { prompt: P };
   /** Set by the card: what a key does. True says that it was used. */
   keys: { current: (key: string) => boolean };
 }
@@ -19,8 +19,7 @@ export interface AskProps {
 export function RequestCard({ prompt, active }: { prompt: PendingPrompt; active?: boolean }) {
   const keys = useRef<(key: string) => boolean>(() => false);
   const p = prompt.prompt;
-  const Body =
-    p.type === "question" ? (p.kind === "elicitation" ? Elicitation : Question) : p.kind === "plan" ? Plan : Permission;
+  const key = promptKey(prompt);
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.isComposing || e.ctrlKey || e.metaKey || e.altKey) return;
     const target = e.target as HTMLElement;
@@ -37,11 +36,21 @@ export function RequestCard({ prompt, active }: { prompt: PendingPrompt; active?
     <section
       class={`ask-card${active ? " is-active" : ""}`}
       tabIndex={-1}
-      data-request={promptKey(prompt)}
+      data-request={key}
       onKeyDown={onKeyDown}
-      aria-labelledby={`ask-${promptKey(prompt)}`}
+      aria-labelledby={`ask-${key}`}
     >
-      <Body key={promptKey(prompt)} prompt={prompt} keys={keys} />
+      {p.type === "question_request" ? (
+        p.kind === "elicitation" ? (
+          <Elicitation key={key} prompt={{ ...prompt, prompt: p }} keys={keys} />
+        ) : (
+          <Question key={key} prompt={{ ...prompt, prompt: p }} keys={keys} />
+        )
+      ) : p.kind === "plan" ? (
+        <Plan key={key} prompt={{ ...prompt, prompt: p }} keys={keys} />
+      ) : (
+        <Permission key={key} prompt={{ ...prompt, prompt: p }} keys={keys} />
+      )}
     </section>
   );
 }

@@ -21,7 +21,7 @@ export function Composer({ store }: { store: SessionStore }) {
     <InputBox
       id={store.id}
       session={store.id}
-      commands={c.init?.slashCommands ?? []}
+      commands={c.init?.slash_commands ?? []}
       placeholder={asks ? t.afterAnswers : busy ? t.placeholderBusy : t.placeholder}
       sendLabel={busy ? t.queueIt : t.send}
       onSend={(d) => send(store.id, d)}

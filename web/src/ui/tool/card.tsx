@@ -26,7 +26,7 @@ export function stateOf(t: ToolCall, store: SessionStore, streaming: boolean): T
   if (t.status === "failed" || t.status === "error") return "failed";
   if (t.status === "success") return "done";
   if (t.status === "interrupted" || t.status === "cancelled" || t.status === "aborted") return "stopped";
-  if (store.conversation.prompts.some((p) => p.toolUseId === t.id && t.id !== "")) return "waits";
+  if (store.conversation.prompts.some((p) => p.tool_use_id === t.id && t.id !== "")) return "waits";
   const s = store.conversation.state;
   if (s !== undefined && s !== "running" && s !== "starting" && s !== "requires_action") return "stopped";
   return streaming || t.input === undefined ? "input" : "running";

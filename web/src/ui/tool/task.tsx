@@ -17,7 +17,7 @@ const most = 60;
 
 export function Subagent({ tool, store, title, input, state }: ShapeProps) {
   const c = store.conversation;
-  const task = c.tasks.find((t) => t.toolUseId === tool.id);
+  const task = c.tasks.find((t) => t.started?.tool_use_id === tool.id);
   const running = state === "running" || (task !== undefined && /^(running|pending|in_progress)$/.test(task.status));
   const [open, setOpen] = useState<boolean>();
   const shown = open ?? running;

@@ -119,7 +119,8 @@ export function Limits() {
 /** What the agent says of its rate limit: the window, how full it is, and when it is reset. */
 export function SessionLimit({ c, limitedUntil }: { c: FoldedConversation; limitedUntil: string | undefined }) {
   const t = w.value;
-  const info = isObj(c.rateLimit) ? c.rateLimit : undefined;
+  const said = c.rateLimit?.rate_limit_info;
+  const info = isObj(said) ? said : undefined;
   const resets = Date.parse(limitedUntil ?? "") || num(get(info, "resetsAt")) * 1000;
   if (info === undefined && !limitedUntil) return null;
   const window = t.usage_.window[str(get(info, "rateLimitType"))] ?? t.usage_.limits;

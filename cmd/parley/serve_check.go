@@ -23,23 +23,29 @@ import (
 // serverFlags are the settings of parley serve that parley doctor looks at.
 var serverFlags = []string{"config", "listen", "data", "quota-mb", "nats", "nats-credentials", "nats-ca"}
 
-// registerServer adds the flags of the server that is looked at.
-func (f *doctorFlags) registerServer(p *pflag.FlagSet) {
+// serveCheck is a doctor.Server.
+type serveCheck struct {
+	serve serveFlags
+	set   *pflag.FlagSet
+}
+
+// Register adds the flags of the server that is looked at.
+func (f *serveCheck) Register(p *pflag.FlagSet) {
 	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	f.serve.registerIn(all)
 	for _, name := range serverFlags {
 		p.AddFlag(all.Lookup(name))
 	}
-	f.serveSet = all
+	f.set = all
 }
 
-// examineServer checks whether a server can be run here with the settings that count. What
+// Examine checks whether a server can be run here with the settings that count. What
 // it finds needs nothing of a server that runs, and disturbs none.
-func (f *doctorFlags) examineServer(ctx context.Context) []doctor.Check {
-	if err := f.serve.load(f.serveSet, os.LookupEnv); err != nil {
+func (f *serveCheck) Examine(ctx context.Context) []doctor.Check {
+	if err := f.serve.load(f.set, os.LookupEnv); err != nil {
 		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}
 	}
-	s := f.serve
+	s := &f.serve
 	return append([]doctor.Check{checkPort(ctx, s.listen, s.data), checkData(s.data), checkTokens(s.data)}, checkStore(ctx, s)...)
 }
 

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -12,28 +12,35 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// doctorFlags are the flags of parley doctor.
-type doctorFlags struct {
+// Server checks whether a server can be run here.
+type Server interface {
+	// Register adds the flags of the server.
+	Register(fs *pflag.FlagSet)
+	// Examine makes the checks.
+	Examine(ctx context.Context) []Check
+}
+
+// flags are the flags of parley doctor.
+type flags struct {
 	cli     string
 	json    bool
 	noColor bool
 	timeout time.Duration
 
-	serve    *serveFlags
-	serveSet *pflag.FlagSet
+	server Server
 }
 
-func newDoctor(code *int) *cobra.Command {
-	f := &doctorFlags{serve: &serveFlags{}}
+// New returns the command parley doctor.
+func New(code *int, server Server) *cobra.Command {
+	f := &flags{server: server}
 	cmd := &cobra.Command{
 		Use:     "doctor [flags]",
 		Short:   "Check whether an agent can be run here",
-		Long:    doctorLong,
-		Example: doctorExample,
+		Long:    long,
+		Example: example,
 		Args:    term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			*code, err = f.run(cmd.Context())
@@ -46,13 +53,13 @@ func newDoctor(code *int) *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.cli, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for)")
 	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long the CLI may take to start")
-	f.registerServer(fs)
+	f.server.Register(fs)
 	fs.BoolVar(&f.json, "json", false, "write JSON")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	return cmd
 }
 
-func (f *doctorFlags) run(ctx context.Context) (int, error) {
+func (f *flags) run(ctx context.Context) (int, error) {
 	if f.timeout <= 0 {
 		return 0, term.Usagef("--timeout %v: it must be more than nothing", f.timeout)
 	}
@@ -64,8 +71,8 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 		dir = "."
 	}
 	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) error {
-		checks := doctor.Examine(ctx, doctor.Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
-		checks = append(checks, f.examineServer(ctx)...)
+		checks := Examine(ctx, Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
+		checks = append(checks, f.server.Examine(ctx)...)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -76,22 +83,22 @@ func (f *doctorFlags) run(ctx context.Context) (int, error) {
 				return term.OutputFailed(err)
 			}
 		}
-		if con.Out.Err == nil && !doctor.Healthy(checks) {
+		if con.Out.Err == nil && !Healthy(checks) {
 			return term.ErrFailed
 		}
 		return nil
 	})
 }
 
-func writeChecksJSON(to *term.Pen, checks []doctor.Check) error {
+func writeChecksJSON(to *term.Pen, checks []Check) error {
 	var text bytes.Buffer
 	out := json.NewEncoder(&text)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
 	if err := out.Encode(struct {
-		OK     bool           `json:"ok"`
-		Checks []doctor.Check `json:"checks"`
-	}{doctor.Healthy(checks), checks}); err != nil {
+		OK     bool    `json:"ok"`
+		Checks []Check `json:"checks"`
+	}{Healthy(checks), checks}); err != nil {
 		return err
 	}
 	to.JSON(text.Bytes())
@@ -99,9 +106,9 @@ func writeChecksJSON(to *term.Pen, checks []doctor.Check) error {
 }
 
 // write writes a line for each check, and how to mend it.
-func (f *doctorFlags) write(to *term.Pen, checks []doctor.Check) {
-	marks := map[doctor.Status]string{
-		doctor.OK: to.Paint(term.Green, term.OKMark), doctor.Warn: to.Paint(term.Yellow, "!"), doctor.Fail: to.Paint(term.Red, term.FailMark),
+func (f *flags) write(to *term.Pen, checks []Check) {
+	marks := map[Status]string{
+		OK: to.Paint(term.Green, term.OKMark), Warn: to.Paint(term.Yellow, "!"), Fail: to.Paint(term.Red, term.FailMark),
 	}
 	for _, c := range checks {
 		to.Line(fmt.Sprintf("%s %-18s %s", marks[c.Status], c.Name, term.OneLine(c.Detail)))
@@ -109,7 +116,25 @@ func (f *doctorFlags) write(to *term.Pen, checks []doctor.Check) {
 			to.Line(strings.Repeat(" ", 21) + to.Paint(term.Bold, "→ "+term.OneLine(c.Fix)))
 		}
 	}
-	if checks[0].Status == doctor.Fail && f.cli == "" {
+	if checks[0].Status == Fail && f.cli == "" {
 		to.Line("Until then parley chat and parley run talk to a simulated agent.")
 	}
 }
+
+const long = `Check whether an agent's CLI can be run here, and say what helps where it cannot.
+
+The CLI is looked for as parley run and parley chat do, its file is looked at, and
+it is really started and asked for its version; no model is asked and nothing is
+charged. Credentials are looked for by name and never shown. For parley serve the port,
+the data directory, the tokens, the disk and NATS are looked at, as its settings say.
+
+Each check has a line with ✓, ! for what may be a problem, or ✗.
+
+Exit codes:
+    0  an agent and a server can be run
+    1  something essential is missing
+    2  the command line makes no sense`
+
+const example = `  parley doctor
+  parley doctor --cli ~/.local/bin/claude
+  parley doctor --json | jq '.checks[] | select(.status != "ok")'`

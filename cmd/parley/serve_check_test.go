@@ -15,14 +15,14 @@ import (
 // examineServerWith makes the checks of a server with these flags.
 func examineServerWith(t *testing.T, args ...string) map[string]doctor.Check {
 	t.Helper()
-	f := &doctorFlags{serve: &serveFlags{}}
+	f := &serveCheck{}
 	set := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
-	f.registerServer(set)
+	f.Register(set)
 	if err := set.Parse(args); err != nil {
 		t.Fatal(err)
 	}
 	checks := map[string]doctor.Check{}
-	for _, c := range f.examineServer(t.Context()) {
+	for _, c := range f.Examine(t.Context()) {
 		checks[c.Name] = c
 	}
 	return checks

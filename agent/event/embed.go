@@ -1,0 +1,171 @@
+package event
+
+// keep returns a copy of an event as its message has it, for a conversation: it shares no memory
+// with the line that the event was made from, and it does not hold the provider's message.
+func keep[T any, E interface {
+	*T
+	Event
+}](ev E) E {
+	data, err := marshalEvent(ev)
+	if err != nil { // a member that is not JSON, which no decoder gives
+		c := *ev
+		return &c
+	}
+	return decoded[T, E](data)
+}
+
+// decoded returns the event of a message that [marshalEvent] has written.
+func decoded[T any, E interface {
+	*T
+	Event
+}](data []byte) E {
+	c := E(new(T))
+	_ = unmarshalEvent(data, c)
+	return c
+}
+
+// over returns an event with the members of a later one laid over it. Members that are null or an
+// empty string say nothing.
+func over[T any, E interface {
+	*T
+	Event
+}](old, ev E) E {
+	if old == nil {
+		return keep(ev)
+	}
+	a, err := marshalEvent(old)
+	if err != nil {
+		return keep(ev)
+	}
+	b, err := marshalEvent(ev)
+	if err != nil {
+		return old
+	}
+	members, _ := membersOf(a)
+	later, _ := membersOf(b)
+	for name, v := range later {
+		if s := string(v); s != "null" && s != `""` {
+			members[name] = v
+		}
+	}
+	w := writer{dst: []byte{'{'}}
+	for name, v := range members {
+		w.key(name)
+		w.dst = append(w.dst, v...)
+	}
+	return decoded[T, E](append(w.dst, '}'))
+}
+
+// marshalEvent returns the message of an event that is one message.
+func marshalEvent(ev Event) ([]byte, error) {
+	switch ev := ev.(type) {
+	case *UserMessage:
+		return appendWire(nil, userMessage(ev))
+	case *AssistantMessage:
+		return appendWire(nil, assistantMessage(ev))
+	}
+	return Marshal(ev)
+}
+
+// unmarshalEvent decodes the message of an event, without a copy of it in the member Data.
+func unmarshalEvent(data []byte, ev Event) error {
+	switch ev := ev.(type) {
+	case *UserMessage:
+		m := new(wireUser)
+		if err := fill(data, m); err != nil {
+			return err
+		}
+		all := userEvents(m)
+		if u, ok := all[len(all)-1].(*UserMessage); ok {
+			*ev = *u
+		}
+		return nil
+	case *AssistantMessage:
+		m := new(wireAssistant)
+		if err := fill(data, m); err != nil {
+			return err
+		}
+		*ev = *assistantEvent(m)
+		return nil
+	}
+	if err := Unmarshal(data, ev); err != nil {
+		return err
+	}
+	switch ev := ev.(type) {
+	case *PermissionRequest:
+		ev.Data = ""
+	case *QuestionRequest:
+		ev.Data = ""
+	case *ResultMessage:
+		ev.Data = ""
+	}
+	return nil
+}
+
+// NewPrompt returns the prompt of an event, and false for one that does not ask a person.
+func NewPrompt(ev Event) (Prompt, bool) {
+	switch ev := ev.(type) {
+	case *PermissionRequest:
+		return Prompt{Permission: keep(ev)}, true
+	case *QuestionRequest:
+		return Prompt{Question: keep(ev)}, true
+	}
+	return Prompt{}, false
+}
+
+// Event returns the event that asks, and nil for an empty prompt.
+func (p *Prompt) Event() Event {
+	switch {
+	case p.Permission != nil:
+		return p.Permission
+	case p.Question != nil:
+		return p.Question
+	}
+	return nil
+}
+
+// RequestID returns the id that the answer has to name.
+func (p *Prompt) RequestID() string { return p.key().requestID }
+
+// ToolUseID returns the tool call that the request is about, and "" if there is none.
+func (p *Prompt) ToolUseID() string {
+	switch {
+	case p.Permission != nil:
+		return p.Permission.ToolUseID
+	case p.Question != nil:
+		return p.Question.ToolUseID
+	}
+	return ""
+}
+
+func (p *Prompt) key() promptKey {
+	switch {
+	case p.Permission != nil:
+		return promptKey{false, p.Permission.RequestID}
+	case p.Question != nil:
+		return promptKey{true, p.Question.RequestID}
+	}
+	return promptKey{}
+}
+
+// MarshalJSON returns the message of the event.
+func (p Prompt) MarshalJSON() ([]byte, error) {
+	if ev := p.Event(); ev != nil {
+		return marshalEvent(ev)
+	}
+	return []byte("null"), nil
+}
+
+// UnmarshalJSON decodes the message of one of the two events. Any other value gives an empty prompt.
+func (p *Prompt) UnmarshalJSON(data []byte) error {
+	*p = Prompt{}
+	switch MessageType(data) {
+	case "permission_request":
+		p.Permission = new(PermissionRequest)
+	case "question_request":
+		p.Question = new(QuestionRequest)
+	default:
+		return nil
+	}
+	return unmarshalEvent(data, p.Event())
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/codex/codextest"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// seat is a place at a terminal with one agent.
+type seat struct {
+	// sit starts a conversation whose agent answers as the scenario needs.
+	sit    func(t *testing.T, scenario string) *person
+	always string            // the answer that allows calls like this from then on
+	picks  []string          // the answers to the questions
+	cannot map[string]string // scenarios that the agent cannot do, with the reason
+}
+
+const (
+	title   = "# Title\n\n- a point\n\nThe end."
+	hostile = "ev\x1b[31mil &#27;[7mtext \x1b]0;owned\x07\n\nThe end."
+	noEvil  = "the texts of the simulated agent are fixed and harmless"
+)
+
+// claudeScript is what the model answers in a scenario.
+func claudeScript(scenario string) claudetest.Script {
+	say := func(text string) claudetest.Reply {
+		return claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text(text).Chunked(5)}}
+	}
+	touch := claudetest.Reply{Blocks: []claudetest.Block{claudetest.ToolUse("Bash", map[string]any{"command": "touch made", "description": "x"})}}
+	wait := claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("Waiting. And").Chunked(4)}, Hold: claudetest.HoldMid, HoldAfter: new(4)}
+	ask := claudetest.Reply{Blocks: []claudetest.Block{claudetest.ToolUse("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
+		"question": "Which colour?", "header": "Colour", "multiSelect": false,
+		"options": []any{map[string]any{"label": "Red", "description": "r"}, map[string]any{"label": "Blue", "description": "b"}},
+	}}})}}
+	switch scenario {
+	case "markdown", "resize":
+		return claudetest.Replies(say(title), say(title))
+	case "allow", "deny":
+		return claudetest.Replies(touch, say("That was one command."))
+	case "always":
+		return claudetest.Replies(touch, say("What you have seen."), touch, say("What you have seen."))
+	case "question":
+		return claudetest.Replies(ask, say("Thank you."))
+	case "interrupt", "dies":
+		return claudetest.Replies(wait)
+	case "queue":
+		return claudetest.Replies(wait, say("three steps"))
+	case "hostile":
+		return claudetest.Replies(say(hostile))
+	}
+	return claudetest.Replies()
+}
+
+func sitWithClaude(t *testing.T, scenario string) *person {
+	cli := e2e.CLI(t)
+	api := claudetest.StartFakeAPI(t, claudeScript(scenario))
+	return sitDown(t, api.URL(), []string{"NO_COLOR=1", "PARLEY_CLI=" + cli}, "chat")
+}
+
+func sitWithCodex(t *testing.T, scenario string) *person {
+	program := codexcli.Require(t, codexcli.Newer)
+	api := codextest.NewAPI(t)
+	run := func(id string) codextest.Reply {
+		return codextest.Calls(codextest.EscalatedCommand(id, "echo done > made", "May I?"))
+	}
+	half := codextest.Message("Waiting. ", "And")
+	hold := codextest.Stream(codextest.Usage{}, append(half[:2:2], codextest.Event{Wait: make(chan struct{})})...)
+	switch scenario {
+	case "markdown", "resize":
+		api.Reply(codextest.Say(title), codextest.Say(title))
+	case "allow", "deny":
+		api.Reply(run("call_1"), codextest.Say("That was one command."))
+	case "always":
+		api.Reply(run("call_1"), codextest.Say("What you have seen."), run("call_2"), codextest.Say("What you have seen."))
+	case "interrupt", "dies":
+		api.Reply(hold)
+	case "queue":
+		api.Reply(hold, codextest.Say("three steps"))
+	case "hostile":
+		api.Reply(codextest.Say(hostile))
+	}
+	home := codextest.NewHome(t, api, "")
+	return sitDown(t, "http://127.0.0.1:9", append(home.Env(), "NO_COLOR=1", "PARLEY_CODEX="+program), "chat", "--agent", "codex", "--permission-mode", "default", "--cwd", home.Project)
+}
+
+func sitWithSim(t *testing.T, _ string) *person {
+	return sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat", "--agent", "sim")
+}
+
+func sitWithACP(t *testing.T, _ string) *person {
+	program, err := exec.LookPath("parley") // TestMain has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat", "--agent", "acp:"+program+" acp --agent sim")
+}
+
+func sitAtServer(t *testing.T, _ string) *person {
+	s := newSimServer(t)
+	var r api.ConnectResult
+	s.call("session.connect", api.ConnectParams{}, &r)
+	return sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", s.data, r.SessionID)
+}
+
+// seats are the agents that a person can talk with.
+var seats = map[string]seat{
+	"claude": {sit: sitWithClaude, always: "a", picks: []string{"2"}},
+	"codex": {sit: sitWithCodex, always: "s", cannot: map[string]string{
+		"question": "Codex offers its question tool in its plan mode only, which has no commands of a script",
+	}},
+	"sim": {sit: sitWithSim, always: "a", picks: []string{"2", "1"}, cannot: map[string]string{"hostile": noEvil}},
+	"acp": {sit: sitWithACP, always: "a", cannot: map[string]string{
+		"hostile": noEvil, "question": "the protocol has no question of a model, only forms, which a terminal does not fill in",
+	}},
+	"server": {sit: sitAtServer, always: "a", picks: []string{"2", "1"}, cannot: map[string]string{
+		"hostile": noEvil, "dies": "a view of a session reconnects to its server until the user leaves",
+	}},
+}
+
+// scenarios are what a person does with every agent. The program is left by Ctrl-D after each.
+var scenarios = map[string]func(p *person, s seat){
+	"markdown": func(p *person, _ seat) {
+		p.types("markdown\r")
+		p.sees("> markdown", "The end.", "✓ ")
+		if all := p.seen.text(); !strings.Contains(all, "• ") { // for "- "
+			p.t.Errorf("the Markdown is not rendered: %q", all)
+		}
+	},
+	"allow": func(p *person, _ seat) {
+		p.types("bash\r")
+		p.sees("? May it run?", "y yes", "waiting for you")
+		p.types("perhaps\r")
+		p.sees("? May it run?")
+		p.types("y\r")
+		p.sees("✓", "That was one command.", "✓ ")
+	},
+	"deny": func(p *person, _ seat) {
+		p.types("bash\r")
+		p.sees("? May it run?")
+		p.types("n not now\r")
+		p.sees("✗", "That was one command.", "✓ ")
+	},
+	"always": func(p *person, s seat) {
+		p.types("hello\r")
+		p.sees("? May it run?", s.always+" ")
+		p.types(s.always + "\r")
+		p.sees("What you have seen", "✓ ")
+		from := p.from
+		p.types("hello\r")
+		p.sees("What you have seen", "✓ ")
+		if again := p.seen.text()[from:]; strings.Contains(again, "May it run?") {
+			p.t.Errorf("it asks again: %q", again)
+		}
+	},
+	"question": func(p *person, s seat) {
+		p.types("question\r")
+		p.sees("? Which colour?", "2. Blue")
+		for _, pick := range s.picks {
+			p.sees("skips")
+			p.types(pick + "\r")
+		}
+		p.sees("✓ ")
+	},
+	"interrupt": func(p *person, _ seat) {
+		p.types("wait\r")
+		p.sees("Waiting.", "Ctrl-C interrupts")
+		p.types("\x03")
+		p.sees("interrupting", "interrupted")
+	},
+	"queue": func(p *person, _ seat) {
+		p.types("wait\r")
+		p.sees("Waiting.", "Ctrl-C interrupts")
+		p.types("think\r")
+		p.sees("↳ queued: think", "1 queued")
+		p.types("/queue\r")
+		p.sees("1. think")
+		p.types("\x03")
+		p.sees("interrupted", "> think", "three steps", "✓ ")
+	},
+	"slash": func(p *person, _ seat) {
+		p.types("/help\r")
+		p.sees("/interrupt", "Tab completes")
+		p.types("/quti\r")
+		p.sees("there is no command /quti; is /quit meant?")
+		p.types("/inter\t\r")
+		p.sees("nothing is running")
+	},
+	"resize": func(p *person, _ seat) {
+		p.types("/help\r")
+		p.sees("end the conversation (also Ctrl-D)")
+		p.resizes(30, 20)
+		from := p.from
+		p.types("markdown\r")
+		p.sees("The end.", "✓ ")
+		p.types("/help\r")
+		p.sees("/quit", "Ctrl-D)")
+		if narrow := p.seen.text()[from:]; strings.Contains(narrow, "end the conversation (also Ctrl-D)") {
+			p.t.Errorf("it is not wrapped: %q", narrow)
+		}
+	},
+	"hostile": func(p *person, _ seat) {
+		p.types("hostile\r")
+		p.sees("The end.", "✓ ")
+		for _, evil := range []string{"\x1b[31m", "\x1b[7m", "\x1b]0;", "\x07"} {
+			if all := p.seen.text(); strings.Contains(all, evil) {
+				p.t.Errorf("%q reaches the terminal: %q", evil, all)
+			}
+		}
+	},
+	"dies": func(p *person, _ seat) {
+		p.types("wait\r")
+		p.sees("Waiting.", "Ctrl-C interrupts")
+		p.killsAgent()
+		p.leaves(term.ExitCLIDied)
+	},
+}
+
+// killsAgent kills the processes that the program has started.
+func (p *person) killsAgent() {
+	p.t.Helper()
+	killed := 0
+	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/*/children")
+	for _, task := range tasks {
+		b, err := os.ReadFile(task)
+		if err != nil {
+			continue // a thread that has ended
+		}
+		for _, field := range strings.Fields(string(b)) {
+			pid, err := strconv.Atoi(field)
+			if err == nil && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed++
+			}
+		}
+	}
+	if killed == 0 {
+		p.t.Fatal("the program has started no agent")
+	}
+}
+
+// TestTerminalSuite plays every scenario with every agent.
+func TestTerminalSuite(t *testing.T) {
+	for name, s := range seats {
+		for scenario := range s.cannot {
+			if scenarios[scenario] == nil {
+				t.Errorf("%s: there is no scenario %s", name, scenario)
+			}
+		}
+		for scenario, play := range scenarios {
+			t.Run(name+"/"+scenario, func(t *testing.T) {
+				if reason := s.cannot[scenario]; reason != "" {
+					t.Skip(reason)
+				}
+				p := s.sit(t, scenario)
+				p.sees("/help lists the commands")
+				play(p, s)
+				if scenario != "dies" {
+					p.types("\x04")
+					p.leaves(term.ExitOK)
+				}
+			})
+		}
+	}
+}
