@@ -63,7 +63,7 @@ type compatStep struct {
 	Params json.RawMessage   `json:"params,omitempty"`
 	As     string            `json:"as,omitempty"`    // whose token, by its variable
 	Save   map[string]string `json:"save,omitempty"`  // variables, by the path of a member
-	Until  string            `json:"until,omitempty"` // path=value: the request is repeated until the answer has it
+	Until  string            `json:"until,omitempty"` // path=value: the request is repeated until the answer has it; without a value, the member
 	Ends   int               `json:"ends,omitempty"`  // of a stream: how many results are read
 	Waits  bool              `json:"waits,omitempty"` // the answer is not compared
 	Status int               `json:"status,omitempty"`
@@ -391,7 +391,7 @@ func (w *compatWorld) send(s *compatStep) (status int, answer json.RawMessage) {
 		if path, want, ok := strings.Cut(w.expand(s.Until), "="); ok {
 			var v any
 			_ = json.Unmarshal(answer, &v)
-			if got, _ := member(v, path); fmt.Sprint(got) != want {
+			if got, found := member(v, path); !found || want != "" && fmt.Sprint(got) != want {
 				select {
 				case <-tick.C:
 					continue
