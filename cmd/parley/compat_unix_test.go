@@ -62,7 +62,7 @@ type compatStep struct {
 	File   string            `json:"file,omitempty"`   // a file that is written; Params is its text
 	Params json.RawMessage   `json:"params,omitempty"`
 	As     string            `json:"as,omitempty"`    // whose token, by its variable
-	Save   map[string]string `json:"save,omitempty"`  // variables, by the path of a member
+	Save   map[string]string `json:"save,omitempty"`  // variables, each with the paths of which one has a member
 	Until  string            `json:"until,omitempty"` // path=value: the request is repeated until the answer has it; without a value, the member
 	Ends   int               `json:"ends,omitempty"`  // of a stream: how many results are read
 	Waits  bool              `json:"waits,omitempty"` // the answer is not compared
@@ -338,10 +338,16 @@ func (w *compatWorld) save(vars, save map[string]string, answer json.RawMessage)
 	if len(save) > 0 {
 		w.must(json.Unmarshal(answer, &v))
 	}
-	for name, path := range save {
-		value, ok := member(v, path)
+	for name, paths := range save {
+		var value any
+		ok := false
+		for path := range strings.FieldsSeq(paths) {
+			if !ok {
+				value, ok = member(v, path)
+			}
+		}
 		if !ok {
-			w.Errorf("%s: the answer has no %s: %s", w.at, path, answer)
+			w.Errorf("%s: the answer has no %s: %s", w.at, paths, answer)
 		}
 		vars[name] = fmt.Sprint(value)
 	}
@@ -588,10 +594,13 @@ func orderOf(v any) string {
 	return ""
 }
 
+// conversationSchemas are the schemas of the OpenAPI document that a prompt of a conversation has.
+var conversationSchemas = []string{".components.schemas.Prompt", ".components.schemas.PermissionRequest", ".components.schemas.QuestionRequest"}
+
 // differences compares two neutral answers. Of a conversation it compares the content.
 func differences(path string, was, is any, diffs *[]string) {
 	last := path[strings.LastIndexByte(path, '.')+1:]
-	if changingMember.MatchString(last) && was != nil && is != nil {
+	if changingMember.MatchString(last) && was != nil && is != nil || slices.Contains(conversationSchemas, path) {
 		return
 	}
 	switch old := was.(type) {
@@ -605,7 +614,7 @@ func differences(path string, was, is any, diffs *[]string) {
 				differences(path+"."+name, old[name], now[name], diffs)
 			}
 			for name := range now {
-				if _, ok := old[name]; !ok {
+				if _, ok := old[name]; !ok && !slices.Contains(conversationSchemas, path+"."+name) {
 					*diffs = append(*diffs, fmt.Sprintf("%s.%s is new: %.200v", path, name, now[name]))
 				}
 			}
@@ -631,7 +640,7 @@ func contents(path string, was, is any, diffs *[]string) {
 	case map[string]any:
 		now, _ := is.(map[string]any)
 		for name, value := range old {
-			if changingMember.MatchString(name) {
+			if changingMember.MatchString(name) || name == "type" && now[name] == fmt.Sprint(value)+"_request" { // a prompt is its event
 				continue
 			}
 			if next, ok := now[name]; ok {

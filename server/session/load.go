@@ -92,7 +92,9 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	}
 	a.hub.epoch = at.Epoch
 	after := eventlog.Cursor{}
+	told := uint64(0) // what is notable up to here is in the outbox, also where the snapshot cannot be used
 	if snap, err := a.log.Snapshot(ctx); err == nil {
+		told = snap.Seq
 		if err := a.restore(snap.Data); err != nil {
 			a.logger.Warn("a snapshot cannot be read; the log is", "err", err)
 			a.core, a.conv = core{ID: id, State: Starting}, event.Conversation{}
@@ -108,7 +110,7 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := a.replay(ev); err != nil {
+		if err := a.replay(ev, told); err != nil {
 			return nil, err
 		}
 	}
@@ -134,8 +136,8 @@ func (a *actor) restore(data []byte) error {
 	return nil
 }
 
-// replay folds an event of the log.
-func (a *actor) replay(ev eventlog.Event) error {
+// replay folds an event of the log, and notes what is notable of those after told.
+func (a *actor) replay(ev eventlog.Event, told uint64) error {
 	rec, err := decodeRecord(ev.Data)
 	if err != nil {
 		return err
@@ -154,7 +156,9 @@ func (a *actor) replay(ev eventlog.Event) error {
 		for _, last = range events {
 			a.conv.Apply(last)
 		}
-		a.note(ev.Seq, rec, last)
+		if ev.Seq > told {
+			a.note(ev.Seq, rec, last)
+		}
 		return nil
 	}
 	for _, e := range events {
