@@ -1,213 +1,22 @@
 package claudepool
 
 import (
-	"context"
-	"maps"
-	"slices"
-	"sync"
-	"time"
-
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/admission"
 )
 
-// Admission bounds how many CLIs run at once, before they start: each takes
-// places, and who finds none waits. Places go to tenants in turn, by what each
-// has got so far, so that one with a hundred waiting holds up another's first by
-// one at most; within a tenant they go in order. Who is next waits for all the
-// places that he needs: a heavy one is not starved by light ones.
+// Admission bounds how many CLIs run at once, fairly among tenants; [claude.Options] takes one. It
+// may be shared by everything in a program.
 //
-// An Admission may be shared by everything in a program, from any goroutine.
-type Admission struct {
-	mu       sync.Mutex
-	capacity int64
-	held     int64
-	clock    int64 // what the tenant that was served last had got by then
-	tenants  map[string]*admissionQueue
-	ahead    map[string]int64 // what tenants that do not wait have got beyond the clock
-	closed   bool
-}
+// Acquire waits for places and returns the function that releases them, TryAcquire never waits,
+// State returns a snapshot, and Close ends the waiting with [claude.ErrClosed].
+type Admission = admission.Admission
 
-// admissionQueue are the waiting of one tenant. It is gone when there are none.
-type admissionQueue struct {
-	got     int64 // places so far, in terms of the clock
-	waiting []*admissionWait
-}
+// AdmissionWaiting is a caller that waits for places of an [Admission].
+type AdmissionWaiting = admission.Waiting
 
-type admissionWait struct {
-	AdmissionWaiting
-	admitted chan struct{}
-	err      error // set before admitted is closed
-}
-
-// AdmissionWaiting is a caller that waits for places of an [Admission], with its tenant and
-// since when.
-type AdmissionWaiting struct {
-	Tenant string
-	Weight int64
-	Since  time.Time
-}
-
-// AdmissionState is a snapshot of an [Admission]: its places, those that are held, and who
-// waits.
-type AdmissionState struct {
-	Capacity int64
-	Held     int64
-	// Waiting are those who wait, in the order in which they will be admitted if no others
-	// arrive.
-	Waiting []AdmissionWaiting
-}
+// AdmissionState is a snapshot of an [Admission]: its places, those that are held, and who waits.
+type AdmissionState = admission.State
 
 // NewAdmission returns an Admission with this number of places. Fewer than one count as one.
-func NewAdmission(places int64) *Admission {
-	return &Admission{capacity: max(places, 1), tenants: map[string]*admissionQueue{}, ahead: map[string]int64{}}
-}
-
-// Acquire waits for places and takes them; release gives them back, once however
-// often it is called. A weight under 1 is 1, one over the capacity is all of it.
-// The error is the cause of ctx, or [claude.ErrClosed].
-func (a *Admission) Acquire(ctx context.Context, tenant string, weight int64) (release func(), err error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	weight = min(max(weight, 1), a.capacity)
-	w := &admissionWait{AdmissionWaiting{tenant, weight, time.Now()}, make(chan struct{}), nil}
-	a.update(func() { a.enqueue(w) })
-	select {
-	case <-w.admitted:
-	case <-ctx.Done():
-		if a.leave(w) {
-			return nil, context.Cause(ctx)
-		}
-		<-w.admitted // both have happened
-	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return a.releaser(weight), nil
-}
-
-// TryAcquire takes places if they are free and no other caller waits for them. It never waits
-// itself.
-func (a *Admission) TryAcquire(weight int64) (release func(), ok bool) {
-	weight = min(max(weight, 1), a.capacity)
-	a.update(func() {
-		if ok = !a.closed && len(a.tenants) == 0 && a.held+weight <= a.capacity; ok {
-			a.held += weight
-		}
-	})
-	if !ok {
-		return nil, false
-	}
-	return a.releaser(weight), true
-}
-
-func (a *Admission) releaser(weight int64) func() {
-	return sync.OnceFunc(func() { a.update(func() { a.held -= weight }) })
-}
-
-// Close ends the waiting and whatever would wait later with [claude.ErrClosed]. Places
-// that are held stay so.
-func (a *Admission) Close() {
-	a.update(func() {
-		a.closed = true
-		for tenant, q := range a.tenants {
-			for _, w := range q.waiting {
-				w.end(claude.ErrClosed)
-			}
-			delete(a.tenants, tenant)
-		}
-	})
-}
-
-// State returns a snapshot of the places and of the callers that wait, in their order.
-func (a *Admission) State() (st AdmissionState) {
-	a.update(func() {
-		st.Capacity, st.Held = a.capacity, a.held
-		rest := &Admission{clock: a.clock, tenants: map[string]*admissionQueue{}, ahead: map[string]int64{}}
-		for tenant, q := range a.tenants {
-			rest.tenants[tenant] = &admissionQueue{q.got, slices.Clone(q.waiting)}
-		}
-		for w := rest.next(); w != nil; w = rest.next() {
-			st.Waiting = append(st.Waiting, w.AdmissionWaiting)
-			rest.serve(w)
-		}
-	})
-	return st
-}
-
-// update changes the state; each caller whose places are then free is admitted.
-func (a *Admission) update(f func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	f()
-	for w := a.next(); w != nil && a.held+w.Weight <= a.capacity; w = a.next() {
-		a.serve(w)
-		a.held += w.Weight
-		w.end(nil)
-	}
-}
-
-func (w *admissionWait) end(err error) {
-	w.err = err
-	close(w.admitted)
-}
-
-func (a *Admission) enqueue(w *admissionWait) {
-	if a.closed {
-		w.end(claude.ErrClosed)
-		return
-	}
-	q := a.tenants[w.Tenant]
-	if q == nil {
-		// To have asked for nothing earns nothing, and to ask for one at a time neither.
-		q = &admissionQueue{got: max(a.clock, a.ahead[w.Tenant])}
-		delete(a.ahead, w.Tenant)
-		a.tenants[w.Tenant] = q
-	}
-	q.waiting = append(q.waiting, w)
-}
-
-// next is who is admitted next: of the tenant that has got least, the one who
-// has waited longest where that is a draw.
-func (a *Admission) next() (first *admissionWait) {
-	var least int64
-	for _, q := range a.tenants {
-		w := q.waiting[0]
-		if first == nil || q.got < least || q.got == least && w.Since.Before(first.Since) {
-			first, least = w, q.got
-		}
-	}
-	return first
-}
-
-// serve takes the next of a tenant out of the queue.
-func (a *Admission) serve(w *admissionWait) {
-	q := a.tenants[w.Tenant]
-	a.clock = q.got
-	q.got += w.Weight
-	a.drop(w)
-	maps.DeleteFunc(a.ahead, func(_ string, got int64) bool { return got <= a.clock })
-}
-
-func (a *Admission) drop(w *admissionWait) (found bool) {
-	q := a.tenants[w.Tenant]
-	if q == nil {
-		return false
-	}
-	i := slices.Index(q.waiting, w)
-	if i < 0 {
-		return false
-	}
-	q.waiting = slices.Delete(q.waiting, i, i+1)
-	if len(q.waiting) == 0 {
-		delete(a.tenants, w.Tenant)
-		a.ahead[w.Tenant] = q.got
-	}
-	return true
-}
-
-// leave removes a caller that does not wait any longer; false if he has been admitted.
-func (a *Admission) leave(w *admissionWait) (left bool) {
-	a.update(func() { left = a.drop(w) })
-	return left
-}
+func NewAdmission(places int64) *Admission { return admission.New(places, claude.ErrClosed, nil) }

@@ -95,7 +95,7 @@ func (a *actor) start(traceparent string) {
 
 // open waits for a place and starts the agent.
 func (a *actor) open(ctx context.Context, resume string, opts agent.Options) (agent.Session, func(), error) {
-	release, err := a.srv.admission.acquire(ctx, a.core.Opened.By)
+	release, err := a.srv.admission.Acquire(ctx, a.core.Opened.By, 1)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -419,7 +419,7 @@ func (a *actor) tick(now time.Time) {
 	}
 	a.lookAway(now)
 	idle := now.Sub(a.quiet)
-	if a.evictable() && (a.srv.opts.IdleTimeout > 0 && idle > a.srv.opts.IdleTimeout || idle > tickInterval && a.srv.admission.waiting() > 0) {
+	if a.evictable() && (a.srv.opts.IdleTimeout > 0 && idle > a.srv.opts.IdleTimeout || idle > tickInterval && a.srv.agentsWait()) {
 		a.stop(onEvict)
 	}
 	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -475,44 +474,6 @@ func TestDied(t *testing.T) {
 		if c.State != Interrupted || len(c.Requests) != 0 {
 			t.Errorf("fate %v: state %s, %d requests", tt.fate, c.State, len(c.Requests))
 		}
-	}
-}
-
-func TestAdmission_fair(t *testing.T) {
-	a := newAdmission(1, func() {})
-	release, err := a.acquire(context.Background(), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var order []string
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for i, owner := range []string{"greedy", "greedy", "greedy", "modest"} {
-		wg.Go(func() {
-			free, err := a.acquire(context.Background(), owner)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			order = append(order, owner)
-			mu.Unlock()
-			free()
-		})
-		until(t, "it waits", func() bool { return a.waiting() == i+1 })
-	}
-	cancelled, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := a.acquire(cancelled, "gone"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that is gone: %v", err)
-	}
-	release()
-	wg.Wait()
-	if got := fmt.Sprint(order[:2]); got != "[greedy modest]" {
-		t.Errorf("the order is %v", order)
-	}
-	if a.free != 1 || a.waiting() != 0 {
-		t.Errorf("%d places are free, %d wait", a.free, a.waiting())
 	}
 }
 

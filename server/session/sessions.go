@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/admission"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/webhook"
@@ -74,7 +75,7 @@ type Notices interface {
 type Sessions struct {
 	opts      Options
 	logger    *slog.Logger
-	admission *admission
+	admission *admission.Admission
 	trimming  chan struct{} // held by the session whose deltas are trimmed
 
 	ctx    context.Context
@@ -110,7 +111,7 @@ func Open(ctx context.Context, opts Options) (*Sessions, error) {
 		opts: opts, logger: opts.Logger, trimming: make(chan struct{}, 1), sessions: map[string]*entry{},
 		liveAt: map[agent.Provider]time.Time{}, liveFound: map[agent.Provider]map[string]agent.Live{},
 	}
-	s.admission = newAdmission(opts.MaxAgents, s.evictIdle)
+	s.admission = admission.New(int64(opts.MaxAgents), nil, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.recover(ctx); err != nil {
 		s.cancel()
@@ -254,7 +255,13 @@ func (s *Sessions) Exists(id string) bool {
 }
 
 // Places returns how many places for agents are free, and how many agents wait for one.
-func (s *Sessions) Places() (free, waiting int) { return s.admission.left(), s.admission.waiting() }
+func (s *Sessions) Places() (free, waiting int) { return s.admission.Places() }
+
+// agentsWait reports whether an agent waits for a place.
+func (s *Sessions) agentsWait() bool {
+	_, waiting := s.admission.Places()
+	return waiting > 0
+}
 
 // HasAgent reports whether a session in memory has the agent's session with that id.
 func (s *Sessions) HasAgent(ctx context.Context, agentID string) bool {

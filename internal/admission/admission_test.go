@@ -1,0 +1,53 @@
+package admission_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed7221b0f9/parley/internal/admission"
+)
+
+// TestAdmission_fair checks that one tenant with three waiting does not keep another from its first
+// place, that the callback runs once for each caller that waits, and that every place comes back.
+func TestAdmission_fair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits := 0
+		a := admission.New(1, errors.New("closed"), func() { waits++ })
+		release, err := a.Acquire(t.Context(), "x", 1)
+		if err != nil || waits != 0 {
+			t.Fatalf("the first caller: %v, %d waits", err, waits)
+		}
+		var order []string
+		for _, tenant := range []string{"greedy", "greedy", "greedy", "modest"} {
+			go func() {
+				free, err := a.Acquire(t.Context(), tenant, 1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order = append(order, tenant)
+				free()
+			}()
+			synctest.Wait()
+		}
+		if free, waiting := a.Places(); free != 0 || waiting != 4 || waits != 4 {
+			t.Errorf("%d places are free, %d callers wait, %d callbacks; want 0, 4 and 4", free, waiting, waits)
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := a.Acquire(cancelled, "gone", 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled caller gets %v, want %v", err, context.Canceled)
+		}
+		release()
+		synctest.Wait()
+		if got, want := fmt.Sprint(order), "[greedy modest greedy greedy]"; got != want {
+			t.Errorf("the order is %s, want %s", got, want)
+		}
+		if free, waiting := a.Places(); free != 1 || waiting != 0 {
+			t.Errorf("%d places are free and %d callers wait, want 1 and 0", free, waiting)
+		}
+	})
+}
