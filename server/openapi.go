@@ -71,6 +71,13 @@ func componentSchemas() (map[string]*jsonschema.Schema, error) {
 	b.Plain(reflect.TypeFor[event.JSON](), &jsonschema.Schema{})
 	b.Plain(reflect.TypeFor[json.RawMessage](), &jsonschema.Schema{})
 	b.Plain(reflect.TypeFor[event.Text](), &jsonschema.Schema{Type: "string"})
+	for _, s := range event.Shapes() {
+		b.Name(s.Type, s.Name, s.Form)
+		b.Type(s.Type, s.Types...)
+	}
+	b.Union(reflect.TypeFor[event.Prompt](), map[string]reflect.Type{
+		"permission_request": reflect.TypeFor[event.PermissionRequest](), "question_request": reflect.TypeFor[event.QuestionRequest](),
+	})
 	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
 	for _, m := range methods {
 		b.Add(m.params, m.result)

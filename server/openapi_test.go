@@ -2,9 +2,13 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi/datamodel"
@@ -55,5 +59,33 @@ func TestOpenAPI_valid(t *testing.T) {
 		if len(validate(bad)) == 0 {
 			t.Errorf("with %s in place of %s the document counts as valid", to, from)
 		}
+	}
+}
+
+// TestOpenAPI_types checks that the document has the types that front ends are generated from.
+func TestOpenAPI_types(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "web", "schema", "service.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var service struct {
+		Defs map[string]any `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &service); err != nil {
+		t.Fatal(err)
+	}
+	schemas, err := componentSchemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = json.Marshal(schemas); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(service.Defs, got); diff != "" {
+		t.Errorf("the types of the document (-web/schema +document):\n%s", diff)
 	}
 }

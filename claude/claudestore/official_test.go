@@ -32,7 +32,7 @@ type official struct {
 
 func startOfficial(t *testing.T) *official {
 	t.Helper()
-	sdk := filepath.Join(filepath.Dir(e2e.CLI(t)), "..", "..", "claude-agent-sdk", "sdk.mjs")
+	sdk := filepath.Join(filepath.Dir(e2e.CLI(t)), "..", "claude-agent-sdk", "sdk.mjs")
 	node, err := exec.LookPath("node")
 	if _, missing := os.Stat(sdk); missing != nil || err != nil {
 		if os.Getenv("CI") == "true" {

@@ -517,7 +517,16 @@ func (w *compatWorld) compare(s *compatStep, status int, answer json.RawMessage)
 	if status != s.Status {
 		return []string{fmt.Sprintf("status %d, was %d: %s", status, s.Status, answer)}
 	}
-	differences("", w.neutral(w.old, s.Answer), w.neutral(w.vars, answer), &diffs)
+	was, is := w.neutral(w.old, s.Answer), w.neutral(w.vars, answer)
+	if s.Call == "session.isolation" { // lists directories that exist, and the recorded ones do not
+		for _, v := range []any{was, is} {
+			if m, ok := v.(map[string]any); ok {
+				delete(m, "read")
+				delete(m, "write")
+			}
+		}
+	}
+	differences("", was, is, &diffs)
 	return diffs[:min(len(diffs), 5)]
 }
 

@@ -38,10 +38,10 @@ func Build(root, out string, pages map[string]*Assembly) (runnable []string, err
 		switch {
 		case a.HasMain || len(a.Tests) > 0:
 			runnable = append(runnable, name)
-			dispatch += fmt.Sprintf("\tpage%s %q\n", name, module+"internal/guide/pages/"+name)
+			dispatch += fmt.Sprintf("\tpage%s %q\n", name, module+"internal/test/guide/pages/"+name)
 			cases += fmt.Sprintf("\tcase %q:\n\t\tpage%s.Main()\n", name, name)
 		case len(a.Files) > 0:
-			dispatch += fmt.Sprintf("\t_ %q\n", module+"internal/guide/pages/"+name)
+			dispatch += fmt.Sprintf("\t_ %q\n", module+"internal/test/guide/pages/"+name)
 		}
 	}
 	dispatch += ")\n\nfunc main() {\n\tpage := os.Args[1]\n\tos.Args = os.Args[1:]\n\tswitch page {\n" + cases + "\tdefault:\n\t\tpanic(page)\n\t}\n}\n"
@@ -56,7 +56,7 @@ func Build(root, out string, pages map[string]*Assembly) (runnable []string, err
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return nil, err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-gcflags="+module+"internal/guide/pages/...=-e", "-overlay", overlay, "-o", out, "./internal/guide/pages")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-gcflags="+module+"internal/test/guide/pages/...=-e", "-overlay", overlay, "-o", out, "./internal/test/guide/pages")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as scripts/dist compiles, so that packages are compiled once
 	if text, err := build.CombinedOutput(); err != nil {
