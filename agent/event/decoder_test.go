@@ -15,6 +15,9 @@ func TestDecoder_namesTheMessage(t *testing.T) {
 	delta := func(parent, id string) string {
 		return fmt.Sprintf(`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}},"parent_tool_use_id":%q,"api_message_id":%q}`, parent, id)
 	}
+	stop := func(parent string) string {
+		return fmt.Sprintf(`{"type":"stream_event","event":{"type":"content_block_stop","index":0},"parent_tool_use_id":%q}`, parent)
+	}
 	var d event.Decoder
 	for i, step := range []struct{ message, want string }{
 		{delta("", ""), ""},
@@ -23,6 +26,8 @@ func TestDecoder_namesTheMessage(t *testing.T) {
 		{begin("tool", "two"), "two"},
 		{delta("", ""), "one"},
 		{delta("tool", ""), "two"},
+		{stop("tool"), "two"},
+		{stop(""), "one"},
 		{delta("tool", "three"), "three"},
 		{begin("", "four"), "four"},
 		{delta("", ""), "four"},

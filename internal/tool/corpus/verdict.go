@@ -42,11 +42,11 @@ func (c check) run(ctx context.Context, dir string, only []string, progress io.W
 	fmt.Fprintf(progress, "corpus: %s in %s\n", c.test, c.pkg)
 	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-timeout=60m", "-json", "-run", pattern, c.pkg)
 	cmd.Env = append(os.Environ(), c.variable+"="+dir)
-	cmd.Stderr = progress
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
+	cmd.Stderr = cmd.Stdout // read has the only copy of progress
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,8 @@ func (c check) read(out io.Reader, progress io.Writer) (*verdicts, error) {
 		}
 		var e event
 		if json.Unmarshal(line, &e) != nil {
-			e = event{Action: "output", Output: string(line)} // of the compiler
+			e = event{Action: "output", Output: string(line)} // of the go command
+			progress.Write(line)
 		}
 		if texts[e.Test] == nil {
 			texts[e.Test] = &strings.Builder{}
