@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/checkout"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // built is the command, built once for all tests.
@@ -32,7 +32,7 @@ func parley(tb testing.TB) string {
 			args = append(args, "-race")
 		}
 		cmd := exec.Command("go", append(args, "./cmd/parley")...)
-		cmd.Dir = acprec.Root()
+		cmd.Dir = checkout.Root()
 		if out, err := cmd.CombinedOutput(); err != nil {
 			built.err = err
 			os.Stderr.Write(out)
@@ -59,16 +59,16 @@ func begin(t *testing.T) {
 }
 
 // runner runs scripts against parley acp with the real CLI.
-func runner(tb testing.TB, args ...string) *acprec.Runner {
+func runner(tb testing.TB, args ...string) *Runner {
 	tb.Helper()
 	cli := e2e.CLI(tb)
 	sleep := 0.4
 	if os.Getenv("PARLEY_SOAK") != "" {
 		sleep = 1
 	}
-	return &acprec.Runner{
+	return &Runner{
 		Command: append([]string{parley(tb), "acp", "--cli", cli}, args...), Dir: tb.TempDir(),
-		Servers: filepath.Join(acprec.Root(), "testdata", "wire-servers"), Sleep: sleep,
+		Servers: filepath.Join(checkout.Root(), "testdata", "wire-servers"), Sleep: sleep,
 		Env: []string{"GORACE=atexit_sleep_ms=0"},
 	}
 }

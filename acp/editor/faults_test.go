@@ -32,7 +32,7 @@ const bashTouch = `{"blocks":[{"tool_use":{"name":"Bash","input":{"command":"tou
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	r := runner(t)
-	fold := func(t *testing.T, name string, s acprec.Script) *acprec.View {
+	fold := func(t *testing.T, name string, s acprec.Script) *View {
 		t.Helper()
 		begin(t)
 		result, err := r.Run(t.Context(), name, s)
@@ -41,13 +41,13 @@ func TestFaults(t *testing.T) {
 		}
 		checkLines(t, result.Timeline)
 		checkConduct(t, result)
-		return acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
+		return Fold(result.Timeline, Clean(result.Dir))
 	}
 	t.Run("retries are notices", func(t *testing.T) {
 		t.Parallel()
 		api := `{"error":{"status":529,"body":{"type":"error","error":{"type":"overloaded_error","message":"busy"}}}},{"blocks":[{"text":"There."}]}`
 		v := fold(t, "retry", turnScript(t, `"session":{"notices":{}}`, "", "", api, ""))
-		if !slices.ContainsFunc(v.Sessions[0].Items, func(i *acprec.Item) bool { return i.Type == "notice" && strings.Contains(i.Text, "tried again") }) {
+		if !slices.ContainsFunc(v.Sessions[0].Items, func(i *Item) bool { return i.Type == "notice" && strings.Contains(i.Text, "tried again") }) {
 			t.Errorf("no notice of a retry:\n%s", v)
 		}
 		if v.Outcomes[2].End != "end_turn" {
@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		ask := `{"blocks":[{"tool_use":{"name":"AskUserQuestion","input":{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}}}]}`
 		v := fold(t, "question", turnScript(t, "", "", `{"optionId":"answer-1"}`, ask+`,{"blocks":[{"text":"Blue."}]}`, ""))
-		if !slices.ContainsFunc(v.Sessions[0].Items, func(i *acprec.Item) bool {
+		if !slices.ContainsFunc(v.Sessions[0].Items, func(i *Item) bool {
 			return strings.Contains(strings.Join(i.Content, ""), `"Which colour?"="Blue"`)
 		}) {
 			t.Errorf("the answer did not arrive:\n%s", v)

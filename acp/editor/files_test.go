@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // use is a reply of the model that calls a tool.
@@ -21,11 +19,11 @@ const withFS = `"fs":{"readTextFile":true,"writeTextFile":true}`
 type fileRun struct {
 	requests []string // of the agent to the client: the method and the text that was written
 	told     string   // what the model got from the tools
-	view     *acprec.View
+	view     *View
 }
 
 // runFiles runs a turn in a project with the file a.txt, of which the client has another text.
-func runFiles(t *testing.T, r *acprec.Runner, capabilities, unsaved string, replies ...string) *fileRun {
+func runFiles(t *testing.T, r *Runner, capabilities, unsaved string, replies ...string) *fileRun {
 	t.Helper()
 	begin(t)
 	s := turnScript(t, capabilities, "", "{},{},{},{}", strings.Join(append(replies, `{"blocks":[{"text":"Done."}]}`), ","), "")
@@ -37,7 +35,7 @@ func runFiles(t *testing.T, r *acprec.Runner, capabilities, unsaved string, repl
 	}
 	checkLines(t, result.Timeline)
 	checkConduct(t, result)
-	run := &fileRun{view: acprec.Fold(result.Timeline, acprec.Clean(result.Dir))}
+	run := &fileRun{view: Fold(result.Timeline, Clean(result.Dir))}
 	for _, l := range result.Timeline {
 		var m struct {
 			Method string

@@ -54,7 +54,7 @@ func TestKilled(t *testing.T) {
 				t.Fatalf("%v\n%s", err, stderr(result))
 			}
 			checkLines(t, result.Timeline)
-			view := acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
+			view := Fold(result.Timeline, Clean(result.Dir))
 			last := view.Sessions[len(view.Sessions)-1]
 			var said []string
 			for _, i := range last.Items {

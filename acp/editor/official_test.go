@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/checkout"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/acpclient"
 	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
@@ -31,7 +32,7 @@ func TestOfficialClient(t *testing.T) {
 		t.Skipf("this test needs node: %v", err)
 	}
 	r := runner(t)
-	all, err := acprec.Read(filepath.Join(acprec.Root(), "testdata", "acp"))
+	all, err := acprec.Read(filepath.Join(checkout.Root(), "testdata", "acp"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func (o *officialRun) text() string {
 
 // said is what the agent of a recording said.
 func said(timeline []acprec.Line) (texts []string) {
-	for _, s := range acprec.Fold(timeline, acprec.Clean("")).Sessions {
+	for _, s := range Fold(timeline, Clean("")).Sessions {
 		for _, i := range s.Items {
 			if i.Type == "say" {
 				texts = append(texts, i.Text)
@@ -100,7 +101,7 @@ func said(timeline []acprec.Line) (texts []string) {
 	return append([]string{""}, texts...)
 }
 
-func driveOfficial(t *testing.T, r *acprec.Runner, s *acprec.Scenario, node, sdk string) *officialRun {
+func driveOfficial(t *testing.T, r *Runner, s *acprec.Scenario, node, sdk string) *officialRun {
 	t.Helper()
 	run, err := r.Prepare("official_"+s.Name, s.Script)
 	if err != nil {

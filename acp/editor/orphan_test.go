@@ -120,8 +120,8 @@ func TestKilledAtOnce(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr(result))
 	}
 	checkLines(t, result.Timeline)
-	view := acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
-	var second acprec.Outcome
+	view := Fold(result.Timeline, Clean(result.Dir))
+	var second Outcome
 	prompts := 0
 	for _, o := range view.Outcomes {
 		if o.Method == "session/prompt" {

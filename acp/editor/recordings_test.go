@@ -41,7 +41,7 @@ func TestRecordings(t *testing.T) {
 				}
 				checkLines(t, result.Timeline)
 				checkConduct(t, result)
-				want, got := acprec.Fold(s.Timeline, acprec.Clean("")), acprec.Fold(result.Timeline, acprec.Clean(result.Dir))
+				want, got := Fold(s.Timeline, Clean("")), Fold(result.Timeline, Clean(result.Dir))
 				orderSubagents(want)
 				orderSubagents(got)
 				both := &comparison{script: &s.Script, want: want, got: got}
@@ -92,7 +92,7 @@ func partial(all []acprec.Scenario) bool {
 	return strings.Contains(f, "/") && len(all) > 0
 }
 
-func stderr(r *acprec.Result) string {
+func stderr(r *Result) string {
 	if r == nil {
 		return ""
 	}
@@ -101,7 +101,7 @@ func stderr(r *acprec.Result) string {
 
 // checkConduct checks what has to hold in every scenario: where the adapter is at fault and
 // no difference of the folded views would show it.
-func checkConduct(t *testing.T, r *acprec.Result) {
+func checkConduct(t *testing.T, r *Result) {
 	t.Helper()
 	for _, q := range r.Requests {
 		if strings.Contains(string(q.Body), "ONLY the suggestion") {

@@ -22,7 +22,7 @@ func testRun() string {
 // agent does; they may look at ours for what a script does not say.
 type comparison struct {
 	script    *acprec.Script
-	want, got *acprec.View
+	want, got *View
 }
 
 // rule is a difference that is meant. apply reports whether it applied.
@@ -45,24 +45,24 @@ func applyRules(c *comparison) (names []string) {
 // rules is the whole table.
 var rules = []rule{
 	{"max tokens", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
-		return c.outcomes(func(o *acprec.Outcome) bool { return o.Kind == "max_output_tokens" }, "max_tokens")
+		return c.outcomes(func(o *Outcome) bool { return o.Kind == "max_output_tokens" }, "max_tokens")
 	}},
 	{"max turns", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
-		return c.outcomes(func(o *acprec.Outcome) bool { return strings.Contains(o.Detail, "maximum number of turns") }, "max_turn_requests")
+		return c.outcomes(func(o *Outcome) bool { return strings.Contains(o.Detail, "maximum number of turns") }, "max_turn_requests")
 	}},
 	{"error once", "an error of the API is the answer to the prompt and not also a text of the agent", errorOnce},
 	{"plan goes on", "a plan that is refused goes on; the adapter ends the turn as cancelled", planGoesOn},
 	{"killed CLI", "a dead CLI is resumed at the next prompt; the adapter knows the session no longer", killedCLI},
 	{"authenticate", "an unknown method, or one for a terminal, is a wrong parameter; the adapter says that authenticate is not implemented", func(c *comparison) bool {
-		return c.outcomes(func(o *acprec.Outcome) bool { return o.Method == "authenticate" && o.End == "error -32603" }, "error -32602")
+		return c.outcomes(func(o *Outcome) bool { return o.Method == "authenticate" && o.End == "error -32603" }, "error -32602")
 	}},
 	{"not found", "an unknown session is not found whatever is done with it; the adapter has an internal error for fork and for odd ids", func(c *comparison) bool {
-		return c.outcomes(func(o *acprec.Outcome) bool {
+		return c.outcomes(func(o *Outcome) bool {
 			return (o.Method == "session/fork" || o.Method == "session/load") && o.End == "error -32603"
 		}, "error -32002")
 	}},
 	{"providers", "providers/* is an unstable extension that this agent does not have", func(c *comparison) bool {
-		return c.outcomes(func(o *acprec.Outcome) bool { return strings.HasPrefix(o.Method, "providers/") }, "error -32601")
+		return c.outcomes(func(o *Outcome) bool { return strings.HasPrefix(o.Method, "providers/") }, "error -32601")
 	}},
 	{"batch", "a batch is answered; it ends the adapter, which answers nothing that follows", batch},
 	{"words for the model", "what the CLI writes for its model does not reach the user", wordsForModel},
@@ -82,7 +82,7 @@ var rules = []rule{
 }
 
 // outcomes gives the outcomes that match another end.
-func (c *comparison) outcomes(match func(*acprec.Outcome) bool, end string) (changed bool) {
+func (c *comparison) outcomes(match func(*Outcome) bool, end string) (changed bool) {
 	for i := range c.want.Outcomes {
 		if o := &c.want.Outcomes[i]; match(o) {
 			o.End, changed = end, true
@@ -92,7 +92,7 @@ func (c *comparison) outcomes(match func(*acprec.Outcome) bool, end string) (cha
 }
 
 // items calls f for every item that was recorded, with our item of the same call.
-func (c *comparison) tools(f func(want, got *acprec.Item) bool) (changed bool) {
+func (c *comparison) tools(f func(want, got *Item) bool) (changed bool) {
 	for i, s := range c.want.Sessions {
 		if i >= len(c.got.Sessions) {
 			break
@@ -112,9 +112,9 @@ func (c *comparison) tools(f func(want, got *acprec.Item) bool) (changed bool) {
 }
 
 // filter removes recorded items.
-func (c *comparison) filter(drop func(s *acprec.Session, i int) bool) (changed bool) {
+func (c *comparison) filter(drop func(s *Session, i int) bool) (changed bool) {
 	for _, s := range c.want.Sessions {
-		var kept []*acprec.Item
+		var kept []*Item
 		for i, item := range s.Items {
 			if drop(s, i) {
 				changed = true
@@ -132,7 +132,7 @@ func isUUID(id string) bool { return uuid.MatchString(id) }
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f-]{27}$`)
 
 func errorOnce(c *comparison) bool {
-	return c.filter(func(s *acprec.Session, i int) bool {
+	return c.filter(func(s *Session, i int) bool {
 		if s.Items[i].Type != "say" || !isUUID(s.Items[i].ID) || i+1 >= len(s.Items) || s.Items[i+1].Type != "answer" || s.Items[i+1].Outcome < 0 {
 			return false
 		}
@@ -148,7 +148,7 @@ func (c *comparison) scripted(text string) bool {
 func planGoesOn(c *comparison) bool {
 	changed := false
 	for i, s := range c.want.Sessions {
-		asked := slices.IndexFunc(s.Items, func(x *acprec.Item) bool {
+		asked := slices.IndexFunc(s.Items, func(x *Item) bool {
 			return x.Type == "ask" && x.Tool == "ExitPlanMode" && x.Picked == "reject_once"
 		})
 		if asked < 0 {
@@ -159,14 +159,14 @@ func planGoesOn(c *comparison) bool {
 				c.want.Outcomes[a.Outcome].End, changed = "end_turn", true
 				says := c.saidAfter(i, "ExitPlanMode")
 				if len(says) == 0 {
-					says = []*acprec.Item{{Type: "say", Text: "what the model says when it is to keep planning"}}
+					says = []*Item{{Type: "say", Text: "what the model says when it is to keep planning"}}
 				}
 				s.Items = slices.Insert(s.Items, k, says...)
 				k += len(says)
 			}
 		}
 	}
-	return c.tools(func(w, g *acprec.Item) bool {
+	return c.tools(func(w, g *Item) bool {
 		if w.Tool != "ExitPlanMode" || w.Status != "failed" {
 			return false
 		}
@@ -176,7 +176,7 @@ func planGoesOn(c *comparison) bool {
 }
 
 // saidAfter is what our agent says, by its script, after the last call of a tool.
-func (c *comparison) saidAfter(session int, tool string) (says []*acprec.Item) {
+func (c *comparison) saidAfter(session int, tool string) (says []*Item) {
 	if session >= len(c.got.Sessions) {
 		return nil
 	}
@@ -213,9 +213,9 @@ func killedCLI(c *comparison) bool {
 // goesOn reports whether a session of ours has everything that was recorded up to the death
 // of the CLI, and what the model said after it. In the replay the prompt that was killed may be
 // missing only if that was reported to the client.
-func (c *comparison) goesOn(want, got *acprec.Session, death int) bool {
+func (c *comparison) goesOn(want, got *Session, death int) bool {
 	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
-	end := slices.IndexFunc(want.Items, func(i *acprec.Item) bool { return i.Type == "answer" && i.Outcome == death })
+	end := slices.IndexFunc(want.Items, func(i *Item) bool { return i.Type == "answer" && i.Outcome == death })
 	if end >= 0 { // the session itself: the same up to the death, then texts of the model
 		same := len(got.Items) > end
 		for k := 0; same && k <= end; k++ {
@@ -235,13 +235,13 @@ func (c *comparison) goesOn(want, got *acprec.Session, death int) bool {
 	}
 	rest := got.Items
 	for _, w := range want.Items { // its replay: what was recorded is there, in its order
-		k := slices.IndexFunc(rest, func(g *acprec.Item) bool { return g.Type == w.Type && g.Text == w.Text })
+		k := slices.IndexFunc(rest, func(g *Item) bool { return g.Type == w.Type && g.Text == w.Text })
 		if k < 0 && !(w.Type == "user" && told) {
 			return false
 		}
 		rest = rest[k+1:]
 	}
-	return !slices.ContainsFunc(got.Items, func(g *acprec.Item) bool {
+	return !slices.ContainsFunc(got.Items, func(g *Item) bool {
 		return g.Type != "answer" && g.Type != "user" && !(g.Type == "say" && c.scripted(g.Text))
 	})
 }
@@ -258,7 +258,7 @@ func batch(c *comparison) bool {
 		}
 	}
 	for i := len(c.want.Outcomes); i < len(c.got.Outcomes); i++ {
-		c.want.Outcomes = append(c.want.Outcomes, acprec.Outcome{Method: "session/list", End: "ok"})
+		c.want.Outcomes = append(c.want.Outcomes, Outcome{Method: "session/list", End: "ok"})
 	}
 	c.want.Stray = []string{"error -32700", "batch", "error -32600"}
 	return true
@@ -267,7 +267,7 @@ func batch(c *comparison) bool {
 var usedTools = regexp.MustCompile(`(?s)<tools-used-before-summary>.*?</tools-used-before-summary>`)
 
 func wordsForModel(c *comparison) bool {
-	return c.tools(func(w, g *acprec.Item) bool {
+	return c.tools(func(w, g *Item) bool {
 		before := fmt.Sprint(w.Content)
 		var kept []string
 		for _, text := range w.Content {
@@ -294,9 +294,9 @@ func wordsForModel(c *comparison) bool {
 }
 
 func stopped(c *comparison) bool {
-	return c.tools(func(w, g *acprec.Item) bool {
+	return c.tools(func(w, g *Item) bool {
 		text := strings.Join(w.Content, "\n")
-		cancelled := slices.ContainsFunc(c.want.Outcomes, func(o acprec.Outcome) bool { return o.End == "cancelled" })
+		cancelled := slices.ContainsFunc(c.want.Outcomes, func(o Outcome) bool { return o.End == "cancelled" })
 		if w.Status != "failed" || !cancelled || !strings.Contains(text, "Tool use aborted") && !strings.Contains(text, "doesn't want to proceed") && !strings.Contains(text, "interrupted by user") {
 			return false
 		}
@@ -306,7 +306,7 @@ func stopped(c *comparison) bool {
 }
 
 func declined(c *comparison) bool {
-	return c.tools(func(w, g *acprec.Item) bool {
+	return c.tools(func(w, g *Item) bool {
 		text := strings.Join(w.Content, "\n")
 		if w.Tool != "AskUserQuestion" || !strings.Contains(text, "Tool use aborted") && !strings.Contains(text, "did not answer") {
 			return false
@@ -332,10 +332,10 @@ func background(c *comparison) bool {
 		answer := s.Items[last]
 		s.Items = append(slices.Delete(s.Items, last, last+1), answer)
 		late = true
-		if k >= len(c.got.Sessions) || !slices.ContainsFunc(c.got.Sessions[k].Items, func(g *acprec.Item) bool {
+		if k >= len(c.got.Sessions) || !slices.ContainsFunc(c.got.Sessions[k].Items, func(g *Item) bool {
 			return g.Type == "tool" && g.Tool == "Bash" && slices.Contains(g.Statuses, "in_progress") && g.Status == "completed"
 		}) {
-			s.Items = append(s.Items, &acprec.Item{Type: "notice", Text: "no command was in progress and then completed"})
+			s.Items = append(s.Items, &Item{Type: "notice", Text: "no command was in progress and then completed"})
 		}
 	}
 	return late
@@ -352,7 +352,7 @@ func failedPlanTools(c *comparison) bool {
 			if g.Type != "tool" || !plan || g.Status != "failed" || k > len(s.Items) {
 				continue
 			}
-			if len(g.Content) != 1 || len(strings.Trim(g.Content[0], "`\n ")) == 0 || slices.ContainsFunc(s.Items, func(w *acprec.Item) bool { return w.ID == g.ID }) {
+			if len(g.Content) != 1 || len(strings.Trim(g.Content[0], "`\n ")) == 0 || slices.ContainsFunc(s.Items, func(w *Item) bool { return w.ID == g.ID }) {
 				continue // it says nothing, or the adapter shows it too
 			}
 			if g.Tool == "TodoWrite" && strings.Contains(g.Content[0], "disabled for this session") {
@@ -398,7 +398,7 @@ func notices(c *comparison) bool {
 var brokenServer = regexp.MustCompile(`^\*\*MCP server ("[^"]*") failed to start:\*\*`)
 
 func droppedNotice(c *comparison) bool {
-	return c.filter(func(s *acprec.Session, i int) bool {
+	return c.filter(func(s *Session, i int) bool {
 		return s.Items[i].Meta && strings.Contains(s.Items[i].Text, "changing auto mode")
 	})
 }
@@ -444,7 +444,7 @@ func sameButNumbers(a, b string) bool {
 }
 
 func saidTwice(c *comparison) bool {
-	return c.filter(func(s *acprec.Session, i int) bool {
+	return c.filter(func(s *Session, i int) bool {
 		if i == 0 {
 			return false
 		}
@@ -466,7 +466,7 @@ func alwaysOffered(c *comparison) bool {
 }
 
 func replayedDiff(c *comparison) bool {
-	live := map[string]*acprec.Item{}
+	live := map[string]*Item{}
 	changed := false
 	for _, s := range c.want.Sessions {
 		for _, w := range s.Items {
@@ -485,7 +485,7 @@ func replayedDiff(c *comparison) bool {
 var emptyLast = regexp.MustCompile("\n[0-9]+\t\n```$")
 
 func lastLine(c *comparison) bool {
-	return c.tools(func(w, _ *acprec.Item) bool {
+	return c.tools(func(w, _ *Item) bool {
 		changed := false
 		for i, text := range w.Content {
 			if w.Tool == "Read" && emptyLast.MatchString(text) {
@@ -502,13 +502,13 @@ func subagents(c *comparison) bool {
 	if len(c.want.Sessions) != len(c.got.Sessions)+1 {
 		return false
 	}
-	child := slices.IndexFunc(c.want.Sessions, func(s *acprec.Session) bool {
-		return slices.ContainsFunc(s.Items, func(i *acprec.Item) bool { return i.Parent })
+	child := slices.IndexFunc(c.want.Sessions, func(s *Session) bool {
+		return slices.ContainsFunc(s.Items, func(i *Item) bool { return i.Parent })
 	})
 	if child < 1 {
 		return false
 	}
-	own := []*acprec.Item{{Type: "tool", Tool: "Agent", Title: "the call of the child", Kind: "think", Status: "completed"}}
+	own := []*Item{{Type: "tool", Tool: "Agent", Title: "the call of the child", Kind: "think", Status: "completed"}}
 	at := 0
 	for k, g := range c.got.Sessions[child-1].Items {
 		if g.Type == "tool" && g.Tool == "Agent" && g.Status == "completed" && len(g.Content) == 1 && c.scripted(g.Content[0]) {
@@ -532,7 +532,7 @@ func subagents(c *comparison) bool {
 func modeInStep(c *comparison) bool {
 	changed := false
 	for _, s := range c.want.Sessions {
-		always := slices.ContainsFunc(s.Items, func(x *acprec.Item) bool {
+		always := slices.ContainsFunc(s.Items, func(x *Item) bool {
 			return x.Type == "ask" && x.Picked == "allow_always" && (x.Tool == "Edit" || x.Tool == "Write" || x.Tool == "MultiEdit")
 		})
 		if always && len(s.Modes) == 0 {
@@ -544,13 +544,13 @@ func modeInStep(c *comparison) bool {
 
 // orderSubagents puts the calls of subagents right after the call that began them, in both
 // views: a subagent in the background works while the others go on, in no order.
-func orderSubagents(v *acprec.View) {
+func orderSubagents(v *View) {
 	for _, s := range v.Sessions {
-		first := slices.IndexFunc(s.Items, func(i *acprec.Item) bool { return i.Type == "tool" && i.Tool == "Agent" && !i.Parent })
+		first := slices.IndexFunc(s.Items, func(i *Item) bool { return i.Type == "tool" && i.Tool == "Agent" && !i.Parent })
 		if first < 0 {
 			continue
 		}
-		var theirs, others []*acprec.Item
+		var theirs, others []*Item
 		for _, i := range s.Items[first+1:] {
 			if i.Parent {
 				theirs = append(theirs, i)

@@ -1,5 +1,4 @@
-// Package acprec reads recordings of agents that speak the Agent Client Protocol, runs their
-// scripts against an agent, and folds what an agent sent to what a client shows. It is test
+// Package acprec reads recordings of agents that speak the Agent Client Protocol. It is test
 // support.
 package acprec
 
@@ -81,7 +80,7 @@ func All(tb testing.TB) []Scenario {
 	tb.Helper()
 	dir := os.Getenv(Variable)
 	if dir == "" {
-		dir = filepath.Join(Root(), "testdata", "acp")
+		dir = filepath.Join(checkout.Root(), "testdata", "acp")
 	}
 	list, err := Read(dir)
 	if err != nil {
@@ -92,9 +91,6 @@ func All(tb testing.TB) []Scenario {
 	}
 	return list
 }
-
-// Root is the root of the checkout.
-func Root() string { return checkout.Root() }
 
 // Read reads the scenarios of a directory.
 func Read(dir string) ([]Scenario, error) {

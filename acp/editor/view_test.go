@@ -1,4 +1,4 @@
-package acprec
+package editor_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // View is what a client shows, as far as it is compared.
@@ -90,7 +92,7 @@ type folder struct {
 }
 
 // Fold folds a timeline. clean replaces what differs from run to run.
-func Fold(timeline []Line, clean func(string) string) *View {
+func Fold(timeline []acprec.Line, clean func(string) string) *View {
 	f := &folder{view: &View{}, clean: clean, session: map[string]*Session{}, prompts: map[string]string{}}
 	f.restart()
 	for _, l := range timeline {

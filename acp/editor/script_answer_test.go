@@ -1,4 +1,4 @@
-package acprec
+package editor_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // received takes a line of the agent.
@@ -51,7 +53,7 @@ func (r *Run) answerRequest(id json.RawMessage, method string, params json.RawMe
 	var delay int
 	switch method {
 	case "session/request_permission":
-		p := Permission{}
+		p := acprec.Permission{}
 		r.mu.Lock()
 		if r.asked < len(r.script.Permissions) {
 			p = r.script.Permissions[r.asked]
@@ -95,7 +97,7 @@ func (r *Run) answerRequest(id json.RawMessage, method string, params json.RawMe
 }
 
 // permit picks an option.
-func permit(p Permission, params json.RawMessage) any {
+func permit(p acprec.Permission, params json.RawMessage) any {
 	if p.Cancelled {
 		return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
 	}

@@ -1,4 +1,4 @@
-package acprec
+package editor_test
 
 import (
 	"context"
@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // step does one step of the script.
-func (r *Run) step(ctx context.Context, s *Step) error {
+func (r *Run) step(ctx context.Context, s *acprec.Step) error {
 	switch s.Do {
 	case "request", "start":
 		answer, err := r.request(s)
@@ -74,7 +76,7 @@ func awaitKey(vars map[string]json.RawMessage, as string) int {
 }
 
 // request sends a request and returns where its answer arrives.
-func (r *Run) request(s *Step) (chan json.RawMessage, error) {
+func (r *Run) request(s *acprec.Step) (chan json.RawMessage, error) {
 	params, err := r.params(s)
 	if err != nil {
 		return nil, err
@@ -96,7 +98,7 @@ func (r *Run) request(s *Step) (chan json.RawMessage, error) {
 	return answer, nil
 }
 
-func (r *Run) params(s *Step) (any, error) {
+func (r *Run) params(s *acprec.Step) (any, error) {
 	if len(s.Params) == 0 {
 		return nil, nil
 	}
@@ -130,7 +132,7 @@ func (r *Run) await(ctx context.Context, as string, answer chan json.RawMessage)
 	}
 }
 
-func (r *Run) notify(s *Step) error {
+func (r *Run) notify(s *acprec.Step) error {
 	params, err := r.params(s)
 	if err != nil {
 		return err
@@ -157,7 +159,7 @@ func (r *Run) notify(s *Step) error {
 	return nil
 }
 
-func (r *Run) raw(s *Step) error {
+func (r *Run) raw(s *acprec.Step) error {
 	line, err := r.fillText(s.Line)
 	if err != nil {
 		return err
@@ -178,7 +180,7 @@ func (r *Run) raw(s *Step) error {
 }
 
 // wait waits for a message of the agent.
-func (r *Run) wait(ctx context.Context, s *Step) error {
+func (r *Run) wait(ctx context.Context, s *acprec.Step) error {
 	timer := time.NewTimer(stepWait)
 	defer timer.Stop()
 	for {
@@ -202,7 +204,7 @@ func (r *Run) wait(ctx context.Context, s *Step) error {
 	}
 }
 
-func fits(msg json.RawMessage, s *Step) bool {
+func fits(msg json.RawMessage, s *acprec.Step) bool {
 	var m struct {
 		Method string `json:"method"`
 		Params struct {

@@ -1,4 +1,4 @@
-package acprec
+package editor_test
 
 import (
 	"bufio"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // Runner runs scripts against an agent.
@@ -34,7 +35,7 @@ const stepWait = 90 * time.Second
 // Run is a run of a script.
 type Run struct {
 	runner *Runner
-	script Script
+	script acprec.Script
 	api    *claudetest.FakeAPI
 	home   string
 	cwd    string
@@ -43,7 +44,7 @@ type Run struct {
 
 	mu       sync.Mutex
 	changed  chan struct{}
-	timeline []Line
+	timeline []acprec.Line
 	mark     int
 	saved    map[string]bool // by path: what the client has written is no longer unsaved
 	nextID   int
@@ -68,14 +69,14 @@ type heldAnswer struct {
 
 // Result is what came of a run.
 type Result struct {
-	Timeline []Line
+	Timeline []acprec.Line
 	Requests []claudetest.APIRequest
 	Stderr   string
 	Dir      string // that paths in the timeline begin with
 }
 
 // Run runs a script. The timeline has the run's own paths.
-func (r *Runner) Run(ctx context.Context, name string, script Script) (*Result, error) {
+func (r *Runner) Run(ctx context.Context, name string, script acprec.Script) (*Result, error) {
 	run, err := r.Prepare(name, script)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (r *Runner) Run(ctx context.Context, name string, script Script) (*Result, 
 
 // Prepare makes the directories and the API of a run that is not begun. A caller that does not
 // run it closes it.
-func (r *Runner) Prepare(name string, script Script) (*Run, error) {
+func (r *Runner) Prepare(name string, script acprec.Script) (*Run, error) {
 	dir := filepath.Join(r.Dir, name)
 	var apiScript claudetest.Script
 	cwd, home := filepath.Join(dir, "project"), filepath.Join(dir, "home")
@@ -253,7 +254,7 @@ func mustJSON(v any) json.RawMessage {
 func (r *Run) add(dir string, msg json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.timeline = append(r.timeline, Line{Dir: dir, Msg: msg})
+	r.timeline = append(r.timeline, acprec.Line{Dir: dir, Msg: msg})
 	close(r.changed)
 	r.changed = make(chan struct{})
 }

@@ -1,4 +1,4 @@
-package acprec
+package editor_test
 
 import (
 	"fmt"

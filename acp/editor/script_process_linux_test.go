@@ -1,6 +1,4 @@
-//go:build linux
-
-package acprec
+package editor_test
 
 import (
 	"context"

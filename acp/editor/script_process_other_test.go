@@ -1,6 +1,6 @@
 //go:build !linux
 
-package acprec
+package editor_test
 
 import (
 	"context"
