@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
 // Entry is one line of a recording: the time, the direction, and the line that was sent or
@@ -36,6 +36,44 @@ type Entry struct {
 	Error  string `json:"error,omitempty"`
 	// Of a start: the format of the recording.
 	Format int `json:"format,omitempty"`
+}
+
+// newEntry returns the entry of a moment.
+func newEntry(m tape.Moment) Entry {
+	e := Entry{MS: m.TMS, Dir: m.Dir}
+	switch {
+	case m.Ev != "line":
+		e.Event, e.Code, e.Stderr, e.Error = m.Ev, m.Exit.Code, m.Stderr, m.Err
+		if m.Exit.Signal != nil {
+			e.Signal = *m.Exit.Signal
+		}
+		if e.Event == "start" {
+			e.Format = recordingFormat
+		}
+	case json.Valid([]byte(m.Line)):
+		e.Line = json.RawMessage(m.Line)
+	default:
+		e.Text = m.Line
+	}
+	return e
+}
+
+// moment returns the moment of an entry, without how the CLI ended.
+func (e *Entry) moment() tape.Moment {
+	m := tape.Moment{Event: tape.Event{Dir: e.Dir, Ev: e.Event, TMS: e.MS}}
+	if e.Event != "" {
+		return m
+	}
+	m.Ev, m.Line = "line", e.Text
+	if e.Line != nil {
+		m.Line = string(e.Line)
+	}
+	l := parseSent(e.Line)
+	m.Type, m.RequestID = l.Type, l.RequestID
+	if l.Type == "control_response" {
+		m.RequestID = l.Response.RequestID
+	}
+	return m
 }
 
 // recordingFormat is the format that is written and read.
@@ -126,110 +164,66 @@ func (r *Recorder) Connect(ctx context.Context) (claude.Conn, error) {
 		r.fail(err)
 		return conn, nil
 	}
-	c := &recorderConn{Conn: conn, r: r, w: w, begun: time.Now()}
-	c.record(Entry{Dir: "proc", Event: "start", Format: recordingFormat})
+	c := &recorderConn{Conn: conn, r: r, w: w}
+	c.tape = tape.NewRecorder(c.add)
+	c.tape.Record(tape.Moment{Event: tape.Event{Dir: "proc", Ev: "start"}})
 	return c, nil
 }
 
-// recorderConn records one connection.
+// recorderConn records one connection. The tape calls add, one call at a time.
 type recorderConn struct {
 	claude.Conn
-	r     *Recorder
-	begun time.Time
+	r    *Recorder
+	tape *tape.Recorder
+	eof  sync.Once
 
-	mu     sync.Mutex
-	w      io.WriteCloser // nil when the recording has ended
-	held   []Entry        // not written yet, because a block is open
-	size   int            // bytes of held
-	eof    bool
-	exited bool
+	w    io.WriteCloser // used by add alone, like the rest
+	held []Entry        // not written yet, because a block is open
+	size int            // bytes of held
 }
 
 func (c *recorderConn) Read(ctx context.Context) (json.RawMessage, error) {
 	line, err := c.Conn.Read(ctx)
 	if err == nil {
-		c.record(lineEntry("out", line))
-		return line, nil
-	}
-	c.mu.Lock()
-	again := c.exited
-	c.exited = true
-	c.mu.Unlock()
-	if !again {
-		c.record(exitEntry(err))
+		c.tape.Line("out", string(line))
+	} else {
+		c.tape.Record(exitMoment(err))
 	}
 	return line, err
 }
 
 func (c *recorderConn) Write(ctx context.Context, line json.RawMessage) error {
-	// Before it is written, or the answer would stand before it.
-	c.record(lineEntry("in", line))
+	c.tape.Line("in", string(line)) // before it is written: an answer must not precede it
 	return c.Conn.Write(ctx, line)
 }
 
 func (c *recorderConn) CloseWrite() error {
-	c.mu.Lock()
-	again := c.eof
-	c.eof = true
-	c.mu.Unlock()
-	if !again {
-		c.record(Entry{Dir: "in", Event: "eof"})
-	}
+	c.eof.Do(func() { c.tape.Record(tape.Moment{Event: tape.Event{Dir: "in", Ev: "eof"}}) })
 	return c.Conn.CloseWrite()
 }
 
-func (c *recorderConn) Close() error {
-	err := c.Conn.Close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.exited {
-		c.finish()
-	}
-	return err
-}
-
-func lineEntry(dir string, line []byte) Entry {
-	if json.Valid(line) {
-		return Entry{Dir: dir, Line: line}
-	}
-	return Entry{Dir: dir, Text: string(line)}
-}
-
-func exitEntry(err error) Entry {
-	e := Entry{Dir: "proc", Event: "exit"}
+func exitMoment(err error) tape.Moment {
+	m := tape.Moment{Event: tape.Event{Dir: "proc", Ev: "exit"}}
 	if exit, ok := errors.AsType[*claude.ExitError](err); ok {
-		e.Code, e.Signal, e.Stderr = exit.Code, exit.Signal, exit.Stderr
+		m.Exit, m.Stderr = tape.Exit{Code: exit.Code}, exit.Stderr
+		if exit.Signal != "" {
+			m.Exit.Signal = &exit.Signal
+		}
 	} else if !errors.Is(err, io.EOF) {
-		e.Error = err.Error()
+		m.Err = err.Error()
 	}
-	return e
+	return m
 }
 
-// record writes an entry down, now or when the block that is open has ended.
-func (c *recorderConn) record(e Entry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.w == nil {
-		return
-	}
-	e.MS = float64(time.Since(c.begun).Microseconds()) / 1000
-	e.Line = append(json.RawMessage(nil), e.Line...)
+// add writes a moment, now or when the block that is open has ended.
+func (c *recorderConn) add(m tape.Moment) {
+	e := newEntry(m)
 	c.held = append(c.held, e)
 	c.size += len(e.Line)
 	if !c.blockOpen(e) {
 		c.flush()
 	}
 	if e.Event == "exit" {
-		c.finish()
+		c.r.fail(c.w.Close())
 	}
-}
-
-// finish ends the recording; mu is held.
-func (c *recorderConn) finish() {
-	if c.w == nil {
-		return
-	}
-	c.flush()
-	c.r.fail(c.w.Close())
-	c.w = nil
 }

@@ -32,7 +32,7 @@ func parsePartial(e Entry) (p partial, ok bool) {
 	return p, json.Unmarshal(e.Line, &p) == nil && p.Type == "stream_event"
 }
 
-// blockOpen reports whether entries have to wait after e; mu is held.
+// blockOpen reports whether entries have to wait after e.
 func (c *recorderConn) blockOpen(e Entry) bool {
 	if c.size > maxHeld || e.Event == "exit" {
 		return false
@@ -45,7 +45,7 @@ func (c *recorderConn) blockOpen(e Entry) bool {
 	return len(c.held) > 1 && !strings.Contains(string(e.Line), `"type":"result"`)
 }
 
-// flush writes down what was held; mu is held.
+// flush writes what was held.
 func (c *recorderConn) flush() {
 	entries := c.held
 	c.held, c.size = nil, 0

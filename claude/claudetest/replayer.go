@@ -99,9 +99,12 @@ func NewDirReplayer(dir string) (*Replayer, error) {
 	return all, nil
 }
 
+// maxLine bounds a line of a recording.
+const maxLine = 1 << 30
+
 // readRecordings reads recordings, each of which begins with its start.
 func readRecordings(r io.Reader) (recordings [][]Entry, err error) {
-	lines := ndjson.NewReader(r, 1<<30)
+	lines := ndjson.NewReader(r, maxLine)
 	for n := 1; ; n++ {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -150,7 +153,7 @@ func (r *Replayer) fail(err error) {
 
 // Connect returns a connection that plays the next recording. It fails when there are no
 // further recordings.
-func (r *Replayer) Connect(context.Context) (claude.Conn, error) {
+func (r *Replayer) Connect(ctx context.Context) (claude.Conn, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.recordings) == 0 {
@@ -159,9 +162,9 @@ func (r *Replayer) Connect(context.Context) (claude.Conn, error) {
 	if r.Redactor == nil {
 		r.Redactor = NewRedactor()
 	}
-	c := newReplayConn(r, r.recordings[0])
+	recording := r.recordings[0]
 	if !r.again {
 		r.recordings = r.recordings[1:]
 	}
-	return c, nil
+	return newReplayConn(ctx, r, recording)
 }

@@ -7,56 +7,62 @@ import (
 	"io"
 	"reflect"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+	"github.com/seed7221b0f9/parley/internal/tape"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// replayConn plays one recording.
+// replayConn plays one recording. The player calls the functions of its protocol, which use ids.
 type replayConn struct {
-	r *Replayer
-
-	mu      sync.Mutex
-	changed sync.Cond
-	entries []*playEntry            // not yet played, but for a few at the front
-	wanted  map[string][]*playEntry // what the program is still to send, by kind
-	asked   map[string]*playEntry   // the recorded control requests, by id
-	extra   []json.RawMessage       // refusals, to be read next
-	ids     []string                // pairs: the recorded id, the program's
-	eof     bool                    // the program has ended the input
-	end     error                   // what Read returns from now on
+	r       *Replayer
+	player  *tape.Player
+	process spawn.Process
+	lines   *ndjson.Reader
+	exit    Entry
+	closed  atomic.Bool
+	ids     []string // pairs: the recorded id, the program's
 }
 
-// playEntry is an entry of a recording that is being played.
-type playEntry struct {
-	Entry
-	matched bool       // the program has sent it
-	played  bool       // it was read
-	request *playEntry // of an answer to a control request: that request
-}
-
-func newReplayConn(r *Replayer, recording []Entry) *replayConn {
-	c := &replayConn{r: r, wanted: map[string][]*playEntry{}, asked: map[string]*playEntry{}}
-	c.changed.L = &c.mu
+func newReplayConn(ctx context.Context, r *Replayer, recording []Entry) (*replayConn, error) {
+	c := &replayConn{r: r}
+	hints := tape.Hints{EndsInput: true, Optional: map[int]bool{}}
+	var moments []tape.Moment
+	sent := 0
 	for _, e := range recording {
-		p := &playEntry{Entry: e}
-		c.entries = append(c.entries, p)
-		l := parseSent(e.Line)
-		switch {
-		case e.Event != "":
-		case e.Dir == "in":
-			c.wanted[l.kind()] = append(c.wanted[l.kind()], p)
-			if l.Type == "control_request" {
-				c.asked[l.RequestID] = p
-			}
-		case l.Type == "control_response":
-			p.request = c.asked[l.Response.RequestID]
+		if e.Event == "exit" {
+			c.exit = e
+		}
+		m := e.moment()
+		moments = append(moments, m)
+		if m.Dir == "in" && m.Ev == "line" {
+			sent++
+			hints.Optional[sent] = r.Lenient && (m.Type == "control_cancel_request" || m.Type == "keep_alive")
 		}
 	}
-	return c
+	c.player = tape.NewPlayer(tape.NewProcess(moments), hints)
+	c.player.Protocol = &tape.Protocol{
+		Key:      func(line string) (key, id string) { l := parseSent([]byte(line)); return l.kind(), l.RequestID },
+		Rewrite:  func(line, _, _ string) string { return c.rename(line, 0) },
+		Take:     c.take,
+		PassOver: r.Lenient,
+	}
+	if !r.Lenient {
+		c.player.Protocol.Missing = func(recorded string) error {
+			return &ReplayError{What: "the program ended its input and did not send a line", Want: json.RawMessage(recorded)}
+		}
+	}
+	process, err := c.player.Spawn(ctx, spawn.Command{})
+	if err != nil {
+		return nil, err
+	}
+	c.process, c.lines = process, ndjson.NewReader(process.Stdout(), maxLine)
+	return c, nil
 }
 
-// sentLine is what matters in a line that the CLI is sent.
+// sentLine has the members of a line to the CLI that matter here.
 type sentLine struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -85,115 +91,23 @@ func (l sentLine) kind() string {
 	return l.Type
 }
 
-func (c *replayConn) Read(context.Context) (json.RawMessage, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for {
-		if len(c.extra) > 0 {
-			line := c.extra[0]
-			c.extra = c.extra[1:]
-			return line, nil
-		}
-		if c.end != nil {
-			return nil, c.end
-		}
-		if len(c.entries) == 0 {
-			c.end = io.EOF
-			continue
-		}
-		line, ok := c.play(c.entries[0])
-		if !ok {
-			line = c.answer()
-		}
-		switch {
-		case line != nil:
-			return line, nil
-		case !ok && c.end == nil:
-			c.changed.Wait()
-		}
-	}
-}
-
-// play plays the next entry; mu is held. It is false if the program has to send
-// something first.
-func (c *replayConn) play(e *playEntry) (line json.RawMessage, ok bool) {
+// take compares a line of the program with the recorded one and learns its ids.
+func (c *replayConn) take(line, recorded, _ string) (reply string, err error) {
+	got := parseSent([]byte(line))
 	switch {
-	case e.played:
-	case e.Event == "exit":
-		c.end = exitOf(e.Entry)
-	case e.Event == "eof":
-		if !c.eof {
-			return nil, false
+	case recorded != "":
+		want := parseSent([]byte(recorded))
+		c.learn(want.RequestID, got.RequestID)
+		c.learn(want.UUID, got.UUID)
+		if !c.r.Lenient && !c.same(line, recorded) {
+			return "", &ReplayError{What: "the program sent another line", Got: json.RawMessage(line), Want: json.RawMessage(recorded)}
 		}
-	case e.Dir == "in":
-		if !e.matched && !c.passOver(e) {
-			return nil, false
-		}
-	case e.Dir == "out":
-		line = c.output(e)
+	case !c.r.Lenient:
+		return "", &ReplayError{What: "the program sent a line that is not in the recording", Got: json.RawMessage(line)}
+	case got.Type == "control_request":
+		return string(refusal(got)) + "\n", nil
 	}
-	c.entries = c.entries[1:]
-	return line, true
-}
-
-// output is what the CLI wrote, with the ids of this program.
-func (c *replayConn) output(e *playEntry) json.RawMessage {
-	e.played = true
-	if e.Line == nil {
-		return json.RawMessage(e.Text)
-	}
-	return json.RawMessage(c.rename(string(e.Line), 0))
-}
-
-// answer is an answer to a control request that the program has sent, of those
-// that are recorded further on: the recorded program may have sent something in
-// between that this one sends only when it has the answer.
-func (c *replayConn) answer() json.RawMessage {
-	for _, e := range c.entries {
-		if e.request != nil && e.request.matched && !e.played {
-			return c.output(e)
-		}
-	}
-	return nil
-}
-
-// passOver reports whether the replay goes on without a line that the program has
-// not sent.
-func (c *replayConn) passOver(e *playEntry) bool {
-	typ := parseSent(e.Line).Type
-	switch {
-	case c.r.Lenient:
-		return c.eof || typ == "control_cancel_request" || typ == "keep_alive"
-	case c.eof:
-		c.fail(&ReplayError{What: "the program ended its input and did not send a line", Want: e.Line})
-	}
-	return false
-}
-
-func exitOf(e Entry) error {
-	switch {
-	case e.Error != "":
-		return errors.New(e.Error)
-	case e.Code != 0 || e.Signal != "":
-		return &claude.ExitError{Code: e.Code, Signal: e.Signal, Stderr: e.Stderr}
-	}
-	return io.EOF
-}
-
-// match notes that the program has sent the line that a recorded one stands for.
-func (c *replayConn) match(line json.RawMessage, got sentLine, e *playEntry) {
-	e.matched = true
-	want := parseSent(e.Line)
-	c.learn(want.RequestID, got.RequestID)
-	c.learn(want.UUID, got.UUID)
-	if !c.r.Lenient && !c.same(line, e.Line) {
-		c.fail(&ReplayError{What: "the program sent another line", Got: line, Want: e.Line})
-	}
-}
-
-func (c *replayConn) fail(err *ReplayError) {
-	c.end = err
-	c.r.fail(err)
+	return "", nil
 }
 
 // learn remembers which id stands for a recorded one.
@@ -203,8 +117,8 @@ func (c *replayConn) learn(recorded, own string) {
 	}
 }
 
-// rename puts the program's ids into a recorded line, or with 1 the recorded ones
-// into the program's.
+// rename replaces the recorded ids in a line by the program's, or with direction 1 the
+// program's by the recorded ones.
 func (c *replayConn) rename(line string, direction int) string {
 	for i := 0; i < len(c.ids); i += 2 {
 		line = strings.ReplaceAll(line, c.ids[i+direction], c.ids[i+1-direction])
@@ -213,12 +127,12 @@ func (c *replayConn) rename(line string, direction int) string {
 }
 
 // same reports whether the program's line is the recorded one, apart from ids.
-func (c *replayConn) same(got, want json.RawMessage) bool {
-	text := []byte(c.rename(string(got), 1))
-	return reflect.DeepEqual(plainLine(c.r.Redactor.JSON(text)), plainLine(want))
+func (c *replayConn) same(got, want string) bool {
+	text := []byte(c.rename(got, 1))
+	return reflect.DeepEqual(plainLine(c.r.Redactor.JSON(text)), plainLine([]byte(want)))
 }
 
-// plainLine is a line without what differs from run to run.
+// plainLine is a line without the members that differ from run to run.
 func plainLine(line []byte) any {
 	var v map[string]any
 	if json.Unmarshal(line, &v) != nil {
@@ -230,34 +144,6 @@ func plainLine(line []byte) any {
 	return v
 }
 
-func (c *replayConn) Write(_ context.Context, line json.RawMessage) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.end != nil {
-		if _, mismatch := errors.AsType[*ReplayError](c.end); mismatch {
-			return c.end
-		}
-		return io.ErrClosedPipe
-	}
-	defer c.changed.Broadcast()
-	line = append(json.RawMessage(nil), line...)
-	got := parseSent(line)
-	kind := got.kind()
-	if wanted := c.wanted[kind]; len(wanted) > 0 {
-		c.wanted[kind] = wanted[1:]
-		c.match(line, got, wanted[0])
-		return nil
-	}
-	if !c.r.Lenient {
-		c.fail(&ReplayError{What: "the program sent a line that is not in the recording", Got: line})
-		return c.end
-	}
-	if got.Type == "control_request" {
-		c.extra = append(c.extra, refusal(got))
-	}
-	return nil
-}
-
 func refusal(req sentLine) json.RawMessage {
 	return mustEncode(map[string]any{"type": "control_response", "response": map[string]any{
 		"subtype": "error", "request_id": req.RequestID,
@@ -265,22 +151,47 @@ func refusal(req sentLine) json.RawMessage {
 	}})
 }
 
-func (c *replayConn) CloseWrite() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.eof = true
-	c.changed.Broadcast()
-	return nil
+func (c *replayConn) Read(context.Context) (json.RawMessage, error) {
+	line, err := c.lines.Next()
+	if err == nil {
+		return json.RawMessage(line.Text), nil
+	}
+	if err := c.failed(); err != nil {
+		return nil, err
+	}
+	switch e := c.exit; {
+	case c.closed.Load():
+	case e.Error != "":
+		return nil, errors.New(e.Error)
+	case e.Code != 0 || e.Signal != "":
+		return nil, &claude.ExitError{Code: e.Code, Signal: e.Signal, Stderr: e.Stderr}
+	}
+	return nil, io.EOF
 }
+
+// failed returns how the program differed from the recording, and notes it.
+func (c *replayConn) failed() error {
+	err := c.player.Err()
+	if err != nil {
+		c.r.fail(err)
+	}
+	return err
+}
+
+func (c *replayConn) Write(_ context.Context, line json.RawMessage) error {
+	_, err := c.process.Stdin().Write(append(line[:len(line):len(line)], '\n'))
+	if failed := c.failed(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+func (c *replayConn) CloseWrite() error { return c.process.Stdin().Close() }
 
 // Close ends the replay where it is; what was not played is not missed.
 func (c *replayConn) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.eof = true
-	if c.end == nil {
-		c.end = io.EOF
-	}
-	c.changed.Broadcast()
-	return nil
+	c.closed.Store(true)
+	err := errors.Join(c.process.Kill(), c.process.Stdout().Close())
+	_, waitErr := c.process.Wait()
+	return errors.Join(err, waitErr)
 }

@@ -6,33 +6,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // Line is one line of a recording. Seq orders both directions, T is in seconds.
-type Line struct {
-	Seq    int             `json:"seq"`
-	T      float64         `json:"t"`
-	Msg    json.RawMessage `json:"msg"`
-	Client bool            `json:"-"`
-}
+type Line = tape.Line
 
-// Recorder is a Spawner that writes down what client and server say. Its methods may be
+// Recorder is a Spawner that records what client and server say. Its methods may be
 // called from any goroutine.
 type Recorder struct {
 	// Next starts the process; nil starts a child of this one.
 	Next spawn.Spawner
 
+	once  sync.Once
+	tape  *tape.Recorder
 	mu    sync.Mutex
-	begin time.Time
 	lines []Line
 }
 
@@ -47,15 +42,8 @@ func (r *Recorder) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process,
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	if r.begin.IsZero() {
-		r.begin = time.Now()
-	}
-	r.mu.Unlock()
-	return &recorded{
-		Process: p, in: &tee{w: p.Stdin(), c: p.Stdin(), split: splitter{r: r, client: true}},
-		out: &teeReader{ReadCloser: p.Stdout(), split: splitter{r: r}},
-	}, nil
+	r.once.Do(func() { r.tape = tape.NewRecorder(r.add) })
+	return r.tape.Tap(p), nil
 }
 
 // Lines returns what was written so far in both directions, in its order, as a copy.
@@ -65,17 +53,14 @@ func (r *Recorder) Lines() []Line {
 	return append([]Line(nil), r.lines...)
 }
 
-func (r *Recorder) add(client bool, line []byte) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return
-	}
-	msg := json.RawMessage(bytes.Clone(line))
-	if !json.Valid(line) {
-		msg = jsonwire.AppendString(nil, string(line)) // not a message; kept as a string
+func (r *Recorder) add(m tape.Moment) {
+	msg := json.RawMessage(m.Line)
+	if !json.Valid(msg) {
+		msg = jsonwire.AppendString(nil, m.Line) // not a message; kept as a string
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lines = append(r.lines, Line{Seq: len(r.lines) + 1, T: time.Since(r.begin).Seconds(), Msg: msg, Client: client})
+	r.lines = append(r.lines, Line{Seq: len(r.lines) + 1, T: m.TMS / 1000, Msg: msg, Client: m.Dir == "in"})
 }
 
 // Save writes client.jsonl and server.jsonl into a directory, which it makes. Files that
@@ -100,59 +85,4 @@ func (r *Recorder) Save(dir string) error {
 		errs = errors.Join(errs, err)
 	}
 	return errs
-}
-
-// recorded is a process whose streams are written down.
-type recorded struct {
-	spawn.Process
-	in  io.WriteCloser
-	out io.ReadCloser
-}
-
-func (p *recorded) Stdin() io.WriteCloser { return p.in }
-
-func (p *recorded) Stdout() io.ReadCloser { return p.out }
-
-// splitter cuts a stream into lines. It is for one goroutine.
-type splitter struct {
-	r      *Recorder
-	client bool
-	rest   []byte
-}
-
-func (s *splitter) feed(p []byte) {
-	for {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			s.rest = append(s.rest, p...)
-			return
-		}
-		s.r.add(s.client, append(s.rest, p[:i]...))
-		s.rest, p = s.rest[:0], p[i+1:]
-	}
-}
-
-type tee struct {
-	w     io.Writer
-	c     io.Closer
-	split splitter
-}
-
-func (t *tee) Write(p []byte) (int, error) {
-	// Before it is written: the answer must not come first.
-	t.split.feed(p)
-	return t.w.Write(p)
-}
-
-func (t *tee) Close() error { return t.c.Close() }
-
-type teeReader struct {
-	io.ReadCloser
-	split splitter
-}
-
-func (t *teeReader) Read(p []byte) (int, error) {
-	n, err := t.ReadCloser.Read(p)
-	t.split.feed(p[:n])
-	return n, err
 }

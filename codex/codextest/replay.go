@@ -17,7 +17,7 @@ import (
 // The client must make the same requests in the same order. One that differs ends the run;
 // Err says why.
 type Replay struct {
-	process tape.Process
+	process *tape.Process
 
 	mu     sync.Mutex
 	player *tape.Player // of the last run
@@ -26,32 +26,27 @@ type Replay struct {
 // NewReplay returns a spawner that plays these lines to each client. The lines must be in their
 // recorded order.
 func NewReplay(lines []Line) *Replay {
-	r := &Replay{}
-	p := &r.process
+	var moments []tape.Moment
 	for _, l := range lines {
 		var m message
 		if json.Unmarshal(l.Msg, &m) != nil {
 			continue // was not a message
 		}
-		ev := tape.Event{Dir: "out", Ev: "line"}
+		moment := tape.Moment{Event: tape.Event{Dir: "out", Ev: "line"}, Line: string(l.Msg)}
 		if l.Client {
-			p.Stdin = append(p.Stdin, string(l.Msg))
-			ev.Dir, ev.N = "in", len(p.Stdin)
-		} else {
-			p.Stdout = append(p.Stdout, string(l.Msg)+"\n")
-			ev.N = len(p.Stdout)
+			moment.Dir = "in"
 		}
 		switch {
 		case m.ID == nil:
 		case m.Method == "" && !l.Client:
-			ev.Type, ev.RequestID = "control_response", string(m.ID)
+			moment.Type, moment.RequestID = "control_response", string(m.ID)
 		case m.Method != "" && l.Client:
-			ev.Type, ev.RequestID = "control_request", string(m.ID)
+			moment.Type, moment.RequestID = "control_request", string(m.ID)
 		}
-		p.Timeline = append(p.Timeline, ev)
+		moments = append(moments, moment)
 	}
-	p.Timeline = append(p.Timeline, tape.Event{Dir: "in", Ev: "eof"})
-	return r
+	moments = append(moments, tape.Moment{Event: tape.Event{Dir: "in", Ev: "eof"}})
+	return &Replay{process: tape.NewProcess(moments)}
 }
 
 // Err is why the last run ended before the recording did; nil if it did not.
@@ -67,7 +62,7 @@ func (r *Replay) Err() error {
 // Spawn starts a run that plays the recorded lines from the start, without a process of the
 // system.
 func (r *Replay) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
-	p := tape.NewPlayer(&r.process, tape.Hints{})
+	p := tape.NewPlayer(r.process, tape.Hints{})
 	p.Protocol = protocol
 	r.mu.Lock()
 	r.player = p

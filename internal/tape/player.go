@@ -157,27 +157,37 @@ func (p *Player) update(f func()) {
 func (p *Player) play() {
 	for pending := p.cues(); len(pending) > 0 && !p.dead(); {
 		i, overtakes := p.next(pending)
-		if i < 0 || overtakes && p.pause(overtakes) {
-			if i < 0 {
+		switch {
+		case i < 0:
+			if !p.missed() {
 				p.pause(false)
 			}
-			continue // something has changed
+		case !overtakes || !p.pause(true):
+			p.write(pending[i])
+			pending = append(pending[:i:i], pending[i+1:]...)
 		}
-		p.write(pending[i])
-		pending = append(pending[:i:i], pending[i+1:]...)
 	}
 	p.waitForEnd()
-	p.dead() // notes what is missing
+	p.missed()
 	p.exit()
 }
 
 func (p *Player) dead() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if next := p.missing(); p.Protocol.Missing != nil && p.eof && next != "" && !p.killed {
-		p.fail(p.Protocol.Missing(next))
-	}
 	return p.killed
+}
+
+// missed fails if the client has ended its input without a line that the protocol misses.
+func (p *Player) missed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := p.missing()
+	if p.Protocol.Missing == nil || !p.eof || next == "" || p.killed {
+		return false
+	}
+	p.fail(p.Protocol.Missing(next))
+	return true
 }
 
 // missing is the first line of the input that the client has not sent. p.mu is held.

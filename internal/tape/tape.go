@@ -1,4 +1,4 @@
-// Package tape holds recorded dialogues with the process of an agent and plays them.
+// Package tape records dialogues with the process of an agent, reads recordings, and plays them.
 package tape
 
 import (

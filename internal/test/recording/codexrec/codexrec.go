@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
 )
 
@@ -32,11 +33,7 @@ type Recording struct {
 }
 
 // Line is one line of either side. Seq orders both.
-type Line struct {
-	Seq    int             `json:"seq"`
-	Msg    json.RawMessage `json:"msg"`
-	Client bool            `json:"-"`
-}
+type Line = tape.Line
 
 // All returns the recordings of the caller's corpus, or the project's own. It fails the test
 // if there is none.
