@@ -2,7 +2,10 @@
 
 package acp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // The methods of the protocol. Those of the agent are called by the client, and the other way round.
 const (
@@ -43,9 +46,6 @@ type WriteTextFileRequest struct {
 	Object
 }
 
-func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v WriteTextFileRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ReadTextFileRequest is a definition of the protocol: Request to read content from a text file.
 type ReadTextFileRequest struct {
 	SessionID SessionID       `json:"sessionId"`
@@ -55,9 +55,6 @@ type ReadTextFileRequest struct {
 	Object
 }
 
-func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ReadTextFileRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // RequestPermissionRequest is a definition of the protocol: Request for user permission to execute a tool call.
 type RequestPermissionRequest struct {
 	SessionID SessionID          `json:"sessionId"`
@@ -65,9 +62,6 @@ type RequestPermissionRequest struct {
 	Options   []PermissionOption `json:"options"`
 	Object
 }
-
-func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v RequestPermissionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CreateTerminalRequest is a definition of the protocol: Request to create a new terminal and execute a command.
 type CreateTerminalRequest struct {
@@ -80,18 +74,12 @@ type CreateTerminalRequest struct {
 	Object
 }
 
-func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CreateTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // TerminalOutputRequest is a definition of the protocol: Request to get the current output and status of a terminal.
 type TerminalOutputRequest struct {
 	SessionID  SessionID  `json:"sessionId"`
 	TerminalID TerminalID `json:"terminalId"`
 	Object
 }
-
-func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v TerminalOutputRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ReleaseTerminalRequest is a definition of the protocol: Request to release a terminal and free its resources.
 type ReleaseTerminalRequest struct {
@@ -100,9 +88,6 @@ type ReleaseTerminalRequest struct {
 	Object
 }
 
-func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // WaitForTerminalExitRequest is a definition of the protocol: Request to wait for a terminal command to exit.
 type WaitForTerminalExitRequest struct {
 	SessionID  SessionID  `json:"sessionId"`
@@ -110,18 +95,12 @@ type WaitForTerminalExitRequest struct {
 	Object
 }
 
-func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // KillTerminalRequest is a definition of the protocol: Request to kill a terminal without releasing it.
 type KillTerminalRequest struct {
 	SessionID  SessionID  `json:"sessionId"`
 	TerminalID TerminalID `json:"terminalId"`
 	Object
 }
-
-func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v KillTerminalRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CreateElicitationRequest is a definition of the protocol: Request from the agent to elicit structured user input.
 type CreateElicitationRequest struct {
@@ -140,16 +119,6 @@ const (
 	CreateElicitationRequestIsURL  = "url"
 )
 
-var createElicitationRequestVariants = variants{
-	"form": new(ElicitationFormMode),
-	"url":  new(ElicitationURLMode),
-}
-
-func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
-	return decode(b, v, createElicitationRequestVariants)
-}
-func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) { return encode(&v) }
-
 // InitializeResponse is a definition of the protocol: Response to the `initialize` method.
 type InitializeResponse struct {
 	ProtocolVersion   ProtocolVersion             `json:"protocolVersion"`
@@ -159,24 +128,11 @@ type InitializeResponse struct {
 	Object
 }
 
-func (v *InitializeResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v InitializeResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AuthenticateResponse is a definition of the protocol: Response to the `authenticate` method.
-type AuthenticateResponse struct {
-	Object
-}
-
-func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthenticateResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type AuthenticateResponse struct{ Object }
 
 // LogoutResponse is a definition of the protocol: Response to the `logout` method.
-type LogoutResponse struct {
-	Object
-}
-
-func (v *LogoutResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v LogoutResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type LogoutResponse struct{ Object }
 
 // NewSessionResponse is a definition of the protocol: Response from creating a new session.
 type NewSessionResponse struct {
@@ -186,18 +142,12 @@ type NewSessionResponse struct {
 	Object
 }
 
-func (v *NewSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v NewSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // LoadSessionResponse is a definition of the protocol: Response from loading an existing session.
 type LoadSessionResponse struct {
 	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
 	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
 	Object
 }
-
-func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v LoadSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ListSessionsResponse is a definition of the protocol: Response from listing sessions.
 type ListSessionsResponse struct {
@@ -206,16 +156,8 @@ type ListSessionsResponse struct {
 	Object
 }
 
-func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ListSessionsResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // DeleteSessionResponse is a definition of the protocol: Response from deleting a session.
-type DeleteSessionResponse struct {
-	Object
-}
-
-func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v DeleteSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type DeleteSessionResponse struct{ Object }
 
 // ForkSessionResponse is a definition of the protocol: **UNSTABLE**.
 type ForkSessionResponse struct {
@@ -225,17 +167,11 @@ type ForkSessionResponse struct {
 	Object
 }
 
-func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ForkSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SetSessionTitleResponse is a definition of the protocol: **UNSTABLE**.
 type SetSessionTitleResponse struct {
 	Title string `json:"title"`
 	Object
 }
-
-func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ResumeSessionResponse is a definition of the protocol: Response from resuming an existing session.
 type ResumeSessionResponse struct {
@@ -244,33 +180,17 @@ type ResumeSessionResponse struct {
 	Object
 }
 
-func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ResumeSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CloseSessionResponse is a definition of the protocol: Response from closing a session.
-type CloseSessionResponse struct {
-	Object
-}
-
-func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CloseSessionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type CloseSessionResponse struct{ Object }
 
 // SetSessionModeResponse is a definition of the protocol: Response to `session/set_mode` method.
-type SetSessionModeResponse struct {
-	Object
-}
-
-func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetSessionModeResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SetSessionModeResponse struct{ Object }
 
 // SetSessionConfigOptionResponse is a definition of the protocol: Response to `session/set_config_option` method.
 type SetSessionConfigOptionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	Object
 }
-
-func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PromptResponse is a definition of the protocol: Response from processing a user prompt.
 type PromptResponse struct {
@@ -279,9 +199,6 @@ type PromptResponse struct {
 	Object
 }
 
-func (v *PromptResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PromptResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionNotification is a definition of the protocol: Notification containing a session update from the agent.
 type SessionNotification struct {
 	SessionID SessionID     `json:"sessionId"`
@@ -289,17 +206,11 @@ type SessionNotification struct {
 	Object
 }
 
-func (v *SessionNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CompleteElicitationNotification is a definition of the protocol: Notification sent by the agent when a URL-based elicitation is complete.
 type CompleteElicitationNotification struct {
 	ElicitationID ElicitationID `json:"elicitationId"`
 	Object
 }
-
-func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // InitializeRequest is a definition of the protocol: Request parameters for the initialize method.
 type InitializeRequest struct {
@@ -309,25 +220,14 @@ type InitializeRequest struct {
 	Object
 }
 
-func (v *InitializeRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v InitializeRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AuthenticateRequest is a definition of the protocol: Request parameters for the authenticate method.
 type AuthenticateRequest struct {
 	MethodID AuthMethodID `json:"methodId"`
 	Object
 }
 
-func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthenticateRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // LogoutRequest is a definition of the protocol: Request parameters for the logout method.
-type LogoutRequest struct {
-	Object
-}
-
-func (v *LogoutRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v LogoutRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type LogoutRequest struct{ Object }
 
 // NewSessionRequest is a definition of the protocol: Request parameters for creating a new session.
 type NewSessionRequest struct {
@@ -337,9 +237,6 @@ type NewSessionRequest struct {
 	SystemPrompt          Optional[SystemPrompt] `json:"systemPrompt,omitzero"`
 	Object
 }
-
-func (v *NewSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v NewSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // LoadSessionRequest is a definition of the protocol: Request parameters for loading an existing session.
 type LoadSessionRequest struct {
@@ -351,9 +248,6 @@ type LoadSessionRequest struct {
 	Object
 }
 
-func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v LoadSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ListSessionsRequest is a definition of the protocol: Request parameters for listing existing sessions.
 type ListSessionsRequest struct {
 	CWD      Optional[string]               `json:"cwd,omitzero"`
@@ -362,17 +256,11 @@ type ListSessionsRequest struct {
 	Object
 }
 
-func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ListSessionsRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // DeleteSessionRequest is a definition of the protocol: Request parameters for deleting an existing session from `session/list`.
 type DeleteSessionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	Object
 }
-
-func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v DeleteSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ForkSessionRequest is a definition of the protocol: **UNSTABLE**.
 type ForkSessionRequest struct {
@@ -384,18 +272,12 @@ type ForkSessionRequest struct {
 	Object
 }
 
-func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ForkSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SetSessionTitleRequest is a definition of the protocol: **UNSTABLE**.
 type SetSessionTitleRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	Title     string    `json:"title"`
 	Object
 }
-
-func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ResumeSessionRequest is a definition of the protocol: Request parameters for resuming an existing session.
 type ResumeSessionRequest struct {
@@ -407,17 +289,11 @@ type ResumeSessionRequest struct {
 	Object
 }
 
-func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ResumeSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CloseSessionRequest is a definition of the protocol: Request parameters for closing an active session.
 type CloseSessionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	Object
 }
-
-func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionModeRequest is a definition of the protocol: Request parameters for setting a session mode.
 type SetSessionModeRequest struct {
@@ -425,9 +301,6 @@ type SetSessionModeRequest struct {
 	ModeID    SessionModeID `json:"modeId"`
 	Object
 }
-
-func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetSessionModeRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SetSessionConfigOptionRequest is a definition of the protocol: Request parameters for setting a session configuration option.
 type SetSessionConfigOptionRequest struct {
@@ -438,9 +311,6 @@ type SetSessionConfigOptionRequest struct {
 	Object
 }
 
-func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // PromptRequest is a definition of the protocol: Request parameters for sending a user prompt to the agent.
 type PromptRequest struct {
 	SessionID SessionID      `json:"sessionId"`
@@ -448,16 +318,8 @@ type PromptRequest struct {
 	Object
 }
 
-func (v *PromptRequest) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PromptRequest) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // WriteTextFileResponse is a definition of the protocol: Response to `fs/write_text_file`.
-type WriteTextFileResponse struct {
-	Object
-}
-
-func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v WriteTextFileResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type WriteTextFileResponse struct{ Object }
 
 // ReadTextFileResponse is a definition of the protocol: Response containing the contents of a text file.
 type ReadTextFileResponse struct {
@@ -465,26 +327,17 @@ type ReadTextFileResponse struct {
 	Object
 }
 
-func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ReadTextFileResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // RequestPermissionResponse is a definition of the protocol: Response to a permission request.
 type RequestPermissionResponse struct {
 	Outcome RequestPermissionOutcome `json:"outcome"`
 	Object
 }
 
-func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v RequestPermissionResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CreateTerminalResponse is a definition of the protocol: Response containing the ID of the created terminal.
 type CreateTerminalResponse struct {
 	TerminalID TerminalID `json:"terminalId"`
 	Object
 }
-
-func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CreateTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // TerminalOutputResponse is a definition of the protocol: Response containing the terminal output and exit status.
 type TerminalOutputResponse struct {
@@ -494,16 +347,8 @@ type TerminalOutputResponse struct {
 	Object
 }
 
-func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v TerminalOutputResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ReleaseTerminalResponse is a definition of the protocol: Response to terminal/release method.
-type ReleaseTerminalResponse struct {
-	Object
-}
-
-func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type ReleaseTerminalResponse struct{ Object }
 
 // WaitForTerminalExitResponse is a definition of the protocol: Response containing the exit status of a terminal command.
 type WaitForTerminalExitResponse struct {
@@ -512,16 +357,8 @@ type WaitForTerminalExitResponse struct {
 	Object
 }
 
-func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // KillTerminalResponse is a definition of the protocol: Response to `terminal/kill` method.
-type KillTerminalResponse struct {
-	Object
-}
-
-func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v KillTerminalResponse) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type KillTerminalResponse struct{ Object }
 
 // CreateElicitationResponse is a definition of the protocol: Response from the client to an elicitation request.
 type CreateElicitationResponse struct {
@@ -540,32 +377,17 @@ const (
 	CreateElicitationResponseIsCancel  = "cancel"
 )
 
-var createElicitationResponseVariants = variants{
-	"accept": new(ElicitationAcceptAction),
-}
-
-func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
-	return decode(b, v, createElicitationResponseVariants)
-}
-func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) { return encode(&v) }
-
 // CancelNotification is a definition of the protocol: Notification to cancel ongoing operations for a session.
 type CancelNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	Object
 }
 
-func (v *CancelNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CancelNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CancelRequestNotification is a definition of the protocol: Notification to cancel an ongoing request.
 type CancelRequestNotification struct {
 	RequestID RequestID `json:"requestId"`
 	Object
 }
-
-func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CancelRequestNotification) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionID is a definition of the protocol: A unique identifier for a conversation session between a client and agent.
 type SessionID string
@@ -584,9 +406,6 @@ type ToolCallUpdate struct {
 	Object
 }
 
-func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // PermissionOption is a definition of the protocol: An option presented to the user when requesting permission.
 type PermissionOption struct {
 	OptionID PermissionOptionID   `json:"optionId"`
@@ -595,18 +414,12 @@ type PermissionOption struct {
 	Object
 }
 
-func (v *PermissionOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PermissionOption) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // EnvVariable is a definition of the protocol: An environment variable to set when launching an MCP server.
 type EnvVariable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Object
 }
-
-func (v *EnvVariable) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v EnvVariable) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // TerminalID is a definition of the protocol: Typed identifier used for terminal values on the wire.
 type TerminalID string
@@ -620,9 +433,6 @@ type ElicitationFormMode struct {
 	Extra           map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ElicitationFormMode) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ElicitationURLMode is a definition of the protocol: URL-based elicitation mode where the client directs the user to a URL.
 type ElicitationURLMode struct {
 	ElicitationID ElicitationID              `json:"elicitationId"`
@@ -632,9 +442,6 @@ type ElicitationURLMode struct {
 	RequestID     Optional[RequestID]        `json:"requestId,omitzero"`
 	Extra         map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
-
-func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ElicitationURLMode) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ProtocolVersion is a definition of the protocol: Protocol version identifier.
 type ProtocolVersion int64
@@ -650,15 +457,8 @@ type AgentCapabilities struct {
 	Object
 }
 
-func (v *AgentCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AgentCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AuthMethod is a definition of the protocol: Describes an available authentication method.
-type AuthMethod struct {
-	Type  string                     `json:"-" tag:"type"` // selects the variant
-	Value AuthMethodValue            `json:"-"`            // nil for a variant that is unknown or has no members
-	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
-}
+type AuthMethod = Union[AuthMethodValue]
 
 // AuthMethodValue is the value of a variant of [AuthMethod].
 type AuthMethodValue interface{ isAuthMethod() }
@@ -668,14 +468,6 @@ const (
 	AuthMethodIsTerminal = "terminal"
 )
 
-var authMethodVariants = variants{
-	"terminal": new(AuthMethodTerminal),
-	"":         new(AuthMethodAgent),
-}
-
-func (v *AuthMethod) UnmarshalJSON(b []byte) error { return decode(b, v, authMethodVariants) }
-func (v AuthMethod) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // Implementation is a definition of the protocol: Metadata about the implementation of the client or agent.
 type Implementation struct {
 	Name    string           `json:"name"`
@@ -684,18 +476,12 @@ type Implementation struct {
 	Object
 }
 
-func (v *Implementation) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Implementation) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionModeState is a definition of the protocol: The set of modes and the one currently active.
 type SessionModeState struct {
 	CurrentModeID  SessionModeID `json:"currentModeId"`
 	AvailableModes []SessionMode `json:"availableModes"`
 	Object
 }
-
-func (v *SessionModeState) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionModeState) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigOption is a definition of the protocol: A session configuration option selector and its current state.
 type SessionConfigOption struct {
@@ -717,16 +503,6 @@ const (
 	SessionConfigOptionIsBoolean = "boolean"
 )
 
-var sessionConfigOptionVariants = variants{
-	"select":  new(SessionConfigSelect),
-	"boolean": new(SessionConfigBoolean),
-}
-
-func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
-	return decode(b, v, sessionConfigOptionVariants)
-}
-func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return encode(&v) }
-
 // SessionInfo is a definition of the protocol: Information about a session returned by session/list.
 type SessionInfo struct {
 	SessionID             SessionID        `json:"sessionId"`
@@ -737,9 +513,6 @@ type SessionInfo struct {
 	Archived              Optional[bool]   `json:"archived,omitzero"`
 	Object
 }
-
-func (v *SessionInfo) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionInfo) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // StopReason is a definition of the protocol: Reasons why an agent stops processing a prompt turn.
 type StopReason string
@@ -763,9 +536,6 @@ type Usage struct {
 	CachedWriteTokens Optional[int64] `json:"cachedWriteTokens,omitzero"`
 	Object
 }
-
-func (v *Usage) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Usage) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionUpdate is a definition of the protocol: Different types of updates that can be sent during session processing.
 type SessionUpdate struct {
@@ -800,31 +570,6 @@ const (
 	SessionUpdateIsSessionMessageChunk     = "session_message_chunk"
 )
 
-var sessionUpdateVariants = variants{
-	"user_message_chunk":        new(ContentChunk),
-	"agent_message_chunk":       new(ContentChunk),
-	"agent_thought_chunk":       new(ContentChunk),
-	"tool_call":                 new(ToolCall),
-	"tool_call_update":          new(ToolCallUpdate),
-	"plan":                      new(Plan),
-	"plan_update":               new(PlanUpdate),
-	"plan_removed":              new(PlanRemoved),
-	"available_commands_update": new(AvailableCommandsUpdate),
-	"current_mode_update":       new(CurrentModeUpdate),
-	"config_option_update":      new(ConfigOptionUpdate),
-	"session_info_update":       new(SessionInfoUpdate),
-	"usage_update":              new(UsageUpdate),
-	"notice":                    new(Notice),
-	"compaction_update":         new(CompactionUpdate),
-	"compaction_summary_chunk":  new(CompactionSummaryChunk),
-	"subagent_update":           new(SubagentUpdate),
-	"session_message":           new(SessionMessage),
-	"session_message_chunk":     new(SessionMessageChunk),
-}
-
-func (v *SessionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, sessionUpdateVariants) }
-func (v SessionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ElicitationID is a definition of the protocol: Unique identifier for an elicitation.
 type ElicitationID string
 
@@ -840,18 +585,11 @@ type ClientCapabilities struct {
 	Object
 }
 
-func (v *ClientCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ClientCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AuthMethodID is a definition of the protocol: Typed identifier used for auth method values on the wire.
 type AuthMethodID string
 
 // MCPServer is a definition of the protocol: Configuration for connecting to an MCP (Model Context Protocol) server.
-type MCPServer struct {
-	Type  string                     `json:"-" tag:"type"` // selects the variant
-	Value MCPServerValue             `json:"-"`            // nil for a variant that is unknown or has no members
-	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
-}
+type MCPServer = Union[MCPServerValue]
 
 // MCPServerValue is the value of a variant of [MCPServer].
 type MCPServerValue interface{ isMCPServer() }
@@ -863,25 +601,12 @@ const (
 	MCPServerIsACP  = "acp"
 )
 
-var mCPServerVariants = variants{
-	"http": new(MCPServerHTTP),
-	"sse":  new(MCPServerSSE),
-	"acp":  new(MCPServerACP),
-	"":     new(MCPServerStdio),
-}
-
-func (v *MCPServer) UnmarshalJSON(b []byte) error { return decode(b, v, mCPServerVariants) }
-func (v MCPServer) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SystemPrompt is a definition of the protocol: **UNSTABLE**.
 type SystemPrompt struct {
 	Mode    SystemPromptMode `json:"mode"`
 	Content []ContentBlock   `json:"content"`
 	Object
 }
-
-func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SystemPrompt) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionArchiveFilter is a definition of the protocol: **UNSTABLE**.
 type SessionArchiveFilter string
@@ -903,11 +628,7 @@ type SessionConfigID string
 type SessionConfigValueID string
 
 // ContentBlock is a definition of the protocol: Content blocks represent displayable information in the Agent Client Protocol.
-type ContentBlock struct {
-	Type  string                     `json:"-" tag:"type"` // selects the variant
-	Value ContentBlockValue          `json:"-"`            // nil for a variant that is unknown or has no members
-	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
-}
+type ContentBlock = Union[ContentBlockValue]
 
 // ContentBlockValue is the value of a variant of [ContentBlock].
 type ContentBlockValue interface{ isContentBlock() }
@@ -920,17 +641,6 @@ const (
 	ContentBlockIsResourceLink = "resource_link"
 	ContentBlockIsResource     = "resource"
 )
-
-var contentBlockVariants = variants{
-	"text":          new(TextContent),
-	"image":         new(ImageContent),
-	"audio":         new(AudioContent),
-	"resource_link": new(ResourceLink),
-	"resource":      new(EmbeddedResource),
-}
-
-func (v *ContentBlock) UnmarshalJSON(b []byte) error { return decode(b, v, contentBlockVariants) }
-func (v ContentBlock) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequestPermissionOutcome is a definition of the protocol: The outcome of a permission request.
 type RequestPermissionOutcome struct {
@@ -948,15 +658,6 @@ const (
 	RequestPermissionOutcomeIsSelected  = "selected"
 )
 
-var requestPermissionOutcomeVariants = variants{
-	"selected": new(SelectedPermissionOutcome),
-}
-
-func (v *RequestPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return decode(b, v, requestPermissionOutcomeVariants)
-}
-func (v RequestPermissionOutcome) MarshalJSON() ([]byte, error) { return encode(&v) }
-
 // TerminalExitStatus is a definition of the protocol: Exit status of a terminal command.
 type TerminalExitStatus struct {
 	ExitCode Optional[int64]  `json:"exitCode,omitzero"`
@@ -964,17 +665,11 @@ type TerminalExitStatus struct {
 	Object
 }
 
-func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v TerminalExitStatus) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ElicitationAcceptAction is a definition of the protocol: The user accepted the elicitation and provided content.
 type ElicitationAcceptAction struct {
 	Content Optional[map[string]ElicitationContentValue] `json:"content,omitzero"`
 	Extra   map[string]json.RawMessage                   `json:"-"` // unknown members, and all those of an unknown variant
 }
-
-func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // RequestID is a definition of the protocol: JSON RPC Request Id.
 type RequestID = json.RawMessage
@@ -1011,11 +706,7 @@ const (
 )
 
 // ToolCallContent is a definition of the protocol: Content produced by a tool call.
-type ToolCallContent struct {
-	Type  string                     `json:"-" tag:"type"` // selects the variant
-	Value ToolCallContentValue       `json:"-"`            // nil for a variant that is unknown or has no members
-	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
-}
+type ToolCallContent = Union[ToolCallContentValue]
 
 // ToolCallContentValue is the value of a variant of [ToolCallContent].
 type ToolCallContentValue interface{ isToolCallContent() }
@@ -1027,24 +718,12 @@ const (
 	ToolCallContentIsTerminal = "terminal"
 )
 
-var toolCallContentVariants = variants{
-	"content":  new(Content),
-	"diff":     new(Diff),
-	"terminal": new(Terminal),
-}
-
-func (v *ToolCallContent) UnmarshalJSON(b []byte) error { return decode(b, v, toolCallContentVariants) }
-func (v ToolCallContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ToolCallLocation is a definition of the protocol: A file location being accessed or modified by a tool.
 type ToolCallLocation struct {
 	Path string          `json:"path"`
 	Line Optional[int64] `json:"line,omitzero"`
 	Object
 }
-
-func (v *ToolCallLocation) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ToolCallLocation) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PermissionOptionID is a definition of the protocol: Unique identifier for a permission option.
 type PermissionOptionID string
@@ -1070,9 +749,6 @@ type ElicitationSchema struct {
 	Object
 }
 
-func (v *ElicitationSchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ElicitationSchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // PromptCapabilities is a definition of the protocol: Prompt capabilities supported by the agent in `session/prompt` requests.
 type PromptCapabilities struct {
 	Image           Optional[bool] `json:"image,omitzero"`
@@ -1081,9 +757,6 @@ type PromptCapabilities struct {
 	Object
 }
 
-func (v *PromptCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PromptCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // MCPCapabilities is a definition of the protocol: MCP capabilities supported by the agent.
 type MCPCapabilities struct {
 	HTTP Optional[bool] `json:"http,omitzero"`
@@ -1091,9 +764,6 @@ type MCPCapabilities struct {
 	ACP  Optional[bool] `json:"acp,omitzero"`
 	Object
 }
-
-func (v *MCPCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MCPCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionCapabilities is a definition of the protocol: Session capabilities supported by the agent.
 type SessionCapabilities struct {
@@ -1110,9 +780,6 @@ type SessionCapabilities struct {
 	Object
 }
 
-func (v *SessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AgentAuthCapabilities is a definition of the protocol: Authentication-related capabilities supported by the agent.
 type AgentAuthCapabilities struct {
 	Status Optional[AuthStatusCapabilities] `json:"status,omitzero"`
@@ -1120,16 +787,8 @@ type AgentAuthCapabilities struct {
 	Object
 }
 
-func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ProvidersCapabilities is a definition of the protocol: **UNSTABLE**.
-type ProvidersCapabilities struct {
-	Object
-}
-
-func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ProvidersCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type ProvidersCapabilities struct{ Object }
 
 // AuthMethodTerminal is a definition of the protocol: Terminal-based authentication method.
 type AuthMethodTerminal struct {
@@ -1141,9 +800,6 @@ type AuthMethodTerminal struct {
 	Object
 }
 
-func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthMethodTerminal) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AuthMethodAgent is a definition of the protocol: Agent handles authentication itself through `authenticate`.
 type AuthMethodAgent struct {
 	ID          AuthMethodID     `json:"id"`
@@ -1152,9 +808,6 @@ type AuthMethodAgent struct {
 	Object
 }
 
-func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionMode is a definition of the protocol: A mode the agent can operate in.
 type SessionMode struct {
 	ID          SessionModeID    `json:"id"`
@@ -1162,9 +815,6 @@ type SessionMode struct {
 	Description Optional[string] `json:"description,omitzero"`
 	Object
 }
-
-func (v *SessionMode) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionMode) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigOptionCategory is a definition of the protocol: Semantic category for a session configuration option.
 type SessionConfigOptionCategory string
@@ -1184,17 +834,11 @@ type SessionConfigSelect struct {
 	Extra        map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionConfigSelect) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionConfigBoolean is a definition of the protocol: A boolean on/off toggle session configuration option payload.
 type SessionConfigBoolean struct {
 	CurrentValue bool                       `json:"currentValue"`
 	Extra        map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
-
-func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionConfigBoolean) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ContentChunk is a definition of the protocol: A streamed item of content.
 type ContentChunk struct {
@@ -1202,9 +846,6 @@ type ContentChunk struct {
 	MessageID Optional[MessageID] `json:"messageId,omitzero"`
 	Object
 }
-
-func (v *ContentChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ContentChunk) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ToolCall is a definition of the protocol: Represents a tool call that the language model has requested.
 type ToolCall struct {
@@ -1220,17 +861,11 @@ type ToolCall struct {
 	Object
 }
 
-func (v *ToolCall) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ToolCall) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // Plan is a definition of the protocol: An execution plan for accomplishing complex tasks.
 type Plan struct {
 	Entries []PlanEntry `json:"entries"`
 	Object
 }
-
-func (v *Plan) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Plan) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanUpdate is a definition of the protocol: **UNSTABLE**.
 type PlanUpdate struct {
@@ -1238,17 +873,11 @@ type PlanUpdate struct {
 	Object
 }
 
-func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PlanUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // PlanRemoved is a definition of the protocol: **UNSTABLE**.
 type PlanRemoved struct {
 	PlanID PlanID `json:"planId"`
 	Object
 }
-
-func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PlanRemoved) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // AvailableCommandsUpdate is a definition of the protocol: Available commands are ready or have changed.
 type AvailableCommandsUpdate struct {
@@ -1256,17 +885,11 @@ type AvailableCommandsUpdate struct {
 	Object
 }
 
-func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CurrentModeUpdate is a definition of the protocol: The current mode of the session has changed.
 type CurrentModeUpdate struct {
 	CurrentModeID SessionModeID `json:"currentModeId"`
 	Object
 }
-
-func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CurrentModeUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ConfigOptionUpdate is a definition of the protocol: Session configuration options have been updated.
 type ConfigOptionUpdate struct {
@@ -1274,18 +897,12 @@ type ConfigOptionUpdate struct {
 	Object
 }
 
-func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionInfoUpdate is a definition of the protocol: Update to session metadata.
 type SessionInfoUpdate struct {
 	Title     Optional[string] `json:"title,omitzero"`
 	UpdatedAt Optional[string] `json:"updatedAt,omitzero"`
 	Object
 }
-
-func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // UsageUpdate is a definition of the protocol: Context window and cost update for a session.
 type UsageUpdate struct {
@@ -1295,9 +912,6 @@ type UsageUpdate struct {
 	Object
 }
 
-func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v UsageUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // Notice is a definition of the protocol: Fire-and-forget information for the user.
 type Notice struct {
 	Severity    NoticeSeverity   `json:"severity"`
@@ -1305,9 +919,6 @@ type Notice struct {
 	Description Optional[string] `json:"description,omitzero"`
 	Object
 }
-
-func (v *Notice) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Notice) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // CompactionUpdate is a definition of the protocol: A context compaction upsert.
 type CompactionUpdate struct {
@@ -1318,18 +929,12 @@ type CompactionUpdate struct {
 	Object
 }
 
-func (v *CompactionUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CompactionUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CompactionSummaryChunk is a definition of the protocol: A content block appended to a compaction's summary.
 type CompactionSummaryChunk struct {
 	CompactionID CompactionID `json:"compactionId"`
 	Content      ContentBlock `json:"content"`
 	Object
 }
-
-func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SubagentUpdate is a definition of the protocol: **UNSTABLE**.
 type SubagentUpdate struct {
@@ -1343,9 +948,6 @@ type SubagentUpdate struct {
 	Object
 }
 
-func (v *SubagentUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SubagentUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionMessage is a definition of the protocol: **UNSTABLE**.
 type SessionMessage struct {
 	MessageID          MessageID                `json:"messageId"`
@@ -1357,9 +959,6 @@ type SessionMessage struct {
 	Object
 }
 
-func (v *SessionMessage) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionMessage) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionMessageChunk is a definition of the protocol: **UNSTABLE**.
 type SessionMessageChunk struct {
 	MessageID MessageID    `json:"messageId"`
@@ -1367,18 +966,12 @@ type SessionMessageChunk struct {
 	Object
 }
 
-func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionMessageChunk) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // FileSystemCapabilities is a definition of the protocol: File system capabilities that a client may support.
 type FileSystemCapabilities struct {
 	ReadTextFile  Optional[bool] `json:"readTextFile,omitzero"`
 	WriteTextFile Optional[bool] `json:"writeTextFile,omitzero"`
 	Object
 }
-
-func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v FileSystemCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ClientSessionCapabilities is a definition of the protocol: Session-related capabilities supported by the client.
 type ClientSessionCapabilities struct {
@@ -1388,24 +981,11 @@ type ClientSessionCapabilities struct {
 	Object
 }
 
-func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SubagentCapabilities is a definition of the protocol: **UNSTABLE**.
-type SubagentCapabilities struct {
-	Object
-}
-
-func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SubagentCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SubagentCapabilities struct{ Object }
 
 // PlanCapabilities is a definition of the protocol: **UNSTABLE**.
-type PlanCapabilities struct {
-	Object
-}
-
-func (v *PlanCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PlanCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type PlanCapabilities struct{ Object }
 
 // AuthCapabilities is a definition of the protocol: Authentication capabilities supported by the client.
 type AuthCapabilities struct {
@@ -1413,18 +993,12 @@ type AuthCapabilities struct {
 	Object
 }
 
-func (v *AuthCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ElicitationCapabilities is a definition of the protocol: Elicitation capabilities supported by the client.
 type ElicitationCapabilities struct {
 	Form Optional[ElicitationFormCapabilities] `json:"form,omitzero"`
 	URL  Optional[ElicitationURLCapabilities]  `json:"url,omitzero"`
 	Object
 }
-
-func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ElicitationCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerHTTP is a definition of the protocol: HTTP transport configuration for MCP.
 type MCPServerHTTP struct {
@@ -1434,9 +1008,6 @@ type MCPServerHTTP struct {
 	Object
 }
 
-func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // MCPServerSSE is a definition of the protocol: SSE transport configuration for MCP.
 type MCPServerSSE struct {
 	Name    string       `json:"name"`
@@ -1445,18 +1016,12 @@ type MCPServerSSE struct {
 	Object
 }
 
-func (v *MCPServerSSE) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MCPServerSSE) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // MCPServerACP is a definition of the protocol: **UNSTABLE**.
 type MCPServerACP struct {
 	Name     string         `json:"name"`
 	ServerID MCPServerACPID `json:"serverId"`
 	Object
 }
-
-func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MCPServerACP) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerStdio is a definition of the protocol: Stdio transport configuration for MCP.
 type MCPServerStdio struct {
@@ -1466,9 +1031,6 @@ type MCPServerStdio struct {
 	Env     []EnvVariable `json:"env"`
 	Object
 }
-
-func (v *MCPServerStdio) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MCPServerStdio) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SystemPromptMode is a definition of the protocol: **UNSTABLE**.
 type SystemPromptMode string
@@ -1486,9 +1048,6 @@ type TextContent struct {
 	Object
 }
 
-func (v *TextContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v TextContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ImageContent is a definition of the protocol: An image provided to or from an LLM.
 type ImageContent struct {
 	Annotations Optional[Annotations] `json:"annotations,omitzero"`
@@ -1498,9 +1057,6 @@ type ImageContent struct {
 	Object
 }
 
-func (v *ImageContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ImageContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AudioContent is a definition of the protocol: Audio provided to or from an LLM.
 type AudioContent struct {
 	Annotations Optional[Annotations] `json:"annotations,omitzero"`
@@ -1508,9 +1064,6 @@ type AudioContent struct {
 	MimeType    string                `json:"mimeType"`
 	Object
 }
-
-func (v *AudioContent) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AudioContent) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ResourceLink is a definition of the protocol: A resource that the server is capable of reading, included in a prompt or tool call result.
 type ResourceLink struct {
@@ -1524,9 +1077,6 @@ type ResourceLink struct {
 	Object
 }
 
-func (v *ResourceLink) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ResourceLink) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // EmbeddedResource is a definition of the protocol: The contents of a resource, embedded into a prompt or tool call result.
 type EmbeddedResource struct {
 	Annotations Optional[Annotations]    `json:"annotations,omitzero"`
@@ -1534,17 +1084,11 @@ type EmbeddedResource struct {
 	Object
 }
 
-func (v *EmbeddedResource) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v EmbeddedResource) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SelectedPermissionOutcome is a definition of the protocol: The user selected one of the provided options.
 type SelectedPermissionOutcome struct {
 	OptionID PermissionOptionID `json:"optionId"`
 	Object
 }
-
-func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationContentValue is a definition of the protocol: Allowed wire representations for `ElicitationContentValue`.
 type ElicitationContentValue = json.RawMessage
@@ -1555,9 +1099,6 @@ type Content struct {
 	Object
 }
 
-func (v *Content) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Content) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // Diff is a definition of the protocol: A diff representing file modifications.
 type Diff struct {
 	Path    string           `json:"path"`
@@ -1566,17 +1107,11 @@ type Diff struct {
 	Object
 }
 
-func (v *Diff) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Diff) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // Terminal is a definition of the protocol: Embed a terminal created with `terminal/create` by its id.
 type Terminal struct {
 	TerminalID TerminalID `json:"terminalId"`
 	Object
 }
-
-func (v *Terminal) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Terminal) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ElicitationSchemaType is a definition of the protocol: Type discriminator for elicitation schemas.
 type ElicitationSchemaType string
@@ -1587,11 +1122,7 @@ const (
 )
 
 // ElicitationPropertySchema is a definition of the protocol: Property schema for elicitation form fields.
-type ElicitationPropertySchema struct {
-	Type  string                         `json:"-" tag:"type"` // selects the variant
-	Value ElicitationPropertySchemaValue `json:"-"`            // nil for a variant that is unknown or has no members
-	Extra map[string]json.RawMessage     `json:"-"`            // unknown members, and all those of an unknown variant
-}
+type ElicitationPropertySchema = Union[ElicitationPropertySchemaValue]
 
 // ElicitationPropertySchemaValue is the value of a variant of [ElicitationPropertySchema].
 type ElicitationPropertySchemaValue interface{ isElicitationPropertySchema() }
@@ -1605,44 +1136,14 @@ const (
 	ElicitationPropertySchemaIsArray   = "array"
 )
 
-var elicitationPropertySchemaVariants = variants{
-	"string":  new(StringPropertySchema),
-	"number":  new(NumberPropertySchema),
-	"integer": new(IntegerPropertySchema),
-	"boolean": new(BooleanPropertySchema),
-	"array":   new(MultiSelectPropertySchema),
-}
-
-func (v *ElicitationPropertySchema) UnmarshalJSON(b []byte) error {
-	return decode(b, v, elicitationPropertySchemaVariants)
-}
-func (v ElicitationPropertySchema) MarshalJSON() ([]byte, error) { return encode(&v) }
-
 // SessionListCapabilities is a definition of the protocol: Capabilities for the `session/list` method.
-type SessionListCapabilities struct {
-	Object
-}
-
-func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionListCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionListCapabilities struct{ Object }
 
 // SessionDeleteCapabilities is a definition of the protocol: Capabilities for the `session/delete` method.
-type SessionDeleteCapabilities struct {
-	Object
-}
-
-func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionDeleteCapabilities struct{ Object }
 
 // SessionAdditionalDirectoriesCapabilities is a definition of the protocol: Capabilities for additional session directories support.
-type SessionAdditionalDirectoriesCapabilities struct {
-	Object
-}
-
-func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, v, nil)
-}
-func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) { return encode(&v) }
+type SessionAdditionalDirectoriesCapabilities struct{ Object }
 
 // SessionSystemPromptCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptCapabilities struct {
@@ -1650,72 +1151,29 @@ type SessionSystemPromptCapabilities struct {
 	Object
 }
 
-func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionForkCapabilities is a definition of the protocol: **UNSTABLE**.
-type SessionForkCapabilities struct {
-	Object
-}
-
-func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionForkCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionForkCapabilities struct{ Object }
 
 // SessionArchiveCapabilities is a definition of the protocol: **UNSTABLE**.
-type SessionArchiveCapabilities struct {
-	Object
-}
-
-func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionArchiveCapabilities struct{ Object }
 
 // SessionStatusCapabilities is a definition of the protocol: **UNSTABLE**.
-type SessionStatusCapabilities struct {
-	Object
-}
-
-func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionStatusCapabilities struct{ Object }
 
 // SessionTitleCapabilities is a definition of the protocol: **UNSTABLE**.
-type SessionTitleCapabilities struct {
-	Object
-}
-
-func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionTitleCapabilities struct{ Object }
 
 // SessionResumeCapabilities is a definition of the protocol: Capabilities for the `session/resume` method.
-type SessionResumeCapabilities struct {
-	Object
-}
-
-func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionResumeCapabilities struct{ Object }
 
 // SessionCloseCapabilities is a definition of the protocol: Capabilities for the `session/close` method.
-type SessionCloseCapabilities struct {
-	Object
-}
-
-func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionCloseCapabilities struct{ Object }
 
 // AuthStatusCapabilities is a definition of the protocol: **UNSTABLE**.
-type AuthStatusCapabilities struct {
-	Object
-}
-
-func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type AuthStatusCapabilities struct{ Object }
 
 // LogoutCapabilities is a definition of the protocol: Logout capabilities supported by the agent.
-type LogoutCapabilities struct {
-	Object
-}
-
-func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v LogoutCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type LogoutCapabilities struct{ Object }
 
 // SessionConfigSelectOptions is a definition of the protocol: Possible values for a session configuration option.
 type SessionConfigSelectOptions = json.RawMessage
@@ -1731,15 +1189,8 @@ type PlanEntry struct {
 	Object
 }
 
-func (v *PlanEntry) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PlanEntry) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // PlanUpdateContent is a definition of the protocol: **UNSTABLE**.
-type PlanUpdateContent struct {
-	Type  string                     `json:"-" tag:"type"` // selects the variant
-	Value PlanUpdateContentValue     `json:"-"`            // nil for a variant that is unknown or has no members
-	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
-}
+type PlanUpdateContent = Union[PlanUpdateContentValue]
 
 // PlanUpdateContentValue is the value of a variant of [PlanUpdateContent].
 type PlanUpdateContentValue interface{ isPlanUpdateContent() }
@@ -1750,17 +1201,6 @@ const (
 	PlanUpdateContentIsFile     = "file"
 	PlanUpdateContentIsMarkdown = "markdown"
 )
-
-var planUpdateContentVariants = variants{
-	"items":    new(PlanItems),
-	"file":     new(PlanFile),
-	"markdown": new(PlanMarkdown),
-}
-
-func (v *PlanUpdateContent) UnmarshalJSON(b []byte) error {
-	return decode(b, v, planUpdateContentVariants)
-}
-func (v PlanUpdateContent) MarshalJSON() ([]byte, error) { return encode(&v) }
 
 // PlanID is a definition of the protocol: **UNSTABLE**.
 type PlanID string
@@ -1773,18 +1213,12 @@ type AvailableCommand struct {
 	Object
 }
 
-func (v *AvailableCommand) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AvailableCommand) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // Cost is a definition of the protocol: Cost information for a session.
 type Cost struct {
 	Amount   float64 `json:"amount"`
 	Currency string  `json:"currency"`
 	Object
 }
-
-func (v *Cost) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Cost) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // NoticeSeverity is a definition of the protocol: Severity hint for a session notice.
 type NoticeSeverity string
@@ -1816,9 +1250,6 @@ type SubagentSessionCapabilities struct {
 	Object
 }
 
-func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // StateUpdate is a definition of the protocol: **UNSTABLE**.
 type StateUpdate struct {
 	State string                     `json:"-" tag:"state"` // selects the variant
@@ -1837,23 +1268,10 @@ const (
 	StateUpdateIsUnknown        = "unknown"
 )
 
-var stateUpdateVariants = variants{
-	"running":         new(RunningStateUpdate),
-	"idle":            new(IdleStateUpdate),
-	"requires_action": new(RequiresActionStateUpdate),
-	"unknown":         new(UnknownStateUpdate),
-}
-
-func (v *StateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, stateUpdateVariants) }
-func (v StateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // CompactionCapabilities is a definition of the protocol: Client support for ID-addressed context compaction updates.
 type CompactionCapabilities struct {
 	Extra map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
-
-func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v CompactionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigOptionsCapabilities is a definition of the protocol: Session configuration option capabilities supported by the client.
 type SessionConfigOptionsCapabilities struct {
@@ -1861,32 +1279,16 @@ type SessionConfigOptionsCapabilities struct {
 	Object
 }
 
-func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // NoticeCapabilities is a definition of the protocol: Client support for presenting live notices to the user.
 type NoticeCapabilities struct {
 	Extra map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v NoticeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // ElicitationFormCapabilities is a definition of the protocol: Form-based elicitation capabilities.
-type ElicitationFormCapabilities struct {
-	Object
-}
-
-func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type ElicitationFormCapabilities struct{ Object }
 
 // ElicitationURLCapabilities is a definition of the protocol: URL-based elicitation capabilities.
-type ElicitationURLCapabilities struct {
-	Object
-}
-
-func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type ElicitationURLCapabilities struct{ Object }
 
 // HTTPHeader is a definition of the protocol: An HTTP header to set when making requests to the MCP server.
 type HTTPHeader struct {
@@ -1894,9 +1296,6 @@ type HTTPHeader struct {
 	Value string `json:"value"`
 	Object
 }
-
-func (v *HTTPHeader) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v HTTPHeader) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MCPServerACPID is a definition of the protocol: **UNSTABLE**.
 type MCPServerACPID string
@@ -1909,9 +1308,6 @@ type Annotations struct {
 	Object
 }
 
-func (v *Annotations) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Annotations) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // EmbeddedResourceResource is a definition of the protocol: Resource content that can be embedded in a message.
 type EmbeddedResourceResource struct {
 	MimeType Optional[string] `json:"mimeType,omitzero"`
@@ -1920,9 +1316,6 @@ type EmbeddedResourceResource struct {
 	Blob     Optional[string] `json:"blob,omitzero"`
 	Object
 }
-
-func (v *EmbeddedResourceResource) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v EmbeddedResourceResource) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // StringPropertySchema is a definition of the protocol: Schema for string properties in an elicitation form.
 type StringPropertySchema struct {
@@ -1938,9 +1331,6 @@ type StringPropertySchema struct {
 	Object
 }
 
-func (v *StringPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v StringPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // NumberPropertySchema is a definition of the protocol: Schema for number (floating-point) properties in an elicitation form.
 type NumberPropertySchema struct {
 	Title       Optional[string]  `json:"title,omitzero"`
@@ -1950,9 +1340,6 @@ type NumberPropertySchema struct {
 	Default     Optional[float64] `json:"default,omitzero"`
 	Object
 }
-
-func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v NumberPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // IntegerPropertySchema is a definition of the protocol: Schema for integer properties in an elicitation form.
 type IntegerPropertySchema struct {
@@ -1964,9 +1351,6 @@ type IntegerPropertySchema struct {
 	Object
 }
 
-func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v IntegerPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // BooleanPropertySchema is a definition of the protocol: Schema for boolean properties in an elicitation form.
 type BooleanPropertySchema struct {
 	Title       Optional[string] `json:"title,omitzero"`
@@ -1974,9 +1358,6 @@ type BooleanPropertySchema struct {
 	Default     Optional[bool]   `json:"default,omitzero"`
 	Object
 }
-
-func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v BooleanPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // MultiSelectPropertySchema is a definition of the protocol: Schema for multi-select (array) properties in an elicitation form.
 type MultiSelectPropertySchema struct {
@@ -1989,17 +1370,11 @@ type MultiSelectPropertySchema struct {
 	Object
 }
 
-func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionSystemPromptModeCapabilities is a definition of the protocol: **UNSTABLE**.
 type SessionSystemPromptModeCapabilities struct {
 	Override Optional[SessionSystemPromptOverrideCapabilities] `json:"override,omitzero"`
 	Object
 }
-
-func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // SessionConfigSelectOption is a definition of the protocol: A possible value for a session configuration option.
 type SessionConfigSelectOption struct {
@@ -2009,9 +1384,6 @@ type SessionConfigSelectOption struct {
 	Object
 }
 
-func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionConfigSelectGroup is a definition of the protocol: A group of possible values for a session configuration option.
 type SessionConfigSelectGroup struct {
 	Group   SessionConfigGroupID        `json:"group"`
@@ -2019,9 +1391,6 @@ type SessionConfigSelectGroup struct {
 	Options []SessionConfigSelectOption `json:"options"`
 	Object
 }
-
-func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanEntryPriority is a definition of the protocol: Priority levels for plan entries.
 type PlanEntryPriority string
@@ -2050,18 +1419,12 @@ type PlanItems struct {
 	Object
 }
 
-func (v *PlanItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PlanItems) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // PlanFile is a definition of the protocol: **UNSTABLE**.
 type PlanFile struct {
 	PlanID PlanID `json:"planId"`
 	URI    string `json:"uri"`
 	Object
 }
-
-func (v *PlanFile) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PlanFile) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // PlanMarkdown is a definition of the protocol: **UNSTABLE**.
 type PlanMarkdown struct {
@@ -2070,33 +1433,17 @@ type PlanMarkdown struct {
 	Object
 }
 
-func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v PlanMarkdown) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // AvailableCommandInput is a definition of the protocol: The input specification for a command.
 type AvailableCommandInput struct {
 	Hint Optional[string] `json:"hint,omitzero"`
 	Object
 }
 
-func (v *AvailableCommandInput) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v AvailableCommandInput) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // SessionCancelCapabilities is a definition of the protocol: **UNSTABLE**.
-type SessionCancelCapabilities struct {
-	Object
-}
-
-func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type SessionCancelCapabilities struct{ Object }
 
 // RunningStateUpdate is a definition of the protocol: Foreground work is in progress.
-type RunningStateUpdate struct {
-	Object
-}
-
-func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v RunningStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type RunningStateUpdate struct{ Object }
 
 // IdleStateUpdate is a definition of the protocol: The child is ready to process another prompt.
 type IdleStateUpdate struct {
@@ -2119,37 +1466,14 @@ const (
 	IdleStateUpdateIsError           = "error"
 )
 
-var idleStateUpdateVariants = variants{
-	"error": new(ErrorStopReason),
-	"":      new(IdleStateUpdateDefault),
-}
-
-func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, idleStateUpdateVariants) }
-func (v IdleStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // RequiresActionStateUpdate is a definition of the protocol: Foreground work is blocked on user action.
-type RequiresActionStateUpdate struct {
-	Object
-}
-
-func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type RequiresActionStateUpdate struct{ Object }
 
 // UnknownStateUpdate is a definition of the protocol: **UNSTABLE**.
-type UnknownStateUpdate struct {
-	Object
-}
-
-func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v UnknownStateUpdate) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type UnknownStateUpdate struct{ Object }
 
 // BooleanConfigOptionCapabilities is a definition of the protocol: Capabilities for boolean session configuration options.
-type BooleanConfigOptionCapabilities struct {
-	Object
-}
-
-func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+type BooleanConfigOptionCapabilities struct{ Object }
 
 // Role is a definition of the protocol: The sender or recipient of messages and data in a conversation.
 type Role string
@@ -2179,15 +1503,8 @@ type EnumOption struct {
 	Object
 }
 
-func (v *EnumOption) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v EnumOption) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // MultiSelectItems is a definition of the protocol: Items for a multi-select (array) property schema.
-type MultiSelectItems struct {
-	Type  string                     `json:"-" tag:"type"` // selects the variant
-	Value MultiSelectItemsValue      `json:"-"`            // nil for a variant that is unknown or has no members
-	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
-}
+type MultiSelectItems = Union[MultiSelectItemsValue]
 
 // MultiSelectItemsValue is the value of a variant of [MultiSelectItems].
 type MultiSelectItemsValue interface{ isMultiSelectItems() }
@@ -2197,25 +1514,8 @@ const (
 	MultiSelectItemsIsString = "string"
 )
 
-var multiSelectItemsVariants = variants{
-	"string": new(StringMultiSelectItems),
-	"":       new(TitledMultiSelectItems),
-}
-
-func (v *MultiSelectItems) UnmarshalJSON(b []byte) error {
-	return decode(b, v, multiSelectItemsVariants)
-}
-func (v MultiSelectItems) MarshalJSON() ([]byte, error) { return encode(&v) }
-
 // SessionSystemPromptOverrideCapabilities is a definition of the protocol: **UNSTABLE**.
-type SessionSystemPromptOverrideCapabilities struct {
-	Object
-}
-
-func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
-	return decode(b, v, nil)
-}
-func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) { return encode(&v) }
+type SessionSystemPromptOverrideCapabilities struct{ Object }
 
 // SessionConfigGroupID is a definition of the protocol: Unique identifier for a session configuration option value group.
 type SessionConfigGroupID string
@@ -2226,26 +1526,17 @@ type ErrorStopReason struct {
 	Extra map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-func (v *ErrorStopReason) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v ErrorStopReason) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // StringMultiSelectItems is a definition of the protocol: String item schema for multi-select enum properties.
 type StringMultiSelectItems struct {
 	Enum []string `json:"enum"`
 	Object
 }
 
-func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v StringMultiSelectItems) MarshalJSON() ([]byte, error)  { return encode(&v) }
-
 // TitledMultiSelectItems is a definition of the protocol: Items definition for titled multi-select enum properties.
 type TitledMultiSelectItems struct {
 	AnyOf []EnumOption `json:"anyOf"`
 	Object
 }
-
-func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // Error is a definition of the protocol: JSON-RPC error object.
 type Error struct {
@@ -2254,9 +1545,6 @@ type Error struct {
 	Data    json.RawMessage            `json:"data,omitzero"`
 	Extra   map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
-
-func (v *Error) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v Error) MarshalJSON() ([]byte, error)  { return encode(&v) }
 
 // ErrorCode is a definition of the protocol: Predefined error codes for common JSON-RPC and ACP-specific errors.
 type ErrorCode = json.RawMessage
@@ -2267,8 +1555,359 @@ type IdleStateUpdateDefault struct {
 	Extra      map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
 }
 
-func (v *IdleStateUpdateDefault) UnmarshalJSON(b []byte) error { return decode(b, v, nil) }
-func (v IdleStateUpdateDefault) MarshalJSON() ([]byte, error)  { return encode(&v) }
+// unions are the variants of each union by its tag.
+var unions = map[reflect.Type]map[string]any{
+	reflect.TypeFor[CreateElicitationRequest](): {
+		"form": new(ElicitationFormMode),
+		"url":  new(ElicitationURLMode),
+	},
+	reflect.TypeFor[CreateElicitationResponse](): {
+		"accept": new(ElicitationAcceptAction),
+	},
+	reflect.TypeFor[AuthMethod](): {
+		"terminal": new(AuthMethodTerminal),
+		"":         new(AuthMethodAgent),
+	},
+	reflect.TypeFor[SessionConfigOption](): {
+		"select":  new(SessionConfigSelect),
+		"boolean": new(SessionConfigBoolean),
+	},
+	reflect.TypeFor[SessionUpdate](): {
+		"user_message_chunk":        new(ContentChunk),
+		"agent_message_chunk":       new(ContentChunk),
+		"agent_thought_chunk":       new(ContentChunk),
+		"tool_call":                 new(ToolCall),
+		"tool_call_update":          new(ToolCallUpdate),
+		"plan":                      new(Plan),
+		"plan_update":               new(PlanUpdate),
+		"plan_removed":              new(PlanRemoved),
+		"available_commands_update": new(AvailableCommandsUpdate),
+		"current_mode_update":       new(CurrentModeUpdate),
+		"config_option_update":      new(ConfigOptionUpdate),
+		"session_info_update":       new(SessionInfoUpdate),
+		"usage_update":              new(UsageUpdate),
+		"notice":                    new(Notice),
+		"compaction_update":         new(CompactionUpdate),
+		"compaction_summary_chunk":  new(CompactionSummaryChunk),
+		"subagent_update":           new(SubagentUpdate),
+		"session_message":           new(SessionMessage),
+		"session_message_chunk":     new(SessionMessageChunk),
+	},
+	reflect.TypeFor[MCPServer](): {
+		"http": new(MCPServerHTTP),
+		"sse":  new(MCPServerSSE),
+		"acp":  new(MCPServerACP),
+		"":     new(MCPServerStdio),
+	},
+	reflect.TypeFor[ContentBlock](): {
+		"text":          new(TextContent),
+		"image":         new(ImageContent),
+		"audio":         new(AudioContent),
+		"resource_link": new(ResourceLink),
+		"resource":      new(EmbeddedResource),
+	},
+	reflect.TypeFor[RequestPermissionOutcome](): {
+		"selected": new(SelectedPermissionOutcome),
+	},
+	reflect.TypeFor[ToolCallContent](): {
+		"content":  new(Content),
+		"diff":     new(Diff),
+		"terminal": new(Terminal),
+	},
+	reflect.TypeFor[ElicitationPropertySchema](): {
+		"string":  new(StringPropertySchema),
+		"number":  new(NumberPropertySchema),
+		"integer": new(IntegerPropertySchema),
+		"boolean": new(BooleanPropertySchema),
+		"array":   new(MultiSelectPropertySchema),
+	},
+	reflect.TypeFor[PlanUpdateContent](): {
+		"items":    new(PlanItems),
+		"file":     new(PlanFile),
+		"markdown": new(PlanMarkdown),
+	},
+	reflect.TypeFor[StateUpdate](): {
+		"running":         new(RunningStateUpdate),
+		"idle":            new(IdleStateUpdate),
+		"requires_action": new(RequiresActionStateUpdate),
+		"unknown":         new(UnknownStateUpdate),
+	},
+	reflect.TypeFor[IdleStateUpdate](): {
+		"error": new(ErrorStopReason),
+		"":      new(IdleStateUpdateDefault),
+	},
+	reflect.TypeFor[MultiSelectItems](): {
+		"string": new(StringMultiSelectItems),
+		"":       new(TitledMultiSelectItems),
+	},
+}
+
+func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *AgentCapabilities) UnmarshalJSON(b []byte) error                   { return decode(b, v) }
+func (v AgentCapabilities) MarshalJSON() ([]byte, error)                    { return encode(&v) }
+func (v *Annotations) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v Annotations) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *AudioContent) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v AudioContent) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *AuthCapabilities) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
+func (v AuthCapabilities) MarshalJSON() ([]byte, error)                     { return encode(&v) }
+func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error                     { return decode(b, v) }
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error)                      { return encode(&v) }
+func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v AuthenticateRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *AvailableCommand) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
+func (v AvailableCommand) MarshalJSON() ([]byte, error)                     { return encode(&v) }
+func (v *AvailableCommandInput) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v AvailableCommandInput) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error             { return decode(b, v) }
+func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error)              { return encode(&v) }
+func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *CancelNotification) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v CancelNotification) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error           { return decode(b, v) }
+func (v CancelRequestNotification) MarshalJSON() ([]byte, error)            { return encode(&v) }
+func (v *ClientCapabilities) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v ClientCapabilities) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error           { return decode(b, v) }
+func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error)            { return encode(&v) }
+func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v CompactionCapabilities) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *CompactionUpdate) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
+func (v CompactionUpdate) MarshalJSON() ([]byte, error)                     { return encode(&v) }
+func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error     { return decode(b, v) }
+func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error)      { return encode(&v) }
+func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *Content) UnmarshalJSON(b []byte) error                             { return decode(b, v) }
+func (v Content) MarshalJSON() ([]byte, error)                              { return encode(&v) }
+func (v *ContentChunk) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v ContentChunk) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *Cost) UnmarshalJSON(b []byte) error                                { return decode(b, v) }
+func (v Cost) MarshalJSON() ([]byte, error)                                 { return encode(&v) }
+func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error            { return decode(b, v) }
+func (v CreateElicitationRequest) MarshalJSON() ([]byte, error)             { return encode(&v) }
+func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error           { return decode(b, v) }
+func (v CreateElicitationResponse) MarshalJSON() ([]byte, error)            { return encode(&v) }
+func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v CreateTerminalRequest) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v CreateTerminalResponse) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error                   { return decode(b, v) }
+func (v CurrentModeUpdate) MarshalJSON() ([]byte, error)                    { return encode(&v) }
+func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error)                 { return encode(&v) }
+func (v *Diff) UnmarshalJSON(b []byte) error                                { return decode(b, v) }
+func (v Diff) MarshalJSON() ([]byte, error)                                 { return encode(&v) }
+func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error             { return decode(b, v) }
+func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error)              { return encode(&v) }
+func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error             { return decode(b, v) }
+func (v ElicitationCapabilities) MarshalJSON() ([]byte, error)              { return encode(&v) }
+func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *ElicitationSchema) UnmarshalJSON(b []byte) error                   { return decode(b, v) }
+func (v ElicitationSchema) MarshalJSON() ([]byte, error)                    { return encode(&v) }
+func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *EmbeddedResource) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
+func (v EmbeddedResource) MarshalJSON() ([]byte, error)                     { return encode(&v) }
+func (v *EmbeddedResourceResource) UnmarshalJSON(b []byte) error            { return decode(b, v) }
+func (v EmbeddedResourceResource) MarshalJSON() ([]byte, error)             { return encode(&v) }
+func (v *EnumOption) UnmarshalJSON(b []byte) error                          { return decode(b, v) }
+func (v EnumOption) MarshalJSON() ([]byte, error)                           { return encode(&v) }
+func (v *EnvVariable) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v EnvVariable) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *Error) UnmarshalJSON(b []byte) error                               { return decode(b, v) }
+func (v Error) MarshalJSON() ([]byte, error)                                { return encode(&v) }
+func (v *ErrorStopReason) UnmarshalJSON(b []byte) error                     { return decode(b, v) }
+func (v ErrorStopReason) MarshalJSON() ([]byte, error)                      { return encode(&v) }
+func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v FileSystemCapabilities) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v ForkSessionRequest) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v ForkSessionResponse) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *HTTPHeader) UnmarshalJSON(b []byte) error                          { return decode(b, v) }
+func (v HTTPHeader) MarshalJSON() ([]byte, error)                           { return encode(&v) }
+func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error                     { return decode(b, v) }
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error)                      { return encode(&v) }
+func (v *IdleStateUpdateDefault) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v IdleStateUpdateDefault) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *ImageContent) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v ImageContent) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *Implementation) UnmarshalJSON(b []byte) error                      { return decode(b, v) }
+func (v Implementation) MarshalJSON() ([]byte, error)                       { return encode(&v) }
+func (v *InitializeRequest) UnmarshalJSON(b []byte) error                   { return decode(b, v) }
+func (v InitializeRequest) MarshalJSON() ([]byte, error)                    { return encode(&v) }
+func (v *InitializeResponse) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v InitializeResponse) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v KillTerminalRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error)                 { return encode(&v) }
+func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v LoadSessionRequest) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v LoadSessionResponse) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *MCPCapabilities) UnmarshalJSON(b []byte) error                     { return decode(b, v) }
+func (v MCPCapabilities) MarshalJSON() ([]byte, error)                      { return encode(&v) }
+func (v *MCPServerACP) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v MCPServerACP) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error                       { return decode(b, v) }
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error)                        { return encode(&v) }
+func (v *MCPServerSSE) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v MCPServerSSE) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *MCPServerStdio) UnmarshalJSON(b []byte) error                      { return decode(b, v) }
+func (v MCPServerStdio) MarshalJSON() ([]byte, error)                       { return encode(&v) }
+func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error           { return decode(b, v) }
+func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error)            { return encode(&v) }
+func (v *NewSessionRequest) UnmarshalJSON(b []byte) error                   { return decode(b, v) }
+func (v NewSessionRequest) MarshalJSON() ([]byte, error)                    { return encode(&v) }
+func (v *NewSessionResponse) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v NewSessionResponse) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *Notice) UnmarshalJSON(b []byte) error                              { return decode(b, v) }
+func (v Notice) MarshalJSON() ([]byte, error)                               { return encode(&v) }
+func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v NoticeCapabilities) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error)                 { return encode(&v) }
+func (v *PermissionOption) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
+func (v PermissionOption) MarshalJSON() ([]byte, error)                     { return encode(&v) }
+func (v *Plan) UnmarshalJSON(b []byte) error                                { return decode(b, v) }
+func (v Plan) MarshalJSON() ([]byte, error)                                 { return encode(&v) }
+func (v *PlanEntry) UnmarshalJSON(b []byte) error                           { return decode(b, v) }
+func (v PlanEntry) MarshalJSON() ([]byte, error)                            { return encode(&v) }
+func (v *PlanFile) UnmarshalJSON(b []byte) error                            { return decode(b, v) }
+func (v PlanFile) MarshalJSON() ([]byte, error)                             { return encode(&v) }
+func (v *PlanItems) UnmarshalJSON(b []byte) error                           { return decode(b, v) }
+func (v PlanItems) MarshalJSON() ([]byte, error)                            { return encode(&v) }
+func (v *PlanMarkdown) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v PlanMarkdown) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *PlanRemoved) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v PlanRemoved) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *PlanUpdate) UnmarshalJSON(b []byte) error                          { return decode(b, v) }
+func (v PlanUpdate) MarshalJSON() ([]byte, error)                           { return encode(&v) }
+func (v *PromptCapabilities) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v PromptCapabilities) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *PromptRequest) UnmarshalJSON(b []byte) error                       { return decode(b, v) }
+func (v PromptRequest) MarshalJSON() ([]byte, error)                        { return encode(&v) }
+func (v *PromptResponse) UnmarshalJSON(b []byte) error                      { return decode(b, v) }
+func (v PromptResponse) MarshalJSON() ([]byte, error)                       { return encode(&v) }
+func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v ReadTextFileRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v ReadTextFileResponse) MarshalJSON() ([]byte, error)                 { return encode(&v) }
+func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *RequestPermissionOutcome) UnmarshalJSON(b []byte) error            { return decode(b, v) }
+func (v RequestPermissionOutcome) MarshalJSON() ([]byte, error)             { return encode(&v) }
+func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error            { return decode(b, v) }
+func (v RequestPermissionRequest) MarshalJSON() ([]byte, error)             { return encode(&v) }
+func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error           { return decode(b, v) }
+func (v RequestPermissionResponse) MarshalJSON() ([]byte, error)            { return encode(&v) }
+func (v *ResourceLink) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v ResourceLink) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error)                 { return encode(&v) }
+func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error           { return decode(b, v) }
+func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error)            { return encode(&v) }
+func (v *SessionCapabilities) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v SessionCapabilities) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error)                 { return encode(&v) }
+func (v *SessionConfigOption) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v SessionConfigOption) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error    { return decode(b, v) }
+func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error)     { return encode(&v) }
+func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error            { return decode(b, v) }
+func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error)             { return encode(&v) }
+func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error           { return decode(b, v) }
+func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error)            { return encode(&v) }
+func (v *SessionInfo) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v SessionInfo) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error                   { return decode(b, v) }
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error)                    { return encode(&v) }
+func (v *SessionMessage) UnmarshalJSON(b []byte) error                      { return decode(b, v) }
+func (v SessionMessage) MarshalJSON() ([]byte, error)                       { return encode(&v) }
+func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v SessionMessageChunk) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *SessionMode) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v SessionMode) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *SessionModeState) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
+func (v SessionModeState) MarshalJSON() ([]byte, error)                     { return encode(&v) }
+func (v *SessionNotification) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
+func (v SessionNotification) MarshalJSON() ([]byte, error)                  { return encode(&v) }
+func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error     { return decode(b, v) }
+func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error)      { return encode(&v) }
+func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error { return decode(b, v) }
+func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error)  { return encode(&v) }
+func (v *SessionUpdate) UnmarshalJSON(b []byte) error                       { return decode(b, v) }
+func (v SessionUpdate) MarshalJSON() ([]byte, error)                        { return encode(&v) }
+func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error       { return decode(b, v) }
+func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error)        { return encode(&v) }
+func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error      { return decode(b, v) }
+func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error)       { return encode(&v) }
+func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v SetSessionModeRequest) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error             { return decode(b, v) }
+func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error)              { return encode(&v) }
+func (v *StateUpdate) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v StateUpdate) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *StringPropertySchema) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v StringPropertySchema) MarshalJSON() ([]byte, error)                 { return encode(&v) }
+func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error         { return decode(b, v) }
+func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error)          { return encode(&v) }
+func (v *SubagentUpdate) UnmarshalJSON(b []byte) error                      { return decode(b, v) }
+func (v SubagentUpdate) MarshalJSON() ([]byte, error)                       { return encode(&v) }
+func (v *SystemPrompt) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
+func (v SystemPrompt) MarshalJSON() ([]byte, error)                         { return encode(&v) }
+func (v *Terminal) UnmarshalJSON(b []byte) error                            { return decode(b, v) }
+func (v Terminal) MarshalJSON() ([]byte, error)                             { return encode(&v) }
+func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error)                   { return encode(&v) }
+func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error               { return decode(b, v) }
+func (v TerminalOutputRequest) MarshalJSON() ([]byte, error)                { return encode(&v) }
+func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v TerminalOutputResponse) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *TextContent) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v TextContent) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error              { return decode(b, v) }
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error)               { return encode(&v) }
+func (v *ToolCall) UnmarshalJSON(b []byte) error                            { return decode(b, v) }
+func (v ToolCall) MarshalJSON() ([]byte, error)                             { return encode(&v) }
+func (v *ToolCallLocation) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
+func (v ToolCallLocation) MarshalJSON() ([]byte, error)                     { return encode(&v) }
+func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error                      { return decode(b, v) }
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error)                       { return encode(&v) }
+func (v *Usage) UnmarshalJSON(b []byte) error                               { return decode(b, v) }
+func (v Usage) MarshalJSON() ([]byte, error)                                { return encode(&v) }
+func (v *UsageUpdate) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
+func (v UsageUpdate) MarshalJSON() ([]byte, error)                          { return encode(&v) }
+func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error          { return decode(b, v) }
+func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error)           { return encode(&v) }
+func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error         { return decode(b, v) }
+func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error)          { return encode(&v) }
+func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error                { return decode(b, v) }
+func (v WriteTextFileRequest) MarshalJSON() ([]byte, error)                 { return encode(&v) }
 
 func (*AudioContent) isContentBlock()                           {}
 func (*AuthMethodAgent) isAuthMethod()                          {}

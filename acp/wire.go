@@ -20,13 +20,29 @@ type Object struct {
 	Extra map[string]json.RawMessage `json:"-"`              // unknown members, and all those of an unknown variant
 }
 
-// variants are the values of a union by its tag.
-type variants map[string]any
+// UnmarshalJSON decodes an object that has no other members. Types with more have their own.
+func (o *Object) UnmarshalJSON(b []byte) error { return decode(b, o) }
+
+// MarshalJSON encodes an object that has no other members.
+func (o Object) MarshalJSON() ([]byte, error) { return encode(&o) }
+
+// Union is an object whose member type selects the type of its value.
+type Union[Value any] struct {
+	Type  string                     `json:"-" tag:"type"` // selects the variant
+	Value Value                      `json:"-"`            // nil for a variant that is unknown or has no members
+	Extra map[string]json.RawMessage `json:"-"`            // unknown members, and all those of an unknown variant
+}
+
+// UnmarshalJSON decodes the variant that the type selects.
+func (u *Union[Value]) UnmarshalJSON(b []byte) error { return decode(b, u) }
+
+// MarshalJSON encodes the type and the members of the value.
+func (u Union[Value]) MarshalJSON() ([]byte, error) { return encode(&u) }
 
 // decode decodes an object into the struct that v points to and keeps the members that are left in
 // its field Extra: unknown ones, and optional ones with a wrong type, which count as absent, as the
-// schema asks for. A union has its variants: the tag selects the type of its field Value.
-func decode(b []byte, v any, of variants) error {
+// schema asks for. The tag of a union selects the type of its field Value.
+func decode(b []byte, v any) error {
 	if b = bytes.TrimSpace(b); len(b) == 0 || b[0] != '{' {
 		return errNotObject
 	}
@@ -44,7 +60,7 @@ func decode(b []byte, v any, of variants) error {
 			return err
 		}
 	}
-	if of != nil {
+	if of := unions[s.Type()]; of != nil {
 		if err := decodeValue(all, s, of); err != nil {
 			return err
 		}
@@ -80,7 +96,7 @@ func tagOf(t reflect.Type) string { return t.Field(0).Tag.Get("tag") }
 
 // decodeValue takes the tag of a union and, if its variant is known, all members for its value. A
 // tag that is not a string stays in all.
-func decodeValue(all map[string]json.RawMessage, s reflect.Value, of variants) error {
+func decodeValue(all map[string]json.RawMessage, s reflect.Value, of map[string]any) error {
 	tag := tagOf(s.Type())
 	if err := take(all, tag, s.Field(0), false); err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -118,15 +119,22 @@ func (g *generator) plain(name string, s *object, u *union) {
 	}
 	g.doc(name, s)
 	n := goName(name)
+	if len(fields) == 1 && fields[0].json == "_meta" {
+		g.printf("type %s struct{ Object }\n", n) // has the methods of Object
+		return
+	}
 	g.printf("type %s struct {\n", n)
 	g.structFields(fields)
 	g.printf("}\n")
-	g.codec(n, "nil")
+	g.objects = append(g.objects, n)
 }
 
-// codec writes the methods that decode and encode an object.
-func (g *generator) codec(n, variants string) {
-	g.printf("\nfunc (v *%s) UnmarshalJSON(b []byte) error { return decode(b, v, %s) }\nfunc (v %s) MarshalJSON() ([]byte, error) { return encode(&v) }\n", n, variants, n)
+// codecs writes the methods that decode and encode objects.
+func (g *generator) codecs() {
+	g.printf("\n")
+	for _, n := range slices.Sorted(slices.Values(g.objects)) {
+		g.printf("func (v *%s) UnmarshalJSON(b []byte) error { return decode(b, v) }\nfunc (v %s) MarshalJSON() ([]byte, error) { return encode(&v) }\n", n, n)
+	}
 }
 
 // structFields writes the fields of a struct. An object with _meta embeds Object for it.
@@ -160,12 +168,16 @@ func (g *generator) marks() {
 func (g *generator) tagged(name string, s *object, u *union) {
 	n := goName(name)
 	fields := slices.DeleteFunc(g.fields(s, false, nil), func(f field) bool { return f.json == u.tag })
-	tag := goName(u.tag)
 	g.doc(name, s)
-	g.printf("type %s struct {\n\t%s string `json:\"-\" tag:%q` // selects the variant\n", n, tag, u.tag)
-	g.printf("\tValue %sValue `json:\"-\"` // nil for a variant that is unknown or has no members\n", n)
-	g.structFields(fields)
-	g.printf("}\n\n")
+	if u.tag == "type" && len(fields) == 0 {
+		g.printf("type %s = Union[%sValue]\n\n", n, n)
+	} else {
+		g.printf("type %s struct {\n\t%s string `json:\"-\" tag:%q` // selects the variant\n", n, goName(u.tag), u.tag)
+		g.printf("\tValue %sValue `json:\"-\"` // nil for a variant that is unknown or has no members\n", n)
+		g.structFields(fields)
+		g.printf("}\n\n")
+		g.objects = append(g.objects, n)
+	}
 	g.printf("// %sValue is the value of a variant of [%s].\ntype %sValue interface{ is%s() }\n\n", n, n, n, n)
 	g.printf("// The known variants of [%s]. The set is open.\nconst (\n", n)
 	for _, v := range u.variants {
@@ -173,8 +185,8 @@ func (g *generator) tagged(name string, s *object, u *union) {
 			g.printf("\t%sIs%s = %q\n", n, goName(v.value), v.value)
 		}
 	}
-	known := strings.ToLower(n[:1]) + n[1:] + "Variants"
-	g.printf(")\n\nvar %s = variants{\n", known)
+	g.printf(")\n")
+	fmt.Fprintf(&g.table, "reflect.TypeFor[%s](): {\n", n)
 	written := map[string]bool{}
 	for _, v := range u.variants {
 		target := v.ref
@@ -192,10 +204,9 @@ func (g *generator) tagged(name string, s *object, u *union) {
 			written[target] = true
 			g.union[target] = append(g.union[target], name)
 		}
-		g.printf("\t%q: new(%s),\n", v.value, goName(target))
+		fmt.Fprintf(&g.table, "%q: new(%s),\n", v.value, goName(target))
 	}
-	g.printf("}\n")
-	g.codec(n, known)
+	g.table.WriteString("},\n")
 }
 
 // initialisms are parts of names that are written in capitals.
