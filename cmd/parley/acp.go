@@ -1,33 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
-	"runtime/debug"
-	"strings"
-	"syscall"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"github.com/seed7221b0f9/parley/acp"
-	"github.com/seed7221b0f9/parley/acp/acpagent"
-	"github.com/seed7221b0f9/parley/acp/editor"
-	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/simagent"
-	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/claude/claudeagent"
-	"github.com/seed7221b0f9/parley/client/serveragent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/ide"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/codex"
-	"github.com/seed7221b0f9/parley/codex/codexagent"
-	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
 const acpLong = `Acp lets an editor talk to an agent: it speaks the Agent Client Protocol on its standard
@@ -37,20 +14,8 @@ ends, with every agent that it has started, when the editor closes its input.
 Nothing but messages of the protocol is written to the standard output. What goes wrong is
 written to the standard error.`
 
-// acpFlags are the flags of parley acp.
-type acpFlags struct {
-	agent          string
-	server         string
-	cli            string
-	login          string
-	noPrewarm      bool
-	editorFiles    bool
-	backgroundWait time.Duration
-	verbose        bool
-}
-
 func newACP(code *int) *cobra.Command {
-	f := &acpFlags{}
+	f := &ide.Flags{}
 	cmd := &cobra.Command{
 		Use:                   "acp [flags]",
 		Short:                 "Be the agent of an editor",
@@ -58,148 +23,8 @@ func newACP(code *int) *cobra.Command {
 		Args:                  term.NoArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.login != "" {
-				return f.runLogin(cmd.Context(), code)
-			}
-			return f.run(cmd.Context(), code)
-		},
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.Run(cmd.Context(), code) },
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.agent, "agent", "", "the agent: claude, codex, sim or acp:COMMAND (default: claude)")
-	flags.StringVar(&f.server, "server", "", "use sessions of the server at this `ADDRESS`; the token is in it or in PARLEY_TOKEN")
-	flags.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
-	flags.StringVar(&f.login, "login", "", "log in with `METHOD`, claudeai or console, in this terminal and end")
-	flags.BoolVar(&f.noPrewarm, "no-prewarm", false, "start no agent before a session is asked for")
-	flags.BoolVar(&f.editorFiles, "editor-files", false, "keep files in step with the editor's buffers: unsaved text is saved before the agent uses a file")
-	flags.DurationVar(&f.backgroundWait, "background-wait", 10*time.Second, "how long a turn waits for commands in the background that it has started")
-	flags.BoolVar(&f.verbose, "verbose", false, "say more on the standard error")
+	f.Register(cmd.Flags())
 	return cmd
-}
-
-// logger writes to the standard error.
-func (f *acpFlags) logger() *slog.Logger {
-	level := slog.LevelWarn
-	if f.verbose {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: level}))
-}
-
-// provider is the agent that the flags ask for. Unless they say otherwise that is Claude:
-// an editor must not be given made-up answers.
-func (f *acpFlags) provider(logger *slog.Logger) (agent.Provider, error) {
-	if f.editorFiles && (f.server != "" || f.agent != "" && f.agent != agentClaude) {
-		return nil, term.Usagef("--editor-files goes with the agent claude only, and not with --server")
-	}
-	if f.server != "" {
-		if f.agent != "" || f.cli != "" {
-			return nil, term.Usagef("--server goes with neither --agent nor --cli: the server has its own")
-		}
-		c, err := (&remoteFlags{server: f.server}).connect()
-		return &serveragent.Provider{Client: c}, err
-	}
-	switch f.agent {
-	case "", agentClaude:
-		path, err := proc.Find(f.cli, os.Environ())
-		if err != nil {
-			return nil, err
-		}
-		return &claudeagent.Provider{Options: claude.Options{CLIPath: path, Logger: logger}}, nil
-	case agentCodex:
-		o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: os.Environ(), Logger: logger, ClientVersion: claude.Version}
-		path, err := o.Program()
-		o.Path = path
-		return &codexagent.Provider{Options: o}, err
-	case agentSim:
-		dir := filepath.Join(defaultData(), "sim")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-		return &simagent.Provider{Dir: dir}, nil
-	}
-	if command, ok := strings.CutPrefix(f.agent, agentACP); ok {
-		return acpProvider(command, logger)
-	}
-	return nil, term.Usagef("--agent %s: it is claude, codex, sim or acp:COMMAND", f.agent)
-}
-
-// agentACP begins a value of --agent that names the command of an agent which speaks the
-// protocol itself.
-const agentACP = "acp:"
-
-// acpProvider is an agent that speaks the protocol itself. Its words are parted by blanks.
-func acpProvider(command string, logger *slog.Logger) (*acpagent.Provider, error) {
-	words := strings.Fields(command)
-	if len(words) == 0 {
-		return nil, term.Usagef("--agent acp: needs a command, as in --agent \"acp:gemini --acp\"")
-	}
-	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger}, nil
-}
-
-// bypass reports whether the CLI lets permissions be bypassed: not as root, unless in a
-// sandbox.
-func bypass() bool { return os.Geteuid() != 0 || os.Getenv("IS_SANDBOX") == "1" }
-
-func (f *acpFlags) run(ctx context.Context, code *int) error {
-	logger := f.logger()
-	p, err := f.provider(logger)
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, syscall.SIGPIPE) // an editor that is gone is the end of the input, not of us
-	defer signal.Stop(ignored)
-	wait := f.backgroundWait
-	if wait == 0 {
-		wait = -1
-	}
-	opts := editor.Options{
-		Provider: p, Name: "parley", Title: "Parley", Version: claude.Version, AuthMethods: loginMethods(), BackgroundWait: wait, Rest: debug.FreeOSMemory, Logger: logger,
-		ClientFiles: f.editorFiles,
-		Session:     agent.Options{SettingSources: []string{"user", "project", "local"}, AllowBypass: bypass()},
-	}
-	if dir, err := os.Getwd(); err == nil && !f.noPrewarm && f.server == "" && filepath.IsAbs(dir) {
-		opts.PrewarmDir = dir
-	}
-	err = editor.Serve(ctx, os.Stdin, term.ProtocolOutput(), opts)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(term.StandardError(), "parley:", err)
-		*code = 1
-	}
-	return nil
-}
-
-// loginMethods are the ways to log in: the editor runs its command for us with these
-// arguments in a terminal.
-func loginMethods() []acp.AuthMethod {
-	method := func(id, name, description, value string) acp.AuthMethod {
-		return acp.AuthMethod{Type: acp.AuthMethodIsTerminal, Value: &acp.AuthMethodTerminal{
-			ID: acp.AuthMethodID(id), Name: name, Description: acp.Some(description), Args: []string{"--login", value},
-		}}
-	}
-	return []acp.AuthMethod{
-		method("claude-ai-login", "Claude Subscription", "Use a Claude subscription", "claudeai"),
-		method("console-login", "Anthropic Console", "Use the Anthropic Console (API usage billing)", "console"),
-	}
-}
-
-// runLogin runs the CLI's login in this terminal.
-func (f *acpFlags) runLogin(ctx context.Context, code *int) error {
-	if f.login != "claudeai" && f.login != "console" {
-		return term.Usagef("--login %s: it is claudeai or console", f.login)
-	}
-	path, err := proc.Find(f.cli, os.Environ())
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, path, "auth", "login", "--"+f.login)
-	term.Lend(cmd)
-	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(term.StandardError(), "parley:", err)
-		*code = 1
-	}
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/client/serveragent"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
@@ -29,16 +30,16 @@ a prompt, or the answer to what the agent asks; these are commands:
 /help lists all of them. The connection is restored by itself, and nothing is shown twice.`
 
 func newAttach(code *int) *cobra.Command {
-	f := &remoteFlags{}
+	f := &remote.Flags{}
 	cmd := &cobra.Command{Use: "attach [flags] SESSION", Short: "Follow a session of a server and take part", Long: attachLong, Args: term.Arguments(1, 1), DisableFlagsInUseLine: true}
-	cmd.RunE = remote(code, f, func(ctx context.Context, c *client.Client, _ io.Writer, args []string) error {
+	cmd.RunE = onServer(code, f, func(ctx context.Context, c *client.Client, _ io.Writer, args []string) error {
 		s, err := (&serveragent.Provider{Client: c}).Resume(ctx, args[0], agent.Options{})
 		if err != nil {
 			return err
 		}
 		return attach(ctx, s, code)
 	})
-	f.register(cmd)
+	f.Register(cmd.Flags())
 	return cmd
 }
 

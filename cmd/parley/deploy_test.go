@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 )
 
 var deployDir = filepath.Join("..", "..", "deploy")
@@ -41,20 +43,20 @@ func unit(t *testing.T, name string) (settings [][2]string) {
 }
 
 // serveLine checks that a command line is one of parley serve that would be taken.
-func serveLine(t *testing.T, from string, words []string) *serveFlags {
+func serveLine(t *testing.T, from string, words []string) *serve.Settings {
 	t.Helper()
 	if len(words) < 2 || filepath.Base(words[0]) != "parley" || words[1] != "serve" {
 		t.Fatalf("%s: %q does not run parley serve", from, words)
 	}
-	f, cmd := &serveFlags{}, &cobra.Command{}
-	f.register(cmd)
-	if err := cmd.ParseFlags(words[2:]); err != nil {
+	f, flags := &serve.Settings{}, pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	f.Register(flags)
+	if err := flags.Parse(words[2:]); err != nil {
 		t.Fatalf("%s: %v", from, err)
 	}
-	if cmd.Flags().NArg() > 0 {
-		t.Errorf("%s: %q are not flags", from, cmd.Flags().Args())
+	if flags.NArg() > 0 {
+		t.Errorf("%s: %q are not flags", from, flags.Args())
 	}
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		t.Errorf("%s: %v", from, err)
 	}
 	return f
@@ -69,8 +71,8 @@ func TestUnits(t *testing.T) {
 			values[s[0]] = s[1]
 		}
 		f := serveLine(t, name, strings.Fields(values["[Service]ExecStart"]))
-		if values["[Service]KillMode"] != "mixed" || values["[Service]TimeoutStopSec"] != "60" || f.drainTimeout.Seconds() > 40 {
-			t.Errorf("%s does not leave the server %v to drain", name, f.drainTimeout)
+		if values["[Service]KillMode"] != "mixed" || values["[Service]TimeoutStopSec"] != "60" || f.DrainTimeout.Seconds() > 40 {
+			t.Errorf("%s does not leave the server %v to drain", name, f.DrainTimeout)
 		}
 		want := []string{"NoNewPrivileges", "RestrictSUIDSGID", "LockPersonality", "SystemCallArchitectures"}
 		if hardened {
@@ -146,8 +148,8 @@ func TestContainerfile(t *testing.T) {
 	for word := range strings.SplitSeq(m[1], ", ") {
 		words = append(words, strings.Trim(word, `"`))
 	}
-	if f := serveLine(t, "Containerfile", words); f.data != "/data" {
-		t.Errorf("the data is in %s, which is not the volume", f.data)
+	if f := serveLine(t, "Containerfile", words); f.Data != "/data" {
+		t.Errorf("the data is in %s, which is not the volume", f.Data)
 	}
 	if version := regexp.MustCompile(`golang:(\d+\.\d+)`).FindStringSubmatch(text); version == nil || !strings.Contains(goMod(t), "\ngo "+version[1]) {
 		t.Errorf("the image is built with Go %v, which is not that of go.mod", version)

@@ -68,7 +68,7 @@ func serveWithoutRoute(t *testing.T) {
 	loopbackUp(t)
 	t.Setenv("PARLEY_SIM_PACE", "0")
 	dir := t.TempDir()
-	f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim")
+	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim")
 	c, _ := serveForTest(t, f)
 	if sent := networkCalls(t); len(sent) > 0 {
 		t.Errorf("before the server listened it tried to reach others: %v", sent)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -49,19 +49,19 @@ func (g *greeting) String() string {
 }
 
 // serveForTest runs parley serve until the test ends and returns a client of it.
-func serveForTest(t *testing.T, f *serveFlags) (*client.Client, *greeting) {
+func serveForTest(t *testing.T, f *serve.Settings) (*client.Client, *greeting) {
 	t.Helper()
 	c, out, _ := serveUntil(t, f)
 	return c, out
 }
 
 // serveUntil runs parley serve until stop is called, or the test ends.
-func serveUntil(t *testing.T, f *serveFlags) (c *client.Client, out *greeting, stop func()) {
+func serveUntil(t *testing.T, f *serve.Settings) (c *client.Client, out *greeting, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	out = &greeting{address: make(chan string, 1)}
 	served := make(chan error, 1)
-	go func() { served <- f.serve(ctx, out) }()
+	go func() { served <- f.Serve(ctx, out) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-served; err != nil {
@@ -145,7 +145,7 @@ func serveClaude(t *testing.T, script claudetest.Script) *claudeWorld {
 // serve starts a server in the world, again after stop.
 func (w *claudeWorld) serve(t *testing.T, more ...string) (*client.Client, *greeting) {
 	t.Helper()
-	f, _ := serveFlagsFor(t, slices.Concat(w.args, more)...)
+	f := serveFlagsFor(t, slices.Concat(w.args, more)...)
 	w.client, w.out, w.stop = serveUntil(t, f)
 	return w.client, w.out
 }
@@ -211,7 +211,7 @@ func TestServe_simulated(t *testing.T) {
 	t.Setenv("PATH", "/usr/bin:/bin")
 	t.Setenv("HOME", dir)
 	t.Setenv("PARLEY_SIM_PACE", "0")
-	f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error")
+	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error")
 	if path, err := proc.Find("", os.Environ()); err == nil {
 		t.Skipf("a CLI is installed for everyone on this machine: %s", path)
 	}
@@ -226,67 +226,6 @@ func TestServe_simulated(t *testing.T) {
 	for prompt, want := range map[string]int{"say hello": 0, "tool Bash": 1, "tool Edit": 1} {
 		if _, allowed := converse(t, c, prompt); allowed != want {
 			t.Errorf("%s: permission was asked for %d times, want %d", prompt, allowed, want)
-		}
-	}
-}
-
-// TestProviders checks which agents are offered: what --agent names, in its order, else what
-// is installed, else the simulated one.
-func TestProviders(t *testing.T) {
-	with, without := t.TempDir(), t.TempDir()
-	both := t.TempDir()
-	for _, program := range []string{filepath.Join(with, "claude"), filepath.Join(both, "claude"), filepath.Join(both, "codex")} {
-		if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("HOME", without)
-	for _, c := range []struct {
-		path, args string
-		want       []string // the default first
-		simulated  bool
-		err        string
-	}{
-		{path: with, want: []string{"claude"}},
-		{path: without, want: []string{"sim"}, simulated: true},
-		{path: with, args: "claude,sim", want: []string{"claude", "sim"}},
-		{path: with, args: "sim,claude", want: []string{"sim", "claude"}, simulated: true},
-		{path: without, args: "claude", err: "not installed"},
-		{path: without, args: "sim,claude", err: "not installed"},
-		{path: both, want: []string{"claude", "codex"}},
-		{path: both, args: "codex", want: []string{"codex"}},
-		{path: both, args: "codex,claude", want: []string{"codex", "claude"}},
-		{path: with, args: "codex", err: "not installed"},
-		{path: with, args: "claude,claude", err: "twice"},
-		{path: with, args: "other", err: "it is one of claude"},
-	} {
-		t.Setenv("PATH", c.path)
-		if path, err := proc.Find("", os.Environ()); err == nil && c.path == without {
-			t.Skipf("a CLI is installed for everyone on this machine: %s", path)
-		}
-		args := []string{"--data", t.TempDir()}
-		for name := range strings.SplitSeq(c.args, ",") {
-			if name != "" {
-				args = append(args, "--agent", name)
-			}
-		}
-		f, _ := serveFlagsFor(t, args...)
-		a, err := f.providers(slog.New(slog.DiscardHandler))
-		if c.err != "" {
-			if err == nil || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%q gave %v, want an error with %q", c.args, err, c.err)
-			}
-			continue
-		}
-		var names []string
-		for _, p := range a.all {
-			names = append(names, p.Name())
-		}
-		if err != nil || !slices.Equal(names, c.want) || a.simulated != c.simulated || c.simulated != (a.note != "") {
-			t.Errorf("%q gave %v, simulated %v, note %q, %v, want %v, %v", c.args, names, a.simulated, a.note, err, c.want, c.simulated)
-		}
-		if err := a.close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

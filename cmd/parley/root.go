@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/usage"
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func newRoot(code *int) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(code), newChat(code), newACP(code), history.New(code), usage.New(code), doctor.New(code, &serveCheck{}), newMan(), newVersion())
+	root.AddCommand(newRun(code), newChat(code), newACP(code), history.New(code), usage.New(code), doctor.New(code, &serve.Examiner{}), newMan(), newVersion())
 	addServerCommands(root, code)
 	root.SetHelpCommand(newHelp())
 	return root

@@ -1,38 +1,33 @@
 package main
 
 import (
-	"context"
-	"os"
-
 	"github.com/spf13/cobra"
 
-	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/launch"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
 func newRun(code *int) *cobra.Command {
-	flags := &runFlags{}
+	flags := &launch.Flags{}
 	cmd := &cobra.Command{
 		Use:     "run [flags] [prompt | -]",
 		Short:   "Ask an agent one thing and show what it does",
 		Long:    runLong,
 		Example: runExample,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			*code, err = flags.run(cmd.Context(), args)
+			*code, err = flags.Run(cmd.Context(), args)
 			return err
 		},
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SortFlags = false
-	flags.register(cmd)
+	flags.Register(cmd)
 	return cmd
 }
 
 func newChat(code *int) *cobra.Command {
-	flags := &runFlags{}
+	flags := &launch.Flags{}
 	cmd := &cobra.Command{
 		Use:     "chat [flags]",
 		Short:   "Talk with an agent",
@@ -40,74 +35,13 @@ func newChat(code *int) *cobra.Command {
 		Example: chatExample,
 		Args:    term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			*code, err = flags.chat(cmd.Context())
+			*code, err = flags.Talk(cmd.Context())
 			return err
 		},
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SortFlags = false
-	flags.registerChat(cmd)
+	flags.RegisterChat(cmd)
 	return cmd
-}
-
-// run runs the command and returns the exit code. An error is one of usage.
-func (f *runFlags) run(ctx context.Context, args []string) (int, error) {
-	o, err := f.prepare(true)
-	if err != nil {
-		return 0, err
-	}
-	o.Prompt = func(ctx context.Context, note func(string)) (string, error) {
-		text, err := chat.ReadPrompt(ctx, args, os.Stdin, note)
-		if err != nil || f.continued == "" {
-			return text, err
-		}
-		return history.HandOver(ctx, o.Console, f.continued, text)
-	}
-	return chat.Run(ctx, *o)
-}
-
-// chat runs the command and returns the exit code. An error is one of usage.
-func (f *runFlags) chat(ctx context.Context) (int, error) {
-	o, err := f.prepare(false)
-	if err != nil {
-		return 0, err
-	}
-	if f.continued != "" {
-		o.Prompt = func(ctx context.Context, _ func(string)) (string, error) {
-			return history.HandOver(ctx, o.Console, f.continued, "")
-		}
-	}
-	return chat.Talk(ctx, *o)
-}
-
-// prepare makes the options of a conversation from the flags. An error is one of usage.
-func (f *runFlags) prepare(run bool) (*chat.Options, error) {
-	opts, err := f.build()
-	if err != nil {
-		return nil, err
-	}
-	con := term.NewConsole(term.WantColor(f.noColor, os.Getenv))
-	_, typed := term.TerminalWidth(os.Stdin)
-	f.listen(opts, con)
-	a, err := f.choose(opts, con, run, con.Out.TTY && (run || typed))
-	if err != nil {
-		return nil, err
-	}
-	o := &chat.Options{Console: con, Agent: a, Output: f.output, Timeout: f.timeout, Quiet: f.quiet, Structured: f.schema != ""}
-	if f.changed("stream") {
-		o.Stream = &f.stream
-	}
-	if f.changed("show-thinking") {
-		o.Thinking = &f.showThinking
-	}
-	return o, nil
-}
-
-// listen passes on, if that is wanted, what the CLI writes to standard error.
-func (f *runFlags) listen(o *claude.Options, con *term.Console) {
-	o.Logger = f.logger(con)
-	if f.verbose {
-		o.Stderr = con.Pass
-	}
 }

@@ -1,27 +1,13 @@
 package main
 
 import (
-	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
-	"net/netip"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"runtime/debug"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-	"go.opentelemetry.io/otel/trace"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/server"
 )
 
 const serveLong = `Serve holds sessions of agents and serves them to any number of viewers: with the page
@@ -39,7 +25,7 @@ was acknowledged is lost.
 Each flag is also a variable, PARLEY_LISTEN for --listen, and a member of the --config file.`
 
 func newServe(code *int) *cobra.Command {
-	f := &serveFlags{}
+	f := &serve.Settings{Version: thisBuild().Version}
 	cmd := &cobra.Command{
 		Use:                   "serve [flags]",
 		Short:                 "Serve sessions of agents",
@@ -48,263 +34,23 @@ func newServe(code *int) *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.load(cmd.Flags(), os.LookupEnv); err != nil {
+			if err := f.Load(cmd.Flags(), os.LookupEnv); err != nil {
 				return &term.UsageError{Text: err.Error()}
 			}
-			if f.printConfig {
-				return f.print(cmd.Flags(), cmd.OutOrStdout())
+			if f.PrintConfig {
+				return f.Print(cmd.Flags(), cmd.OutOrStdout())
 			}
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
-			if err := f.serve(cmd.Context(), cmd.OutOrStdout()); err != nil {
+			if err := f.Serve(cmd.Context(), cmd.OutOrStdout()); err != nil {
 				fmt.Fprintln(term.StandardError(), "parley:", err)
 				*code = 1
 			}
 			return nil
 		},
 	}
-	f.register(cmd)
+	cmd.Flags().SortFlags = false
+	f.Register(cmd.Flags())
 	return cmd
-}
-
-// check refuses settings that would let others in.
-func (f *serveFlags) check() error {
-	host, _, err := net.SplitHostPort(f.listen)
-	if err != nil {
-		return term.Usagef("--listen %s: %v", f.listen, err)
-	}
-	if (f.tlsCert == "") != (f.tlsKey == "") {
-		return term.Usagef("--tls-cert and --tls-key go together")
-	}
-	if !isLoopback(host) && f.tlsCert == "" && !f.insecure {
-		return term.Usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
-	}
-	return nil
-}
-
-// isLoopback reports whether only this machine reaches a host.
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
-}
-
-func (f *serveFlags) logger(w io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
-		return nil, term.Usagef("--log-level %s: it is debug, info, warn or error", f.logLevel)
-	}
-	opts := &slog.HandlerOptions{Level: level}
-	switch f.logFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, opts)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, opts)), nil
-	}
-	return nil, term.Usagef("--log-format %s: it is text or json", f.logFormat)
-}
-
-// What a data directory holds.
-const (
-	logDir      = "log"
-	serverDir   = "server"
-	addressName = "address" // where the server is, with its token
-	maxAddress  = 64 << 10  // the size of that file
-)
-
-// closeLimit is how long closing the store may take.
-const closeLimit = 15 * time.Second
-
-// serveGC is the GOGC of a server: collecting half as often costs a small heap some memory, and
-// keeps the collector out of the way of many streams.
-const serveGC = 200
-
-// spaceGC sets how often memory is collected, unless the user has with GOGC.
-func spaceGC(lookup func(string) (string, bool)) {
-	if _, set := lookup("GOGC"); !set {
-		debug.SetGCPercent(serveGC)
-	}
-}
-
-// untilSignal is ctx until a signal that ends a server comes. A second one ends it at once.
-func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
-}
-
-// serve serves until a signal.
-func (f *serveFlags) serve(ctx context.Context, out io.Writer) (err error) {
-	spaceGC(os.LookupEnv)
-	ctx, stop := untilSignal(ctx)
-	defer stop()
-	logger, err := f.logger(term.StandardError())
-	if err != nil {
-		return err
-	}
-	// The port first: a second server says so before it touches anything.
-	l, err := f.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	traces, endTraces, err := f.tracing(ctx, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, endTraces()) }()
-	shown, err := f.openPreviews(ctx)
-	if err != nil {
-		return err
-	}
-	defer shown.close()
-	store, err := f.store(ctx, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closeStore(store)) }()
-	ctx, shutdown := context.WithCancel(ctx)
-	defer shutdown()
-	agents, err := f.providers(logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, agents.close()) }()
-	opts := f.options(logger, store, &agents, traces)
-	opts.Shutdown, opts.Preview = shutdown, shown.origins
-	if err := errors.Join(f.money(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
-		return err
-	}
-	s, err := server.New(ctx, opts)
-	if err != nil {
-		return err
-	}
-	token, base := s.Token(), f.address(l)
-	defer remembered(f.data, base+"/#token="+token, logger)()
-	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
-	if err != nil {
-		return errors.Join(err, s.Close())
-	}
-	defer stopMetrics()
-	defer shown.serve(ctx, s, logger)()
-	greet(out, base, token, agents.note, metrics)
-	return s.Serve(ctx, l)
-}
-
-// closeStore closes the store within its limit.
-func closeStore(store *eventlog.Store) error {
-	bound, cancel := context.WithTimeout(context.Background(), closeLimit)
-	defer cancel()
-	return store.Close(bound)
-}
-
-// open opens the port.
-func (f *serveFlags) open(ctx context.Context) (net.Listener, error) {
-	return f.openAt(ctx, f.listen, true)
-}
-
-// openAt opens a port, with TLS if that is wanted and there is a certificate.
-func (f *serveFlags) openAt(ctx context.Context, address string, secure bool) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil || f.tlsCert == "" || !secure {
-		return l, err
-	}
-	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
-}
-
-func (f *serveFlags) store(ctx context.Context, logger *slog.Logger) (*eventlog.Store, error) {
-	if err := os.MkdirAll(f.data, 0o700); err != nil {
-		return nil, err
-	}
-	return eventlog.Open(ctx, f.storeOptions(logger))
-}
-
-// storeOptions are the options of the store.
-func (f *serveFlags) storeOptions(logger *slog.Logger) *eventlog.Options {
-	opts := &eventlog.Options{Logger: logger, Quota: f.quotaMB << 20}
-	if f.nats != "" {
-		opts.URL, opts.Credentials, opts.RootCAs, opts.Replicas = f.nats, f.natsCredentials, f.natsCA, f.natsReplicas
-	} else {
-		opts.Dir = filepath.Join(f.data, logDir)
-	}
-	return opts
-}
-
-// options are the server's options.
-func (f *serveFlags) options(logger *slog.Logger, store *eventlog.Store, agents *agents, traces trace.TracerProvider) server.Options {
-	agents.traceAgents(traces)
-	return server.Options{
-		TracerProvider: traces, Tenant: agents.tenants(f, logger, traces),
-		Providers: agents.all, Simulated: agents.simulated, Store: store, Dir: filepath.Join(f.data, serverDir), Version: thisBuild().Version, Directories: f.dirs,
-		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
-		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, SecureCookies: f.tlsCert != "",
-		MaxConnections: f.maxConnections, MaxAgents: f.maxAgents, MaxSessions: f.maxSessions, IdleTimeout: f.idleTimeout, DrainTimeout: f.drainTimeout,
-		Stall: server.Stall{Notify: f.stallNotify, Interrupt: f.stallInterrupt, Kill: f.stallKill}, Logger: logger,
-	}
-}
-
-// address is where the server is reached.
-func (f *serveFlags) address(l net.Listener) string {
-	scheme := "http"
-	if f.tlsCert != "" {
-		scheme = "https"
-	}
-	addr := l.Addr().String()
-	if ap, err := netip.ParseAddrPort(addr); err == nil && ap.Addr().IsUnspecified() {
-		addr = fmt.Sprintf("localhost:%d", ap.Port())
-	}
-	return scheme + "://" + addr
-}
-
-// greet prints the address and lines that work as they are.
-func greet(out io.Writer, base, token, note, metrics string) {
-	if note != "" {
-		fmt.Fprintf(out, "%s\n\n", note)
-	}
-	if metrics != "" {
-		fmt.Fprintf(out, "Metrics are at http://%s/metrics.\n\n", metrics)
-	}
-	fmt.Fprintf(out, `Parley serves on %[1]s. Open the page:
-
-  %[1]s/#token=%[2]s
-
-or call it:
-
-  export PARLEY_TOKEN=%[2]s
-  parley() { curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" -H 'Content-Type: application/json' -d "$2" "%[1]s/v1/$1"; }
-  SESSION=$(parley session.connect '{}' | sed 's/.*"session_id":"\([^"]*\)".*/\1/')
-  parley session.query "{\"session_id\":\"$SESSION\",\"text\":\"say hello\"}"
-  curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" "%[1]s/v1/sessions/$SESSION/events?wait=5"
-
-`, base, token)
-}
-
-// remembered is remember where it is not worth failing.
-func remembered(data, address string, logger *slog.Logger) (forget func()) {
-	forget, err := remember(data, address)
-	if err != nil {
-		logger.Warn("other commands will not find the server by themselves", "err", err)
-		return func() {}
-	}
-	return forget
-}
-
-// remember writes the address with its token where other commands of the same user find
-// it, and returns the function that removes it.
-func remember(data, address string) (forget func(), err error) {
-	name := filepath.Join(data, addressName)
-	_ = os.Remove(name) // a link of someone else is not followed
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.WriteString(address + "\n")
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	return func() { _ = os.Remove(name) }, nil
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 )
 
 // examineServerWith makes the checks of a server with these flags.
 func examineServerWith(t *testing.T, args ...string) map[string]doctor.Check {
 	t.Helper()
-	f := &serveCheck{}
+	f := &serve.Examiner{}
 	set := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	f.Register(set)
 	if err := set.Parse(args); err != nil {
@@ -100,8 +101,8 @@ func TestDoctor_server(t *testing.T) {
 // is shown.
 func TestDoctor_running(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	serve, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--agent", "sim", "--data", data, "--dir", t.TempDir(), "--log-level", "error")
-	_, out := serveForTest(t, serve)
+	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--agent", "sim", "--data", data, "--dir", t.TempDir(), "--log-level", "error")
+	_, out := serveForTest(t, f)
 	link := greetingLink.FindString(out.String())
 	address, token, _ := strings.Cut(link, "/#token=")
 	checks := examineServerWith(t, "--data", data, "--listen", strings.TrimPrefix(address, "http://"))

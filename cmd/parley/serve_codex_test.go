@@ -29,7 +29,7 @@ func serveCodex(t *testing.T, api *codextest.API) (*client.Client, *codextest.Ho
 		args = append(args, "--pass-env", name)
 	}
 	t.Setenv("PARLEY_CODEX", program)
-	f, _ := serveFlagsFor(t, args...)
+	f := serveFlagsFor(t, args...)
 	c, _ := serveForTest(t, f)
 	return c, home
 }

@@ -13,7 +13,7 @@ import (
 // nothing else is.
 func TestServe_metricsListen(t *testing.T) {
 	dir := t.TempDir()
-	f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--metrics-listen", "127.0.0.1:0")
+	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--metrics-listen", "127.0.0.1:0")
 	c, out, _ := serveUntil(t, f)
 	m := regexp.MustCompile(`Metrics are at http://(\S+)/metrics\.`).FindStringSubmatch(out.String())
 	if m == nil {
@@ -50,8 +50,8 @@ func TestServe_metricsListen(t *testing.T) {
 func TestServe_metricsListenRefused(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "nonsense"} {
 		dir := t.TempDir()
-		f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--metrics-listen", address)
-		if err := f.serve(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "--metrics-listen") {
+		f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--metrics-listen", address)
+		if err := f.Serve(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "--metrics-listen") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

@@ -32,7 +32,7 @@ func TestServe_otel(t *testing.T) {
 	t.Setenv("PARLEY_SIM_PACE", "0")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_SERVICE_NAME", "parley-of-the-test")
-	f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--otel")
+	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--otel")
 	c, out, stop := serveUntil(t, f)
 	var session api.ConnectResult
 	if err := c.Call(t.Context(), "session.connect", api.ConnectParams{}, &session); err != nil {
@@ -65,7 +65,7 @@ func TestServe_otel(t *testing.T) {
 		t.Error("what was exported holds a prompt or a token")
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	if err := f.serve(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "http/json") {
+	if err := f.Serve(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "http/json") {
 		t.Errorf("with a protocol that is not supported: %v", err)
 	}
 }

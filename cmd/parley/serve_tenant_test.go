@@ -22,7 +22,7 @@ func TestServe_tenants(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	data := w.args[slices.Index(w.args, "--data")+1]
-	dirs := map[string]string{"acme": filepath.Join(data, tenantsDir, "acme"), "globex": own}
+	dirs := map[string]string{"acme": filepath.Join(data, "tenants", "acme"), "globex": own}
 	clients, sessions := map[string]*client.Client{}, map[string]string{}
 	for _, name := range []string{"acme", "globex"} {
 		var tk api.TokensCreateResult
@@ -57,29 +57,5 @@ func TestServe_tenants(t *testing.T) {
 	err := clients["acme"].Call(ctx, "history.load", api.HistoryLoadParams{Session: sessions["globex"]}, nil)
 	if client.Reason(err) != api.SessionExpired {
 		t.Errorf("acme reads a session of globex: %v", err)
-	}
-}
-
-func TestTenantDir(t *testing.T) {
-	f := &serveFlags{data: "/data", tenantDirs: []string{"given=/srv/given"}}
-	seen := map[string]string{}
-	for _, name := range []string{"given", "acme", "Acme_1", "..", "a/b", "a b", "~00", "ä", strings.Repeat("x", 65), "."} {
-		dir := f.tenantDir(name)
-		if rel, err := filepath.Rel("/data/tenants", dir); name != "given" && (err != nil || strings.ContainsAny(rel, `/\`) || strings.HasPrefix(rel, ".")) {
-			t.Errorf("%q has the directory %s", name, dir)
-		}
-		if other := seen[dir]; other != "" {
-			t.Errorf("%q and %q share %s", name, other, dir)
-		}
-		seen[dir] = name
-	}
-	if f.tenantDir("given") != "/srv/given" || f.tenantDir("acme") != "/data/tenants/acme" {
-		t.Errorf("the directories are %v", seen)
-	}
-	for _, bad := range []string{"acme", "=/x", "acme=relative", "acme="} {
-		f.tenantDirs = []string{bad}
-		if f.checkTenants() == nil {
-			t.Errorf("--tenant-dir %s is taken", bad)
-		}
 	}
 }

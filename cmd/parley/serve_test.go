@@ -1,105 +1,31 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-func serveFlagsFor(t *testing.T, args ...string) (*serveFlags, *cobra.Command) {
+func serveFlagsFor(t *testing.T, args ...string) *serve.Settings {
 	t.Helper()
-	f, cmd := &serveFlags{}, &cobra.Command{}
-	f.register(cmd)
-	if err := cmd.ParseFlags(args); err != nil {
+	f, flags := &serve.Settings{}, pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	f.Register(flags)
+	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	return f, cmd
-}
-
-// TestServeConfig checks where a setting comes from: the flag, then the variable, then the
-// file, then the default.
-func TestServeConfig(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config.json")
-	if err := os.WriteFile(file, []byte(`{"listen":"127.0.0.1:1","model":"file","max-agents":3,"dir":["/a","/b"],"allow-bypass":true}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{"PARLEY_MODEL": "env", "PARLEY_LISTEN": "127.0.0.1:2"}
-	f, cmd := serveFlagsFor(t, "--config", file, "--listen", "127.0.0.1:3")
-	if err := f.load(cmd.Flags(), func(k string) (string, bool) { v, ok := env[k]; return v, ok }); err != nil {
-		t.Fatal(err)
-	}
-	if f.listen != "127.0.0.1:3" || f.model != "env" || f.maxAgents != 3 || strings.Join(f.dirs, " ") != "/a /b" || !f.allowBypass {
-		t.Errorf("the settings are %+v", f)
-	}
-	var out bytes.Buffer
-	if err := f.print(cmd.Flags(), &out); err != nil {
-		t.Fatal(err)
-	}
-	var printed map[string]any
-	if err := json.Unmarshal(out.Bytes(), &printed); err != nil || printed["model"] != "env" || printed["max-agents"] != 3.0 {
-		t.Errorf("the settings are printed as %s (%v)", out.String(), err)
-	}
-	// What is printed is a configuration file.
-	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again, cmd := serveFlagsFor(t, "--config", file)
-	if err := again.load(cmd.Flags(), func(string) (string, bool) { return "", false }); err != nil {
-		t.Fatal(err)
-	}
-	if again.listen != f.listen || again.idleTimeout != f.idleTimeout || len(again.dirs) != 2 {
-		t.Errorf("read again the settings are %+v", again)
-	}
-	for _, bad := range []string{`{"no-such":1}`, `[]`, `{"max-agents":"many"}`, `{"dir":{}}`} {
-		if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, cmd := serveFlagsFor(t, "--config", file)
-		if f.load(cmd.Flags(), func(string) (string, bool) { return "", false }) == nil {
-			t.Errorf("the file %s was taken", bad)
-		}
-	}
-}
-
-// TestSpaceGC checks that a server collects memory less often by default, and that GOGC still decides.
-func TestSpaceGC(t *testing.T) {
-	before := debug.SetGCPercent(100)
-	defer debug.SetGCPercent(before)
-	spaceGC(func(string) (string, bool) { return "50", true })
-	if got := debug.SetGCPercent(100); got != 100 {
-		t.Errorf("with GOGC set it was changed to %d", got)
-	}
-	spaceGC(func(string) (string, bool) { return "", false })
-	if got := debug.SetGCPercent(100); got != serveGC {
-		t.Errorf("GOGC of a server is %d, want %d", got, serveGC)
-	}
-}
-
-func TestServe_refusesOpenAddress(t *testing.T) {
-	for args, ok := range map[string]bool{
-		"--listen=127.0.0.1:0": true, "--listen=localhost:0": true, "--listen=[::1]:0": true, "--listen=0.0.0.0:0": false, "--listen=:0": false,
-		"--listen=192.168.0.1:80": false, "--listen=example.com:80": false, "--listen=0.0.0.0:0 --insecure": true, "--listen=0.0.0.0:0 --tls-cert=c --tls-key=k": true,
-		"--listen=127.0.0.1:0 --tls-cert=c": false, "--listen=nonsense": false,
-	} {
-		f, _ := serveFlagsFor(t, strings.Fields(args)...)
-		if err := f.check(); (err == nil) != ok {
-			t.Errorf("%s: %v", args, err)
-		}
-	}
+	return f
 }
 
 // TestServe runs the command as a person does: the address is printed within five seconds,
@@ -107,14 +33,14 @@ func TestServe_refusesOpenAddress(t *testing.T) {
 func TestServe(t *testing.T) {
 	t.Setenv("PARLEY_SIM_PACE", "0")
 	dir := t.TempDir()
-	f, _ := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim")
+	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r, w := io.Pipe()
 	served := make(chan error, 1)
 	began := time.Now()
 	go func() {
-		served <- f.serve(ctx, w)
+		served <- f.Serve(ctx, w)
 		w.Close()
 	}()
 	var mu sync.Mutex
@@ -174,21 +100,21 @@ func TestServe(t *testing.T) {
 			break
 		}
 	}
-	local := &remoteFlags{data: f.data}
-	if _, err := local.connect(); err != nil {
+	local := &remote.Flags{Data: f.Data}
+	if _, err := local.Connect(); err != nil {
 		t.Errorf("other commands do not find the server: %v", err)
 	}
-	if err := local.backup(bound, filepath.Join(dir, "backup")); err != nil {
+	if err := local.Backup(bound, filepath.Join(dir, "backup")); err != nil {
 		t.Errorf("a backup of the running server: %v", err)
 	}
 	cancel()
 	if err := <-served; err != nil {
 		t.Errorf("the server ended with %v", err)
 	}
-	if _, err := local.connect(); err == nil {
+	if _, err := local.Connect(); err == nil {
 		t.Error("the address of the server is still there")
 	}
-	if err := restore(bound, filepath.Join(dir, "backup"), filepath.Join(dir, "second")); err != nil {
+	if err := remote.Restore(bound, filepath.Join(dir, "backup"), filepath.Join(dir, "second")); err != nil {
 		t.Errorf("restore: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func newSimServer(t *testing.T, args ...string) *simServer {
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f, _ := serveFlagsFor(t, append([]string{"--listen", "127.0.0.1:0", "--data", s.data, "--dir", s.dir, "--log-level", "error", "--agent", "sim"}, args...)...)
+	f := serveFlagsFor(t, append([]string{"--listen", "127.0.0.1:0", "--data", s.data, "--dir", s.dir, "--log-level", "error", "--agent", "sim"}, args...)...)
 	s.c, _ = serveForTest(t, f)
 	hermetic, err := claudetest.HermeticEnv(filepath.Join(dir, "other"), "http://127.0.0.1:9")
 	if err != nil {

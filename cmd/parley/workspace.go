@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/diff"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -29,51 +29,28 @@ Exit codes:
     5  the files are not as was thought: a hunk has changed since, work would be lost, a turn
        runs, or there is nothing to do`
 
-// onServer makes the RunE of a command about files on a server.
-func onServer(code *int, f *remoteFlags, asJSON *bool, run func(ctx context.Context, c *client.Client, args []string) (any, string, error)) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		c, err := f.connect()
-		var result any
-		var text string
-		if err == nil {
-			result, text, err = run(cmd.Context(), c, args)
+// aboutFiles makes the RunE of a command about files on a server: run returns the answer and its
+// text.
+func aboutFiles(code *int, f *remote.Flags, asJSON *bool, run func(ctx context.Context, c *client.Client, args []string) (any, string, error)) func(*cobra.Command, []string) error {
+	return onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
+		result, text, err := run(ctx, c, args)
+		if client.Reason(err) == api.Conflict {
+			*code = exitConflict
 		}
 		if err != nil {
-			fmt.Fprintln(term.StandardError(), "parley:", term.OneLine(err.Error()))
-			sayHunks(term.StandardError(), err)
-			if *code = term.ExitFailed; client.Reason(err) == api.Conflict {
-				*code = exitConflict
-			}
-			return nil
+			return err
 		}
-		out := term.StandardOutput()
 		if !*asJSON {
 			_, err = io.WriteString(out, text)
 			return err
 		}
-		data, err := json.Marshal(result)
-		if err != nil {
-			return err
-		}
-		return out.WriteJSON(append(data, '\n'))
-	}
+		return term.StandardOutput().EncodeJSON(result)
+	})
 }
 
-// sayHunks shows the hunks that are in the place of one that has changed.
-func sayHunks(w io.Writer, err error) {
-	if e, ok := errors.AsType[*client.Error](err); ok && len(e.Data.Hunks) > 0 {
-		fmt.Fprintln(w, "It is now:")
-		for _, h := range e.Data.Hunks {
-			fmt.Fprint(w, strings.Join(hunkLines(h, diffStyle{}), "\n")+"\n")
-		}
-	}
-}
-
-// diffColors decides about colours of a diff.
-func diffColors(noColor bool) diffStyle {
-	p := term.NewPen(term.StandardOutput(), term.WantColor(noColor, os.Getenv))
-	look := func(s term.Style) func(string) string { return func(text string) string { return p.Paint(s, text) } }
-	return diffStyle{file: look(term.Bold), hunk: look(term.Dim), added: look(term.Green), removed: look(term.Red)}
+// diffPen paints a diff.
+func diffPen(noColor bool) *term.Pen {
+	return term.NewPen(term.StandardOutput(), term.WantColor(noColor, os.Getenv))
 }
 
 const diffLong = `Diff shows what a session of a server has changed in its directory, as a unified diff that git
@@ -83,26 +60,26 @@ id in its heading, for parley workspace revert.
 ` + workspaceCodes
 
 func newDiff(code *int) *cobra.Command {
-	f := &remoteFlags{}
+	f := &remote.Flags{}
 	var p api.WorkspaceDiffParams
 	var head, asJSON, stat, noColor bool
 	cmd := &cobra.Command{
 		Use: "diff [flags] SESSION", Short: "Show what a session has changed", Long: diffLong, Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Example: "  parley diff s-0123456789ab\n  parley diff --turn last s-0123456789ab\n  parley diff s-0123456789ab | git apply --check",
 	}
-	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
 		p.SessionID = args[0]
 		if head {
 			p.Against = "head"
 		}
-		d, err := diffOf(ctx, c, p)
+		d, err := diff.Ask(ctx, c, p)
 		if err != nil {
 			return nil, "", err
 		}
 		if stat {
-			return d, statText(d), nil
+			return d, diff.Stat(d), nil
 		}
-		return d, diffText(d, diffColors(noColor)), nil
+		return d, diff.Text(d, diffPen(noColor)), nil
 	})
 	cmd.Flags().StringVar(&p.Turn, "turn", "", "what one turn has changed, by its id; last is the last one that changed something")
 	cmd.Flags().BoolVar(&head, "head", false, "what is not committed")
@@ -110,28 +87,8 @@ func newDiff(code *int) *cobra.Command {
 	cmd.Flags().BoolVar(&stat, "stat", false, "the files and how many lines, without the lines")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.diff as JSON")
 	cmd.Flags().BoolVar(&noColor, "no-color", false, "no colours")
-	f.register(cmd)
+	f.Register(cmd.Flags())
 	return cmd
-}
-
-// diffOf asks for a diff; the turn last is looked up first.
-func diffOf(ctx context.Context, c *client.Client, p api.WorkspaceDiffParams) (d api.WorkspaceDiffResult, err error) {
-	if p.Turn == "last" {
-		p.Turn = ""
-		if err := call(ctx, c, "workspace.diff", p, &d); err != nil {
-			return d, err
-		}
-		for _, t := range d.Turns {
-			if t.Changed || !t.Ended {
-				p.Turn = t.TurnID
-			}
-		}
-		if p.Turn == "" {
-			return d, errors.New("no turn of the session has changed anything")
-		}
-		d = api.WorkspaceDiffResult{}
-	}
-	return d, call(ctx, c, "workspace.diff", p, &d)
 }
 
 func newWorkspace(code *int) *cobra.Command {
@@ -144,12 +101,12 @@ func newWorkspace(code *int) *cobra.Command {
 }
 
 func newWorkspaceList(code *int) *cobra.Command {
-	f := &remoteFlags{}
+	f := &remote.Flags{}
 	asJSON := false
 	cmd := &cobra.Command{Use: "list [flags]", Short: "List the worktrees that were made for sessions", Args: term.NoArguments, DisableFlagsInUseLine: true}
-	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
 		var r api.WorkspaceListResult
-		if err := call(ctx, c, "workspace.list", api.Empty{}, &r); err != nil {
+		if err := remote.Call(ctx, c, "workspace.list", api.Empty{}, &r); err != nil {
 			return nil, "", err
 		}
 		var b strings.Builder
@@ -162,12 +119,12 @@ func newWorkspaceList(code *int) *cobra.Command {
 		return r, b.String(), err
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.list as JSON")
-	f.register(cmd)
+	f.Register(cmd.Flags())
 	return cmd
 }
 
 func newWorkspaceCommit(code *int) *cobra.Command {
-	f := &remoteFlags{}
+	f := &remote.Flags{}
 	var p api.WorkspaceCommitParams
 	asJSON := false
 	cmd := &cobra.Command{
@@ -175,10 +132,10 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 		Long:    "Commit commits what a session has changed with your git: its hooks run, and it signs as it is\nconfigured. The id of the commit is printed.\n" + workspaceCodes,
 		Example: "  parley workspace commit -m \"Fix the test\" s-0123456789ab\n  parley workspace commit -m \"Fix the test\" --trailer --file main.go s-0123456789ab",
 	}
-	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
 		p.SessionID, p.Key = args[0], client.Key()
 		var r api.WorkspaceCommitResult
-		if err := call(ctx, c, "workspace.commit", p, &r); err != nil {
+		if err := remote.Call(ctx, c, "workspace.commit", p, &r); err != nil {
 			return nil, "", err
 		}
 		return r, term.OneLine(r.Commit) + "\n", nil
@@ -189,12 +146,12 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "also in your own checkout, where the session has no worktree of its own")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.commit as JSON")
 	_ = cmd.MarkFlagRequired("message") // it exists
-	f.register(cmd)
+	f.Register(cmd.Flags())
 	return cmd
 }
 
 func newWorkspaceRevert(code *int) *cobra.Command {
-	f := &remoteFlags{}
+	f := &remote.Flags{}
 	var p api.WorkspaceRevertParams
 	var head, asJSON bool
 	cmd := &cobra.Command{
@@ -202,43 +159,43 @@ func newWorkspaceRevert(code *int) *cobra.Command {
 		Long:    "Revert takes a file back to what it was before, or with --hunk one hunk of it; other hunks stay.\nThe diff that is left is printed.\n" + workspaceCodes,
 		Example: "  parley workspace revert s-0123456789ab main.go\n  parley workspace revert --hunk 3f2a s-0123456789ab main.go",
 	}
-	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
 		p.SessionID, p.File, p.Key = args[0], args[1], client.Key()
 		if head {
 			p.Against = "head"
 		}
 		var d api.WorkspaceDiffResult
-		if err := call(ctx, c, "workspace.revert", p, &d); err != nil {
+		if err := remote.Call(ctx, c, "workspace.revert", p, &d); err != nil {
 			return nil, "", err
 		}
-		return d, diffText(d, diffColors(false)), nil
+		return d, diff.Text(d, diffPen(false)), nil
 	})
 	cmd.Flags().StringVar(&p.Hunk, "hunk", "", "id of the hunk, as parley diff shows it")
 	cmd.Flags().StringVar(&p.Turn, "turn", "", "what one turn has changed, by its id")
 	cmd.Flags().BoolVar(&head, "head", false, "what is not committed")
 	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "with --head, also your own changes in your own checkout")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.revert as JSON")
-	f.register(cmd)
+	f.Register(cmd.Flags())
 	return cmd
 }
 
 func newWorkspaceRemove(code *int) *cobra.Command {
-	f := &remoteFlags{}
+	f := &remote.Flags{}
 	var p api.WorkspaceRemoveParams
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "remove [flags] WORKSPACE", Short: "Remove a worktree when nothing would be lost", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long: "Remove removes a worktree, by its id or by a session that runs in it, and its branch. It refuses\nwhere changes or commits would be lost.\n" + workspaceCodes,
 	}
-	cmd.RunE = onServer(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
 		if p.ID = args[0]; strings.HasPrefix(p.ID, "s-") {
 			p.ID, p.SessionID = "", args[0]
 		}
-		return api.Empty{}, "", call(ctx, c, "workspace.remove", p, nil)
+		return api.Empty{}, "", remote.Call(ctx, c, "workspace.remove", p, nil)
 	})
 	cmd.Flags().BoolVar(&p.KeepBranch, "keep-branch", false, "keep the branch with its commits")
 	cmd.Flags().BoolVar(&p.Force, "force", false, "remove it with all work in it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an empty JSON object")
-	f.register(cmd)
+	f.Register(cmd.Flags())
 	return cmd
 }

@@ -1,9 +1,7 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -79,7 +77,10 @@ func (f *flags) run(ctx context.Context) (int, error) {
 		case !f.json:
 			f.write(con.Out, checks)
 		default:
-			if err := writeChecksJSON(con.Out, checks); err != nil {
+			if err := con.Out.Encode(struct {
+				OK     bool    `json:"ok"`
+				Checks []Check `json:"checks"`
+			}{Healthy(checks), checks}, "  "); err != nil {
 				return term.OutputFailed(err)
 			}
 		}
@@ -88,21 +89,6 @@ func (f *flags) run(ctx context.Context) (int, error) {
 		}
 		return nil
 	})
-}
-
-func writeChecksJSON(to *term.Pen, checks []Check) error {
-	var text bytes.Buffer
-	out := json.NewEncoder(&text)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	if err := out.Encode(struct {
-		OK     bool    `json:"ok"`
-		Checks []Check `json:"checks"`
-	}{Healthy(checks), checks}); err != nil {
-		return err
-	}
-	to.JSON(text.Bytes())
-	return to.Err
 }
 
 // write writes a line for each check, and how to mend it.

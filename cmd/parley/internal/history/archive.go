@@ -90,7 +90,7 @@ func newArchiveSave(code *int) *cobra.Command {
 			}
 			w.fail = len(report.Unread) > 0
 			if w.json {
-				return w.writeJSON(report)
+				return w.con.Out.Encode(report, "  ")
 			}
 			w.line("%s, %d new or changed (%s), %s written to %s", term.Plural(int64(report.Files), "file"), report.Changed, sizeText(report.Bytes), sizeText(report.Written), a.Path())
 			for _, why := range report.Unread {
@@ -152,10 +152,10 @@ func (w *sessionWork) expiring(a *transcript.Archive, within int) error {
 	slices.SortStableFunc(list, func(a, b *expiring) int { return a.DeletedOn.Compare(b.DeletedOn) })
 	w.fail = len(list) == 0
 	if w.json {
-		return w.writeJSON(struct {
+		return w.con.Out.Encode(struct {
 			Retention transcript.Retention `json:"retention"`
 			Sessions  []*expiring          `json:"sessions"`
-		}{retention, list})
+		}{retention, list}, "  ")
 	}
 	return w.showExpiring(list, retention)
 }
@@ -274,7 +274,7 @@ func (w *sessionWork) archived(a *transcript.Archive) ([]*archivedSession, error
 func (w *sessionWork) showArchived(list []*archivedSession) error {
 	w.fail = len(list) == 0
 	if w.json {
-		return w.writeJSON(list)
+		return w.con.Out.Encode(list, "  ")
 	}
 	if len(list) == 0 {
 		w.con.Note("there are no such sessions in the archive")

@@ -39,7 +39,7 @@ func (w *sessionWork) report(c changed, err error, format string, args ...any) e
 		return err
 	}
 	if w.json {
-		return w.writeLine(c)
+		return w.con.Out.Encode(c, "")
 	}
 	w.line(format, args...)
 	return nil
@@ -199,7 +199,7 @@ func (w *sessionWork) showTrash() error {
 		if list == nil {
 			list = []*transcript.Trashed{}
 		}
-		return w.writeJSON(list)
+		return w.con.Out.Encode(list, "  ")
 	}
 	t := &term.Table{Columns: []term.Column{{Title: "id"}, {Title: "deleted"}, {Title: "project", Drop: 1, Min: 12}}}
 	for _, x := range list {

@@ -126,7 +126,7 @@ func (w *sessionWork) showList(list []listedSession, more bool) error {
 		for _, s := range list {
 			rows = append(rows, s.Wire)
 		}
-		return w.writeJSON(rows)
+		return w.con.Out.Encode(rows, "  ")
 	}
 	if len(list) == 0 {
 		var places []string

@@ -100,7 +100,7 @@ func (w *sessionWork) examine(sessions []*transcript.Session, opts *transcript.D
 	}
 	w.fail = w.fail || len(sessions) == 0
 	if w.json {
-		return w.writeJSON(all)
+		return w.con.Out.Encode(all, "  ")
 	}
 	bar.clear()
 	w.line("%s, %d with something wrong", term.Plural(int64(len(sessions)), "session"), damaged)
@@ -172,7 +172,7 @@ func (w *sessionWork) showRepair(s *transcript.Session, done *transcript.Repair,
 		if done.Session != nil {
 			out.Repaired, out.Path = done.Session.ID, done.Session.Path
 		}
-		return w.writeJSON(out)
+		return w.con.Out.Encode(out, "  ")
 	}
 	for _, c := range done.Changes {
 		w.change(s, c)

@@ -100,7 +100,7 @@ func archivedIDs(w *sessionWork, a *transcript.Archive, args []string) (ids []st
 func (w *sessionWork) showRestored(r *transcript.RestoreReport, dryRun bool) error {
 	w.fail = len(r.Differ)+len(r.Damaged) > 0
 	if w.json {
-		return w.writeJSON(r)
+		return w.con.Out.Encode(r, "  ")
 	}
 	done := "restored"
 	if dryRun {
@@ -137,10 +137,10 @@ func newArchiveVerify(code *int) *cobra.Command {
 				texts = append(texts, d.Error())
 			}
 			if w.json {
-				return w.writeJSON(struct {
+				return w.con.Out.Encode(struct {
 					OK      bool     `json:"ok"`
 					Damaged []string `json:"damaged"`
-				}{!w.fail, texts})
+				}{!w.fail, texts}, "  ")
 			}
 			for _, text := range texts {
 				w.con.Complain(text)

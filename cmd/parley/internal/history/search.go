@@ -87,7 +87,7 @@ func (w *sessionWork) search(q agent.HistoryGrep) error {
 // The command is whole, so that it can be copied.
 func (w *sessionWork) match(s *source, m *agent.HistoryMatch, first bool) error {
 	if w.json {
-		return w.writeLine(m.Wire)
+		return w.con.Out.Encode(m.Wire, "")
 	}
 	out := w.con.Out
 	if first {

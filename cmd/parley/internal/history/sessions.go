@@ -3,7 +3,6 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"github.com/seed7221b0f9/parley/agent"
@@ -138,24 +137,6 @@ func (w *sessionWork) paragraph() {
 		w.con.Out.Line("")
 	}
 	w.any = true
-}
-
-// writeJSON writes a value as JSON, indented.
-func (w *sessionWork) writeJSON(v any) error { return w.encode(v, "  ") }
-
-// writeLine writes a value as JSON on one line.
-func (w *sessionWork) writeLine(v any) error { return w.encode(v, "") }
-
-func (w *sessionWork) encode(v any, indent string) error {
-	var text strings.Builder
-	out := json.NewEncoder(&text)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", indent)
-	if err := out.Encode(v); err != nil {
-		return err
-	}
-	w.con.Out.JSON([]byte(text.String()))
-	return nil // do looks at the pen
 }
 
 // isFile reports whether an argument is the path of a session's file. A title can end like one.

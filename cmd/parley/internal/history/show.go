@@ -56,7 +56,7 @@ func newSessionsShow(code *int) *cobra.Command {
 				return err
 			}
 			if w.json {
-				return w.writeJSON(text.Wire)
+				return w.con.Out.Encode(text.Wire, "  ")
 			}
 			group := 0
 			for _, p := range text.Parts {

@@ -27,7 +27,7 @@ func newSessionsTree(code *int) *cobra.Command {
 				return err
 			}
 			if w.json {
-				return w.writeJSON(newWireTree(tree))
+				return w.con.Out.Encode(newWireTree(tree), "  ")
 			}
 			p := &treePrinter{w: w, all: all}
 			p.tree(tree, "")

@@ -45,11 +45,7 @@ func (b *workBar) clear() {
 // table writes a table that fits the terminal.
 func (w *sessionWork) table(t *term.Table) {
 	out := w.con.Out
-	style := term.TableStyle{
-		Title: func(s string) string { return out.Paint(term.Bold, s) },
-		Rule:  func(s string) string { return out.Paint(term.Dim, s) },
-	}
-	for _, line := range t.Render(out.Width, style) {
+	for _, line := range t.Render(out.Width, out) {
 		out.Line(line)
 	}
 }

@@ -1,4 +1,4 @@
-// Package manual renders the help of commands and topics as manual pages and as Markdown. It has
+// Package manual renders the help of commands and topics: on the terminal, as manual pages and as Markdown. It has
 // no text of its own: what it renders is the help of the commands and the guides.
 package manual
 

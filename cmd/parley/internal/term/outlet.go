@@ -1,6 +1,7 @@
 package term
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -54,6 +55,15 @@ func (o *Outlet) Write(p []byte) (int, error) {
 
 // Close closes the file that the outlet writes to.
 func (o *Outlet) Close() error { return o.f.Close() }
+
+// EncodeJSON writes a value as a line of JSON.
+func (o *Outlet) EncodeJSON(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return o.WriteJSON(append(data, '\n'))
+}
 
 // WriteJSON writes JSON. On a terminal what would be left out of a text is
 // written as an escape of JSON.

@@ -1,6 +1,10 @@
 package term
 
-import "io"
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+)
 
 // Pen writes to one of the two outputs and knows what stands before it there.
 // Pens on the same terminal share a cursor.
@@ -55,6 +59,19 @@ func (p *Pen) JSON(text []byte) {
 		p.Err = p.Outlet.WriteJSON(text)
 		p.Cur.Newlines = 1
 	}
+}
+
+// Encode writes a value as JSON, indented or on one line. It returns the error of encoding.
+func (p *Pen) Encode(v any, indent string) error {
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", indent)
+	if err := out.Encode(v); err != nil {
+		return err
+	}
+	p.JSON(text.Bytes())
+	return nil
 }
 
 // Control writes a control sequence. It is not part of the text.

@@ -22,32 +22,23 @@ type Table struct {
 	Total   []string // a last row below a line; nil for none
 }
 
-// TableStyle paints parts of a table; nil functions leave them as they are.
-type TableStyle struct{ Title, Rule, Total func(string) string }
-
 const gap = "  "
 
 // Render lays the table out in so many columns; 0 means no limit. What cannot be made to fit is
-// cut off on the right. There is no space at the end of a line.
-func (t *Table) Render(width int, style TableStyle) []string {
+// cut off on the right. There is no space at the end of a line. The pen paints the titles, the
+// rules and the total.
+func (t *Table) Render(width int, pen *Pen) []string {
 	shown, widths := t.fit(width)
-	lines := []string{paint(style.Title, t.line(shown, widths, t.titles()))}
+	lines := []string{pen.Paint(Bold, t.line(shown, widths, t.titles()))}
 	rule := strings.Repeat("─", total(shown, widths))
-	lines = append(lines, paint(style.Rule, rule))
+	lines = append(lines, pen.Paint(Dim, rule))
 	for _, row := range t.Rows {
 		lines = append(lines, t.line(shown, widths, row))
 	}
 	if t.Total != nil {
-		lines = append(lines, paint(style.Rule, rule), paint(style.Total, t.line(shown, widths, t.Total)))
+		lines = append(lines, pen.Paint(Dim, rule), pen.Paint(Bold, t.line(shown, widths, t.Total)))
 	}
 	return lines
-}
-
-func paint(f func(string) string, s string) string {
-	if f == nil {
-		return s
-	}
-	return f(s)
 }
 
 func (t *Table) titles() []string {

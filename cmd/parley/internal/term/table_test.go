@@ -54,7 +54,7 @@ day       cost
 total   $21.00
 `,
 	} {
-		if got := "\n" + strings.Join(sample().Render(width, TableStyle{}), "\n") + "\n"; got != want {
+		if got := "\n" + strings.Join(sample().Render(width, &Pen{}), "\n") + "\n"; got != want {
 			t.Errorf("%d columns:%s", width, got)
 		}
 	}
@@ -63,24 +63,24 @@ total   $21.00
 // Whatever the width, nothing is wider, and the cost is there as long as it can be.
 func TestFits(t *testing.T) {
 	for width := 9; width < 80; width++ {
-		for _, line := range sample().Render(width, TableStyle{}) {
+		for _, line := range sample().Render(width, &Pen{}) {
 			if cell.Width(line) > width {
 				t.Errorf("%d columns: %q takes %d", width, line, cell.Width(line))
 			}
 		}
-		if lines := sample().Render(width, TableStyle{}); !strings.HasSuffix(lines[2], "$1.00") {
+		if lines := sample().Render(width, &Pen{}); !strings.HasSuffix(lines[2], "$1.00") {
 			t.Errorf("%d columns: %q", width, lines[2])
 		}
 	}
 }
 
 func TestStyle(t *testing.T) {
-	mark := func(s string) string { return "<" + s + ">" }
-	lines := sample().Render(0, TableStyle{Title: mark, Total: mark})
-	if lines[0][0] != '<' || lines[2][0] == '<' || lines[len(lines)-1][0] != '<' {
+	pen, plain := &Pen{Color: true}, sample().Render(0, &Pen{})
+	lines, last := sample().Render(0, pen), len(plain)-1
+	if lines[0] != pen.Paint(Bold, plain[0]) || lines[2] != plain[2] || lines[last] != pen.Paint(Bold, plain[last]) {
 		t.Errorf("%q", lines)
 	}
-	empty := (&Table{Columns: []Column{{Title: "a"}}}).Render(0, TableStyle{})
+	empty := (&Table{Columns: []Column{{Title: "a"}}}).Render(0, &Pen{})
 	if !slices.Equal(empty, []string{"a", "─"}) {
 		t.Errorf("%q", empty)
 	}

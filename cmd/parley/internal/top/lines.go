@@ -10,28 +10,18 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Style paints parts of the view; nil functions leave them as they are.
-type Style struct{ Strong, Faint, Good, Warn, Bad func(string) string }
-
-func paint(f func(string) string, s string) string {
-	if f == nil || s == "" {
-		return s
-	}
-	return f(s)
-}
-
 // unknown stands for a number that is not known.
 const unknown = "–"
 
 // Lines lays a frame out for a terminal of this size; 0 is no limit. Text of others is
 // cleaned, and no line is wider than the terminal.
-func (f Frame) Lines(columns, rows int, style Style) []string {
-	lines := []string{paint(style.Strong, fit(f.head(), columns)), fit(f.numbers(), columns)}
+func (f Frame) Lines(columns, rows int, pen *term.Pen) []string {
+	lines := []string{pen.Paint(term.Bold, fit(f.head(), columns)), fit(f.numbers(), columns)}
 	if f.Problem != "" {
-		lines = append(lines, paint(style.Bad, fit(clean(f.Problem), columns)))
+		lines = append(lines, pen.Paint(term.Red, fit(clean(f.Problem), columns)))
 	}
 	for _, b := range f.Budgets {
-		lines = append(lines, budgetLine(b, columns, style))
+		lines = append(lines, budgetLine(b, columns, pen))
 	}
 	lines = append(lines, "")
 	shown, more := f.Sessions, 0
@@ -39,11 +29,9 @@ func (f Frame) Lines(columns, rows int, style Style) []string {
 		more = len(shown) - max(room, 0)
 		shown = shown[:max(room, 0)]
 	}
-	lines = append(lines, sessionTable(shown).Render(columns, term.TableStyle{
-		Title: style.Strong, Rule: style.Faint,
-	})...)
+	lines = append(lines, sessionTable(shown).Render(columns, pen)...)
 	if more > 0 {
-		lines = append(lines, paint(style.Faint, fit(fmt.Sprintf("and %d more", more), columns)))
+		lines = append(lines, pen.Paint(term.Dim, fit(fmt.Sprintf("and %d more", more), columns)))
 	}
 	if rows > 0 && len(lines) > rows {
 		lines = lines[:rows]
@@ -105,7 +93,7 @@ func seconds(v float64) string {
 const barWidth = 20
 
 // budgetLine shows what is spent of a limit.
-func budgetLine(b api.Budget, columns int, style Style) string {
+func budgetLine(b api.Budget, columns int, pen *term.Pen) string {
 	part, amount := 0.0, ""
 	if b.LimitUSD != nil {
 		spent := 0.0
@@ -125,14 +113,14 @@ func budgetLine(b api.Budget, columns int, style Style) string {
 	}
 	full := int(part*barWidth + 0.5)
 	bar := strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
-	look := style.Good
+	look := term.Green
 	switch b.Level {
 	case "warning":
-		look = style.Warn
+		look = term.Yellow
 	case "exceeded":
-		look = style.Bad
+		look = term.Red
 	}
-	return paint(look, fit(fmt.Sprintf("%s %3.0f %%  %s  %s", bar, part*100, amount, clean(name)), columns))
+	return pen.Paint(look, fit(fmt.Sprintf("%s %3.0f %%  %s  %s", bar, part*100, amount, clean(name)), columns))
 }
 
 // share is how much of a limit is used, 1 at most.

@@ -1,6 +1,5 @@
-// Package top lays out what a server does at one moment: its sessions, its budgets and its
-// metrics. It is the part of parley top that decides; the command asks the server and writes
-// the lines.
+// Package top shows what a server does, again and again: its sessions, its budgets and its
+// metrics.
 package top
 
 import (

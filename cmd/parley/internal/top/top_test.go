@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -83,7 +84,7 @@ func TestLines(t *testing.T) {
 	if want := []string{"s-ask", "s-run", "s-idle2", "s-idle", "s-strange"}; !slices.Equal(order, want) {
 		t.Errorf("the order is %v, want %v", order, want)
 	}
-	got := strings.Join(f.Lines(0, 0, top.Style{}), "\n")
+	got := strings.Join(f.Lines(0, 0, &term.Pen{}), "\n")
 	for _, want := range []string{
 		"parley 1.2.3 · http://127.0.0.1:7717 · 12:04:31\n",
 		"agents 2 of 8, 1 waiting · sessions 5 · requests 1 · queued 2 · memory 84 MB · p99 55.0 ms\n",
@@ -107,7 +108,7 @@ func TestLines_size(t *testing.T) {
 	f.Problem = "the server does not answer:\x07 " + strings.Repeat("long ", 50)
 	for columns := 1; columns < 140; columns++ {
 		for rows := 1; rows < 20; rows++ {
-			lines := f.Lines(columns, rows, top.Style{})
+			lines := f.Lines(columns, rows, &term.Pen{})
 			if len(lines) > rows {
 				t.Fatalf("%d lines for %d rows", len(lines), rows)
 			}
@@ -118,7 +119,7 @@ func TestLines_size(t *testing.T) {
 			}
 		}
 	}
-	if lines := f.Lines(80, 10, top.Style{}); lines[len(lines)-1] != "and 4 more" {
+	if lines := f.Lines(80, 10, &term.Pen{}); lines[len(lines)-1] != "and 4 more" {
 		t.Errorf("the last line is %q", lines[len(lines)-1])
 	}
 }
@@ -163,7 +164,7 @@ func TestFrame_json(t *testing.T) {
 func ExampleFrame_Lines() {
 	f := top.Frame{Server: "http://127.0.0.1:7717", At: time.Date(2026, 1, 1, 12, 4, 31, 0, time.UTC)}
 	f.Sessions = top.Sort([]api.SessionSummary{{SessionID: "s-1", State: "running", Provider: "claude", Model: "sonnet", Title: "Fix the test"}})
-	for _, line := range f.Lines(80, 24, top.Style{}) {
+	for _, line := range f.Lines(80, 24, &term.Pen{}) {
 		fmt.Println(line)
 	}
 	// Output:

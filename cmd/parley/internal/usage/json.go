@@ -1,8 +1,7 @@
 package usage
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -133,17 +132,11 @@ func (f *reportFlags) writeJSON(to *term.Pen, r report, v usage.View, l *usage.L
 	if n := l.Stats().BadLines; n > 0 {
 		out["badLines"] = n
 	}
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if !f.live { // with --live each is a line
-		e.SetIndent("", "  ")
+	indent := "  "
+	if f.live { // each is a line
+		indent = ""
 	}
-	if err := e.Encode(out); err != nil {
-		return err
-	}
-	to.JSON(text.Bytes())
-	return to.Err
+	return errors.Join(to.Encode(out, indent), to.Err)
 }
 
 func billsOf(l *usage.Ledger, v usage.View) map[string]*usage.Bill {

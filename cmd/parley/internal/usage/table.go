@@ -17,17 +17,12 @@ import (
 
 // lines are the report as text, and what is to be said beside it.
 func (f *reportFlags) lines(to *term.Pen, r report, v usage.View, l *usage.Ledger) (lines, notes []string) {
-	style := term.TableStyle{
-		Title: func(s string) string { return to.Paint(term.Bold, s) },
-		Rule:  func(s string) string { return to.Paint(term.Dim, s) },
-		Total: func(s string) string { return to.Paint(term.Bold, s) },
-	}
 	if r.by == "" {
 		blocks := f.blocks(v, l)
 		if len(blocks) == 0 {
 			return []string{"no answers"}, nil
 		}
-		return blockTable(blocks, len(l.Providers()) > 1).Render(to.Width, style), f.notes(sumOf(blocks), nil, l)
+		return blockTable(blocks, len(l.Providers()) > 1).Render(to.Width, to), f.notes(sumOf(blocks), nil, l)
 	}
 	report := l.Report(r.by, v)
 	if len(report.Rows) == 0 {
@@ -38,7 +33,7 @@ func (f *reportFlags) lines(to *term.Pen, r report, v usage.View, l *usage.Ledge
 	if v.Since.IsZero() && v.Until.IsZero() && v.Model == "" && slices.Contains(l.Providers(), usage.Claude) {
 		bills = l.Reconcile(v)
 	}
-	lines = f.table(report, bills).Render(to.Width, style)
+	lines = f.table(report, bills).Render(to.Width, to)
 	if r.by == usage.ByDay && (f.plot || to.TTY && !f.changed("plot")) {
 		if chart := costChart(f.lastRows(report)).Render(to.Width); chart != nil {
 			lines = append(append(lines, ""), chart...)

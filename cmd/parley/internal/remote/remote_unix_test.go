@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package remote
 
 import (
 	"path/filepath"
@@ -10,14 +10,14 @@ import (
 
 // A pipe in the place of a server's address leads to none, and is not waited for.
 func TestAddress_pipe(t *testing.T) {
-	f := &remoteFlags{data: t.TempDir()}
-	if err := syscall.Mkfifo(filepath.Join(f.data, addressName), 0o600); err != nil {
+	f := &Flags{Data: t.TempDir()}
+	if err := syscall.Mkfifo(filepath.Join(f.Data, addressName), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.connect(); err == nil {
+	if _, err := f.Connect(); err == nil {
 		t.Error("a pipe is the address of a server")
 	}
-	if url, ok := rememberedAddress(f.data); ok {
+	if url := Address(f.Data); url != "" {
 		t.Errorf("a pipe is the address %q", url)
 	}
 }

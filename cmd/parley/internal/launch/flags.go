@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"encoding/json"
@@ -14,15 +14,16 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// runFlags are the flags of parley run, and of parley chat, which has most of
+// Flags are the flags of parley run, and of parley chat, which has most of
 // them.
-type runFlags struct {
+type Flags struct {
 	agent         string
 	continued     string // of --continue-from
 	atOnce        bool
@@ -50,14 +51,15 @@ type runFlags struct {
 
 // enums are the flags whose values are completed.
 var enums = map[string][]string{
-	"agent":           {agentClaude, agentCodex, agentSim, agentReplay, agentACP},
+	"agent":           {agents.Claude, agents.Codex, agents.Sim, agents.Replay, agents.ACP},
 	"output":          {chat.OutputText, chat.OutputJSON, chat.OutputRaw},
 	"permission-mode": {"default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"},
 	"effort":          {"low", "medium", "high", "xhigh", "max"},
 	"setting-sources": {"user", "project", "local"},
 }
 
-func (f *runFlags) register(cmd *cobra.Command) {
+// Register adds the flags of parley run.
+func (f *Flags) Register(cmd *cobra.Command) {
 	f.changed, f.visit = cmd.Flags().Changed, cmd.Flags().Visit
 	f.registerAgent(cmd)
 	f.registerSession(cmd)
@@ -67,8 +69,8 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	f.complete(cmd)
 }
 
-// registerChat registers the flags of parley chat.
-func (f *runFlags) registerChat(cmd *cobra.Command) {
+// RegisterChat adds the flags of parley chat.
+func (f *Flags) RegisterChat(cmd *cobra.Command) {
 	f.changed, f.visit, f.output = cmd.Flags().Changed, cmd.Flags().Visit, chat.OutputText
 	f.registerAgent(cmd)
 	f.registerSession(cmd)
@@ -77,7 +79,7 @@ func (f *runFlags) registerChat(cmd *cobra.Command) {
 }
 
 // complete sets the completion of values and which flags exclude each other.
-func (f *runFlags) complete(cmd *cobra.Command) {
+func (f *Flags) complete(cmd *cobra.Command) {
 	for name, values := range enums {
 		if cmd.Flags().Lookup(name) == nil {
 			continue
@@ -97,7 +99,7 @@ func (f *runFlags) complete(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("resume", "continue", "continue-from")
 }
 
-func (f *runFlags) registerAgent(cmd *cobra.Command) {
+func (f *Flags) registerAgent(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.StringVarP(&o.Model, "model", "m", "", "the model's `name` or alias")
 	fs.StringVar(&o.FallbackModel, "fallback-model", "", "the `model` that answers when the first cannot")
@@ -113,7 +115,7 @@ func (f *runFlags) registerAgent(cmd *cobra.Command) {
 	fs.StringVar(&f.mcpConfig, "mcp-config", "", "MCP servers: a `file` or JSON")
 }
 
-func (f *runFlags) registerSession(cmd *cobra.Command) {
+func (f *Flags) registerSession(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.StringVarP(&f.workDirectory, "cwd", "C", ".", "the agent's working `directory`")
 	fs.StringArrayVar(&o.AdditionalDirectories, "add-dir", nil, "another `directory` that the agent may use (repeatable)")
@@ -127,7 +129,7 @@ func (f *runFlags) registerSession(cmd *cobra.Command) {
 }
 
 // registerAnswer registers the flags about the one answer of parley run.
-func (f *runFlags) registerAnswer(cmd *cobra.Command) {
+func (f *Flags) registerAnswer(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
 	fs.StringVarP(&f.output, "output", "o", chat.OutputText, "what is written: text; json, the result at the end; stream-json, every message")
@@ -136,7 +138,7 @@ func (f *runFlags) registerAnswer(cmd *cobra.Command) {
 	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `time`, such as 90s or 10m")
 }
 
-func (f *runFlags) registerProgram(cmd *cobra.Command) {
+func (f *Flags) registerProgram(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
@@ -148,7 +150,7 @@ func (f *runFlags) registerProgram(cmd *cobra.Command) {
 }
 
 // build makes the options of the flags. An error is one of usage.
-func (f *runFlags) build() (*claude.Options, error) {
+func (f *Flags) build() (*claude.Options, error) {
 	o := f.options
 	if err := f.check(); err != nil {
 		return nil, err
@@ -179,7 +181,7 @@ func (f *runFlags) build() (*claude.Options, error) {
 
 // check looks at what the CLI would refuse, or warn of and ignore, when it has been
 // started.
-func (f *runFlags) check() error {
+func (f *Flags) check() error {
 	for _, flag := range []struct{ name, value string }{{"output", f.output}, {"permission-mode", f.mode}, {"effort", f.options.Effort}} {
 		values := enums[flag.name]
 		if f.changed(flag.name) && !slices.Contains(values, flag.value) {
@@ -206,7 +208,7 @@ func (f *runFlags) check() error {
 }
 
 // files resolves paths, which are the caller's and not the agent's.
-func (f *runFlags) files(o *claude.Options) error {
+func (f *Flags) files(o *claude.Options) error {
 	var err error
 	if f.changed("cwd") {
 		if o.Dir, err = filepath.Abs(f.workDirectory); err != nil {
@@ -227,7 +229,7 @@ func (f *runFlags) files(o *claude.Options) error {
 	return nil
 }
 
-func (f *runFlags) extraArgs(o *claude.Options) error {
+func (f *Flags) extraArgs(o *claude.Options) error {
 	o.ExtraArgs = map[string]*string{}
 	if f.mcpConfig != "" {
 		config, err := fileOrJSON(f.mcpConfig)

@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"encoding/json"
@@ -24,16 +24,16 @@ func TestVersion(t *testing.T) {
 		{"1.2.3", "fedcba9876543210", recorded, "1.2.3 (fedcba987654, " + platform + ")"},
 		{"1.2.3", "fed", nil, "1.2.3 (fed, " + platform + ")"},
 	} {
-		b := newBuild(tt.version, tt.commit, tt.info)
+		b := stamped(tt.version, tt.commit, tt.info)
 		if got := b.String(); got != tt.want {
 			t.Errorf("%q and %q with %v: %q, want %q", tt.version, tt.commit, tt.info, got, tt.want)
 		}
 		var text, object strings.Builder
-		var back build
-		if err := printVersion(&text, b, false); err != nil || text.String() != "parley "+tt.want+"\n" {
+		var back Info
+		if err := b.Print(&text, false); err != nil || text.String() != "parley "+tt.want+"\n" {
 			t.Errorf("printed %q, %v", text.String(), err)
 		}
-		if err := printVersion(&object, b, true); err != nil || json.Unmarshal([]byte(object.String()), &back) != nil || back != b {
+		if err := b.Print(&object, true); err != nil || json.Unmarshal([]byte(object.String()), &back) != nil || back != b {
 			t.Errorf("printed %q, %v", object.String(), err)
 		}
 	}

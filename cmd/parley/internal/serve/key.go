@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ const maxKeyFile = 4096
 
 // key adds the API key that agents use without holding it. The process that has it hides its
 // memory and environment from others of the same user, where the system can do that.
-func (f *serveFlags) key(opts *server.Options) error {
+func (f *Settings) key(opts *server.Options) error {
 	key := os.Getenv(keyVariable)
 	if err := os.Unsetenv(keyVariable); err != nil { // nothing that is started inherits it
 		return err

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -15,24 +15,24 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/internal/regular"
 	"github.com/seed7221b0f9/parley/server"
 )
 
 // serverFlags are the settings of parley serve that parley doctor looks at.
 var serverFlags = []string{"config", "listen", "data", "quota-mb", "nats", "nats-credentials", "nats-ca"}
 
-// serveCheck is a doctor.Server.
-type serveCheck struct {
-	serve serveFlags
+// Examiner is a doctor.Server.
+type Examiner struct {
+	serve Settings
 	set   *pflag.FlagSet
 }
 
 // Register adds the flags of the server that is looked at.
-func (f *serveCheck) Register(p *pflag.FlagSet) {
+func (f *Examiner) Register(p *pflag.FlagSet) {
 	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	f.serve.registerIn(all)
+	f.serve.Register(all)
 	for _, name := range serverFlags {
 		p.AddFlag(all.Lookup(name))
 	}
@@ -41,12 +41,12 @@ func (f *serveCheck) Register(p *pflag.FlagSet) {
 
 // Examine checks whether a server can be run here with the settings that count. What
 // it finds needs nothing of a server that runs, and disturbs none.
-func (f *serveCheck) Examine(ctx context.Context) []doctor.Check {
-	if err := f.serve.load(f.set, os.LookupEnv); err != nil {
+func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
+	if err := f.serve.Load(f.set, os.LookupEnv); err != nil {
 		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}
 	}
 	s := &f.serve
-	return append([]doctor.Check{checkPort(ctx, s.listen, s.data), checkData(s.data), checkTokens(s.data)}, checkStore(ctx, s)...)
+	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data)}, checkStore(ctx, s)...)
 }
 
 // checkPort looks whether the port is free, or is that of the server of this data directory.
@@ -57,19 +57,12 @@ func checkPort(ctx context.Context, listen, data string) doctor.Check {
 		_ = l.Close() // it was opened to see whether that works
 		return c
 	}
-	if url, ok := rememberedAddress(data); ok && strings.Contains(url, "://"+listen) && answers(ctx, url) {
+	if url := remote.Address(data); url != "" && strings.Contains(url, "://"+listen) && answers(ctx, url) {
 		c.Detail = "parley serves on " + listen
 		return c
 	}
 	c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "end the program that has it, or name another one with --listen"
 	return c
-}
-
-// rememberedAddress is where the server of a data directory is, without its token.
-func rememberedAddress(data string) (string, bool) {
-	text, err := regular.Read(filepath.Join(data, addressName), maxAddress)
-	url, _, _ := strings.Cut(strings.TrimSpace(string(text)), "/#")
-	return url, err == nil && url != ""
 }
 
 // answers reports whether a server says that it lives.
@@ -107,7 +100,7 @@ func checkData(data string) doctor.Check {
 // checkTokens reads the tokens of the server, which others must not.
 func checkTokens(data string) doctor.Check {
 	c := doctor.Check{Name: "tokens", Status: doctor.OK}
-	dir := filepath.Join(data, serverDir)
+	dir := filepath.Join(data, remote.ServerDir)
 	t, err := server.ReadTokens(dir)
 	if err != nil {
 		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "move the file away; tokens have to be made again then"
@@ -124,9 +117,9 @@ func checkTokens(data string) doctor.Check {
 }
 
 // checkStore looks at the disk and at NATS.
-func checkStore(ctx context.Context, s *serveFlags) []doctor.Check {
+func checkStore(ctx context.Context, s *Settings) []doctor.Check {
 	local := s.storeOptions(nil)
-	local.URL, local.Dir = "", filepath.Join(s.data, logDir)
+	local.URL, local.Dir = "", filepath.Join(s.Data, remote.LogDir)
 	disk := doctor.Check{Name: "disk", Status: doctor.OK}
 	health, err := eventlog.Examine(ctx, local)
 	switch room := health.Free - health.Reserve; {
@@ -143,7 +136,7 @@ func checkStore(ctx context.Context, s *serveFlags) []doctor.Check {
 	return []doctor.Check{disk, checkNATS(ctx, s, health.Owner)}
 }
 
-func checkNATS(ctx context.Context, s *serveFlags, owner int) doctor.Check {
+func checkNATS(ctx context.Context, s *Settings, owner int) doctor.Check {
 	c := doctor.Check{Name: "NATS", Status: doctor.OK, Detail: "embedded"}
 	if s.nats == "" {
 		if owner != 0 {

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"context"
@@ -16,44 +16,38 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/replay"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
 
-// The values of --agent.
-const (
-	agentClaude = "claude"
-	agentCodex  = "codex"
-	agentSim    = "sim"
-	agentReplay = "replay:" // and a directory
-)
-
 // choose returns the agent that the flags ask for, with o as its options if it is one of Claude's
 // kind. Without --agent it is the CLI; if there is none, and a person sees the output, it is the
 // simulated agent. run is set for a single prompt.
-func (f *runFlags) choose(o *claude.Options, con *term.Console, run, person bool) (chat.Agent, error) {
-	dir, replay := strings.CutPrefix(f.agent, agentReplay)
-	command, acp := strings.CutPrefix(f.agent, agentACP)
+func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (chat.Agent, error) {
+	dir, recorded := strings.CutPrefix(f.agent, agents.Replay)
+	command, acp := strings.CutPrefix(f.agent, agents.ACP)
 	switch {
-	case f.agent != "" && f.agent != agentClaude && f.agent != agentCodex && f.changed("cli"):
+	case f.agent != "" && f.agent != agents.Claude && f.agent != agents.Codex && f.changed("cli"):
 		return chat.Agent{}, term.Usagef("--cli goes with --agent claude, not with %s", f.agent)
-	case f.agent == agentCodex:
+	case f.agent == agents.Codex:
 		return f.codexAgent(con)
 	case acp:
 		return f.acpAgent(con, command)
-	case f.atOnce && !replay:
+	case f.atOnce && !recorded:
 		return chat.Agent{}, term.Usagef("--at-once goes with --agent replay:DIR")
-	case replay:
-		note, err := useReplay(o, dir, f.atOnce, run)
-		return chat.Agent{Note: note, Lines: true, Open: openClaude(o, agentClaude, !run)}, err
-	case f.agent == agentSim && f.schema != "":
+	case recorded:
+		note, err := replay.Use(o, dir, f.atOnce, run)
+		return chat.Agent{Note: note, Lines: true, Open: openClaude(o, agents.Claude, !run)}, err
+	case f.agent == agents.Sim && f.schema != "":
 		return chat.Agent{}, term.Usagef("--json-schema needs a model, and --agent sim has none")
-	case f.agent == agentSim:
+	case f.agent == agents.Sim:
 		return simAgent(o, run, sim.Disclosure), nil
-	case f.agent != "" && f.agent != agentClaude:
+	case f.agent != "" && f.agent != agents.Claude:
 		return chat.Agent{}, term.Usagef("--agent %s: it is one of claude, codex, sim, replay:DIR and acp:COMMAND", f.agent)
 	}
 	if f.agent == "" && o.CLIPath == "" && person && f.output == chat.OutputText && f.schema == "" {
@@ -63,7 +57,7 @@ func (f *runFlags) choose(o *claude.Options, con *term.Console, run, person bool
 		}
 	}
 	return chat.Agent{
-		Lines: true, Open: openClaude(o, agentClaude, !run), Resume: "parley chat --resume",
+		Lines: true, Open: openClaude(o, agents.Claude, !run), Resume: "parley chat --resume",
 		Missing: "--cli or PARLEY_CLI tells parley where it is; parley doctor says what was found.",
 	}, nil
 }
@@ -92,7 +86,7 @@ func openClaude(o *claude.Options, name string, ask bool) func(context.Context, 
 
 func simAgent(o *claude.Options, run bool, note string) chat.Agent {
 	useSim(o)
-	return chat.Agent{Note: note, Must: true, Mark: sim.Mark, Lines: true, Open: openClaude(o, agentSim, !run)}
+	return chat.Agent{Note: note, Must: true, Mark: sim.Mark, Lines: true, Open: openClaude(o, agents.Sim, !run)}
 }
 
 // acpAgentFlags are the flags of run and chat that mean something to an agent of the Agent Client
@@ -102,7 +96,7 @@ var acpAgentFlags = []string{
 }
 
 // supports refuses flags that an agent has no use for.
-func (f *runFlags) supports(agent string, flags []string) error {
+func (f *Flags) supports(agent string, flags []string) error {
 	var bad string
 	f.visit(func(flag *pflag.Flag) {
 		if !slices.Contains(flags, flag.Name) && bad == "" {
@@ -116,7 +110,7 @@ func (f *runFlags) supports(agent string, flags []string) error {
 }
 
 // logger writes what an agent's package reports, if that is wanted.
-func (f *runFlags) logger(con *term.Console) *slog.Logger {
+func (f *Flags) logger(con *term.Console) *slog.Logger {
 	if f.verbose {
 		return slog.New(slog.NewTextHandler(con.Err.W, nil))
 	}
@@ -124,11 +118,11 @@ func (f *runFlags) logger(con *term.Console) *slog.Logger {
 }
 
 // acpAgent is an agent that speaks the Agent Client Protocol.
-func (f *runFlags) acpAgent(con *term.Console, command string) (chat.Agent, error) {
+func (f *Flags) acpAgent(con *term.Console, command string) (chat.Agent, error) {
 	if err := f.supports("acp:COMMAND", acpAgentFlags); err != nil {
 		return chat.Agent{}, err
 	}
-	p, err := acpProvider(command, f.logger(con))
+	p, err := agents.NewACP(command, f.logger(con))
 	if err != nil {
 		return chat.Agent{}, err
 	}

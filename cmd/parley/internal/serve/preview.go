@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type shown struct {
 }
 
 // openPreviews opens the ports for previews, unless they are off.
-func (f *serveFlags) openPreviews(ctx context.Context) (*shown, error) {
+func (f *Settings) openPreviews(ctx context.Context) (*shown, error) {
 	s := &shown{}
 	if !f.preview {
 		return s, nil
@@ -79,7 +79,7 @@ func previewPorts(text string) (host string, first, last int, err error) {
 
 // previewAddress is how browsers reach the ports if nothing else is said: by a name each on this
 // machine, by a port each elsewhere.
-func (f *serveFlags) previewAddress(host string, local bool, listeners []net.Listener) (string, error) {
+func (f *Settings) previewAddress(host string, local bool, listeners []net.Listener) (string, error) {
 	port := listeners[0].Addr().(*net.TCPAddr).Port
 	if local {
 		return fmt.Sprintf("http://*.localhost:%d", port), nil

@@ -1,4 +1,5 @@
-package main
+// Package replay plays a recorded conversation with Claude Code in place of its program.
+package replay
 
 import (
 	"context"
@@ -20,12 +21,12 @@ import (
 // longestPause bounds the time between two lines of a recording.
 const longestPause = 3 * time.Second
 
-// replayExit bounds how long a recording goes on when nothing is said any more.
-const replayExit = 10 * time.Second
+// exitLimit bounds how long a recording goes on when nothing is said any more.
+const exitLimit = 10 * time.Second
 
-// useReplay makes o play the recording in a directory. One prompt alone gets all
+// Use makes o play the recording in a directory. One prompt alone gets all
 // of it; otherwise each prompt gets what one got in the recording.
-func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
+func Use(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
 	process, hints, err := tape.Read(dir)
 	if err != nil {
 		return "", term.Usagef("--agent replay: %v", err)
@@ -33,9 +34,9 @@ func useReplay(o *claude.Options, dir string, atOnce, onePrompt bool) (note stri
 	if process == nil {
 		return "", term.Usagef("--agent replay: no agent was started in %s", dir)
 	}
-	o.Spawner = &replay{player: tape.NewPlayer(arrange(process, onePrompt), hints), process: process, atOnce: atOnce}
+	o.Spawner = &spawner{player: tape.NewPlayer(arrange(process, onePrompt), hints), process: process, atOnce: atOnce}
 	// A recording in which more was said than is said now would go on waiting.
-	o.ExitTimeout = replayExit
+	o.ExitTimeout = exitLimit
 	return fmt.Sprintf("This is the recording %s: no model is asked.", filepath.Base(filepath.Clean(dir))), nil
 }
 
@@ -68,21 +69,21 @@ func arrange(p *tape.Process, onePrompt bool) *tape.Process {
 	return &q
 }
 
-// replay plays a recording with the pauses that it had, and for the prompts that
+// spawner plays a recording with the pauses that it had, and for the prompts that
 // are sent now.
-type replay struct {
+type spawner struct {
 	player  *tape.Player
 	process *tape.Process
 	atOnce  bool
 }
 
 // Spawn starts playing.
-func (r *replay) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+func (r *spawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	inner, err := r.player.Spawn(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	p := &replayed{Process: inner, stop: make(chan struct{}), drained: make(chan struct{})}
+	p := &process{Process: inner, stop: make(chan struct{}), drained: make(chan struct{})}
 	p.read, p.write = io.Pipe()
 	if !r.atOnce {
 		p.pauses = pauses(r.process)
@@ -106,8 +107,8 @@ func pauses(p *tape.Process) []time.Duration {
 	return list
 }
 
-// replayed is a process that is played.
-type replayed struct {
+// process is a process that is played.
+type process struct {
 	spawn.Process
 	read    *io.PipeReader
 	write   *io.PipeWriter
@@ -118,7 +119,7 @@ type replayed struct {
 }
 
 // play passes the output on, each line when it is due.
-func (p *replayed) play() {
+func (p *process) play() {
 	defer close(p.drained)
 	defer p.write.Close()
 	lines := ndjson.NewReader(p.Process.Stdout(), 1<<30)
@@ -138,7 +139,7 @@ func (p *replayed) play() {
 	}
 }
 
-func (p *replayed) pause(d time.Duration) {
+func (p *process) pause(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -171,23 +172,23 @@ func nameless(line string) (text string, ok bool) {
 }
 
 // Stdout is the output as it is due.
-func (p *replayed) Stdout() io.ReadCloser { return p.read }
+func (p *process) Stdout() io.ReadCloser { return p.read }
 
 // Terminate ends the pauses too.
-func (p *replayed) Terminate() error {
+func (p *process) Terminate() error {
 	p.stopped.Do(func() { close(p.stop) })
 	return p.Process.Terminate()
 }
 
 // Kill ends everything.
-func (p *replayed) Kill() error {
+func (p *process) Kill() error {
 	p.stopped.Do(func() { close(p.stop) })
 	p.read.Close()
 	return p.Process.Kill()
 }
 
 // Wait waits until the output was read: the pauses are part of the process.
-func (p *replayed) Wait() (spawn.ExitStatus, error) {
+func (p *process) Wait() (spawn.ExitStatus, error) {
 	<-p.drained
 	return p.Process.Wait()
 }

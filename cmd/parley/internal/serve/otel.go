@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/claude/claudeotel"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/otlp"
@@ -24,7 +25,7 @@ const traceCloseLimit = 5 * time.Second
 
 // tracing returns the provider of spans with --otel, nil without it, and how to end it. The
 // standard variables OTEL_* say where spans go, under which name, and how many.
-func (f *serveFlags) tracing(ctx context.Context, logger *slog.Logger) (trace.TracerProvider, func() error, error) {
+func (f *Settings) tracing(ctx context.Context, logger *slog.Logger) (trace.TracerProvider, func() error, error) {
 	if !f.otel || os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return nil, func() error { return nil }, nil
 	}
@@ -34,7 +35,7 @@ func (f *serveFlags) tracing(ctx context.Context, logger *slog.Logger) (trace.Tr
 	}
 	// The later ones count: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES are stronger.
 	described, err := resource.New(ctx, resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.name", "parley"), attribute.String("service.version", thisBuild().Version)), resource.WithFromEnv())
+		resource.WithAttributes(attribute.String("service.name", "parley"), attribute.String("service.version", f.Version)), resource.WithFromEnv())
 	if err != nil {
 		return nil, nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
@@ -51,8 +52,8 @@ func (f *serveFlags) tracing(ctx context.Context, logger *slog.Logger) (trace.Tr
 }
 
 // traceAgents lets sessions of the Claude CLI make spans of their own below the server's.
-func (a *agents) traceAgents(provider trace.TracerProvider) {
-	for _, p := range a.all {
+func traceAgents(providers []agent.Provider, provider trace.TracerProvider) {
+	for _, p := range providers {
 		if p, ok := p.(*claudeagent.Provider); ok && provider != nil {
 			p.Options.Trace = claudeotel.Trace(claudeotel.WithTracerProvider(provider))
 		}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package serve
 
 // hideProcess does nothing: other systems have no such switch, or show less.
 func hideProcess() error { return nil }

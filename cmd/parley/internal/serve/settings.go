@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"encoding/json"
@@ -7,25 +7,27 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// serveFlags are the settings of parley serve. Each has a flag, a variable PARLEY_<FLAG> and
+// Settings are the settings of parley serve. Each has a flag, a variable PARLEY_<FLAG> and
 // a member of the configuration file with the flag's name; the flag counts first, then the
 // variable, then the file.
-type serveFlags struct {
-	config      string
-	printConfig bool
+type Settings struct {
+	Version      string // of the program
+	PrintConfig  bool
+	Data         string
+	DrainTimeout time.Duration
 
-	listen, data                                                 string
+	config, listen                                               string
 	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv []string
 	tlsCert, tlsKey                                              string
 	insecure, allowBypass                                        bool
@@ -34,7 +36,7 @@ type serveFlags struct {
 	quotaMB                                                      int64
 	model, mode                                                  string
 	maxAgents, maxSessions, maxConnections                       int
-	idleTimeout, drainTimeout                                    time.Duration
+	idleTimeout                                                  time.Duration
 	stallNotify, stallInterrupt, stallKill                       time.Duration
 	logLevel, logFormat                                          string
 	budgets                                                      []string
@@ -48,14 +50,10 @@ type serveFlags struct {
 	pushContact, previewListen, previewURL                       string
 }
 
-func (f *serveFlags) register(cmd *cobra.Command) {
-	cmd.Flags().SortFlags = false
-	f.registerIn(cmd.Flags())
-}
-
-func (f *serveFlags) registerIn(p *pflag.FlagSet) {
+// Register adds the flags.
+func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.listen, "listen", "127.0.0.1:7717", "address to serve on")
-	p.StringVar(&f.data, "data", defaultData(), "directory for logs, tokens and uploads")
+	p.StringVar(&f.Data, "data", remote.DefaultData(), "directory for logs, tokens and uploads")
 	p.StringArrayVar(&f.agents, "agent", nil, "agent that sessions can have, the first by default; repeatable (default: all that are installed)")
 	p.StringArrayVar(&f.dirs, "dir", nil, "directory that sessions may run in, with all below it; repeatable (default: the current one)")
 	p.StringVar(&f.model, "model", "", "model of new sessions")
@@ -72,7 +70,7 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.IntVar(&f.maxSessions, "max-sessions", server.DefaultMaxSessions, "sessions that are kept")
 	p.IntVar(&f.maxConnections, "max-connections", server.DefaultMaxConnections, "sockets and streams that are open at once")
 	p.DurationVar(&f.idleTimeout, "idle-timeout", server.DefaultIdleTimeout, "after how long an idle agent is ended; its session resumes by itself")
-	p.DurationVar(&f.drainTimeout, "drain-timeout", server.DefaultDrainTimeout, "how long running turns have when the server stops")
+	p.DurationVar(&f.DrainTimeout, "drain-timeout", server.DefaultDrainTimeout, "how long running turns have when the server stops")
 	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
 	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")
 	p.DurationVar(&f.stallKill, "stall-kill", 0, "after how long a silent agent is ended; 0 is never")
@@ -98,19 +96,7 @@ func (f *serveFlags) registerIn(p *pflag.FlagSet) {
 	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	p.StringVar(&f.logFormat, "log-format", "text", "text or json, on standard error")
 	p.StringVar(&f.config, "config", "", "file with settings, a JSON object by flag name")
-	p.BoolVar(&f.printConfig, "print-config", false, "print the settings that count, and exit")
-}
-
-// defaultData is where a server keeps its data if nothing else is said.
-func defaultData() string {
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "parley")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ".parley"
-	}
-	return filepath.Join(home, ".local", "share", "parley")
+	p.BoolVar(&f.PrintConfig, "print-config", false, "print the settings that count, and exit")
 }
 
 // variable is the environment variable of a flag.
@@ -118,11 +104,16 @@ func variable(flag string) string {
 	return "PARLEY_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// home is where the agents of sessions without a tenant keep their files.
+func (f *Settings) home() agents.Place {
+	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv)}
+}
+
 // notSettings are flags that only make sense on the command line.
 var notSettings = []string{"config", "print-config", "help"}
 
-// load fills in what the command line does not say, from the environment and the file.
-func (f *serveFlags) load(p *pflag.FlagSet, getenv func(string) (string, bool)) error {
+// Load fills in what the command line does not say, from the environment and the file.
+func (f *Settings) Load(p *pflag.FlagSet, getenv func(string) (string, bool)) error {
 	if f.config == "" {
 		f.config, _ = getenv(variable("config"))
 	}
@@ -197,8 +188,8 @@ func settingValues(raw json.RawMessage) ([]string, error) {
 	return values, nil
 }
 
-// print writes the settings that count as a configuration file.
-func (f *serveFlags) print(p *pflag.FlagSet, w io.Writer) error {
+// Print writes the settings that count as a configuration file.
+func (f *Settings) Print(p *pflag.FlagSet, w io.Writer) error {
 	settings := map[string]any{}
 	p.VisitAll(func(flag *pflag.Flag) {
 		if slices.Contains(notSettings, flag.Name) {

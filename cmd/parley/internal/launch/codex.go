@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
@@ -29,8 +30,8 @@ var codexFlags = []string{
 var codexModes = []string{"default", "acceptEdits", "plan", "bypassPermissions"}
 
 // codexAgent is Codex as the flags ask for it.
-func (f *runFlags) codexAgent(con *term.Console) (chat.Agent, error) {
-	if err := f.supports(agentCodex, codexFlags); err != nil {
+func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
+	if err := f.supports(agents.Codex, codexFlags); err != nil {
 		return chat.Agent{}, err
 	}
 	dir, err := filepath.Abs(f.workDirectory)
@@ -58,7 +59,7 @@ func (f *runFlags) codexAgent(con *term.Console) (chat.Agent, error) {
 }
 
 // openCodex starts a session as the flags ask for it.
-func (f *runFlags) openCodex(ctx context.Context, con *term.Console, p *codexagent.Provider, dir string) (agent.Session, error) {
+func (f *Flags) openCodex(ctx context.Context, con *term.Console, p *codexagent.Provider, dir string) (agent.Session, error) {
 	opts := agent.Options{
 		Dir: dir, Model: f.options.Model, Mode: f.mode, AllowBypass: f.mode == "bypassPermissions", SystemPrompt: f.systemPrompt,
 		AppendSystemPrompt: f.appendPrompt, Fork: f.options.ForkSession, Partial: true,

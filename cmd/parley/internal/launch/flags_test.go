@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"os"
@@ -14,8 +14,8 @@ import (
 
 func parse(t *testing.T, args ...string) (*claude.Options, error) {
 	t.Helper()
-	f, cmd := &runFlags{}, &cobra.Command{}
-	f.register(cmd)
+	f, cmd := &Flags{}, &cobra.Command{}
+	f.Register(cmd)
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 )
 
 // money adds prices and budgets to the server's options.
-func (f *serveFlags) money(opts *server.Options) error {
+func (f *Settings) money(opts *server.Options) error {
 	prices := usage.DefaultPrices()
 	if f.prices != "" {
 		file, err := os.Open(f.prices)

@@ -1,31 +1,27 @@
-package main
+// Package diff writes what a session has changed in its files as a unified diff.
+package diff
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// diffStyle paints the lines of a diff; nil functions leave them as they are.
-type diffStyle struct{ file, hunk, added, removed func(string) string }
-
-func painted(f func(string) string, s string) string {
-	if f == nil {
-		return s
-	}
-	return f(s)
-}
-
-// diffText is a diff in the unified format with git's headings, so that git apply takes it.
-func diffText(d api.WorkspaceDiffResult, style diffStyle) string {
+// Text is a diff in the unified format with git's headings, so that git apply takes it.
+func Text(d api.WorkspaceDiffResult, pen *term.Pen) string {
 	var lines []string
 	for _, f := range d.Files {
-		lines = append(lines, fileHead(f, style)...)
+		lines = append(lines, fileHead(f, pen)...)
 		for _, h := range f.Hunks {
-			lines = append(lines, hunkLines(h, style)...)
+			lines = append(lines, hunkLines(h, pen)...)
 		}
 	}
 	if len(lines) == 0 {
@@ -35,7 +31,7 @@ func diffText(d api.WorkspaceDiffResult, style diffStyle) string {
 }
 
 // fileHead are the lines before the hunks of a file.
-func fileHead(f api.WorkspaceFile, style diffStyle) []string {
+func fileHead(f api.WorkspaceFile, pen *term.Pen) []string {
 	old := f.OldPath
 	if old == "" {
 		old = f.Path
@@ -62,7 +58,7 @@ func fileHead(f api.WorkspaceFile, style diffStyle) []string {
 		head = append(head, "Binary files "+from+" and "+to+" differ")
 	}
 	for i := range head {
-		head[i] = painted(style.file, head[i])
+		head[i] = pen.Paint(term.Bold, head[i])
 	}
 	return head
 }
@@ -88,15 +84,15 @@ func gitPath(path string) string {
 }
 
 // hunkLines are the heading of a hunk, with its id, and its lines.
-func hunkLines(h api.WorkspaceHunk, style diffStyle) []string {
+func hunkLines(h api.WorkspaceHunk, pen *term.Pen) []string {
 	head := fmt.Sprintf("@@ -%s +%s @@", lineRange(h.OldStart, h.OldLines), lineRange(h.NewStart, h.NewLines))
 	if h.Section != "" {
 		head += " " + h.Section
 	}
-	lines := []string{painted(style.hunk, head+" [hunk "+h.ID+"]")}
+	lines := []string{pen.Paint(term.Dim, head+" [hunk "+h.ID+"]")}
 	for _, line := range h.Lines {
-		look := map[byte]func(string) string{'+': style.added, '-': style.removed}[(line + " ")[0]]
-		lines = append(lines, painted(look, line))
+		look := map[byte]term.Style{'+': term.Green, '-': term.Red}[(line + " ")[0]]
+		lines = append(lines, pen.Paint(look, line))
 	}
 	return lines
 }
@@ -108,8 +104,8 @@ func lineRange(start, lines int64) string {
 	return fmt.Sprintf("%d,%d", start, lines)
 }
 
-// statText is the files of a diff with how many lines were added and removed.
-func statText(d api.WorkspaceDiffResult) string {
+// Stat is the files of a diff with how many lines were added and removed.
+func Stat(d api.WorkspaceDiffResult) string {
 	var b strings.Builder
 	added, removed := int64(0), int64(0)
 	for _, f := range d.Files {
@@ -121,4 +117,43 @@ func statText(d api.WorkspaceDiffResult) string {
 		b.WriteString("there is more than is shown\n")
 	}
 	return b.String()
+}
+
+// WriteChanged writes the hunks that are in the place of one that has changed, where an error has
+// them.
+func WriteChanged(w io.Writer, err error) {
+	if e, ok := errors.AsType[*client.Error](err); ok && len(e.Data.Hunks) > 0 {
+		fmt.Fprintln(w, "It is now:")
+		for _, h := range e.Data.Hunks {
+			fmt.Fprintln(w, strings.Join(hunkLines(h, &term.Pen{}), "\n"))
+		}
+	}
+}
+
+// lastTurn returns the id of the last turn that has changed something.
+func lastTurn(turns []api.WorkspaceTurn) (id string, err error) {
+	for _, t := range turns {
+		if t.Changed || !t.Ended {
+			id = t.TurnID
+		}
+	}
+	if id == "" {
+		err = errors.New("no turn of the session has changed anything")
+	}
+	return id, err
+}
+
+// Ask asks a server for a diff; the turn "last" is looked up first.
+func Ask(ctx context.Context, c *client.Client, p api.WorkspaceDiffParams) (d api.WorkspaceDiffResult, err error) {
+	if p.Turn == "last" {
+		p.Turn = ""
+		if err := remote.Call(ctx, c, "workspace.diff", p, &d); err != nil {
+			return d, err
+		}
+		if p.Turn, err = lastTurn(d.Turns); err != nil {
+			return d, err
+		}
+		d = api.WorkspaceDiffResult{}
+	}
+	return d, remote.Call(ctx, c, "workspace.diff", p, &d)
 }

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // telling adds to the options whom the server may tell of events.
-func (f *serveFlags) telling(opts *server.Options) error {
+func (f *Settings) telling(opts *server.Options) error {
 	for _, text := range f.webhookNetworks {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
@@ -34,7 +34,7 @@ func (f *serveFlags) telling(opts *server.Options) error {
 }
 
 // serveMetrics serves the metrics on an address of their own, if there is one, and returns it.
-func (f *serveFlags) serveMetrics(ctx context.Context, s *server.Server) (at string, stop func(), err error) {
+func (f *Settings) serveMetrics(ctx context.Context, s *server.Server) (at string, stop func(), err error) {
 	if f.metricsListen == "" {
 		return "", func() {}, nil
 	}

@@ -1,0 +1,210 @@
+// Package agents has the agents that the command can run by the names of its flag --agent, and
+// makes the set of them that a server offers.
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/simagent"
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/codex/codexagent"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/sim"
+)
+
+// The values of --agent.
+const (
+	Claude = "claude"
+	Codex  = "codex"
+	Sim    = "sim"
+	Replay = "replay:" // and a directory
+	ACP    = "acp:"    // and the command of an agent that speaks the Agent Client Protocol
+)
+
+// Set is the agents that a server offers.
+type Set struct {
+	Providers []agent.Provider // the default first
+	Simulated bool             // the default is
+	Note      string           // what a user has to be told about it; "" if nothing
+	closers   []func() error
+	names     []string // as --agent has them, in the order of Providers
+}
+
+// Close ends what the agents share. It is called once, after the server has ended.
+func (s *Set) Close() error {
+	var failed error
+	for _, end := range s.closers {
+		failed = errors.Join(failed, end())
+	}
+	return failed
+}
+
+// errNotInstalled reports that the program of an agent is not on this machine.
+var errNotInstalled = errors.New("not installed")
+
+// kind is a kind of agent that a server can hold. The function open returns the provider and the
+// function that ends it, or an error that wraps errNotInstalled.
+type kind struct {
+	name string
+	open func(p Place, logger *slog.Logger) (agent.Provider, func() error, error)
+}
+
+// Place is where agents keep their files, and their environment.
+type Place struct {
+	Data string
+	Env  []string
+}
+
+// kinds are the agents that --agent can name, in the order in which they are the default. The
+// simulated one is not among them: it takes part where it is named, and where no other is
+// installed.
+var kinds = []kind{{Claude, Place.claude}, {Codex, Place.codex}}
+
+// Choose returns the agents with these names, the first as the default; without names all that are
+// installed, else the simulated one.
+func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
+	s := &Set{}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, errors.Join(term.Usagef("--agent %s is given twice", name), s.Close())
+		}
+		if err := s.add(at, name, logger); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	if len(names) > 0 {
+		if s.Simulated = names[0] == Sim; s.Simulated {
+			s.Note = simagent.Note
+		}
+		return s, nil
+	}
+	for _, k := range kinds {
+		if err := s.add(at, k.name, logger); err != nil && !errors.Is(err, errNotInstalled) {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	if len(s.Providers) > 0 {
+		return s, nil
+	}
+	s.Simulated, s.Note = true, "There is no "+kindNames(" and no ")+" on this machine (parley doctor says more). "+simagent.Note
+	return s, s.add(at, Sim, logger)
+}
+
+// Again returns the providers of the same agents in another place. Close of s ends them too. The
+// server opens tenants one after the other, and none after its end.
+func (s *Set) Again(at Place, logger *slog.Logger) ([]agent.Provider, error) {
+	var own Set
+	for _, name := range s.names {
+		if err := own.add(at, name, logger); err != nil {
+			return nil, errors.Join(err, own.Close())
+		}
+	}
+	s.closers = append(s.closers, own.closers...)
+	return own.Providers, nil
+}
+
+// kindNames are the names of the real agents.
+func kindNames(separator string) string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return strings.Join(names, separator)
+}
+
+// add adds the agent with this name.
+func (s *Set) add(at Place, name string, logger *slog.Logger) error {
+	var p agent.Provider
+	var err error
+	end := func() error { return nil }
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	switch command, acp := strings.CutPrefix(name, ACP); {
+	case name == Sim:
+		p = at.sim()
+	case acp:
+		if p, err = NewACP(command, logger); err != nil {
+			return err
+		}
+	case i < 0:
+		return term.Usagef("--agent %s: it is one of %s, %s and %sCOMMAND", name, kindNames(", "), Sim, ACP)
+	default:
+		if p, end, err = kinds[i].open(at, logger); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	s.Providers, s.names, s.closers = append(s.Providers, p), append(s.names, name), append(s.closers, end)
+	return nil
+}
+
+// NewACP returns an agent that speaks the Agent Client Protocol. The words of its command are
+// parted by blanks.
+func NewACP(command string, logger *slog.Logger) (*acpagent.Provider, error) {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return nil, term.Usagef("--agent acp: needs a command, as in --agent \"acp:gemini --acp\"")
+	}
+	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger}, nil
+}
+
+// NewCodex returns Codex with this environment, where its program is installed.
+func NewCodex(env []string, logger *slog.Logger) (*codexagent.Provider, error) {
+	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: env, Logger: logger, ClientVersion: claude.Version}
+	path, err := o.Program()
+	o.Path = path
+	return &codexagent.Provider{Options: o}, err
+}
+
+func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error) {
+	p, err := NewCodex(at.Env, logger)
+	if errors.Is(err, codex.ErrNotFound) {
+		err = fmt.Errorf("%w: %w", errNotInstalled, err)
+	}
+	return p, func() error { return nil }, err
+}
+
+func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error) {
+	path, err := proc.Find("", os.Environ())
+	if _, missing := errors.AsType[*proc.NotFoundError](err); missing {
+		err = fmt.Errorf("%w: %w", errNotInstalled, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	env := map[string]string{}
+	for _, entry := range at.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	p := &claudeagent.Provider{
+		Options:     claude.Options{CLIPath: path, Env: env, CleanEnv: true, Logger: logger},
+		RegistryDir: filepath.Join(at.Data, "agents"),
+	}
+	return p, p.Close, nil
+}
+
+func (at Place) sim() agent.Provider {
+	dir := filepath.Join(at.Data, "sim")
+	if os.MkdirAll(dir, 0o700) != nil {
+		dir = "" // its sessions cannot be resumed then
+	}
+	p := &simagent.Provider{Dir: dir}
+	if ms, err := strconv.Atoi(os.Getenv(sim.PaceVariable)); err == nil && ms >= 0 {
+		if p.Pace = time.Duration(ms) * time.Millisecond; ms == 0 {
+			p.Pace = -1
+		}
+	}
+	return p
+}

@@ -1,0 +1,128 @@
+package manual
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/docs"
+)
+
+// ShowHelp writes the help of a command, or a topic.
+func ShowHelp(cmd *cobra.Command, args []string) error {
+	found, rest, err := cmd.Root().Find(args)
+	if err == nil && len(rest) == 0 {
+		found.InitDefaultHelpFlag()
+		return found.Help()
+	}
+	topics, err := docs.Topics()
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		if args[0] == "topics" {
+			return writeTopics(cmd.OutOrStdout(), topics)
+		}
+		for _, t := range topics {
+			if t.Name == args[0] {
+				return writeTopic(cmd.OutOrStdout(), t)
+			}
+		}
+	}
+	best := ""
+	if len(args) == 1 {
+		if best = term.Nearest(args[0], Words(cmd.Root(), nil)); best != "" {
+			best = "; is " + best + " meant?"
+		}
+	}
+	return &term.UsageError{Text: fmt.Sprintf("there is neither a command nor a topic %q%s \"parley help topics\" lists the topics", strings.Join(args, " "), orStop(best)), Plain: true}
+}
+
+// orStop ends a sentence that has no suggestion.
+func orStop(suggestion string) string {
+	if suggestion == "" {
+		return "."
+	}
+	return suggestion
+}
+
+// Words are the words that help takes after the ones that are there.
+func Words(root *cobra.Command, args []string) (words []string) {
+	cmd, rest, err := root.Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil
+	}
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			words = append(words, c.Name())
+		}
+	}
+	if len(args) > 0 {
+		return words
+	}
+	topics, err := docs.Topics()
+	if err != nil {
+		return words
+	}
+	for _, t := range topics {
+		words = append(words, t.Name)
+	}
+	return append(words, "topics")
+}
+
+func writeTopics(w io.Writer, topics []docs.Topic) error {
+	for _, t := range topics {
+		if _, err := fmt.Fprintf(w, "%-26s %s\n", t.Name, t.Title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// topicWidth is how long the lines of a topic are.
+const topicWidth = 88
+
+func writeTopic(w io.Writer, t docs.Topic) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n", t.Title, markdown.Wrap(t.Summary, topicWidth))
+	for point := range strings.Lines(t.Short) {
+		fmt.Fprintf(&b, "\n- %s\n", strings.ReplaceAll(markdown.Wrap(strings.TrimSuffix(point, "\n"), topicWidth-2), "\n", "\n  "))
+	}
+	fmt.Fprintf(&b, "\nThe whole guide is docs/%s in the source.\n", t.Page)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WritePages writes the manual pages of all commands and topics into a directory.
+func WritePages(root *cobra.Command, dir string) error {
+	topics, err := docs.Topics()
+	if err != nil {
+		return err
+	}
+	for _, c := range Commands(root) {
+		if err := write(dir, PageName(c)+".1", Roff(c)); err != nil {
+			return err
+		}
+	}
+	for _, t := range topics {
+		if err := write(dir, TopicName(t)+".7", TopicRoff(t)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteMarkdown writes the reference of all commands into a directory.
+func WriteMarkdown(root *cobra.Command, dir string) error {
+	return write(dir, "commands.md", Markdown(root))
+}
+
+func write(dir, name, text string) error {
+	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
+}

@@ -1,0 +1,228 @@
+// Package serve runs a server as the settings of parley serve have it, and checks whether it could.
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// Check refuses settings that would let others in.
+func (f *Settings) Check() error {
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return term.Usagef("--listen %s: %v", f.listen, err)
+	}
+	if (f.tlsCert == "") != (f.tlsKey == "") {
+		return term.Usagef("--tls-cert and --tls-key go together")
+	}
+	if !isLoopback(host) && f.tlsCert == "" && !f.insecure {
+		return term.Usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
+	}
+	return nil
+}
+
+// isLoopback reports whether only this machine reaches a host.
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func (f *Settings) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
+		return nil, term.Usagef("--log-level %s: it is debug, info, warn or error", f.logLevel)
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	switch f.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	}
+	return nil, term.Usagef("--log-format %s: it is text or json", f.logFormat)
+}
+
+// serveGC is the GOGC of a server: collecting half as often costs a small heap some memory, and
+// keeps the collector out of the way of many streams.
+const serveGC = 200
+
+// spaceGC sets how often memory is collected, unless the user has with GOGC.
+func spaceGC(lookup func(string) (string, bool)) {
+	if _, set := lookup("GOGC"); !set {
+		debug.SetGCPercent(serveGC)
+	}
+}
+
+// untilSignal is ctx until a signal that ends a server comes. A second one ends it at once.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// Serve serves until a signal.
+func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
+	spaceGC(os.LookupEnv)
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	logger, err := f.logger(term.StandardError())
+	if err != nil {
+		return err
+	}
+	// The port first: a second server says so before it touches anything.
+	l, err := f.openAt(ctx, f.listen, true)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	traces, endTraces, err := f.tracing(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, endTraces()) }()
+	shown, err := f.openPreviews(ctx)
+	if err != nil {
+		return err
+	}
+	defer shown.close()
+	store, err := f.store(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remote.CloseStore(store)) }()
+	ctx, shutdown := context.WithCancel(ctx)
+	defer shutdown()
+	offered, err := agents.Choose(f.agents, f.home(), logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, offered.Close()) }()
+	opts := f.options(logger, store, offered, traces)
+	opts.Shutdown, opts.Preview = shutdown, shown.origins
+	if err := errors.Join(f.money(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
+		return err
+	}
+	s, err := server.New(ctx, opts)
+	if err != nil {
+		return err
+	}
+	token, base := s.Token(), f.address(l)
+	defer remember(f.Data, base+"/#token="+token, logger)()
+	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	defer stopMetrics()
+	defer shown.serve(ctx, s, logger)()
+	greet(out, base, token, offered.Note, metrics)
+	return s.Serve(ctx, l)
+}
+
+// openAt opens a port, with TLS if that is wanted and there is a certificate.
+func (f *Settings) openAt(ctx context.Context, address string, secure bool) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil || f.tlsCert == "" || !secure {
+		return l, err
+	}
+	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+}
+
+func (f *Settings) store(ctx context.Context, logger *slog.Logger) (*eventlog.Store, error) {
+	if err := os.MkdirAll(f.Data, 0o700); err != nil {
+		return nil, err
+	}
+	return eventlog.Open(ctx, f.storeOptions(logger))
+}
+
+// storeOptions are the options of the store.
+func (f *Settings) storeOptions(logger *slog.Logger) *eventlog.Options {
+	opts := &eventlog.Options{Logger: logger, Quota: f.quotaMB << 20}
+	if f.nats != "" {
+		opts.URL, opts.Credentials, opts.RootCAs, opts.Replicas = f.nats, f.natsCredentials, f.natsCA, f.natsReplicas
+	} else {
+		opts.Dir = filepath.Join(f.Data, remote.LogDir)
+	}
+	return opts
+}
+
+// options are the server's options.
+func (f *Settings) options(logger *slog.Logger, store *eventlog.Store, offered *agents.Set, traces trace.TracerProvider) server.Options {
+	traceAgents(offered.Providers, traces)
+	return server.Options{
+		TracerProvider: traces, Tenant: f.tenants(offered, logger, traces),
+		Providers: offered.Providers, Simulated: offered.Simulated, Store: store, Dir: filepath.Join(f.Data, remote.ServerDir), Version: f.Version, Directories: f.dirs,
+		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
+		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, SecureCookies: f.tlsCert != "",
+		MaxConnections: f.maxConnections, MaxAgents: f.maxAgents, MaxSessions: f.maxSessions, IdleTimeout: f.idleTimeout, DrainTimeout: f.DrainTimeout,
+		Stall: server.Stall{Notify: f.stallNotify, Interrupt: f.stallInterrupt, Kill: f.stallKill}, Logger: logger,
+	}
+}
+
+// address is where the server is reached.
+func (f *Settings) address(l net.Listener) string {
+	scheme := "http"
+	if f.tlsCert != "" {
+		scheme = "https"
+	}
+	addr := l.Addr().String()
+	if ap, err := netip.ParseAddrPort(addr); err == nil && ap.Addr().IsUnspecified() {
+		addr = fmt.Sprintf("localhost:%d", ap.Port())
+	}
+	return scheme + "://" + addr
+}
+
+// greet prints the address and lines that work as they are.
+func greet(out io.Writer, base, token, note, metrics string) {
+	if note != "" {
+		fmt.Fprintf(out, "%s\n\n", note)
+	}
+	if metrics != "" {
+		fmt.Fprintf(out, "Metrics are at http://%s/metrics.\n\n", metrics)
+	}
+	fmt.Fprintf(out, `Parley serves on %[1]s. Open the page:
+
+  %[1]s/#token=%[2]s
+
+or call it:
+
+  export PARLEY_TOKEN=%[2]s
+  parley() { curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" -H 'Content-Type: application/json' -d "$2" "%[1]s/v1/$1"; }
+  SESSION=$(parley session.connect '{}' | sed 's/.*"session_id":"\([^"]*\)".*/\1/')
+  parley session.query "{\"session_id\":\"$SESSION\",\"text\":\"say hello\"}"
+  curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" "%[1]s/v1/sessions/$SESSION/events?wait=5"
+
+`, base, token)
+}
+
+// remember lets other commands of the same user find the server. It is not worth failing for.
+func remember(data, address string, logger *slog.Logger) (forget func()) {
+	forget, err := remote.Remember(data, address)
+	if err != nil {
+		logger.Warn("other commands will not find the server by themselves", "err", err)
+		return func() {}
+	}
+	return forget
+}
