@@ -38,7 +38,7 @@ func TestDecode(t *testing.T) {
 			for i, line := range stdoutLines(t, name) {
 				checkLine(t, i+1, line)
 			}
-			if err := rec.CheckOutput(); err != nil {
+			if err := checkOutput(rec); err != nil {
 				t.Error(err)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // corpus is where the recordings are: a scenario a folder. PARLEY_WIRE_CORPUS names
@@ -88,17 +87,4 @@ func mustRead(tb testing.TB, name string) []byte {
 		tb.Fatal(err)
 	}
 	return data
-}
-
-// checkOutput checks that a recording can be read and that its lines are the messages that the
-// official SDK gave its caller.
-func checkOutput(t *testing.T, dir string) {
-	t.Helper()
-	rec, err := recording.ReadRecording(dir, nil)
-	if err == nil {
-		err = rec.CheckOutput()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }

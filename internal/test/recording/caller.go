@@ -29,10 +29,11 @@ type Recording struct {
 
 // RecordingMeta is the part of meta.json that a run needs.
 type RecordingMeta struct {
-	Note     string            `json:"note"`
-	EnvExtra map[string]string `json:"env_extra"`
-	Raw      bool              `json:"raw"`
-	Args     []string          `json:"args"`
+	Note       string            `json:"note"`
+	EnvExtra   map[string]string `json:"env_extra"`
+	Raw        bool              `json:"raw"`
+	Args       []string          `json:"args"`
+	SDKVersion string            `json:"sdk_version"`
 }
 
 // Caller is caller.json: everything that the caller of the SDK did.

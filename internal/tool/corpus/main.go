@@ -23,15 +23,18 @@ type check struct {
 	prefix    string // of the subtests' names
 }
 
-var replay = check{"./claude", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}
+var (
+	decode = check{"./claude", "TestDecode", "PARLEY_WIRE_CORPUS", ""} // compares all of sdk.jsonl
+	replay = check{"./claude", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}
+)
 
 // kinds are the kinds of recordings and their checks. A scenario passes if it passes all of them.
 var kinds = map[string][]check{
-	"decode":      {{"./claude", "TestDecode", "PARLEY_WIRE_CORPUS", ""}},
+	"decode":      {decode},
 	"wire":        {replay},
-	"live":        {{"./internal/test/e2e", "TestLive", "PARLEY_WIRE_CORPUS", ""}},
+	"live":        {{"./internal/test/e2e", "TestLive", "PARLEY_WIRE_CORPUS", ""}, decode},
 	"transcripts": {{"./transcript", "TestCorpus", "PARLEY_TRANSCRIPT_CORPUS", ""}},
-	"fold":        {{"./claude/claudeevent", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}},
+	"fold":        {{"./claude/claudeevent", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}, decode},
 	"acp":         {{"./acp/editor", "TestRecordings", "PARLEY_ACP_CORPUS", "scenario/"}},
 	"codex": {
 		{"./codex/item", "TestDecode", "PARLEY_CODEX_CORPUS", ""},
