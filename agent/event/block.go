@@ -116,5 +116,5 @@ func typeName(v wireObject) string {
 	if t, ok := v.(interface{ typeOnWire() string }); ok {
 		return t.typeOnWire()
 	}
-	return wireTypes[reflect.TypeOf(v).Elem()]
+	return wireTypes[reflect.TypeOf(v)]
 }

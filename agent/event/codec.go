@@ -42,7 +42,7 @@ func layoutOf(t reflect.Type) *layout {
 	if l, ok := layouts.Load(t); ok {
 		return l.(*layout)
 	}
-	l := &layout{wireType: wireTypes[t]}
+	l := &layout{wireType: wireTypes[reflect.PointerTo(t)]}
 	if t == reflect.TypeFor[Status]() {
 		l.subtype = "status"
 	}
@@ -269,13 +269,7 @@ func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 	if v.Kind() == reflect.Interface && v.IsNil() {
 		return append(dst, "null"...), nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(tidied(v).Interface()); err != nil {
-		return nil, err
-	}
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
+	return jsonwire.AppendJSON(dst, tidied(v).Interface())
 }
 
 // tidied returns a list of structs with their JSON texts in the form that messages have, and any
@@ -380,7 +374,7 @@ func setValue(dst reflect.Value, raw []byte) error {
 }
 
 // decodeUnion decodes an object by its type, and one of a type that the table lacks with unknown.
-func decodeUnion[T any](data []byte, table map[string]func() T, unknown func(string, JSON) T) (T, error) {
+func decodeUnion[T any](data []byte, table jsonwire.Table[T], unknown func(string, JSON) T) (T, error) {
 	var none T
 	typ, err := typeOf(data)
 	if err != nil {

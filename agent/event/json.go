@@ -1,8 +1,6 @@
 package event
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"unicode/utf8"
 
@@ -73,13 +71,11 @@ func Quote(s string) JSON { return JSON(jsonwire.AppendString(nil, s)) }
 // Encoded returns v as JSON without escapes for HTML. A value that cannot be encoded
 // is absent.
 func Encoded(v any) JSON {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := jsonwire.Marshal(v)
+	if err != nil {
 		return ""
 	}
-	return JSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return JSON(text)
 }
 
 // finite returns a number that JSON can hold, 0 for any other.

@@ -1,11 +1,12 @@
 package event
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // MarshalJSON writes the whole state as JSON, from which [Conversation.UnmarshalJSON] and the
@@ -13,13 +14,7 @@ import (
 func (c *Conversation) MarshalJSON() ([]byte, error) {
 	c.Settle()
 	type plain Conversation
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode((*plain)(c)); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return jsonwire.Marshal((*plain)(c))
 }
 
 // ErrVersion is the error of decoding a [Conversation] of another [ConversationVersion]. The events

@@ -1,6 +1,11 @@
 package event
 
-import "reflect"
+import (
+	"maps"
+	"reflect"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
 
 // Most events are one message on the wire, with the members of their struct. The types here are
 // the messages that differ: those of the role user and of the model, which hold blocks, and the
@@ -221,7 +226,7 @@ var otherBlocks = []string{
 
 // The decode tables of the unions.
 var (
-	wireEvents = map[string]func() wireEvent{
+	wireEvents = jsonwire.Table[wireEvent]{
 		"message_start":       func() wireEvent { return new(wireMessageStart) },
 		"content_block_start": func() wireEvent { return new(wireBlockStart) },
 		"content_block_delta": func() wireEvent { return new(wireBlockDelta) },
@@ -230,7 +235,7 @@ var (
 		"message_stop":        func() wireEvent { return new(wireMessageStop) },
 		"unknown":             func() wireEvent { return new(wireUnknownEvent) },
 	}
-	wireDeltas = map[string]func() wireDelta{
+	wireDeltas = jsonwire.Table[wireDelta]{
 		"text_delta":       func() wireDelta { return new(wireTextDelta) },
 		"thinking_delta":   func() wireDelta { return new(wireThinkingDelta) },
 		"input_json_delta": func() wireDelta { return new(wireInputDelta) },
@@ -238,7 +243,7 @@ var (
 		"citations_delta":  func() wireDelta { return new(wireCitationsDelta) },
 		"unknown":          func() wireDelta { return new(wireUnknownDelta) },
 	}
-	wireBlocks = map[string]func() wireBlock{
+	wireBlocks = jsonwire.Table[wireBlock]{
 		"text":            func() wireBlock { return new(wireText) },
 		"thinking":        func() wireBlock { return new(wireThinking) },
 		"tool_result":     func() wireBlock { return new(wireToolResult) },
@@ -250,7 +255,7 @@ var (
 )
 
 // events is the decode table of the messages that are one event with the same members.
-var events = map[string]func() Event{
+var events = jsonwire.Table[Event]{
 	"result":              func() Event { return new(ResultMessage) },
 	"error":               func() Event { return new(Error) },
 	"system_init":         func() Event { return new(SystemInit) },
@@ -280,27 +285,14 @@ var events = map[string]func() Event{
 	"unknown":             func() Event { return new(Unknown) },
 }
 
-// wireTypes has the type on the wire of every struct with one.
+// wireTypes has the type on the wire of every struct with one, by the type of a pointer to it.
 var wireTypes = func() map[reflect.Type]string {
 	all := map[reflect.Type]string{
-		reflect.TypeFor[wireUser](): "user", reflect.TypeFor[wireAssistant](): "assistant", reflect.TypeFor[wireStream](): "stream_event",
+		reflect.TypeFor[*wireUser](): "user", reflect.TypeFor[*wireAssistant](): "assistant", reflect.TypeFor[*wireStream](): "stream_event",
 	}
-	add := func(name string, v any) {
-		if t := reflect.TypeOf(v).Elem(); t != reflect.TypeFor[wireToolUse]() {
-			all[t] = name
-		}
+	for _, names := range []map[reflect.Type]string{wireEvents.Names(), wireDeltas.Names(), wireBlocks.Names(), events.Names()} {
+		maps.Copy(all, names)
 	}
-	for name, create := range wireEvents {
-		add(name, create())
-	}
-	for name, create := range wireDeltas {
-		add(name, create())
-	}
-	for name, create := range wireBlocks {
-		add(name, create())
-	}
-	for name, create := range events {
-		add(name, create())
-	}
+	delete(all, reflect.TypeFor[*wireToolUse]()) // it has several
 	return all
 }()

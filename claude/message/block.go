@@ -225,7 +225,7 @@ func (*ToolResult) inputBlock() {}
 func (*UnknownBlock) inputBlock() {}
 
 // blockTypes is the decode table of blocks.
-var blockTypes = map[string]func() ContentBlock{
+var blockTypes = jsonwire.Table[ContentBlock]{
 	"text":                                   func() ContentBlock { return new(Text) },
 	"thinking":                               func() ContentBlock { return new(Thinking) },
 	"redacted_thinking":                      func() ContentBlock { return new(RedactedThinking) },
@@ -255,21 +255,13 @@ var _ = jsonwire.Register(decodeBlock)
 
 // decodeBlock decodes the value ahead, whatever it is, into a block; null is nil.
 func decodeBlock(d *jsonwire.Decoder) ContentBlock {
-	if d.Kind() == 'n' {
-		d.Skip()
+	if d.Null() {
 		return nil
 	}
-	start := d.Offset()
-	create, ok := blockTypes[d.Peek("type")]
-	if !ok {
-		b := &UnknownBlock{}
-		d.Into(b)
-		b.text = d.Since(start)
-		b.JSON = JSON(b.text)
-		return b
+	b, text := blockTypes.Decode(d, func() ContentBlock { return new(UnknownBlock) })
+	b.block().text = text
+	if u, ok := b.(*UnknownBlock); ok {
+		u.JSON = JSON(text)
 	}
-	b := create()
-	d.Into(b)
-	b.block().text = d.Since(start)
 	return b
 }

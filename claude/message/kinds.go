@@ -1,10 +1,14 @@
 package message
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
 
 // messageTypes is the one decode table: the wire's name of a message, with the
 // subtype for system messages, and its Go type.
-var messageTypes = map[string]func() Message{
+var messageTypes = jsonwire.Table[Message]{
 	"assistant":              create[Assistant],
 	"user":                   create[User],
 	"result":                 create[Result],
@@ -66,12 +70,6 @@ func create[T any, M interface {
 }
 
 // messageKinds is the table the other way round.
-var messageKinds = func() map[reflect.Type]string {
-	kinds := map[reflect.Type]string{}
-	for kind, create := range messageTypes {
-		kinds[reflect.TypeOf(create())] = kind
-	}
-	return kinds
-}()
+var messageKinds = messageTypes.Names()
 
 func kindOf(m Message) string { return messageKinds[reflect.TypeOf(m)] }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -55,16 +56,9 @@ func marshalFields(typ string, v any) ([]byte, error) {
 
 // partKinds are the decode tables of blocks, events and deltas the other way round.
 var partKinds = func() map[reflect.Type]string {
-	kinds := map[reflect.Type]string{}
-	for kind, create := range blockTypes {
-		kinds[reflect.TypeOf(create())] = kind
-	}
-	for kind, create := range eventTypes {
-		kinds[reflect.TypeOf(create())] = kind
-	}
-	for kind, create := range deltaTypes {
-		kinds[reflect.TypeOf(create())] = kind
-	}
+	kinds := blockTypes.Names()
+	maps.Copy(kinds, eventTypes.Names())
+	maps.Copy(kinds, deltaTypes.Names())
 	return kinds
 }()
 

@@ -1,6 +1,10 @@
 package message
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
 
 // StreamEvent carries one event of the API's stream. The CLI sends them only with
 // claude.Options.IncludePartialMessages, and not for subagents. [Accumulator] joins the events
@@ -200,7 +204,7 @@ type UnknownDelta struct {
 	Type string `json:"type"`
 }
 
-var eventTypes = map[string]func() Event{
+var eventTypes = jsonwire.Table[Event]{
 	"message_start":       func() Event { return new(MessageStart) },
 	"content_block_start": func() Event { return new(ContentBlockStart) },
 	"content_block_delta": func() Event { return new(ContentBlockDelta) },
@@ -211,7 +215,7 @@ var eventTypes = map[string]func() Event{
 	"error":               func() Event { return new(StreamError) },
 }
 
-var deltaTypes = map[string]func() Delta{
+var deltaTypes = jsonwire.Table[Delta]{
 	"text_delta":       func() Delta { return new(TextDelta) },
 	"thinking_delta":   func() Delta { return new(ThinkingDelta) },
 	"signature_delta":  func() Delta { return new(SignatureDelta) },

@@ -102,27 +102,13 @@ var (
 )
 
 func decodeEvent(d *jsonwire.Decoder) Event {
-	start := d.Offset()
-	var e Event
-	if create, ok := eventTypes[d.Peek("type")]; ok {
-		e = create()
-	} else {
-		e = new(UnknownEvent)
-	}
-	d.Into(e)
-	e.event().text = d.Since(start)
+	e, text := eventTypes.Decode(d, func() Event { return new(UnknownEvent) })
+	e.event().text = text
 	return e
 }
 
 func decodeDelta(d *jsonwire.Decoder) Delta {
-	start := d.Offset()
-	var out Delta
-	if create, ok := deltaTypes[d.Peek("type")]; ok {
-		out = create()
-	} else {
-		out = new(UnknownDelta)
-	}
-	d.Into(out)
-	out.delta().text = d.Since(start)
-	return out
+	delta, text := deltaTypes.Decode(d, func() Delta { return new(UnknownDelta) })
+	delta.delta().text = text
+	return delta
 }

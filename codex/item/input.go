@@ -82,7 +82,7 @@ type UnknownInput struct {
 	JSON JSON   `json:"-"`
 }
 
-var inputTypes = map[string]func() Input{
+var inputTypes = jsonwire.Table[Input]{
 	"text":       func() Input { return new(Text) },
 	"image":      func() Input { return new(Image) },
 	"localImage": func() Input { return new(LocalImage) },
@@ -95,22 +95,14 @@ var inputTypes = map[string]func() Input{
 var _ = jsonwire.Register(decodeInput)
 
 func decodeInput(d *jsonwire.Decoder) Input {
-	if d.Kind() == 'n' {
-		d.Skip()
+	if d.Null() {
 		return nil
 	}
-	start := d.Offset()
-	create, ok := inputTypes[d.Peek("type")]
-	if !ok {
-		u := &UnknownInput{}
-		d.Into(u)
-		u.text = d.Since(start)
-		u.JSON = JSON(u.text)
-		return u
+	i, text := inputTypes.Decode(d, func() Input { return new(UnknownInput) })
+	i.input().text = text
+	if u, ok := i.(*UnknownInput); ok {
+		u.JSON = JSON(text)
 	}
-	i := create()
-	d.Into(i)
-	i.input().text = d.Since(start)
 	return i
 }
 

@@ -2,7 +2,9 @@ package item
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -46,7 +48,7 @@ type UnknownItem struct {
 }
 
 // itemTypes is the decode table of items.
-var itemTypes = map[string]func() Item{
+var itemTypes = jsonwire.Table[Item]{
 	"userMessage":         func() Item { return new(UserMessage) },
 	"hookPrompt":          func() Item { return new(HookPrompt) },
 	"agentMessage":        func() Item { return new(AgentMessage) },
@@ -68,16 +70,7 @@ var itemTypes = map[string]func() Item{
 	"contextCompaction":   func() Item { return new(ContextCompaction) },
 }
 
-// names maps the Go types of a decode table to their wire names.
-func names[T any](table map[string]func() T) map[reflect.Type]string {
-	m := map[reflect.Type]string{}
-	for name, create := range table {
-		m[reflect.TypeOf(create())] = name
-	}
-	return m
-}
-
-var itemNames = names(itemTypes)
+var itemNames = itemTypes.Names()
 
 // Kind returns the name that an item's type has on the wire, such as "commandExecution", also
 // for unknown items.
@@ -89,32 +82,17 @@ func Kind(i Item) string {
 }
 
 // Kinds returns the names of all item types that this package knows, in no order.
-func Kinds() []string { return keys(itemTypes) }
-
-func keys[T any](m map[string]T) []string {
-	list := make([]string, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	return list
-}
+func Kinds() []string { return slices.Collect(maps.Keys(itemTypes)) }
 
 var _ = jsonwire.Register(decodeItem)
 
 // decodeItem decodes the value ahead, whatever it is, into an item; null is nil.
 func decodeItem(d *jsonwire.Decoder) Item {
-	if d.Kind() == 'n' {
-		d.Skip()
+	if d.Null() {
 		return nil
 	}
-	start := d.Offset()
-	create, ok := itemTypes[d.Peek("type")]
-	if !ok {
-		create = func() Item { return new(UnknownItem) }
-	}
-	i := create()
-	d.Into(i)
-	i.Head().text = d.Since(start)
+	i, text := itemTypes.Decode(d, func() Item { return new(UnknownItem) })
+	i.Head().text = text
 	return i
 }
 

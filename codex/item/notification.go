@@ -2,7 +2,9 @@ package item
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -52,7 +54,7 @@ type UnknownNotification struct {
 }
 
 // notificationTypes is the decode table of notifications.
-var notificationTypes = map[string]func() Notification{
+var notificationTypes = jsonwire.Table[Notification]{
 	"thread/started":                            func() Notification { return new(ThreadStarted) },
 	"thread/status/changed":                     func() Notification { return new(ThreadStatusChanged) },
 	"thread/readState/changed":                  func() Notification { return new(ThreadReadStateChanged) },
@@ -112,7 +114,7 @@ var notificationTypes = map[string]func() Notification{
 	"remoteControl/status/changed":              func() Notification { return new(RemoteControlStatusChanged) },
 }
 
-var notificationNames = names(notificationTypes)
+var notificationNames = notificationTypes.Names()
 
 // Method returns the name that a notification has on the wire, such as "turn/started", also for
 // unknown ones.
@@ -128,7 +130,7 @@ func Method(n Notification) string {
 
 // Methods returns the names of all notifications that this package has types for, in no
 // particular order.
-func Methods() []string { return keys(notificationTypes) }
+func Methods() []string { return slices.Collect(maps.Keys(notificationTypes)) }
 
 // ThreadOf returns the id of the thread that a notification is about, or "" if it is about
 // none.

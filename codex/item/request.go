@@ -2,7 +2,9 @@ package item
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -210,7 +212,7 @@ type UnknownRequest struct {
 }
 
 // requestTypes is the decode table of requests.
-var requestTypes = map[string]func() Request{
+var requestTypes = jsonwire.Table[Request]{
 	"item/commandExecution/requestApproval": func() Request { return new(CommandApproval) },
 	"item/fileChange/requestApproval":       func() Request { return new(FileChangeApproval) },
 	"item/permissions/requestApproval":      func() Request { return new(PermissionsApproval) },
@@ -224,7 +226,7 @@ var requestTypes = map[string]func() Request{
 	"execCommandApproval":                   func() Request { return new(ExecCommandApproval) },
 }
 
-var requestNames = names(requestTypes)
+var requestNames = requestTypes.Names()
 
 // RequestMethod returns the name that a request has on the wire, such as "item/tool/call", also
 // for unknown ones.
@@ -237,7 +239,7 @@ func RequestMethod(r Request) string {
 
 // RequestMethods returns the names of all requests that this package has types for, in no
 // particular order.
-func RequestMethods() []string { return keys(requestTypes) }
+func RequestMethods() []string { return slices.Collect(maps.Keys(requestTypes)) }
 
 // newRequest decodes a request from the parts of its line.
 func newRequest(e *envelope, line string) Request {

@@ -185,11 +185,5 @@ func marshal(v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok && len(raw) > 0 && bytes.IndexByte(raw, '\n') < 0 && json.Valid(raw) {
 		return raw, nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return jsonwire.Marshal(v)
 }

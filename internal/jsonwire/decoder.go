@@ -96,6 +96,15 @@ func (d *Decoder) Since(start int) string {
 	return d.s[start:d.i]
 }
 
+// Null moves past the value ahead if it is null, and reports whether it was.
+func (d *Decoder) Null() bool {
+	if d.Kind() != 'n' {
+		return false
+	}
+	d.Skip()
+	return true
+}
+
 // Into decodes the value ahead into what dst points to.
 func (d *Decoder) Into(dst any) {
 	v := reflect.ValueOf(dst).Elem()
