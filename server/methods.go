@@ -69,14 +69,18 @@ func entry[P, R any](name string, r role, sc scope, t tenancy, a auditing, body 
 	return &method{name, r, sc, t, a, body, reflect.TypeFor[P](), reflect.TypeFor[R](), call}
 }
 
-// ofSessions makes a method of the server of a method of its sessions.
-func ofSessions[P, R any](f func(*session.Sessions, context.Context, P) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
-	return func(s *Server, ctx context.Context, _ *caller, p P) (R, error) { return f(s.sessions, ctx, p) }
+// of makes a method of the server of a call of its sessions.
+func of[S session.Part, P, R any](f func(S, context.Context, P) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
+	return func(s *Server, ctx context.Context, _ *caller, p P) (R, error) {
+		return f(session.Of[S](s.sessions), ctx, p)
+	}
 }
 
-// bySessions is ofSessions for methods that note who called.
-func bySessions[P, R any](f func(*session.Sessions, context.Context, P, string) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
-	return func(s *Server, ctx context.Context, c *caller, p P) (R, error) { return f(s.sessions, ctx, p, c.by()) }
+// by is of for calls that note who called.
+func by[S session.Part, P, R any](f func(S, context.Context, P, string) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
+	return func(s *Server, ctx context.Context, c *caller, p P) (R, error) {
+		return f(session.Of[S](s.sessions), ctx, p, c.by())
+	}
 }
 
 // methods is the one table of all methods, and methodByName the same by name.
@@ -113,47 +117,47 @@ func sessionMethods() []*method {
 	return []*method{
 		entry("hello", roleViewer, linked, ofTenant, unaudited, maxBody, hello),
 		entry("session.connect", roleOperator, unlinked, ofTenant, audited, maxBody, connect),
-		entry("session.disconnect", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).Disconnect)),
+		entry("session.disconnect", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Disconnect)),
 		entry("session.query", roleOperator, unlinked, ofTenant, unaudited, maxBody, query),
 		entry("session.queryWithContent", roleOperator, unlinked, ofTenant, unaudited, maxBody, queryWithContent),
 		entry("session.attach", roleViewer, linked, ofTenant, unaudited, maxBody, attach),
 		entry("session.detach", roleViewer, linked, ofTenant, unaudited, maxBody, detach),
 		entry("session.list", roleViewer, linked, ofTenant, unaudited, maxBody, list),
-		entry("session.interrupt", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).Interrupt)),
-		entry("session.runInBackground", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).RunInBackground)),
-		entry("session.setModel", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).SetModel)),
-		entry("session.setPermissionMode", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).SetPermissionMode)),
-		entry("session.setMaxThinkingTokens", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).SetMaxThinkingTokens)),
-		entry("session.setEffort", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).SetEffort)),
+		entry("session.interrupt", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Interrupt)),
+		entry("session.runInBackground", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.RunInBackground)),
+		entry("session.setModel", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetModel)),
+		entry("session.setPermissionMode", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetPermissionMode)),
+		entry("session.setMaxThinkingTokens", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetMaxThinkingTokens)),
+		entry("session.setEffort", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetEffort)),
 		entry("session.fork", roleOperator, unlinked, ofTenant, audited, maxBody, fork),
-		entry("session.rewind", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).Rewind)),
-		entry("session.getHistory", roleViewer, linked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).GetHistory)),
-		entry("session.rename", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).Rename)),
-		entry("session.archive", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).Archive)),
-		entry("session.unarchive", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).Unarchive)),
+		entry("session.rewind", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Rewind)),
+		entry("session.getHistory", roleViewer, linked, ofTenant, unaudited, maxBody, of(session.Details.GetHistory)),
+		entry("session.rename", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Rename)),
+		entry("session.archive", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Archive)),
+		entry("session.unarchive", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Unarchive)),
 		entry("session.delete", roleOperator, unlinked, ofTenant, audited, maxBody, deleteSession),
-		entry("session.continue", roleOperator, unlinked, ofTenant, audited, maxBody, bySessions((*session.Sessions).Continue)),
-		entry("session.takeOver", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).TakeOver)),
-		entry("session.handBack", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).HandBack)),
+		entry("session.continue", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Details.Continue)),
+		entry("session.takeOver", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.TakeOver)),
+		entry("session.handBack", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.HandBack)),
 		entry("session.isolation", roleOperator, unlinked, ofTenant, unaudited, maxBody, isolation),
-		entry("queue.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).QueueList)),
-		entry("queue.edit", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).QueueEdit)),
-		entry("queue.remove", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).QueueRemove)),
-		entry("queue.reorder", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).QueueReorder)),
-		entry("queue.sendNow", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).QueueSendNow)),
-		entry("queue.release", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).QueueRelease)),
-		entry("permission.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).PermissionList)),
-		entry("permission.respond", roleOperator, unlinked, ofTenant, audited, maxBody, bySessions((*session.Sessions).PermissionRespond)),
-		entry("question.respond", roleOperator, unlinked, ofTenant, audited, maxBody, bySessions((*session.Sessions).QuestionRespond)),
-		entry("mcp.status", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).MCPStatus)),
-		entry("mcp.reconnect", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).MCPReconnect)),
-		entry("mcp.toggle", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).MCPToggle)),
-		entry("mcp.tools", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).MCPTools)),
-		entry("models.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).ModelsList)),
-		entry("commands.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).CommandsList)),
-		entry("agents.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).AgentsList)),
-		entry("task.stop", roleOperator, unlinked, ofTenant, audited, maxBody, ofSessions((*session.Sessions).TaskStop)),
-		entry("task.output", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).TaskOutput)),
+		entry("queue.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.List)),
+		entry("queue.edit", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Edit)),
+		entry("queue.remove", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Remove)),
+		entry("queue.reorder", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Reorder)),
+		entry("queue.sendNow", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.SendNow)),
+		entry("queue.release", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Release)),
+		entry("permission.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Requests.List)),
+		entry("permission.respond", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.PermissionRespond)),
+		entry("question.respond", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.QuestionRespond)),
+		entry("mcp.status", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.MCPStatus)),
+		entry("mcp.reconnect", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.MCPReconnect)),
+		entry("mcp.toggle", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.MCPToggle)),
+		entry("mcp.tools", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.MCPTools)),
+		entry("models.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.ModelsList)),
+		entry("commands.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.CommandsList)),
+		entry("agents.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.AgentsList)),
+		entry("task.stop", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.TaskStop)),
+		entry("task.output", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.TaskOutput)),
 		entry("preview.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, previewList),
 		entry("preview.open", roleOperator, unlinked, ofTenant, audited, maxBody, previewOpen),
 	}
@@ -171,23 +175,23 @@ func dataMethods() []*method {
 		entry("history.export", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyExport),
 		entry("history.search", roleViewer, unlinked, ofTenant, unaudited, maxBody, historySearch),
 		entry("workspace.create", roleOperator, unlinked, ofTenant, audited, maxBody, workspaceCreate),
-		entry("workspace.diff", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).WorkspaceDiff)),
-		entry("workspace.revert", roleOperator, unlinked, ofTenant, audited, maxBody, bySessions((*session.Sessions).WorkspaceRevert)),
-		entry("workspace.commit", roleOperator, unlinked, ofTenant, audited, maxBody, bySessions((*session.Sessions).WorkspaceCommit)),
+		entry("workspace.diff", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Workspaces.Diff)),
+		entry("workspace.revert", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Workspaces.Revert)),
+		entry("workspace.commit", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Workspaces.Commit)),
 		entry("workspace.remove", roleOperator, unlinked, ofTenant, audited, maxBody, workspaceRemove),
 		entry("workspace.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, workspaceList),
-		entry("review.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).ReviewList)),
-		entry("review.comment", roleOperator, unlinked, ofTenant, unaudited, maxBody, bySessions((*session.Sessions).ReviewComment)),
-		entry("review.update", roleOperator, unlinked, ofTenant, unaudited, maxBody, bySessions((*session.Sessions).ReviewUpdate)),
-		entry("review.remove", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).ReviewRemove)),
-		entry("review.send", roleOperator, unlinked, ofTenant, unaudited, maxBody, bySessions((*session.Sessions).ReviewSend)),
+		entry("review.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Reviews.List)),
+		entry("review.comment", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Comment)),
+		entry("review.update", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Update)),
+		entry("review.remove", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Reviews.Remove)),
+		entry("review.send", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Send)),
 		entry("files.search", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesSearch),
 		entry("files.read", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesRead),
 		entry("context.build", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextBuild),
 		entry("context.parse", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextParse),
 		entry("image.upload", roleOperator, unlinked, ofTenant, audited, maxBody, imageUpload),
-		entry("usage.context", roleOperator, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).UsageContext)),
-		entry("usage.session", roleViewer, unlinked, ofTenant, unaudited, maxBody, ofSessions((*session.Sessions).UsageSession)),
+		entry("usage.context", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.UsageContext)),
+		entry("usage.session", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Details.UsageSession)),
 		entry("usage.summary", roleViewer, unlinked, ofTenant, unaudited, maxBody, usageSummary),
 	}
 }

@@ -103,7 +103,7 @@ func historyInfo(h agent.HistoryInfo) api.HistoryInfo {
 func historyList(s *Server, ctx context.Context, c *caller, p api.HistoryListParams) (api.HistoryListResult, error) {
 	all, cursor, err := paged(ctx, s, c, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]api.HistoryInfo, string, error) {
 		list, next, err := h.List(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
-		lives := s.sessions.Lives(ctx, h.provider)
+		lives := session.Of[session.Terminals](s.sessions).Lives(ctx, h.provider)
 		var infos []api.HistoryInfo
 		for _, one := range list {
 			info := historyInfo(one)

@@ -45,7 +45,7 @@ func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (ap
 			return api.ConnectResult{}, err
 		}
 		if live != nil {
-			return s.sessions.Following(ctx, id, live)
+			return session.Of[session.Terminals](s.sessions).Following(ctx, id, live)
 		}
 	}
 	result, err := s.sessions.Connected(ctx, id)
@@ -229,7 +229,7 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 		return result, err
 	}
 	for _, provider := range tenant.Providers {
-		lives[provider.Name()] = s.sessions.Lives(ctx, provider)
+		lives[provider.Name()] = session.Of[session.Terminals](s.sessions).Lives(ctx, provider)
 	}
 	for _, e := range s.sessions.All(ctx) {
 		x := e.SessionSummary
@@ -270,7 +270,7 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 
 // fork makes a session that begins as another one did.
 func fork(s *Server, ctx context.Context, c *caller, p api.ForkParams) (api.ConnectResult, error) {
-	params, tenant, err := s.sessions.Fork(ctx, p)
+	params, tenant, err := session.Of[session.Agents](s.sessions).Fork(ctx, p)
 	if err != nil {
 		return api.ConnectResult{}, err
 	}

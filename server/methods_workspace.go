@@ -75,7 +75,7 @@ func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceR
 	ctx, cancel := s.sessions.Undisturbed(ctx)
 	defer cancel()
 	for _, user := range users {
-		if err := s.sessions.LeaveWorkspace(ctx, user, p.Force); err != nil {
+		if err := session.Of[session.Workspaces](s.sessions).Leave(ctx, user, p.Force); err != nil {
 			return api.Empty{}, err
 		}
 	}
@@ -84,7 +84,7 @@ func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceR
 		return api.Empty{}, session.WorkspaceFailure(err)
 	}
 	for _, user := range users {
-		if err := s.sessions.WorkspaceRemoved(ctx, user, c.by()); err != nil {
+		if err := session.Of[session.Workspaces](s.sessions).Removed(ctx, user, c.by()); err != nil {
 			s.logger.Warn("a session was not told that its workspace is gone", "session", user, "err", err)
 		}
 	}

@@ -2,133 +2,31 @@ package session
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
-	"github.com/seed7221b0f9/parley/webhook"
 )
 
 // tickInterval is how often an actor looks at its clock.
 const tickInterval = 250 * time.Millisecond
 
-// actor owns one session: its log, its conversation and its agent. All fields below the
-// line belong to its loop; others come in through call and post.
+// actor runs one session: it takes the events of its agent and the calls of its clients and
+// decides, with the core, what follows. Each of its parts owns one state; all belong to its loop.
 type actor struct {
-	srv      *Sessions
-	id       string
-	log      Log
-	hub      *hub
-	provider agent.Provider
-	logger   *slog.Logger
-	cmds     chan func()
-	ctx      context.Context // ends when the actor is to end
-	cancel   context.CancelFunc
-	done     chan struct{}
-
-	core     core
-	conv     event.Conversation
-	decoder  event.Decoder
-	encoder  *event.Encoder
-	stream   stream
-	seq, sub uint64
-
-	held     held
-	batch    []pending // drafted and not yet written
-	blocked  error     // why the batch cannot be written
-	missed   bool      // deltas came while it could not
-	carry    *facts    // to go with the next record
-	unsaved  [][]byte  // deltas to be saved
-	firstSub uint64    // of unsaved
-	saveAt   time.Time
-	snapSeq  uint64 // of the last snapshot
-	cached   snapshotCache
-
-	agent *running
-	// capabilities are those of the last agent; nil before the first.
-	capabilities *api.Capabilities
-	starting     bool
-	cancelStart  context.CancelFunc
-	waiters      []chan error // for the start of the agent
-	sending      bool
-	draining     bool
-	quiet        time.Time // since when nothing happened
-	stalled      stallStep
-	away         away
-	env          []string        // the environment of agents of its tenant
-	given        []string        // the environment that the agent was given
-	unnoted      []webhook.Event // in the log and not yet in the outbox
-	tally        *tally
-	spending     spending
-	titling      bool
-	changes      changes
-	trace        *turnTrace
+	*journal
+	*life
+	terminal *terminal
+	spending *spending
+	changes  *changes
+	titles   *titles
+	joiner   joiner
 }
 
-// pending is a record that was drafted.
-type pending struct {
-	rec record
-	ev  event.Event // to be folded when the record is written; nil for the first of two messages
-}
-
-// call runs f in the loop and returns its error. It fails when the actor has ended, or when
-// ctx ends before the loop has taken f. What the loop has taken is waited for: f may write
-// to variables of the caller, and the caller has to know what became of it.
-func (a *actor) call(ctx context.Context, f func() error) error {
-	result := make(chan error, 1)
-	select {
-	case a.cmds <- func() { result <- f() }:
-		return <-result
-	case <-a.done:
-		return Fail(api.NotConnected, "the session is closed")
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// post runs f in the loop, unless the actor has ended. It reports whether f will run.
-func (a *actor) post(f func()) bool {
-	select {
-	case a.cmds <- f:
-		return true
-	case <-a.done:
-		return false
-	}
-}
-
-// alarm is a timer for a moment. Asking again for the moment that it is set for costs nothing. The
-// zero value is ready.
-type alarm struct {
-	timer *time.Timer
-	due   time.Time
-}
-
-// at returns a channel that is ready at a moment, once.
-func (a *alarm) at(due time.Time) <-chan time.Time {
-	switch {
-	case a.timer == nil:
-		a.timer = time.NewTimer(time.Until(due))
-	case a.due != due:
-		a.timer.Reset(time.Until(due))
-	}
-	a.due = due
-	return a.timer.C
-}
-
-func (a *alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-}
-
-// loop runs the actor until its context ends.
-func (a *actor) loop() {
+// run runs the actor until its context ends.
+func (a *actor) run() {
 	defer close(a.done)
 	defer a.hub.close()
 	ticker := time.NewTicker(tickInterval)
@@ -142,11 +40,11 @@ func (a *actor) loop() {
 			events = a.agent.events
 		}
 		var saving, showing <-chan time.Time
-		if len(a.unsaved) > 0 {
-			saving = save.at(a.saveAt)
+		if len(a.unsaved.records) > 0 {
+			saving = save.at(a.unsaved.due)
 		}
-		if a.held.event != nil && a.blocked == nil {
-			showing = show.at(a.held.shown.Add(a.srv.opts.JoinInterval))
+		if a.joiner.event != nil && a.blocked == nil {
+			showing = show.at(a.joiner.shown.Add(a.srv.opts.JoinInterval))
 		}
 		select {
 		case f := <-a.cmds:
@@ -155,12 +53,12 @@ func (a *actor) loop() {
 			a.receive(p)
 		case <-ticker.C:
 			a.tick(time.Now())
-		case <-a.tally.ready:
-			a.countUsed()
+		case <-a.spending.tally.ready:
+			a.spending.countUsed()
 			_ = a.write() // kept and tried again by tick
 			a.sendNext()
 		case <-saving:
-			a.saveDeltas()
+			a.flush()
 		case <-showing:
 			a.publish(a.release(nil))
 		case <-a.ctx.Done():
@@ -172,7 +70,7 @@ func (a *actor) loop() {
 
 // receive handles an event of the agent with those that wait after it.
 func (a *actor) receive(first pumped) {
-	a.quiet, a.stalled = time.Now(), stallNone
+	a.active()
 	var items []Item
 	for p, n := first, 0; ; n++ {
 		if p.end {
@@ -199,18 +97,24 @@ func (a *actor) receive(first pumped) {
 // maxBatch is how many events go into one write.
 const maxBatch = 256
 
-// release lets the delta through that is held.
+// release lets the delta through that waits to be joined.
 func (a *actor) release(items []Item) []Item {
-	if ev := a.held.take(time.Now()); ev != nil {
+	if ev := a.joiner.take(time.Now()); ev != nil {
 		items = a.handle(items, ev)
 	}
 	return items
 }
 
+// flush saves the deltas so far, also those that wait to be joined.
+func (a *actor) flush() {
+	a.publish(a.release(nil))
+	a.saveDeltas()
+}
+
 // take handles one event, after others that it may have to wait for: deltas of one block
 // that come soon after each other are handled as one.
 func (a *actor) take(items []Item, ev event.Event) []Item {
-	if a.held.add(ev, time.Now(), a.srv.opts.JoinInterval) {
+	if a.joiner.add(ev, time.Now(), a.srv.opts.JoinInterval) {
 		return items
 	}
 	return a.handle(a.release(items), ev)
@@ -282,148 +186,217 @@ func (a *actor) durable(ev event.Event) {
 		f.Limited = rateLimited(ev)
 	}
 	a.draft(draft{event: ev, facts: f})
-	a.observeUsage(ev)
+	a.spending.observe(ev)
 	if r, ok := ev.(*event.ResultMessage); ok {
 		a.srv.opts.Metrics.Turn(a.core.Provider, r.IsError, time.Duration(r.DurationMS)*time.Millisecond)
 		a.draft(a.core.result()...)
 		a.draft(a.core.waitForReset(r, a.srv.opts.Now(), random.UUID())...)
-		a.titleSoon()
-		a.endTurn()
+		a.titles.titleSoon()
+		a.changes.endTurn()
 	}
 }
 
-// delivered notes that the agent has shown to have an input. The fact goes to the log with
-// the next record: until then, the agent's files have to tell.
-func (a *actor) delivered(in input) {
-	if in.Status == inputDelivered {
-		return
-	}
-	in.Status = inputDelivered
-	f := a.carrying()
-	f.Inputs = append(f.Inputs, in)
-	a.core.applyInputs(&facts{Inputs: []input{in}})
-}
-
-func (a *actor) carrying() *facts {
-	if a.carry == nil {
-		a.carry = &facts{}
-	}
-	return a.carry
-}
-
-// occur drafts a change of state. What the table does not have is a fault of the server:
-// it is logged, and the state stays.
-func (a *actor) occur(o occurrence) {
-	drafts, err := a.core.occur(o)
-	if err != nil {
-		a.logger.Error("impossible transition", "err", err)
-		return
-	}
-	a.draft(drafts...)
-}
-
-// draft converts events to records and applies their facts. They are not shown before
-// write has stored them.
-func (a *actor) draft(drafts ...draft) {
-	now := Timestamp(time.Now())
-	for _, d := range drafts {
-		if d.queue {
-			a.core.applyInputs(orEmpty(d.facts))
-			d.event = &event.QueueChanged{Header: a.core.header(""), Items: a.core.queueItems()}
-		}
-		if h := d.event.Head(); h.Provider == "" {
-			h.Provider = a.core.Provider
-		}
-		if event.ResolvedID(d.event) != "" {
-			a.trace.observe(d.event)
-		}
-		for _, id := range orEmpty(d.facts).Removed {
-			a.trace.dropped(id, "removed")
-		}
-		for i, p := range a.encode(bounded(d.event)) {
-			p.rec.Time = now
-			if i == 0 {
-				p.rec.Facts = merged(a.carry, d.facts)
-				a.carry = nil
-				a.core.apply(a.seq+uint64(len(a.batch))+1, now, d.facts)
-			}
-			a.batch = append(a.batch, p)
-		}
-	}
-}
-
-// encode returns the records of an event. The last one folds it; a message that is larger than
-// the log takes is replaced by an error.
-func (a *actor) encode(ev event.Event) []pending {
-	messages, err := a.encoder.Messages(ev)
-	if err != nil {
-		a.logger.Error("an event cannot be encoded", "type", fmt.Sprintf("%T", ev), "err", err)
-		return nil
-	}
-	all := make([]pending, len(messages))
-	for i, data := range messages {
-		p := pending{rec: record{Msg: data}}
-		if i == len(messages)-1 {
-			p.ev = ev
-		}
-		if len(data) > MaxMessage {
-			a.logger.Warn("a message was left out", "type", event.MessageType(data), "bytes", len(data))
-			p.ev = tooLarge(*ev.Head(), event.MessageType(data), len(data))
-			if p.rec.Msg, err = event.Marshal(p.ev); err != nil {
-				a.logger.Error("an error cannot be encoded", "err", err)
-				return nil
+// park ends an actor: the agent is closed, what is known is written, and a snapshot makes
+// the next load cheap.
+func (a *actor) park() {
+	a.draining = true
+	defer a.trace.stop()
+	if a.agent != nil {
+		ended := a.stop(onDrain)
+		for a.agent != nil {
+			select {
+			case p := <-a.agent.events:
+				a.receive(p)
+			case f := <-a.cmds:
+				f()
+			case <-ended:
 			}
 		}
-		all[i] = p
 	}
-	return all
+	_ = a.write() // if it fails, recovery does the rest
+	a.flush()
+	a.snapshot()
+	a.answerWaiters(Fail(api.Draining, "the server stops"))
 }
 
-func orEmpty(f *facts) *facts {
-	if f == nil {
-		return &facts{}
+// tick does what time asks for.
+func (a *actor) tick(now time.Time) {
+	if a.blocked != nil && a.core.State != LostHost && a.write() == nil {
+		a.sendNext()
 	}
-	return f
+	a.watchStall(now)
+	a.notes.tell()
+	if a.core.Limited != "" {
+		a.sendNext()
+	}
+	a.terminal.look(now)
+	idle := now.Sub(a.quiet)
+	if a.evictable() && (a.srv.opts.IdleTimeout > 0 && idle > a.srv.opts.IdleTimeout || idle > tickInterval && a.srv.agentsWait()) {
+		a.stop(onEvict)
+	}
+	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {
+		a.snapshot() // before another actor may load the session
+		a.srv.unload(a)
+	}
 }
 
-// merged adds carried facts to those of a record, which come later.
-func merged(carried, own *facts) *facts {
-	if carried == nil {
-		if own != nil && own.empty() {
-			return nil
-		}
-		return own
-	}
-	if own == nil {
-		return carried
-	}
-	both := *own
-	set(&both.AgentID, carried.AgentID)
-	both.Inputs = append(carried.Inputs, own.Inputs...)
-	return &both
-}
+// DrainGrace is how long an interrupted turn has to end when the server stops.
+const DrainGrace = 3 * time.Second
 
-func (f *facts) empty() bool {
-	data, err := json.Marshal(f)
-	return err == nil && string(data) == "{}"
-}
-
-// commit drafts and writes what a person asked for. If it cannot be stored it did not
-// happen.
-func (a *actor) commit(drafts ...draft) error {
-	if err := a.write(); err != nil {
-		return err
+// owned returns an error if the session cannot be changed here.
+func (a *actor) owned() error {
+	if a.core.State == LostHost {
+		return Fail(api.NotOwner, "another server owns the session")
 	}
-	before, carried := a.core.clone(), a.carry
-	a.draft(drafts...)
-	if err := a.write(); err != nil {
-		if a.blocked != nil {
-			a.core, a.carry, a.batch, a.blocked = before, carried, nil, nil
-		}
-		return err
+	if a.draining {
+		return Fail(api.Draining, "the server is stopping")
+	}
+	if a.terminal.live != nil && a.agent == nil {
+		return openElsewhere(a.terminal.live)
 	}
 	return nil
 }
 
-// errLost ends an actor whose log another server has written to.
-var errLost = errors.New("server: another server writes the log of this session")
+// ensure waits until the agent runs, and starts it if need be. One that is being ended is
+// waited for and started again.
+func (a *actor) ensure(ctx context.Context) error {
+	for {
+		wait, starts, ending := make(chan error, 1), false, (<-chan struct{})(nil)
+		err := a.call(ctx, func() error {
+			if a.agent != nil {
+				if a.agent.reason != "" {
+					ending = a.agent.ended
+				}
+				return nil
+			}
+			if err := a.owned(); err != nil {
+				return err
+			}
+			if err := a.srv.Working(); err != nil {
+				return err
+			}
+			a.waiters = append(a.waiters, wait)
+			if a.start(a.trace.toText(ctx)); !a.starting { // the log cannot be written
+				a.waiters = nil
+				return a.blocked
+			}
+			starts = true
+			return nil
+		})
+		if err != nil || !starts && ending == nil {
+			return err
+		}
+		select {
+		case <-ending:
+		case err := <-wait:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-a.done:
+			return Fail(api.NotConnected, "the session is closed")
+		}
+	}
+}
+
+// drain ends the session's work before the server stops. A turn that waits for a person is
+// not waited for.
+func (a *actor) drain(ctx context.Context) {
+	var session agent.Session
+	waits := false
+	err := a.call(context.WithoutCancel(ctx), func() error {
+		waits = a.core.State == RequiresAction
+		a.draining = true
+		if a.agent != nil {
+			session = a.agent.session
+			a.occur(onDrain)
+			return a.write()
+		}
+		return nil
+	})
+	if err != nil || session == nil {
+		return
+	}
+	if !waits && a.settled(ctx) {
+		return
+	}
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), DrainGrace)
+	defer cancel()
+	if _, err := session.Interrupt(bound); err != nil {
+		a.logger.Warn("a turn was not interrupted", "err", err)
+	}
+	a.settled(bound)
+}
+
+// settled waits until no turn runs and reports whether that came before the end of ctx.
+func (a *actor) settled(ctx context.Context) bool {
+	for {
+		changed := a.hub.next()
+		busy := false
+		if a.call(ctx, func() error { busy = len(a.core.inflight()) > 0; return nil }) != nil {
+			return false
+		}
+		if !busy {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// recovered brings a session in order after a load: whatever ran is gone.
+func (a *actor) recovered() {
+	// A message that was streamed when the server died is in the log with its start.
+	a.stream.open = a.openMessages()
+	for _, ev := range a.stream.cut() {
+		a.draft(draft{event: ev})
+	}
+	switch {
+	case a.core.State.busy():
+		a.draft(a.core.died(a.fate)...)
+	case a.core.State != LostHost:
+		a.draft(a.core.closeRequests(event.ResolvedExpired)...)
+		a.occur(onRecovered)
+	}
+	a.draft(a.core.hold()...)
+	_ = a.write() // kept and tried again by tick
+}
+
+// summary is what lists show of the session.
+func (a *actor) summary() api.SessionSummary {
+	c := &a.core
+	return api.SessionSummary{
+		SessionID: a.id, Title: c.title(), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, Workspace: c.Opened.Params.WorkspaceID, PermissionMode: c.Mode, Provider: c.Provider,
+		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
+		Archived: c.Archived, Live: a.terminal.where(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
+		Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.Now()),
+	}
+}
+
+// end ends the agent and waits for it.
+func (a *actor) end(ctx context.Context) error {
+	var ended <-chan struct{}
+	err := a.call(ctx, func() error {
+		ended = a.stop(onEnd)
+		if a.agent == nil && a.core.State != Ended {
+			drafts := a.core.hold()
+			more, err := a.core.occur(onEnd)
+			if err != nil {
+				return err
+			}
+			return a.commit(append(drafts, more...)...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ended:
+		return a.call(ctx, func() error { return a.blocked }) // what follows from the end is written
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -67,8 +67,9 @@ func (c *core) scope(base string, s api.WorkspaceScope) (from, to string, ok boo
 	return m.Start, m.End, true, nil
 }
 
-// changes is what an actor knows of the files of its session.
+// changes follows the files of a session from turn to turn. It belongs to the loop.
 type changes struct {
+	*journal
 	turn   string        // the one that was begun last
 	last   chan struct{} // closed when the last look at them has ended; nil before the first
 	failed bool          // a notice was given that they cannot be looked at
@@ -76,27 +77,25 @@ type changes struct {
 
 // afterLooks runs f in a goroutine when all that were given before it have ended. So the end
 // of a turn is looked at before the next one begins. The channel is closed after f.
-func (a *actor) afterLooks(f func(ctx context.Context)) <-chan struct{} {
-	before, done := a.changes.last, make(chan struct{})
-	a.changes.last = done
-	a.srv.wg.Add(1)
-	go func() {
-		defer a.srv.wg.Done()
+func (c *changes) afterLooks(f func(ctx context.Context)) <-chan struct{} {
+	before, done := c.last, make(chan struct{})
+	c.last = done
+	c.srv.wg.Go(func() {
 		defer close(done)
 		if before != nil {
 			<-before
 		}
-		ctx, cancel := context.WithTimeout(a.ctx, snapshotTimeout)
+		ctx, cancel := context.WithTimeout(c.ctx, snapshotTimeout)
 		defer cancel()
 		f(ctx)
-	}()
+	})
 	return done
 }
 
 // looked waits until what was to be looked at so far is in the log.
-func (a *actor) looked(ctx context.Context) error {
+func (c *changes) looked(ctx context.Context) error {
 	var last chan struct{}
-	if err := a.call(ctx, func() error { last = a.changes.last; return nil }); err != nil || last == nil {
+	if err := c.call(ctx, func() error { last = c.last; return nil }); err != nil || last == nil {
 		return err
 	}
 	select {
@@ -109,8 +108,8 @@ func (a *actor) looked(ctx context.Context) error {
 
 // look returns the state of the files of the session; nil without an error where there is
 // no git.
-func (a *actor) look(ctx context.Context, dir string) (*workspace.Tree, *workspace.State, error) {
-	tree, err := a.srv.opts.Workspaces.Tree(ctx, dir, a.id)
+func (c *changes) look(ctx context.Context, dir string) (*workspace.Tree, *workspace.State, error) {
+	tree, err := c.srv.opts.Workspaces.Tree(ctx, dir, c.id)
 	if errors.Is(err, workspace.ErrNoGit) {
 		return nil, nil, nil
 	}
@@ -126,35 +125,35 @@ func (a *actor) look(ctx context.Context, dir string) (*workspace.Tree, *workspa
 
 // beginTurn looks at the files before a turn. The channel is closed when what they are is in
 // the log, or cannot be.
-func (a *actor) beginTurn(turn string) <-chan struct{} {
-	dir := a.core.Opened.Dir
-	a.changes.turn = turn
-	return a.afterLooks(func(ctx context.Context) {
-		_, state, err := a.look(ctx, dir)
+func (c *changes) beginTurn(turn string) <-chan struct{} {
+	dir := c.core.Opened.Dir
+	c.turn = turn
+	return c.afterLooks(func(ctx context.Context) {
+		_, state, err := c.look(ctx, dir)
 		if err == nil && state == nil {
 			return
 		}
-		_ = a.call(ctx, func() error { // an actor that has ended needs no mark
+		_ = c.call(ctx, func() error { // an actor that has ended needs no mark
 			if err != nil {
-				return a.lookFailed(err)
+				return c.lookFailed(err)
 			}
 			m := mark{Turn: turn, Start: state.Tree}
-			return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "turn_started", TurnID: turn}, &facts{Mark: &m}))
+			return c.commit(c.core.workspaceDraft(api.WorkspaceEvent{Event: "turn_started", TurnID: turn}, &facts{Mark: &m}))
 		})
 	})
 }
 
 // endTurn looks at the files after a turn, and at remarks that were sent: those whose lines
 // the agent has changed are resolved.
-func (a *actor) endTurn() {
-	i := slices.IndexFunc(a.core.Marks, func(m mark) bool { return m.Turn == a.changes.turn && m.End == "" })
+func (c *changes) endTurn() {
+	i := slices.IndexFunc(c.core.Marks, func(m mark) bool { return m.Turn == c.turn && m.End == "" })
 	if i < 0 {
 		return
 	}
-	m := a.core.Marks[i]
-	dir, sent := a.core.Opened.Dir, a.core.sentComments()
-	a.afterLooks(func(ctx context.Context) {
-		tree, state, err := a.look(ctx, dir)
+	m := c.core.Marks[i]
+	dir, sent := c.core.Opened.Dir, c.core.sentComments()
+	c.afterLooks(func(ctx context.Context) {
+		tree, state, err := c.look(ctx, dir)
 		if err == nil && state == nil {
 			return
 		}
@@ -162,25 +161,25 @@ func (a *actor) endTurn() {
 		if err == nil {
 			resolved, err = touched(ctx, tree, sent, state.Tree)
 		}
-		_ = a.call(ctx, func() error { // an actor that has ended does it after its next turn
+		_ = c.call(ctx, func() error { // an actor that has ended does it after its next turn
 			if err != nil {
-				return a.lookFailed(err)
+				return c.lookFailed(err)
 			}
 			m.End = state.Tree
-			drafts := []draft{a.core.workspaceDraft(api.WorkspaceEvent{Event: "turn_ended", TurnID: m.Turn, Changed: m.Start != m.End}, &facts{Mark: &m})}
-			return a.commit(append(drafts, a.core.resolve(resolved, "agent")...)...)
+			drafts := []draft{c.core.workspaceDraft(api.WorkspaceEvent{Event: "turn_ended", TurnID: m.Turn, Changed: m.Start != m.End}, &facts{Mark: &m})}
+			return c.commit(append(drafts, c.core.resolve(resolved, "agent")...)...)
 		})
 	})
 }
 
 // lookFailed says once that the changes of the session cannot be shown.
-func (a *actor) lookFailed(err error) error {
-	a.logger.Warn("the files of the session cannot be looked at", "err", err)
-	if a.changes.failed {
+func (c *changes) lookFailed(err error) error {
+	c.logger.Warn("the files of the session cannot be looked at", "err", err)
+	if c.failed {
 		return nil
 	}
-	a.changes.failed = true
-	return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "changes_unknown",
+	c.failed = true
+	return c.commit(draft{event: &event.Notice{Header: c.core.header(""), Severity: event.NoticeWarning, Code: "changes_unknown",
 		Text: "What this turn changes cannot be shown: git could not look at the files."}})
 }
 

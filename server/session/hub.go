@@ -81,6 +81,13 @@ func (h *hub) wake() {
 	h.changed = make(chan struct{})
 }
 
+// next returns a channel that is closed at the next change.
+func (h *hub) next() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
+}
+
 // close tells the viewers that nothing more comes from this hub.
 func (h *hub) close() {
 	h.mu.Lock()

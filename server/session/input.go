@@ -9,6 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
+// release lets held inputs run. Those of unknown fate stay: whether they ran already is
+// for a person to judge, one by one.
+func (c *core) release() (draft, error) {
+	f := &facts{}
+	for _, in := range c.Inputs {
+		if in.Status == inputHeld {
+			in.Status = inputQueued
+			f.Inputs = append(f.Inputs, in)
+		}
+	}
+	return c.queueDraft(f), nil
+}
+
 // inputStatus is how far an input is.
 type inputStatus string
 

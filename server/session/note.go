@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -62,27 +61,34 @@ func mustMarshal(v map[string]any) []byte {
 	return data
 }
 
-// note remembers what is notable of a record that is in the log now.
-func (a *actor) note(seq uint64, rec record, ev event.Event) {
-	if !a.srv.opts.Notices.Wants(rec.Time) {
+// notes are the events of a session that someone is to be told of and that are not in the outbox
+// yet.
+type notes struct {
+	*loop
+	waiting []webhook.Event
+}
+
+// add remembers what is notable of a record that is in the log now.
+func (n *notes) add(c *core, seq uint64, rec record, ev event.Event) {
+	if !n.srv.opts.Notices.Wants(rec.Time) {
 		return
 	}
-	if e, ok := notable(a.id, a.core.title(), seq, rec, ev); ok {
-		e.Tenant = a.core.Opened.Tenant
-		a.unnoted = append(a.unnoted, e)
+	if e, ok := notable(n.id, c.title(), seq, rec, ev); ok {
+		e.Tenant = c.Opened.Tenant
+		n.waiting = append(n.waiting, e)
 	}
 }
 
-// tellHooks puts what is notable into the outbox. It is kept until that is done.
-func (a *actor) tellHooks() {
-	if len(a.unnoted) == 0 {
+// tell puts what is notable into the outbox. It is kept until that is done.
+func (n *notes) tell() {
+	if len(n.waiting) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.srv.opts.CallTimeout)
+	ctx, cancel := n.bounded()
 	defer cancel()
-	if err := a.srv.opts.Notices.Add(ctx, a.unnoted); err != nil {
-		a.logger.Warn("the outbox cannot be written; it is tried again", "err", err)
+	if err := n.srv.opts.Notices.Add(ctx, n.waiting); err != nil {
+		n.logger.Warn("the outbox cannot be written; it is tried again", "err", err)
 		return
 	}
-	a.unnoted = nil
+	n.waiting = nil
 }

@@ -383,7 +383,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	history := func() string {
-		r, err := s.GetHistory(context.Background(), api.SessionRef{SessionID: id})
+		r, err := Of[Details](s).GetHistory(context.Background(), api.SessionRef{SessionID: id})
 		last = string(r.Conversation) + fmt.Sprint(err)
 		return last
 	}
@@ -392,7 +392,7 @@ func TestDiskFull(t *testing.T) {
 	if _, err := s.Query(ctx, id, "k", mustJSON("say no"), "", ""); FailureOf(err).Reason != api.LimitReached {
 		t.Errorf("an input with a full disk: %v", err)
 	}
-	if _, err := s.Interrupt(ctx, api.SessionRef{SessionID: id}); err != nil {
+	if _, err := Of[Agents](s).Interrupt(ctx, api.SessionRef{SessionID: id}); err != nil {
 		t.Fatal(err)
 	}
 	setFail(nil)
@@ -535,7 +535,7 @@ func TestPartialText_acrossRecords(t *testing.T) {
 		&event.Notice{Severity: event.NoticeInfo, Text: "n"}, &event.TextDelta{Header: h, Text: "second"}} {
 		a.publish(a.take(nil, ev))
 	}
-	a.saveDeltas()
+	a.flush()
 	if len(st.logs[id].deltas) == 0 {
 		t.Fatal("no delta was saved")
 	}

@@ -10,6 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
+func (f *facts) empty() bool {
+	data, err := json.Marshal(f)
+	return err == nil && string(data) == "{}"
+}
+
 // record is one durable event of a session as the log holds it: the message that viewers
 // get, and beside it what the server itself has to remember. Facts never leave the server.
 type record struct {

@@ -2,12 +2,15 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/admission"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -15,6 +18,127 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 	"github.com/seed7221b0f9/parley/workspace"
 )
+
+func mustJSON(s string) json.RawMessage { return json.RawMessage(event.Quote(s)) }
+
+// Create makes a session: its log begins with what it was made with.
+func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
+	p := o.Params
+	provider, env, err := s.opts.Provider(ctx, o.Tenant, p.Provider)
+	if err != nil {
+		return err
+	}
+	if s.size() >= s.opts.MaxSessions {
+		return LimitReached("there are %d sessions; delete some", s.opts.MaxSessions)
+	}
+	a := s.newActor(id, "")
+	a.provider, a.env = provider, env
+	a.core.Provider = provider.Name()
+	o.Provider, o.Dir = provider.Name(), p.CWD
+	f := &facts{Opened: &o, AgentID: p.ResumeSessionID, State: Starting}
+	if title, ok := ValidTitle(p.Title); ok {
+		f.Title, f.TitleBy = title, "person"
+	}
+	info := &event.SessionInfo{Header: a.core.header(""), CWD: &p.CWD, PermissionMode: &p.PermissionMode}
+	if f.Title != "" {
+		info.Title = &f.Title
+	}
+	a.draft(draft{event: info, facts: f}, a.core.stateDraft(Starting))
+	if err := a.write(); err != nil {
+		a.cancel()
+		return err
+	}
+	at, err := a.log.Last(ctx)
+	if err != nil {
+		a.cancel()
+		return err
+	}
+	a.hub.epoch = at.Epoch
+	if p.ResumeSessionID != "" {
+		if err := a.importHistory(ctx, p.ResumeSessionID); err != nil {
+			a.logger.Warn("the history was not read", "err", err)
+		}
+	}
+	return s.add(id, a, s.run)
+}
+
+// Connected waits until the agent of a session runs.
+func (s *Sessions) Connected(ctx context.Context, id string) (api.ConnectResult, error) {
+	a, session, release, err := s.agentOf(ctx, id)
+	if err != nil {
+		return api.ConnectResult{}, err
+	}
+	defer release()
+	result := api.ConnectResult{SessionID: id, Status: "connected", Capabilities: s.Capabilities(a.provider, session)}
+	err = a.call(ctx, func() error {
+		result.Provider, result.Model, result.CWD = a.core.Provider, a.core.Model, a.core.Opened.Dir
+		return nil
+	})
+	return result, err
+}
+
+// Capabilities are those of an agent in the terms of package api.
+func (s *Sessions) Capabilities(p agent.Provider, session agent.Session) api.Capabilities {
+	c := agent.CapabilitiesOf(p, session)
+	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !s.opts.AllowBypass })
+	return api.Capabilities{
+		CanInterrupt: true, CanSwitchModel: c.Model, CanSwitchPermissionMode: len(modes) > 0, SupportedPermissionModes: modes,
+		CanSkipPermissions: s.opts.AllowBypass && slices.Contains(modes, "bypassPermissions"), CanSendRichContent: true, CanThink: c.Thinking,
+		CanResumeSession: c.Resume, CanRunInBackground: c.Background, SupportedEfforts: c.Efforts, CanFork: c.Fork, CanRewind: c.Rewind,
+	}
+}
+
+// Delete ends a session and deletes its log, with agentFiles also the files of its agent. It
+// returns the directory of the session.
+func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir string, err error) {
+	a, release, err := s.use(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if err := a.end(ctx); err != nil {
+		return "", err
+	}
+	var agentID string
+	if err := a.call(ctx, func() error { agentID, dir = a.core.AgentID, a.core.Opened.Dir; return nil }); err != nil {
+		return "", err
+	}
+	if agentFiles && agentID != "" {
+		keeper, ok := a.provider.(agent.HistoryKeeper)
+		if !ok {
+			return "", Fail(api.Unsupported, "the agent's files cannot be deleted; delete without them")
+		}
+		if err := keeper.History().Delete(ctx, agentID); err != nil && FailureOf(err).Reason != api.SessionExpired {
+			return "", err
+		}
+	}
+	s.hide(id)
+	a.cancel()
+	<-a.done
+	if err := a.log.Delete(ctx); err != nil {
+		return "", err
+	}
+	s.remove(id)
+	return dir, nil
+}
+
+// Undisturbed is a context for a change that a caller who is gone does not stop half-way.
+func (s *Sessions) Undisturbed(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// Dir returns the directory that a session runs in.
+func (s *Sessions) Dir(ctx context.Context, id string) (dir string, err error) {
+	err = s.with(ctx, id, func(a *actor) error { dir = a.core.Opened.Dir; return nil })
+	return dir, err
+}
+
+// Owned returns an error if a session cannot be changed here.
+func (s *Sessions) Owned(ctx context.Context, id string) error {
+	return s.with(ctx, id, (*actor).owned)
+}
 
 // Options is what sessions need of the server that holds them. Every field is required.
 type Options struct {
@@ -70,9 +194,11 @@ type Notices interface {
 	Add(ctx context.Context, events []webhook.Event) error
 }
 
-// Sessions holds the sessions of a server and runs their agents. Its methods may be called from
-// any goroutine.
+// Sessions holds the sessions of a server and runs their agents. What clients do with them is in
+// [Details], [Queues], [Requests], [Agents], [Terminals], [Workspaces] and [Reviews]. Its methods
+// may be called from any goroutine.
 type Sessions struct {
+	*table
 	opts      Options
 	logger    *slog.Logger
 	admission *admission.Admission
@@ -82,34 +208,21 @@ type Sessions struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // everything that sessions have started
 
-	liveMu    sync.Mutex
-	liveAt    map[agent.Provider]time.Time             // when it was last asked
-	liveFound map[agent.Provider]map[string]agent.Live // by the agent's id
-
-	mu       sync.Mutex
-	sessions map[string]*entry
-	draining bool
-	closed   bool
+	lives lives
 }
 
-// entry is a session in the table.
-type entry struct {
-	summary api.SessionSummary
-	agentID string        // the agent's own id of the session
-	actor   *actor        // nil while it is not in memory
-	loading chan struct{} // closed when a load has ended; nil while none runs
-	refs    int           // calls that use the actor
-	epoch   string
-	gone    bool // it is being deleted
-	tenant  string
-}
+// Part is a group of the calls of clients. It has no state of its own: Of makes one.
+type Part interface{ ~struct{ *Sessions } }
+
+// Of returns the calls of one kind.
+func Of[P Part](s *Sessions) P { return P(struct{ *Sessions }{s}) }
 
 // Open reads the sessions of the store. Those whose agent ran when the last server died
 // are brought in order: their turns are interrupted, their requests expired and their queues held.
 func Open(ctx context.Context, opts Options) (*Sessions, error) {
 	s := &Sessions{
-		opts: opts, logger: opts.Logger, trimming: make(chan struct{}, 1), sessions: map[string]*entry{},
-		liveAt: map[agent.Provider]time.Time{}, liveFound: map[agent.Provider]map[string]agent.Live{},
+		opts: opts, logger: opts.Logger, trimming: make(chan struct{}, 1), lives: lives{found: map[agent.Provider]found{}},
+		table: &table{visible: opts.Visible, entries: map[string]*entry{}},
 	}
 	s.admission = admission.New(int64(opts.MaxAgents), nil, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -121,18 +234,9 @@ func Open(ctx context.Context, opts Options) (*Sessions, error) {
 	return s, nil
 }
 
-// Refuse makes the sessions take no new work.
-func (s *Sessions) Refuse() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draining = true
-}
-
 // Close ends the agents and waits until everything is written.
 func (s *Sessions) Close() {
-	s.mu.Lock()
-	s.draining, s.closed = true, true
-	s.mu.Unlock()
+	s.close()
 	s.cancel()
 	for _, a := range s.loaded() {
 		<-a.done
@@ -150,39 +254,9 @@ func (s *Sessions) Drain(ctx context.Context) {
 	wg.Wait()
 }
 
-// loaded returns the sessions that are in memory.
-func (s *Sessions) loaded() []*actor {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []*actor
-	for _, e := range s.sessions {
-		if e.actor != nil {
-			all = append(all, e.actor)
-		}
-	}
-	return all
-}
-
-// Working returns an error while the server takes no new work.
-func (s *Sessions) Working() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining {
-		return Fail(api.Draining, "the server is stopping; try again when it is back")
-	}
-	return nil
-}
-
 // evictIdle ends the agent that has been idle longest, because another waits for a place.
 func (s *Sessions) evictIdle() {
-	s.mu.Lock()
-	var candidates []*actor
-	for _, e := range s.sessions {
-		if e.actor != nil && e.summary.State == string(Idle) {
-			candidates = append(candidates, e.actor)
-		}
-	}
-	s.mu.Unlock()
+	_, candidates := s.selected(func(_ string, e *entry) bool { return e.actor != nil && e.summary.State == string(Idle) })
 	s.wg.Go(func() {
 		var oldest *actor
 		var since time.Time
@@ -203,55 +277,6 @@ func (s *Sessions) evictIdle() {
 			})
 		}
 	})
-}
-
-// updated keeps what lists show of a session.
-func (s *Sessions) updated(id, agentID string, summary api.SessionSummary) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.sessions[id]; e != nil {
-		e.summary, e.agentID = summary, agentID
-	}
-}
-
-// Info is what is known of a session without loading it.
-type Info struct {
-	api.SessionSummary
-	AgentID string // the agent's own id of the session
-	Tenant  string
-	Loaded  bool // it is in memory
-}
-
-// All returns every session that the caller in ctx may know of, in no order.
-func (s *Sessions) All(ctx context.Context) []Info {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []Info
-	for _, e := range s.sessions {
-		if !e.gone && s.opts.Visible(ctx, e.tenant) {
-			all = append(all, e.info())
-		}
-	}
-	return all
-}
-
-func (e *entry) info() Info { return Info{e.summary, e.agentID, e.tenant, e.actor != nil} }
-
-// Lookup returns what is known of a session that the caller in ctx may know of.
-func (s *Sessions) Lookup(ctx context.Context, id string) (Info, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.sessions[id]; e != nil && !e.gone && s.opts.Visible(ctx, e.tenant) {
-		return e.info(), nil
-	}
-	return Info{}, Fail(api.SessionExpired, "there is no session %q", id)
-}
-
-// Exists reports whether there is a session, also one that is being deleted.
-func (s *Sessions) Exists(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessions[id] != nil
 }
 
 // Places returns how many places for agents are free, and how many agents wait for one.

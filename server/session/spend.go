@@ -48,8 +48,10 @@ func (t *tally) take() []agent.Used {
 	return used
 }
 
-// spending is what an actor remembers of budgets while it is loaded.
+// spending is what a session uses, against its budgets, while it is loaded. It belongs to the loop.
 type spending struct {
+	*life
+	tally        *tally
 	metered      bool                    // the agent tells what each answer used
 	turn         turnUsage               // of an agent that tells only what turns use
 	told         map[string]budget.Level // what was reported to viewers, by limit and period
@@ -65,13 +67,13 @@ type turnUsage struct {
 }
 
 // account is who pays for the session.
-func (a *actor) account() budget.Account {
-	return budget.Account{Session: a.id, Token: a.core.Opened.Token, Tenant: a.core.Opened.Tenant}
+func (p *spending) account() budget.Account {
+	return budget.Account{Session: p.id, Token: p.core.Opened.Token, Tenant: p.core.Opened.Tenant}
 }
 
 // Account returns who pays for a session.
 func (s *Sessions) Account(ctx context.Context, id string) (acc budget.Account, err error) {
-	err = s.with(ctx, id, func(a *actor) error { acc = a.account(); return nil })
+	err = s.with(ctx, id, func(a *actor) error { acc = a.spending.account(); return nil })
 	return acc, err
 }
 
@@ -80,76 +82,76 @@ func (s *Sessions) CheckBudgets() { s.budgetsReached(nil) }
 
 // countUsed counts what the agent has used and acts where a limit is reached. What is said
 // of it waits for write.
-func (a *actor) countUsed() {
-	used := a.tally.take()
+func (p *spending) countUsed() {
+	used := p.tally.take()
 	if len(used) == 0 {
 		return
 	}
-	a.spending.metered = true
-	a.spend(used...)
+	p.metered = true
+	p.spend(used...)
 }
 
-func (a *actor) spend(used ...agent.Used) {
+func (p *spending) spend(used ...agent.Used) {
 	rows := make([]budget.Row, len(used))
 	for i, u := range used {
-		rows[i] = a.srv.opts.Accounts.Used(a.account(), u)
-		a.srv.opts.Metrics.Used(a.core.Provider, u, rows[i].USD)
-		a.sayUnpriced(rows[i], u.Model)
+		rows[i] = p.srv.opts.Accounts.Used(p.account(), u)
+		p.srv.opts.Metrics.Used(p.core.Provider, u, rows[i].USD)
+		p.sayUnpriced(rows[i], u.Model)
 	}
-	a.storeSpent(func(ctx context.Context) error { return a.srv.opts.Accounts.Add(ctx, rows...) })
+	p.storeSpent(func(ctx context.Context) error { return p.srv.opts.Accounts.Add(ctx, rows...) })
 }
 
 // storeSpent writes to the ledger and looks at the limits after it.
-func (a *actor) storeSpent(store func(ctx context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.srv.opts.CallTimeout)
+func (p *spending) storeSpent(store func(ctx context.Context) error) {
+	ctx, cancel := p.bounded()
 	defer cancel()
 	if err := store(ctx); err != nil {
-		a.logger.Error("the ledger is not stored; it is tried again with what is used next", "err", err)
+		p.logger.Error("the ledger is not stored; it is tried again with what is used next", "err", err)
 	}
-	if a.watchBudgets() {
-		a.srv.budgetsReached(a)
+	if p.watchBudgets() {
+		p.srv.budgetsReached(p)
 	}
 }
 
 // sayUnpriced says once that a limit in dollars does not see all.
-func (a *actor) sayUnpriced(row budget.Row, model string) {
-	if row.Unpriced == 0 || a.spending.unpriced {
+func (p *spending) sayUnpriced(row budget.Row, model string) {
+	if row.Unpriced == 0 || p.unpriced {
 		return
 	}
-	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+	for _, s := range p.srv.opts.Accounts.Check(p.account()) {
 		if s.USD != nil {
-			a.spending.unpriced = true
-			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetUnpriced,
+			p.unpriced = true
+			p.draft(draft{event: &event.Notice{Header: p.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetUnpriced,
 				Text: fmt.Sprintf("The price of %s is not known: a budget in dollars counts it when the agent says what the turn has cost.", model)}})
 			return
 		}
 	}
 }
 
-// observeUsage counts the figures in events: those of turns, where the agent tells no more,
+// observe counts the figures in events: those of turns, where the agent tells no more,
 // and the totals that it gives at their end.
-func (a *actor) observeUsage(ev event.Event) {
+func (p *spending) observe(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.Usage:
-		if a.spending.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
+		if p.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
 			return
 		}
 		now := turnUsage{ev.TurnID, agent.Used{Model: ev.Model, Tokens: agent.Tokens{Input: value(ev.InputTokens), Output: value(ev.OutputTokens),
 			CacheRead: value(ev.CacheReadInputTokens), CacheWrite5m: value(ev.CacheCreationInputTokens)}}}
-		if u := now.since(a.spending.turn); u.Total() > 0 {
-			a.spend(u)
+		if u := now.since(p.turn); u.Total() > 0 {
+			p.spend(u)
 		}
-		a.spending.turn = now
+		p.turn = now
 	case *event.ResultMessage:
-		a.countUsed() // what belongs to the turn comes before its end
+		p.countUsed() // what belongs to the turn comes before its end
 		total, ok := reportedTotal(ev)
 		if !ok {
 			return
 		}
-		fresh := a.core.Opened.Params.ResumeSessionID == ""
-		a.storeSpent(func(ctx context.Context) error {
-			row, err := a.srv.opts.Accounts.Reported(ctx, a.account(), total, fresh)
-			a.srv.opts.Metrics.Reconciled(a.core.Provider, row.USD)
+		fresh := p.core.Opened.Params.ResumeSessionID == ""
+		p.storeSpent(func(ctx context.Context) error {
+			row, err := p.srv.opts.Accounts.Reported(ctx, p.account(), total, fresh)
+			p.srv.opts.Metrics.Reconciled(p.core.Provider, row.USD)
 			return err
 		})
 	}
@@ -193,69 +195,61 @@ func reportedTotal(ev *event.ResultMessage) (budget.Amount, bool) {
 
 // watchBudgets tells viewers which limits are near or reached and stops what runs beyond
 // one. It reports whether one was reached that others may share.
-func (a *actor) watchBudgets() bool {
+func (p *spending) watchBudgets() bool {
 	var stop, shared bool
-	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+	for _, s := range p.srv.opts.Accounts.Check(p.account()) {
 		stop = stop || s.Interrupts()
 		shared = shared || s.Interrupts() && s.Scope != budget.ScopeSession
-		a.tellBudget(s)
+		p.tellBudget(s)
 	}
 	if stop {
-		a.stopSpending()
+		p.stopSpending()
 	}
 	return shared
 }
 
 // tellBudget says where the session stands with a limit, once for each level.
-func (a *actor) tellBudget(s budget.Standing) {
-	if s.Level <= a.spending.told[s.Key()] {
+func (p *spending) tellBudget(s budget.Standing) {
+	if s.Level <= p.told[s.Key()] {
 		return
 	}
-	if a.spending.told == nil {
-		a.spending.told = map[string]budget.Level{}
+	if p.told == nil {
+		p.told = map[string]budget.Level{}
 	}
-	a.spending.told[s.Key()] = s.Level
-	n := &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetNear, Text: s.String() + " " + s.Consequence(), Data: event.Encoded(BudgetOf(s))}
+	p.told[s.Key()] = s.Level
+	n := &event.Notice{Header: p.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetNear, Text: s.String() + " " + s.Consequence(), Data: event.Encoded(BudgetOf(s))}
 	if s.Level == budget.Reached {
 		n.Severity, n.Code = event.NoticeError, noticeBudgetReached
 		n.Text = s.String() + " " + strings.NewReplacer("At the limit running", "Running").Replace(s.Consequence())
 	}
-	a.draft(draft{event: n})
+	p.draft(draft{event: n})
 }
 
 // stopSpending interrupts the turn, or ends an agent that works in the background. What
 // waits in the queue waits for a person.
-func (a *actor) stopSpending() {
-	a.draft(a.core.hold()...)
+func (p *spending) stopSpending() {
+	p.draft(p.core.hold()...)
 	switch {
-	case a.agent == nil || a.agent.reason != "" || a.spending.interrupting:
-	case !a.core.State.busy():
-		if a.tasksRun() {
-			a.stop(onEvict)
+	case p.agent == nil || p.agent.reason != "" || p.interrupting:
+	case !p.core.State.busy():
+		if p.tasksRun() {
+			p.stop(onEvict)
 		}
 	default:
-		a.spending.interrupting = true
-		session := a.agent.session
-		a.srv.wg.Add(1)
-		go func() {
-			defer a.srv.wg.Done()
-			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
-			defer cancel()
-			_, err := session.Interrupt(ctx)
-			a.post(func() {
-				a.spending.interrupting = false
-				if err != nil && a.agent != nil && a.agent.session == session {
-					a.logger.Warn("a turn beyond its budget was not interrupted; its agent is ended", "err", err)
-					a.stop(onDied)
-				}
-			})
-		}()
+		p.interrupting = true
+		p.interrupt(func(session agent.Session, err error) {
+			p.interrupting = false
+			if err != nil && p.agent != nil && p.agent.session == session {
+				p.logger.Warn("a turn beyond its budget was not interrupted; its agent is ended", "err", err)
+				p.stop(onDied)
+			}
+		})
 	}
 }
 
 // overBudget returns why no turn may begin, nil if one may.
-func (a *actor) overBudget() error {
-	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+func (p *spending) overBudget() error {
+	for _, s := range p.srv.opts.Accounts.Check(p.account()) {
 		if s.Stops() {
 			return Fail(api.BudgetExceeded, "%s", s.String())
 		}
@@ -264,10 +258,10 @@ func (a *actor) overBudget() error {
 }
 
 // budgetsReached lets other sessions look at their limits, because one may be shared.
-func (s *Sessions) budgetsReached(by *actor) {
+func (s *Sessions) budgetsReached(by *spending) {
 	s.eachActor(func(a *actor) {
-		if a != by {
-			a.watchBudgets()
+		if a.spending != by {
+			a.spending.watchBudgets()
 			_ = a.write() // kept and tried again by tick
 		}
 	})
@@ -285,12 +279,12 @@ const minAgentBudget = 1e-6
 
 // agentBudget is the limit in dollars that the agent itself gets, so that it stops even
 // where it does not tell what its subagents use; and the limits that it follows from.
-func (a *actor) agentBudget(own *float64) (*float64, string) {
+func (p *spending) agentBudget(own *float64) (*float64, string) {
 	var handed strings.Builder
-	spent := a.srv.opts.Accounts.Spent(a.id).USD
-	for _, s := range a.srv.opts.Accounts.Check(a.account()) {
+	spent := p.srv.opts.Accounts.Spent(p.id).USD
+	for _, s := range p.srv.opts.Accounts.Check(p.account()) {
 		left, ok := s.Left()
-		if !ok || s.Action != budget.ActionInterrupt || a.core.Opened.Params.ResumeSessionID != "" {
+		if !ok || s.Action != budget.ActionInterrupt || p.core.Opened.Params.ResumeSessionID != "" {
 			continue
 		}
 		fmt.Fprintf(&handed, "%s=%v ", s.Key(), *s.USD)
@@ -303,9 +297,9 @@ func (a *actor) agentBudget(own *float64) (*float64, string) {
 
 // budgetChanged reports whether the agent was started with limits that are not those of
 // now, so that it must be started again before it works.
-func (a *actor) budgetChanged() bool {
-	_, now := a.agentBudget(nil)
-	return a.spending.handed != now
+func (p *spending) budgetChanged() bool {
+	_, now := p.agentBudget(nil)
+	return p.handed != now
 }
 
 // resetTime is the time of a limit as clients have it.

@@ -1,10 +1,10 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
@@ -62,25 +62,18 @@ func (a *actor) watchStall(now time.Time) {
 	_ = a.write() // kept and tried again by tick
 	switch step {
 	case stallInterrupted:
-		session := a.agent.session
-		a.srv.wg.Add(1)
-		go func() {
-			defer a.srv.wg.Done()
-			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
-			defer cancel()
-			if _, err := session.Interrupt(ctx); err != nil {
+		a.interrupt(func(_ agent.Session, err error) {
+			if err != nil {
 				a.logger.Warn("a silent turn was not interrupted", "err", err)
 			}
-		}()
+		})
 	case stallKilled:
 		ended := a.stop(onDied)
 		if a.srv.opts.Stall.Resume {
-			a.srv.wg.Add(1)
-			go func() {
-				defer a.srv.wg.Done()
+			a.srv.wg.Go(func() {
 				<-ended
 				a.post(func() { a.start("") })
-			}()
+			})
 		}
 	}
 }

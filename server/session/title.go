@@ -48,42 +48,46 @@ func promptTitle(prompt string) string {
 	return clean
 }
 
+// titles gives a session its title. It belongs to the loop.
+type titles struct {
+	*life
+	titling bool // the agent was asked for one
+}
+
 // titleSoon gives the session a title after its first turn, unless it has one.
-func (a *actor) titleSoon() {
-	prompt := a.core.FirstPrompt
-	if a.core.Title != "" || a.titling || prompt == "" || a.agent == nil {
+func (t *titles) titleSoon() {
+	prompt := t.core.FirstPrompt
+	if t.core.Title != "" || t.titling || prompt == "" || t.agent == nil {
 		return
 	}
-	titler, ok := a.agent.session.(agent.Titler)
+	titler, ok := t.agent.session.(agent.Titler)
 	if !ok {
-		a.setTitle(promptTitle(prompt), "prompt")
+		t.setTitle(promptTitle(prompt), "prompt")
 		return
 	}
-	a.titling = true
-	a.srv.wg.Add(1)
-	go func() {
-		defer a.srv.wg.Done()
-		ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
+	t.titling = true
+	t.srv.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(t.ctx, t.srv.opts.CallTimeout)
 		defer cancel()
 		title, err := titler.Title(ctx, prompt)
-		a.post(func() {
-			a.titling = false
-			if a.core.Title != "" {
+		t.post(func() {
+			t.titling = false
+			if t.core.Title != "" {
 				return // a person was faster
 			}
 			if clean, ok := ValidTitle(title); err == nil && ok {
-				a.setTitle(clean, "agent")
+				t.setTitle(clean, "agent")
 			} else {
-				a.setTitle(promptTitle(prompt), "prompt")
+				t.setTitle(promptTitle(prompt), "prompt")
 			}
-			_ = a.write() // kept and tried again by tick
+			_ = t.write() // kept and tried again by tick
 		})
-	}()
+	})
 }
 
-func (a *actor) setTitle(title, by string) {
+func (t *titles) setTitle(title, by string) {
 	if title != "" {
-		a.draft(a.core.titleDraft(title, by))
+		t.draft(t.core.titleDraft(title, by))
 	}
 }
 

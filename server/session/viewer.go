@@ -52,17 +52,6 @@ func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachRe
 	return s.attachAt(ctx, a, p.After)
 }
 
-// kept reports whether the log still has what follows seq.
-func (a *actor) kept(ctx context.Context, seq uint64) bool {
-	if seq == a.seq {
-		return true
-	}
-	for _, err := range a.log.Read(ctx, eventlog.Cursor{Seq: seq}) {
-		return err == nil
-	}
-	return false
-}
-
 // Viewer follows one session for one connection. It fetches: nothing is queued for it.
 type Viewer struct {
 	srv      *Sessions
@@ -199,21 +188,12 @@ func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, prog
 		return nil, api.AttachResult{}, nil, err
 	}
 	a.hub.watch(1)
-	s.post(a)
+	s.setViewers(a.id, a.hub.watching())
 	return &Viewer{srv: s, actor: a, Cursor: result.Cursor, progress: progress}, result, func() {
 		a.hub.watch(-1)
-		s.post(a)
+		s.setViewers(a.id, a.hub.watching())
 		release()
 	}, nil
-}
-
-// post brings the number of viewers into the lists.
-func (s *Sessions) post(a *actor) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.sessions[a.id]; e != nil {
-		e.summary.Viewers = int64(a.hub.watching())
-	}
 }
 
 // Within is next with a bound: without a message it returns nothing.

@@ -11,8 +11,11 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// ReviewComment adds a comment on changed lines.
-func (s *Sessions) ReviewComment(ctx context.Context, p api.ReviewCommentParams, by string) (api.ReviewCommentResult, error) {
+// Reviews are the calls about comments on changes.
+type Reviews struct{ *Sessions }
+
+// Comment adds a comment on changed lines.
+func (s Reviews) Comment(ctx context.Context, p api.ReviewCommentParams, by string) (api.ReviewCommentResult, error) {
 	o := comment{ReviewComment: api.ReviewComment{WorkspaceScope: p.WorkspaceScope, ID: "c-" + random.Hex(6), File: p.File, From: p.From, To: p.To, Side: p.Side,
 		Hunk: p.Hunk, Text: strings.TrimSpace(p.Text), By: by, State: commentOpen}}
 	o.Side, o.To = cmp.Or(o.Side, string(workspace.New)), cmp.Or(o.To, o.From)
@@ -79,8 +82,8 @@ func (f *files) code(ctx context.Context, c comment) ([]string, error) {
 	return valid(code), nil
 }
 
-// ReviewList returns the comments of a session.
-func (s *Sessions) ReviewList(ctx context.Context, p api.SessionRef) (api.ReviewListResult, error) {
+// List returns the comments of a session.
+func (s Reviews) List(ctx context.Context, p api.SessionRef) (api.ReviewListResult, error) {
 	var result api.ReviewListResult
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		result.Comments = wireComments(a.core.Comments)
@@ -89,8 +92,8 @@ func (s *Sessions) ReviewList(ctx context.Context, p api.SessionRef) (api.Review
 	return result, err
 }
 
-// changeReview changes the remarks of a session and returns them.
-func (s *Sessions) changeReview(ctx context.Context, session string, change func(*core) (*facts, error)) (api.ReviewListResult, error) {
+// changeComments changes the remarks of a session and returns them.
+func (s Reviews) changeComments(ctx context.Context, session string, change func(*core) (*facts, error)) (api.ReviewListResult, error) {
 	var result api.ReviewListResult
 	err := s.with(ctx, session, func(a *actor) error {
 		f, err := change(&a.core)
@@ -104,9 +107,9 @@ func (s *Sessions) changeReview(ctx context.Context, session string, change func
 	return result, err
 }
 
-// ReviewUpdate changes the text or the state of a comment.
-func (s *Sessions) ReviewUpdate(ctx context.Context, p api.ReviewUpdateParams, by string) (api.ReviewListResult, error) {
-	return s.changeReview(ctx, p.SessionID, func(core *core) (*facts, error) {
+// Update changes the text or the state of a comment.
+func (s Reviews) Update(ctx context.Context, p api.ReviewUpdateParams, by string) (api.ReviewListResult, error) {
+	return s.changeComments(ctx, p.SessionID, func(core *core) (*facts, error) {
 		o, err := core.comment(p.ID)
 		if err != nil {
 			return nil, err
@@ -132,16 +135,16 @@ func (s *Sessions) ReviewUpdate(ctx context.Context, p api.ReviewUpdateParams, b
 	})
 }
 
-// ReviewRemove removes a comment.
-func (s *Sessions) ReviewRemove(ctx context.Context, p api.ReviewRemoveParams) (api.ReviewListResult, error) {
-	return s.changeReview(ctx, p.SessionID, func(core *core) (*facts, error) {
+// Remove removes a comment.
+func (s Reviews) Remove(ctx context.Context, p api.ReviewRemoveParams) (api.ReviewListResult, error) {
+	return s.changeComments(ctx, p.SessionID, func(core *core) (*facts, error) {
 		_, err := core.comment(p.ID)
 		return &facts{Uncommented: []string{p.ID}}, err
 	})
 }
 
-// ReviewSend sends comments to the agent as one prompt.
-func (s *Sessions) ReviewSend(ctx context.Context, p api.ReviewSendParams, by string) (api.ReviewSendResult, error) {
+// Send sends comments to the agent as one prompt.
+func (s Reviews) Send(ctx context.Context, p api.ReviewSendParams, by string) (api.ReviewSendResult, error) {
 	result := api.ReviewSendResult{Sent: []string{}, Stale: []api.ReviewStale{}}
 	if err := s.Working(); err != nil {
 		return result, err

@@ -7,41 +7,41 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// maxHeld is how many bytes of deltas are held at most.
-const maxHeld = 64 << 10
+// maxJoined is how many bytes of deltas are held at most.
+const maxJoined = 64 << 10
 
-// held is a delta that waits for others of its block, so that a session costs its viewers one
+// joiner holds a delta until others of its block have come, so that a session costs its viewers one
 // message each [Options.JoinInterval], however small the pieces are in which its agent
 // speaks. The first delta after a silence does not wait. The zero value holds nothing.
-type held struct {
+type joiner struct {
 	event event.Event // the first of them; nil while nothing is held
 	text  strings.Builder
 	shown time.Time // when a delta was last let through
 }
 
 // add takes a delta in; false if it is not one that can wait with what is held.
-func (h *held) add(ev event.Event, now time.Time, interval time.Duration) bool {
+func (j *joiner) add(ev event.Event, now time.Time, interval time.Duration) bool {
 	text, ok := deltaText(ev)
 	switch {
-	case !ok || h.event != nil && (!event.SameBlock(h.event, ev) || h.text.Len()+len(text) > maxHeld):
+	case !ok || j.event != nil && (!event.SameBlock(j.event, ev) || j.text.Len()+len(text) > maxJoined):
 		return false
-	case h.event == nil && (len(text) > maxHeld || now.Sub(h.shown) >= interval):
-		h.shown = now
+	case j.event == nil && (len(text) > maxJoined || now.Sub(j.shown) >= interval):
+		j.shown = now
 		return false
-	case h.event == nil:
-		h.event = ev
+	case j.event == nil:
+		j.event = ev
 	}
-	h.text.WriteString(text)
+	j.text.WriteString(text)
 	return true
 }
 
 // take returns what is held as one delta, nil if that is nothing.
-func (h *held) take(now time.Time) event.Event {
-	if h.event == nil {
+func (j *joiner) take(now time.Time) event.Event {
+	if j.event == nil {
 		return nil
 	}
-	ev := event.WithText(h.event, h.text.String())
-	*h = held{shown: now}
+	ev := event.WithText(j.event, j.text.String())
+	*j = joiner{shown: now}
 	return ev
 }
 

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
+
+// Workspaces are the calls about the files of sessions.
+type Workspaces struct{ *Sessions }
 
 // StaleFailure is a conflict about a hunk, with those that are in its place now.
 type StaleFailure struct {
@@ -56,27 +60,6 @@ func WorkspaceFailure(err error) error {
 	return err
 }
 
-// Undisturbed is a context for a change that a caller who is gone does not stop half-way.
-func (s *Sessions) Undisturbed(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(s.ctx, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
-// WorkspaceUsers are the sessions that run in a workspace.
-func (s *Sessions) WorkspaceUsers(id string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []string
-	for session, e := range s.sessions {
-		if e.summary.Workspace == id && !e.gone {
-			all = append(all, session)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
 // files is the files of a session, for one call.
 type files struct {
 	a    *actor
@@ -92,7 +75,7 @@ func (s *Sessions) files(ctx context.Context, session string) (f *files, release
 		return nil, nil, err
 	}
 	f = &files{a: a}
-	if err = a.looked(ctx); err == nil {
+	if err = a.changes.looked(ctx); err == nil {
 		err = a.call(ctx, func() error { f.core = a.core.clone(); return nil })
 	}
 	if err == nil {
@@ -144,14 +127,14 @@ func (f *files) compare(ctx context.Context, scope api.WorkspaceScope) (workspac
 	return d, WorkspaceFailure(err)
 }
 
-// WorkspaceDiff returns what has changed in the files of a session.
-func (s *Sessions) WorkspaceDiff(ctx context.Context, p api.WorkspaceDiffParams) (api.WorkspaceDiffResult, error) {
+// Diff returns what has changed in the files of a session.
+func (s Workspaces) Diff(ctx context.Context, p api.WorkspaceDiffParams) (api.WorkspaceDiffResult, error) {
 	f, release, err := s.files(ctx, p.SessionID)
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err
 	}
 	defer release()
-	return f.diff(ctx, s, p.WorkspaceScope, p.Path)
+	return f.diff(ctx, s.Sessions, p.WorkspaceScope, p.Path)
 }
 
 func (f *files) diff(ctx context.Context, s *Sessions, scope api.WorkspaceScope, path string) (api.WorkspaceDiffResult, error) {
@@ -185,15 +168,15 @@ func (f *files) diff(ctx context.Context, s *Sessions, scope api.WorkspaceScope,
 	return result, nil
 }
 
-// WorkspaceRevert takes changes in the files of a session back.
-func (s *Sessions) WorkspaceRevert(ctx context.Context, p api.WorkspaceRevertParams, by string) (api.WorkspaceDiffResult, error) {
+// Revert takes changes in the files of a session back.
+func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by string) (api.WorkspaceDiffResult, error) {
 	f, release, err := s.files(ctx, p.SessionID)
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err
 	}
 	defer release()
 	if _, done := f.core.accepted(p.Key); done {
-		return f.diff(ctx, s, p.WorkspaceScope, "")
+		return f.diff(ctx, s.Sessions, p.WorkspaceScope, "")
 	}
 	if err := f.idle(); err != nil {
 		return api.WorkspaceDiffResult{}, err
@@ -217,7 +200,7 @@ func (s *Sessions) WorkspaceRevert(ctx context.Context, p api.WorkspaceRevertPar
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err
 	}
-	return f.diff(ctx, s, p.WorkspaceScope, "")
+	return f.diff(ctx, s.Sessions, p.WorkspaceScope, "")
 }
 
 // tell writes what was done into the log, with the idempotency key of who asked for it.
@@ -231,8 +214,8 @@ func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string) err
 	})
 }
 
-// WorkspaceCommit commits the changes of a session.
-func (s *Sessions) WorkspaceCommit(ctx context.Context, p api.WorkspaceCommitParams, by string) (api.WorkspaceCommitResult, error) {
+// Commit commits the changes of a session.
+func (s Workspaces) Commit(ctx context.Context, p api.WorkspaceCommitParams, by string) (api.WorkspaceCommitResult, error) {
 	f, release, err := s.files(ctx, p.SessionID)
 	if err != nil {
 		return api.WorkspaceCommitResult{}, err
@@ -293,8 +276,8 @@ func (f *files) own(ctx context.Context, named []string) ([]string, error) {
 	return own, nil
 }
 
-// LeaveWorkspace ends the agent of a session before its directory goes.
-func (s *Sessions) LeaveWorkspace(ctx context.Context, session string, force bool) error {
+// Leave ends the agent of a session before its directory goes.
+func (s Workspaces) Leave(ctx context.Context, session string, force bool) error {
 	a, release, err := s.use(ctx, session)
 	if err != nil {
 		return err
@@ -312,20 +295,36 @@ func (s *Sessions) LeaveWorkspace(ctx context.Context, session string, force boo
 	return a.end(ctx)
 }
 
-// WorkspaceRemoved tells a session that its workspace is gone.
-func (s *Sessions) WorkspaceRemoved(ctx context.Context, id, by string) error {
+// Removed tells a session that its workspace is gone.
+func (s Workspaces) Removed(ctx context.Context, id, by string) error {
 	return s.with(ctx, id, func(a *actor) error {
 		return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "removed", By: by}, nil))
 	})
 }
 
-// Dir returns the directory that a session runs in.
-func (s *Sessions) Dir(ctx context.Context, id string) (dir string, err error) {
-	err = s.with(ctx, id, func(a *actor) error { dir = a.core.Opened.Dir; return nil })
-	return dir, err
+// WireWorkspace is a workspace in the terms of package api.
+func (s *Sessions) WireWorkspace(w workspace.Workspace) *api.Workspace {
+	return &api.Workspace{ID: w.ID, Path: w.Path, Repo: w.Repo, Base: w.Base, Branch: w.Branch, Sessions: s.WorkspaceUsers(w.ID)}
 }
 
-// Owned returns an error if a session cannot be changed here.
-func (s *Sessions) Owned(ctx context.Context, id string) error {
-	return s.with(ctx, id, (*actor).owned)
+func wireFile(f workspace.File) api.WorkspaceFile {
+	return api.WorkspaceFile{
+		Path: f.Path, OldPath: f.OldPath, Kind: f.Kind, OldMode: f.OldMode, NewMode: f.NewMode, OldSize: f.OldSize, NewSize: f.NewSize,
+		Binary: f.Binary, Large: f.Large, Truncated: f.Truncated, Untracked: f.Untracked, Added: int64(f.Added), Removed: int64(f.Removed),
+		Hunks: wireHunks(f.Hunks),
+	}
+}
+
+func wireHunks(hunks []workspace.Hunk) []api.WorkspaceHunk {
+	all := []api.WorkspaceHunk{}
+	for _, h := range hunks {
+		lines := make([]string, len(h.Lines))
+		for i, line := range h.Lines {
+			lines[i] = strings.ToValidUTF8(line, "�")
+		}
+		all = append(all, api.WorkspaceHunk{
+			ID: h.ID, OldStart: int64(h.OldStart), OldLines: int64(h.OldLines), NewStart: int64(h.NewStart), NewLines: int64(h.NewLines), Section: h.Section, Lines: lines,
+		})
+	}
+	return all
 }

@@ -2,17 +2,58 @@ package session
 
 import (
 	"context"
-	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
+// Agents are the calls that a running agent answers. It is started if need be.
+type Agents struct{ *Sessions }
+
+// Interrupt stops the running turn. What waits in the queue still runs.
+func (s Agents) Interrupt(ctx context.Context, p api.SessionRef) (api.InterruptResult, error) {
+	a, release, err := s.use(ctx, p.SessionID)
+	if err != nil {
+		return api.InterruptResult{}, err
+	}
+	defer release()
+	result := api.InterruptResult{Status: "idle", Dropped: []string{}, StillQueued: []string{}}
+	var session agent.Session
+	err = a.call(ctx, func() error {
+		for _, in := range a.core.queue() {
+			result.StillQueued = append(result.StillQueued, in.ID)
+		}
+		if a.agent != nil && len(a.core.inflight()) > 0 {
+			session = a.agent.session
+		}
+		return nil
+	})
+	if err != nil || session == nil {
+		return result, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	done, err := session.Interrupt(ctx)
+	if err != nil {
+		return api.InterruptResult{}, err
+	}
+	result.Status = "interrupted"
+	result.Dropped = append(result.Dropped, done.Dropped...)
+	result.StillQueued = append(done.StillQueued, result.StillQueued...)
+	err = a.call(ctx, func() error {
+		if len(done.Dropped) == 0 {
+			return nil
+		}
+		return a.commit(draft{queue: true, facts: &facts{Removed: done.Dropped}})
+	})
+	return result, err
+}
+
 // RunInBackground moves what the agent runs into the background.
-func (s *Sessions) RunInBackground(ctx context.Context, p api.SessionRef) (api.StatusResult, error) {
+func (s Agents) RunInBackground(ctx context.Context, p api.SessionRef) (api.StatusResult, error) {
 	status := "nothing_to_move"
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, b agent.Backgrounder) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, b agent.Backgrounder) error {
 		moved, err := b.Background(ctx)
 		if moved {
 			status = "moved"
@@ -23,9 +64,9 @@ func (s *Sessions) RunInBackground(ctx context.Context, p api.SessionRef) (api.S
 }
 
 // SetModel changes the model of the running agent.
-func (s *Sessions) SetModel(ctx context.Context, p api.SetModelParams) (api.SetModelResult, error) {
+func (s Agents) SetModel(ctx context.Context, p api.SetModelParams) (api.SetModelResult, error) {
 	var result api.SetModelResult
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModelSetter) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, m agent.ModelSetter) error {
 		model, err := m.SetModel(ctx, p.Model)
 		if err != nil {
 			return err
@@ -39,11 +80,11 @@ func (s *Sessions) SetModel(ctx context.Context, p api.SetModelParams) (api.SetM
 }
 
 // SetPermissionMode changes how the running agent asks for permissions.
-func (s *Sessions) SetPermissionMode(ctx context.Context, p api.SetPermissionModeParams) (api.SetPermissionModeResult, error) {
+func (s Agents) SetPermissionMode(ctx context.Context, p api.SetPermissionModeParams) (api.SetPermissionModeResult, error) {
 	if p.Mode == "bypassPermissions" && !s.opts.AllowBypass {
 		return api.SetPermissionModeResult{}, Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
 	}
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, m agent.ModeSetter) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, m agent.ModeSetter) error {
 		if err := m.SetMode(ctx, p.Mode); err != nil {
 			return err
 		}
@@ -55,11 +96,11 @@ func (s *Sessions) SetPermissionMode(ctx context.Context, p api.SetPermissionMod
 }
 
 // SetMaxThinkingTokens changes how much the running agent thinks.
-func (s *Sessions) SetMaxThinkingTokens(ctx context.Context, p api.SetMaxThinkingTokensParams) (api.StatusResult, error) {
+func (s Agents) SetMaxThinkingTokens(ctx context.Context, p api.SetMaxThinkingTokensParams) (api.StatusResult, error) {
 	if p.MaxThinkingTokens != nil && *p.MaxThinkingTokens < 0 {
 		return api.StatusResult{}, Invalid("max_thinking_tokens is negative")
 	}
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, t agent.ThinkingSetter) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, t agent.ThinkingSetter) error {
 		if err := t.SetThinking(ctx, p.MaxThinkingTokens); err != nil {
 			return err
 		}
@@ -71,8 +112,8 @@ func (s *Sessions) SetMaxThinkingTokens(ctx context.Context, p api.SetMaxThinkin
 }
 
 // SetEffort changes the effort of the running agent.
-func (s *Sessions) SetEffort(ctx context.Context, p api.SetEffortParams) (api.StatusResult, error) {
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, e agent.EffortSetter) error {
+func (s Agents) SetEffort(ctx context.Context, p api.SetEffortParams) (api.StatusResult, error) {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, e agent.EffortSetter) error {
 		if err := e.SetEffort(ctx, p.Effort); err != nil {
 			return err
 		}
@@ -85,8 +126,8 @@ func (s *Sessions) SetEffort(ctx context.Context, p api.SetEffortParams) (api.St
 
 // Fork copies the agent's session and returns what a session of the copy is made with, and its
 // tenant.
-func (s *Sessions) Fork(ctx context.Context, p api.ForkParams) (params api.ConnectParams, tenant string, err error) {
-	err = feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, f agent.Forker) error {
+func (s Agents) Fork(ctx context.Context, p api.ForkParams) (params api.ConnectParams, tenant string, err error) {
+	err = feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, f agent.Forker) error {
 		id, err := f.Fork(ctx, p.At)
 		if err != nil {
 			return err
@@ -109,9 +150,9 @@ func (s *Sessions) Fork(ctx context.Context, p api.ForkParams) (params api.Conne
 }
 
 // Rewind takes files back to their state before a prompt.
-func (s *Sessions) Rewind(ctx context.Context, p api.RewindParams) (api.RewindResult, error) {
+func (s Agents) Rewind(ctx context.Context, p api.RewindParams) (api.RewindResult, error) {
 	var result api.RewindResult
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, a *actor, r agent.Rewinder) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, r agent.Rewinder) error {
 		if !p.DryRun {
 			if err := a.call(ctx, func() error {
 				if a.core.State.busy() {
@@ -135,49 +176,10 @@ func (s *Sessions) Rewind(ctx context.Context, p api.RewindParams) (api.RewindRe
 	return result, err
 }
 
-// HandBack ends the agent and returns the command with which a person goes on in a terminal.
-func (s *Sessions) HandBack(ctx context.Context, p api.SessionRef) (api.HandBackResult, error) {
-	a, release, err := s.use(ctx, p.SessionID)
-	if err != nil {
-		return api.HandBackResult{}, err
-	}
-	defer release()
-	finder, ok := a.provider.(agent.LiveFinder)
-	if !ok {
-		return api.HandBackResult{}, Fail(api.Unsupported, "sessions of this agent cannot be continued in a terminal")
-	}
-	id := a.agentID(ctx)
-	if id == "" {
-		return api.HandBackResult{}, Conflict("the agent has not begun a session yet")
-	}
-	if err := a.end(ctx); err != nil {
-		return api.HandBackResult{}, err
-	}
-	result := api.HandBackResult{Command: shellLine(finder.ResumeCommand(id))}
-	err = a.call(ctx, func() error {
-		result.CWD = a.core.Opened.Dir
-		return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "handed_back",
-			Text: "The session was handed back to the terminal."}, facts: &facts{Away: new(true)}})
-	})
-	return result, err
-}
-
-// shellLine quotes a command for a POSIX shell.
-func shellLine(args []string) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		plain := arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@") == ""
-		if quoted[i] = arg; !plain {
-			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
 // MCPStatus returns the MCP servers of the agent.
-func (s *Sessions) MCPStatus(ctx context.Context, p api.SessionRef) (api.MCPStatusResult, error) {
+func (s Agents) MCPStatus(ctx context.Context, p api.SessionRef) (api.MCPStatusResult, error) {
 	result := api.MCPStatusResult{Servers: []event.JSON{}}
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		all, err := m.MCPStatus(ctx)
 		for _, raw := range all {
 			result.Servers = append(result.Servers, event.NewJSON(string(raw)))
@@ -188,27 +190,27 @@ func (s *Sessions) MCPStatus(ctx context.Context, p api.SessionRef) (api.MCPStat
 }
 
 // MCPReconnect connects the agent with an MCP server again.
-func (s *Sessions) MCPReconnect(ctx context.Context, p api.MCPServerParams) (api.StatusResult, error) {
-	return api.StatusResult{Status: "reconnected"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+func (s Agents) MCPReconnect(ctx context.Context, p api.MCPServerParams) (api.StatusResult, error) {
+	return api.StatusResult{Status: "reconnected"}, feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		return m.MCPReconnect(ctx, p.ServerName)
 	})
 }
 
 // MCPToggle turns an MCP server on or off.
-func (s *Sessions) MCPToggle(ctx context.Context, p api.MCPToggleParams) (api.StatusResult, error) {
+func (s Agents) MCPToggle(ctx context.Context, p api.MCPToggleParams) (api.StatusResult, error) {
 	status := "disabled"
 	if p.Enabled {
 		status = "enabled"
 	}
-	return api.StatusResult{Status: status}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+	return api.StatusResult{Status: status}, feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		return m.MCPToggle(ctx, p.ServerName, p.Enabled)
 	})
 }
 
 // MCPTools returns the tools of MCP servers.
-func (s *Sessions) MCPTools(ctx context.Context, p api.MCPToolsParams) (api.MCPToolsResult, error) {
+func (s Agents) MCPTools(ctx context.Context, p api.MCPToolsParams) (api.MCPToolsResult, error) {
 	result := api.MCPToolsResult{Tools: []api.MCPTool{}}
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		all, err := m.MCPTools(ctx, p.ServerName)
 		for _, t := range all {
 			result.Tools = append(result.Tools, api.MCPTool{ServerName: t.Server, Name: t.Name, Description: t.Description, InputSchema: event.NewJSON(string(t.InputSchema))})
@@ -219,7 +221,7 @@ func (s *Sessions) MCPTools(ctx context.Context, p api.MCPToolsParams) (api.MCPT
 }
 
 // names asks the catalogue of a session, or of its provider.
-func (s *Sessions) names(ctx context.Context, id string, get func(agent.Catalog, context.Context) ([]agent.Entry, error)) (api.NamesResult, error) {
+func (s Agents) names(ctx context.Context, id string, get func(agent.Catalog, context.Context) ([]agent.Entry, error)) (api.NamesResult, error) {
 	result := api.NamesResult{Items: []event.JSON{}}
 	a, session, release, err := s.agentOf(ctx, id)
 	if err != nil {
@@ -246,31 +248,31 @@ func (s *Sessions) names(ctx context.Context, id string, get func(agent.Catalog,
 }
 
 // ModelsList returns the models of the agent.
-func (s *Sessions) ModelsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
+func (s Agents) ModelsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
 	return s.names(ctx, p.SessionID, agent.Catalog.Models)
 }
 
 // CommandsList returns the commands of the agent.
-func (s *Sessions) CommandsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
+func (s Agents) CommandsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
 	return s.names(ctx, p.SessionID, agent.Catalog.Commands)
 }
 
 // AgentsList returns the subagents of the agent.
-func (s *Sessions) AgentsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
+func (s Agents) AgentsList(ctx context.Context, p api.SessionRef) (api.NamesResult, error) {
 	return s.names(ctx, p.SessionID, agent.Catalog.Agents)
 }
 
 // TaskStop stops a task in the background.
-func (s *Sessions) TaskStop(ctx context.Context, p api.TaskParams) (api.StatusResult, error) {
-	return api.StatusResult{Status: "stopped"}, feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
+func (s Agents) TaskStop(ctx context.Context, p api.TaskParams) (api.StatusResult, error) {
+	return api.StatusResult{Status: "stopped"}, feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
 		return t.StopTask(ctx, p.TaskID)
 	})
 }
 
 // TaskOutput returns the output of a task from an offset on.
-func (s *Sessions) TaskOutput(ctx context.Context, p api.TaskOutputParams) (api.TaskOutputResult, error) {
+func (s Agents) TaskOutput(ctx context.Context, p api.TaskOutputParams) (api.TaskOutputResult, error) {
 	var result api.TaskOutputResult
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, t agent.TaskController) error {
 		out, err := t.TaskOutput(ctx, p.TaskID, p.Offset, p.Limit)
 		result = api.TaskOutputResult{Output: out.Text, Offset: out.Next, EOF: out.EOF}
 		return err
@@ -279,23 +281,12 @@ func (s *Sessions) TaskOutput(ctx context.Context, p api.TaskOutputParams) (api.
 }
 
 // UsageContext returns how full the context of the agent is.
-func (s *Sessions) UsageContext(ctx context.Context, p api.SessionRef) (api.UsageContextResult, error) {
+func (s Agents) UsageContext(ctx context.Context, p api.SessionRef) (api.UsageContextResult, error) {
 	var result api.UsageContextResult
-	err := feature(ctx, s, p.SessionID, func(ctx context.Context, _ *actor, r agent.ContextReporter) error {
+	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, r agent.ContextReporter) error {
 		raw, err := r.ContextUsage(ctx)
 		result.Usage = event.NewJSON(string(raw))
 		return err
-	})
-	return result, err
-}
-
-// UsageSession returns what a session has cost.
-func (s *Sessions) UsageSession(ctx context.Context, p api.SessionRef) (api.UsageSessionResult, error) {
-	var result api.UsageSessionResult
-	err := s.with(ctx, p.SessionID, func(a *actor) error {
-		t := a.conv.Totals
-		result = api.UsageSessionResult{CostUSD: t.CostUSD, Turns: t.Turns, ModelUsage: t.ModelUsage}
-		return nil
 	})
 	return result, err
 }

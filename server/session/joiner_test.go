@@ -31,12 +31,12 @@ func TestHeld(t *testing.T) {
 		{time.Millisecond, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: "i"}, true, ""},
 		{time.Millisecond, &event.ToolInputDelta{Header: h, ToolUseID: "u", PartialJSON: "j"}, false, "hi"},
 		{time.Second, text("k"), false, ""},
-		{0, text(strings.Repeat("l", maxHeld)), true, ""},
-		{0, text("m"), false, strings.Repeat("l", maxHeld)},
-		{0, text(strings.Repeat("n", maxHeld+1)), false, ""},
+		{0, text(strings.Repeat("l", maxJoined)), true, ""},
+		{0, text("m"), false, strings.Repeat("l", maxJoined)},
+		{0, text(strings.Repeat("n", maxJoined+1)), false, ""},
 		{0, &event.TextStart{Header: h, Index: 2}, false, ""},
 	}
-	var held held
+	var held joiner
 	now := time.Unix(1, 0)
 	for i, s := range steps {
 		now = now.Add(s.after)

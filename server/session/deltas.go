@@ -1,0 +1,75 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// unsaved holds deltas until they are saved. The zero value holds none.
+type unsaved struct {
+	records [][]byte
+	first   uint64    // the number of the first of them
+	due     time.Time // when they are to be saved
+}
+
+func (u *unsaved) add(data []byte, sub uint64, due time.Time) {
+	if len(u.records) == 0 {
+		u.first, u.due = sub, due
+	}
+	u.records = append(u.records, data)
+}
+
+// take returns the next deltas, as many as the log takes at once, with the number of the first.
+func (u *unsaved) take() (records [][]byte, first uint64) {
+	n := 1
+	for size := len(u.records[0]); n < len(u.records) && size+len(u.records[n]) <= maxDeltas; n++ {
+		size += len(u.records[n])
+	}
+	records, first = u.records[:n], u.first
+	u.records, u.first = u.records[n:], u.first+uint64(n)
+	return records, first
+}
+
+// delta makes items of a part of a block. With fold set it is new; otherwise it repeats
+// what came before a record.
+func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
+	if h := ev.Head(); h.Provider == "" {
+		h.Provider = j.core.Provider
+	}
+	now := Timestamp(time.Now())
+	messages, err := j.encoder.Messages(ev)
+	if err != nil {
+		j.logger.Error("an event cannot be encoded", "type", fmt.Sprintf("%T", ev), "err", err)
+		return items
+	}
+	if fold && len(messages) > 0 {
+		j.conv.Apply(ev)
+	}
+	for _, data := range messages {
+		j.sub++
+		items = append(items, Item{Seq: j.seq, Sub: j.sub, ts: now, msg: data, progress: event.IsTransient(ev), delta: ev})
+		if rec, err := (record{Time: now, Msg: data}).encode(); err == nil { // data was encoded a moment ago
+			j.unsaved.add(rec, j.sub, time.Now().Add(j.srv.opts.DeltaInterval))
+		}
+	}
+	return items
+}
+
+// saveDeltas stores deltas. They are for a crash: losing some is allowed and said.
+func (j *journal) saveDeltas() {
+	ctx, cancel := context.WithTimeout(j.ctx, j.srv.opts.CallTimeout)
+	defer cancel()
+	for len(j.unsaved.records) > 0 {
+		records, first := j.unsaved.take()
+		if err := j.log.AppendDelta(ctx, 0, j.seq, first, records...); err != nil {
+			j.logger.Warn("deltas were not saved", "count", len(records), "err", err)
+		}
+	}
+	j.unsaved = unsaved{}
+}
+
+// maxDeltas is how many bytes of deltas go to the log at once; it takes some more.
+const maxDeltas = 192 << 10

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// loop is the goroutine of a session. Everything that the session owns is used in it, one
+// function at a time; others come in through call and post.
+type loop struct {
+	srv    *Sessions
+	id     string
+	logger *slog.Logger
+	cmds   chan func()
+	ctx    context.Context // ends when the session is to leave the memory
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the loop has ended
+}
+
+func newLoop(s *Sessions, id string) *loop {
+	l := &loop{srv: s, id: id, logger: s.logger.With("session", id), cmds: make(chan func()), done: make(chan struct{})}
+	l.ctx, l.cancel = context.WithCancel(s.ctx)
+	return l
+}
+
+// bounded returns a context for one call of the log, of an agent's files or of the server. With
+// the end of the loop it does not end: what the loop began is finished.
+func (l *loop) bounded() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(l.ctx), l.srv.opts.CallTimeout)
+}
+
+// call runs f in the loop and returns its error. It fails when the actor has ended, or when
+// ctx ends before the loop has taken f. What the loop has taken is waited for: f may write
+// to variables of the caller, and the caller has to know what became of it.
+func (l *loop) call(ctx context.Context, f func() error) error {
+	result := make(chan error, 1)
+	select {
+	case l.cmds <- func() { result <- f() }:
+		return <-result
+	case <-l.done:
+		return Fail(api.NotConnected, "the session is closed")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// post runs f in the loop, unless the actor has ended. It reports whether f will run.
+func (l *loop) post(f func()) bool {
+	select {
+	case l.cmds <- f:
+		return true
+	case <-l.done:
+		return false
+	}
+}
+
+// alarm is a timer for a moment. Asking again for the moment that it is set for costs nothing. The
+// zero value is ready.
+type alarm struct {
+	timer *time.Timer
+	due   time.Time
+}
+
+// at returns a channel that is ready at a moment, once.
+func (a *alarm) at(due time.Time) <-chan time.Time {
+	switch {
+	case a.timer == nil:
+		a.timer = time.NewTimer(time.Until(due))
+	case a.due != due:
+		a.timer.Reset(time.Until(due))
+	}
+	a.due = due
+	return a.timer.C
+}
+
+func (a *alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}

@@ -1,0 +1,149 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// Queues are the calls about inputs that wait.
+type Queues struct{ *Sessions }
+
+// Query accepts an input. It is in the log when the answer is given.
+func (s *Sessions) Query(ctx context.Context, id, key string, content json.RawMessage, priority, by string) (api.Accepted, error) {
+	if err := s.Working(); err != nil {
+		return api.Accepted{}, err
+	}
+	if priority != "" && !slices.Contains([]string{"now", "next", "later"}, priority) {
+		return api.Accepted{}, Invalid("priority is %q, not now, next or later", priority)
+	}
+	var result api.Accepted
+	err := s.with(ctx, id, func(a *actor) error {
+		if k, ok := a.core.accepted(key); ok {
+			result = api.Accepted{TurnID: k.TurnID, Seq: k.Seq}
+			return nil
+		}
+		if err := a.owned(); err != nil {
+			return err
+		}
+		if err := a.spending.overBudget(); err != nil {
+			return err
+		}
+		in := input{ID: random.UUID(), Content: content, Priority: priority, Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
+		d, err := a.core.enqueue(in, key)
+		if err != nil {
+			return err
+		}
+		if err := a.commit(d); err != nil {
+			return err
+		}
+		result = api.Accepted{TurnID: in.ID, Seq: a.seq}
+		a.trace.accepted(in)
+		if priority == "now" && a.agent != nil && a.core.State.busy() && !a.sending {
+			a.sendInput(in) // the agent takes it into the running turn
+			return nil
+		}
+		a.sendNext()
+		return nil
+	})
+	return result, err
+}
+
+// change changes the inputs that wait.
+func (s Queues) change(ctx context.Context, id string, change func(*core) (draft, error)) (api.QueueListResult, error) {
+	var result api.QueueListResult
+	err := s.with(ctx, id, func(a *actor) error {
+		if err := a.owned(); err != nil {
+			return err
+		}
+		d, err := change(&a.core)
+		if err != nil {
+			return err
+		}
+		if err := a.commit(d); err != nil {
+			return err
+		}
+		a.sendNext()
+		result.Items = a.core.queueItems()
+		return nil
+	})
+	return result, err
+}
+
+// SendNow sends an input before all others, also one that was held or is of unknown fate,
+// and also into a turn that runs.
+func (s Queues) SendNow(ctx context.Context, p api.QueueItemParams) (api.Accepted, error) {
+	if err := s.Working(); err != nil {
+		return api.Accepted{}, err
+	}
+	var result api.Accepted
+	err := s.with(ctx, p.SessionID, func(a *actor) error {
+		if err := a.owned(); err != nil {
+			return err
+		}
+		if err := a.spending.overBudget(); err != nil {
+			return err
+		}
+		in, err := a.core.queued(p.ID)
+		if err != nil {
+			return err
+		}
+		in.Status = inputQueued
+		order := []string{in.ID}
+		for _, other := range a.core.queue() {
+			if other.ID != in.ID {
+				order = append(order, other.ID)
+			}
+		}
+		busy := a.agent != nil && a.core.State.busy()
+		if busy {
+			in.Priority = "now"
+		}
+		if err := a.commit(draft{queue: true, facts: &facts{Inputs: []input{in}, Order: order}}); err != nil {
+			return err
+		}
+		result = api.Accepted{TurnID: in.ID, Seq: a.seq}
+		if busy && !a.sending {
+			a.sendInput(in)
+		}
+		a.sendNext()
+		return nil
+	})
+	return result, err
+}
+
+// List returns the inputs that wait.
+func (s Queues) List(ctx context.Context, p api.SessionRef) (api.QueueListResult, error) {
+	var result api.QueueListResult
+	err := s.with(ctx, p.SessionID, func(a *actor) error {
+		result.Items = a.core.queueItems()
+		return nil
+	})
+	return result, err
+}
+
+// Edit changes an input that waits.
+func (s Queues) Edit(ctx context.Context, p api.QueueEditParams) (api.QueueListResult, error) {
+	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.editInput(p.ID, json.RawMessage(p.Content)) })
+}
+
+// Remove drops an input that waits.
+func (s Queues) Remove(ctx context.Context, p api.QueueItemParams) (api.QueueListResult, error) {
+	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.removeInput(p.ID) })
+}
+
+// Reorder changes the order of the inputs that wait.
+func (s Queues) Reorder(ctx context.Context, p api.QueueReorderParams) (api.QueueListResult, error) {
+	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.reorder(p.IDs) })
+}
+
+// Release sends the inputs that are held.
+func (s Queues) Release(ctx context.Context, p api.SessionRef) (api.QueueListResult, error) {
+	if err := s.Working(); err != nil {
+		return api.QueueListResult{}, err
+	}
+	return s.change(ctx, p.SessionID, (*core).release)
+}

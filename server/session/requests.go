@@ -1,0 +1,99 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// Requests are the calls about requests of agents that wait for a person.
+type Requests struct{ *Sessions }
+
+// respond answers a request once. The answer is in the log before the agent acts on it.
+func (s Requests) respond(ctx context.Context, id, requestID, key, by string, decide func(*core) (reply, error)) (api.RespondResult, error) {
+	a, release, err := s.use(ctx, id)
+	if err != nil {
+		return api.RespondResult{}, err
+	}
+	defer release()
+	var result api.RespondResult
+	var rep reply
+	var session agent.Session
+	err = a.call(ctx, func() error {
+		if k, ok := a.core.accepted(key); ok {
+			result = api.RespondResult{Accepted: true, By: k.By, Seq: k.Seq}
+			return nil
+		}
+		if a.core.State == LostHost {
+			return Fail(api.NotOwner, "another server owns the session")
+		}
+		var err error
+		if rep, err = decide(&a.core); err != nil {
+			return err
+		}
+		if a.agent == nil {
+			return Conflict("the agent that asked is gone")
+		}
+		if err := a.commit(a.core.answer(requestID, rep, key, by)...); err != nil {
+			return err
+		}
+		session = a.agent.session
+		result = api.RespondResult{Accepted: true, By: by, Seq: a.seq}
+		return nil
+	})
+	if err != nil || session == nil {
+		return result, err
+	}
+	// The answer stands, whatever becomes of the caller.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.CallTimeout)
+	defer cancel()
+	if err := session.Answer(ctx, requestID, rep.answer); err != nil {
+		a.post(func() {
+			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "answer_lost",
+				Text: "An answer did not reach the agent: " + FailureOf(err).Message}})
+			_ = a.write() // kept and tried again by tick
+		})
+		return api.RespondResult{}, Conflict("the answer came too late: %s", FailureOf(err).Message)
+	}
+	return result, nil
+}
+
+// List is the inbox: the requests of one session or of all, the oldest first.
+func (s Requests) List(ctx context.Context, p api.PermissionListParams) (api.PermissionListResult, error) {
+	result := api.PermissionListResult{Prompts: []api.PendingPrompt{}}
+	ids, _ := s.selected(func(id string, e *entry) bool {
+		return (p.SessionID == "" || p.SessionID == id) && e.summary.Prompts > 0 && e.actor != nil && s.visible(ctx, e.tenant)
+	})
+	if p.SessionID != "" {
+		if _, err := s.Lookup(ctx, p.SessionID); err != nil {
+			return result, err
+		}
+	}
+	for _, id := range ids {
+		err := s.with(ctx, id, func(a *actor) error {
+			for _, r := range a.core.Requests {
+				result.Prompts = append(result.Prompts, api.PendingPrompt{SessionID: id, AskedAt: r.AskedAt, Prompt: r.Prompt})
+			}
+			return nil
+		})
+		if err != nil && FailureOf(err).Reason != api.SessionExpired {
+			return result, err
+		}
+	}
+	slices.SortStableFunc(result.Prompts, func(a, b api.PendingPrompt) int { return strings.Compare(a.AskedAt, b.AskedAt) })
+	return result, nil
+}
+
+// PermissionRespond answers a request for permission.
+func (s Requests) PermissionRespond(ctx context.Context, p api.PermissionRespondParams, by string) (api.RespondResult, error) {
+	return s.respond(ctx, p.SessionID, p.RequestID, p.Key, by, func(core *core) (reply, error) { return core.permissionReply(p, by) })
+}
+
+// QuestionRespond answers a question.
+func (s Requests) QuestionRespond(ctx context.Context, p api.QuestionRespondParams, by string) (api.RespondResult, error) {
+	return s.respond(ctx, p.SessionID, p.RequestID, p.Key, by, func(core *core) (reply, error) { return core.questionReply(p, by) })
+}

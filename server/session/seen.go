@@ -1,0 +1,86 @@
+package session
+
+import "github.com/seed7221b0f9/parley/agent/event"
+
+// seen is what a log has of a session. It tells what another process has added.
+type seen struct {
+	lines  map[string]bool   // uuids of messages and results
+	blocks map[blockKey]bool // that are whole
+	began  bool              // something of a turn was new: from there on everything is
+}
+
+type blockKey struct {
+	messageKey
+	index int64
+}
+
+func newSeen(c *event.Conversation) *seen {
+	s := &seen{lines: map[string]bool{}, blocks: map[blockKey]bool{}}
+	for _, turn := range c.Turns {
+		if turn.Start != nil {
+			s.lines[turn.Start.PromptID] = true
+		}
+	}
+	for _, th := range c.Threads {
+		for _, it := range th.Items {
+			if it.ToolResult != nil {
+				s.lines[it.ToolResult.UUID] = true
+			}
+			if it.Message == nil {
+				continue
+			}
+			s.lines[it.Message.UUID] = true
+			for _, b := range it.Message.Blocks {
+				s.lines[b.UUID] = true
+				if b.Whole {
+					s.blocks[blockKey{messageKey{th.ParentToolUseID, it.Message.ID}, b.Index}] = true
+				}
+				if b.Tool != nil {
+					s.lines[b.Tool.ResultUUID] = true
+				}
+			}
+		}
+	}
+	delete(s.lines, "")
+	return s
+}
+
+// fresh reports whether the log does not have an event, and notes it. Of what is not part of a
+// turn it cannot tell: that counts as new once something of a turn was.
+func (s *seen) fresh(ev event.Event) bool {
+	h := ev.Head()
+	switch ev := ev.(type) {
+	case *event.SessionState:
+		return false
+	case *event.TurnStart:
+		return s.note(ev.PromptID, "") || s.began && ev.PromptID == ""
+	case *event.UserMessage:
+		if (ev.IsMeta || ev.IsSynthetic) && !s.began {
+			return false // the agent does not show it while the server runs it
+		}
+		return s.note(h.UUID, "message")
+	case *event.ToolComplete:
+		return s.note(h.UUID, "result")
+	case *event.AssistantMessage:
+		fresh := false
+		for _, b := range ev.Blocks {
+			key := blockKey{keyOf(h), b.Index}
+			fresh = fresh || !s.blocks[key]
+			s.blocks[key] = true
+		}
+		fresh = fresh && s.note(h.UUID, "message")
+		return fresh
+	}
+	return s.began
+}
+
+// note notes a line and reports whether it is new. The events of a line are distinguished,
+// because a turn and its prompt have the same.
+func (s *seen) note(uuid, what string) bool {
+	if s.lines[uuid] || uuid == "" || s.lines[what+" "+uuid] {
+		return false
+	}
+	s.lines[what+" "+uuid] = true
+	s.began = true
+	return true
+}

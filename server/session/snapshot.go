@@ -1,0 +1,152 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
+)
+
+func (j *journal) restore(data []byte) error {
+	var sv saved
+	if err := json.Unmarshal(data, &sv); err != nil {
+		return err
+	}
+	var conv event.Conversation
+	if err := json.Unmarshal(sv.Conversation, &conv); err != nil {
+		return err
+	}
+	j.core, j.conv = sv.Core, conv
+	return nil
+}
+
+// replay folds an event of the log, and notes what is notable of those after told.
+func (j *journal) replay(ev eventlog.Event, told uint64) error {
+	rec, err := decodeRecord(ev.Data)
+	if err != nil {
+		return err
+	}
+	events, err := j.decoder.Decode(rec.Msg)
+	if err != nil {
+		return fmt.Errorf("server: event %d of the log: %w", ev.Seq, err)
+	}
+	if ev.Sub == 0 {
+		j.seq = ev.Seq
+		if rec.Facts != nil && rec.Facts.Asked != nil && len(events) > 0 {
+			rec.Facts.Asked.prompt, _ = event.NewPrompt(events[0])
+		}
+		j.core.apply(ev.Seq, rec.Time, rec.Facts)
+		var last event.Event
+		for _, last = range events {
+			j.conv.Apply(last)
+		}
+		if ev.Seq > told {
+			j.notes.add(&j.core, ev.Seq, rec, last)
+		}
+		return nil
+	}
+	for _, e := range events {
+		j.stream.add(e)
+	}
+	return nil
+}
+
+// openMessages are the messages of the conversation that have not ended.
+func (j *journal) openMessages() []messageKey {
+	var open []messageKey
+	for _, t := range j.conv.Threads {
+		for _, it := range t.Items {
+			if m := it.Message; m != nil && m.Role == "assistant" && m.State == event.Streaming {
+				open = append(open, messageKey{t.ParentToolUseID, m.ID})
+			}
+		}
+	}
+	return open
+}
+
+// kept reports whether the log still has what follows seq.
+func (j *journal) kept(ctx context.Context, seq uint64) bool {
+	if seq == j.seq {
+		return true
+	}
+	for _, err := range j.log.Read(ctx, eventlog.Cursor{Seq: seq}) {
+		return err == nil
+	}
+	return false
+}
+
+// saved is a snapshot as the log holds it.
+type saved struct {
+	Core         core            `json:"core"`
+	Conversation json.RawMessage `json:"conversation"`
+}
+
+// snapshotCache is the conversation as JSON at a place.
+type snapshotCache struct {
+	seq, sub uint64
+	data     []byte
+}
+
+// conversation is the conversation as JSON.
+func (j *journal) conversation() ([]byte, error) {
+	if j.cached.data != nil && j.cached.seq == j.seq && j.cached.sub == j.sub {
+		return j.cached.data, nil
+	}
+	data, err := j.conv.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("server: encoding a conversation: %w", err)
+	}
+	j.cached = snapshotCache{j.seq, j.sub, data}
+	return data, nil
+}
+
+// snapshotSometimes stores a snapshot when the log has grown by a part of itself, so that
+// loading reads little and storing costs little over the life of a session.
+func (j *journal) snapshotSometimes() {
+	if !j.stream.empty() || j.core.State.busy() || j.seq-j.snapSeq < max(64, j.snapSeq/4) {
+		return
+	}
+	j.snapshot()
+}
+
+func (j *journal) snapshot() {
+	if j.seq == j.snapSeq || len(j.batch) > 0 || len(j.notes.waiting) > 0 { // a load notes what is after the snapshot
+		return
+	}
+	conversation, err := j.conversation()
+	if err == nil {
+		var data []byte
+		if data, err = json.Marshal(saved{j.core, conversation}); err == nil {
+			ctx, cancel := j.bounded()
+			defer cancel()
+			err = j.log.PutSnapshot(ctx, j.seq, 0, data)
+		}
+	}
+	if err != nil {
+		j.logger.Warn("no snapshot", "err", err) // the log has everything
+		return
+	}
+	j.snapSeq = j.seq
+	j.trimSoon(j.seq)
+}
+
+// trimSoon frees the space of deltas that a snapshot holds, beside the loop: it may have to read
+// much of what other sessions wrote, and one session after the other does. Readers skip such
+// deltas, so a failure costs space alone.
+func (j *journal) trimSoon(seq uint64) {
+	j.srv.wg.Go(func() {
+		select {
+		case j.srv.trimming <- struct{}{}:
+		case <-j.srv.ctx.Done():
+			return
+		}
+		defer func() { <-j.srv.trimming }()
+		ctx, cancel := context.WithTimeout(j.srv.ctx, j.srv.opts.CallTimeout)
+		defer cancel()
+		if err := j.log.TrimDeltas(ctx, seq); err != nil && ctx.Err() == nil {
+			j.logger.Warn("deltas were not trimmed", "err", err)
+		}
+	})
+}

@@ -1,0 +1,261 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// WorkspaceUsers are the sessions that run in a workspace.
+func (t *table) WorkspaceUsers(id string) []string {
+	ids, _ := t.selected(func(_ string, e *entry) bool { return e.summary.Workspace == id && !e.gone })
+	slices.Sort(ids)
+	return ids
+}
+
+// table is the index of the sessions: which there are, what lists show of them, and which of
+// them are in memory. Its methods may be called from any goroutine.
+type table struct {
+	visible func(ctx context.Context, tenant string) bool
+
+	mu       sync.Mutex
+	entries  map[string]*entry
+	draining bool
+	closed   bool
+}
+
+// entry is a session in the table.
+type entry struct {
+	summary api.SessionSummary
+	agentID string        // the agent's own id of the session
+	actor   *actor        // nil while it is not in memory
+	loading chan struct{} // closed when a load has ended; nil while none runs
+	refs    int           // calls that use the actor
+	gone    bool          // it is being deleted
+	tenant  string
+}
+
+// Refuse makes the sessions take no new work.
+func (t *table) Refuse() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.draining = true
+}
+
+// loaded returns the sessions that are in memory.
+func (t *table) loaded() []*actor {
+	_, actors := t.selected(func(_ string, e *entry) bool { return e.actor != nil })
+	return actors
+}
+
+// Working returns an error while the server takes no new work.
+func (t *table) Working() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.draining {
+		return Fail(api.Draining, "the server is stopping; try again when it is back")
+	}
+	return nil
+}
+
+// updated keeps what lists show of a session.
+func (t *table) updated(id, agentID string, summary api.SessionSummary) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[id]; e != nil {
+		e.summary, e.agentID = summary, agentID
+	}
+}
+
+// Info is what is known of a session without loading it.
+type Info struct {
+	api.SessionSummary
+	AgentID string // the agent's own id of the session
+	Tenant  string
+	Loaded  bool // it is in memory
+}
+
+// All returns every session that the caller in ctx may know of, in no order.
+func (t *table) All(ctx context.Context) []Info {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []Info
+	for _, e := range t.entries {
+		if !e.gone && t.visible(ctx, e.tenant) {
+			all = append(all, e.info())
+		}
+	}
+	return all
+}
+
+func (e *entry) info() Info { return Info{e.summary, e.agentID, e.tenant, e.actor != nil} }
+
+// Lookup returns what is known of a session that the caller in ctx may know of.
+func (t *table) Lookup(ctx context.Context, id string) (Info, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[id]; e != nil && !e.gone && t.visible(ctx, e.tenant) {
+		return e.info(), nil
+	}
+	return Info{}, Fail(api.SessionExpired, "there is no session %q", id)
+}
+
+// Exists reports whether there is a session, also one that is being deleted.
+func (t *table) Exists(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.entries[id] != nil
+}
+
+// close makes the table give out no more actors and take no more in.
+func (t *table) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.draining, t.closed = true, true
+}
+
+// errClosed is the failure of calls after close.
+func errClosed() error { return Fail(api.Draining, "the server is stopping") }
+
+// find adds a session of the store, which is not in memory.
+func (t *table) find(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entries[id] = &entry{summary: api.SessionSummary{SessionID: id}}
+}
+
+// setTenant sets whose session one of the store is.
+func (t *table) setTenant(id, tenant string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entries[id].tenant = tenant
+}
+
+func (t *table) size() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.entries)
+}
+
+// selected returns the sessions that match, with their actors.
+func (t *table) selected(match func(id string, e *entry) bool) (ids []string, actors []*actor) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, e := range t.entries {
+		if match(id, e) {
+			ids, actors = append(ids, id), append(actors, e.actor)
+		}
+	}
+	return ids, actors
+}
+
+// acquire takes a session into use. Without an actor the caller waits for the channel, which is
+// closed when the load of another caller has ended, or loads the session where it is nil.
+func (t *table) acquire(ctx context.Context, id string) (e *entry, a *actor, loading <-chan struct{}, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e = t.entries[id]
+	switch {
+	case e == nil || e.gone || !t.visible(ctx, e.tenant):
+		return nil, nil, nil, Fail(api.SessionExpired, "there is no session %q", id)
+	case t.closed:
+		return nil, nil, nil, errClosed()
+	case e.actor != nil:
+		e.refs++
+		return e, e.actor, nil, nil
+	case e.loading != nil:
+		return e, nil, e.loading, nil
+	}
+	e.loading = make(chan struct{})
+	return e, nil, nil, nil
+}
+
+// release ends a use.
+func (t *table) release(e *entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.refs--
+}
+
+// loadEnded takes in the result of a load, nil if it failed, and calls run with an actor that is
+// to run.
+func (t *table) loadEnded(e *entry, a *actor, run func(*entry, *actor)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(e.loading)
+	e.loading = nil
+	if a == nil {
+		return nil
+	}
+	return t.keep(e, a, run)
+}
+
+// add adds a session that was made.
+func (t *table) add(id string, a *actor, run func(*entry, *actor)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := &entry{summary: a.summary()}
+	if err := t.keep(e, a, run); err != nil {
+		return err
+	}
+	t.entries[id] = e
+	return nil
+}
+
+// keep puts an actor into its entry. The lock is held.
+func (t *table) keep(e *entry, a *actor, run func(*entry, *actor)) error {
+	if t.closed {
+		a.cancel()
+		return errClosed()
+	}
+	e.actor, e.tenant = a, a.core.Opened.Tenant
+	run(e, a)
+	return nil
+}
+
+// ended takes an actor whose loop has ended out of its entry.
+func (t *table) ended(e *entry, a *actor) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e.actor == a {
+		e.actor = nil
+	}
+}
+
+// unload ends an actor that no one uses. Its loop calls it.
+func (t *table) unload(a *actor) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[a.id]
+	if e == nil || e.actor != a || e.refs > 0 {
+		return
+	}
+	e.actor = nil
+	a.cancel()
+}
+
+// hide makes a session that is being deleted one that cannot be used.
+func (t *table) hide(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[id]; e != nil {
+		e.gone = true
+	}
+}
+
+func (t *table) remove(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.entries, id)
+}
+
+// setViewers brings the number of viewers into the lists.
+func (t *table) setViewers(id string, n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[id]; e != nil {
+		e.summary.Viewers = int64(n)
+	}
+}

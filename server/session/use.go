@@ -1,0 +1,121 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// with runs f in the loop of a session, which is loaded if need be.
+func (s *Sessions) with(ctx context.Context, id string, f func(a *actor) error) error {
+	a, release, err := s.use(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return a.call(ctx, func() error { return f(a) })
+}
+
+// agentOf returns the running agent of a session, started if need be.
+func (s *Sessions) agentOf(ctx context.Context, id string) (a *actor, session agent.Session, release func(), err error) {
+	a, release, err = s.use(ctx, id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := a.ensure(ctx); err != nil {
+		release()
+		return nil, nil, nil, err
+	}
+	err = a.call(ctx, func() error {
+		if a.agent == nil {
+			return Fail(api.NotConnected, "the session has no agent")
+		}
+		session = a.agent.session
+		return nil
+	})
+	if err != nil {
+		release()
+		return nil, nil, nil, err
+	}
+	return a, session, release, nil
+}
+
+// feature calls an optional interface of the running agent; a missing one is unsupported.
+func feature[T any](ctx context.Context, s *Sessions, id string, f func(ctx context.Context, a *actor, t T) error) error {
+	a, session, release, err := s.agentOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t, ok := session.(T)
+	if !ok {
+		return Fail(api.Unsupported, "the agent of this session cannot do that")
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	return f(ctx, a, t)
+}
+
+// Agent is the running agent of a session, as it was started.
+type Agent struct {
+	Provider agent.Provider
+	Session  agent.Session
+	Mode     string   // of permissions
+	Dirs     []string // that it works in
+	Env      []string // that it was started with
+	Release  func()   // ends the use of the session
+}
+
+// Agent returns the agent of a session, started if need be. The caller calls Release.
+func (s *Sessions) Agent(ctx context.Context, id string) (*Agent, error) {
+	a, session, release, err := s.agentOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	found := &Agent{Provider: a.provider, Session: session, Release: release}
+	err = a.call(ctx, func() error {
+		found.Mode, found.Env = a.core.Mode, a.given
+		found.Dirs = append([]string{a.core.Opened.Dir}, a.core.Opened.Params.AdditionalDirectories...)
+		return nil
+	})
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return found, nil
+}
+
+// use returns the actor of a session, loading it if need be. The caller calls release when
+// it is done; until then the actor stays.
+func (s *Sessions) use(ctx context.Context, id string) (a *actor, release func(), err error) {
+	for {
+		e, a, loading, err := s.acquire(ctx, id)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case a != nil:
+			return a, sync.OnceFunc(func() { s.release(e) }), nil
+		case loading == nil:
+			if err := s.loadEntry(ctx, id, e); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		select {
+		case <-loading:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// loadEntry loads a session into its entry and starts its actor.
+func (s *Sessions) loadEntry(ctx context.Context, id string, e *entry) error {
+	a, err := s.load(ctx, id)
+	if ended := s.loadEnded(e, a, s.run); err == nil {
+		err = ended
+	}
+	return err
+}
