@@ -27,6 +27,8 @@ type node struct {
 	OneOf      []*node          `json:"oneOf"`
 	AnyOf      []*node          `json:"anyOf"`
 	AllOf      []*node          `json:"allOf"`
+	Required   []string         `json:"required"`
+	Additional *node            `json:"additionalProperties"`
 
 	Definitions map[string]*node `json:"definitions"`
 }
@@ -41,7 +43,10 @@ func (n *node) UnmarshalJSON(text []byte) error {
 }
 
 // schema is what a pinned program says about itself.
-type schema struct{ defs map[string]*node }
+type schema struct {
+	defs  map[string]*node
+	words map[any]bool // of its enumerations, once names has been called
+}
 
 // generate makes the schema with a pinned program.
 func generate(t *testing.T, version string) *schema {

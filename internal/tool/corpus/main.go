@@ -37,6 +37,7 @@ var kinds = map[string][]check{
 	"fold":        {{"./claude/claudeevent", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}, decode},
 	"acp":         {{"./acp/editor", "TestRecordings", "PARLEY_ACP_CORPUS", "scenario/"}},
 	"codex": {
+		{"./codex", "TestRecordings", "PARLEY_CODEX_CORPUS", ""},
 		{"./codex/item", "TestDecode", "PARLEY_CODEX_CORPUS", ""},
 		{"./codex/rollout", "TestDecode_files", "PARLEY_CODEX_CORPUS", ""},
 		{"./codex/codexevent", "TestRecordings", "PARLEY_CODEX_CORPUS", ""},

@@ -39,17 +39,22 @@ type Line = tape.Line
 // if there is none.
 func All(tb testing.TB) []*Recording {
 	tb.Helper()
-	var list []*Recording
-	if dir := os.Getenv(Variable); dir != "" {
-		list = in(tb, dir, "")
-	} else {
-		root := filepath.Join(checkout.Root(), "testdata", "codex")
-		for _, version := range []string{"0.166.0", "0.144.6"} {
-			list = append(list, in(tb, filepath.Join(root, version), version)...)
-		}
+	dir := os.Getenv(Variable)
+	if dir == "" {
+		return Own(tb)
 	}
+	list := in(tb, dir, "")
 	if len(list) == 0 {
 		tb.Fatal("codexrec: there are no recordings")
+	}
+	return list
+}
+
+// Own returns the project's own recordings.
+func Own(tb testing.TB) (list []*Recording) {
+	tb.Helper()
+	for _, version := range []string{"0.166.0", "0.144.6"} {
+		list = append(list, in(tb, filepath.Join(checkout.Root(), "testdata", "codex", version), version)...)
 	}
 	return list
 }
@@ -86,6 +91,16 @@ func (r *Recording) Title() string {
 // Lines returns what both sides wrote, in its order.
 func (r *Recording) Lines(tb testing.TB) []Line {
 	tb.Helper()
+	lines, err := r.Read()
+	if err != nil {
+		tb.Fatalf("%s: %v", r.Title(), err)
+	}
+	return lines
+}
+
+// Read returns what Lines returns. It is an error if a number is missing, if a line is earlier
+// than the one before it, or if there is neither file.
+func (r *Recording) Read() ([]Line, error) {
 	var all []Line
 	missing := 0
 	for _, name := range []string{"client.jsonl", "server.jsonl"} {
@@ -95,7 +110,7 @@ func (r *Recording) Lines(tb testing.TB) []Line {
 			continue
 		}
 		if err != nil {
-			tb.Fatalf("%s: %v", r.Title(), err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for i := range lines {
 			lines[i].Client = name == "client.jsonl"
@@ -103,10 +118,15 @@ func (r *Recording) Lines(tb testing.TB) []Line {
 		all = append(all, lines...)
 	}
 	if missing == 2 {
-		tb.Fatalf("%s: neither client.jsonl nor server.jsonl", r.Title())
+		return nil, errors.New("neither client.jsonl nor server.jsonl")
 	}
 	slices.SortStableFunc(all, func(a, b Line) int { return a.Seq - b.Seq })
-	return all
+	for i := 1; i < len(all) && missing == 0; i++ {
+		if all[i].Seq != all[i-1].Seq+1 || all[i].T < all[i-1].T {
+			return nil, fmt.Errorf("line %d is not after line %d", all[i].Seq, all[i-1].Seq)
+		}
+	}
+	return all, nil
 }
 
 // Legacy reports whether the server had the history mode legacy, from its answer to
@@ -149,7 +169,9 @@ func readLines(name string) ([]Line, error) {
 		text, err := r.ReadBytes('\n')
 		if len(text) > 1 {
 			var l Line
-			if err := json.Unmarshal(text, &l); err != nil {
+			d := json.NewDecoder(bytes.NewReader(text))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&l); err != nil {
 				return nil, fmt.Errorf("line %d: %w", len(lines)+1, err)
 			}
 			lines = append(lines, l)

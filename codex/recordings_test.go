@@ -1,0 +1,387 @@
+package codex_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+)
+
+// TestRecordings compares every value that the server wrote with two things: the schema of the
+// program that wrote it, if that is installed, and the rest of the recording, which has each
+// value once more. A changed flag, a time that is off by less than two seconds, and a change in
+// what onceMembers lists go unnoticed here: nothing in a recording tells what they have to be.
+func TestRecordings(t *testing.T) {
+	schemas := map[string]*schema{}
+	for _, version := range []string{codexcli.Newer, codexcli.Older} {
+		if path, err := codexcli.Path(version); err == nil {
+			if _, err := os.Stat(path); err == nil && !testing.Short() {
+				schemas[version] = generate(t, version)
+			}
+		}
+	}
+	elsewhere := map[string]map[string]bool{} // texts of the server, and the names of the recordings they are in
+	for _, r := range slices.Concat(codexrec.All(t), codexrec.Own(t)) {
+		lines, _ := r.Read() // the subtest reports the error
+		for _, l := range lines {
+			each("", "", decoded(l.Msg), func(_, _ string, v any) {
+				text, ok := v.(string)
+				if ok && elsewhere[text] == nil {
+					elsewhere[text] = map[string]bool{}
+				}
+				if ok {
+					elsewhere[text][r.Name] = true
+				}
+			})
+		}
+	}
+	for _, r := range codexrec.All(t) {
+		t.Run(r.Title(), func(t *testing.T) {
+			lines := r.Lines(t)
+			c := &recorded{t: t, seen: map[string]int{}, elsewhere: elsewhere}
+			c.count(r, lines)
+			version := serverVersion(lines)
+			if c.schema = schemas[version]; c.schema == nil {
+				t.Logf("the schema of codex %q is not compared: it is not installed", version)
+			}
+			c.check(lines)
+		})
+	}
+}
+
+var agentVersion = regexp.MustCompile(`[^"/]*/(\d+\.\d+\.\d+) \(`)
+
+// serverVersion is the version in the answer to initialize.
+func serverVersion(lines []codexrec.Line) string {
+	for _, l := range lines {
+		if m := agentVersion.FindSubmatch(l.Msg); m != nil && !l.Client {
+			return string(m[1])
+		}
+	}
+	return ""
+}
+
+// recorded is a recording that is compared.
+type recorded struct {
+	t         *testing.T
+	schema    *schema
+	seen      map[string]int // values, and how often they come
+	all       strings.Builder
+	elsewhere map[string]map[string]bool
+}
+
+// count counts the values of both sides and of the session files.
+func (c *recorded) count(r *codexrec.Recording, lines []codexrec.Line) {
+	c.t.Helper()
+	note := func(_, _ string, v any) {
+		c.seen[fmt.Sprint(v)]++
+		fmt.Fprintln(&c.all, v)
+	}
+	for _, l := range lines {
+		each("", "", decoded(l.Msg), note)
+	}
+	dir, ok := r.Home(c.t)
+	if !ok {
+		return
+	}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		for _, id := range uuidText.FindAllString(name, -1) {
+			c.seen[id]++
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		for line := range strings.Lines(string(text)) {
+			each("", "", decoded([]byte(line)), note)
+		}
+		return err
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+var uuidText = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+func decoded(text []byte) (v any) {
+	_ = json.Unmarshal(text, &v) // protocol_errors has lines that are no JSON
+	return v
+}
+
+// each calls f for the strings and numbers of a value, with the path of each and the name of
+// the member it is in.
+func each(path, name string, v any, f func(path, name string, v any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			each(path+"/"+name, name, v[name], f)
+		}
+	case []any:
+		for _, e := range v {
+			each(path, name, e, f)
+		}
+	case string, float64:
+		f(path, name, v)
+	}
+}
+
+// check compares the lines of the server.
+func (c *recorded) check(lines []codexrec.Line) {
+	c.t.Helper()
+	methods := map[string]string{} // of requests of the client, by id
+	outputs := map[string]string{} // pieces of the output of a command, by item
+	offset := math.NaN()           // between the clocks of the server and of the recorder
+	for _, l := range lines {
+		m, _ := decoded(l.Msg).(map[string]any)
+		method, _ := m["method"].(string)
+		id := fmt.Sprint(m["id"])
+		if l.Client {
+			methods[id] = method
+			continue
+		}
+		if at, ok := m["emittedAtMs"].(float64); ok {
+			if math.IsNaN(offset) {
+				offset = at/1000 - l.T
+			}
+			if math.Abs(at/1000-l.T-offset) > 2 {
+				c.t.Errorf("line %d: emittedAtMs is not the time of the line", l.Seq)
+			}
+			delete(m, "emittedAtMs")
+		}
+		if c.schema != nil {
+			if why := c.schema.line(m, method, methods[id]); why != "" {
+				c.t.Errorf("line %d: %s", l.Seq, why)
+			}
+		}
+		params, _ := m["params"].(map[string]any)
+		if method == "item/started" && !hasEnd(lines, params["turnId"]) {
+			continue // nothing tells more about an item of a turn that was broken off
+		}
+		each(method, "", m, func(path, name string, v any) {
+			if !c.confirmed(fmt.Sprint(v)) && !slices.Contains(onceMembers, name) && !slices.Contains(onceMembers, path) && !c.schema.names(v) {
+				c.t.Errorf("line %d: nothing else in the recording has the value of %s: %.200v", l.Seq, path, v)
+			}
+		})
+		c.checkOutput(l.Seq, m, method, outputs)
+		usage, _ := params["tokenUsage"].(map[string]any)
+		for _, name := range []string{"total", "last"} {
+			if n, ok := usage[name].(map[string]any); ok && n["inputTokens"] != 0.0 && n["totalTokens"] != number(n["inputTokens"])+number(n["outputTokens"]) {
+				c.t.Errorf("line %d: the tokens do not add up: %v", l.Seq, n)
+			}
+		}
+	}
+}
+
+// confirmed reports whether a value comes once more: in the recording, as a part of a text of
+// it, or in another recording.
+func (c *recorded) confirmed(value string) bool {
+	if m := rolloutPath.FindStringSubmatch(value); m != nil {
+		return c.confirmed(m[1]) && c.confirmed(m[2])
+	}
+	return slices.Contains(rpcCodes, value) ||
+		c.seen[value] > 1 || len(value) > 1 && len(c.elsewhere[value]) > 1 || len(value) > 8 && strings.Count(c.all.String(), value) > 1
+}
+
+// rpcCodes are the codes of JSON-RPC's own errors.
+var rpcCodes = strings.Fields("-32700 -32600 -32601 -32602 -32603")
+
+func number(v any) float64 {
+	n, _ := v.(float64)
+	return n
+}
+
+// hasEnd reports whether a turn was completed in the recording.
+func hasEnd(lines []codexrec.Line, turn any) bool {
+	id := fmt.Appendf(nil, `"id":%q`, turn)
+	return slices.ContainsFunc(lines, func(l codexrec.Line) bool {
+		return bytes.Contains(l.Msg, []byte(`"turn/completed"`)) && bytes.Contains(l.Msg, []byte(`"status":"completed"`)) && bytes.Contains(l.Msg, id)
+	})
+}
+
+// checkOutput compares the pieces of a command's output with the whole, unless the server cut
+// the whole.
+func (c *recorded) checkOutput(line int, m map[string]any, method string, pieces map[string]string) {
+	params, _ := m["params"].(map[string]any)
+	switch method {
+	case "item/commandExecution/outputDelta":
+		delta, _ := params["delta"].(string)
+		pieces[fmt.Sprint(params["itemId"])] += delta
+	case "item/completed":
+		i, _ := params["item"].(map[string]any)
+		whole, ok := i["aggregatedOutput"].(string)
+		if got := pieces[fmt.Sprint(i["id"])]; ok && len(got) == len(whole) && got != whole {
+			c.t.Errorf("line %d: the output is %.100q, its pieces are %.100q", line, whole, got)
+		}
+	}
+}
+
+// onceMembers are members, or paths of members, whose values may come once in a recording: what
+// the server makes up, measures, or says in words.
+var onceMembers = strings.Fields(`delta durationMs installationId revision processId version currentHash
+	backwardsCursor nextCursor turnsBackwardsCursor itemsBackwardsCursor usedPercent modelContextWindow timeoutSec
+	message additionalDetails header description reason enum text aggregatedOutput
+	item/started/params/startedAtMs item/completed/params/completedAtMs item/fileChange/requestApproval/params/startedAtMs
+	item/fileChange/patchUpdated/params/changes/diff item/fileChange/patchUpdated/params/changes/path
+	item/started/params/item/command deprecationNotice/params/summary /result/data/hooks/command`)
+
+// rolloutPath is the path of a session file: CODEX_HOME, and the id of its thread.
+var rolloutPath = regexp.MustCompile(`^(/.*/\.codex)/(?:sessions/\d{4}/\d\d/\d\d|archived_sessions)/rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(` + uuidText.String() + `)[_0-9a-f-]*\.jsonl$`)
+
+// names reports whether a value is a word of the schema.
+func (s *schema) names(v any) bool {
+	if s == nil {
+		return true // then no value that comes once can be judged
+	}
+	if s.words == nil {
+		s.words = map[any]bool{}
+		var walk func(*node)
+		walk = func(n *node) {
+			if n == nil {
+				return
+			}
+			for _, e := range n.Enum {
+				if _, ok := e.(string); ok {
+					s.words[e] = true
+				}
+			}
+			for _, part := range slices.Concat(n.OneOf, n.AnyOf, n.AllOf, slices.Collect(maps.Values(n.Properties))) {
+				walk(part)
+			}
+			var items node
+			if len(n.Items) > 0 && json.Unmarshal(n.Items, &items) == nil {
+				walk(&items)
+			}
+		}
+		for _, n := range s.defs {
+			walk(n)
+		}
+	}
+	return s.words[v]
+}
+
+// line reports why a message of the server does not fit the schema, "" if it does. asked is the
+// method that a response answers.
+func (s *schema) line(m map[string]any, method, asked string) string {
+	_, hasID := m["id"]
+	switch {
+	case method != "" && hasID:
+		return s.fits(s.defs["ServerRequest"], m, method, true)
+	case method != "":
+		return s.fits(s.defs["ServerNotification"], m, method, true)
+	case m["result"] == nil:
+		if e, ok := m["error"].(map[string]any); ok {
+			return s.fits(s.defs["JSONRPCErrorError"], e, "error", true)
+		}
+	}
+	if names := slices.Sorted(maps.Keys(m)); !slices.Equal(names, []string{"id", "result"}) || asked == "" {
+		return fmt.Sprintf("not a response to a request: %v", names)
+	}
+	n := s.variant("ClientRequest", "method", asked)
+	if n == nil || n.Properties["params"] == nil {
+		return ""
+	}
+	params := n.Properties["params"].Ref
+	response := s.defs[strings.TrimSuffix(params[strings.LastIndex(params, "/")+1:], "Params")+"Response"]
+	return s.fits(response, m["result"], "result of "+asked, true)
+}
+
+// fits reports why a value does not fit a part of the schema, "" if it does. An object that is
+// closed has no members but those of the schema, and the times that items have.
+func (s *schema) fits(n *node, v any, path string, closed bool) string {
+	if n == nil {
+		return ""
+	}
+	if n.Ref != "" {
+		return s.fits(s.defs[n.Ref[strings.LastIndex(n.Ref, "/")+1:]], v, path, closed)
+	}
+	if !isType(n.Type, v) || len(n.Enum) > 0 && !slices.Contains(n.Enum, v) {
+		return fmt.Sprintf("%s does not fit the schema: %.100v", path, v)
+	}
+	for _, union := range [][]*node{n.OneOf, n.AnyOf} {
+		if len(union) > 0 && !slices.ContainsFunc(union, func(part *node) bool { return s.fits(part, v, path, false) == "" }) {
+			return fmt.Sprintf("%s is of no kind that the schema has: %.200v", path, v)
+		}
+	}
+	for _, part := range n.AllOf {
+		if why := s.fits(part, v, path, false); why != "" {
+			return why
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return s.fitsObject(n, v, path, closed)
+	case []any:
+		var items node
+		if len(n.Items) > 0 && n.Items[0] == '{' && json.Unmarshal(n.Items, &items) == nil {
+			for i, e := range v {
+				if why := s.fits(&items, e, fmt.Sprint(path, "/", i), true); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (s *schema) fitsObject(n *node, v map[string]any, path string, closed bool) string {
+	for _, name := range n.Required {
+		if _, ok := v[name]; !ok {
+			return path + " has no " + name
+		}
+	}
+	known := s.properties(n)
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		switch part, ok := n.Properties[name]; {
+		case ok:
+			if why := s.fits(part, v[name], path+"/"+name, true); why != "" {
+				return why
+			}
+		case n.Additional != nil:
+			if why := s.fits(n.Additional, v[name], path+"/"+name, true); why != "" {
+				return why
+			}
+		case closed && len(known) > 0 && known[name] == nil && name != "startedAtMs" && name != "completedAtMs":
+			return path + " has the member " + name + ", which the schema does not have"
+		}
+	}
+	return ""
+}
+
+// isType reports whether a value has a type of the schema: a name, a list of them, or none.
+func isType(want, v any) bool {
+	switch want := want.(type) {
+	case []any:
+		return slices.ContainsFunc(want, func(name any) bool { return isType(name, v) })
+	case string:
+		return typeOf(v) == want || want == "integer" && typeOf(v) == "number"
+	}
+	return true
+}
+
+func typeOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case float64:
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
