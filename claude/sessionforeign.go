@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // liveCLI is what a CLI tells of itself while it runs, in sessions/<pid>.json of
@@ -36,7 +36,7 @@ func foreignCLI(config, id string) *SessionBusyError {
 		return nil
 	}
 	for _, f := range files {
-		text, err := regular.Read(filepath.Join(dir, f), maxLiveCLI)
+		text, err := regularfile.Read(filepath.Join(dir, f), maxLiveCLI)
 		if err != nil {
 			continue
 		}

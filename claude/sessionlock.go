@@ -1,7 +1,7 @@
 package claude
 
 import (
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"context"
 	"encoding/json"
@@ -219,7 +219,7 @@ func sign(f *filelock.File) {
 
 func (g *sessionGuard) busy(id string) *SessionBusyError {
 	var info lockInfo
-	if text, err := regular.ReadNoFollow(g.path(id), maxLockInfo); err == nil {
+	if text, err := regularfile.ReadNoFollow(g.path(id), maxLockInfo); err == nil {
 		_ = json.Unmarshal(text, &info) // it may be just being written
 	}
 	return &SessionBusyError{SessionID: id, PID: info.PID, Host: info.Host, Since: info.Since}

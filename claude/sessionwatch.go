@@ -1,7 +1,7 @@
 package claude
 
 import (
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"bytes"
 	"io"
@@ -91,7 +91,7 @@ func (w *ownerWatch) look() {
 // turnsBetween counts the prompts and answers in a part of a file. Whatever else
 // a CLI writes it may write when it is idle.
 func turnsBetween(file string, from, to int64) (n int, err error) {
-	f, err := regular.Open(file)
+	f, err := regularfile.Open(file)
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,7 @@
 package claude
 
 import (
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"bytes"
 	"context"
@@ -275,7 +275,7 @@ func copyJSON(src, dst string, edit func(map[string]any)) error {
 	if _, err := os.Stat(dst); err == nil {
 		return nil
 	}
-	data, err := regular.Read(src, maxConfig)
+	data, err := regularfile.Read(src, maxConfig)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/random"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -99,7 +99,7 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p api.FilesReadParams)
 	if !filepath.IsLocal(name) {
 		return api.FilesReadResult{}, session.Fail(api.AuthFailed, "path %q is outside of the session's directory", p.Path)
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|regular.NonBlocking, 0) // a pipe has no writer
+	f, err := root.OpenFile(name, os.O_RDONLY|regularfile.NonBlocking, 0) // a pipe has no writer
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return api.FilesReadResult{}, session.Invalid("there is no file %q", p.Path)
@@ -110,7 +110,7 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p api.FilesReadParams)
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return api.FilesReadResult{}, session.Invalid("%q is not a regular file", p.Path)
 	}
-	return readLines(regular.Until(ctx, f), p)
+	return readLines(regularfile.Until(ctx, f), p)
 }
 
 // readLines reads a range of lines, as much of it as the bounds allow.
@@ -234,7 +234,7 @@ func (s *Server) uploads(owner string, blocks []event.JSON) ([]event.JSON, error
 		if strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz.") != "" || strings.Contains(id, "..") || !strings.HasPrefix(owner, session.Prefix) || strings.ContainsAny(owner, `/\.`) {
 			return nil, session.Invalid("there is no upload %q", id)
 		}
-		data, err := regular.ReadNoFollow(filepath.Join(s.uploadDir(owner), id), maxUpload)
+		data, err := regularfile.ReadNoFollow(filepath.Join(s.uploadDir(owner), id), maxUpload)
 		if err != nil {
 			return nil, session.Invalid("there is no upload %q", id)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -37,7 +37,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestReadLines_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := &endless{left: 10, end: cancel}
-	_, err := readLines(regular.Until(ctx, file), api.FilesReadParams{Range: &api.LineRange{Start: 5, End: 6}})
+	_, err := readLines(regularfile.Until(ctx, file), api.FilesReadParams{Range: &api.LineRange{Start: 5, End: 6}})
 	if !errors.Is(err, context.Canceled) || file.left < 0 {
 		t.Errorf("%v, after %d reads too many", err, -file.left)
 	}

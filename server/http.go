@@ -37,19 +37,19 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("GET /metrics", s.guarded(s.metricsPage))
-	mux.Handle("POST /v1/login", s.guarded(s.login))
-	mux.Handle("POST /v1/logout", s.guarded(s.logout))
-	mux.Handle("POST /v1/{method}", s.guarded(s.post1))
-	mux.Handle("GET /v1/ws", s.guarded(s.websocket))
-	mux.Handle("GET /v1/sessions/{id}/events", s.guarded(s.events))
-	mux.Handle("GET /v1/openapi.json", s.guarded(openAPI))
-	mux.Handle("GET /v1/backup", s.guarded(s.backup))
-	mux.Handle("/v1/", s.guarded(func(http.ResponseWriter, *http.Request) error {
+	mux.Handle("GET /metrics", s.filtered(s.metricsPage))
+	mux.Handle("POST /v1/login", s.filtered(s.login))
+	mux.Handle("POST /v1/logout", s.filtered(s.logout))
+	mux.Handle("POST /v1/{method}", s.filtered(s.post1))
+	mux.Handle("GET /v1/ws", s.filtered(s.websocket))
+	mux.Handle("GET /v1/sessions/{id}/events", s.filtered(s.events))
+	mux.Handle("GET /v1/openapi.json", s.filtered(openAPI))
+	mux.Handle("GET /v1/backup", s.filtered(s.backup))
+	mux.Handle("/v1/", s.filtered(func(http.ResponseWriter, *http.Request) error {
 		return &httpError{http.StatusNotFound, &session.Failure{Reason: methodNotFound, Message: "there is no such address; methods are called with POST /v1/<method>"}}
 	}))
 	page := web.Handler()
-	mux.Handle("/", s.guarded(func(w http.ResponseWriter, r *http.Request) error {
+	mux.Handle("/", s.filtered(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return &httpError{http.StatusMethodNotAllowed, &session.Failure{Reason: api.InvalidParams, Message: "the page is read with GET"}}
 		}
@@ -62,13 +62,13 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// guarded checks where a request comes from before f sees it, and writes f's error.
-func (s *Server) guarded(f func(http.ResponseWriter, *http.Request) error) http.Handler {
+// filtered checks where a request comes from before f sees it, and writes f's error.
+func (s *Server) filtered(f func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range securityHeaders {
 			w.Header().Set(name, value)
 		}
-		err := s.guard.admit(r)
+		err := s.filter.admit(r)
 		if err == nil {
 			err = f(w, r)
 		}
@@ -132,12 +132,12 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // identify returns the caller of a request; who is unknown gets 401.
 func (s *Server) identify(r *http.Request) (*caller, error) {
-	p, err := s.guard.identify(s.tokens, r)
+	p, err := s.filter.identify(s.tokens, r)
 	if err != nil {
-		s.logger.Warn("a request was refused", "remote", s.guard.remote(r), "path", r.URL.Path, "why", err.Error())
+		s.logger.Warn("a request was refused", "remote", s.filter.remote(r), "path", r.URL.Path, "why", err.Error())
 		return nil, &httpError{http.StatusUnauthorized, session.FailureOf(err)}
 	}
-	p.remote = s.guard.remote(r)
+	p.remote = s.filter.remote(r)
 	return &caller{principal: p}, nil
 }
 
@@ -204,7 +204,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: s.guard.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: s.filter.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: s.opts.SecureCookies || r.TLS != nil,
 	})
 }

@@ -102,10 +102,12 @@ type limitConn struct {
 
 // Close closes the connection and frees its place.
 func (c *limitConn) Close() error {
-	c.once.Do(func() {
-		c.l.mu.Lock()
-		defer c.l.mu.Unlock()
-		c.l.open--
-	})
+	c.once.Do(c.l.release)
 	return c.Conn.Close()
+}
+
+func (l *limitListener) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
 }

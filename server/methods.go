@@ -139,7 +139,7 @@ func sessionMethods() []*method {
 		entry("session.continue", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Details.Continue)),
 		entry("session.takeOver", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.TakeOver)),
 		entry("session.handBack", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.HandBack)),
-		entry("session.isolation", roleOperator, unlinked, ofTenant, unaudited, maxBody, isolation),
+		entry("session.isolation", roleOperator, unlinked, ofTenant, unaudited, maxBody, reach),
 		entry("queue.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.List)),
 		entry("queue.edit", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Edit)),
 		entry("queue.remove", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Remove)),

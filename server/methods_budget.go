@@ -15,16 +15,16 @@ const maxBudgets = 1000
 // budgetList lists limits: all of them, or with a session those that hold for it.
 func budgetList(s *Server, ctx context.Context, c *caller, p api.BudgetListParams) (api.BudgetListResult, error) {
 	result := api.BudgetListResult{Budgets: []api.Budget{}}
-	standings := s.ledger.all()
+	standings := s.accounts.all()
 	if c.tenant != "" { // what others have used is not for it to know
-		standings = s.ledger.Check(budget.Account{Token: c.account, Tenant: c.tenant})
+		standings = s.accounts.Check(budget.Account{Token: c.account, Tenant: c.tenant})
 	}
 	if p.SessionID != "" {
 		account, err := s.sessions.Account(ctx, p.SessionID)
 		if err != nil {
 			return result, err
 		}
-		standings = s.ledger.Check(account)
+		standings = s.accounts.Check(account)
 	}
 	for _, st := range standings {
 		result.Budgets = append(result.Budgets, session.BudgetOf(st))
@@ -38,24 +38,24 @@ func budgetSet(s *Server, ctx context.Context, _ *caller, p api.BudgetSetParams)
 	if err := l.Check(); err != nil {
 		return api.BudgetSetResult{}, session.Invalid("%v", err)
 	}
-	_, exists := s.ledger.limit(l.ID)
+	_, exists := s.accounts.limit(l.ID)
 	switch {
 	case isSetting(l.ID):
 		return api.BudgetSetResult{}, session.Conflict("the budget %q is one of the server's settings", l.ID)
 	case l.ID != "" && !exists:
 		return api.BudgetSetResult{}, session.Conflict("there is no budget %q", l.ID)
-	case len(s.ledger.all()) >= maxBudgets:
+	case len(s.accounts.all()) >= maxBudgets:
 		return api.BudgetSetResult{}, session.LimitReached("there are %d budgets", maxBudgets)
 	case l.ID == "":
 		if l.ID = "b-" + random.Hex(6); p.Key != "" {
 			l.ID = "b-" + hashOf(p.Key)[:12]
 		}
 	}
-	if err := s.ledger.Add(ctx, budget.Row{Time: s.ledger.now(), Limit: &l}); err != nil {
+	if err := s.accounts.Add(ctx, budget.Row{Time: s.accounts.now(), Limit: &l}); err != nil {
 		return api.BudgetSetResult{}, err
 	}
 	s.sessions.CheckBudgets()
-	for _, st := range s.ledger.all() {
+	for _, st := range s.accounts.all() {
 		if st.Limit.ID == l.ID {
 			return api.BudgetSetResult{Budget: session.BudgetOf(st)}, nil
 		}
@@ -67,8 +67,8 @@ func budgetRemove(s *Server, ctx context.Context, _ *caller, p api.BudgetRef) (a
 	if isSetting(p.ID) {
 		return api.Empty{}, session.Conflict("the budget %q is one of the server's settings", p.ID)
 	}
-	if _, ok := s.ledger.limit(p.ID); !ok {
+	if _, ok := s.accounts.limit(p.ID); !ok {
 		return api.Empty{}, session.Conflict("there is no budget %q", p.ID)
 	}
-	return api.Empty{}, s.ledger.Add(ctx, budget.Row{Time: s.ledger.now(), Removed: p.ID})
+	return api.Empty{}, s.accounts.Add(ctx, budget.Row{Time: s.accounts.now(), Removed: p.ID})
 }

@@ -13,16 +13,16 @@ import (
 )
 
 func pushKey(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.PushKeyResult, error) {
-	if s.hooks.push == nil {
+	if s.webhooks.push == nil {
 		return api.PushKeyResult{}, nil
 	}
-	return api.PushKeyResult{Enabled: true, PublicKey: s.hooks.push.Public()}, nil
+	return api.PushKeyResult{Enabled: true, PublicKey: s.webhooks.push.Public()}, nil
 }
 
 // pushSubscribe stores the subscription of the caller's browser. One with the same endpoint is
 // replaced, if it is of the same account.
 func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeParams) (api.Empty, error) {
-	h := s.hooks
+	h := s.webhooks
 	if h.push == nil {
 		return api.Empty{}, session.Fail(api.Unsupported, "this server sends no push messages; see --push")
 	}
@@ -38,19 +38,19 @@ func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeP
 			return api.Empty{}, session.Invalid("there is no event %.50q", e)
 		}
 	}
-	k := hook{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant}}
+	k := subscriber{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant}}
 	return api.Empty{}, h.subscribe(k)
 }
 
 // subscribe stores a subscription and serves it from now on.
-func (h *hooks) subscribe(k hook) error {
+func (h *webhooks) subscribe(k subscriber) error {
 	old, ok := h.subscription(k.Push.Account, k.Push.Endpoint)
 	if ok {
 		<-h.halt(old.ID)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	kept := slices.DeleteFunc(slices.Clone(h.all), func(x hook) bool { return ok && x.ID == old.ID })
+	kept := slices.DeleteFunc(slices.Clone(h.all), func(x subscriber) bool { return ok && x.ID == old.ID })
 	taken, own := 0, 0
 	for _, x := range kept {
 		if x.Push == nil {
@@ -80,47 +80,41 @@ func (h *hooks) subscribe(k hook) error {
 }
 
 // subscription returns the subscription of an account by its endpoint.
-func (h *hooks) subscription(account, endpoint string) (hook, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.all, func(k hook) bool {
+func (h *webhooks) subscription(account, endpoint string) (subscriber, bool) {
+	return h.find(func(k subscriber) bool {
 		return k.Push != nil && k.Push.Account == account && k.Push.Endpoint == endpoint
 	})
-	if i < 0 {
-		return hook{}, false
-	}
-	return h.all[i], true
 }
 
 // pushUnsubscribe removes a subscription. One that does not exist is not an error: the browser
 // has ended it.
 func pushUnsubscribe(s *Server, _ context.Context, c *caller, p api.PushUnsubscribeParams) (api.Empty, error) {
-	k, ok := s.hooks.subscription(c.account, p.Endpoint)
+	k, ok := s.webhooks.subscription(c.account, p.Endpoint)
 	if ok {
-		<-s.hooks.halt(k.ID)
-		s.hooks.drop(k.ID)
+		<-s.webhooks.halt(k.ID)
+		s.webhooks.drop(k.ID)
 	}
 	return api.Empty{}, nil
 }
 
 // pushTest sends one message to the caller's browser, outside of the order of events.
 func pushTest(s *Server, ctx context.Context, c *caller, p api.PushUnsubscribeParams) (api.PushTestResult, error) {
-	if s.hooks.push == nil {
+	if s.webhooks.push == nil {
 		return api.PushTestResult{}, session.Fail(api.Unsupported, "this server sends no push messages; see --push")
 	}
-	k, ok := s.hooks.subscription(c.account, p.Endpoint)
+	k, ok := s.webhooks.subscription(c.account, p.Endpoint)
 	if !ok {
 		return api.PushTestResult{}, session.Conflict("the browser has not subscribed")
 	}
 	ev := webhook.Event{ID: "test-" + random.Hex(6), Type: webhook.Test, Time: session.Timestamp(s.opts.now())}
-	status, err := s.hooks.pushOne(ctx, k.Push.Subscription, ev)
+	status, err := s.webhooks.pushOne(ctx, k.Push.Subscription, ev)
 	result := api.PushTestResult{Status: int64(status)}
 	if err != nil {
 		result.Error = err.Error()
 	}
 	if errors.Is(err, errGone) {
-		<-s.hooks.halt(k.ID)
-		s.hooks.drop(k.ID)
+		<-s.webhooks.halt(k.ID)
+		s.webhooks.drop(k.ID)
 	}
 	return result, nil
 }

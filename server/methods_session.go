@@ -263,7 +263,7 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 		return api.Empty{}, err
 	}
 	s.forgetPreviews(p.SessionID)
-	s.hooks.outbox.forget(p.SessionID)
+	s.webhooks.outbox.forget(p.SessionID)
 	s.forgetChanges(ctx, dir, p.SessionID)
 	return api.Empty{}, s.removeUploads(p.SessionID)
 }

@@ -25,13 +25,10 @@ var hookEvents = []string{webhook.NeedsAnswer, webhook.TurnDone, webhook.Failed,
 
 func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.WebhooksListResult, error) {
 	result := api.WebhooksListResult{Webhooks: []api.Webhook{}}
-	s.hooks.mu.Lock()
-	defer s.hooks.mu.Unlock()
-	for _, k := range s.hooks.all {
-		if k.Push != nil {
-			continue
+	for _, k := range s.webhooks.list() {
+		if k.Push == nil {
+			result.Webhooks = append(result.Webhooks, s.webhooks.info(k))
 		}
-		result.Webhooks = append(result.Webhooks, s.hooks.info(k))
 	}
 	return result, nil
 }
@@ -39,7 +36,7 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Web
 // webhooksSet adds a webhook, or changes the one with its id. What was delivered to it stays.
 func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParams) (api.WebhooksSetResult, error) {
 	w := p.Webhook
-	if err := s.hooks.client.CheckURL(w.URL); err != nil {
+	if err := s.webhooks.client.CheckURL(w.URL); err != nil {
 		return api.WebhooksSetResult{}, session.Invalid("%v", err)
 	}
 	for _, e := range w.Events {
@@ -50,11 +47,11 @@ func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParam
 	if n := len(p.Secret); n > 0 && (n < minSecret || n > maxSecret) {
 		return api.WebhooksSetResult{}, session.Invalid("a secret has %d to %d characters", minSecret, maxSecret)
 	}
-	k, err := s.hooks.set(hook{ID: w.ID, URL: w.URL, Events: w.Events, Session: w.SessionID, Enabled: w.Enabled, Secret: p.Secret})
+	k, err := s.webhooks.set(subscriber{ID: w.ID, URL: w.URL, Events: w.Events, Session: w.SessionID, Enabled: w.Enabled, Secret: p.Secret})
 	if err != nil {
 		return api.WebhooksSetResult{}, err
 	}
-	result := api.WebhooksSetResult{Webhook: s.hooks.info(k)}
+	result := api.WebhooksSetResult{Webhook: s.webhooks.info(k)}
 	if w.ID == "" && p.Secret == "" {
 		result.Secret = k.Secret
 	}
@@ -62,7 +59,7 @@ func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParam
 }
 
 // set stores a webhook and serves it from its place on.
-func (h *hooks) set(k hook) (hook, error) {
+func (h *webhooks) set(k subscriber) (subscriber, error) {
 	if k.ID == commandID {
 		return k, session.Conflict("the command is one of the server's settings")
 	}
@@ -76,12 +73,12 @@ func (h *hooks) set(k hook) (hook, error) {
 	i := h.at(k.ID)
 	switch {
 	case k.ID != "" && i < 0: // removed meanwhile
-		return k, session.Conflict("there is no webhook %q", k.ID)
+		return k, noWebhook(k.ID)
 	case i >= 0:
 		old := h.all[i]
 		k.Created, k.Cursor = old.Created, old.Cursor
 		setDefault(&k.Secret, old.Secret)
-	case h.webhooks() >= maxWebhooks:
+	case h.count() >= maxWebhooks:
 		return k, session.LimitReached("there are %d webhooks", maxWebhooks)
 	default:
 		k.ID, k.Created = "w-"+random.Hex(6), h.opts.now()
@@ -108,12 +105,12 @@ func (h *hooks) set(k hook) (hook, error) {
 
 // at is the place of a webhook, -1 if there is none of this id: the subscription of a browser is
 // not one. The lock is held.
-func (h *hooks) at(id string) int {
-	return slices.IndexFunc(h.all, func(k hook) bool { return k.ID == id && k.Push == nil })
+func (h *webhooks) at(id string) int {
+	return slices.IndexFunc(h.all, func(k subscriber) bool { return k.ID == id && k.Push == nil })
 }
 
-// webhooks is how many webhooks there are, the command included. The lock is held.
-func (h *hooks) webhooks() (n int) {
+// count is how many webhooks there are, the command included. The lock is held.
+func (h *webhooks) count() (n int) {
 	for _, k := range h.all {
 		if k.Push == nil {
 			n++
@@ -124,19 +121,16 @@ func (h *hooks) webhooks() (n int) {
 
 // pause ends the calls of a webhook and waits for their end. It fails if there is none of this
 // id.
-func (h *hooks) pause(id string) error {
-	h.mu.Lock()
-	known := h.at(id) >= 0
-	h.mu.Unlock()
-	if !known {
-		return session.Conflict("there is no webhook %q", id)
+func (h *webhooks) pause(id string) error {
+	if _, ok := h.find(func(k subscriber) bool { return k.ID == id && k.Push == nil }); !ok {
+		return noWebhook(id)
 	}
 	<-h.halt(id)
 	return nil
 }
 
 // halt ends the calls of a webhook. The channel is closed when they have ended.
-func (h *hooks) halt(id string) <-chan struct{} {
+func (h *webhooks) halt(id string) <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	run, ok := h.runs[id]
@@ -154,32 +148,32 @@ func webhooksRemove(s *Server, _ context.Context, _ *caller, p api.WebhookRef) (
 	if p.ID == commandID {
 		return api.Empty{}, session.Conflict("the command is one of the server's settings")
 	}
-	h := s.hooks
-	if err := h.pause(p.ID); err != nil {
-		return api.Empty{}, err
+	return api.Empty{}, s.webhooks.remove(p.ID)
+}
+
+// remove ends the calls of a webhook and forgets it.
+func (h *webhooks) remove(id string) error {
+	if err := h.pause(id); err != nil {
+		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := h.at(p.ID)
-	if i < 0 {
-		return api.Empty{}, session.Conflict("there is no webhook %q", p.ID)
+	i := h.at(id)
+	if i < 0 { // removed meanwhile
+		return noWebhook(id)
 	}
 	h.all = slices.Delete(h.all, i, i+1)
-	return api.Empty{}, h.save()
+	return h.save()
 }
+
+func noWebhook(id string) error { return session.Conflict("there is no webhook %q", id) }
 
 // webhooksTest makes one call, outside of the order of events.
 func webhooksTest(s *Server, ctx context.Context, _ *caller, p api.WebhookRef) (api.WebhooksTestResult, error) {
-	h := s.hooks
-	h.mu.Lock()
-	i := h.at(p.ID)
-	var k hook
-	if i >= 0 {
-		k = h.all[i]
-	}
-	h.mu.Unlock()
-	if i < 0 {
-		return api.WebhooksTestResult{}, session.Conflict("there is no webhook %q", p.ID)
+	h := s.webhooks
+	k, ok := h.find(func(k subscriber) bool { return k.ID == p.ID && k.Push == nil })
+	if !ok {
+		return api.WebhooksTestResult{}, noWebhook(p.ID)
 	}
 	ev := webhook.Event{ID: "test-" + random.Hex(6), Type: webhook.Test, Time: session.Timestamp(h.opts.now()), Text: "A test of the webhook."}
 	began := time.Now()

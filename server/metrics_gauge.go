@@ -56,17 +56,15 @@ func (s *Server) writeGauges(b *strings.Builder) {
 
 func (s *Server) writeLimitGauges(b *strings.Builder, gauge func(name, help string, v float64)) {
 	heading(b, metric{"parley_budget_used_ratio", "How much of a budget is used, 1 for all of it; of a budget for each, the most.", "gauge", nil})
-	for _, st := range s.ledger.all() {
+	for _, st := range s.accounts.all() {
 		sample(b, "parley_budget_used_ratio", labels("budget", st.Limit.ID, "scope", st.Scope, "target", st.Target), st.Part())
 	}
-	last, _ := s.hooks.outbox.last()
+	last, _ := s.webhooks.outbox.last()
 	pending := 0.0
-	s.hooks.mu.Lock()
-	for _, k := range s.hooks.all {
+	for _, k := range s.webhooks.list() {
 		if k.Enabled && last > k.Cursor {
 			pending = max(pending, float64(last-k.Cursor))
 		}
 	}
-	s.hooks.mu.Unlock()
 	gauge("parley_webhook_pending", "Events that the slowest webhook has not taken yet.", pending)
 }

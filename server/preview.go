@@ -52,9 +52,7 @@ func (s *Server) forgetPreviews(session string) {
 		return
 	}
 	s.previews.proxy.Forget(session)
-	s.previews.mu.Lock()
-	defer s.previews.mu.Unlock()
-	delete(s.previews.marks, session)
+	s.previews.unmark(session)
 }
 
 // recheckPreviews ends the previews of those whose token was revoked.
@@ -79,12 +77,23 @@ func (s *Server) mark(session string, opts *agent.Options) {
 	if s.previews == nil || opts.Env == nil {
 		return
 	}
-	s.previews.mu.Lock()
-	defer s.previews.mu.Unlock()
-	if s.previews.marks[session] == "" {
-		s.previews.marks[session] = random.Hex(16)
+	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.previews.mark(session))
+}
+
+// mark returns the mark of a session, which is made when it is first asked for.
+func (p *previews) mark(session string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.marks[session] == "" {
+		p.marks[session] = random.Hex(16)
 	}
-	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.previews.marks[session])
+	return p.marks[session]
+}
+
+func (p *previews) unmark(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.marks, session)
 }
 
 // markOf is the mark of a session, empty if its agent was not started yet.

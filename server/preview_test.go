@@ -200,7 +200,7 @@ func TestPreview(t *testing.T) {
 	var tk api.TokensCreateResult
 	w.call("tokens.create", api.TokensCreateParams{Role: "operator"}, &tk)
 	origin, cookie := w.look(tk.Token, one, port)
-	if status, text, _ := w.get(origin+"/", cookie+"; "+w.server.guard.cookie+"=page"); status != 200 || text != fmt.Sprintf("one at localhost:%d with \"\"", port) {
+	if status, text, _ := w.get(origin+"/", cookie+"; "+w.server.filter.cookie+"=page"); status != 200 || text != fmt.Sprintf("one at localhost:%d with \"\"", port) {
 		t.Errorf("the preview shows %d %s", status, text)
 	}
 	keys, err := strconv.Atoi(w.server.keys.URL()[strings.LastIndexByte(w.server.keys.URL(), ':')+1:])
@@ -291,7 +291,7 @@ func (w *previewWorld) testPreviewOrigin(origin string) {
 		for k, v := range test.header {
 			req.Header.Set(k, v)
 		}
-		req.AddCookie(&http.Cookie{Name: w.server.guard.cookie, Value: cookie})
+		req.AddCookie(&http.Cookie{Name: w.server.filter.cookie, Value: cookie})
 		if status, _, body := w.do(req); status != test.want {
 			w.Errorf("%s: %d %s, want %d", name, status, body, test.want)
 		}
@@ -322,9 +322,9 @@ func TestGuard_cookies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range test.values {
-			r.AddCookie(&http.Cookie{Name: h.server.guard.cookie, Value: v})
+			r.AddCookie(&http.Cookie{Name: h.server.filter.cookie, Value: v})
 		}
-		if _, err := h.server.guard.identify(h.server.tokens, r); (err == nil) != test.ok {
+		if _, err := h.server.filter.identify(h.server.tokens, r); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -44,12 +44,12 @@ var (
 
 // openPush reads the key, or makes it at the first start. One that cannot be read is an error:
 // a new one would end all subscriptions.
-func (h *hooks) openPush() error {
+func (h *webhooks) openPush() error {
 	if !h.opts.Push {
 		return nil
 	}
 	path := filepath.Join(h.opts.Dir, pushKeyName)
-	data, err := regular.Read(path, maxState)
+	data, err := regularfile.Read(path, maxState)
 	if err == nil {
 		h.push, err = webpush.ParseKey(strings.TrimSpace(string(data)))
 		if err != nil {
@@ -72,7 +72,7 @@ func (h *hooks) openPush() error {
 
 // pushes reports whether an event is for the browser of a subscription: of its tenant, and not
 // too old to matter.
-func (h *hooks) pushes(k *hook, ev webhook.Event) bool {
+func (h *webhooks) pushes(k *subscriber, ev webhook.Event) bool {
 	at, err := time.Parse(time.RFC3339, ev.Time)
 	fresh := err == nil && h.opts.now().Sub(at) < pushTTL
 	return fresh && (k.Push.Tenant == "" || k.Push.Tenant == ev.Tenant)
@@ -106,7 +106,7 @@ func messageOf(ev webhook.Event, contact string) (webpush.Message, error) {
 }
 
 // pushOne sends an event to a browser once.
-func (h *hooks) pushOne(ctx context.Context, s webpush.Subscription, ev webhook.Event) (status int, err error) {
+func (h *webhooks) pushOne(ctx context.Context, s webpush.Subscription, ev webhook.Event) (status int, err error) {
 	m, err := messageOf(ev, h.opts.PushContact)
 	if err != nil {
 		return 0, errors.Join(errFinal, err)

@@ -116,9 +116,9 @@ func pushHarness(t *testing.T, p *pushService) *harness {
 
 // subscriptions is how many browsers are on disk.
 func (h *harness) subscriptions() int {
-	h.server.hooks.mu.Lock()
-	defer h.server.hooks.mu.Unlock()
-	return len(h.server.hooks.all) - h.server.hooks.webhooks()
+	h.server.webhooks.mu.Lock()
+	defer h.server.webhooks.mu.Unlock()
+	return len(h.server.webhooks.all) - h.server.webhooks.count()
 }
 
 // TestPush checks that a browser gets what happens, encrypted for it and without text of the
@@ -130,9 +130,9 @@ func TestPush(t *testing.T) {
 	h := pushHarness(t, p)
 	sub := p.browser(t, "/one")
 	h.call("push.subscribe", sub, nil)
-	h.server.hooks.mu.Lock()
-	browser := api.WebhookRef{ID: h.server.hooks.all[0].ID}
-	h.server.hooks.mu.Unlock()
+	h.server.webhooks.mu.Lock()
+	browser := api.WebhookRef{ID: h.server.webhooks.all[0].ID}
+	h.server.webhooks.mu.Unlock()
 	h.refused(api.Conflict, "webhooks.test", browser) // it is not a webhook
 	h.refused(api.Conflict, "webhooks.remove", browser)
 	h.refused(api.Conflict, "webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{ID: browser.ID, URL: "https://example.com"}})

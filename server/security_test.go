@@ -73,7 +73,7 @@ func TestNobodyIn(t *testing.T) {
 		{"token in the query", func(r *http.Request) { r.URL.RawQuery = "token=" + h.token }, 400},
 		{"token as a cookie", func(r *http.Request) {
 			r.Header.Del("Authorization")
-			r.AddCookie(&http.Cookie{Name: h.server.guard.cookie, Value: h.token})
+			r.AddCookie(&http.Cookie{Name: h.server.filter.cookie, Value: h.token})
 			r.Header.Set("Origin", own)
 		}, 401},
 		{"GET of a method", func(r *http.Request) { r.Method = http.MethodGet }, 404},

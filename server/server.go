@@ -27,9 +27,9 @@ type Server struct {
 	tokens     *tokens
 	audit      *audit
 	workspaces *workspace.Manager
-	guard      *guard
-	ledger     *ledger
-	hooks      *hooks
+	filter     *filter
+	accounts   *accounts
+	webhooks   *webhooks
 	keys       *keyproxy.Proxy // nil where agents use what Env gives
 	previews   *previews       // nil where there are none
 	metrics    *metrics
@@ -82,16 +82,16 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.tokens, err = openTokens(filepath.Join(s.opts.Dir, tokensName)); err != nil {
 		return err
 	}
-	if s.guard, err = newGuard(s.opts); err != nil {
+	if s.filter, err = newFilter(s.opts); err != nil {
 		return err
 	}
 	if s.audit, err = openAudit(ctx, s.store.Log(auditLogName)); err != nil {
 		return err
 	}
-	if s.ledger, err = openLedger(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
+	if s.accounts, err = openAccounts(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
 		return err
 	}
-	if s.hooks, err = openHooks(ctx, s); err != nil {
+	if s.webhooks, err = openWebhooks(ctx, s); err != nil {
 		return err
 	}
 	if err := s.openKeyProxy(); err != nil {
@@ -111,7 +111,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.sessions, err = session.Open(ctx, s.sessionOptions()); err != nil {
 		return errors.Join(err, s.workspaces.Close())
 	}
-	s.hooks.start()
+	s.webhooks.start()
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (s *Server) sessionOptions() session.Options {
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
 		Provider: s.provider, Visible: visible, Prepare: s.prepareAgent,
-		Accounts: s.ledger, Metrics: s.metrics, Notices: s.hooks, Workspaces: s.workspaces,
+		Accounts: s.accounts, Metrics: s.metrics, Notices: s.webhooks, Workspaces: s.workspaces,
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	// The guard has checked the origin, with more than the library knows.
+	// The filter has checked the origin, with more than the library knows.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return nil // it has answered

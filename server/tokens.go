@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/random"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -66,7 +66,7 @@ type tokens struct {
 
 func openTokens(path string) (*tokens, error) {
 	t := &tokens{path: path, now: time.Now}
-	data, err := regular.Read(path, maxState)
+	data, err := regularfile.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}

@@ -101,7 +101,7 @@ func TestWebhook_trimmed(t *testing.T) {
 	var set api.WebhooksSetResult
 	hook := api.WebhooksSetParams{Webhook: api.Webhook{URL: r.URL, Enabled: false}, Secret: r.secret}
 	h.call("webhooks.set", hook, &set)
-	box := h.server.hooks.outbox
+	box := h.server.webhooks.outbox
 	box.mu.Lock()
 	box.max, box.step = 5, 5
 	box.mu.Unlock()
@@ -128,8 +128,8 @@ func TestLedger_trim(t *testing.T) {
 	store := openTestStore(t)
 	st := session.StoreOf(store)
 	limits := []budget.Limit{{Scope: budget.ScopeServer, Tokens: new(int64(1 << 40)), Action: budget.ActionNotify}}
-	open := func() *ledger {
-		l, err := openLedger(t.Context(), st.Log(ledgerLogName), Options{now: time.Now, Budgets: limits})
+	open := func() *accounts {
+		l, err := openAccounts(t.Context(), st.Log(ledgerLogName), Options{now: time.Now, Budgets: limits})
 		if err != nil {
 			t.Fatal(err)
 		}

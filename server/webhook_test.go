@@ -332,7 +332,7 @@ func TestHooks_pause(t *testing.T) {
 				close(done)
 			}()
 		}
-		h := &hooks{all: []hook{{ID: "w-1"}}, runs: map[string]hookRun{"w-1": {cancel: end, done: done}}}
+		h := &webhooks{all: []subscriber{{ID: "w-1"}}, runs: map[string]delivery{"w-1": {cancel: end, done: done}}}
 		if err := h.pause("w-1"); err != nil || !ended {
 			t.Errorf("paused with %v, its calls have ended: %t", err, ended)
 		}

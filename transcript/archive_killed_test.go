@@ -186,7 +186,7 @@ func checkWriterKilled(t *testing.T, w *killedWorld, before map[string]string, n
 		if _, ok := before[path]; ok || filepath.Ext(path) != ".jsonl" {
 			continue
 		}
-		findings, err := File(path).Doctor(t.Context(), nil)
+		findings, err := File(path).Examine(t.Context(), nil)
 		if err != nil || len(findings) > 0 {
 			t.Errorf("%s is new and not whole: %v, %v", path, findings, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // RestoreOptions selects what is restored, and how. A nil pointer stands for the zero value,
@@ -95,7 +95,7 @@ func (a *Archive) restoreFile(ctx context.Context, to *Dir, f *ArchivedFile, opt
 	path, v := filepath.Join(to.projects(), rel), f.Latest()
 	switch same, err := begins(path, v); {
 	case errors.Is(err, fs.ErrNotExist):
-	case errors.Is(err, regular.ErrNotRegular):
+	case errors.Is(err, regularfile.ErrNotRegular):
 		report.Differ = append(report.Differ, f.Path) // a link, for example
 		return nil
 	case err != nil:

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // ChangeOptions configures where a session is looked for and what may be changed. A nil pointer
@@ -158,7 +158,7 @@ func (d *Dir) appendRecord(s *Session, record any) error {
 
 // endsTorn reports whether a file does not end with a line feed.
 func endsTorn(path string) (bool, error) {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return false, err
 	}

@@ -15,7 +15,7 @@ func ExampleSession_Repair() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	findings, err := session.Doctor(ctx, nil)
+	findings, err := session.Examine(ctx, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

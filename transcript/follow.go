@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // FollowOptions configures how a session is followed. A nil pointer stands for the zero value,
@@ -63,7 +63,7 @@ type follower struct {
 
 // run follows the file; the error is nil only if the range was broken off.
 func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, error) bool) error {
-	file, err := regular.Open(f.path)
+	file, err := regularfile.Open(f.path)
 	if err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}

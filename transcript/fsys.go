@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/random"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // sidecarLimit is the size from which a small file beside a session, or a note about
@@ -19,7 +19,7 @@ const sidecarLimit = 1 << 20
 
 // openRegular opens a session file for reading. A link is not followed, and what is not
 // a regular file is an error: a pipe would hold the list up.
-func openRegular(path string) (*os.File, error) { return regular.OpenNoFollow(path) }
+func openRegular(path string) (*os.File, error) { return regularfile.OpenNoFollow(path) }
 
 // ErrLinked is returned when a change would have gone through a symbolic link below the
 // configuration directory, the archive or the cache: it could end anywhere. Links are followed
@@ -113,10 +113,10 @@ func (o osFiles) Append(path string) (writeFile, error) {
 		return nil, fmt.Errorf("%w: %s", ErrLinked, path)
 	}
 	if !was.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "append", Path: path, Err: regular.ErrNotRegular}
+		return nil, &fs.PathError{Op: "append", Path: path, Err: regularfile.ErrNotRegular}
 	}
 	// Without O_CREATE: a session that is gone must not come back as one line.
-	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_APPEND|regular.NonBlocking, 0)
+	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_APPEND|regularfile.NonBlocking, 0)
 	if err != nil {
 		return nil, err
 	}

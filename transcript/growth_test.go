@@ -361,9 +361,9 @@ var readers = map[string]func(ctx context.Context, s *Session) error{
 		}
 		return nil
 	},
-	"doctor": func(ctx context.Context, s *Session) error { _, err := s.Doctor(ctx, nil); return err },
+	"doctor": func(ctx context.Context, s *Session) error { _, err := s.Examine(ctx, nil); return err },
 	"repair": func(ctx context.Context, s *Session) error {
-		_, err := s.Repair(ctx, &RepairOptions{DryRun: true, DoctorOptions: DoctorOptions{MaxLine: 400_000}})
+		_, err := s.Repair(ctx, &RepairOptions{DryRun: true, ExamineOptions: ExamineOptions{MaxLine: 400_000}})
 		return err
 	},
 	"fork": func(ctx context.Context, s *Session) error {

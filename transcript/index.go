@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // indexHeader begins an index file. Another version of the format has another one.
@@ -54,7 +54,7 @@ func OpenIndex(cacheDir string) (*Index, error) {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	ix := &Index{path: filepath.Join(cacheDir, "sessions.index"), files: osFiles{cacheDir}, records: map[string]*indexRecord{}}
-	text, err := regular.ReadNoFollow(ix.path, noteLimit)
+	text, err := regularfile.ReadNoFollow(ix.path, noteLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}

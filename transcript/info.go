@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // endSize is how much of a file's start and of its end a list looks at. The CLI
@@ -233,7 +233,7 @@ func (e *ends) title(side string) string {
 // sidecarTitle is the title that the CLI keeps beside the file, where it cannot
 // scroll out of the tail.
 func sidecarTitle(side string) string {
-	text, err := regular.Read(filepath.Join(side, "custom-title.json"), sidecarLimit)
+	text, err := regularfile.Read(filepath.Join(side, "custom-title.json"), sidecarLimit)
 	if err != nil || !jsonwire.Valid(string(text)) {
 		return ""
 	}
@@ -254,7 +254,7 @@ const maxArchived = 4 << 10
 // archived tells whether the session is marked as archived; nil if it never was. A
 // prompt since then takes it out.
 func (e *ends) archived(side string) *bool {
-	text, err := regular.Read(filepath.Join(side, "archived.json"), maxArchived)
+	text, err := regularfile.Read(filepath.Join(side, "archived.json"), maxArchived)
 	if err != nil {
 		return nil
 	}

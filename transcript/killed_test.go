@@ -324,7 +324,7 @@ func checkNew(t *testing.T, d *Dir, path, text string, before map[string]string)
 	case movedTo(before, path, text): // it was somewhere else
 	case filepath.Ext(path) == ".jsonl":
 		s := d.sessionAt(path)
-		findings, err := s.Doctor(t.Context(), nil)
+		findings, err := s.Examine(t.Context(), nil)
 		if err != nil || len(findings) > 0 || !strings.HasSuffix(text, "\n") || !strings.Contains(text, "(fork)") {
 			t.Errorf("%s is new and not whole: %v, %v, %d bytes", path, findings, err, len(text))
 		}

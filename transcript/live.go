@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // ErrLive is returned when a process has the session open and the options do not allow to
@@ -55,7 +55,7 @@ func (d *Dir) live(wanted func(id string) bool) map[string]Live {
 	all := map[string]Live{}
 	files, _ := filepath.Glob(filepath.Join(globQuote(d.config), "sessions", "*.json"))
 	for _, file := range files {
-		text, err := regular.Read(file, sidecarLimit)
+		text, err := regularfile.Read(file, sidecarLimit)
 		if err != nil {
 			continue
 		}

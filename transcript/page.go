@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Cursor is a place in a session between two pages. Cursors are opaque: the two ends have a
@@ -70,7 +70,7 @@ func (s *Session) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultPage
 	}
-	f, err := regular.Open(s.Path)
+	f, err := regularfile.Open(s.Path)
 	if err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}

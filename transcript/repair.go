@@ -14,7 +14,7 @@ import (
 // RepairOptions configures how a session is repaired, and what counts as a fault. A nil pointer
 // stands for the zero value.
 type RepairOptions struct {
-	DoctorOptions
+	ExamineOptions
 	// DryRun only says what would be changed and writes nothing.
 	DryRun bool
 	// Title is the title of the repaired session. "" is the session's title followed by
@@ -68,7 +68,7 @@ func (c *Change) Members() (list []MemberChange) {
 }
 
 // Repair copies a session into a new one beside it, without the damage that
-// [Session.Doctor] finds, its subagents with it:
+// [Session.Examine] finds, its subagents with it:
 //
 //   - lines that are not entries are left out; a record that was glued to one is
 //     kept;
@@ -87,7 +87,7 @@ func (s *Session) Repair(ctx context.Context, opts *RepairOptions) (*Repair, err
 	}
 	w := newWork(ctx)
 	r := &repair{from: s, id: random.UUID(), opts: opts}
-	main, err := r.file(s.Path, newExamination(w, &opts.DoctorOptions))
+	main, err := r.file(s.Path, newExamination(w, &opts.ExamineOptions))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Session) Repair(ctx context.Context, opts *RepairOptions) (*Repair, err
 		return nil, err
 	}
 	for _, a := range agents {
-		if _, err := r.file(a.Path, agentOptions(&opts.DoctorOptions, main)); err != nil {
+		if _, err := r.file(a.Path, agentOptions(&opts.ExamineOptions, main)); err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ func FuzzRepair(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		opts := &transcript.RepairOptions{DryRun: true, DoctorOptions: transcript.DoctorOptions{MaxLine: 4096}}
+		opts := &transcript.RepairOptions{DryRun: true, ExamineOptions: transcript.ExamineOptions{MaxLine: 4096}}
 		done, err := transcript.File(path).Repair(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)

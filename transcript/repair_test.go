@@ -20,7 +20,7 @@ import (
 // transcript.TestRepair repairs sessions with each kind of fault: the copy has none, the
 // session is as it was, and nothing is lost that could be read.
 func TestRepair(t *testing.T) {
-	opts := &transcript.RepairOptions{DoctorOptions: transcript.DoctorOptions{MaxLine: oversized}}
+	opts := &transcript.RepairOptions{ExamineOptions: transcript.ExamineOptions{MaxLine: oversized}}
 	for _, fault := range breakage.Faults {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +41,7 @@ func TestRepair(t *testing.T) {
 				if done.Session == nil || len(done.Changes) == 0 || len(done.Left) > 0 {
 					t.Fatalf("seed %d: %+v, left %v", seed, done, done.Left)
 				}
-				checkRepaired(t, s, done, &opts.DoctorOptions)
+				checkRepaired(t, s, done, &opts.ExamineOptions)
 				if after, _ := os.ReadFile(s.Path); !bytes.Equal(before, after) {
 					t.Fatalf("seed %d: the session itself has changed", seed)
 				}
@@ -51,9 +51,9 @@ func TestRepair(t *testing.T) {
 }
 
 // checkRepaired looks at a repaired session anew.
-func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair, opts *transcript.DoctorOptions) {
+func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair, opts *transcript.ExamineOptions) {
 	t.Helper()
-	findings, err := done.Session.Doctor(t.Context(), opts)
+	findings, err := done.Session.Examine(t.Context(), opts)
 	if err != nil || len(findings) > 0 {
 		t.Fatalf("%v, %v is still wrong", err, findings)
 	}

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // DefaultCleanupDays is the number of days that the CLI keeps sessions if its setting
@@ -51,7 +51,7 @@ const settingsLimit = 16 << 20
 
 // cleanupDays is what a file of settings says, 0 if it says nothing.
 func cleanupDays(path string) (int, error) {
-	text, err := regular.Read(path, settingsLimit)
+	text, err := regularfile.Read(path, settingsLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

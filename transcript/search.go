@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Query is what [Dir.Search] looks for: a text, in which sessions, in whose words, and how many
@@ -194,7 +194,7 @@ func (s *search) session(ctx context.Context, info *Info, f *files) bool {
 
 // file yields the hits of one file.
 func (s *search) file(ctx context.Context, info *Info, path, agent string, from int64) bool {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return true // it is gone since
 	}
@@ -329,7 +329,7 @@ func (t *toolNames) of(use string) string {
 }
 
 func (t *toolNames) read() {
-	f, err := regular.Open(t.path)
+	f, err := regularfile.Open(t.path)
 	if err != nil {
 		return // it is gone since
 	}

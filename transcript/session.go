@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Session is a session on disk. It holds no open file; each method reads anew, so
@@ -43,7 +43,7 @@ func (s *Session) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 
 func fileEntries(ctx context.Context, path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		f, err := regular.Open(path)
+		f, err := regularfile.Open(path)
 		if err != nil {
 			yield(nil, fmt.Errorf("transcript: %w", err))
 			return

@@ -154,7 +154,7 @@ func TestSeverity(t *testing.T) {
 			if tt.agent != nil {
 				write(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents", "agent-x.jsonl"), "", tt.agent)
 			}
-			findings, err := File(path).Doctor(t.Context(), &DoctorOptions{MaxLine: 1000})
+			findings, err := File(path).Examine(t.Context(), &ExamineOptions{MaxLine: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Subagent is an agent that a session started: a file of its own beside the
@@ -65,7 +65,7 @@ func (s *Session) subagents(w *work) ([]*Subagent, error) {
 
 func newSubagent(id, path string) *Subagent {
 	a := &Subagent{ID: id, Path: path}
-	text, err := regular.Read(strings.TrimSuffix(path, ".jsonl")+".meta.json", sidecarLimit)
+	text, err := regularfile.Read(strings.TrimSuffix(path, ".jsonl")+".meta.json", sidecarLimit)
 	if err == nil && jsonwire.Valid(string(text)) {
 		a.Meta = message.JSON(text)
 		_ = jsonwire.Unmarshal(string(text), &a.AgentMeta) // it is valid

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/claudedir"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // DeleteOptions configures how a session is deleted. A nil pointer stands for the zero value,
@@ -99,7 +99,7 @@ func (d *Dir) Trash() ([]*Trashed, error) {
 	var found []*Trashed
 	for _, e := range list {
 		t := &Trashed{dir: filepath.Join(d.trash(), e.Name())}
-		text, err := regular.ReadNoFollow(filepath.Join(t.dir, trashNote), sidecarLimit)
+		text, err := regularfile.ReadNoFollow(filepath.Join(t.dir, trashNote), sidecarLimit)
 		if err != nil || json.Unmarshal(text, t) != nil || !claudedir.ValidID(t.SessionID) || !isName(t.ProjectKey) {
 			continue
 		}

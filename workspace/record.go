@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Workspace is a git worktree that [Manager.Create] made for a session. Its directory is in the data
@@ -86,7 +86,7 @@ func (m *Manager) load(id string) (record, error) {
 	if !validID.MatchString(id) {
 		return record{}, fmt.Errorf("%w: workspace %q", ErrNotFound, id)
 	}
-	data, err := regular.Read(m.recordPath(id), maxRecord)
+	data, err := regularfile.Read(m.recordPath(id), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return record{}, fmt.Errorf("%w: workspace %q", ErrNotFound, id)
 	}

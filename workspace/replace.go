@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/random"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // replacement is a file of a tree as it is to be.
@@ -139,7 +139,7 @@ func (m *Manager) recoverFiles() error {
 		return err
 	}
 	for _, note := range notes {
-		data, err := regular.Read(note, maxRecord)
+		data, err := regularfile.Read(note, maxRecord)
 		if err != nil {
 			return fmt.Errorf("workspace: %w", err)
 		}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // State is the content of all files of a tree at one moment, as a tree object of git. Left lists the
@@ -138,7 +138,7 @@ func (t *Tree) leaveOut(path string) (LeftOut, bool) {
 	if info.Size() > t.m.opts.MaxFile {
 		return LeftOut{Path: path, Size: info.Size(), Why: "large"}, true
 	}
-	f, err := regular.OpenNoFollow(name)
+	f, err := regularfile.OpenNoFollow(name)
 	if errors.Is(err, fs.ErrPermission) {
 		return LeftOut{Path: path, Size: info.Size(), Why: "unreadable"}, true
 	}
@@ -158,7 +158,7 @@ func (t *Tree) copyIndex() (err error) {
 			return fmt.Errorf("workspace: %w", err)
 		}
 	}
-	from, err := regular.Open(t.index)
+	from, err := regularfile.Open(t.index)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was ever added
 	}

@@ -38,7 +38,7 @@ func (s *Session) wait(ctx context.Context, options []acp.PermissionOption, open
 	r, err := s.kit.Open(ctx, func() []event.Event {
 		s.asked++
 		return open("request-" + strconv.Itoa(s.asked))
-	}, func(_ context.Context, r *agentkit.Request, a agent.Answer) (events []event.Event, err error) {
+	}, func(_ context.Context, r *agentkit.Prompt, a agent.Answer) (events []event.Event, err error) {
 		result, events, err = s.respond(r, options, a)
 		return events, err
 	})
@@ -58,7 +58,7 @@ func (s *Session) wait(ctx context.Context, options []acp.PermissionOption, open
 }
 
 // resolve returns the event that a request is resolved.
-func (s *Session) resolve(r *agentkit.Request, behavior, scope, action string, content event.JSON) []event.Event {
+func (s *Session) resolve(r *agentkit.Prompt, behavior, scope, action string, content event.JSON) []event.Event {
 	if r.Kind == event.QuestionElicitation {
 		return s.conv.Answered(r.ID, action, content)
 	}
@@ -72,7 +72,7 @@ func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Ans
 }
 
 // respond makes the result for the agent, and the events, of an answer.
-func (s *Session) respond(r *agentkit.Request, options []acp.PermissionOption, answer agent.Answer) (any, []event.Event, error) {
+func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, answer agent.Answer) (any, []event.Event, error) {
 	switch a := answer.(type) {
 	case *agent.PermissionAnswer:
 		return s.choose(r, options, a.Allow, a.Choice, a.Scope)
@@ -90,7 +90,7 @@ func (s *Session) respond(r *agentkit.Request, options []acp.PermissionOption, a
 
 // choose picks the option that an answer means. A refusal that the agent does not offer is
 // a cancellation.
-func (s *Session) choose(r *agentkit.Request, options []acp.PermissionOption, allow bool, choice, scope string) (any, []event.Event, error) {
+func (s *Session) choose(r *agentkit.Prompt, options []acp.PermissionOption, allow bool, choice, scope string) (any, []event.Event, error) {
 	kind := acp.PermissionOptionKindRejectOnce
 	behavior := event.ResolvedDeny
 	if allow {

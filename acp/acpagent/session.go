@@ -61,7 +61,7 @@ var _ agent.ModeSetter = (*Session)(nil)
 
 func newSession(p *Provider, dir string, opts agent.Options) *Session {
 	s := &Session{provider: p, dir: dir, turns: make(chan *turn, 1000)}
-	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Request) []event.Event {
+	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Prompt) []event.Event {
 		return s.resolve(r, event.ResolvedCancelled, "", "cancel", "")
 	}})
 	s.ctx, s.stop = context.WithCancel(s.kit.Context())

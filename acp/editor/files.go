@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/acp"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 const (
@@ -146,7 +146,7 @@ func (f *clientFiles) After(ctx context.Context, path string) {
 	if !ok || session == "" {
 		return
 	}
-	raw, err := regular.Read(path, maxFile)
+	raw, err := regularfile.Read(path, maxFile)
 	if err != nil || !utf8.Valid(raw) {
 		return
 	}
@@ -175,7 +175,7 @@ func (f *clientFiles) disk(path string) (textHash, bool, error) {
 	if err != nil {
 		return noText, false, err
 	}
-	raw, err := regular.Read(path, maxFile)
+	raw, err := regularfile.Read(path, maxFile)
 	if err == nil && !utf8.Valid(raw) {
 		err = errors.New("not a text")
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/internal/fakecli"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
 
@@ -149,7 +149,7 @@ func (p *Provider) note(id, uuid string) error {
 		return err
 	}
 	defer root.Close()
-	f, err := root.OpenFile(id+".jsonl", os.O_CREATE|os.O_APPEND|os.O_WRONLY|regular.NonBlocking, 0o600)
+	f, err := root.OpenFile(id+".jsonl", os.O_CREATE|os.O_APPEND|os.O_WRONLY|regularfile.NonBlocking, 0o600)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (p *Provider) prompts(id string) (map[string]bool, error) {
 	if p.Dir == "" || !validID.MatchString(id) {
 		return nil, missing
 	}
-	f, err := regular.Open(filepath.Join(p.Dir, id+".jsonl"))
+	f, err := regularfile.Open(filepath.Join(p.Dir, id+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing
 	}

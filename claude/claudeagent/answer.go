@@ -36,7 +36,7 @@ func (s *Session) open(ctx context.Context, suggestions []message.PermissionUpda
 	if toolUseID != "" {
 		s.kit.Await(ctx, orderWait, func() bool { return s.tools[toolUseID] })
 	}
-	_, err := s.kit.Open(ctx, func() []event.Event { return s.conv.Ask(id, raw) }, func(ctx context.Context, r *agentkit.Request, a agent.Answer) ([]event.Event, error) {
+	_, err := s.kit.Open(ctx, func() []event.Event { return s.conv.Ask(id, raw) }, func(ctx context.Context, r *agentkit.Prompt, a agent.Answer) ([]event.Event, error) {
 		response, err := s.answer(ctx, r.ID, suggestions, a)
 		switch {
 		case errors.Is(err, claude.ErrNotOpen):

@@ -66,7 +66,7 @@ func newSession(p *Provider, opts agent.Options, id string) *Session {
 		provider: p, opts: opts, id: id, ready: make(chan struct{}), done: make(chan struct{}),
 		tools: map[string]bool{}, begun: map[string]*claude.Turn{},
 	}
-	s.kit = agentkit.New(agentkit.Options{Observe: s.observe, Cancel: func(r *agentkit.Request) []event.Event { return s.conv.Answer(r.ID, "", "") }})
+	s.kit = agentkit.New(agentkit.Options{Observe: s.observe, Cancel: func(r *agentkit.Prompt) []event.Event { return s.conv.Answer(r.ID, "", "") }})
 	s.conv.Provider = p.Name()
 	s.meter.report = opts.OnUsed
 	return s

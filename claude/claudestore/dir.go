@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/filelock"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Dir is a session store in a directory, on a disk or a volume that several
@@ -124,7 +124,7 @@ func (d *Dir) append(key claude.SessionKey, entries []json.RawMessage) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := regularfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (d *Dir) Load(_ context.Context, key claude.SessionKey) ([]json.RawMessage,
 	if err := Check(key); err != nil {
 		return nil, err
 	}
-	f, err := regular.OpenNoFollow(d.transcript(key))
+	f, err := regularfile.OpenNoFollow(d.transcript(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

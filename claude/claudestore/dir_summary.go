@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // dirSummary is a summary's file, in the form of the official TypeScript SDK.
@@ -54,7 +54,7 @@ func (d *Dir) summarize(key claude.SessionKey, entries []json.RawMessage) error 
 const summaryLimit = 16 << 20
 
 func readSummary(path string) (*claude.StoredSummary, error) {
-	text, err := regular.ReadNoFollow(path, summaryLimit)
+	text, err := regularfile.ReadNoFollow(path, summaryLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (d *Dir) Claim(_ context.Context, key claude.SessionKey) (claude.SessionSto
 
 // claim is the number of the last claim, 0 if there is none.
 func (d *Dir) claim(key claude.SessionKey) (uint64, error) {
-	text, err := regular.ReadNoFollow(d.session(key, ".claim"), summaryLimit)
+	text, err := regularfile.ReadNoFollow(d.session(key, ".claim"), summaryLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

@@ -1,7 +1,7 @@
 package claudestore
 
 import (
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"context"
 	"encoding/json"
@@ -103,7 +103,7 @@ type importer struct {
 
 // transcript appends a file batch by batch.
 func (im *importer) transcript(ctx context.Context, file string, key claude.SessionKey) error {
-	f, err := regular.Open(file)
+	f, err := regularfile.Open(file)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (im *importer) subagents(ctx context.Context, session string, key claude.Se
 const maxMetadata = 16 << 20
 
 func (im *importer) metadata(ctx context.Context, file string, key claude.SessionKey) error {
-	text, err := regular.Read(file, maxMetadata)
+	text, err := regularfile.Read(file, maxMetadata)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

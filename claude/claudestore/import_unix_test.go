@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/claudestore"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // A pipe in the place of a transcript is refused and not waited for.
@@ -24,7 +24,7 @@ func TestImportSession_pipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := claudestore.ImportSession(t.Context(), claudestore.NewMemory(), importedID, &claudestore.ImportOptions{ConfigDir: config})
-	if !errors.Is(err, regular.ErrNotRegular) {
+	if !errors.Is(err, regularfile.ErrNotRegular) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"cmp"
 	"context"
@@ -225,12 +225,12 @@ func byThread(files []file) (groups [][]file) {
 // names reads the names of threads. The last one of a thread counts.
 func (d *Dir) names(ctx context.Context) map[string]string {
 	names := map[string]string{}
-	f, err := regular.OpenNoFollow(filepath.Join(d.path, "session_index.jsonl"))
+	f, err := regularfile.OpenNoFollow(filepath.Join(d.path, "session_index.jsonl"))
 	if err != nil {
 		return names
 	}
 	defer f.Close()
-	for line, err := range lines(regular.Until(ctx, f)) {
+	for line, err := range lines(regularfile.Until(ctx, f)) {
 		if err != nil {
 			break // names are beside the point
 		}

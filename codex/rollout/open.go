@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"context"
 	"errors"
@@ -30,7 +30,7 @@ var errTooLarge = errors.New("the file is larger than 16 GiB when it is decoded"
 
 // openRollout opens a rollout for reading its lines until ctx ends, decoded if it is compressed.
 func openRollout(ctx context.Context, path string) (io.ReadCloser, error) {
-	f, err := regular.OpenNoFollow(path)
+	f, err := regularfile.OpenNoFollow(path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func bounded(ctx context.Context, f io.ReadCloser) io.ReadCloser {
 	return struct {
 		io.Reader
 		io.Closer
-	}{regular.Until(ctx, f), f}
+	}{regularfile.Until(ctx, f), f}
 }
 
 // compressed reads a compressed file up to a bound.

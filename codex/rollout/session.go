@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"bytes"
 	"context"
@@ -199,7 +199,7 @@ func (s *Session) readTail(f file) {
 	if strings.HasSuffix(f.path, zstdSuffix) {
 		return
 	}
-	fd, err := regular.OpenNoFollow(f.path)
+	fd, err := regularfile.OpenNoFollow(f.path)
 	if err != nil {
 		return
 	}

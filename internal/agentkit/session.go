@@ -23,7 +23,7 @@ type Options struct {
 	// Observe gets each event before it is queued and may change it; nil is allowed.
 	Observe func(event.Event)
 	// Cancel returns the events of a request that is withdrawn; nil returns none.
-	Cancel func(*Request) []event.Event
+	Cancel func(*Prompt) []event.Event
 }
 
 // Session holds the events and the requests of an agent. Functions that are given to its methods
@@ -44,7 +44,7 @@ func New(opts Options) *Session {
 	if opts.Limit == 0 {
 		opts.Limit = MaxEvents
 	}
-	s := &Session{opts: opts, done: make(chan struct{}), state: state{limit: opts.Limit, open: map[string]*Request{}}}
+	s := &Session{opts: opts, done: make(chan struct{}), state: state{limit: opts.Limit, open: map[string]*Prompt{}}}
 	s.changed = sync.NewCond(&s.mu)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -85,7 +85,7 @@ func (s *Session) Add(f func() []event.Event) {
 		for !st.ready() {
 			s.changed.Wait()
 		}
-		s.withdraw(st, (*Request).expired)
+		s.withdraw(st, (*Prompt).expired)
 		s.put(st, f)
 	})
 }
@@ -124,7 +124,7 @@ func (s *Session) Await(ctx context.Context, most time.Duration, ok func() bool)
 }
 
 // Open runs ask and opens the request that is among its events. The end of ctx withdraws it.
-func (s *Session) Open(ctx context.Context, ask func() []event.Event, handle Handler) (r *Request, err error) {
+func (s *Session) Open(ctx context.Context, ask func() []event.Event, handle Handler) (r *Prompt, err error) {
 	s.update(func(st *state) {
 		if st.alive() != nil || ctx.Err() != nil {
 			err = agent.ErrClosed
@@ -143,19 +143,19 @@ func (s *Session) Open(ctx context.Context, ask func() []event.Event, handle Han
 		st.push(events, s.opts.Observe)
 		r = st.open[id]
 		r.ctx, r.handle = ctx, handle
-		r.release = context.AfterFunc(ctx, func() { s.Withdraw(func(x *Request) bool { return x == r }) })
+		r.release = context.AfterFunc(ctx, func() { s.Withdraw(func(x *Prompt) bool { return x == r }) })
 	})
 	return r, err
 }
 
 // Request returns an open request, nil if there is none with this id.
-func (s *Session) Request(id string) (r *Request) {
+func (s *Session) Request(id string) (r *Prompt) {
 	s.update(func(st *state) { r = st.open[id] })
 	return r
 }
 
 // Wait waits for the answer to a request. The end of ctx withdraws the request, unless it has been answered.
-func (s *Session) Wait(ctx context.Context, r *Request) (agent.Answer, error) {
+func (s *Session) Wait(ctx context.Context, r *Prompt) (agent.Answer, error) {
 	err := agent.ErrNotOpen
 	select {
 	case a := <-r.answer:
@@ -163,7 +163,7 @@ func (s *Session) Wait(ctx context.Context, r *Request) (agent.Answer, error) {
 	case <-r.withdrawn:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		s.Withdraw(func(x *Request) bool { return x == r })
+		s.Withdraw(func(x *Prompt) bool { return x == r })
 	}
 	select {
 	case a := <-r.answer: // given at the same time
@@ -187,7 +187,7 @@ func (s *Session) Answer(ctx context.Context, id string, a agent.Answer) error {
 		return err
 	}
 	s.update(func(st *state) {
-		var r *Request
+		var r *Prompt
 		if r, err = st.request(id, a); err != nil {
 			return
 		}
@@ -204,11 +204,11 @@ func (s *Session) Answer(ctx context.Context, id string, a agent.Answer) error {
 }
 
 // Withdraw closes the requests that match and have no answer.
-func (s *Session) Withdraw(match func(*Request) bool) {
+func (s *Session) Withdraw(match func(*Prompt) bool) {
 	s.update(func(st *state) { s.withdraw(st, match) })
 }
 
-func (s *Session) withdraw(st *state, match func(*Request) bool) {
+func (s *Session) withdraw(st *state, match func(*Prompt) bool) {
 	for _, r := range st.withdraw(match) {
 		if s.opts.Cancel != nil {
 			st.push(s.opts.Cancel(r), s.opts.Observe)
@@ -217,7 +217,7 @@ func (s *Session) withdraw(st *state, match func(*Request) bool) {
 }
 
 // All matches every request.
-func All(*Request) bool { return true }
+func All(*Prompt) bool { return true }
 
 // Alive returns [agent.ErrClosed] after Stop or End.
 func (s *Session) Alive() (err error) {

@@ -28,13 +28,13 @@ func add(s *agentkit.Session, text string) {
 }
 
 // ask opens a request with an id.
-func ask(ctx context.Context, s *agentkit.Session, id string, h agentkit.Handler) (*agentkit.Request, error) {
+func ask(ctx context.Context, s *agentkit.Session, id string, h agentkit.Handler) (*agentkit.Prompt, error) {
 	return s.Open(ctx, func() []event.Event {
 		return []event.Event{&event.PermissionRequest{RequestID: id, Kind: event.PermissionTool}}
 	}, h)
 }
 
-func cancelled(r *agentkit.Request) []event.Event {
+func cancelled(r *agentkit.Prompt) []event.Event {
 	return []event.Event{&event.PermissionResolved{RequestID: r.ID, Behavior: event.ResolvedCancelled}}
 }
 
@@ -237,7 +237,7 @@ func TestAnswer(t *testing.T) {
 // kind does not reach it, and that its events follow an answer.
 func TestOpen_handler(t *testing.T) {
 	s, fail := agentkit.New(agentkit.Options{Cancel: cancelled}), true
-	r, err := ask(t.Context(), s, "r", func(_ context.Context, r *agentkit.Request, _ agent.Answer) ([]event.Event, error) {
+	r, err := ask(t.Context(), s, "r", func(_ context.Context, r *agentkit.Prompt, _ agent.Answer) ([]event.Event, error) {
 		if fail {
 			return nil, agent.ErrUnsupported
 		}

@@ -13,8 +13,8 @@ import (
 // maxOpen is the most requests that can be open at a time. Those above it cannot be answered.
 const maxOpen = 1000
 
-// Request is a request of the agent that a person has to answer.
-type Request struct {
+// Prompt is a request of the agent that a person has to answer.
+type Prompt struct {
 	ID        string
 	Kind      string // of the event
 	ToolUseID string
@@ -29,14 +29,14 @@ type Request struct {
 
 // Handler gives an answer to the agent and returns the events of the answer. A request whose
 // handler fails stays open.
-type Handler func(ctx context.Context, r *Request, a agent.Answer) ([]event.Event, error)
+type Handler func(ctx context.Context, r *Prompt, a agent.Answer) ([]event.Event, error)
 
 // state decides what happens to the events, the requests and the end of a session. It waits for
 // no one and takes no lock.
 type state struct {
 	limit   int
 	queue   []event.Event // the oldest first
-	open    map[string]*Request
+	open    map[string]*Prompt
 	held    int  // senders that the reader of the agent waits for
 	used    bool // the events have a consumer
 	stopped bool // by Stop
@@ -76,7 +76,7 @@ func (st *state) push(events []event.Event, observe func(event.Event)) {
 }
 
 // add opens a request, unless it is open already or too many are.
-func (st *state) add(r *Request) {
+func (st *state) add(r *Prompt) {
 	if old := st.open[r.ID]; len(st.open) < maxOpen && old == nil || old != nil && old.answered {
 		r.answer, r.withdrawn = make(chan agent.Answer, 1), make(chan struct{})
 		st.open[r.ID] = r
@@ -105,7 +105,7 @@ func (st *state) pop() (event.Event, bool) {
 }
 
 // request returns the open request that an answer is for.
-func (st *state) request(id string, a agent.Answer) (*Request, error) {
+func (st *state) request(id string, a agent.Answer) (*Prompt, error) {
 	r := st.open[id]
 	switch {
 	case st.alive() != nil:
@@ -119,20 +119,20 @@ func (st *state) request(id string, a agent.Answer) (*Request, error) {
 }
 
 // expired reports whether the agent has withdrawn the request.
-func (r *Request) expired() bool { return r.ctx != nil && r.ctx.Err() != nil }
+func (r *Prompt) expired() bool { return r.ctx != nil && r.ctx.Err() != nil }
 
 // settle notes the answer to a request.
-func (r *Request) settle(a agent.Answer) {
+func (r *Prompt) settle(a agent.Answer) {
 	r.answered = true
 	r.answer <- a
 }
 
 // withdraw closes the requests that match and have no answer, and returns them in the order of their ids.
-func (st *state) withdraw(match func(*Request) bool) []*Request {
+func (st *state) withdraw(match func(*Prompt) bool) []*Prompt {
 	if len(st.open) == 0 {
 		return nil
 	}
-	var list []*Request
+	var list []*Prompt
 	for _, id := range slices.Sorted(maps.Keys(st.open)) {
 		if r := st.open[id]; !r.answered && match(r) {
 			st.close(id)
@@ -164,12 +164,12 @@ func (st *state) end(err error) bool {
 }
 
 // asked returns the request of an event that asks a person, else nil.
-func asked(ev event.Event) *Request {
+func asked(ev event.Event) *Prompt {
 	switch ev := ev.(type) {
 	case *event.PermissionRequest:
-		return &Request{ID: ev.RequestID, Kind: ev.Kind, ToolUseID: ev.ToolUseID}
+		return &Prompt{ID: ev.RequestID, Kind: ev.Kind, ToolUseID: ev.ToolUseID}
 	case *event.QuestionRequest:
-		return &Request{ID: ev.RequestID, Kind: ev.Kind, ToolUseID: ev.ToolUseID}
+		return &Prompt{ID: ev.RequestID, Kind: ev.Kind, ToolUseID: ev.ToolUseID}
 	}
 	return nil
 }

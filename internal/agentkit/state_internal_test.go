@@ -14,7 +14,7 @@ import (
 func TestState(t *testing.T) {
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		st := &state{limit: 4, open: map[string]*Request{}}
+		st := &state{limit: 4, open: map[string]*Prompt{}}
 		phase := map[string]string{} // open, answered, or absent
 		pushed, popped := 0, 0
 		for range 200 {
@@ -38,7 +38,7 @@ func TestState(t *testing.T) {
 					phase[id] = "answered"
 				}
 			case 3:
-				for _, r := range st.withdraw(func(r *Request) bool { return r.ID <= id }) {
+				for _, r := range st.withdraw(func(r *Prompt) bool { return r.ID <= id }) {
 					if phase[r.ID] != "open" {
 						t.Fatalf("seed %d: withdrew %s, which is %q", seed, r.ID, phase[r.ID])
 					}
@@ -70,7 +70,7 @@ func TestState_end(t *testing.T) {
 		{"stop before end", func(st *state) []bool { return []bool{st.stop(nil), !st.stop(second), st.end(first)} }, nil},
 		{"stop after end", func(st *state) []bool { return []bool{st.end(first), !st.stop(second)} }, first},
 	} {
-		st := &state{limit: 1, held: 1, open: map[string]*Request{}}
+		st := &state{limit: 1, held: 1, open: map[string]*Prompt{}}
 		for i, ok := range tt.end(st) {
 			if !ok {
 				t.Errorf("%s: step %d", tt.name, i)
@@ -85,7 +85,7 @@ func TestState_end(t *testing.T) {
 
 // TestState_maxOpen checks that the table of requests is bounded and that the rest passes as events.
 func TestState_maxOpen(t *testing.T) {
-	st := &state{limit: 1, open: map[string]*Request{}}
+	st := &state{limit: 1, open: map[string]*Prompt{}}
 	for i := range maxOpen + 5 {
 		st.push([]event.Event{&event.QuestionRequest{RequestID: fmt.Sprint(i), Kind: event.QuestionAsk}}, nil)
 	}

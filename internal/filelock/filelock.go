@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // ErrLocked is returned when another process, or another open file of this one, has the lock.
@@ -27,7 +27,7 @@ func TryLock(path string) (*File, error) { return acquire(path, false) }
 
 func acquire(path string, wait bool) (*File, error) {
 	for {
-		f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := regularfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func stolen(path string) string { return path + ".stolen" }
 // stolenLives reports whether the owner of a lock that was taken away still has it: who
 // took it has given up, or was killed, before the owner did.
 func stolenLives(path string) bool {
-	f, err := regular.OpenFile(stolen(path), os.O_RDWR, 0o600)
+	f, err := regularfile.OpenFile(stolen(path), os.O_RDWR, 0o600)
 	if err != nil {
 		return false
 	}
@@ -105,7 +105,7 @@ func Steal(path string) (mine *File, old *Stolen, err error) {
 		return nil, nil, ErrLocked
 	}
 	if err := os.Rename(path, stolen(path)); err == nil {
-		f, err := regular.OpenFile(stolen(path), os.O_RDWR, 0o600)
+		f, err := regularfile.OpenFile(stolen(path), os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -113,7 +113,7 @@ func Steal(path string) (mine *File, old *Stolen, err error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := regularfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		if err = lock(f, false); err == nil {
 			return &File{f}, old, nil

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/random"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -252,7 +252,7 @@ func readChildren(part string) (children []Child) {
 	files, _ := fs.Glob(os.DirFS(part), childPrefix+"*.json") // the directory's own name is not a pattern
 	for _, f := range files {
 		var c Child
-		if data, err := regular.Read(filepath.Join(part, f), maxChild); err == nil && json.Unmarshal(data, &c) == nil {
+		if data, err := regularfile.Read(filepath.Join(part, f), maxChild); err == nil && json.Unmarshal(data, &c) == nil {
 			children = append(children, c)
 		}
 	}

@@ -23,7 +23,7 @@ func (a *actor) start(traceparent string) {
 	a.starting = true
 	ctx, cancel := context.WithCancel(a.ctx)
 	a.cancelStart = cancel
-	opts, resume, gone := a.agentOptions(), a.core.AgentID, a.core.Away
+	opts, resume, gone := a.agentOptions(), a.core.AgentID, a.core.InTerminal
 	ctx, span := a.trace.starting(ctx, traceparent)
 	opts.Env = withTrace(opts.Env, a.trace.toText(ctx))
 	a.terminal.unfollow()
@@ -74,8 +74,8 @@ func (a *actor) started(session agent.Session, release func(), err error) {
 func (a *actor) startedDraft(id string) draft {
 	d := a.core.stateDraft(Idle)
 	d.facts.AgentID = id
-	if a.core.Away {
-		d.facts.Away = new(false)
+	if a.core.InTerminal {
+		d.facts.InTerminal = new(false)
 	}
 	if p := a.core.Opened.Params; p.ForkSession {
 		o := a.core.Opened

@@ -15,29 +15,29 @@ const maxKeys = 4096
 // facts in the log and has no clock and no I/O: its methods decide, the actor acts. Its JSON
 // is part of snapshots.
 type core struct {
-	ID          string     `json:"id"`
-	Provider    string     `json:"provider"`
-	AgentID     string     `json:"agent_id,omitempty"` // the agent's own id of the session
-	Opened      Opened     `json:"opened"`
-	State       State      `json:"state"`
-	Inputs      []input    `json:"inputs,omitempty"` // in flight and waiting, in order
-	Requests    []request  `json:"requests,omitempty"`
-	Keys        []accepted `json:"keys,omitempty"`
-	Title       string     `json:"title,omitempty"`
-	TitleBy     string     `json:"title_by,omitempty"` // person, agent, prompt
-	Model       string     `json:"model,omitempty"`
-	Mode        string     `json:"mode,omitempty"`
-	Thinking    *thinking  `json:"thinking,omitempty"`
-	Effort      string     `json:"effort,omitempty"`
-	Archived    bool       `json:"archived,omitempty"`
-	Away        bool       `json:"away,omitempty"` // a terminal may have gone on with it
-	Updated     string     `json:"updated,omitempty"`
-	Turns       int64      `json:"turns,omitempty"`
-	FirstPrompt string     `json:"first_prompt,omitempty"` // the beginning of it
-	Limited     string     `json:"limited,omitempty"`      // until when a rate limit holds
-	Began       string     `json:"began,omitempty"`        // the files before the first turn, as a tree of git
-	Marks       []mark     `json:"marks,omitempty"`
-	Comments    []comment  `json:"comments,omitempty"`
+	ID          string          `json:"id"`
+	Provider    string          `json:"provider"`
+	AgentID     string          `json:"agent_id,omitempty"` // the agent's own id of the session
+	Opened      Opened          `json:"opened"`
+	State       State           `json:"state"`
+	Inputs      []input         `json:"inputs,omitempty"` // in flight and waiting, in order
+	Requests    []pendingPrompt `json:"requests,omitempty"`
+	Keys        []accepted      `json:"keys,omitempty"`
+	Title       string          `json:"title,omitempty"`
+	TitleBy     string          `json:"title_by,omitempty"` // person, agent, prompt
+	Model       string          `json:"model,omitempty"`
+	Mode        string          `json:"mode,omitempty"`
+	Thinking    *thinking       `json:"thinking,omitempty"`
+	Effort      string          `json:"effort,omitempty"`
+	Archived    bool            `json:"archived,omitempty"`
+	InTerminal  bool            `json:"away,omitempty"` // a terminal may have gone on with it
+	Updated     string          `json:"updated,omitempty"`
+	Turns       int64           `json:"turns,omitempty"`
+	FirstPrompt string          `json:"first_prompt,omitempty"` // the beginning of it
+	Limited     string          `json:"limited,omitempty"`      // until when a rate limit holds
+	Began       string          `json:"began,omitempty"`        // the files before the first turn, as a tree of git
+	Marks       []mark          `json:"marks,omitempty"`
+	Comments    []comment       `json:"comments,omitempty"`
 }
 
 // draft is an event to be written, with the facts that go with it. The event of a change
@@ -67,10 +67,10 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 	}
 	c.applyInputs(f)
 	if f.Asked != nil {
-		c.Requests = append(c.Requests, request{f.Asked.AskedAt, f.Asked.prompt})
+		c.Requests = append(c.Requests, pendingPrompt{f.Asked.AskedAt, f.Asked.prompt})
 	}
 	if f.Resolved != "" {
-		c.Requests = slices.DeleteFunc(c.Requests, func(r request) bool { return r.id() == f.Resolved })
+		c.Requests = slices.DeleteFunc(c.Requests, func(r pendingPrompt) bool { return r.id() == f.Resolved })
 	}
 	if f.Key != nil {
 		k := *f.Key
@@ -139,8 +139,8 @@ func (c *core) applySettings(f *facts) {
 	if f.Archived != nil {
 		c.Archived = *f.Archived
 	}
-	if f.Away != nil {
-		c.Away = *f.Away
+	if f.InTerminal != nil {
+		c.InTerminal = *f.InTerminal
 	}
 	if f.Limited != nil {
 		c.Limited = *f.Limited

@@ -460,7 +460,7 @@ func TestDied(t *testing.T) {
 		want inputStatus
 	}{{agent.Delivered, ""}, {agent.NotDelivered, inputHeld}, {agent.DeliveryUnknown, inputUnknown}} {
 		c := core{ID: "s", State: Running, Inputs: []input{{ID: "a", Content: []byte(`"x"`), Status: inputSent}, {ID: "b", Content: []byte(`"y"`), Status: inputDelivered}},
-			Requests: []request{{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r"}}}}}
+			Requests: []pendingPrompt{{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r"}}}}}
 		for _, d := range c.died(func(input) agent.Delivery { return tt.fate }) {
 			if p, ok := d.event.(*event.PermissionResolved); ok && p.Behavior != event.ResolvedExpired {
 				t.Errorf("the request is %s", p.Behavior)

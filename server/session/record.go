@@ -26,25 +26,25 @@ type record struct {
 // facts is what the server remembers of a session. A record has those that changed with it;
 // all of them together are folded by core.apply.
 type facts struct {
-	Opened   *Opened   `json:"opened,omitempty"`
-	AgentID  string    `json:"agent_id,omitempty"`
-	State    State     `json:"state,omitempty"`
-	Inputs   []input   `json:"inputs,omitempty"`  // added or changed
-	Removed  []string  `json:"removed,omitempty"` // inputs that are gone
-	Order    []string  `json:"order,omitempty"`   // of the queue, after a reordering
-	Asked    *asking   `json:"asked,omitempty"`
-	Resolved string    `json:"resolved,omitempty"` // a request that is closed
-	Key      *accepted `json:"key,omitempty"`
-	Title    string    `json:"title,omitempty"`
-	TitleBy  string    `json:"title_by,omitempty"`
-	Model    *string   `json:"model,omitempty"`
-	Mode     string    `json:"mode,omitempty"`
-	Thinking *thinking `json:"thinking,omitempty"`
-	Effort   *string   `json:"effort,omitempty"`
-	Archived *bool     `json:"archived,omitempty"`
-	Away     *bool     `json:"away,omitempty"` // another process may have written to the agent's session
-	Pid      int       `json:"pid,omitempty"`
-	Limited  *string   `json:"limited,omitempty"` // until when a rate limit holds; empty is none
+	Opened     *Opened   `json:"opened,omitempty"`
+	AgentID    string    `json:"agent_id,omitempty"`
+	State      State     `json:"state,omitempty"`
+	Inputs     []input   `json:"inputs,omitempty"`  // added or changed
+	Removed    []string  `json:"removed,omitempty"` // inputs that are gone
+	Order      []string  `json:"order,omitempty"`   // of the queue, after a reordering
+	Asked      *asking   `json:"asked,omitempty"`
+	Resolved   string    `json:"resolved,omitempty"` // a request that is closed
+	Key        *accepted `json:"key,omitempty"`
+	Title      string    `json:"title,omitempty"`
+	TitleBy    string    `json:"title_by,omitempty"`
+	Model      *string   `json:"model,omitempty"`
+	Mode       string    `json:"mode,omitempty"`
+	Thinking   *thinking `json:"thinking,omitempty"`
+	Effort     *string   `json:"effort,omitempty"`
+	Archived   *bool     `json:"archived,omitempty"`
+	InTerminal *bool     `json:"away,omitempty"` // another process may have written to the agent's session
+	Pid        int       `json:"pid,omitempty"`
+	Limited    *string   `json:"limited,omitempty"` // until when a rate limit holds; empty is none
 
 	Mark        *mark     `json:"mark,omitempty"`
 	Comments    []comment `json:"comments,omitempty"`    // added or changed

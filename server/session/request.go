@@ -9,14 +9,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// request is a request of an agent that waits for a person: for hours, and the first answer
+// pendingPrompt is a request of an agent that waits for a person: for hours, and the first answer
 // counts.
-type request struct {
+type pendingPrompt struct {
 	AskedAt string       `json:"asked_at"`
 	Prompt  event.Prompt `json:"prompt"`
 }
 
-func (r request) id() string { return r.Prompt.RequestID() }
+func (r pendingPrompt) id() string { return r.Prompt.RequestID() }
 
 // asking is the fact that a record asks a person. Its message is the request.
 type asking struct {
@@ -24,10 +24,10 @@ type asking struct {
 	prompt  event.Prompt
 }
 
-func (c *core) request(id string) (request, bool) {
-	i := slices.IndexFunc(c.Requests, func(r request) bool { return r.id() == id })
+func (c *core) request(id string) (pendingPrompt, bool) {
+	i := slices.IndexFunc(c.Requests, func(r pendingPrompt) bool { return r.id() == id })
 	if i < 0 {
-		return request{}, false
+		return pendingPrompt{}, false
 	}
 	return c.Requests[i], true
 }
@@ -70,7 +70,7 @@ func (c *core) permissionReply(p api.PermissionRespondParams, by string) (reply,
 
 // permissions is the rules that an answer adds: those that it names itself, or the
 // suggestions that it takes.
-func (r request) permissions(p api.PermissionRespondParams) (json.RawMessage, error) {
+func (r pendingPrompt) permissions(p api.PermissionRespondParams) (json.RawMessage, error) {
 	if p.UpdatedPermissions != "" || len(p.Suggestions) == 0 {
 		return rawJSON(p.UpdatedPermissions), nil
 	}
@@ -87,7 +87,7 @@ func (r request) permissions(p api.PermissionRespondParams) (json.RawMessage, er
 }
 
 // choose checks that a choice is one of the request's and means what the behavior says.
-func (r request) choose(p api.PermissionRespondParams) error {
+func (r pendingPrompt) choose(p api.PermissionRespondParams) error {
 	if p.Choice == "" {
 		return nil
 	}

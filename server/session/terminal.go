@@ -57,7 +57,7 @@ func (t *terminal) found(live *agent.Live) {
 	if live == nil {
 		n.Code, n.Text = "free", "The session is not open in a terminal any more."
 	}
-	t.draft(draft{event: n, facts: &facts{Away: new(true)}})
+	t.draft(draft{event: n, facts: &facts{InTerminal: new(true)}})
 	_ = t.write() // kept and tried again by tick
 	if live != nil {
 		t.follow()

@@ -110,7 +110,7 @@ func (s Terminals) HandBack(ctx context.Context, p api.SessionRef) (api.HandBack
 	err = a.call(ctx, func() error {
 		result.CWD = a.core.Opened.Dir
 		return a.commit(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "handed_back",
-			Text: "The session was handed back to the terminal."}, facts: &facts{Away: new(true)}})
+			Text: "The session was handed back to the terminal."}, facts: &facts{InTerminal: new(true)}})
 	})
 	return result, err
 }

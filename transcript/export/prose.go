@@ -17,7 +17,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/seed7221b0f9/parley/internal/involved"
+	"github.com/seed7221b0f9/parley/internal/mdlimit"
 	"github.com/seed7221b0f9/parley/transcript/export/internal/lexers"
 )
 
@@ -70,7 +70,7 @@ func (r *rendering) prose(text string) (template.HTML, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	if involved.Markdown(text) || r.markdown.Convert([]byte(text), &b) != nil {
+	if mdlimit.Exceeded(text) || r.markdown.Convert([]byte(text), &b) != nil {
 		return plainCode(text), nil
 	}
 	return template.HTML(b.String()), nil

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // file is one transcript.
@@ -55,7 +55,7 @@ type reader struct {
 
 // read reads what a file has got since it was read last.
 func (r *reader) read(ctx context.Context, f *file) error {
-	in, err := regular.Open(f.path)
+	in, err := regularfile.Open(f.path)
 	if err != nil {
 		return err
 	}

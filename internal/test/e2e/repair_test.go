@@ -123,7 +123,7 @@ func repairAndResume(t *testing.T, real *recorded, fault string, seed uint64) {
 	if err := os.WriteFile(path, session.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done, err := transcript.File(path).Repair(t.Context(), &transcript.RepairOptions{DoctorOptions: transcript.DoctorOptions{MaxLine: repairedMaxLine}})
+	done, err := transcript.File(path).Repair(t.Context(), &transcript.RepairOptions{ExamineOptions: transcript.ExamineOptions{MaxLine: repairedMaxLine}})
 	if err != nil || done.Session == nil {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -133,7 +133,7 @@ func repairAndResume(t *testing.T, real *recorded, fault string, seed uint64) {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	checkSent(t, w, done.Session)
-	findings, err := done.Session.Doctor(t.Context(), &transcript.DoctorOptions{MaxLine: repairedMaxLine})
+	findings, err := done.Session.Examine(t.Context(), &transcript.ExamineOptions{MaxLine: repairedMaxLine})
 	if err != nil || len(findings) > 0 {
 		t.Errorf("after the resuming: %v, %v", findings, err)
 	}

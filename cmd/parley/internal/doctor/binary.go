@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/proc"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // binary looks at the file: what it is, and whether this system can run it.
@@ -24,7 +24,7 @@ func (p Patient) binary(path string) Check {
 
 // describe says what kind of program a file is.
 func describe(path string) string {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return "cannot be read, which does no harm"
 	}
@@ -83,7 +83,7 @@ func isScript(path string) bool {
 // runtime looks for node, where the CLI is a script for it.
 func (p Patient) runtime(path string) (Check, bool) {
 	needs := isScript(path)
-	if f, err := regular.Open(path); err == nil {
+	if f, err := regularfile.Open(path); err == nil {
 		needs = needs || strings.Contains(shebang(f), "node")
 		f.Close()
 	}

@@ -28,12 +28,12 @@ type examined struct {
 }
 
 // registerMaxLine registers the flag that the doctor and the repair share.
-func registerMaxLine(cmd *cobra.Command, opts *transcript.DoctorOptions) {
+func registerMaxLine(cmd *cobra.Command, opts *transcript.ExamineOptions) {
 	cmd.Flags().IntVar(&opts.MaxLine, "max-line", transcript.DefaultMaxLine, "the length in `bytes` from which a line is oversized")
 }
 
 func newSessionsDoctor(code *int) *cobra.Command {
-	opts := &transcript.DoctorOptions{}
+	opts := &transcript.ExamineOptions{}
 	return sessionCommand{
 		use: "doctor [ID...] [flags]", short: "Look for damage in sessions", long: sessionsDoctorLong, example: sessionsDoctorExample,
 		args: cobra.ArbitraryArgs, ids: -1,
@@ -68,14 +68,14 @@ func (w *sessionWork) sessionsOf(args []string) (list []*transcript.Session, err
 	return list, err
 }
 
-func (w *sessionWork) examine(sessions []*transcript.Session, opts *transcript.DoctorOptions) error {
+func (w *sessionWork) examine(sessions []*transcript.Session, opts *transcript.ExamineOptions) error {
 	bar := w.bar("looking at sessions")
 	defer bar.clear()
 	all := []*examined{}
 	damaged := 0
 	for i, s := range sessions {
 		bar.update(i, len(sessions))
-		findings, err := s.Doctor(w.ctx, opts)
+		findings, err := s.Examine(w.ctx, opts)
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
@@ -149,7 +149,7 @@ func newSessionsRepair(code *int) *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&opts.DryRun, "dry-run", "n", false, "only show what would be changed")
 			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (repaired))")
-			registerMaxLine(cmd, &opts.DoctorOptions)
+			registerMaxLine(cmd, &opts.ExamineOptions)
 		},
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.session(args[0])

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 const (
@@ -33,7 +33,7 @@ func OpenHistory(path string) (*History, error) {
 	if path == "" {
 		return h, nil
 	}
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, nil
 	}
@@ -75,7 +75,7 @@ func (h *History) Add(line string) error {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|regular.NonBlocking, 0o600)
+	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|regularfile.NonBlocking, 0o600)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
-	"github.com/seed7221b0f9/parley/internal/involved"
+	"github.com/seed7221b0f9/parley/internal/mdlimit"
 )
 
 // Style configures how Markdown is rendered.
@@ -48,7 +48,7 @@ func Render(source string, style Style) string {
 		style.Columns = defaultColumns
 	}
 	style.Columns = max(min(style.Columns, maxColumns), leastColumns)
-	if source = cell.Sanitize(source); involved.Markdown(source) {
+	if source = cell.Sanitize(source); mdlimit.Exceeded(source) {
 		return Wrap(source, style.Columns)
 	}
 	src := []byte(source)

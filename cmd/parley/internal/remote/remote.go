@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Flags name a server.
@@ -76,7 +76,7 @@ func DefaultData() string {
 
 // readAddress returns the address of the server of a data directory, with its token.
 func readAddress(data string) (string, error) {
-	text, err := regular.Read(filepath.Join(data, addressName), maxAddress)
+	text, err := regularfile.Read(filepath.Join(data, addressName), maxAddress)
 	return strings.TrimSpace(string(text)), err
 }
 

@@ -1,10 +1,10 @@
-package involved_test
+package mdlimit_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/involved"
+	"github.com/seed7221b0f9/parley/internal/mdlimit"
 )
 
 // marks is a paragraph that the parser takes very long for.
@@ -40,7 +40,7 @@ var hidden = map[string]string{
 
 func TestInvolved(t *testing.T) {
 	for name, text := range hidden {
-		if !involved.Markdown(text) {
+		if !mdlimit.Exceeded(text) {
 			t.Errorf("%s: %.40q is rendered", name, text)
 		}
 	}
@@ -54,7 +54,7 @@ func TestOrdinary(t *testing.T) {
 		"indented code": "    " + marks, "code that is not closed": "```\n" + marks,
 		"table": "|a|b|\n|-|-|\n" + strings.Repeat("|1|2|\n", 500), "list": strings.Repeat("- a\n", 5000),
 	} {
-		if involved.Markdown(text) {
+		if mdlimit.Exceeded(text) {
 			t.Errorf("%s: %.40q is not rendered", name, text)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// isolation says what the agent of a session can read, write and reach, as it is now.
-func isolation(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.IsolationResult, error) {
+// reach says what the agent of a session can read, write and reach, as it is now.
+func reach(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.IsolationResult, error) {
 	a, err := s.sessions.Agent(ctx, p.SessionID)
 	if err != nil {
 		return api.IsolationResult{}, err

@@ -8,14 +8,14 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Fault is a kind of damage to a session. Its text is stable, for programs that compare or
 // store it.
 type Fault string
 
-// The faults that [Session.Doctor] finds. Each finding has one of them, and [Session.Repair]
+// The faults that [Session.Examine] finds. Each finding has one of them, and [Session.Repair]
 // can repair most of them.
 const (
 	TornTail         Fault = "torn-tail"          // the file ends in the middle of a line, or without a line feed
@@ -26,7 +26,7 @@ const (
 	OrphanToolUse    Fault = "orphan-tool-use"    // a tool was called and there is no result
 	OrphanToolResult Fault = "orphan-tool-result" // there is a result and no call
 	EmptiedThinking  Fault = "emptied-thinking"   // a signature whose thinking is gone
-	OversizedLine    Fault = "oversized-line"     // a line longer than [DoctorOptions].MaxLine
+	OversizedLine    Fault = "oversized-line"     // a line longer than [ExamineOptions].MaxLine
 )
 
 // Severity is what a finding means for the session: whether it can be shown and resumed in
@@ -50,9 +50,9 @@ const (
 // the largest size that the API takes, twice, as the CLI writes it, is below it.
 const DefaultMaxLine = 16 << 20
 
-// DoctorOptions configures what counts as a fault. The zero value calls lines oversized from
+// ExamineOptions configures what counts as a fault. The zero value calls lines oversized from
 // [DefaultMaxLine] on.
-type DoctorOptions struct {
+type ExamineOptions struct {
 	// MaxLine is the length in bytes from which a line is oversized; 0 is
 	// [DefaultMaxLine].
 	MaxLine int
@@ -77,12 +77,12 @@ func (f *Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s (%s): %s", f.Path, f.Line, f.Fault, f.Severity, f.Detail)
 }
 
-// Doctor looks for damage in a session and in its subagents. It changes nothing;
+// Examine looks for damage in a session and in its subagents. It changes nothing;
 // [Session.Repair] makes a copy without the damage. Findings are in the order of
 // the lines, those of subagents after those of the session; a session in order has none. nil
 // stands for the zero options. The files are read whole, into memory, one at a time. In a
 // session that is being written to, a tool that still runs is a tool without a result.
-func (s *Session) Doctor(ctx context.Context, opts *DoctorOptions) ([]*Finding, error) {
+func (s *Session) Examine(ctx context.Context, opts *ExamineOptions) ([]*Finding, error) {
 	w := newWork(ctx)
 	x, err := examineFile(s.Path, newExamination(w, opts))
 	if err != nil {
@@ -114,7 +114,7 @@ type fileLine struct {
 
 // readLines reads all lines of a session file, good and bad.
 func readLines(w *work, path string) ([]*fileLine, error) {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
@@ -158,13 +158,13 @@ type examination struct {
 
 // agentOptions are the options for a subagent of an examined session: an agent that
 // was forked from the conversation follows an entry of it.
-func agentOptions(opts *DoctorOptions, main *examination) *examination {
+func agentOptions(opts *ExamineOptions, main *examination) *examination {
 	x := newExamination(main.work, opts)
 	x.agent, x.outside = true, main.graph.byID
 	return x
 }
 
-func newExamination(w *work, opts *DoctorOptions) *examination {
+func newExamination(w *work, opts *ExamineOptions) *examination {
 	x := &examination{work: w, maxLine: DefaultMaxLine}
 	if opts != nil && opts.MaxLine > 0 {
 		x.maxLine = opts.MaxLine

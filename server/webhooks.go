@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/notify"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// hooksName is the file that holds the webhooks with their secrets and cursors.
-const hooksName = "webhooks.json"
+// webhooksName is the file that holds the webhooks with their secrets and cursors.
+const webhooksName = "webhooks.json"
 
 // The times of retries: the first wait, which doubles, the longest, and after how long an
 // event is given up. A command is given up after commandTries.
@@ -32,8 +32,8 @@ const (
 	commandID    = "command"
 )
 
-// hook is a webhook as the disk holds it.
-type hook struct {
+// subscriber is a webhook as the disk holds it.
+type subscriber struct {
 	ID        string    `json:"id"`
 	URL       string    `json:"url"`
 	Secret    string    `json:"secret,omitempty"`
@@ -47,14 +47,14 @@ type hook struct {
 	skipped   bool      // its next events were trimmed
 }
 
-// hookRun is a webhook that is served.
-type hookRun struct {
+// delivery is a webhook that is served.
+type delivery struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// hooks are the webhooks of a server.
-type hooks struct {
+// webhooks are the webhooks of a server.
+type webhooks struct {
 	opts   Options
 	srv    *Server
 	path   string
@@ -63,18 +63,18 @@ type hooks struct {
 	push   *webpush.Key // nil where messages are not pushed
 
 	mu   sync.Mutex
-	all  []hook
-	runs map[string]hookRun
+	all  []subscriber
+	runs map[string]delivery
 }
 
-// openHooks reads the webhooks; start serves them.
-func openHooks(ctx context.Context, s *Server) (*hooks, error) {
-	h := &hooks{opts: s.opts, srv: s, path: filepath.Join(s.opts.Dir, hooksName), client: notify.New(s.opts.WebhookNetworks, s.opts.roots), runs: map[string]hookRun{}}
+// openWebhooks reads the webhooks; start serves them.
+func openWebhooks(ctx context.Context, s *Server) (*webhooks, error) {
+	h := &webhooks{opts: s.opts, srv: s, path: filepath.Join(s.opts.Dir, webhooksName), client: notify.New(s.opts.WebhookNetworks, s.opts.roots), runs: map[string]delivery{}}
 	var err error
 	if h.outbox, err = openOutbox(ctx, s.store.Log(outboxLogName)); err != nil {
 		return nil, err
 	}
-	data, err := regular.Read(h.path, maxState)
+	data, err := regularfile.Read(h.path, maxState)
 	if err == nil {
 		err = json.Unmarshal(data, &h.all)
 	}
@@ -84,11 +84,11 @@ func openHooks(ctx context.Context, s *Server) (*hooks, error) {
 	if err := h.openPush(); err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(h.all, func(k hook) bool { return k.ID == commandID })
+	i := slices.IndexFunc(h.all, func(k subscriber) bool { return k.ID == commandID })
 	switch {
 	case h.opts.HookCommand != "" && i < 0:
 		last, _ := h.outbox.last()
-		h.all = append(h.all, hook{ID: commandID, Created: h.opts.now(), Cursor: last, Enabled: true})
+		h.all = append(h.all, subscriber{ID: commandID, Created: h.opts.now(), Cursor: last, Enabled: true})
 	case h.opts.HookCommand == "" && i >= 0:
 		h.all = slices.Delete(h.all, i, i+1)
 	}
@@ -96,7 +96,7 @@ func openHooks(ctx context.Context, s *Server) (*hooks, error) {
 }
 
 // start serves all webhooks.
-func (h *hooks) start() {
+func (h *webhooks) start() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range h.all {
@@ -105,12 +105,12 @@ func (h *hooks) start() {
 }
 
 // serve begins to make the calls of a webhook. The lock is held.
-func (h *hooks) serve(k hook) {
+func (h *webhooks) serve(k subscriber) {
 	if !h.active(k) {
 		return
 	}
 	ctx, cancel := context.WithCancel(h.srv.ctx)
-	run := hookRun{cancel, make(chan struct{})}
+	run := delivery{cancel, make(chan struct{})}
 	h.runs[k.ID] = run
 	h.srv.wg.Go(func() {
 		defer close(run.done)
@@ -119,25 +119,42 @@ func (h *hooks) serve(k hook) {
 }
 
 // active reports whether calls are made for a webhook or a browser.
-func (h *hooks) active(k hook) bool { return k.Enabled && (k.Push == nil || h.push != nil) }
+func (h *webhooks) active(k subscriber) bool { return k.Enabled && (k.Push == nil || h.push != nil) }
+
+// list returns all webhooks and subscriptions.
+func (h *webhooks) list() []subscriber {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.all)
+}
+
+// find returns the first that matches.
+func (h *webhooks) find(match func(subscriber) bool) (subscriber, bool) {
+	all := h.list()
+	i := slices.IndexFunc(all, match)
+	if i < 0 {
+		return subscriber{}, false
+	}
+	return all[i], true
+}
 
 // Wants reports whether an event of that time is for a webhook.
-func (h *hooks) Wants(ts string) bool {
+func (h *webhooks) Wants(ts string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	at, err := time.Parse(time.RFC3339, ts)
-	return slices.ContainsFunc(h.all, func(k hook) bool {
+	return slices.ContainsFunc(h.all, func(k subscriber) bool {
 		return (k.Push == nil || h.push != nil) && (err != nil || !at.Before(k.Created.Truncate(time.Second)))
 	})
 }
 
 // Add stores events of one session, each once.
-func (h *hooks) Add(ctx context.Context, events []webhook.Event) error {
+func (h *webhooks) Add(ctx context.Context, events []webhook.Event) error {
 	return h.outbox.add(ctx, events)
 }
 
 // loop makes the calls of a webhook in the order of the outbox, until ctx ends.
-func (h *hooks) loop(ctx context.Context, k hook) {
+func (h *webhooks) loop(ctx context.Context, k subscriber) {
 	for ctx.Err() == nil {
 		last, changed := h.outbox.last()
 		if k.Cursor < last {
@@ -174,7 +191,7 @@ func (h *hooks) loop(ctx context.Context, k hook) {
 
 // deliver makes the call of an event until it is taken or given up. It returns false when
 // ctx has ended.
-func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) bool {
+func (h *webhooks) deliver(ctx context.Context, k *subscriber, stored eventlog.Event) bool {
 	var ev webhook.Event
 	ok := json.Unmarshal(stored.Data, &ev) == nil && (len(k.Events) == 0 || slices.Contains(k.Events, ev.Type)) && (k.Session == "" || k.Session == ev.SessionID)
 	if k.Push != nil && ok {
@@ -216,7 +233,7 @@ func (h *hooks) deliver(ctx context.Context, k *hook, stored eventlog.Event) boo
 }
 
 // skip moves a webhook on whose next events are trimmed.
-func (h *hooks) skip(ctx context.Context, k *hook) {
+func (h *webhooks) skip(ctx context.Context, k *subscriber) {
 	next, err := h.outbox.oldest(ctx)
 	if err != nil || next <= k.Cursor {
 		h.srv.logger.Warn("the outbox cannot be read", "webhook", k.ID, "err", err)
@@ -228,7 +245,7 @@ func (h *hooks) skip(ctx context.Context, k *hook) {
 }
 
 // giveUp is after how long an event is given up.
-func (k *hook) giveUp() time.Duration {
+func (k *subscriber) giveUp() time.Duration {
 	if k.Push != nil {
 		return pushTTL
 	}
@@ -236,10 +253,10 @@ func (k *hook) giveUp() time.Duration {
 }
 
 // drop removes the subscription of a browser that is gone, from within its own loop.
-func (h *hooks) drop(id string) {
+func (h *webhooks) drop(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all = slices.DeleteFunc(h.all, func(k hook) bool { return k.ID == id })
+	h.all = slices.DeleteFunc(h.all, func(k subscriber) bool { return k.ID == id })
 	if run, ok := h.runs[id]; ok {
 		run.cancel()
 		delete(h.runs, id)
@@ -254,7 +271,7 @@ func (h *hooks) drop(id string) {
 const finishTime = 3 * time.Second
 
 // finish makes a call that does not end at once with ctx.
-func (h *hooks) finish(ctx context.Context, k *hook, ev webhook.Event) error {
+func (h *webhooks) finish(ctx context.Context, k *subscriber, ev webhook.Event) error {
 	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	done := make(chan struct{})
@@ -272,7 +289,7 @@ func (h *hooks) finish(ctx context.Context, k *hook, ev webhook.Event) error {
 }
 
 // call tells someone of an event once.
-func (h *hooks) call(ctx context.Context, k *hook, ev webhook.Event) error {
+func (h *webhooks) call(ctx context.Context, k *subscriber, ev webhook.Event) error {
 	if k.ID == commandID {
 		return notify.Command(ctx, h.opts.HookCommand, hookEnv(h.opts.Env), ev)
 	}
@@ -293,10 +310,10 @@ var hookVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", 
 func hookEnv(env []string) []string { return filterEnv(env, hookVariables) }
 
 // keep stores how far a webhook is, unless it was changed or removed meanwhile.
-func (h *hooks) keep(k hook) {
+func (h *webhooks) keep(k subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.all, func(old hook) bool { return old.ID == k.ID })
+	i := slices.IndexFunc(h.all, func(old subscriber) bool { return old.ID == k.ID })
 	if i < 0 {
 		return
 	}
@@ -307,7 +324,7 @@ func (h *hooks) keep(k hook) {
 }
 
 // save replaces the file, so that a crash leaves the old one or the new one. The lock is held.
-func (h *hooks) save() error {
+func (h *webhooks) save() error {
 	data, err := json.Marshal(h.all)
 	if err != nil {
 		return err
@@ -330,7 +347,7 @@ func replaceFile(path string, data []byte) error {
 }
 
 // info is a webhook as clients see it, without its secret.
-func (h *hooks) info(k hook) api.Webhook {
+func (h *webhooks) info(k subscriber) api.Webhook {
 	last, _ := h.outbox.last()
 	w := api.Webhook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), SessionID: k.Session, Enabled: k.Enabled, LastError: k.LastError}
 	if last > k.Cursor {

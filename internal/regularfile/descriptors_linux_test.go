@@ -1,10 +1,10 @@
-package regular_test
+package regularfile_test
 
 import (
 	"os"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // What is opened to be looked at, and is not a regular file, is closed again.
@@ -18,7 +18,7 @@ func TestRefusedIsClosed(t *testing.T) {
 	}
 	before := count()
 	for range 100 {
-		if f, err := regular.Open(os.DevNull); err == nil {
+		if f, err := regularfile.Open(os.DevNull); err == nil {
 			t.Fatal("a device was opened: ", f.Close())
 		}
 	}

@@ -26,8 +26,8 @@ const ledgerSnapshot = 512
 // ledgerBatch is how many rows go into one write.
 const ledgerBatch = 256
 
-// ledger is the book of the server with its log: what was used, and the limits.
-type ledger struct {
+// accounts is the book of the server with its log: what was used, and the limits.
+type accounts struct {
 	log   session.Log
 	now   func() time.Time
 	price func(agent.Used) (float64, bool)
@@ -41,10 +41,10 @@ type ledger struct {
 	unsaved [][]byte // rows that count and could not be stored yet
 }
 
-// openLedger reads the book. The limits of the settings are not in the log: they are those of
+// openAccounts reads the book. The limits of the settings are not in the log: they are those of
 // this start.
-func openLedger(ctx context.Context, log session.Log, opts Options) (*ledger, error) {
-	l := &ledger{log: log, now: opts.now, price: opts.Price}
+func openAccounts(ctx context.Context, log session.Log, opts Options) (*accounts, error) {
+	l := &accounts{log: log, now: opts.now, price: opts.Price}
 	if l.price == nil {
 		l.price = func(agent.Used) (float64, bool) { return 0, false }
 	}
@@ -65,7 +65,7 @@ func openLedger(ctx context.Context, log session.Log, opts Options) (*ledger, er
 
 // restore makes the book that the snapshot holds, with the limits of the settings and what
 // could not be stored yet. The lock is held.
-func (l *ledger) restore(ctx context.Context) error {
+func (l *accounts) restore(ctx context.Context) error {
 	snap, err := l.log.Snapshot(ctx)
 	if err != nil && !session.IsMissing(err) {
 		return err
@@ -101,9 +101,9 @@ const settingPrefix = "setting:"
 func isSetting(id string) bool { return strings.HasPrefix(id, settingPrefix) }
 
 // catchUp reads rows that are in the log and not in the book. The lock is held.
-func (l *ledger) catchUp(ctx context.Context) error { return readOn(ctx, l.readOn, l.restore) }
+func (l *accounts) catchUp(ctx context.Context) error { return readOn(ctx, l.readOn, l.restore) }
 
-func (l *ledger) readOn(ctx context.Context) error {
+func (l *accounts) readOn(ctx context.Context) error {
 	for ev, err := range l.log.Read(ctx, eventlog.Cursor{Seq: l.seq}) {
 		if session.IsMissing(err) {
 			return nil
@@ -123,13 +123,13 @@ func (l *ledger) readOn(ctx context.Context) error {
 
 // Add counts rows and stores them. They count also where they cannot be stored; then they
 // are stored with the next ones.
-func (l *ledger) Add(ctx context.Context, rows ...budget.Row) error {
+func (l *accounts) Add(ctx context.Context, rows ...budget.Row) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.addLocked(ctx, rows...)
 }
 
-func (l *ledger) addLocked(ctx context.Context, rows ...budget.Row) error {
+func (l *accounts) addLocked(ctx context.Context, rows ...budget.Row) error {
 	for _, row := range rows {
 		data, err := json.Marshal(row)
 		if err != nil {
@@ -144,7 +144,7 @@ func (l *ledger) addLocked(ctx context.Context, rows ...budget.Row) error {
 	return nil
 }
 
-func (l *ledger) save(ctx context.Context) error {
+func (l *accounts) save(ctx context.Context) error {
 	for len(l.unsaved) > 0 {
 		batch := l.unsaved[:min(len(l.unsaved), ledgerBatch)]
 		last, err := l.log.Append(ctx, l.seq, batch...)
@@ -171,7 +171,7 @@ func (l *ledger) save(ctx context.Context) error {
 }
 
 // Used is the row of an answer.
-func (l *ledger) Used(acc budget.Account, u agent.Used) budget.Row {
+func (l *accounts) Used(acc budget.Account, u agent.Used) budget.Row {
 	row := budget.Row{Time: l.now(), Account: acc, Amount: budget.Amount{Tokens: u.Total()}}
 	usd, ok := l.price(u)
 	if ok {
@@ -183,7 +183,7 @@ func (l *ledger) Used(acc budget.Account, u agent.Used) budget.Row {
 }
 
 // Reported brings the account of a session to what its agent says.
-func (l *ledger) Reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error) {
+func (l *accounts) Reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	row := l.book.Reconcile(acc, total, fresh, l.now())
@@ -191,28 +191,28 @@ func (l *ledger) Reported(ctx context.Context, acc budget.Account, total budget.
 }
 
 // Check is where an account stands with the limits that hold for it.
-func (l *ledger) Check(acc budget.Account) []budget.Standing {
+func (l *accounts) Check(acc budget.Account) []budget.Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.Check(acc, l.now())
 }
 
 // all is where the limits stand.
-func (l *ledger) all() []budget.Standing {
+func (l *accounts) all() []budget.Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.All(l.now())
 }
 
 // Spent is what a session has used, and what its agent said last of that.
-func (l *ledger) Spent(session string) budget.Amount {
+func (l *accounts) Spent(session string) budget.Amount {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.Spent(session)
 }
 
 // limit returns the limit with this id.
-func (l *ledger) limit(id string) (budget.Limit, bool) {
+func (l *accounts) limit(id string) (budget.Limit, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limits := l.book.Limits()

@@ -16,26 +16,26 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// guard decides whether a request may come in before anything else looks at it.
-type guard struct {
+// filter decides whether a request may come in before anything else looks at it.
+type filter struct {
 	hosts   []string // names and addresses without a port, or with one
 	origins []string
 	proxies []netip.Prefix
 	cookie  string // the name of the cookie
 }
 
-func newGuard(opts Options) (*guard, error) {
+func newFilter(opts Options) (*filter, error) {
 	sum := sha256.Sum256([]byte(opts.Dir))
-	g := &guard{hosts: []string{"localhost", "127.0.0.1", "::1"}, cookie: "parley_" + hex.EncodeToString(sum[:4])}
+	f := &filter{hosts: []string{"localhost", "127.0.0.1", "::1"}, cookie: "parley_" + hex.EncodeToString(sum[:4])}
 	for _, h := range opts.AllowedHosts {
-		g.hosts = append(g.hosts, strings.ToLower(strings.Trim(h, "[]")))
+		f.hosts = append(f.hosts, strings.ToLower(strings.Trim(h, "[]")))
 	}
 	for _, o := range opts.AllowedOrigins {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {
 			return nil, fmt.Errorf("server: allowed origin %q is not scheme://host", o)
 		}
-		g.origins = append(g.origins, strings.ToLower(o))
+		f.origins = append(f.origins, strings.ToLower(o))
 	}
 	for _, p := range opts.TrustedProxies {
 		prefix, err := netip.ParsePrefix(p)
@@ -46,18 +46,18 @@ func newGuard(opts Options) (*guard, error) {
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}
-		g.proxies = append(g.proxies, prefix)
+		f.proxies = append(f.proxies, prefix)
 	}
-	return g, nil
+	return f, nil
 }
 
 // admit checks Host, then Origin, then that no secret is in the address.
-func (g *guard) admit(r *http.Request) error {
-	if !g.hostAllowed(r.Host) {
+func (f *filter) admit(r *http.Request) error {
+	if !f.hostAllowed(r.Host) {
 		return session.Fail(api.AuthFailed, "host %.100q is not allowed; see --allowed-host", r.Host)
 	}
 	if origins, ok := r.Header["Origin"]; ok {
-		if len(origins) != 1 || !g.originAllowed(origins[0], r) {
+		if len(origins) != 1 || !f.originAllowed(origins[0], r) {
 			return session.Fail(api.AuthFailed, "origin %.100q is not allowed; see --allowed-origin", strings.Join(origins, ", "))
 		}
 	}
@@ -70,21 +70,21 @@ func (g *guard) admit(r *http.Request) error {
 	return nil
 }
 
-func (g *guard) hostAllowed(host string) bool {
+func (f *filter) hostAllowed(host string) bool {
 	host = strings.ToLower(host)
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
 	name = strings.Trim(name, "[]")
-	return host != "" && (slices.Contains(g.hosts, name) || slices.Contains(g.hosts, host))
+	return host != "" && (slices.Contains(f.hosts, name) || slices.Contains(f.hosts, host))
 }
 
 // originAllowed compares with the server's own origin. The host was checked before, so that
 // a page whose name was bound to this address cannot pass.
-func (g *guard) originAllowed(origin string, r *http.Request) bool {
+func (f *filter) originAllowed(origin string, r *http.Request) bool {
 	origin = strings.ToLower(origin)
-	if slices.Contains(g.origins, origin) {
+	if slices.Contains(f.origins, origin) {
 		return true
 	}
 	host := strings.ToLower(r.Host)
@@ -92,18 +92,18 @@ func (g *guard) originAllowed(origin string, r *http.Request) bool {
 		return origin == "https://"+host
 	}
 	// A proxy may speak TLS for the server, under a name that is allowed.
-	return origin == "http://"+host || origin == "https://"+host && g.fromProxy(r)
+	return origin == "http://"+host || origin == "https://"+host && f.fromProxy(r)
 }
 
-func (g *guard) fromProxy(r *http.Request) bool {
+func (f *filter) fromProxy(r *http.Request) bool {
 	addr, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool { return p.Contains(addr.Addr().Unmap()) })
+	return err == nil && slices.ContainsFunc(f.proxies, func(p netip.Prefix) bool { return p.Contains(addr.Addr().Unmap()) })
 }
 
 // remote is the address of the client. What a header says counts from a trusted proxy
 // alone, and then its last hop.
-func (g *guard) remote(r *http.Request) string {
-	if g.fromProxy(r) {
+func (f *filter) remote(r *http.Request) string {
+	if f.fromProxy(r) {
 		hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
 		if addr, err := netip.ParseAddr(strings.TrimSpace(hops[len(hops)-1])); err == nil {
 			return addr.String()
@@ -135,7 +135,7 @@ func (e *httpError) Unwrap() error { return e.Failure }
 
 // identify returns who a request is from: a bearer token, or the cookie of a page of the
 // server's own.
-func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
+func (f *filter) identify(t *tokens, r *http.Request) (*principal, error) {
 	if h, ok := r.Header["Authorization"]; ok {
 		value, isBearer := strings.CutPrefix(strings.Join(h, ""), "Bearer ")
 		if !isBearer {
@@ -147,7 +147,7 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 		}
 		return p, err
 	}
-	p, err := g.holder(t, r)
+	p, err := f.holder(t, r)
 	if err != nil {
 		return nil, err
 	}
@@ -168,10 +168,10 @@ func (g *guard) identify(t *tokens, r *http.Request) (*principal, error) {
 // holder returns who the cookie of a request is of. Cookies do not tell ports apart, and a page
 // on a neighbouring name can set some for this one, so that there may be several of the name:
 // those that are wrong do not count, and two that are good are refused.
-func (g *guard) holder(t *tokens, r *http.Request) (*principal, error) {
+func (f *filter) holder(t *tokens, r *http.Request) (*principal, error) {
 	refused := session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
 	var found *principal
-	cookies := r.CookiesNamed(g.cookie)
+	cookies := r.CookiesNamed(f.cookie)
 	for _, c := range cookies[:min(len(cookies), maxCookies)] {
 		p, err := t.check(c.Value)
 		if err != nil || !p.cookie {

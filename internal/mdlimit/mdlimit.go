@@ -1,6 +1,6 @@
-// Package involved knows Markdown that its parser would take very long for, or make very much
+// Package mdlimit finds Markdown that its parser would take very long for, or make very much
 // of. A renderer of foreign text asks it first, and shows such a text as it is.
-package involved
+package mdlimit
 
 import (
 	"strings"
@@ -26,10 +26,10 @@ const (
 // not depends on all that stands before it, so that only the parser itself can tell.
 var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 
-// Markdown reports whether a text should not be rendered. The parser is quadratic in the
+// Exceeded reports whether a text should not be rendered. The parser is quadratic in the
 // brackets and stars of a paragraph, and in how deep quotes and lists nest; a table with few
 // cells in its rows is filled up. What is in a block of code has no such marks.
-func Markdown(source string) bool {
+func Exceeded(source string) bool {
 	if len(source) > maxProse {
 		return true
 	}

@@ -1,7 +1,7 @@
-// Package regular opens regular files, and nothing else: a pipe, a device, a socket or
+// Package regularfile opens regular files, and nothing else: a pipe, a device, a socket or
 // a directory that stands where a file is expected is an error at once, and never a
 // wait for another process to open its other end.
-package regular
+package regularfile
 
 import (
 	"errors"

@@ -27,7 +27,7 @@ func TestDoctorClean(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			findings, err := transcript.File(file).Doctor(t.Context(), nil)
+			findings, err := transcript.File(file).Examine(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,14 +78,14 @@ func TestDoctorFinds(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") != "" {
 		sessions = 1000
 	}
-	opts := &transcript.DoctorOptions{MaxLine: oversized}
+	opts := &transcript.ExamineOptions{MaxLine: oversized}
 	for _, fault := range append([]string{""}, breakage.Faults...) {
 		t.Run("fault="+fault, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			for seed := range uint64(sessions) {
 				s, injury := writeDamaged(t, dir, seed, fault)
-				findings, err := s.Doctor(t.Context(), opts)
+				findings, err := s.Examine(t.Context(), opts)
 				if err != nil {
 					t.Fatal(err)
 				}

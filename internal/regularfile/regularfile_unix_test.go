@@ -1,6 +1,6 @@
 //go:build unix
 
-package regular_test
+package regularfile_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // notRegular makes one of each thing that is not a regular file.
@@ -36,17 +36,17 @@ func notRegular(t *testing.T) map[string]string {
 	return paths
 }
 
-// regular.TestNeverBlocks opens everything that is not a regular file in every way: a call that
+// regularfile.TestNeverBlocks opens everything that is not a regular file in every way: a call that
 // waits fails the test by its time limit.
 func TestNeverBlocks(t *testing.T) {
 	for name, path := range notRegular(t) {
 		for call, open := range map[string]func() (*os.File, error){
-			"Open":         func() (*os.File, error) { return regular.Open(path) },
-			"OpenNoFollow": func() (*os.File, error) { return regular.OpenNoFollow(path) },
-			"OpenFile":     func() (*os.File, error) { return regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) },
-			"append":       func() (*os.File, error) { return regular.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) },
-			"Read":         func() (*os.File, error) { _, err := regular.Read(path, 10); return nil, err },
-			"ReadNoFollow": func() (*os.File, error) { _, err := regular.ReadNoFollow(path, 10); return nil, err },
+			"Open":         func() (*os.File, error) { return regularfile.Open(path) },
+			"OpenNoFollow": func() (*os.File, error) { return regularfile.OpenNoFollow(path) },
+			"OpenFile":     func() (*os.File, error) { return regularfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) },
+			"append":       func() (*os.File, error) { return regularfile.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) },
+			"Read":         func() (*os.File, error) { _, err := regularfile.Read(path, 10); return nil, err },
+			"ReadNoFollow": func() (*os.File, error) { _, err := regularfile.ReadNoFollow(path, 10); return nil, err },
 		} {
 			f, err := open()
 			if err == nil {
@@ -56,7 +56,7 @@ func TestNeverBlocks(t *testing.T) {
 				}
 			}
 		}
-		if _, err := regular.Open(path); name != "socket" && !errors.Is(err, regular.ErrNotRegular) {
+		if _, err := regularfile.Open(path); name != "socket" && !errors.Is(err, regularfile.ErrNotRegular) {
 			t.Errorf("the error for a %s: %v", name, err)
 		}
 	}
@@ -71,23 +71,23 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink("file", link); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := regular.Read(link, 4); string(text) != "text" || err != nil {
+	if text, err := regularfile.Read(link, 4); string(text) != "text" || err != nil {
 		t.Errorf("read through a link: %q, %v", text, err)
 	}
-	if _, err := regular.ReadNoFollow(link, 4); err == nil {
+	if _, err := regularfile.ReadNoFollow(link, 4); err == nil {
 		t.Error("a link was followed")
 	}
-	if f, err := regular.OpenFile(link, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+	if f, err := regularfile.OpenFile(link, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 		f.Close()
 		t.Error("a link was followed for writing")
 	}
-	if _, err := regular.Read(file, 3); !errors.Is(err, regular.ErrTooLarge) {
+	if _, err := regularfile.Read(file, 3); !errors.Is(err, regularfile.ErrTooLarge) {
 		t.Errorf("more than the limit: %v", err)
 	}
-	if _, err := regular.Read(filepath.Join(dir, "none"), 3); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := regularfile.Read(filepath.Join(dir, "none"), 3); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	f, err := regular.OpenFile(filepath.Join(dir, "new"), os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := regularfile.OpenFile(filepath.Join(dir, "new"), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
