@@ -19,6 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // The lossless tests run real processes and ask of every run: is every message
@@ -28,16 +29,11 @@ import (
 // bound is what no end may take longer than, on a machine that is busy.
 const bound = 30 * time.Second
 
-// soak is set for the long run.
-var soak = os.Getenv("PARLEY_SOAK") != ""
-
 // repeat runs f many times, ten times as many in a soak test, some at a time,
 // and looks after each batch for processes and descriptors that are left.
 func repeat(t *testing.T, times, atOnce int, f func(i int) error) {
 	t.Helper()
-	if soak {
-		times *= 10
-	}
+	times = short.Count((times+3)/4, times, 10*times)
 	before := openFiles()
 	for first := 0; first < times; first += atOnce {
 		errs := make([]error, min(atOnce, times-first))

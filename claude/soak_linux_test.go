@@ -21,6 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudepool"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"go.uber.org/goleak"
 )
 
@@ -134,7 +135,7 @@ func killed(err error) bool {
 // claude.TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while
 // some of their processes are killed: nothing is left.
 func TestOpenAndCloseAtRandom(t *testing.T) {
-	const clients = 200
+	clients := short.Count(40, 200, 200)
 	dir, mark := t.TempDir(), fmt.Sprint("clients-", os.Getpid())
 	t.Setenv("TMPDIR", t.TempDir())
 	routines, files := goleak.IgnoreCurrent(), descriptors(t)
@@ -226,11 +227,7 @@ func cliFleet(cli *claudetest.CLI) int {
 // claude.TestParentIsKilled kills a program with many sessions at random moments. What it
 // leaves is gone when the next program has opened the registry.
 func TestParentIsKilled(t *testing.T) {
-	rounds := 2
-	if soak {
-		rounds = 20
-	}
-	for round := range rounds {
+	for round := range short.Count(1, 2, 20) {
 		dir, tmp := t.TempDir(), t.TempDir()
 		mark := fmt.Sprint("fleet-", os.Getpid(), "-", round)
 		opts := claudetest.FakeCLI("fleet")

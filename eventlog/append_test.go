@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 func TestAppend_conflict(t *testing.T) {
@@ -81,10 +81,7 @@ func TestAppend_race(t *testing.T) {
 // eventlog.TestAppend_largeEvents appends events around the size of a part and of many parts. PARLEY_SOAK=1 makes the
 // largest 100 MB.
 func TestAppend_largeEvents(t *testing.T) {
-	largest := 5_000_000
-	if os.Getenv("PARLEY_SOAK") != "" {
-		largest = 100_000_000
-	}
+	largest := short.Count(5_000_000, 5_000_000, 100_000_000)
 	s := open(t, &eventlog.Options{UnsafeNoSync: true})
 	l := s.Log("big")
 	random := rand.NewChaCha8([32]byte{1})

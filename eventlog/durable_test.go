@@ -17,15 +17,13 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // eventlog.TestKill kills a process that appends, at random points, and looks for everything that it
 // acknowledged. The store is never closed cleanly and goes on from kill to kill. PARLEY_SOAK=1 makes it 200 points.
 func TestKill(t *testing.T) {
-	points := 10
-	if os.Getenv("PARLEY_SOAK") != "" {
-		points = 200
-	}
+	points := short.Count(3, 10, 200)
 	dir := filepath.Join(t.TempDir(), "data")
 	random := rand.New(rand.NewPCG(3, uint64(points)))
 	var acked, checked [childSessions]uint64

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,15 +14,14 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestConnects_memory connects, drops and leaves dead peers many times: the server's memory,
 // goroutines and places do not grow. PARLEY_SOAK=1 makes it 10,000.
 func TestConnects_memory(t *testing.T) {
-	connects := 200
-	if os.Getenv("PARLEY_SOAK") != "" {
-		connects = 10_000
-	}
+	connects := short.Count(50, 200, 10_000)
 	h := newHarness(t, func(o *Options) { o.WriteTimeout, o.Logger = time.Second, nil })
 	id := h.connect()
 	w := h.watch(id)

@@ -23,6 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -253,10 +254,7 @@ func (c *child) check(session string, acked *acknowledged) {
 // TestKill9 kills the server at random points under load. Nothing that it acknowledged may
 // be missing.
 func TestKill9(t *testing.T) {
-	kills := 10
-	if os.Getenv("PARLEY_SOAK") != "" {
-		kills = 200
-	}
+	kills := short.Count(3, 10, 200)
 	c := newChild(t)
 	acked := &acknowledged{inputs: map[string]string{}, answers: map[string]string{}, seqs: map[string]uint64{}}
 	seed := uint64(time.Now().UnixNano())

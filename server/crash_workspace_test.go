@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -376,10 +377,7 @@ func (r *repoChild) finish() {
 // reverted and commits are written, every other time with the git that it runs. The
 // repository stays whole, the user's part of it as it was, and nothing is lost.
 func TestKill9Workspace(t *testing.T) {
-	kills := 10
-	if os.Getenv("PARLEY_SOAK") != "" {
-		kills = 200
-	}
+	kills := short.Count(2, 10, 200)
 	r := newRepoChild(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -335,10 +336,7 @@ func (zeros) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte{' 
 // a reason, who is in stays in, and memory has a bound. PARLEY_SOAK=1 makes it 10,000.
 func TestIdleSockets(t *testing.T) {
 	const most = 10 + 64 // of the listener: a few requests beside the streams
-	sockets := 1000
-	if os.Getenv("PARLEY_SOAK") != "" {
-		sockets = 10_000
-	}
+	sockets := short.Count(200, 1000, 10_000)
 	h := newHarness(t, func(o *Options) { o.MaxConnections, o.HeaderTimeout = most-64, 10*wait })
 	w := h.dial(h.token)
 	before := heapInUse()

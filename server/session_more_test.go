@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -281,7 +282,7 @@ func TestEviction_race(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.IdleTimeout = time.Millisecond })
 	id := h.connect()
 	w := h.watch(id)
-	const turns = 40
+	turns := short.Count(12, 40, 40)
 	for i := range turns {
 		h.query(id, "say x")
 		w.results(i + 1)

@@ -14,15 +14,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
 // damaged is how many sessions transcript.TestDamagedAsOfficial makes of the corpus.
 func damaged() int {
-	if os.Getenv("PARLEY_SOAK") != "" {
-		return 1500
-	}
-	return 100
+	return short.Count(25, 100, 1500)
 }
 
 // transcript.TestDamagedAsOfficial damages the sessions of the corpus in every way that a

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -74,10 +75,7 @@ func found(findings []*transcript.Finding, fault string, in breakage.Injury) *tr
 // transcript.TestDoctorFinds injects faults into 400 sessions, of each kind into as many;
 // in a long run into a thousand of each kind.
 func TestDoctorFinds(t *testing.T) {
-	sessions := 400 / (len(breakage.Faults) + 1)
-	if os.Getenv("PARLEY_SOAK") != "" {
-		sessions = 1000
-	}
+	sessions := short.Count(100, 400, 1000*(len(breakage.Faults)+1)) / (len(breakage.Faults) + 1)
 	opts := &transcript.ExamineOptions{MaxLine: oversized}
 	for _, fault := range append([]string{""}, breakage.Faults...) {
 		t.Run("fault="+fault, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/transcript"
 	"golang.org/x/text/unicode/norm"
 )
@@ -62,10 +63,7 @@ func TestProjectKeyAsOfficial(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	paths := 200
-	if os.Getenv("PARLEY_SOAK") != "" {
-		paths = 1000
-	}
+	paths := short.Count(100, 200, 1000)
 	var generated []string
 	long := 0
 	for i := range paths {
@@ -142,10 +140,7 @@ func TestProjectKeyAsCLI(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	root := t.TempDir()
 	const atOnce = 3
-	paths := 6
-	if os.Getenv("PARLEY_SOAK") != "" {
-		paths = 20
-	}
+	paths := short.Count(6, 6, 20)
 	var group sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
 	for i := range paths {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // hunksOf are the hunks of a file against the base.
@@ -208,7 +210,7 @@ func TestRevertProperty(t *testing.T) {
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
 	rng := rand.New(rand.NewPCG(1, 2))
-	for round := range 8 {
+	for round := range short.Count(3, 8, 50) {
 		text := strings.SplitAfter(lines(40), "\n")
 		text = text[:len(text)-1]
 		for range 1 + rng.IntN(6) {

@@ -1,7 +1,10 @@
-// Package short leaves out what go test -short is too short for.
+// Package short sizes a test: go test -short runs little of it, a soak much.
 package short
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // Skip skips a test of go test -short, which starts neither agents nor node nor a browser, and prints the reason.
 func Skip(tb testing.TB, starts string) {
@@ -9,4 +12,15 @@ func Skip(tb testing.TB, starts string) {
 	if testing.Short() {
 		tb.Skipf("-short: this test starts %s", starts)
 	}
+}
+
+// Count returns how often a test repeats something: few times with -short, many times with PARLEY_SOAK=1.
+func Count(few, usual, many int) int {
+	switch {
+	case os.Getenv("PARLEY_SOAK") != "":
+		return many
+	case testing.Short():
+		return few
+	}
+	return usual
 }
