@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/client/serveragent"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/launch"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
@@ -37,7 +35,8 @@ func newAttach(code *int) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return attach(ctx, s, code)
+		*code, err = launch.TalkOn(ctx, s)
+		return err
 	})
 	f.Register(cmd.Flags())
 	return cmd
@@ -50,13 +49,6 @@ func chatRemote(ctx context.Context, c *client.Client, out io.Writer, code *int)
 		return err
 	}
 	fmt.Fprintf(out, "Session %s. \"parley attach %s\" comes back to it.\n", term.OneLine(s.ID()), term.OneLine(s.ID()))
-	return attach(ctx, s, code)
-}
-
-// attach talks with a session of a server.
-func attach(ctx context.Context, s agent.Session, code *int) (err error) {
-	open := func(context.Context, func(json.RawMessage)) (agent.Session, error) { return s, nil }
-	con := term.NewConsole(term.WantColor(false, os.Getenv))
-	*code, err = chat.Talk(ctx, chat.Options{Console: con, Agent: chat.Agent{Open: open, Shared: true}})
+	*code, err = launch.TalkOn(ctx, s)
 	return err
 }

@@ -28,6 +28,10 @@ a cost only where the model has a price. --continue-from hands the conversation 
 session over, of any agent, as the beginning of the prompt of a new session: text, cut to
 60 kB, and it is said what was left out.
 
+With --server the prompt goes to a session on a server, a new one or that of --session,
+which goes on afterwards. It waits until the turns before it are over. What the agent
+asks for in its turn is declined; JSON output is Parley's own messages.
+
 Ctrl-C interrupts the agent and still shows how its turn ended; a second one ends
 the program. Work that the agent left in the background is waited for.
 
@@ -57,6 +61,8 @@ const runExample = `  parley run "Why does this test fail?"
   parley run --output json "List the packages" | jq -r .result
   parley run --json-schema @schema.json "How many files are there?"
   parley run --output stream-json "Explain main.go" > session.jsonl
+  parley run --server https://agents.example:7717 "Fix the failing test"
+  parley run --session s-0123456789ab "And now the documentation"
   parley run --agent sim "Show me a table"`
 
 const chatLong = `Talk with an agent, many turns, in the terminal.

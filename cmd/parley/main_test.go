@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
@@ -16,7 +18,25 @@ import (
 // TestMain runs the tests, or plays the command that a test started.
 func TestMain(m *testing.M) {
 	claudetest.RunProgram(programs) // the simulated agent is this executable too
-	testscript.Main(tidyTests{m}, map[string]func(){"parley": main})
+	testscript.Main(tidyTests{m}, map[string]func(){"parley": main, "asker": serveAsker})
+}
+
+// serveAsker is an MCP server on standard input and output whose tool asks the user for a colour.
+func serveAsker() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "probe", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Which colour?", RequestedSchema: map[string]any{
+				"type": "object", "required": []string{"colour"}, "properties": map[string]any{"colour": map[string]any{"type": "string", "enum": []string{"Red", "Blue"}}},
+			}})
+			if err != nil {
+				return nil, nil, err
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(res.Action, " ", res.Content["colour"])}}}, nil, nil
+		})
+	if s.Run(context.Background(), &mcp.StdioTransport{}) != nil {
+		os.Exit(1)
+	}
 }
 
 // tidyTests are tests that leave nothing running: no goroutine, no child.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,7 @@ type seat struct {
 	// sit starts a conversation whose agent answers as the scenario needs.
 	sit    func(t *testing.T, scenario string) *person
 	always string            // the answer that allows calls like this from then on
-	picks  []string          // the answers to the questions
+	picks  [][2]string       // what is seen of the questions, and the answers
 	cannot map[string]string // scenarios that the agent cannot do, with the reason
 }
 
@@ -77,6 +78,8 @@ func sitWithCodex(t *testing.T, scenario string) *person {
 	half := codextest.Message("Waiting. ", "And")
 	hold := codextest.Stream(codextest.Usage{}, append(half[:2:2], codextest.Event{Wait: make(chan struct{})})...)
 	switch scenario {
+	case "question":
+		api.Reply(codextest.Calls(codextest.Call("call_1", "mcp__probe", "ask", map[string]any{})), codextest.Say("Thank you."))
 	case "markdown", "resize":
 		api.Reply(codextest.Say(title), codextest.Say(title))
 	case "allow", "deny":
@@ -90,7 +93,11 @@ func sitWithCodex(t *testing.T, scenario string) *person {
 	case "hostile":
 		api.Reply(codextest.Say(hostile))
 	}
-	home := codextest.NewHome(t, api, "")
+	asker, err := exec.LookPath("asker") // TestMain has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := codextest.NewHome(t, api, fmt.Sprintf("[mcp_servers.probe]\ncommand = %q\nenv = { GORACE = \"atexit_sleep_ms=0\" }\n", asker))
 	return sitDown(t, "http://127.0.0.1:9", append(home.Env(), "NO_COLOR=1", "PARLEY_CODEX="+program), "chat", "--agent", "codex", "--permission-mode", "default", "--cwd", home.Project)
 }
 
@@ -115,15 +122,14 @@ func sitAtServer(t *testing.T, _ string) *person {
 
 // seats are the agents that a person can talk with.
 var seats = map[string]seat{
-	"claude": {sit: sitWithClaude, always: "a", picks: []string{"2"}},
-	"codex": {sit: sitWithCodex, always: "s", cannot: map[string]string{
-		"question": "Codex offers its question tool in its plan mode only, which has no commands of a script",
+	"claude": {sit: sitWithClaude, always: "a", picks: [][2]string{{"2. Blue", "2"}}},
+	// Its model asks in the plan mode of the experimental API only. Its MCP servers ask with forms.
+	"codex": {sit: sitWithCodex, always: "s", picks: [][2]string{{"a form with 1 field", "y"}, {"2. Blue", "2"}}},
+	"sim":   {sit: sitWithSim, always: "a", picks: [][2]string{{"2. Blue", "2"}, {"skips", "1"}}, cannot: map[string]string{"hostile": noEvil}},
+	"acp": {sit: sitWithACP, always: "a", cannot: map[string]string{"hostile": noEvil}, picks: [][2]string{ // a form
+		{"a form with 4 fields", "y"}, {"2. Blue", "2"}, {"? Other", "-"}, {"Which days?", "1,3"}, {"? Other", "or so"},
 	}},
-	"sim": {sit: sitWithSim, always: "a", picks: []string{"2", "1"}, cannot: map[string]string{"hostile": noEvil}},
-	"acp": {sit: sitWithACP, always: "a", cannot: map[string]string{
-		"hostile": noEvil, "question": "the protocol has no question of a model, only forms, which a terminal does not fill in",
-	}},
-	"server": {sit: sitAtServer, always: "a", picks: []string{"2", "1"}, cannot: map[string]string{
+	"server": {sit: sitAtServer, always: "a", picks: [][2]string{{"2. Blue", "2"}, {"skips", "1"}}, cannot: map[string]string{
 		"hostile": noEvil, "dies": "a view of a session reconnects to its server until the user leaves",
 	}},
 }
@@ -165,12 +171,14 @@ var scenarios = map[string]func(p *person, s seat){
 	},
 	"question": func(p *person, s seat) {
 		p.types("question\r")
-		p.sees("? Which colour?", "2. Blue")
 		for _, pick := range s.picks {
-			p.sees("skips")
-			p.types(pick + "\r")
+			p.sees(pick[0])
+			p.types(pick[1] + "\r")
 		}
 		p.sees("✓ ")
+		if all := p.seen.text(); !strings.Contains(all, "Which colour?") {
+			p.t.Errorf("the question is not shown: %q", all)
+		}
 	},
 	"interrupt": func(p *person, _ seat) {
 		p.types("wait\r")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
@@ -57,47 +58,79 @@ func (s *simServer) call(method string, params, result any) {
 	}
 }
 
-// parley runs the command on the server, without a terminal.
-func (s *simServer) parley(args ...string) (stdout, stderr string, code int) {
+// start starts the command, without a terminal and with this input.
+func (s *simServer) start(input string, args ...string) *program {
 	s.Helper()
-	program, err := exec.LookPath("parley") // TestMain has put it there
+	path, err := exec.LookPath("parley") // TestMain has put it there
 	if err != nil {
 		s.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, append(args, "--data", s.data)...)
-	var out, complaints bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = s.env, &out, &complaints
-	if err := cmd.Run(); err != nil {
-		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
-			s.Fatal(err)
-		}
+	s.Cleanup(cancel)
+	p := &program{s: s, cmd: exec.CommandContext(ctx, path, args...)}
+	p.cmd.Env, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = s.env, strings.NewReader(input), &p.out, &p.complaints
+	if err := p.cmd.Start(); err != nil {
+		s.Fatal(err)
 	}
-	return out.String(), complaints.String(), cmd.ProcessState.ExitCode()
+	return p
 }
 
-// asking makes a session whose agent waits for a person.
-func (s *simServer) asking() string {
+// program is the command while it runs.
+type program struct {
+	s               *simServer
+	cmd             *exec.Cmd
+	out, complaints bytes.Buffer
+}
+
+func (p *program) wait() (stdout, stderr string, code int) {
+	p.s.Helper()
+	if err := p.cmd.Wait(); err != nil {
+		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+			p.s.Fatal(err)
+		}
+	}
+	return p.out.String(), p.complaints.String(), p.cmd.ProcessState.ExitCode()
+}
+
+// parley runs the command on the server, without a terminal.
+func (s *simServer) parley(args ...string) (stdout, stderr string, code int) {
 	s.Helper()
-	var r api.ConnectResult
-	s.call("session.connect", api.ConnectParams{}, &r)
-	s.call("session.query", api.QueryParams{SessionID: r.SessionID, Text: "tool Bash"}, nil)
+	return s.start("", append(args, "--data", s.data)...).wait()
+}
+
+// until follows a session until its conversation is as wanted.
+func (s *simServer) until(session string, ok func(c *event.Conversation) bool) {
+	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
 	defer cancel()
 	var v client.View
-	for ev, err := range s.c.Follow(ctx, r.SessionID, nil) {
+	for ev, err := range s.c.Follow(ctx, session, nil) {
 		if err == nil {
 			err = v.Apply(ev)
 		}
 		if err != nil {
 			s.Fatal(err)
 		}
-		if v.Conversation.State == "requires_action" {
-			break
+		if ok(&v.Conversation) {
+			return
 		}
 	}
+}
+
+// talking makes a session with a prompt and returns it in a state.
+func (s *simServer) talking(prompt, state string) string {
+	s.Helper()
+	var r api.ConnectResult
+	s.call("session.connect", api.ConnectParams{}, &r)
+	s.call("session.query", api.QueryParams{SessionID: r.SessionID, Text: prompt}, nil)
+	s.until(r.SessionID, func(c *event.Conversation) bool { return c.State == state })
 	return r.SessionID
+}
+
+// asking makes a session whose agent waits for a person.
+func (s *simServer) asking() string {
+	s.Helper()
+	return s.talking("tool Bash", "requires_action")
 }
 
 func TestTop(t *testing.T) {

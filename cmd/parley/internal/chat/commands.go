@@ -254,14 +254,21 @@ func (c *loop) cancel(arg string) {
 		return
 	}
 	w := list[n-1]
+	if p := c.prompts.find(w.id); p != nil {
+		p.canceled = true
+	}
 	c.do(func(ctx context.Context) func() {
 		err := c.session.(agent.Canceler).Cancel(ctx, w.id)
 		return func() {
+			p := c.prompts.find(w.id)
 			switch {
 			case err != nil:
 				c.con.Complain("/cancel: " + err.Error())
-			case c.prompts.find(w.id) != nil:
-				c.prompts.end(errTakenBack, func(p *prompt) bool { return p.id == w.id })
+				if p != nil {
+					p.canceled = false
+				}
+			case p != nil:
+				c.prompts.end(errTakenBack, func(other *prompt) bool { return other == p })
 			}
 		}
 	})

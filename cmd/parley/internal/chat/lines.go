@@ -56,7 +56,7 @@ func (u *lineUI) start() {
 // changed asks for the next line when nothing runs, a command neither, or when
 // the agent asks something, and ends the conversation after the last.
 func (u *lineUI) changed() {
-	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || u.c.stays()) {
+	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || stays(u.c.state)) {
 		u.c.leave() // others answer, or decide
 		return
 	}
@@ -92,9 +92,9 @@ func (c *loop) person() bool {
 	return !ok || u.prompt
 }
 
-// stays reports whether a session of a server neither works nor waits for prompts.
-func (c *loop) stays() bool {
-	return !slices.Contains([]string{"", "idle", "running", "starting", "requires_action"}, c.state)
+// stays reports whether a session of a server neither works nor waits for prompts in a state.
+func stays(state string) bool {
+	return !slices.Contains([]string{"", "idle", "running", "starting", "requires_action"}, state)
 }
 
 // promptMark is what stands before what is typed.

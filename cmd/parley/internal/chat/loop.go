@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // Talk holds a conversation with the person or program at standard input and returns the exit
@@ -355,7 +356,7 @@ func (c *loop) submit(text string) {
 }
 
 func (c *loop) send(text string) {
-	p := &prompt{id: newInputID(), text: text, queued: c.busy()}
+	p := &prompt{id: random.UUID(), text: text, queued: c.busy()}
 	if !p.queued {
 		c.echo(text)
 	}
@@ -391,6 +392,9 @@ func (c *loop) finished(p *prompt, err error) {
 	switch {
 	case errors.Is(err, errTakenBack):
 		c.note("taken back: " + term.Shorten(term.OneLine(p.text), 60))
+	case errors.Is(err, errRemoved):
+		c.note(err.Error() + ": " + term.Shorten(term.OneLine(p.text), 60))
+		c.lost, c.told = err, true
 	case err != nil && !c.leaving:
 		c.lost, c.told = err, false
 	}

@@ -2,8 +2,6 @@ package chat
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"syscall"
 	"time"
@@ -88,7 +86,7 @@ func errorCode(err error) int {
 		return term.ExitCLIDied
 	case errors.As(err, &handshake), errors.As(err, &greeted):
 		return term.ExitNoCLI
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, errRemoved), errors.Is(err, errStopped):
 		return term.ExitFailed
 	}
 	return term.ExitCLIDied
@@ -98,13 +96,4 @@ func errorCode(err error) int {
 func ended(err error) bool {
 	_, exit := errors.AsType[*claude.ExitError](err)
 	return errors.Is(err, agent.ErrClosed) && !exit
-}
-
-// newInputID is a random id for a prompt, a UUID of version 4.
-func newInputID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	s := hex.EncodeToString(b[:])
-	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }

@@ -66,34 +66,39 @@ func noAnswer(q *event.QuestionRequest) agent.Answer {
 	return &agent.QuestionAnswer{Declined: true, Message: "There is no user to answer the question."}
 }
 
-// elicitation asks on behalf of an MCP server. A form cannot be filled in here and is declined
-// with any line.
+// elicitation asks on behalf of an MCP server: to fill in a form, or to open a link. A form that
+// cannot be read is declined with any line.
 func (c *loop) elicitation(q *event.QuestionRequest) *ask {
-	lines := []string{"a form, which cannot be filled in here · n declines"}
-	if q.URL != "" {
-		lines = []string{q.URL, "y you have opened it · n no"}
+	a := &ask{id: q.RequestID, call: q.ToolUseID, nobody: func() agent.Answer {
+		c.con.Note("an MCP server's question is declined, because there is no user to ask")
+		return noAnswer(q)
+	}}
+	lines := []string{q.URL, "y you have opened it · n no"}
+	if q.URL == "" {
+		fields, err := formFields(q.Schema)
+		if err == nil {
+			f := &form{c: c, q: q, fields: fields, next: -1, values: map[string]any{}}
+			a.show, a.answer = f.show, f.answer
+			return a
+		}
+		lines = []string{"a form, which cannot be filled in here (" + err.Error() + ") · n declines"}
 	}
-	return &ask{
-		id: q.RequestID, call: q.ToolUseID,
-		show: func() { c.put(strings.TrimSpace(q.MCPServerName+" asks: "+q.Message), lines...) },
-		answer: func(text string) (agent.Answer, bool) {
-			switch answer, _ := yesNo(text); {
-			case answer == "n":
-				return noAnswer(q), true
-			case answer == "y" && q.URL != "":
-				return &agent.ElicitationAnswer{Action: "accept"}, true
-			}
-			return nil, false
-		},
-		nobody: func() agent.Answer {
-			c.con.Note("an MCP server's question is declined, because there is no user to ask")
-			return noAnswer(q)
-		},
+	a.show = func() { c.put(strings.TrimSpace(q.MCPServerName+" asks: "+q.Message), lines...) }
+	a.answer = func(text string) (agent.Answer, bool) {
+		switch answer, _ := yesNo(text); {
+		case answer == "n":
+			return noAnswer(q), true
+		case answer == "y" && q.URL != "":
+			return &agent.ElicitationAnswer{Action: "accept"}, true
+		}
+		return nil, false
 	}
+	return a
 }
 
-func questionLines(q event.Question) (lines []string) {
-	for i, o := range q.Options {
+// optionLines number options and describe them.
+func optionLines(options []event.QuestionOption) (lines []string) {
+	for i, o := range options {
 		text := fmt.Sprintf("%d. %s", i+1, term.OneLine(o.Label))
 		if o.Description != "" {
 			text += " – " + term.OneLine(o.Description)
@@ -102,11 +107,15 @@ func questionLines(q event.Question) (lines []string) {
 			lines = append(lines, "   "+strings.ReplaceAll(o.Preview, "\n", "\n   "))
 		}
 	}
+	return lines
+}
+
+func questionLines(q event.Question) []string {
 	how := "a number, or an answer in your own words · " + skipWord + " skips"
 	if q.MultiSelect {
 		how = "numbers such as 1,3, or an answer in your own words · " + skipWord + " skips"
 	}
-	return append(lines, how)
+	return append(optionLines(q.Options), how)
 }
 
 // choice is what a line chooses: options by their numbers, or its own words. A number that no

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // Run gives the agent one prompt, shows what it does, and returns the exit code. An error is one
@@ -42,6 +45,9 @@ func Run(ctx context.Context, o Options) (int, error) {
 		err = cause
 	}
 	v := judge(err, r.last, sigs.WasInterrupted(), o.Agent.Missing)
+	if o.Agent.Shared && v.code == term.ExitCLIDied { // no program of this machine died
+		v.code = term.ExitFailed
+	}
 	if v.say != "" {
 		o.Console.Complain(v.say)
 	}
@@ -55,8 +61,12 @@ type runner struct {
 	sigs    *term.Signals
 	note    func(string)
 	session agent.Session
+	prompt  *prompt
 	prompts prompts
-	done    bool // the prompt has ended
+	begun   atomic.Bool // the prompt has, which is asked for when a signal comes too
+	done    bool        // the prompt has ended
+	lost    error       // why it has no result
+	state   string      // of a session that others share
 	last    *event.ResultMessage
 }
 
@@ -77,22 +87,32 @@ func (r *runner) run(ctx context.Context, text string) (err error) {
 		return err
 	}
 	defer r.leave()
-	id := newInputID()
-	r.prompts = prompts{begun: func(*prompt) {}, over: func(*prompt, error) { r.done = true }}
-	if err := r.session.Send(ctx, agent.Input{UUID: id, Text: text}); err != nil {
+	r.prompt = &prompt{id: random.UUID(), text: text}
+	r.prompts = prompts{begun: func(*prompt) { r.begun.Store(true) }, over: func(_ *prompt, err error) { r.done, r.lost = true, err }}
+	if err := r.send(ctx); err != nil {
 		return err
 	}
-	r.prompts.list = []*prompt{{id: id, text: text}}
-	r.sigs.Turn(func(ctx context.Context) error {
-		_, err := r.session.Interrupt(ctx)
-		return err
-	})
+	r.prompts.list = []*prompt{r.prompt}
+	r.sigs.Turn(r.stop)
 	defer r.sigs.Turn(nil)
 	err = r.follow(ctx)
 	if r.done || err != nil || r.last != nil {
 		r.out.end()
 	}
 	return errors.Join(r.written(), err)
+}
+
+// send sends the prompt. A server may have accepted a prompt whose sending was broken off, so that
+// nothing but the limit ends it: only a prompt that was acknowledged can be taken back.
+func (r *runner) send(ctx context.Context) error {
+	if r.o.Agent.Shared {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), controlLimit)
+		defer cancel()
+	}
+	err := r.session.Send(ctx, agent.Input{UUID: r.prompt.id, Text: r.prompt.text})
+	r.done = err != nil && r.o.Agent.Shared // the turn that runs is not ours
+	return err
 }
 
 // follow shows events until the agent has ended, or the prompt has if the agent does not end by
@@ -106,6 +126,18 @@ func (r *runner) follow(ctx context.Context) error {
 			}
 			return err
 		}
+		result, isResult := ev.(*event.ResultMessage)
+		if !isResult {
+			r.prompts.event(ev)
+		}
+		if r.o.Agent.Shared {
+			if err := r.stopped(ev); err != nil {
+				return err
+			}
+			if !r.begun.Load() && !r.done {
+				continue // of the turns before
+			}
+		}
 		r.out.event(ev)
 		if err := r.written(); err != nil {
 			return err
@@ -113,14 +145,17 @@ func (r *runner) follow(ctx context.Context) error {
 		if err := r.refuse(ctx, ev); err != nil {
 			return err
 		}
-		if result, ok := ev.(*event.ResultMessage); ok && result.ParentToolUseID == "" {
+		if isResult && result.ParentToolUseID == "" {
 			r.last = result
+			r.prompts.event(ev)
 		}
-		r.prompts.event(ev)
 		if !r.done || finishing {
 			continue
 		}
 		r.sigs.Turn(nil)
+		if errors.Is(r.lost, errRemoved) && !r.sigs.WasInterrupted() {
+			return r.lost
+		}
 		f, ok := r.session.(agent.Finisher)
 		if !ok {
 			return nil
@@ -131,13 +166,45 @@ func (r *runner) follow(ctx context.Context) error {
 	return nil
 }
 
+// errStopped is a session of a server in which the prompt will not be answered.
+var errStopped = errors.New("the prompt is not answered")
+
+// stopped returns an error if a session of a server has come to a state in which it does not run
+// the prompt.
+func (r *runner) stopped(ev event.Event) error {
+	switch ev := ev.(type) {
+	case *event.SessionState:
+		before := r.state
+		if r.state = ev.State; before != "" && before != r.state && ev.State != "draining" && stays(ev.State) {
+			return fmt.Errorf("%w: the session is %s", errStopped, ev.State)
+		}
+	case *event.QueueChanged:
+		for _, item := range ev.Items {
+			if item.ID == r.prompt.id && item.Status != "" {
+				return fmt.Errorf("%w: the session holds it back", errStopped)
+			}
+		}
+	}
+	return nil
+}
+
+// stop stops the turn of the prompt. In a session that others share, a prompt that still waits is
+// taken back: the turn that runs is not ours.
+func (r *runner) stop(ctx context.Context) error {
+	if c, ok := r.session.(agent.Canceler); ok && r.o.Agent.Shared && !r.begun.Load() {
+		return c.Cancel(ctx, r.prompt.id)
+	}
+	_, err := r.session.Interrupt(ctx)
+	return err
+}
+
 // leave ends the agent. A turn that runs is interrupted first: the agent then keeps what it has
 // done.
 func (r *runner) leave() {
-	if !r.done && !r.o.Agent.Shared && !r.sigs.WasInterrupted() {
+	if !r.done && !r.sigs.WasInterrupted() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_, _ = r.session.Interrupt(ctx) // Close does the rest
+		_ = r.stop(ctx) // Close does the rest
 	}
 	_ = r.session.Close() // the events have ended with the same
 }

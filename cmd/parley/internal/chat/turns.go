@@ -12,6 +12,7 @@ import (
 // Why a prompt has no result.
 var (
 	errTakenBack = errors.New("the prompt was taken back")
+	errRemoved   = errors.New("another client removed the prompt from the queue")
 	errNoResult  = errors.New("the agent gave no result")
 )
 
@@ -19,6 +20,8 @@ var (
 type prompt struct {
 	id, text string
 	queued   bool // it was sent while another ran
+	listed   bool // a server has it in its queue
+	canceled bool // it is being taken back here
 	begun    time.Time
 	done     bool // the agent has finished it, and a result may follow
 }
@@ -83,6 +86,12 @@ func (p *prompts) event(ev event.Event) {
 	case *event.TurnStart:
 		p.running, p.since = true, time.Now()
 		p.begin(ev.PromptID)
+	case *event.UserMessage: // a server has sent it to the agent, and takes it from the queue next
+		if one := p.find(ev.UUID); one != nil {
+			one.listed = false
+		}
+	case *event.QueueChanged:
+		p.waitIn(ev.Items)
 	case *event.SystemInit: // Claude names the prompts that it has put together
 		ids, _ := ev.Data.Member("user_message_uuids")
 		for _, id := range ids.Elements() {
@@ -101,6 +110,21 @@ func (p *prompts) event(ev event.Event) {
 			p.running = false
 			p.end(nil, func(one *prompt) bool { return !one.begun.IsZero() })
 		}
+	}
+}
+
+// waitIn takes over the queue of a server. A prompt that was in it and was not sent has been removed.
+func (p *prompts) waitIn(queue []event.QueueItem) {
+	for _, one := range slices.Clone(p.list) {
+		listed := slices.ContainsFunc(queue, func(item event.QueueItem) bool { return item.ID == one.id })
+		if one.listed && !listed {
+			err := errRemoved
+			if one.canceled {
+				err = errTakenBack
+			}
+			p.end(err, func(other *prompt) bool { return other == one })
+		}
+		one.listed = listed
 	}
 }
 

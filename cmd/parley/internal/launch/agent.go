@@ -32,6 +32,8 @@ func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (
 	dir, recorded := strings.CutPrefix(f.agent, agents.Replay)
 	command, acp := strings.CutPrefix(f.agent, agents.ACP)
 	switch {
+	case f.server != "" || f.session != "":
+		return f.serverAgent(con)
 	case f.agent != "" && f.agent != agents.Claude && f.agent != agents.Codex && f.changed("cli"):
 		return chat.Agent{}, term.Usagef("--cli goes with --agent claude, not with %s", f.agent)
 	case f.agent == agents.Codex:
@@ -95,8 +97,8 @@ var acpAgentFlags = []string{
 	"agent", "permission-mode", "cwd", "add-dir", "resume", "continue-from", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "help",
 }
 
-// supports refuses flags that an agent has no use for.
-func (f *Flags) supports(agent string, flags []string) error {
+// supports refuses flags that have no meaning with another one.
+func (f *Flags) supports(with string, flags []string) error {
 	var bad string
 	f.visit(func(flag *pflag.Flag) {
 		if !slices.Contains(flags, flag.Name) && bad == "" {
@@ -104,7 +106,7 @@ func (f *Flags) supports(agent string, flags []string) error {
 		}
 	})
 	if bad != "" {
-		return term.Usagef("--%s is unsupported with --agent %s", bad, agent)
+		return term.Usagef("--%s is unsupported with %s", bad, with)
 	}
 	return nil
 }
@@ -119,7 +121,7 @@ func (f *Flags) logger(con *term.Console) *slog.Logger {
 
 // acpAgent is an agent that speaks the Agent Client Protocol.
 func (f *Flags) acpAgent(con *term.Console, command string) (chat.Agent, error) {
-	if err := f.supports("acp:COMMAND", acpAgentFlags); err != nil {
+	if err := f.supports("--agent acp:COMMAND", acpAgentFlags); err != nil {
 		return chat.Agent{}, err
 	}
 	p, err := agents.NewACP(command, f.logger(con))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
-	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
@@ -31,7 +30,7 @@ var codexModes = []string{"default", "acceptEdits", "plan", "bypassPermissions"}
 
 // codexAgent is Codex as the flags ask for it.
 func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
-	if err := f.supports(agents.Codex, codexFlags); err != nil {
+	if err := f.supports("--agent codex", codexFlags); err != nil {
 		return chat.Agent{}, err
 	}
 	dir, err := filepath.Abs(f.workDirectory)

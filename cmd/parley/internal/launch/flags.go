@@ -25,6 +25,8 @@ import (
 // them.
 type Flags struct {
 	agent         string
+	server        string
+	session       string // on the server
 	continued     string // of --continue-from
 	atOnce        bool
 	options       claude.Options // what goes there as it is
@@ -65,6 +67,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	f.registerSession(cmd)
 	f.registerAnswer(cmd)
 	f.registerProgram(cmd)
+	cmd.Flags().StringVar(&f.server, "server", "", "ask a session on the server at this `address`; the token comes from PARLEY_TOKEN")
+	cmd.Flags().StringVar(&f.session, "session", "", "the `id` of the session on the server (default a new one; without --server the server of this machine is asked)")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	f.complete(cmd)
 }
@@ -190,7 +194,7 @@ func (f *Flags) check() error {
 		}
 	}
 	for _, flag := range []struct{ name, value string }{
-		{"resume", f.options.Resume}, {"continue-from", f.continued}, {"session-id", f.options.SessionID}, {"mcp-config", f.mcpConfig}, {"json-schema", f.schema},
+		{"resume", f.options.Resume}, {"continue-from", f.continued}, {"session-id", f.options.SessionID}, {"mcp-config", f.mcpConfig}, {"json-schema", f.schema}, {"server", f.server}, {"session", f.session},
 	} {
 		if f.changed(flag.name) && strings.TrimSpace(flag.value) == "" { // a variable of a script that is not set
 			return term.Usagef("--%s: it is empty", flag.name)
