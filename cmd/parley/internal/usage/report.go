@@ -79,19 +79,19 @@ func (f *reportFlags) run(ctx context.Context, r report) (int, error) {
 // show scans, and writes the report; with --live again and again.
 func (f *reportFlags) show(ctx context.Context, con *term.Console, r report, v usage.View) error {
 	bar := newProgress(con, f.now)
-	ledger, err := f.scan(ctx, bar.update)
+	found, err := f.scan(ctx, bar.update)
 	bar.clear()
 	if err != nil {
 		return err
 	}
 	if f.live {
-		return f.watch(ctx, con, r, v, ledger)
+		return f.watch(ctx, con, r, v, found)
 	}
-	return f.write(con, r, v, ledger)
+	return f.write(con, r, v, found)
 }
 
 // write writes the report once.
-func (f *reportFlags) write(con *term.Console, r report, v usage.View, l *ledger) error {
+func (f *reportFlags) write(con *term.Console, r report, v usage.View, l *totals) error {
 	if f.json {
 		if err := f.writeJSON(con.Out, r, v, l.Ledger); err != nil {
 			return term.OutputFailed(err)
@@ -113,7 +113,7 @@ const liveRows = 10
 
 // watch writes the report again whenever it has changed, or, on a terminal, when
 // the time does it. Only the end of ctx ends it.
-func (f *reportFlags) watch(ctx context.Context, con *term.Console, r report, v usage.View, l *ledger) error {
+func (f *reportFlags) watch(ctx context.Context, con *term.Console, r report, v usage.View, l *totals) error {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
 	redraw := con.Out.TTY && !f.json && os.Getenv("TERM") != "dumb"

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// ledger has the answers of all agents.
-type ledger struct {
+// totals are the answers of all agents.
+type totals struct {
 	*usage.Ledger
 	meters   map[string]agent.Meter // of the agents other than Claude
 	problems []problem
@@ -25,49 +25,49 @@ type problem struct {
 }
 
 // scan reads the sessions that the flags ask for.
-func (f *reportFlags) scan(ctx context.Context, progress func(done, total int64)) (*ledger, error) {
+func (f *reportFlags) scan(ctx context.Context, progress func(done, total int64)) (*totals, error) {
 	meters, err := f.whose.Meters()
 	if err != nil {
 		return nil, err
 	}
-	l := &ledger{Ledger: usage.New(), meters: meters}
+	t := &totals{Ledger: usage.New(), meters: meters}
 	if f.whose.Agent != history.Codex {
-		l.Ledger, err = usage.Scan(ctx, usage.Options{ConfigDirs: f.configDirs, Progress: progress})
+		t.Ledger, err = usage.Scan(ctx, usage.Options{ConfigDirs: f.configDirs, Progress: progress})
 		if errors.Is(err, usage.ErrNoSessions) && len(meters) > 0 && !f.whose.Changed("config-dir") {
-			l.Ledger, err = usage.New(), nil
+			t.Ledger, err = usage.New(), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return l, l.readMeters(ctx)
+	return t, t.readMeters(ctx)
 }
 
 // update reads new answers.
-func (l *ledger) update(ctx context.Context) error {
-	if err := l.Ledger.Update(ctx); err != nil {
+func (t *totals) update(ctx context.Context) error {
+	if err := t.Ledger.Update(ctx); err != nil {
 		return err
 	}
-	return l.readMeters(ctx)
+	return t.readMeters(ctx)
 }
 
 // bytes returns how much was read.
-func (l *ledger) bytes() int64 {
-	n := l.Stats().Bytes
-	for _, m := range l.meters {
+func (t *totals) bytes() int64 {
+	n := t.Stats().Bytes
+	for _, m := range t.meters {
 		n += m.Bytes()
 	}
 	return n
 }
 
 // readMeters adds the new answers of the meters.
-func (l *ledger) readMeters(ctx context.Context) error {
-	l.problems = nil
-	for name, m := range l.meters {
-		l.Add(name, func(yield func(usage.Answer) bool) {
+func (t *totals) readMeters(ctx context.Context) error {
+	t.problems = nil
+	for name, m := range t.meters {
+		t.Add(name, func(yield func(usage.Answer) bool) {
 			for x, err := range m.Next(ctx) {
 				if err != nil {
-					l.problems = append(l.problems, problem{name, err})
+					t.problems = append(t.problems, problem{name, err})
 					continue
 				}
 				if !yield(usage.Answer{
@@ -85,10 +85,10 @@ func (l *ledger) readMeters(ctx context.Context) error {
 const mostProblems = 10
 
 // notes are about the files that cannot be read.
-func (l *ledger) notes() (notes []string) {
-	for i, p := range l.problems {
+func (t *totals) notes() (notes []string) {
+	for i, p := range t.problems {
 		if i == mostProblems {
-			return append(notes, fmt.Sprintf("%d more files of %s could not be read", len(l.problems)-i, p.agent))
+			return append(notes, fmt.Sprintf("%d more files of %s could not be read", len(t.problems)-i, p.agent))
 		}
 		notes = append(notes, strings.TrimPrefix(p.err.Error(), "rollout: "))
 	}

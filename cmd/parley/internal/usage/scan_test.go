@@ -11,7 +11,7 @@ import (
 )
 
 // With --live, what Codex writes while the report is shown is added once.
-func TestBooks_update(t *testing.T) {
+func TestTotals_update(t *testing.T) {
 	home := t.TempDir()
 	name := filepath.Join(home, "sessions", "rollout-2026-01-01T00-00-00-01a1de9a-3164-7f42-a449-0a13e079865e.jsonl")
 	if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
