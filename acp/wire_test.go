@@ -3,11 +3,12 @@ package acp_test
 import (
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"reflect"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/acp"
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
+	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
 // again decodes a text into v, encodes it, and compares the two as JSON.
@@ -56,20 +57,34 @@ func TestRecordedLines(t *testing.T) {
 		"session/prompt":             func() any { return new(acp.PromptRequest) },
 	}
 	n := 0
-	for _, s := range acprec.All(t) {
-		if s.Script.Protocol != 1 || s.Name == "invalid_requests" {
+	scenarios, err := filepath.Glob(filepath.Join("..", "testdata", "acp", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range scenarios {
+		var script struct{ Protocol int }
+		if err := tape.ReadJSON(filepath.Join(dir, "script.json"), &script, nil); err != nil {
+			t.Fatal(err)
+		}
+		if script.Protocol != 1 || filepath.Base(dir) == "invalid_requests" {
 			continue
 		}
-		for _, l := range s.Timeline {
-			var m struct {
-				Method string
-				Params json.RawMessage
+		lines, err := tape.ReadLines(filepath.Join(dir, "timeline.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			var l struct {
+				Msg struct {
+					Method string
+					Params json.RawMessage
+				}
 			}
-			if json.Unmarshal(l.Msg, &m) != nil || params[m.Method] == nil || m.Params == nil {
+			if json.Unmarshal([]byte(line), &l) != nil || params[l.Msg.Method] == nil || l.Msg.Params == nil {
 				continue
 			}
 			n++
-			again(t, string(m.Params), params[m.Method]())
+			again(t, string(l.Msg.Params), params[l.Msg.Method]())
 		}
 	}
 	if n < 100 {

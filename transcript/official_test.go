@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
-	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/clipath"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // officialSDK is the official TypeScript SDK in a process of its own, on a
@@ -28,7 +30,7 @@ type officialSDK struct {
 // startOfficial starts the SDK. It is gone when the test ends.
 func startOfficial(t *testing.T) *officialSDK {
 	t.Helper()
-	node, module := e2e.SDK(t)
+	node, module := requireSDK(t)
 	home := t.TempDir()
 	env, err := claudetest.HermeticEnv(home, "http://127.0.0.1:1")
 	if err != nil {
@@ -108,4 +110,39 @@ func (o *officialSDK) must(dst any, fn string, args ...any) {
 	if err := o.ask(dst, fn, args...); err != nil {
 		o.t.Fatalf("%s: %v", fn, err)
 	}
+}
+
+// sdkPath returns the module of the official TypeScript SDK that is installed with the
+// pinned CLI, and the node that runs it.
+func sdkPath() (node, module string, err error) {
+	cli, err := clipath.Cached()
+	if err != nil {
+		return "", "", err
+	}
+	module = filepath.Join(filepath.Dir(filepath.Dir(cli)), "claude-agent-sdk", "sdk.mjs")
+	if err := clipath.CheckFile(module); err != nil {
+		return "", "", fmt.Errorf("the official SDK is not installed, run make test, or scripts/install-cli: %w", err)
+	}
+	node, err = exec.LookPath("node")
+	if err != nil {
+		return "", "", err
+	}
+	return node, module, nil
+}
+
+// requireSDK returns node and the module of the official TypeScript SDK. Without them the test is
+// skipped, and the reason printed; it fails where CI=true.
+func requireSDK(tb testing.TB) (node, module string) {
+	tb.Helper()
+	short.Skip(tb, "the official SDK")
+	node, module, err := sdkPath()
+	switch {
+	case err == nil:
+		return node, module
+	case os.Getenv("CI") == "true":
+		tb.Fatalf("this test needs the official SDK: %v", err)
+	default:
+		tb.Skipf("this test needs the official SDK: %v", err)
+	}
+	return "", ""
 }

@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // turnScript is a script with one prompt.
-func turnScript(t *testing.T, capabilities, env, permissions, api, steps string) acprec.Script {
+func turnScript(t *testing.T, capabilities, env, permissions, api, steps string) recordedScript {
 	t.Helper()
 	if steps == "" {
 		steps = `{"do":"request","as":"p","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"Go."}]}}`
@@ -18,7 +16,7 @@ func turnScript(t *testing.T, capabilities, env, permissions, api, steps string)
 	text := `{"protocol":1,"settle_ms":0,"env":{` + env + `},"permissions":[` + permissions + `],"api":{"replies":[` + api + `]},"steps":[
 {"do":"request","as":"i","method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{` + capabilities + `}}},
 {"do":"request","as":"s","method":"session/new","params":{"cwd":"${cwd}","mcpServers":[]}},` + steps + `]}`
-	var s acprec.Script
+	var s recordedScript
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +30,7 @@ const bashTouch = `{"blocks":[{"tool_use":{"name":"Bash","input":{"command":"tou
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	r := runner(t)
-	fold := func(t *testing.T, name string, s acprec.Script) *View {
+	fold := func(t *testing.T, name string, s recordedScript) *View {
 		t.Helper()
 		begin(t)
 		result, err := r.Run(t.Context(), name, s)

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // heldScript begins a turn that does not end by itself, lets something happen to it, and
 // loads the session again. The CLI writes a prompt to its file a moment after it has got it:
 // a CLI that is killed before has lost it.
-func heldScript(t *testing.T, happens string) acprec.Script {
+func heldScript(t *testing.T, happens string) recordedScript {
 	t.Helper()
 	text := strings.ReplaceAll(`{"protocol":1,
 "api":{"replies":[{"blocks":[{"text":"First.","chunk":8}]},{"blocks":[{"text":"Held answer that is long.","chunk":8}],"hold":"mid","hold_after":4},{"blocks":[{"text":"Back.","chunk":8}]},{"blocks":[{"text":"Back.","chunk":8}]}]},
@@ -27,7 +25,7 @@ func heldScript(t *testing.T, happens string) acprec.Script {
 HAPPENS
 {"do":"request","as":"l","method":"session/load","params":{"sessionId":"${s.sessionId}","cwd":"${cwd}","mcpServers":[]}},
 {"do":"request","as":"p3","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"Again"}]}}]}`, "HAPPENS", happens)
-	var s acprec.Script
+	var s recordedScript
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
-	"github.com/seed7221b0f9/parley/internal/test/e2e/acpclient"
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // official are the scenarios that the official client library drives, with how their
@@ -26,13 +24,13 @@ var official = map[string][]string{
 // message by itself.
 func TestOfficialClient(t *testing.T) {
 	t.Parallel()
-	sdk := acpclient.Require(t)
+	sdk := requireACPClient(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skipf("this test needs node: %v", err)
 	}
 	r := runner(t)
-	all, err := acprec.Read(filepath.Join(checkout.Root(), "testdata", "acp"))
+	all, err := readScenarios(filepath.Join(checkout.Root(), "testdata", "acp"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +88,7 @@ func (o *officialRun) text() string {
 }
 
 // said is what the agent of a recording said.
-func said(timeline []acprec.Line) (texts []string) {
+func said(timeline []recordedLine) (texts []string) {
 	for _, s := range Fold(timeline, Clean("")).Sessions {
 		for _, i := range s.Items {
 			if i.Type == "say" {
@@ -101,7 +99,7 @@ func said(timeline []acprec.Line) (texts []string) {
 	return append([]string{""}, texts...)
 }
 
-func driveOfficial(t *testing.T, r *Runner, s *acprec.Scenario, node, sdk string) *officialRun {
+func driveOfficial(t *testing.T, r *Runner, s *recordedScenario, node, sdk string) *officialRun {
 	t.Helper()
 	run, err := r.Prepare("official_"+s.Name, s.Script)
 	if err != nil {
@@ -115,7 +113,7 @@ func driveOfficial(t *testing.T, r *Runner, s *acprec.Scenario, node, sdk string
 	}
 	script, program := filepath.Join(dir, "script.json"), filepath.Join(dir, "client.mjs")
 	filled := strings.ReplaceAll(string(text), "${cwd}", cwd)
-	for path, content := range map[string][]byte{script: []byte(filled), program: acpclient.Program} {
+	for path, content := range map[string][]byte{script: []byte(filled), program: clientProgram(t)} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

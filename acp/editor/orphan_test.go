@@ -10,7 +10,6 @@ import (
 	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // forgetful is a provider whose agents die when they get a prompt, before they write it
@@ -111,7 +110,7 @@ func TestKilledAtOnce(t *testing.T) {
 {"do":"restart"},
 {"do":"request","as":"i2","method":"initialize","params":{"protocolVersion":1}},
 {"do":"request","as":"l","method":"session/load","params":{"sessionId":"${s.sessionId}","cwd":"${cwd}","mcpServers":[]}}]}`
-	var script acprec.Script
+	var script recordedScript
 	if err := json.Unmarshal([]byte(text), &script); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // TestRecordings runs the script of every recording against parley acp, a process, with the
@@ -20,7 +18,7 @@ func TestRecordings(t *testing.T) {
 	ahead := runner(t)
 	bare := *ahead
 	bare.Command = append(slices.Clone(ahead.Command), "--no-prewarm")
-	scenarios := acprec.All(t)
+	scenarios := allScenarios(t)
 	var mu sync.Mutex
 	used := map[string]int{}
 	t.Run("scenario", func(t *testing.T) {
@@ -72,7 +70,7 @@ func TestRecordings(t *testing.T) {
 }
 
 // opensPlain reports whether a script begins with a session that can be opened ahead.
-func opensPlain(s *acprec.Script) bool {
+func opensPlain(s *recordedScript) bool {
 	for _, step := range s.Steps {
 		switch step.Method {
 		case "session/new":
@@ -87,7 +85,7 @@ func opensPlain(s *acprec.Script) bool {
 }
 
 // partial reports whether a part of the scenarios was asked for, with -run.
-func partial(all []acprec.Scenario) bool {
+func partial(all []recordedScenario) bool {
 	f := testRun()
 	return strings.Contains(f, "/") && len(all) > 0
 }

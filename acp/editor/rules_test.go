@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // testRun is the value of the flag -run.
@@ -21,7 +19,7 @@ func testRun() string {
 // comparison is a recorded view and ours. Rules change what was recorded to what a better
 // agent does; they may look at ours for what a script does not say.
 type comparison struct {
-	script    *acprec.Script
+	script    *recordedScript
 	want, got *View
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // schema is the schema of a version of the protocol.
@@ -94,7 +92,7 @@ func (s *schema) validate(name string, raw json.RawMessage) error {
 }
 
 // checkLines checks every line of an agent against the official schema.
-func checkLines(t *testing.T, timeline []acprec.Line) {
+func checkLines(t *testing.T, timeline []recordedLine) {
 	t.Helper()
 	methods := map[string]string{}
 	version := 1

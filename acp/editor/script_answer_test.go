@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // received takes a line of the agent.
@@ -53,7 +51,7 @@ func (r *Run) answerRequest(id json.RawMessage, method string, params json.RawMe
 	var delay int
 	switch method {
 	case "session/request_permission":
-		p := acprec.Permission{}
+		p := recordedPermission{}
 		r.mu.Lock()
 		if r.asked < len(r.script.Permissions) {
 			p = r.script.Permissions[r.asked]
@@ -97,7 +95,7 @@ func (r *Run) answerRequest(id json.RawMessage, method string, params json.RawMe
 }
 
 // permit picks an option.
-func permit(p acprec.Permission, params json.RawMessage) any {
+func permit(p recordedPermission, params json.RawMessage) any {
 	if p.Cancelled {
 		return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
 	}

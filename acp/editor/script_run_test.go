@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // Runner runs scripts against an agent.
@@ -35,7 +34,7 @@ const stepWait = 90 * time.Second
 // Run is a run of a script.
 type Run struct {
 	runner *Runner
-	script acprec.Script
+	script recordedScript
 	api    *claudetest.FakeAPI
 	home   string
 	cwd    string
@@ -44,7 +43,7 @@ type Run struct {
 
 	mu       sync.Mutex
 	changed  chan struct{}
-	timeline []acprec.Line
+	timeline []recordedLine
 	mark     int
 	saved    map[string]bool // by path: what the client has written is no longer unsaved
 	nextID   int
@@ -69,14 +68,14 @@ type heldAnswer struct {
 
 // Result is what came of a run.
 type Result struct {
-	Timeline []acprec.Line
+	Timeline []recordedLine
 	Requests []claudetest.APIRequest
 	Stderr   string
 	Dir      string // that paths in the timeline begin with
 }
 
 // Run runs a script. The timeline has the run's own paths.
-func (r *Runner) Run(ctx context.Context, name string, script acprec.Script) (*Result, error) {
+func (r *Runner) Run(ctx context.Context, name string, script recordedScript) (*Result, error) {
 	run, err := r.Prepare(name, script)
 	if err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ func (r *Runner) Run(ctx context.Context, name string, script acprec.Script) (*R
 
 // Prepare makes the directories and the API of a run that is not begun. A caller that does not
 // run it closes it.
-func (r *Runner) Prepare(name string, script acprec.Script) (*Run, error) {
+func (r *Runner) Prepare(name string, script recordedScript) (*Run, error) {
 	dir := filepath.Join(r.Dir, name)
 	var apiScript claudetest.Script
 	cwd, home := filepath.Join(dir, "project"), filepath.Join(dir, "home")
@@ -254,7 +253,7 @@ func mustJSON(v any) json.RawMessage {
 func (r *Run) add(dir string, msg json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.timeline = append(r.timeline, acprec.Line{Dir: dir, Msg: msg})
+	r.timeline = append(r.timeline, recordedLine{Dir: dir, Msg: msg})
 	close(r.changed)
 	r.changed = make(chan struct{})
 }

@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // step does one step of the script.
-func (r *Run) step(ctx context.Context, s *acprec.Step) error {
+func (r *Run) step(ctx context.Context, s *recordedStep) error {
 	switch s.Do {
 	case "request", "start":
 		answer, err := r.request(s)
@@ -76,7 +74,7 @@ func awaitKey(vars map[string]json.RawMessage, as string) int {
 }
 
 // request sends a request and returns where its answer arrives.
-func (r *Run) request(s *acprec.Step) (chan json.RawMessage, error) {
+func (r *Run) request(s *recordedStep) (chan json.RawMessage, error) {
 	params, err := r.params(s)
 	if err != nil {
 		return nil, err
@@ -98,7 +96,7 @@ func (r *Run) request(s *acprec.Step) (chan json.RawMessage, error) {
 	return answer, nil
 }
 
-func (r *Run) params(s *acprec.Step) (any, error) {
+func (r *Run) params(s *recordedStep) (any, error) {
 	if len(s.Params) == 0 {
 		return nil, nil
 	}
@@ -132,7 +130,7 @@ func (r *Run) await(ctx context.Context, as string, answer chan json.RawMessage)
 	}
 }
 
-func (r *Run) notify(s *acprec.Step) error {
+func (r *Run) notify(s *recordedStep) error {
 	params, err := r.params(s)
 	if err != nil {
 		return err
@@ -159,7 +157,7 @@ func (r *Run) notify(s *acprec.Step) error {
 	return nil
 }
 
-func (r *Run) raw(s *acprec.Step) error {
+func (r *Run) raw(s *recordedStep) error {
 	line, err := r.fillText(s.Line)
 	if err != nil {
 		return err
@@ -180,7 +178,7 @@ func (r *Run) raw(s *acprec.Step) error {
 }
 
 // wait waits for a message of the agent.
-func (r *Run) wait(ctx context.Context, s *acprec.Step) error {
+func (r *Run) wait(ctx context.Context, s *recordedStep) error {
 	timer := time.NewTimer(stepWait)
 	defer timer.Stop()
 	for {
@@ -204,7 +202,7 @@ func (r *Run) wait(ctx context.Context, s *acprec.Step) error {
 	}
 }
 
-func fits(msg json.RawMessage, s *acprec.Step) bool {
+func fits(msg json.RawMessage, s *recordedStep) bool {
 	var m struct {
 		Method string `json:"method"`
 		Params struct {

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording/acprec"
 )
 
 // View is what a client shows, as far as it is compared.
@@ -92,7 +90,7 @@ type folder struct {
 }
 
 // Fold folds a timeline. clean replaces what differs from run to run.
-func Fold(timeline []acprec.Line, clean func(string) string) *View {
+func Fold(timeline []recordedLine, clean func(string) string) *View {
 	f := &folder{view: &View{}, clean: clean, session: map[string]*Session{}, prompts: map[string]string{}}
 	f.restart()
 	for _, l := range timeline {

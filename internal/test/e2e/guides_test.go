@@ -81,7 +81,7 @@ func TestGuides(t *testing.T) {
 	}
 	pages := assembled(t, root)
 	bin := filepath.Join(t.TempDir(), "guides")
-	runnable, err := guide.Build(root, bin, pages)
+	runnable, err := buildPages(root, bin, pages)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,20 +102,20 @@ func TestGuides(t *testing.T) {
 }
 
 // assembled returns the Go code of every page, by its name.
-func assembled(t *testing.T, root string) map[string]*guide.Assembly {
+func assembled(t *testing.T, root string) map[string]*assembly {
 	t.Helper()
 	names, err := guide.Pages(os.DirFS(root))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := map[string]*guide.Assembly{}
+	pages := map[string]*assembly{}
 	for _, page := range names {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		name := guide.Name(page)
-		a, err := guide.Assemble(name, guide.Snippets(page, string(text)))
+		a, err := assemble(name, guide.Snippets(page, string(text)))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -159,5 +159,28 @@ func runGuide(t *testing.T, bin, name, cli string, run guideRun) {
 	}
 	if t.Failed() {
 		t.Logf("stdout:\n%s\nstderr:\n%s", stdout.String(), stderr.String())
+	}
+}
+
+// twoPieces is a page whose program is in two pieces.
+const twoPieces = "# A page\n\n```go\npackage main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(word()) }\n```\n\nText.\n\n```go\nfunc word() string { return strings.ToUpper(\"x\") }\n```\n\n```sh norun: it serves\nparley serve\n```\n"
+
+func TestAssemble(t *testing.T) {
+	a, err := assemble("a", guide.Snippets("docs/guide/a.md", twoPieces))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !a.HasMain || len(a.Files) != 2 {
+		t.Errorf("%+v", a)
+	}
+	text := a.Files["page.go"]
+	for _, want := range []string{"package a\nimport \"fmt\"\nimport \"strings\"\n", "//line docs/guide/a.md:6\n\n\nfunc main", "//line docs/guide/a.md:13\n\nfunc word"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	_, err = assemble("a", guide.Snippets("docs/guide/a.md", "```go\nx := 1\n```\n"))
+	if err == nil || !strings.Contains(err.Error(), "docs/guide/a.md") {
+		t.Errorf("statements are a piece of a file: %v", err)
 	}
 }

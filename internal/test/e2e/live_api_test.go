@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // recordedRequest is a line of api_requests.jsonl: what the CLI asked the API.
@@ -143,7 +142,7 @@ func alignRequests(want, got []any) []any {
 				tail, _ := value.(string)
 				aligned[name] = tail[max(0, len(tail)-len(text)):]
 			default:
-				aligned[name] = recording.AlignFiller(wanted, value)
+				aligned[name] = alignFiller(wanted, value)
 			}
 		}
 		out[i] = aligned

@@ -203,7 +203,7 @@ func (l *live) compareSequences(what string, want, got []any) {
 	l.t.Helper()
 	l.looser(want, got, func(want, got []any) string {
 		if len(want) == len(got) {
-			got = recording.AlignFiller(any(want), any(got)).([]any)
+			got = alignFiller(any(want), any(got)).([]any)
 		}
 		return cmp.Diff(want, got)
 	}, what)
@@ -211,7 +211,7 @@ func (l *live) compareSequences(what string, want, got []any) {
 
 // sequence is lines, normalised.
 func sequence(lines []json.RawMessage, keep []string) []any {
-	n := &recording.Normalizer{Keep: keep}
+	n := &normalizer{Keep: keep}
 	for _, line := range lines {
 		n.Learn(line)
 	}
@@ -316,7 +316,7 @@ func (c *liveCall) compareStore() {
 		got.failed = got.failed || a.Failed
 		for _, e := range a.Entries {
 			if !a.Failed {
-				got.add(recording.JSONValue([]byte(c.there(string(e)))))
+				got.add(jsonValue([]byte(c.there(string(e)))))
 			}
 		}
 	}

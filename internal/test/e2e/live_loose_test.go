@@ -407,7 +407,7 @@ func withoutHint(messages []any) []any {
 	if err != nil {
 		return messages // it was JSON
 	}
-	return recording.JSONValue([]byte(strings.ReplaceAll(string(text), modelHint, ""))).([]any)
+	return jsonValue([]byte(strings.ReplaceAll(string(text), modelHint, ""))).([]any)
 }
 
 // concurrent reports whether things happened at the same time: agents, tasks in

@@ -2,8 +2,8 @@
 // compile and run it.
 //
 // A page is a program in pieces. Every fence with the word go holds declarations, or a whole
-// file that begins with a package clause; the pieces of a page are put together as one package
-// by [Assemble]. A piece without imports gets those of the packages whose names it uses, as an
+// file that begins with a package clause; the suite with the real CLI puts the
+// pieces of a page together as one package. A piece without imports gets those of the packages whose names it uses, as an
 // editor would add them. The names and the lines of errors are those of the page.
 //
 // A fence with the word sh holds commands that a test runs. Those that need a running server have

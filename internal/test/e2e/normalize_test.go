@@ -1,15 +1,13 @@
-package recording_test
+package e2e_test
 
 import (
 	"encoding/json"
 	"reflect"
 	"testing"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 func TestNormalizer(t *testing.T) {
-	n := recording.Normalizer{Keep: []string{"44444444-4444-4444-8444-444444444444"}}
+	n := normalizer{Keep: []string{"44444444-4444-4444-8444-444444444444"}}
 	line := `{"type":"x","task_id":"bqrrveevx","uuid":"9f0ad07a-51b1-4e60-a2d5-0a4a3a2d0b0a","given":"44444444-4444-4444-8444-444444444444",
 		"text":"task bqrrveevx wrote tasks/bqrrveevx.output at 2026-11-15T02:08:23.061Z to 127.0.0.1:4711, used ~2487 tokens in 12ms",
 		"duration_ms":17,"total_cost_usd":0.5,"num_turns":2,"timestamp":"then","list":[{"end_time":5}],"durationMs":3,
@@ -19,7 +17,7 @@ func TestNormalizer(t *testing.T) {
 		"duration_ms":0,"total_cost_usd":0,"num_turns":2,"timestamp":"TIME","list":[{"end_time":0}],
 		"plan":"plans/NAME.md","socket":"tmp/cc-socks/N.sock","version":"VERSION"}`
 	n.Learn([]byte(line))
-	if got := n.Line([]byte(line)); !reflect.DeepEqual(got, recording.JSONValue([]byte(want))) {
+	if got := n.Line([]byte(line)); !reflect.DeepEqual(got, jsonValue([]byte(want))) {
 		text, _ := json.MarshalIndent(got, "", " ")
 		t.Errorf("got %s", text)
 	}
@@ -36,7 +34,7 @@ func TestNormalizer(t *testing.T) {
 }
 
 func TestAlignFiller(t *testing.T) {
-	want := recording.JSONValue([]byte(`{"a":["redacted text of the same","x"],"b":{"c":"redacted."},"d":1}`))
+	want := jsonValue([]byte(`{"a":["redacted text of the same","x"],"b":{"c":"redacted."},"d":1}`))
 	for got, same := range map[string]bool{
 		`{"a":["anything","x"],"b":{"c":"else"},"d":1}`: true,
 		`{"a":["anything","y"],"b":{"c":"else"},"d":1}`: false,
@@ -44,7 +42,7 @@ func TestAlignFiller(t *testing.T) {
 		`{"a":[1,"x"],"b":{"c":"else"},"d":1}`:          false,
 		`{"a":["anything","x"],"d":1}`:                  false,
 	} {
-		if aligned := recording.AlignFiller(want, recording.JSONValue([]byte(got))); reflect.DeepEqual(aligned, want) != same {
+		if aligned := alignFiller(want, jsonValue([]byte(got))); reflect.DeepEqual(aligned, want) != same {
 			t.Errorf("%s: %v", got, aligned)
 		}
 	}

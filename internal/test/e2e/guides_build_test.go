@@ -1,4 +1,4 @@
-package guide
+package e2e_test
 
 import (
 	"encoding/json"
@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// Build compiles the pages of the repository at root in one go, into the program at out, which
+// buildPages compiles the pages of the repository at root in one go, into the program at out, which
 // runs the page whose name is its first argument. The files exist only for this build: the
 // checkout is not written. The error has the compiler's complaints with lines of the pages.
 // It returns the names of the pages that can be run.
-func Build(root, out string, pages map[string]*Assembly) (runnable []string, err error) {
+func buildPages(root, out string, pages map[string]*assembly) (runnable []string, err error) {
 	scratch, err := os.MkdirTemp("", "guide-")
 	if err != nil {
 		return nil, err

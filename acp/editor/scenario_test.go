@@ -1,6 +1,4 @@
-// Package acprec reads recordings of agents that speak the Agent Client Protocol. It is test
-// support.
-package acprec
+package editor_test
 
 import (
 	"encoding/json"
@@ -10,47 +8,50 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
-// Variable names a directory of recordings to use instead of the project's own: one folder
+// corpusVariable names a directory of recordings to use instead of the project's own: one folder
 // a scenario, each with script.json and timeline.jsonl.
-const Variable = "PARLEY_ACP_CORPUS"
+const corpusVariable = "PARLEY_ACP_CORPUS"
 
-// Scenario is a recording and the script that it was made with.
-type Scenario struct {
+// recordedScenario is a recording and the script that it was made with.
+type recordedScenario struct {
 	Name     string
-	Script   Script
-	Timeline []Line
+	Script   recordedScript
+	Timeline []recordedLine
 	Err      error // why it cannot be read
 }
 
-// Line is a line of a timeline.
-type Line struct {
+// recordedLine is a line of a timeline.
+type recordedLine struct {
+	T   float64         `json:"t"`
 	Dir string          `json:"dir"` // client, agent, exit, restart, killcli
 	Msg json.RawMessage `json:"msg"`
+	Raw string          `json:"raw"` // a line that is no JSON; then Msg is the line of the timeline
 }
 
-// Script is what a scenario does.
-type Script struct {
-	Note         string            `json:"note"`
-	Protocol     int               `json:"protocol"`
-	Env          map[string]string `json:"env"`
-	Files        map[string]string `json:"files"`
-	Unsaved      map[string]string `json:"unsaved"`
-	API          json.RawMessage   `json:"api"`
-	Permissions  []Permission      `json:"permissions"`
-	Elicitations []json.RawMessage `json:"elicitations"`
-	Steps        []Step            `json:"steps"`
-	SettleMS     *int              `json:"settle_ms"`
+// recordedScript is what a scenario does.
+type recordedScript struct {
+	Note         string               `json:"note"`
+	Protocol     int                  `json:"protocol"`
+	Env          map[string]string    `json:"env"`
+	Files        map[string]string    `json:"files"`
+	Unsaved      map[string]string    `json:"unsaved"`
+	API          json.RawMessage      `json:"api"`
+	Permissions  []recordedPermission `json:"permissions"`
+	Elicitations []json.RawMessage    `json:"elicitations"`
+	Steps        []recordedStep       `json:"steps"`
+	SettleMS     *int                 `json:"settle_ms"`
 }
 
-// Permission is an answer to a request for permission.
-type Permission struct {
+// recordedPermission is an answer to a request for permission.
+type recordedPermission struct {
 	OptionID  string `json:"optionId"`
 	Kind      string `json:"kind"`
 	Cancelled bool   `json:"cancelled"`
@@ -60,8 +61,8 @@ type Permission struct {
 	DelayMS   int    `json:"delay_ms"`
 }
 
-// Step is a step of a script.
-type Step struct {
+// recordedStep is a step of a script.
+type recordedStep struct {
 	Do     string          `json:"do"`
 	As     string          `json:"as"`
 	Method string          `json:"method"`
@@ -74,15 +75,15 @@ type Step struct {
 	Text   string          `json:"text"`
 }
 
-// All returns the scenarios of the caller's corpus, or the project's own. It fails the test
+// allScenarios returns the scenarios of the caller's corpus, or the project's own. It fails the test
 // if there is none.
-func All(tb testing.TB) []Scenario {
+func allScenarios(tb testing.TB) []recordedScenario {
 	tb.Helper()
-	dir := os.Getenv(Variable)
+	dir := os.Getenv(corpusVariable)
 	if dir == "" {
 		dir = filepath.Join(checkout.Root(), "testdata", "acp")
 	}
-	list, err := Read(dir)
+	list, err := readScenarios(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -92,25 +93,25 @@ func All(tb testing.TB) []Scenario {
 	return list
 }
 
-// Read reads the scenarios of a directory.
-func Read(dir string) ([]Scenario, error) {
+// readScenarios reads the scenarios of a directory.
+func readScenarios(dir string) ([]recordedScenario, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	var list []Scenario
+	var list []recordedScenario
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
 		}
-		s := Scenario{Name: e.Name()}
+		s := recordedScenario{Name: e.Name()}
 		s.Err = s.read(filepath.Join(dir, e.Name()))
 		list = append(list, s)
 	}
 	return list, nil
 }
 
-func (s *Scenario) read(dir string) error {
+func (s *recordedScenario) read(dir string) error {
 	if err := tape.ReadJSON(filepath.Join(dir, "script.json"), &s.Script, nil); err != nil {
 		return err
 	}
@@ -118,11 +119,18 @@ func (s *Scenario) read(dir string) error {
 	if err != nil {
 		return err
 	}
+	before := 0.0
 	for i, line := range lines {
-		var l Line
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
+		var l recordedLine
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&l); err != nil {
 			return fmt.Errorf("timeline.jsonl, line %d: %w", i+1, err)
 		}
+		if !slices.Contains([]string{"client", "agent", "exit", "restart", "killcli"}, l.Dir) || l.T < before || (l.Msg == nil) == (l.Raw == "") {
+			return fmt.Errorf("timeline.jsonl, line %d: wrong direction or time, or no message: %.200s", i+1, line)
+		}
+		before = l.T
 		if l.Msg == nil {
 			l.Msg = json.RawMessage(line)
 		}
@@ -133,7 +141,7 @@ func (s *Scenario) read(dir string) error {
 
 // checkSide compares the lines of one side, which a recording may have in a file of their own,
 // with those in the timeline.
-func (s *Scenario) checkSide(dir, side string) error {
+func (s *recordedScenario) checkSide(dir, side string) error {
 	lines, err := tape.ReadLines(filepath.Join(dir, side+".jsonl"))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +157,7 @@ func (s *Scenario) checkSide(dir, side string) error {
 		if n++; n > len(lines) {
 			break
 		}
-		if json.Valid([]byte(lines[n-1])) && !reflect.DeepEqual(recording.JSONValue(l.Msg), recording.JSONValue([]byte(lines[n-1]))) {
+		if l.Raw != lines[n-1] && !reflect.DeepEqual(jsonValue(l.Msg), jsonValue([]byte(lines[n-1]))) {
 			return fmt.Errorf("%s.jsonl, line %d: not the line of the timeline", side, n)
 		}
 	}
@@ -157,4 +165,12 @@ func (s *Scenario) checkSide(dir, side string) error {
 		return fmt.Errorf("%s.jsonl has %d lines, the timeline has %d of them", side, len(lines), n)
 	}
 	return nil
+}
+
+// jsonValue is the value of a line of JSON; for another text it is the text.
+func jsonValue(line []byte) (v any) {
+	if json.Unmarshal(line, &v) != nil {
+		return string(line)
+	}
+	return v
 }

@@ -1,4 +1,4 @@
-package recording
+package e2e_test
 
 import (
 	"cmp"
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Normalizer makes lines of two runs of the CLI comparable: what differs from
+// normalizer makes lines of two runs of the CLI comparable: what differs from
 // run to run gets a fixed value. That is ids, times, ports, durations, costs,
 // counts that depend on the length of paths, and names that are made up.
 //
 // The zero value is usable. It learns the ids of a run from its lines, so each
-// run has a Normalizer of its own.
-type Normalizer struct {
+// run has a normalizer of its own.
+type normalizer struct {
 	// Keep are ids that are the same in every run, because the caller gave them.
 	Keep []string
 
@@ -65,15 +65,15 @@ var (
 const filler = "redacted"
 
 // Learn takes up the ids in a line.
-func (n *Normalizer) Learn(line []byte) {
+func (n *normalizer) Learn(line []byte) {
 	if n.ids == nil {
 		n.ids = map[string]string{}
 	}
 	n.seen = nil
-	n.learn(JSONValue(line))
+	n.learn(jsonValue(line))
 }
 
-func (n *Normalizer) learn(v any) {
+func (n *normalizer) learn(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
@@ -90,11 +90,11 @@ func (n *Normalizer) learn(v any) {
 }
 
 // Line is the normalised value of a line.
-func (n *Normalizer) Line(line []byte) any { return n.value("", JSONValue(line)) }
+func (n *normalizer) Line(line []byte) any { return n.value("", jsonValue(line)) }
 
-// JSONValue is the value of a line of JSON; a line that is none stands for
+// jsonValue is the value of a line of JSON; a line that is none stands for
 // itself.
-func JSONValue(line []byte) any {
+func jsonValue(line []byte) any {
 	var v any
 	if err := json.Unmarshal(line, &v); err != nil {
 		return "no JSON: " + string(line)
@@ -102,7 +102,7 @@ func JSONValue(line []byte) any {
 	return v
 }
 
-func (n *Normalizer) value(name string, v any) any {
+func (n *normalizer) value(name string, v any) any {
 	switch v := v.(type) {
 	case string:
 		if name == "timestamp" {
@@ -132,7 +132,7 @@ func (n *Normalizer) value(name string, v any) any {
 }
 
 // Text normalises a text. Most texts of a run come many times.
-func (n *Normalizer) Text(s string) string {
+func (n *normalizer) Text(s string) string {
 	if done, ok := n.seen[s]; ok {
 		return done
 	}
@@ -144,7 +144,7 @@ func (n *Normalizer) Text(s string) string {
 	return done
 }
 
-func (n *Normalizer) text(s string) string {
+func (n *normalizer) text(s string) string {
 	for _, id := range slices.SortedFunc(maps.Keys(n.ids), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		s = strings.ReplaceAll(s, id, n.ids[id])
 	}
@@ -160,9 +160,9 @@ func (n *Normalizer) text(s string) string {
 	return s
 }
 
-// AlignFiller is got with the filler of want in the places where want has it: a
+// alignFiller is got with the filler of want in the places where want has it: a
 // recording says nothing about these texts.
-func AlignFiller(want, got any) any {
+func alignFiller(want, got any) any {
 	switch w := want.(type) {
 	case string:
 		if _, ok := got.(string); ok && strings.Contains(w, filler) {
@@ -175,7 +175,7 @@ func AlignFiller(want, got any) any {
 		}
 		out := slices.Clone(g)
 		for i := range min(len(w), len(g)) {
-			out[i] = AlignFiller(w[i], g[i])
+			out[i] = alignFiller(w[i], g[i])
 		}
 		return out
 	case map[string]any:
@@ -186,7 +186,7 @@ func AlignFiller(want, got any) any {
 		out := maps.Clone(g)
 		for k, e := range w {
 			if x, ok := g[k]; ok {
-				out[k] = AlignFiller(e, x)
+				out[k] = alignFiller(e, x)
 			}
 		}
 		return out

@@ -1,4 +1,4 @@
-package guide
+package e2e_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/test/guide"
 )
 
 const module = "github.com/seed7221b0f9/parley/"
@@ -32,8 +34,8 @@ var imports = map[string]string{
 	"mcp": "github.com/modelcontextprotocol/go-sdk/mcp", "pgxpool": "github.com/jackc/pgx/v5/pgxpool",
 }
 
-// Assembly is the code of a page as one package.
-type Assembly struct {
+// assembly is the code of a page as one package.
+type assembly struct {
 	Files   map[string]string // the Go files, by name
 	HasMain bool              // there is a func main, which Main of the package calls
 	Tests   []string          // the test functions, which Main runs when there is no func main
@@ -42,12 +44,12 @@ type Assembly struct {
 	body  strings.Builder // the pieces without their package clauses and imports
 }
 
-// Assemble puts the Go snippets of a page together as a package of the given name, with one file.
+// assemble puts the Go snippets of a page together as a package of the given name, with one file.
 // The imports that the snippets write out hold for all of them. The package has a function Main
 // when the page has a func main or test functions. The error names every snippet that cannot be
 // parsed.
-func Assemble(name string, snippets []Snippet) (*Assembly, error) {
-	a := &Assembly{Files: map[string]string{}, paths: map[string]bool{}}
+func assemble(name string, snippets []guide.Snippet) (*assembly, error) {
+	a := &assembly{Files: map[string]string{}, paths: map[string]bool{}}
 	var wrong []error
 	for _, s := range snippets {
 		if s.Lang() != "go" {
@@ -74,7 +76,7 @@ func Assemble(name string, snippets []Snippet) (*Assembly, error) {
 	return a, errors.Join(wrong...)
 }
 
-func (a *Assembly) add(s Snippet) error {
+func (a *assembly) add(s guide.Snippet) error {
 	text := s.Text
 	if !strings.HasPrefix(text, "package ") {
 		text = "package main\n" + text
@@ -108,7 +110,7 @@ func (a *Assembly) add(s Snippet) error {
 }
 
 // note remembers what can be run.
-func (a *Assembly) note(file *ast.File) {
+func (a *assembly) note(file *ast.File) {
 	for _, decl := range file.Decls {
 		fn, ok := decl.(*ast.FuncDecl)
 		switch {
