@@ -14,7 +14,8 @@ import (
 // every transport.
 type method struct {
 	name    string
-	role    role // the least that a caller needs
+	doc     string // what it does, for docs/reference/methods.md
+	role    role   // the least that a caller needs
 	scope   scope
 	tenancy tenancy
 	audit   auditing
@@ -52,7 +53,7 @@ const (
 const maxBody = 0
 
 // entry makes an entry of the table. The function gives the types of parameters and result.
-func entry[P, R any](name string, r role, sc scope, t tenancy, a auditing, body int64, f func(*Server, context.Context, *caller, P) (R, error)) *method {
+func entry[P, R any](name, doc string, r role, sc scope, t tenancy, a auditing, body int64, f func(*Server, context.Context, *caller, P) (R, error)) *method {
 	call := func(s *Server, ctx context.Context, c *caller, params []byte) (any, error) {
 		var p P
 		params = bytes.TrimSpace(params)
@@ -66,7 +67,7 @@ func entry[P, R any](name string, r role, sc scope, t tenancy, a auditing, body 
 		}
 		return f(s, ctx, c, p)
 	}
-	return &method{name, r, sc, t, a, body, reflect.TypeFor[P](), reflect.TypeFor[R](), call}
+	return &method{name, doc, r, sc, t, a, body, reflect.TypeFor[P](), reflect.TypeFor[R](), call}
 }
 
 // of makes a method of the server of a call of its sessions.
@@ -96,18 +97,18 @@ func init() { // it refers to functions that refer to it
 	}
 }
 
-// Method is a method of the service: what a caller needs, and the types of its parameters and
+// Method is a method of the service: what it does, what a caller needs, and the types of its parameters and
 // result. It is called with JSON-RPC 2.0 on a WebSocket, or with POST /v1/<name>.
 type Method struct {
-	Name, Role     string
-	Params, Result reflect.Type
+	Name, Doc, Role string
+	Params, Result  reflect.Type
 }
 
 // Methods returns all methods of the service.
 func Methods() []Method {
 	all := make([]Method, len(methods))
 	for i, m := range methods {
-		all[i] = Method{m.name, m.role.String(), m.params, m.result}
+		all[i] = Method{m.name, m.doc, m.role.String(), m.params, m.result}
 	}
 	return all
 }
@@ -115,110 +116,110 @@ func Methods() []Method {
 // sessionMethods are the methods of sessions and their queues, requests and agents.
 func sessionMethods() []*method {
 	return []*method{
-		entry("hello", roleViewer, linked, ofTenant, unaudited, maxBody, hello),
-		entry("session.connect", roleOperator, unlinked, ofTenant, audited, maxBody, connect),
-		entry("session.disconnect", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Disconnect)),
-		entry("session.query", roleOperator, unlinked, ofTenant, unaudited, maxBody, query),
-		entry("session.queryWithContent", roleOperator, unlinked, ofTenant, unaudited, maxBody, queryWithContent),
-		entry("session.attach", roleViewer, linked, ofTenant, unaudited, maxBody, attach),
-		entry("session.detach", roleViewer, linked, ofTenant, unaudited, maxBody, detach),
-		entry("session.list", roleViewer, linked, ofTenant, unaudited, maxBody, list),
-		entry("session.interrupt", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Interrupt)),
-		entry("session.runInBackground", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.RunInBackground)),
-		entry("session.setModel", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetModel)),
-		entry("session.setPermissionMode", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetPermissionMode)),
-		entry("session.setMaxThinkingTokens", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetMaxThinkingTokens)),
-		entry("session.setEffort", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetEffort)),
-		entry("session.fork", roleOperator, unlinked, ofTenant, audited, maxBody, fork),
-		entry("session.rewind", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Rewind)),
-		entry("session.getHistory", roleViewer, linked, ofTenant, unaudited, maxBody, of(session.Details.GetHistory)),
-		entry("session.rename", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Rename)),
-		entry("session.archive", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Archive)),
-		entry("session.unarchive", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Unarchive)),
-		entry("session.delete", roleOperator, unlinked, ofTenant, audited, maxBody, deleteSession),
-		entry("session.continue", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Details.Continue)),
-		entry("session.takeOver", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.TakeOver)),
-		entry("session.handBack", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.HandBack)),
-		entry("session.isolation", roleOperator, unlinked, ofTenant, unaudited, maxBody, reach),
-		entry("queue.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.List)),
-		entry("queue.edit", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Edit)),
-		entry("queue.remove", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Remove)),
-		entry("queue.reorder", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Reorder)),
-		entry("queue.sendNow", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.SendNow)),
-		entry("queue.release", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Release)),
-		entry("permission.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Requests.List)),
-		entry("permission.respond", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.PermissionRespond)),
-		entry("question.respond", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.QuestionRespond)),
-		entry("mcp.status", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.MCPStatus)),
-		entry("mcp.reconnect", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.MCPReconnect)),
-		entry("mcp.toggle", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.MCPToggle)),
-		entry("mcp.tools", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.MCPTools)),
-		entry("models.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.ModelsList)),
-		entry("commands.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.CommandsList)),
-		entry("agents.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.AgentsList)),
-		entry("task.stop", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.TaskStop)),
-		entry("task.output", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.TaskOutput)),
-		entry("preview.list", roleOperator, unlinked, ofTenant, unaudited, maxBody, previewList),
-		entry("preview.open", roleOperator, unlinked, ofTenant, audited, maxBody, previewOpen),
+		entry("hello", "says who the caller is, and which version and capabilities the server has", roleViewer, linked, ofTenant, unaudited, maxBody, hello),
+		entry("session.connect", "starts a session with an agent, or resumes one", roleOperator, unlinked, ofTenant, audited, maxBody, connect),
+		entry("session.disconnect", "ends the agent of a session; the session stays and can be resumed", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Disconnect)),
+		entry("session.query", "sends a prompt as text; it queues while a turn runs", roleOperator, unlinked, ofTenant, unaudited, maxBody, query),
+		entry("session.queryWithContent", "sends a prompt as blocks: text, images, files", roleOperator, unlinked, ofTenant, unaudited, maxBody, queryWithContent),
+		entry("session.attach", "begins to follow a session, from a cursor or with a snapshot", roleViewer, linked, ofTenant, unaudited, maxBody, attach),
+		entry("session.detach", "stops following a session", roleViewer, linked, ofTenant, unaudited, maxBody, detach),
+		entry("session.list", "lists sessions with their state", roleViewer, linked, ofTenant, unaudited, maxBody, list),
+		entry("session.interrupt", "stops the running turn and says what it dropped", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Interrupt)),
+		entry("session.runInBackground", "moves the running command to the background", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.RunInBackground)),
+		entry("session.setModel", "changes the model of a running session", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetModel)),
+		entry("session.setPermissionMode", "changes the permission mode", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetPermissionMode)),
+		entry("session.setMaxThinkingTokens", "changes how much the model may think", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetMaxThinkingTokens)),
+		entry("session.setEffort", "changes how hard the model tries", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.SetEffort)),
+		entry("session.fork", "makes a new session that begins as another one did", roleOperator, unlinked, ofTenant, audited, maxBody, fork),
+		entry("session.rewind", "takes files back to where they were at a prompt; `dry_run` only says which", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Rewind)),
+		entry("session.getHistory", "returns the conversation so far", roleViewer, linked, ofTenant, unaudited, maxBody, of(session.Details.GetHistory)),
+		entry("session.rename", "gives a session a title", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Rename)),
+		entry("session.archive", "moves a session out of the list", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Archive)),
+		entry("session.unarchive", "moves it back", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Unarchive)),
+		entry("session.delete", "removes a session with its log and uploads", roleOperator, unlinked, ofTenant, audited, maxBody, deleteSession),
+		entry("session.continue", "continues a turn that a crash or a drain interrupted", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Details.Continue)),
+		entry("session.takeOver", "takes over a session that is open in a terminal", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.TakeOver)),
+		entry("session.handBack", "ends the agent and returns the command that continues the session in a terminal", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Terminals.HandBack)),
+		entry("session.isolation", "says what a session can reach on the machine", roleOperator, unlinked, ofTenant, unaudited, maxBody, reach),
+		entry("queue.list", "lists the prompts that wait", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.List)),
+		entry("queue.edit", "changes a prompt that waits", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Edit)),
+		entry("queue.remove", "removes a prompt that waits", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Remove)),
+		entry("queue.reorder", "sets the order of all prompts that wait", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Reorder)),
+		entry("queue.sendNow", "sends a waiting prompt now, ahead of the others", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.SendNow)),
+		entry("queue.release", "lets a queue go on that a restart has held", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Release)),
+		entry("permission.list", "lists the requests that wait for a person, of one session or of all", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Requests.List)),
+		entry("permission.respond", "answers a permission request; the first answer counts", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.PermissionRespond)),
+		entry("question.respond", "answers a question of the agent; the first answer counts", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.QuestionRespond)),
+		entry("mcp.status", "lists the MCP servers of a session with their state", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.MCPStatus)),
+		entry("mcp.reconnect", "connects a server again", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.MCPReconnect)),
+		entry("mcp.toggle", "turns a server on or off", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.MCPToggle)),
+		entry("mcp.tools", "lists the tools of a server", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.MCPTools)),
+		entry("models.list", "lists the models of a session's agent", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.ModelsList)),
+		entry("commands.list", "lists its slash commands", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.CommandsList)),
+		entry("agents.list", "lists its subagents", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.AgentsList)),
+		entry("task.stop", "stops a task in the background", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.TaskStop)),
+		entry("task.output", "returns what a task has written so far", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.TaskOutput)),
+		entry("preview.list", "lists the ports that a session's agent listens on; see [previews](../guide/preview.md)", roleOperator, unlinked, ofTenant, unaudited, maxBody, previewList),
+		entry("preview.open", "returns the address at which a browser sees one of them", roleOperator, unlinked, ofTenant, audited, maxBody, previewOpen),
 	}
 }
 
 // dataMethods are the methods of histories, files, contexts, usage, workspaces and reviews.
 func dataMethods() []*method {
 	return []*method{
-		entry("history.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyList),
-		entry("history.load", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyLoad),
-		entry("history.metadata", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyMetadata),
-		entry("history.rename", roleOperator, unlinked, ofTenant, audited, maxBody, historyRename),
-		entry("history.tag", roleOperator, unlinked, ofTenant, audited, maxBody, historyTag),
-		entry("history.delete", roleOperator, unlinked, ofTenant, audited, maxBody, historyDelete),
-		entry("history.export", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyExport),
-		entry("history.search", roleViewer, unlinked, ofTenant, unaudited, maxBody, historySearch),
-		entry("workspace.create", roleOperator, unlinked, ofTenant, audited, maxBody, workspaceCreate),
-		entry("workspace.diff", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Workspaces.Diff)),
-		entry("workspace.revert", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Workspaces.Revert)),
-		entry("workspace.commit", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Workspaces.Commit)),
-		entry("workspace.remove", roleOperator, unlinked, ofTenant, audited, maxBody, workspaceRemove),
-		entry("workspace.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, workspaceList),
-		entry("review.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Reviews.List)),
-		entry("review.comment", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Comment)),
-		entry("review.update", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Update)),
-		entry("review.remove", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Reviews.Remove)),
-		entry("review.send", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Send)),
-		entry("files.search", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesSearch),
-		entry("files.read", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesRead),
-		entry("context.build", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextBuild),
-		entry("context.parse", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextParse),
-		entry("image.upload", roleOperator, unlinked, ofTenant, audited, maxBody, imageUpload),
-		entry("usage.context", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.UsageContext)),
-		entry("usage.session", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Details.UsageSession)),
-		entry("usage.summary", roleViewer, unlinked, ofTenant, unaudited, maxBody, usageSummary),
+		entry("history.list", "lists the sessions that agents keep on disk", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyList),
+		entry("history.load", "returns a page of such a session", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyLoad),
+		entry("history.metadata", "returns its title, tags, directory and totals", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyMetadata),
+		entry("history.rename", "gives it a title", roleOperator, unlinked, ofTenant, audited, maxBody, historyRename),
+		entry("history.tag", "gives it a tag or takes the tag off", roleOperator, unlinked, ofTenant, audited, maxBody, historyTag),
+		entry("history.delete", "moves it to the trash", roleOperator, unlinked, ofTenant, audited, maxBody, historyDelete),
+		entry("history.export", "returns it as Markdown, HTML or JSON", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyExport),
+		entry("history.search", "searches the text of all of them", roleViewer, unlinked, ofTenant, unaudited, maxBody, historySearch),
+		entry("workspace.create", "makes a git worktree for a session", roleOperator, unlinked, ofTenant, audited, maxBody, workspaceCreate),
+		entry("workspace.diff", "says what a session has changed, in all or in one turn", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Workspaces.Diff)),
+		entry("workspace.revert", "takes a file or one of its hunks back", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Workspaces.Revert)),
+		entry("workspace.commit", "commits what a session has changed", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Workspaces.Commit)),
+		entry("workspace.remove", "removes a worktree; one with changes is refused unless they are discarded", roleOperator, unlinked, ofTenant, audited, maxBody, workspaceRemove),
+		entry("workspace.list", "lists the worktrees", roleViewer, unlinked, ofTenant, unaudited, maxBody, workspaceList),
+		entry("review.list", "lists the remarks on a session's changes", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Reviews.List)),
+		entry("review.comment", "adds a remark on lines of a diff", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Comment)),
+		entry("review.update", "changes a remark", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Update)),
+		entry("review.remove", "removes a remark", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Reviews.Remove)),
+		entry("review.send", "sends remarks to the agent as one prompt", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Send)),
+		entry("files.search", "finds files of a session's directory by name", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesSearch),
+		entry("files.read", "reads lines of such a file", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesRead),
+		entry("context.build", "puts references to files and selections into a prompt", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextBuild),
+		entry("context.parse", "takes them out of a prompt again", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextParse),
+		entry("image.upload", "brings an image to the server, for a prompt", roleOperator, unlinked, ofTenant, audited, maxBody, imageUpload),
+		entry("usage.context", "says what fills the context window of a session", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Agents.UsageContext)),
+		entry("usage.session", "returns tokens and cost of a session", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Details.UsageSession)),
+		entry("usage.summary", "returns tokens and cost by day, model, project or block of five hours", roleViewer, unlinked, ofTenant, unaudited, maxBody, usageSummary),
 	}
 }
 
 // serverMethods are the methods of the server itself.
 func serverMethods() []*method {
 	return []*method{
-		entry("budget.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, budgetList),
-		entry("budget.set", roleAdmin, unlinked, ofServer, audited, maxBody, budgetSet),
-		entry("budget.remove", roleAdmin, unlinked, ofServer, audited, maxBody, budgetRemove),
-		entry("settings.get", roleViewer, unlinked, ofTenant, unaudited, maxBody, settingsGet),
-		entry("health", roleViewer, linked, ofTenant, unaudited, maxBody, health),
-		entry("server.drain", roleAdmin, unlinked, ofServer, audited, maxBody, serverDrain),
-		entry("tokens.create", roleAdmin, unlinked, ofServer, audited, maxBody, tokensCreate),
-		entry("tokens.list", roleAdmin, unlinked, ofServer, unaudited, maxBody, tokensList),
-		entry("tokens.revoke", roleAdmin, unlinked, ofServer, audited, maxBody, tokensRevoke),
-		entry("share.create", roleOperator, unlinked, ofTenant, audited, maxBody, shareCreate),
-		entry("share.revoke", roleOperator, unlinked, ofTenant, audited, maxBody, shareRevoke),
-		entry("audit.list", roleAdmin, unlinked, ofServer, unaudited, maxBody, auditList),
-		entry("webhooks.list", roleAdmin, unlinked, ofServer, unaudited, maxBody, webhooksList),
-		entry("webhooks.set", roleAdmin, unlinked, ofServer, audited, maxBody, webhooksSet),
-		entry("webhooks.test", roleAdmin, unlinked, ofServer, audited, maxBody, webhooksTest),
-		entry("webhooks.remove", roleAdmin, unlinked, ofServer, audited, maxBody, webhooksRemove),
-		entry("push.key", roleViewer, unlinked, ofTenant, unaudited, maxBody, pushKey),
-		entry("push.subscribe", roleViewer, unlinked, ofTenant, audited, maxBody, pushSubscribe),
-		entry("push.unsubscribe", roleViewer, unlinked, ofTenant, audited, maxBody, pushUnsubscribe),
-		entry("push.test", roleViewer, unlinked, ofTenant, audited, maxBody, pushTest),
-		entry("providers.list", roleViewer, unlinked, ofTenant, unaudited, maxBody, providersList),
+		entry("budget.list", "lists the budgets with what is left of them", roleViewer, unlinked, ofTenant, unaudited, maxBody, budgetList),
+		entry("budget.set", "sets a budget", roleAdmin, unlinked, ofServer, audited, maxBody, budgetSet),
+		entry("budget.remove", "removes a budget", roleAdmin, unlinked, ofServer, audited, maxBody, budgetRemove),
+		entry("settings.get", "returns the settings that clients may know", roleViewer, unlinked, ofTenant, unaudited, maxBody, settingsGet),
+		entry("health", "reports the state of the server", roleViewer, linked, ofTenant, unaudited, maxBody, health),
+		entry("server.drain", "makes the server take no more work, and end", roleAdmin, unlinked, ofServer, audited, maxBody, serverDrain),
+		entry("tokens.create", "makes a token and shows it once", roleAdmin, unlinked, ofServer, audited, maxBody, tokensCreate),
+		entry("tokens.list", "lists tokens without their secrets", roleAdmin, unlinked, ofServer, unaudited, maxBody, tokensList),
+		entry("tokens.revoke", "ends a token", roleAdmin, unlinked, ofServer, audited, maxBody, tokensRevoke),
+		entry("share.create", "makes a link that shows one session", roleOperator, unlinked, ofTenant, audited, maxBody, shareCreate),
+		entry("share.revoke", "ends such a link", roleOperator, unlinked, ofTenant, audited, maxBody, shareRevoke),
+		entry("audit.list", "lists who did what", roleAdmin, unlinked, ofServer, unaudited, maxBody, auditList),
+		entry("webhooks.list", "lists the addresses that events are sent to", roleAdmin, unlinked, ofServer, unaudited, maxBody, webhooksList),
+		entry("webhooks.set", "adds or changes one", roleAdmin, unlinked, ofServer, audited, maxBody, webhooksSet),
+		entry("webhooks.test", "sends a test event to one", roleAdmin, unlinked, ofServer, audited, maxBody, webhooksTest),
+		entry("webhooks.remove", "removes one", roleAdmin, unlinked, ofServer, audited, maxBody, webhooksRemove),
+		entry("push.key", "returns the server's public key for [push messages](../push.md)", roleViewer, unlinked, ofTenant, unaudited, maxBody, pushKey),
+		entry("push.subscribe", "subscribes a browser to push messages", roleViewer, unlinked, ofTenant, audited, maxBody, pushSubscribe),
+		entry("push.unsubscribe", "ends the subscription", roleViewer, unlinked, ofTenant, audited, maxBody, pushUnsubscribe),
+		entry("push.test", "sends a test message to a subscribed browser", roleViewer, unlinked, ofTenant, audited, maxBody, pushTest),
+		entry("providers.list", "lists the agents that sessions can have", roleViewer, unlinked, ofTenant, unaudited, maxBody, providersList),
 	}
 }

@@ -72,7 +72,7 @@ func TestMethods_access(t *testing.T) {
 
 // TestMethods_body checks the limit of parameters of a method that has one.
 func TestMethods_body(t *testing.T) {
-	m := entry("x", roleViewer, unlinked, ofTenant, unaudited, 10, func(*Server, context.Context, *caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil })
+	m := entry("x", "", roleViewer, unlinked, ofTenant, unaudited, 10, func(*Server, context.Context, *caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil })
 	for params, want := range map[string]api.Reason{`{"a":1234}`: "", `{"a":12345}`: api.LimitReached} {
 		_, err := (&Server{}).allowed(t.Context(), &caller{principal: &principal{role: roleViewer}}, m, []byte(params))
 		if want == "" && err != nil || want != "" && (err == nil || session.FailureOf(err).Reason != want) {

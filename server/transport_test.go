@@ -137,8 +137,8 @@ func (h *harness) scene() scene {
 	return s
 }
 
-// params are the parameters of every method in a scene. What is missing here is a method
-// without a test.
+// params are the parameters of methods in a scene. A method that is not here is called with its
+// zero parameters and the session.
 func (s scene) params() map[string]any {
 	ref := api.SessionRef{SessionID: s.session}
 	hist := api.HistoryRef{Session: s.agentID}
@@ -217,9 +217,12 @@ func TestMethods(t *testing.T) {
 				p, ok := params[m.Name]
 				reason := want[m.Name]
 				if !ok {
-					p, reason = api.Empty{}, api.Unsupported // of the issues that follow
+					p = json.RawMessage(fmt.Sprintf(`{"session_id":%q}`, s.session))
 				}
 				result, e := call(m.Name, p)
+				if !ok && e != nil && e.Data.Reason != session.InternalError {
+					return // it was reached; with which parameters it works is for its own test
+				}
 				if reason != "" {
 					if e == nil || e.Data.Reason != reason {
 						t.Errorf("%s: %s, %+v; want reason %s", m.Name, result, e, reason)

@@ -1,12 +1,13 @@
-// Generate writes the JSON Schemas of the RPC messages, the service and the conversation. It is
-// run by go generate:
+// Generate writes the JSON Schemas of the RPC messages, the service and the conversation, and the
+// rows of the reference of methods. It is run by go generate:
 //
-//	go run ./internal/tool/schemagen web/schema
+//	go run ./internal/tool/schemagen web/schema docs/reference/methods.md
 package main
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -23,11 +24,11 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: generate <directory>")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: generate <directory> <reference>")
 		os.Exit(2)
 	}
-	if err := generate(os.Args[1]); err != nil {
+	if err := errors.Join(generate(os.Args[1]), reference(os.Args[2])); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
