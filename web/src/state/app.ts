@@ -231,9 +231,15 @@ function hook(): void {
   if (typeof take !== "function") return;
   take({
     state: (id: string) => canonical(sessionStore(id).fold.conversation),
-    history: async (id: string) => canonical((await call("session.getHistory", { session_id: id })).conversation),
+    history: async (id: string) => {
+      await whenOpen();
+      return canonical((await call("session.getHistory", { session_id: id })).conversation);
+    },
     drop: () => connection?.drop(),
-    call: (method: Method, params: never) => call(method, params),
+    call: async (method: Method, params: never) => {
+      await whenOpen();
+      return call(method, params);
+    },
   });
 }
 

@@ -151,10 +151,11 @@ test("below 1200 the panel lies over the page, and the page does not move", asyn
   await page.waitForFunction(
     () => Math.round(innerWidth - document.querySelector(".panel.over").getBoundingClientRect().right) === 0,
   );
-  assert.ok(await panel.evaluate((e) => e.contains(document.activeElement)), "it has the focus");
+  // The effects of the panel move the focus, after it is shown and after it is gone.
+  await page.waitForFunction((e) => e.contains(document.activeElement), await panel.elementHandle());
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });
-  assert.ok(await button.evaluate((e) => e === document.activeElement), "the focus is back");
+  await page.waitForFunction((e) => e === document.activeElement, await button.elementHandle());
   await page.locator(".strip-b.files").click();
   await panel.getByText("retry.go").waitFor();
   await page.locator(".scrim").click({ position: { x: 20, y: 400 } });
