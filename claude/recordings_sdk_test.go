@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/tape"
@@ -196,4 +197,41 @@ func (r sdkOutput) checkRaw(lines []string) error {
 		return fmt.Errorf("sdk.jsonl: the types of the lines are %v, those of the output are %v", want, got)
 	}
 	return nil
+}
+
+// TestCheckOutput_notices changes one value at a time of what the official SDK gave its caller.
+func TestCheckOutput_notices(t *testing.T) {
+	for _, change := range [][3]string{
+		{"simple-string", "Hello from fake", "Hello from faKe"}, {"simple-string", `"kind":"end"`, `"kind":"ene"`}, {"simple-string", `"t_ms":`, `"t_mz":`},
+		{"simple-string", `"driver_done"`, `"driver_dome"`}, {"hook-pre-deny", `"hook_event_name":"PreToolUse"`, `"hook_event_name":"PreToolUsf"`},
+		{"hook-pre-deny", `"aborted":false`, `"aborted":true`}, {"can-allow-updated-input", `"addRules"`, `"bddRules"`},
+		{"can-allow-updated-input", `"behavior":"allow"`, `"behavior":"allox"`}, {"api-400", `"errorClass":"error_result"`, `"errorClass":"error_resulu"`},
+		{"api-400", "an error result: API", "an error result: APJ"}, {"cli-exits-3", `"exitCode":3`, `"exitCode":4`}, {"cli-exits-3", "fatal things", "fatal thinks"},
+		{"mcp-text", `"sendRequest"`, `"sendRequesd"`}, {"introspection", `"builtin":true`, `"builtin":false`}, {"raw-sigterm", `"code":143`, `"code":142`},
+		{"raw-sigterm", `"signal":null`, `"signal":1`}, {"raw-sigterm", `"type":"system"`, `"type":"systen"`}, {"session-functions", `"summary":"first"`, `"summary":"firsu"`},
+	} {
+		dir := filepath.Join(t.TempDir(), change[0])
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "testdata", "wire", change[0]))); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "sdk.jsonl")
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(text), change[1], change[2], 1)
+		if changed == string(text) {
+			t.Fatalf("%s has no %s", change[0], change[1])
+		}
+		if err := os.WriteFile(name, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := recording.ReadRecording(dir, nil)
+		if err == nil {
+			err = checkOutput(rec)
+		}
+		if err == nil {
+			t.Errorf("%q goes unnoticed", change)
+		}
+	}
 }

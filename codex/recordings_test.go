@@ -23,6 +23,56 @@ import (
 // value once more. A changed flag, a time that is off by less than two seconds, and a change in
 // what onceMembers lists go unnoticed here: nothing in a recording tells what they have to be.
 func TestRecordings(t *testing.T) {
+	schemas, elsewhere := installedSchemas(t), serverTexts(t)
+	for _, r := range codexrec.All(t) {
+		t.Run(r.Title(), func(t *testing.T) {
+			lines := r.Lines(t)
+			version := serverVersion(lines)
+			if schemas[version] == nil {
+				t.Logf("the schema of codex %q is not compared: it is not installed", version)
+			}
+			c := &recorded{schema: schemas[version], seen: map[string]int{}, elsewhere: elsewhere}
+			c.count(t, r, lines)
+			c.check(lines)
+			for _, why := range c.bad {
+				t.Error(why)
+			}
+		})
+	}
+}
+
+// TestRecordings_notices changes one value at a time of what a server wrote.
+func TestRecordings_notices(t *testing.T) {
+	schemas, elsewhere := installedSchemas(t), serverTexts(t)
+	r := codexrec.Named(t, "approval_accept")
+	lines := r.Lines(t)
+	s := schemas[serverVersion(lines)]
+	if s == nil {
+		t.Skip("this test needs codex, run scripts/install-codex")
+	}
+	for _, change := range [][2]string{
+		{`"msg_`, `"mSg_`}, {`"turn/started"`, `"turn/starteb"`}, {`"updatedAt":`, `"updadedAt":`}, {`"status":{"type":"idle"}`, `"status":{"type":"idly"}`},
+		{`"gpt-5.5"`, `"gpt-5.6"`}, {`"totalTokens":`, `"totalTokens":1`}, {`"emittedAtMs":17`, `"emittedAtMs":18`}, {`"/home/dev/project"`, `"/home/dev/projekt"`},
+		{`bubblewrap on PATH`, `bubblewrap in PATH`}, {`"platformOs":"linux"`, `"platformOs":"linus"`}, {`"threadId":"01`, `"threadId":"02`},
+	} {
+		changed, done := slices.Clone(lines), false
+		for i, l := range lines {
+			if text := strings.Replace(string(l.Msg), change[0], change[1], 1); !l.Client && !done && text != string(l.Msg) {
+				changed[i].Msg, done = []byte(text), true
+			}
+		}
+		c := &recorded{schema: s, seen: map[string]int{}, elsewhere: elsewhere}
+		c.count(t, r, changed)
+		c.check(changed)
+		if !done || len(c.bad) == 0 {
+			t.Errorf("%q goes unnoticed", change)
+		}
+	}
+}
+
+// installedSchemas are the schemas of the programs that are installed, by version.
+func installedSchemas(t *testing.T) map[string]*schema {
+	t.Helper()
 	schemas := map[string]*schema{}
 	for _, version := range []string{codexcli.Newer, codexcli.Older} {
 		if path, err := codexcli.Path(version); err == nil {
@@ -31,7 +81,14 @@ func TestRecordings(t *testing.T) {
 			}
 		}
 	}
-	elsewhere := map[string]map[string]bool{} // texts of the server, and the names of the recordings they are in
+	return schemas
+}
+
+// serverTexts are the texts in the recordings of the corpus and of the project, with the names of
+// the recordings that have them.
+func serverTexts(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	elsewhere := map[string]map[string]bool{}
 	for _, r := range slices.Concat(codexrec.All(t), codexrec.Own(t)) {
 		lines, _ := r.Read() // the subtest reports the error
 		for _, l := range lines {
@@ -46,18 +103,7 @@ func TestRecordings(t *testing.T) {
 			})
 		}
 	}
-	for _, r := range codexrec.All(t) {
-		t.Run(r.Title(), func(t *testing.T) {
-			lines := r.Lines(t)
-			c := &recorded{t: t, seen: map[string]int{}, elsewhere: elsewhere}
-			c.count(r, lines)
-			version := serverVersion(lines)
-			if c.schema = schemas[version]; c.schema == nil {
-				t.Logf("the schema of codex %q is not compared: it is not installed", version)
-			}
-			c.check(lines)
-		})
-	}
+	return elsewhere
 }
 
 var agentVersion = regexp.MustCompile(`[^"/]*/(\d+\.\d+\.\d+) \(`)
@@ -74,16 +120,20 @@ func serverVersion(lines []codexrec.Line) string {
 
 // recorded is a recording that is compared.
 type recorded struct {
-	t         *testing.T
 	schema    *schema
 	seen      map[string]int // values, and how often they come
 	all       strings.Builder
 	elsewhere map[string]map[string]bool
+	bad       []string
+}
+
+func (c *recorded) errorf(format string, args ...any) {
+	c.bad = append(c.bad, fmt.Sprintf(format, args...))
 }
 
 // count counts the values of both sides and of the session files.
-func (c *recorded) count(r *codexrec.Recording, lines []codexrec.Line) {
-	c.t.Helper()
+func (c *recorded) count(t *testing.T, r *codexrec.Recording, lines []codexrec.Line) {
+	t.Helper()
 	note := func(_, _ string, v any) {
 		c.seen[fmt.Sprint(v)]++
 		fmt.Fprintln(&c.all, v)
@@ -91,7 +141,7 @@ func (c *recorded) count(r *codexrec.Recording, lines []codexrec.Line) {
 	for _, l := range lines {
 		each("", "", decoded(l.Msg), note)
 	}
-	dir, ok := r.Home(c.t)
+	dir, ok := r.Home(t)
 	if !ok {
 		return
 	}
@@ -109,7 +159,7 @@ func (c *recorded) count(r *codexrec.Recording, lines []codexrec.Line) {
 		return err
 	})
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
@@ -139,7 +189,6 @@ func each(path, name string, v any, f func(path, name string, v any)) {
 
 // check compares the lines of the server.
 func (c *recorded) check(lines []codexrec.Line) {
-	c.t.Helper()
 	methods := map[string]string{} // of requests of the client, by id
 	outputs := map[string]string{} // pieces of the output of a command, by item
 	offset := math.NaN()           // between the clocks of the server and of the recorder
@@ -156,13 +205,13 @@ func (c *recorded) check(lines []codexrec.Line) {
 				offset = at/1000 - l.T
 			}
 			if math.Abs(at/1000-l.T-offset) > 2 {
-				c.t.Errorf("line %d: emittedAtMs is not the time of the line", l.Seq)
+				c.errorf("line %d: emittedAtMs is not the time of the line", l.Seq)
 			}
 			delete(m, "emittedAtMs")
 		}
 		if c.schema != nil {
 			if why := c.schema.line(m, method, methods[id]); why != "" {
-				c.t.Errorf("line %d: %s", l.Seq, why)
+				c.errorf("line %d: %s", l.Seq, why)
 			}
 		}
 		params, _ := m["params"].(map[string]any)
@@ -171,14 +220,14 @@ func (c *recorded) check(lines []codexrec.Line) {
 		}
 		each(method, "", m, func(path, name string, v any) {
 			if !c.confirmed(fmt.Sprint(v)) && !slices.Contains(onceMembers, name) && !slices.Contains(onceMembers, path) && !c.schema.names(v) {
-				c.t.Errorf("line %d: nothing else in the recording has the value of %s: %.200v", l.Seq, path, v)
+				c.errorf("line %d: nothing else in the recording has the value of %s: %.200v", l.Seq, path, v)
 			}
 		})
 		c.checkOutput(l.Seq, m, method, outputs)
 		usage, _ := params["tokenUsage"].(map[string]any)
 		for _, name := range []string{"total", "last"} {
 			if n, ok := usage[name].(map[string]any); ok && n["inputTokens"] != 0.0 && n["totalTokens"] != number(n["inputTokens"])+number(n["outputTokens"]) {
-				c.t.Errorf("line %d: the tokens do not add up: %v", l.Seq, n)
+				c.errorf("line %d: the tokens do not add up: %v", l.Seq, n)
 			}
 		}
 	}
@@ -222,7 +271,7 @@ func (c *recorded) checkOutput(line int, m map[string]any, method string, pieces
 		i, _ := params["item"].(map[string]any)
 		whole, ok := i["aggregatedOutput"].(string)
 		if got := pieces[fmt.Sprint(i["id"])]; ok && len(got) == len(whole) && got != whole {
-			c.t.Errorf("line %d: the output is %.100q, its pieces are %.100q", line, whole, got)
+			c.errorf("line %d: the output is %.100q, its pieces are %.100q", line, whole, got)
 		}
 	}
 }

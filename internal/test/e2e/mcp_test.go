@@ -19,6 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
@@ -194,6 +195,7 @@ func TestMCPElicitation(t *testing.T) {
 }
 
 func TestMCPSharedByTwentyClients(t *testing.T) {
+	e2e.CLI(t) // skips in this goroutine
 	var mu sync.Mutex
 	calls, running, most := map[string]int{}, 0, 0
 	who := mcptool.NewTool("who", "", func(_ context.Context, in struct {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,12 +14,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// TestRun checks three scenarios in every kind: one that is whole, one with a changed byte in
-// an expected file, and an empty folder.
+// TestRun checks three scenarios: one that is whole, one with a changed byte in an expected file,
+// and an empty folder. Each kind links and runs the tests of other packages, so that only make
+// soak has all of them; the packages test what their checks notice.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the tests of other packages")
 	}
+	soak := os.Getenv("PARLEY_SOAK") != ""
 	t.Chdir(checkout.Root())
 	for kind, c := range map[string]struct{ from, file, old, changed string }{
 		"decode":      {"wire/simple-string", "sdk.jsonl", "Hello from fake", "Hello from faKe"},
@@ -30,6 +33,9 @@ func TestRun(t *testing.T) {
 		"codex":       {"codex/0.144.6/text_stream", "server.jsonl", "Hello, w", "hello, w"},
 	} {
 		t.Run(kind, func(t *testing.T) {
+			if kind != "transcripts" && kind != "decode" && !soak {
+				t.Skip("make soak runs this kind")
+			}
 			if kind == "live" || kind == "acp" {
 				e2e.CLI(t)
 			}
@@ -53,6 +59,24 @@ func TestRun(t *testing.T) {
 			}
 			t.Log(out.String())
 		})
+	}
+}
+
+// TestKinds finds the test of every check in the package that it names.
+func TestKinds(t *testing.T) {
+	for kind, checks := range kinds {
+		for _, c := range checks {
+			files, err := filepath.Glob(filepath.Join(checkout.Root(), c.pkg, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(files, func(name string) bool {
+				text, err := os.ReadFile(name)
+				return err == nil && bytes.Contains(text, []byte("func "+c.test+"(t *testing.T)"))
+			}) {
+				t.Errorf("%s: %s has no %s", kind, c.pkg, c.test)
+			}
+		}
 	}
 }
 
