@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 )
 
 // lockedKiller is a killer for writers with several goroutines.
@@ -78,7 +78,7 @@ type killedWorld struct {
 func newKilledWorld(t *testing.T) *killedWorld {
 	t.Helper()
 	w := &killedWorld{d: Open(t.TempDir()), a: OpenArchive(t.TempDir())}
-	broken, healthy := breakage.New(1, "/home/dev/p"), breakage.New(2, "/home/dev/p")
+	broken, healthy := faultinject.New(1, "/home/dev/p"), faultinject.New(2, "/home/dev/p")
 	broken.Inject("orphan-tool-use", 0)
 	w.broken, w.healthy = broken.ID, healthy.ID
 	put := func(rel string, text []byte) {

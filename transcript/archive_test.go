@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -74,7 +74,7 @@ func noise(n int) string {
 // transcript.TestArchive saves a directory while it changes, loses it, and gets all of it back.
 func TestArchive(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(filepath.Join(t.TempDir(), "archive"))
-	long, short := breakage.New(1, "/home/dev/a"), breakage.New(2, "/home/dev/b")
+	long, short := faultinject.New(1, "/home/dev/a"), faultinject.New(2, "/home/dev/b")
 	then := time.Now().Add(-20 * 24 * time.Hour).Truncate(time.Second)
 	big := string(long.Bytes()) + noise(600_000) + "\n"
 	putFile(t, d, "-home-dev-a/"+long.ID+".jsonl", big, then)
@@ -190,9 +190,9 @@ func checkVersions(t *testing.T, a *transcript.Archive, want map[string]int) {
 // transcript.TestRestore puts back one session of many, over nothing that exists.
 func TestRestore(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
-	one, two := breakage.New(3, "/home/dev/p"), breakage.New(4, "/home/dev/p")
+	one, two := faultinject.New(3, "/home/dev/p"), faultinject.New(4, "/home/dev/p")
 	then := time.Now().Add(-48 * time.Hour).Truncate(time.Second)
-	for _, s := range []*breakage.Session{one, two} {
+	for _, s := range []*faultinject.Session{one, two} {
 		putFile(t, d, "-home-dev-p/"+s.ID+".jsonl", string(s.Bytes()), then)
 		putFile(t, d, "-home-dev-p/"+s.ID+"/custom-title.json", `{"customTitle":"t"}`, then)
 	}

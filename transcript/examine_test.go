@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -48,10 +48,10 @@ func TestDoctorClean(t *testing.T) {
 const oversized = 64 << 10
 
 // writeDamaged writes a session with one fault, as one of a project.
-func writeDamaged(t *testing.T, dir string, seed uint64, fault string) (*transcript.Session, breakage.Injury) {
+func writeDamaged(t *testing.T, dir string, seed uint64, fault string) (*transcript.Session, faultinject.Injury) {
 	t.Helper()
-	s := breakage.New(seed, "/home/dev/project")
-	injury := breakage.Injury{}
+	s := faultinject.New(seed, "/home/dev/project")
+	injury := faultinject.Injury{}
 	if fault != "" {
 		injury = s.Inject(fault, oversized)
 	}
@@ -63,7 +63,7 @@ func writeDamaged(t *testing.T, dir string, seed uint64, fault string) (*transcr
 }
 
 // found reports whether a finding is of an injury.
-func found(findings []*transcript.Finding, fault string, in breakage.Injury) *transcript.Finding {
+func found(findings []*transcript.Finding, fault string, in faultinject.Injury) *transcript.Finding {
 	for _, f := range findings {
 		if string(f.Fault) == fault && (in.Line == f.Line || in.UUID != "" && in.UUID == f.UUID) {
 			return f
@@ -75,9 +75,9 @@ func found(findings []*transcript.Finding, fault string, in breakage.Injury) *tr
 // transcript.TestDoctorFinds injects faults into 400 sessions, of each kind into as many;
 // in a long run into a thousand of each kind.
 func TestDoctorFinds(t *testing.T) {
-	sessions := short.Count(100, 400, 1000*(len(breakage.Faults)+1)) / (len(breakage.Faults) + 1)
+	sessions := short.Count(100, 400, 1000*(len(faultinject.Faults)+1)) / (len(faultinject.Faults) + 1)
 	opts := &transcript.ExamineOptions{MaxLine: oversized}
-	for _, fault := range append([]string{""}, breakage.Faults...) {
+	for _, fault := range append([]string{""}, faultinject.Faults...) {
 		t.Run("fault="+fault, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

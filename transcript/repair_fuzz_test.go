@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
 // transcript.FuzzRepair repairs any bytes: it ends, nothing is left to find, and the file is as
 // it was.
 func FuzzRepair(f *testing.F) {
-	for seed, fault := range breakage.Faults {
-		s := breakage.New(uint64(seed), "/p")
+	for seed, fault := range faultinject.Faults {
+		s := faultinject.New(uint64(seed), "/p")
 		s.Inject(fault, 4096)
 		text := s.Bytes()
 		f.Add(text[max(0, len(text)-6000):]) // its end: small inputs are tried faster

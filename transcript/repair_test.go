@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -21,7 +21,7 @@ import (
 // session is as it was, and nothing is lost that could be read.
 func TestRepair(t *testing.T) {
 	opts := &transcript.RepairOptions{ExamineOptions: transcript.ExamineOptions{MaxLine: oversized}}
-	for _, fault := range breakage.Faults {
+	for _, fault := range faultinject.Faults {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")

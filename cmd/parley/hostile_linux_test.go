@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 )
 
 // trick is a text that would set a title, clear the screen, change colours, hide
@@ -89,8 +89,8 @@ func TestHostileSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for seed, fault := range append([]string{""}, breakage.Faults...) {
-		s := breakage.New(uint64(seed), "/home/dev/p")
+	for seed, fault := range append([]string{""}, faultinject.Faults...) {
+		s := faultinject.New(uint64(seed), "/home/dev/p")
 		if fault != "" {
 			s.Inject(fault, 0)
 		}

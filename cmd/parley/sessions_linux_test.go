@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 )
 
 // hostileSessions is a configuration directory with sessions whose texts would play
@@ -26,7 +26,7 @@ func hostileSessions(t *testing.T) (dir, id string) {
 		t.Fatal(err)
 	}
 	for seed, fault := range []string{"", "orphan-tool-use"} {
-		s := breakage.New(uint64(seed), "/home/dev/"+strings.Repeat("deep/", 20))
+		s := faultinject.New(uint64(seed), "/home/dev/"+strings.Repeat("deep/", 20))
 		if fault != "" {
 			s.Inject(fault, 0)
 		} else {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
@@ -263,7 +263,7 @@ func TestOptions(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
-	s := breakage.New(1, "/home/dev/p")
+	s := faultinject.New(1, "/home/dev/p")
 	source := filepath.Join(dir, s.ID+".jsonl")
 	if err := os.WriteFile(source, s.Bytes(), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -41,7 +41,7 @@ func TestRepairedResumes(t *testing.T) {
 			}
 		})
 	}
-	for _, fault := range breakage.Faults {
+	for _, fault := range faultinject.Faults {
 		for seed := range each {
 			jobs <- job{fault, seed}
 		}
@@ -95,12 +95,12 @@ func recordSession(t *testing.T) *recorded {
 }
 
 // broken is a session with a fault: every other one is the CLI's own.
-func broken(t *testing.T, real *recorded, dir, fault string, seed uint64) *breakage.Session {
+func broken(t *testing.T, real *recorded, dir, fault string, seed uint64) *faultinject.Session {
 	t.Helper()
-	s := breakage.New(seed, dir)
+	s := faultinject.New(seed, dir)
 	if seed%2 == 1 {
 		var err error
-		if s, err = breakage.Load(seed, real.id, dir, bytes.ReplaceAll(real.file, []byte(real.dir), []byte(dir))); err != nil {
+		if s, err = faultinject.Load(seed, real.id, dir, bytes.ReplaceAll(real.file, []byte(real.dir), []byte(dir))); err != nil {
 			t.Fatal(err)
 		}
 	}

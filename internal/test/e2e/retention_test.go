@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
-	"github.com/seed7221b0f9/parley/internal/test/breakage"
+	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -32,7 +32,7 @@ func TestRetention(t *testing.T) {
 	ages := []int{1, 40, 44, 46, 50}
 	var paths []string
 	for _, days := range ages {
-		s := breakage.New(uint64(days), dir)
+		s := faultinject.New(uint64(days), dir)
 		path := filepath.Join(config, "projects", claude.ProjectKey(dir), s.ID+".jsonl")
 		paths = append(paths, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

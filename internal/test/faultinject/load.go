@@ -1,4 +1,4 @@
-package breakage
+package faultinject
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
-// Package breakage makes sessions as the CLI writes them and breaks them, each in one
+// Package faultinject makes sessions as the CLI writes them and breaks them, each in one
 // known way. It is test support: nothing that is shipped imports it.
-package breakage
+package faultinject
 
 import (
 	"bytes"

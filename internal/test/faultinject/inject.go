@@ -1,4 +1,4 @@
-package breakage
+package faultinject
 
 import (
 	"slices"
@@ -41,7 +41,7 @@ func (s *Session) Inject(fault string, size int) Injury {
 	case "oversized-line":
 		return s.inflate(size)
 	}
-	panic("breakage: no such fault: " + fault)
+	panic("faultinject: no such fault: " + fault)
 }
 
 // pick is one of the lines that ok accepts.
