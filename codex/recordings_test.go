@@ -43,13 +43,13 @@ func TestRecordings(t *testing.T) {
 
 // TestRecordings_notices changes one value at a time of what a server wrote.
 func TestRecordings_notices(t *testing.T) {
-	schemas, elsewhere := installedSchemas(t), serverTexts(t)
 	r := codexrec.Named(t, "approval_accept")
 	lines := r.Lines(t)
-	s := schemas[serverVersion(lines)]
+	s := installedSchemas(t)[serverVersion(lines)]
 	if s == nil {
 		t.Skip("this test needs codex, run scripts/install-codex")
 	}
+	elsewhere := serverTexts(t)
 	for _, change := range [][2]string{
 		{`"msg_`, `"mSg_`}, {`"turn/started"`, `"turn/starteb"`}, {`"updatedAt":`, `"updadedAt":`}, {`"status":{"type":"idle"}`, `"status":{"type":"idly"}`},
 		{`"gpt-5.5"`, `"gpt-5.6"`}, {`"totalTokens":`, `"totalTokens":1`}, {`"emittedAtMs":17`, `"emittedAtMs":18`}, {`"/home/dev/project"`, `"/home/dev/projekt"`},
