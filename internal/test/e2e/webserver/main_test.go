@@ -1,8 +1,4 @@
-// Webserver is the session server that the browser suite drives: the real one, with the
-// embedded page, a store of its own and agents that play scenes; with -cli also the real
-// Claude CLI against a fake API. It prints its address with the token, and ends with its
-// standard input.
-package main
+package webserver
 
 import (
 	"context"
@@ -12,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -26,7 +23,8 @@ type flags struct {
 	git                                       bool
 }
 
-func main() {
+// TestMain is the program where it is given a directory, and runs the tests elsewhere.
+func TestMain(m *testing.M) {
 	var f flags
 	flag.StringVar(&f.dir, "dir", "", "where the store, the tokens and the sessions are")
 	flag.StringVar(&f.work, "work", "", "where sessions run (default: project below -dir)")
@@ -37,10 +35,14 @@ func main() {
 	flag.StringVar(&f.dev, "dev", "", "command that the agent developer starts as its server, with previews and push messages")
 	flag.BoolVar(&f.git, "git", false, "make the project a git repository, if it is none")
 	flag.Parse()
+	if f.dir == "" {
+		os.Exit(m.Run())
+	}
 	if err := run(f); err != nil {
 		fmt.Fprintln(os.Stderr, "webserver:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 func run(f flags) error {

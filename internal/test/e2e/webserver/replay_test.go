@@ -1,4 +1,4 @@
-package main
+package webserver
 
 import (
 	"encoding/json"
