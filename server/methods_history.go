@@ -229,8 +229,7 @@ func usageSummary(s *Server, ctx context.Context, c *caller, p api.UsageSummaryP
 			return result, err
 		}
 		for _, u := range rows {
-			result.Rows = append(result.Rows, api.UsageRow{Group: u.Group, CostUSD: u.CostUSD, InputTokens: u.InputTokens,
-				OutputTokens: u.OutputTokens, CacheCreationInputTokens: u.CacheCreationInputTokens, CacheReadInputTokens: u.CacheReadInputTokens})
+			result.Rows = append(result.Rows, api.UsageRow(u)) // the same fields, with names for JSON
 		}
 	}
 	if !found {

@@ -5,13 +5,14 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http/httputil"
 	"sync"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/random"
 )
 
 // The values that Options has by default, for the fields that are zero.
@@ -170,9 +171,7 @@ func (p *Proxy) find(session string, port int) *view {
 
 // place returns an origin that is free. The lock is held.
 func (p *Proxy) place() (host, id string, ok bool) {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // it never fails
-	id = hex.EncodeToString(b)
+	id = random.Hex(8)
 	if o := p.opts.Origins; o.named {
 		return o.hostPort("p"+id, 0), id, len(p.byHost) < maxPreviews
 	}

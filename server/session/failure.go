@@ -38,11 +38,23 @@ func LimitReached(format string, args ...any) error { return Fail(api.LimitReach
 // goes to the log, not to the caller.
 const InternalError api.Reason = "internal"
 
-// reasons maps the errors of other packages, the first that matches.
-var reasons = []struct {
+// reasonTable maps the errors of other packages to reasons, the first that matches.
+type reasonTable []struct {
 	err    error
 	reason api.Reason
-}{
+}
+
+// of returns the reason of an error, empty if the table has none.
+func (t reasonTable) of(err error) api.Reason {
+	for _, r := range t {
+		if errors.Is(err, r.err) {
+			return r.reason
+		}
+	}
+	return ""
+}
+
+var reasons = reasonTable{
 	{agent.ErrUnsupported, api.Unsupported},
 	{agent.ErrNotFound, api.SessionExpired},
 	{agent.ErrNotOpen, api.Conflict},
@@ -62,10 +74,8 @@ func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
-	for _, r := range reasons {
-		if errors.Is(err, r.err) {
-			return &Failure{r.reason, err.Error()}
-		}
+	if r := reasons.of(err); r != "" {
+		return &Failure{r, err.Error()}
 	}
 	return &Failure{InternalError, "internal error; the server's log has the details"}
 }

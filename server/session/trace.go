@@ -126,11 +126,16 @@ func (t *turnTrace) sent(in input, provider string, joins bool) {
 
 // dropped ends the wait of an input, for a reason if it does not run.
 func (t *turnTrace) dropped(id, why string) {
-	span, ok := t.waiting[id]
+	endIn(t.waiting, id, why)
+}
+
+// endIn ends a span and takes it out of the map, if it is there.
+func endIn(spans map[string]trace.Span, id, why string) {
+	span, ok := spans[id]
 	if !ok {
 		return
 	}
-	delete(t.waiting, id)
+	delete(spans, id)
 	if why != "" {
 		fail(span, why)
 	}
@@ -184,17 +189,7 @@ func (t *turnTrace) begin(id, parent, name string, attrs ...attribute.KeyValue) 
 // maxTurnSpans bounds the spans of one turn.
 const maxTurnSpans = 10_000
 
-func (t *turnTrace) close(id, why string) {
-	span, ok := t.open[id]
-	if !ok {
-		return
-	}
-	delete(t.open, id)
-	if why != "" {
-		fail(span, why)
-	}
-	span.End()
-}
+func (t *turnTrace) close(id, why string) { endIn(t.open, id, why) }
 
 // observe follows an event of the agent or of the server.
 func (t *turnTrace) observe(ev event.Event) {

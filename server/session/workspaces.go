@@ -22,11 +22,8 @@ type StaleFailure struct {
 // Unwrap returns the failure.
 func (f *StaleFailure) Unwrap() error { return f.Failure }
 
-// workspaceReasons are the reasons of errors of package workspace, the first that matches.
-var workspaceReasons = []struct {
-	err    error
-	reason api.Reason
-}{
+// workspaceReasons are the reasons of errors of package workspace.
+var workspaceReasons = reasonTable{
 	{workspace.ErrNoGit, api.Unsupported},
 	{workspace.ErrInvalid, api.InvalidParams},
 	{workspace.ErrNotFound, api.InvalidParams},
@@ -46,10 +43,8 @@ func WorkspaceFailure(err error) error {
 	if e, ok := errors.AsType[*workspace.StaleError](err); ok {
 		return &StaleFailure{&Failure{api.Conflict, e.Error()}, wireHunks(e.Hunks)}
 	}
-	for _, r := range workspaceReasons {
-		if errors.Is(err, r.err) {
-			return Fail(r.reason, "%v", err)
-		}
+	if r := workspaceReasons.of(err); r != "" {
+		return Fail(r, "%v", err)
 	}
 	if e, ok := errors.AsType[*workspace.SetupError](err); ok {
 		return Conflict("%v\n%s", e, e.Output)
