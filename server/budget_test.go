@@ -151,6 +151,59 @@ func TestBudget_unpriced(t *testing.T) {
 	w.noticed("budget_unpriced")
 }
 
+// meteredProvider is a provider that tells what each answer used, right before its event.
+type meteredProvider struct{ agent.Provider }
+
+func (p *meteredProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+	s, err := p.Provider.Open(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &meteredSession{s, opts.OnUsed}, nil
+}
+
+type meteredSession struct {
+	agent.Session
+	onUsed func(agent.Used)
+}
+
+func (s *meteredSession) Events(ctx context.Context) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for ev, err := range s.Session.Events(ctx) {
+			if u, ok := ev.(*event.Usage); ok {
+				s.onUsed(agent.Used{Model: u.Model, Tokens: agent.Tokens{Input: *u.InputTokens, Output: *u.OutputTokens}})
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestBudget_once checks that the first answer of an agent is counted once, whether its own figure
+// or its event is looked at first. Each session has a first answer.
+func TestBudget_once(t *testing.T) {
+	h := newHarness(t)
+	if err := h.stop(); err != nil {
+		t.Fatal(err)
+	}
+	h.opts.Providers = []agent.Provider{&meteredProvider{h.provider}}
+	h.start()
+	h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(1000))})
+	const sessions = 20
+	for range sessions {
+		id := h.connect()
+		w := h.watch(id)
+		h.query(id, "say one")
+		w.results(1)
+	}
+	var list api.BudgetListResult
+	h.call("budget.list", api.BudgetListParams{}, &list)
+	if len(list.Budgets) != 1 || list.Budgets[0].SpentTokens != 15*sessions {
+		t.Errorf("after %d answers of 15 tokens the budgets are %+v", sessions, list.Budgets)
+	}
+}
+
 // limitedProvider is a provider whose first turn fails at a rate limit.
 type limitedProvider struct {
 	agent.Provider

@@ -81,24 +81,20 @@ func (s *Sessions) Account(ctx context.Context, id string) (acc budget.Account, 
 func (s *Sessions) CheckBudgets() { s.budgetsReached(nil) }
 
 // countUsed counts what the agent has used and acts where a limit is reached. What is said
-// of it waits for write.
+// of it waits for write. Answers are counted one by one, so that the warning of a limit comes before
+// its end also where the loop is late.
 func (p *spending) countUsed() {
-	used := p.tally.take()
-	if len(used) == 0 {
-		return
+	for _, u := range p.tally.take() {
+		p.metered = true
+		p.spend(u)
 	}
-	p.metered = true
-	p.spend(used...)
 }
 
-func (p *spending) spend(used ...agent.Used) {
-	rows := make([]budget.Row, len(used))
-	for i, u := range used {
-		rows[i] = p.srv.opts.Accounts.Used(p.account(), u)
-		p.srv.opts.Metrics.Used(p.core.Provider, u, rows[i].USD)
-		p.sayUnpriced(rows[i], u.Model)
-	}
-	p.storeSpent(func(ctx context.Context) error { return p.srv.opts.Accounts.Add(ctx, rows...) })
+func (p *spending) spend(u agent.Used) {
+	row := p.srv.opts.Accounts.Used(p.account(), u)
+	p.srv.opts.Metrics.Used(p.core.Provider, u, row.USD)
+	p.sayUnpriced(row, u.Model)
+	p.storeSpent(func(ctx context.Context) error { return p.srv.opts.Accounts.Add(ctx, row) })
 }
 
 // storeSpent writes to the ledger and looks at the limits after it.
@@ -133,6 +129,7 @@ func (p *spending) sayUnpriced(row budget.Row, model string) {
 func (p *spending) observe(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.Usage:
+		p.countUsed() // an agent that tells what each answer used does so before the event: it is not counted twice
 		if p.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
 			return
 		}
