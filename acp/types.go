@@ -82,25 +82,13 @@ type TerminalOutputRequest struct {
 }
 
 // ReleaseTerminalRequest is a definition of the protocol: Request to release a terminal and free its resources.
-type ReleaseTerminalRequest struct {
-	SessionID  SessionID  `json:"sessionId"`
-	TerminalID TerminalID `json:"terminalId"`
-	Object
-}
+type ReleaseTerminalRequest = TerminalOutputRequest
 
 // WaitForTerminalExitRequest is a definition of the protocol: Request to wait for a terminal command to exit.
-type WaitForTerminalExitRequest struct {
-	SessionID  SessionID  `json:"sessionId"`
-	TerminalID TerminalID `json:"terminalId"`
-	Object
-}
+type WaitForTerminalExitRequest = TerminalOutputRequest
 
 // KillTerminalRequest is a definition of the protocol: Request to kill a terminal without releasing it.
-type KillTerminalRequest struct {
-	SessionID  SessionID  `json:"sessionId"`
-	TerminalID TerminalID `json:"terminalId"`
-	Object
-}
+type KillTerminalRequest = TerminalOutputRequest
 
 // CreateElicitationRequest is a definition of the protocol: Request from the agent to elicit structured user input.
 type CreateElicitationRequest struct {
@@ -160,12 +148,7 @@ type ListSessionsResponse struct {
 type DeleteSessionResponse struct{ Object }
 
 // ForkSessionResponse is a definition of the protocol: **UNSTABLE**.
-type ForkSessionResponse struct {
-	SessionID     SessionID                       `json:"sessionId"`
-	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
-	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
-	Object
-}
+type ForkSessionResponse = NewSessionResponse
 
 // SetSessionTitleResponse is a definition of the protocol: **UNSTABLE**.
 type SetSessionTitleResponse struct {
@@ -174,11 +157,7 @@ type SetSessionTitleResponse struct {
 }
 
 // ResumeSessionResponse is a definition of the protocol: Response from resuming an existing session.
-type ResumeSessionResponse struct {
-	Modes         Optional[SessionModeState]      `json:"modes,omitzero"`
-	ConfigOptions Optional[[]SessionConfigOption] `json:"configOptions,omitzero"`
-	Object
-}
+type ResumeSessionResponse = LoadSessionResponse
 
 // CloseSessionResponse is a definition of the protocol: Response from closing a session.
 type CloseSessionResponse struct{ Object }
@@ -280,20 +259,10 @@ type SetSessionTitleRequest struct {
 }
 
 // ResumeSessionRequest is a definition of the protocol: Request parameters for resuming an existing session.
-type ResumeSessionRequest struct {
-	SessionID             SessionID              `json:"sessionId"`
-	CWD                   string                 `json:"cwd"`
-	AdditionalDirectories []string               `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer            `json:"mcpServers,omitzero"`
-	SystemPrompt          Optional[SystemPrompt] `json:"systemPrompt,omitzero"`
-	Object
-}
+type ResumeSessionRequest = ForkSessionRequest
 
 // CloseSessionRequest is a definition of the protocol: Request parameters for closing an active session.
-type CloseSessionRequest struct {
-	SessionID SessionID `json:"sessionId"`
-	Object
-}
+type CloseSessionRequest = DeleteSessionRequest
 
 // SetSessionModeRequest is a definition of the protocol: Request parameters for setting a session mode.
 type SetSessionModeRequest struct {
@@ -378,10 +347,7 @@ const (
 )
 
 // CancelNotification is a definition of the protocol: Notification to cancel ongoing operations for a session.
-type CancelNotification struct {
-	SessionID SessionID `json:"sessionId"`
-	Object
-}
+type CancelNotification = DeleteSessionRequest
 
 // CancelRequestNotification is a definition of the protocol: Notification to cancel an ongoing request.
 type CancelRequestNotification struct {
@@ -659,11 +625,7 @@ const (
 )
 
 // TerminalExitStatus is a definition of the protocol: Exit status of a terminal command.
-type TerminalExitStatus struct {
-	ExitCode Optional[int64]  `json:"exitCode,omitzero"`
-	Signal   Optional[string] `json:"signal,omitzero"`
-	Object
-}
+type TerminalExitStatus = WaitForTerminalExitResponse
 
 // ElicitationAcceptAction is a definition of the protocol: The user accepted the elicitation and provided content.
 type ElicitationAcceptAction struct {
@@ -1280,9 +1242,7 @@ type SessionConfigOptionsCapabilities struct {
 }
 
 // NoticeCapabilities is a definition of the protocol: Client support for presenting live notices to the user.
-type NoticeCapabilities struct {
-	Extra map[string]json.RawMessage `json:"-"` // unknown members, and all those of an unknown variant
-}
+type NoticeCapabilities = CompactionCapabilities
 
 // ElicitationFormCapabilities is a definition of the protocol: Form-based elicitation capabilities.
 type ElicitationFormCapabilities struct{ Object }
@@ -1291,11 +1251,7 @@ type ElicitationFormCapabilities struct{ Object }
 type ElicitationURLCapabilities struct{ Object }
 
 // HTTPHeader is a definition of the protocol: An HTTP header to set when making requests to the MCP server.
-type HTTPHeader struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	Object
-}
+type HTTPHeader = EnvVariable
 
 // MCPServerACPID is a definition of the protocol: **UNSTABLE**.
 type MCPServerACPID string
@@ -1666,16 +1622,12 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error             { re
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error)              { return encode(&v) }
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error               { return decode(b, v) }
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error)                { return encode(&v) }
-func (v *CancelNotification) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
-func (v CancelNotification) MarshalJSON() ([]byte, error)                   { return encode(&v) }
 func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error           { return decode(b, v) }
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error)            { return encode(&v) }
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
 func (v ClientCapabilities) MarshalJSON() ([]byte, error)                   { return encode(&v) }
 func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error           { return decode(b, v) }
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error)            { return encode(&v) }
-func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
 func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error              { return decode(b, v) }
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error)               { return encode(&v) }
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error              { return decode(b, v) }
@@ -1732,10 +1684,6 @@ func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error              { re
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error)               { return encode(&v) }
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error)                   { return encode(&v) }
-func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
-func (v ForkSessionResponse) MarshalJSON() ([]byte, error)                  { return encode(&v) }
-func (v *HTTPHeader) UnmarshalJSON(b []byte) error                          { return decode(b, v) }
-func (v HTTPHeader) MarshalJSON() ([]byte, error)                           { return encode(&v) }
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error                     { return decode(b, v) }
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error)                      { return encode(&v) }
 func (v *IdleStateUpdateDefault) UnmarshalJSON(b []byte) error              { return decode(b, v) }
@@ -1750,8 +1698,6 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error                  { re
 func (v InitializeResponse) MarshalJSON() ([]byte, error)                   { return encode(&v) }
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error               { return decode(b, v) }
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error)                { return encode(&v) }
-func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
-func (v KillTerminalRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error                { return decode(b, v) }
@@ -1778,8 +1724,6 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error                  { re
 func (v NewSessionResponse) MarshalJSON() ([]byte, error)                   { return encode(&v) }
 func (v *Notice) UnmarshalJSON(b []byte) error                              { return decode(b, v) }
 func (v Notice) MarshalJSON() ([]byte, error)                               { return encode(&v) }
-func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
-func (v NoticeCapabilities) MarshalJSON() ([]byte, error)                   { return encode(&v) }
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error                { return decode(b, v) }
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error)                 { return encode(&v) }
 func (v *PermissionOption) UnmarshalJSON(b []byte) error                    { return decode(b, v) }
@@ -1808,8 +1752,6 @@ func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error                 { re
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error)                  { return encode(&v) }
 func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error                { return decode(b, v) }
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error)                 { return encode(&v) }
-func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error              { return decode(b, v) }
-func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error)               { return encode(&v) }
 func (v *RequestPermissionOutcome) UnmarshalJSON(b []byte) error            { return decode(b, v) }
 func (v RequestPermissionOutcome) MarshalJSON() ([]byte, error)             { return encode(&v) }
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error            { return decode(b, v) }
@@ -1818,10 +1760,6 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error           { re
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error)            { return encode(&v) }
 func (v *ResourceLink) UnmarshalJSON(b []byte) error                        { return decode(b, v) }
 func (v ResourceLink) MarshalJSON() ([]byte, error)                         { return encode(&v) }
-func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error                { return decode(b, v) }
-func (v ResumeSessionRequest) MarshalJSON() ([]byte, error)                 { return encode(&v) }
-func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error               { return decode(b, v) }
-func (v ResumeSessionResponse) MarshalJSON() ([]byte, error)                { return encode(&v) }
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error           { return decode(b, v) }
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error)            { return encode(&v) }
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error                 { return decode(b, v) }
@@ -1882,8 +1820,6 @@ func (v *SystemPrompt) UnmarshalJSON(b []byte) error                        { re
 func (v SystemPrompt) MarshalJSON() ([]byte, error)                         { return encode(&v) }
 func (v *Terminal) UnmarshalJSON(b []byte) error                            { return decode(b, v) }
 func (v Terminal) MarshalJSON() ([]byte, error)                             { return encode(&v) }
-func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error                  { return decode(b, v) }
-func (v TerminalExitStatus) MarshalJSON() ([]byte, error)                   { return encode(&v) }
 func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error               { return decode(b, v) }
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error)                { return encode(&v) }
 func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error              { return decode(b, v) }
@@ -1902,8 +1838,6 @@ func (v *Usage) UnmarshalJSON(b []byte) error                               { re
 func (v Usage) MarshalJSON() ([]byte, error)                                { return encode(&v) }
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error                         { return decode(b, v) }
 func (v UsageUpdate) MarshalJSON() ([]byte, error)                          { return encode(&v) }
-func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error          { return decode(b, v) }
-func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error)           { return encode(&v) }
 func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error         { return decode(b, v) }
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error)          { return encode(&v) }
 func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error                { return decode(b, v) }

@@ -16,6 +16,7 @@ type generator struct {
 	defs    *object
 	union   map[string][]string // by the type of a variant, the unions that it is one of
 	objects []string            // the types with methods
+	shapes  map[string]string   // the type with certain members
 	extra   []definition        // of variants without a name of their own
 	seen    map[string]bool     // what is written, or will be
 	queue   []string
@@ -46,7 +47,7 @@ func generate(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	root, _ := v.(*object)
-	g := &generator{defs: root.obj("$defs"), union: map[string][]string{}, seen: map[string]bool{}}
+	g := &generator{defs: root.obj("$defs"), union: map[string][]string{}, shapes: map[string]string{}, seen: map[string]bool{}}
 	if g.defs == nil {
 		return nil, errors.New("the schema has no $defs")
 	}

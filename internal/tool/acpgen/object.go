@@ -123,10 +123,30 @@ func (g *generator) plain(name string, s *object, u *union) {
 		g.printf("type %s struct{ Object }\n", n) // has the methods of Object
 		return
 	}
+	// An object with the members of another one is the same type, unless a union tells them apart.
+	shape := fmt.Sprint(fields)
+	if same := g.shapes[shape]; same != "" && !g.isVariant(name) {
+		g.printf("type %s = %s\n", n, same)
+		return
+	}
+	if !g.isVariant(name) {
+		g.shapes[shape] = n
+	}
 	g.printf("type %s struct {\n", n)
 	g.structFields(fields)
 	g.printf("}\n")
 	g.objects = append(g.objects, n)
+}
+
+// isVariant reports whether a definition is a variant of a union.
+func (g *generator) isVariant(name string) bool {
+	for _, of := range g.defs.keys {
+		u := g.unionOf(of, g.defs.obj(of))
+		if u != nil && slices.ContainsFunc(u.variants, func(v variant) bool { return v.ref == name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // codecs writes the methods that decode and encode objects.
