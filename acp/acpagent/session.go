@@ -251,11 +251,8 @@ func (s *Session) Modes() (modes []string) {
 // SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
 // [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
-	if err := s.kit.Alive(); err != nil {
+	if err := s.kit.Choose("mode", mode, s.Modes()); err != nil {
 		return err
-	}
-	if !slices.Contains(s.Modes(), mode) {
-		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
 	}
 	return s.call(ctx, acp.MethodSessionSetMode, &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}, new(acp.SetSessionModeResponse))
 }

@@ -2,11 +2,12 @@ package claudeagent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
 // Models returns the models that the session can use, as the CLI listed them when it started.
@@ -45,7 +46,7 @@ func (p *Provider) Agents(ctx context.Context) ([]agent.Entry, error) {
 	return agents(info), err
 }
 
-// info is what a CLI says of itself. One is asked at a time, until one has answered.
+// info returns what a CLI says of itself, nothing after an error. One is asked at a time, until one has answered.
 func (p *Provider) info(ctx context.Context) (*claude.ServerInfo, error) {
 	p.mu.Lock()
 	if p.asking == nil {
@@ -57,7 +58,7 @@ func (p *Provider) info(ctx context.Context) (*claude.ServerInfo, error) {
 	case asking <- struct{}{}:
 		defer func() { <-asking }()
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return &claude.ServerInfo{}, context.Cause(ctx)
 	}
 	if p.catalog != nil {
 		return p.catalog, nil
@@ -66,50 +67,24 @@ func (p *Provider) info(ctx context.Context) (*claude.ServerInfo, error) {
 	o.PersistSession = new(false)
 	client, err := claude.Connect(ctx, &o)
 	if err != nil {
-		return nil, translate(err)
+		return &claude.ServerInfo{}, translate(err)
 	}
 	info := client.ServerInfo()
 	if err := client.Close(); err != nil {
-		return nil, errors.Join(translate(err))
+		return &claude.ServerInfo{}, errors.Join(translate(err))
 	}
 	p.catalog = info
 	return info, nil
 }
 
-func entry(name, description string, all any) agent.Entry {
-	data, err := json.Marshal(all)
-	if err != nil {
-		data = nil // a struct of texts
-	}
-	return agent.Entry{Name: name, Description: description, Data: data}
+func models(info *claude.ServerInfo) []agent.Entry {
+	return agentkit.Entries(info.Models, func(m *claude.ModelInfo) (string, string) { return m.Value, m.Description })
 }
 
-func models(info *claude.ServerInfo) (list []agent.Entry) {
-	if info == nil {
-		return nil
-	}
-	for _, m := range info.Models {
-		list = append(list, entry(m.Value, m.Description, m))
-	}
-	return list
+func commands(info *claude.ServerInfo) []agent.Entry {
+	return agentkit.Entries(info.Commands, func(c *message.SlashCommand) (string, string) { return c.Name, c.Description })
 }
 
-func commands(info *claude.ServerInfo) (list []agent.Entry) {
-	if info == nil {
-		return nil
-	}
-	for _, c := range info.Commands {
-		list = append(list, entry(c.Name, c.Description, c))
-	}
-	return list
-}
-
-func agents(info *claude.ServerInfo) (list []agent.Entry) {
-	if info == nil {
-		return nil
-	}
-	for _, a := range info.Agents {
-		list = append(list, entry(a.Name, a.Description, a))
-	}
-	return list
+func agents(info *claude.ServerInfo) []agent.Entry {
+	return agentkit.Entries(info.Agents, func(a *claude.AgentInfo) (string, string) { return a.Name, a.Description })
 }

@@ -10,18 +10,25 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/transcript"
 )
+
+// ask calls the CLI unless the session has ended, and translates the error.
+func ask[T any](s *Session, call func() (T, error)) (v T, err error) {
+	if err = s.kit.Alive(); err != nil {
+		return v, err
+	}
+	v, err = call()
+	return v, s.failed(err)
+}
 
 // SetModel changes the model from the next request on and returns its name, if the CLI reports
 // it.
 func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
-	if err := s.kit.Alive(); err != nil {
-		return "", err
-	}
-	name, err := s.client.SetModel(ctx, model)
+	name, err := ask(s, func() (string, error) { return s.client.SetModel(ctx, model) })
 	if err != nil {
-		return "", s.failed(err)
+		return "", err
 	}
 	if name != "" {
 		return name, nil
@@ -47,11 +54,8 @@ func (s *Session) Modes() []string {
 // SetMode changes the permission mode of the session. A mode that [Session.Modes] does not
 // return is [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
-	if err := s.kit.Alive(); err != nil {
+	if err := s.kit.Choose("mode", mode, s.Modes()); err != nil {
 		return err
-	}
-	if !slices.Contains(s.Modes(), mode) {
-		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
 	}
 	return s.failed(s.client.SetPermissionMode(ctx, message.PermissionMode(mode)))
 }
@@ -75,17 +79,14 @@ func efforts() []string { return []string{"low", "medium", "high", "xhigh", "max
 
 // SetEffort changes the effort for the rest of the session; empty is the model's own.
 func (s *Session) SetEffort(ctx context.Context, effort string) error {
-	if err := s.kit.Alive(); err != nil {
+	if err := s.kit.Choose("effort", effort, append(efforts(), "")); err != nil {
 		return err
 	}
-	var level any // null takes an earlier one back
+	settings := map[string]any{"effortLevel": nil} // null takes an earlier one back
 	if effort != "" {
-		if !slices.Contains(efforts(), effort) {
-			return fmt.Errorf("%w: effort %q", agent.ErrInvalid, effort)
-		}
-		level = effort
+		settings["effortLevel"] = effort
 	}
-	return s.failed(s.client.ApplyFlagSettings(ctx, map[string]any{"effortLevel": level}))
+	return s.failed(s.client.ApplyFlagSettings(ctx, settings))
 }
 
 // Tune changes settings of the CLI for the rest of the session, such as effortLevel and
@@ -113,16 +114,13 @@ func (s *Session) Fork(ctx context.Context, at string) (string, error) {
 // Rewind puts the files that the CLI's tools have changed back to what they were when a
 // prompt was sent. The conversation stays.
 func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.Rewound, error) {
-	if err := s.kit.Alive(); err != nil {
-		return agent.Rewound{}, err
-	}
 	rewind := s.client.RewindFiles
 	if dryRun {
 		rewind = s.client.PreviewRewind
 	}
-	r, err := rewind(ctx, uuid)
+	r, err := ask(s, func() (*claude.RewindResult, error) { return rewind(ctx, uuid) })
 	if err != nil {
-		return agent.Rewound{}, s.failed(err)
+		return agent.Rewound{}, err
 	}
 	return agent.Rewound{CanRewind: r.CanRewind, FilesChanged: r.FilesChanged, Insertions: r.Insertions, Deletions: r.Deletions, Error: r.Error}, nil
 }
@@ -130,11 +128,7 @@ func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.R
 // Background moves all tools that run in the foreground to the background, and reports whether
 // there were any.
 func (s *Session) Background(ctx context.Context) (bool, error) {
-	if err := s.kit.Alive(); err != nil {
-		return false, err
-	}
-	moved, err := s.client.MoveToBackground(ctx, "")
-	return moved, s.failed(err)
+	return ask(s, func() (bool, error) { return s.client.MoveToBackground(ctx, "") })
 }
 
 // task finds a task, also one inside of another.
@@ -193,12 +187,11 @@ func piece(out *claude.TaskOutput, ended bool, offset, limit int64) agent.TaskOu
 
 // ContextUsage returns the CLI's quick estimate of what fills the context window, as JSON.
 func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
-	if err := s.kit.Alive(); err != nil {
-		return nil, err
-	}
-	usage, err := s.client.FetchContextUsage(ctx, claude.ContextDetailSummary)
+	usage, err := ask(s, func() (*claude.ContextUsage, error) {
+		return s.client.FetchContextUsage(ctx, claude.ContextDetailSummary)
+	})
 	if err != nil {
-		return nil, s.failed(err)
+		return nil, err
 	}
 	return usage.Raw().Bytes(), nil
 }
@@ -206,30 +199,16 @@ func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 // Title asks a small model for a title after the prompt. It is returned only, not given to the
 // session.
 func (s *Session) Title(ctx context.Context, prompt string) (string, error) {
-	if err := s.kit.Alive(); err != nil {
-		return "", err
-	}
-	title, err := s.client.SuggestSessionTitle(ctx, prompt)
-	return title, s.failed(err)
+	return ask(s, func() (string, error) { return s.client.SuggestSessionTitle(ctx, prompt) })
 }
 
 // servers returns the MCP servers, or the one with a name.
 func (s *Session) servers(ctx context.Context, name string) ([]claude.MCPServerStatus, error) {
-	if err := s.kit.Alive(); err != nil {
+	list, err := ask(s, func() ([]claude.MCPServerStatus, error) { return s.client.ListMCPServers(ctx) })
+	if err != nil {
 		return nil, err
 	}
-	list, err := s.client.ListMCPServers(ctx)
-	if err != nil {
-		return nil, s.failed(err)
-	}
-	if name == "" {
-		return list, nil
-	}
-	i := slices.IndexFunc(list, func(m claude.MCPServerStatus) bool { return m.Name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("%w: MCP server %q", agent.ErrNotFound, name)
-	}
-	return list[i : i+1], nil
+	return agentkit.Server(list, name, func(m *claude.MCPServerStatus) string { return m.Name })
 }
 
 // MCPStatus returns the CLI's description of each MCP server, without how it is
@@ -283,8 +262,6 @@ func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool,
 			list = append(list, agent.MCPTool{Server: m.Name, Name: t.Name, Description: t.Description})
 		}
 	}
-	slices.SortFunc(list, func(a, b agent.MCPTool) int {
-		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
-	})
+	agentkit.SortTools(list)
 	return list, nil
 }

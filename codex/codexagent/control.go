@@ -1,7 +1,6 @@
 package codexagent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/codex"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
 // SetModel changes the model from the next prompt on. Empty is the thread's first one.
@@ -30,11 +30,8 @@ func (s *Session) Modes() []string { return modes(s.opts.AllowBypass) }
 // SetMode changes the permission mode from the next prompt on. A turn that is running keeps its
 // mode.
 func (s *Session) SetMode(_ context.Context, mode string) error {
-	if err := s.kit.Alive(); err != nil {
+	if err := s.kit.Choose("mode", mode, s.Modes()); err != nil {
 		return err
-	}
-	if !slices.Contains(s.Modes(), mode) {
-		return fmt.Errorf("%w: mode %q", agent.ErrInvalid, mode)
 	}
 	s.kit.Do(func() { s.mode = mode })
 	return nil
@@ -50,11 +47,8 @@ func (s *Session) Efforts() []string { return efforts }
 // SetEffort changes the reasoning effort from the next prompt on. A turn that is running keeps
 // its effort.
 func (s *Session) SetEffort(_ context.Context, effort string) error {
-	if err := s.kit.Alive(); err != nil {
+	if err := s.kit.Choose("effort", effort, append(slices.Clone(efforts), "")); err != nil {
 		return err
-	}
-	if effort != "" && !slices.Contains(efforts, effort) {
-		return fmt.Errorf("%w: effort %q", agent.ErrInvalid, effort)
 	}
 	s.kit.Do(func() { s.effort = effort })
 	return nil
@@ -80,18 +74,7 @@ func (s *Session) SetThinking(ctx context.Context, tokens *int64) error {
 // Models returns the server's catalogue of models, without those that are hidden from users.
 func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) {
 	models, err := s.client.Models(ctx, false)
-	if err != nil {
-		return nil, translate(err)
-	}
-	var list []agent.Entry
-	for _, m := range models {
-		data, err := json.Marshal(m)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, agent.Entry{Name: m.Model, Description: m.Description, Data: data})
-	}
-	return list, nil
+	return agentkit.Entries(models, func(m *codex.Model) (string, string) { return m.Model, m.Description }), translate(err)
 }
 
 // Commands returns an empty list, because Codex has no commands that a prompt could call.
@@ -100,25 +83,30 @@ func (s *Session) Commands(context.Context) ([]agent.Entry, error) { return nil,
 // Agents returns an empty list, because Codex does not list the subagents that it can start.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) { return nil, s.kit.Alive() }
 
-// server returns an MCP server by its name.
-func (s *Session) server(ctx context.Context, name string) (*codex.MCPServer, error) {
-	servers, err := s.client.MCPServers(ctx)
+// servers returns the MCP servers, or the one with a name.
+func (s *Session) servers(ctx context.Context, name string) ([]codex.MCPServer, error) {
+	list, err := s.client.MCPServers(ctx)
 	if err != nil {
 		return nil, translate(err)
 	}
-	i := slices.IndexFunc(servers, func(m codex.MCPServer) bool { return m.Name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("%w: MCP server %q", agent.ErrNotFound, name)
+	return agentkit.Server(list, name, func(m *codex.MCPServer) string { return m.Name })
+}
+
+// named returns an error unless a name is that of an MCP server.
+func (s *Session) named(ctx context.Context, name string) error {
+	_, err := s.servers(ctx, name)
+	if err == nil && name == "" {
+		err = fmt.Errorf("%w: MCP server %q", agent.ErrNotFound, name)
 	}
-	return &servers[i], nil
+	return err
 }
 
 // MCPStatus returns what the server says about each of its MCP servers, as one JSON object for
 // each.
 func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
-	servers, err := s.client.MCPServers(ctx)
+	servers, err := s.servers(ctx, "")
 	if err != nil {
-		return nil, translate(err)
+		return nil, err
 	}
 	var list []json.RawMessage
 	for _, m := range servers {
@@ -134,7 +122,7 @@ func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 // MCPReconnect makes the server read its configuration again, which connects all MCP servers
 // again, not only the named one.
 func (s *Session) MCPReconnect(ctx context.Context, server string) error {
-	if _, err := s.server(ctx, server); err != nil {
+	if err := s.named(ctx, server); err != nil {
 		return err
 	}
 	return translate(s.client.ReloadMCPServers(ctx))
@@ -143,7 +131,7 @@ func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 // MCPToggle always fails with agent.ErrUnsupported: a server can be turned off only in the
 // configuration.
 func (s *Session) MCPToggle(ctx context.Context, server string, _ bool) error {
-	if _, err := s.server(ctx, server); err != nil {
+	if err := s.named(ctx, server); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: turning an MCP server on or off", agent.ErrUnsupported)
@@ -151,17 +139,12 @@ func (s *Session) MCPToggle(ctx context.Context, server string, _ bool) error {
 
 // MCPTools returns the tools of one MCP server, or those of all servers if none is named.
 func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool, error) {
-	servers, err := s.client.MCPServers(ctx)
+	servers, err := s.servers(ctx, server)
 	if err != nil {
-		return nil, translate(err)
+		return nil, err
 	}
 	var list []agent.MCPTool
-	found := server == ""
 	for _, m := range servers {
-		if server != "" && m.Name != server {
-			continue
-		}
-		found = true
 		for name, raw := range m.Tools {
 			var tool struct {
 				Description string          `json:"description"`
@@ -171,11 +154,6 @@ func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool,
 			list = append(list, agent.MCPTool{Server: m.Name, Name: name, Description: tool.Description, InputSchema: tool.InputSchema})
 		}
 	}
-	if !found {
-		return nil, fmt.Errorf("%w: MCP server %q", agent.ErrNotFound, server)
-	}
-	slices.SortFunc(list, func(a, b agent.MCPTool) int {
-		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
-	})
+	agentkit.SortTools(list)
 	return list, nil
 }
