@@ -12,6 +12,15 @@ type Optional[T any] struct {
 // Some returns a member with a value, as opposed to one that is null or absent.
 func Some[T any](v T) Optional[T] { return Optional[T]{value: v, state: 2} }
 
+// NonZero returns a member with a value, and an absent one for the zero value.
+func NonZero[T comparable](v T) Optional[T] {
+	var zero T
+	if v == zero {
+		return Optional[T]{}
+	}
+	return Some(v)
+}
+
 // Null returns a member that is null, which the protocol distinguishes from one that is absent.
 func Null[T any]() Optional[T] { return Optional[T]{state: 1} }
 

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -65,9 +66,7 @@ func (l *launch) isolatedEnv(caller []string) map[string]string {
 			}
 		}
 	}
-	for k, v := range l.Env {
-		env[k] = v
-	}
+	maps.Copy(env, l.Env)
 	return env
 }
 

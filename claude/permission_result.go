@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -112,9 +113,7 @@ func (r *Deny) answerPermission(*PermissionRequest) (permissionAnswer, error) {
 		return permissionAnswer{}, errNilResult
 	}
 	a := permissionAnswer{Behavior: "deny", Message: r.Message, Interrupt: r.Interrupt, Classification: r.Classification}
-	if a.Message == "" {
-		a.Message = deniedMessage
-	}
+	a.Message = cmp.Or(a.Message, deniedMessage)
 	return a, nil
 }
 

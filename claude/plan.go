@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/claude/message"
@@ -60,9 +61,7 @@ func (d *PlanDecision) answerPermission(p *PermissionRequest) (permissionAnswer,
 		return permissionAnswer{}, fmt.Errorf("claude: a PlanDecision is not an answer to a request for %s", p.ToolName)
 	case !d.Approve:
 		deny := &Deny{Message: d.Message, Interrupt: d.Interrupt}
-		if deny.Message == "" {
-			deny.Message = planMessage
-		}
+		deny.Message = cmp.Or(deny.Message, planMessage)
 		return deny.answerPermission(p)
 	}
 	allow := &Allow{}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -95,9 +96,7 @@ func (a *QuestionAnswer) answerPermission(p *PermissionRequest) (permissionAnswe
 		return permissionAnswer{}, fmt.Errorf("claude: a QuestionAnswer is not an answer to a request for %s", p.ToolName)
 	case a.Declined:
 		d := &Deny{Message: a.Message, Interrupt: a.Interrupt}
-		if d.Message == "" {
-			d.Message = declinedMessage
-		}
+		d.Message = cmp.Or(d.Message, declinedMessage)
 		return d.answerPermission(p)
 	}
 	answers, err := a.complete(questions(p.Input).Questions)

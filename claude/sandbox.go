@@ -204,12 +204,10 @@ func child(parent object, key string) object {
 func deniesFiles(option object) bool {
 	cred, _ := option["credentials"].(object)
 	files, _ := cred["files"].([]any)
-	for _, f := range files {
-		if f, ok := f.(object); ok && f["mode"] == "deny" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(f any) bool {
+		o, ok := f.(object)
+		return ok && o["mode"] == "deny"
+	})
 }
 
 func restrictsNetwork(net object) bool {

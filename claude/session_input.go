@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -158,12 +159,7 @@ func (s *session) writeFailed(err error) {
 // peerGone reports whether a write failed because the reader is gone. A CLI that exits with
 // status 0 without reading is not an error.
 func peerGone(err error) bool {
-	for _, gone := range []error{ErrClosed, os.ErrClosed, io.ErrClosedPipe, syscall.EPIPE} {
-		if errors.Is(err, gone) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{ErrClosed, os.ErrClosed, io.ErrClosedPipe, syscall.EPIPE}, func(gone error) bool { return errors.Is(err, gone) })
 }
 
 // wasPrompted reports whether a prompt was written, or was to be.

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -178,10 +179,7 @@ func isScript(path string) bool {
 }
 
 func (l *launch) findExecutable(env []string) (string, error) {
-	name := l.Executable
-	if name == "" {
-		name = "node"
-	}
+	name := cmp.Or(l.Executable, "node")
 	if l.Spawner != nil {
 		return name, nil
 	}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/internal/control"
@@ -117,9 +118,7 @@ func openCallbacks(open []control.Open) (list []OpenCallback) {
 		_ = jsonwire.Unmarshal(o.Body, &body) // what cannot be read is left out
 		c.ToolUseID = body.ToolUseID
 		for _, s := range []string{body.ToolName, body.Input.Event, body.ServerName, body.MCPServerName, body.DialogKind} {
-			if c.Subject == "" {
-				c.Subject = s
-			}
+			c.Subject = cmp.Or(c.Subject, s)
 		}
 		list = append(list, c)
 	}

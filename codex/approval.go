@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -131,9 +132,7 @@ func (d Decision) grants(asked item.JSON) any {
 	case "grantForSession":
 		granted, scope = d.permissions, "session"
 	}
-	if granted == "" {
-		granted = "{}"
-	}
+	granted = cmp.Or(granted, "{}")
 	return map[string]any{"permissions": granted, "scope": scope}
 }
 

@@ -52,13 +52,8 @@ func pages[T any](ctx context.Context, c *Client, method string, params map[stri
 		var zero T
 		cursor := ""
 		for {
-			p := map[string]any{}
-			for k, v := range params {
-				p[k] = v
-			}
-			if cursor != "" {
-				p["cursor"] = cursor
-			}
+			p := with(map[string]any{}, nil, params)
+			p = with(p, map[string]any{"cursor": cursor}, nil)
 			var out page[T]
 			if err := c.Call(ctx, method, p, &out); err != nil {
 				yield(zero, err)
@@ -92,11 +87,7 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 // Models returns the models that the server offers, including those that are hidden from users if
 // hidden is set.
 func (c *Client) Models(ctx context.Context, hidden bool) ([]Model, error) {
-	p := map[string]any{}
-	if hidden {
-		p["includeHidden"] = true
-	}
-	return collect(pages[Model](ctx, c, "model/list", p))
+	return collect(pages[Model](ctx, c, "model/list", with(map[string]any{}, map[string]any{"includeHidden": hidden}, nil)))
 }
 
 // MCPServers returns the MCP servers of the configuration with their tools and the state of
@@ -124,22 +115,7 @@ type ListOptions struct {
 // Threads yields the stored threads, without their turns, the newest first unless opts.Extra asks
 // for another order. It makes a request for each page. An error is the last element.
 func (c *Client) Threads(ctx context.Context, opts ListOptions) iter.Seq2[item.Thread, error] {
-	p := map[string]any{}
-	if opts.Archived {
-		p["archived"] = true
-	}
-	if opts.CWD != "" {
-		p["cwd"] = opts.CWD
-	}
-	if opts.SearchTerm != "" {
-		p["searchTerm"] = opts.SearchTerm
-	}
-	if opts.PageSize > 0 {
-		p["limit"] = opts.PageSize
-	}
-	for k, v := range opts.Extra {
-		p[k] = v
-	}
+	p := with(map[string]any{}, map[string]any{"archived": opts.Archived, "cwd": opts.CWD, "searchTerm": opts.SearchTerm, "limit": opts.PageSize}, opts.Extra)
 	return pages[item.Thread](ctx, c, "thread/list", p)
 }
 
@@ -174,14 +150,10 @@ func (c *Client) DeleteThread(ctx context.Context, id string) error {
 // Config returns the configuration that is in force for a directory, as the server's JSON.
 // An empty directory means the server's own.
 func (c *Client) Config(ctx context.Context, cwd string) (json.RawMessage, error) {
-	p := map[string]any{}
-	if cwd != "" {
-		p["cwd"] = cwd
-	}
 	var out struct {
 		Config item.JSON `json:"config"`
 	}
-	err := c.Call(ctx, "config/read", p, &out)
+	err := c.Call(ctx, "config/read", with(map[string]any{}, map[string]any{"cwd": cwd}, nil), &out)
 	return out.Config.Bytes(), err
 }
 

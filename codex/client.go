@@ -268,18 +268,7 @@ func (c *Client) read(ctx context.Context, box *mailbox, forget func(r *routes))
 			box.leave()
 			c.update(forget)
 		}()
-		for {
-			n, ok, err := box.next(ctx)
-			if !ok {
-				if err != nil {
-					yield(nil, err)
-				}
-				return
-			}
-			if !yield(n, nil) {
-				return
-			}
-		}
+		box.each(ctx, yield)
 	}
 }
 

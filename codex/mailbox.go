@@ -116,6 +116,22 @@ func (m *mailbox) leave() {
 	m.update(func(s *boxState) { s.left, s.list, s.bytes = true, nil, 0 })
 }
 
+// each yields the notifications until the end, whose error is the last element.
+func (m *mailbox) each(ctx context.Context, yield func(item.Notification, error) bool) {
+	for {
+		n, ok, err := m.next(ctx)
+		if !ok {
+			if err != nil {
+				yield(nil, err)
+			}
+			return
+		}
+		if !yield(n, nil) {
+			return
+		}
+	}
+}
+
 // next waits for the next notification. ok is false at the end, with its error.
 func (m *mailbox) next(ctx context.Context) (n item.Notification, ok bool, err error) {
 	for {

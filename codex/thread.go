@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -63,34 +65,28 @@ type ThreadInfo struct {
 	ServiceTier     string      `json:"serviceTier"`
 }
 
+// with adds members to the params of a request: those of set that are not zero, then those of extra.
+func with(params, set, extra map[string]any) map[string]any {
+	for name, value := range set {
+		if !reflect.ValueOf(value).IsZero() {
+			params[name] = value
+		}
+	}
+	maps.Copy(params, extra)
+	return params
+}
+
 // params is a request for a thread.
 func (o *ThreadOptions) params(first map[string]any) map[string]any {
-	p := first
 	if o == nil {
-		return p
+		return first
 	}
-	for name, value := range map[string]string{
+	return with(first, map[string]any{
 		"cwd": o.CWD, "model": o.Model, "modelProvider": o.ModelProvider, "approvalPolicy": o.ApprovalPolicy,
 		"approvalsReviewer": o.ApprovalsReviewer, "sandbox": o.Sandbox, "baseInstructions": o.BaseInstructions,
 		"developerInstructions": o.DeveloperInstructions, "personality": o.Personality, "serviceTier": o.ServiceTier,
-	} {
-		if value != "" {
-			p[name] = value
-		}
-	}
-	if o.Config != nil {
-		p["config"] = o.Config
-	}
-	if o.Ephemeral {
-		p["ephemeral"] = true
-	}
-	if len(o.Tools) > 0 {
-		p["dynamicTools"] = toolSpecs(o.Tools)
-	}
-	for name, value := range o.Extra {
-		p[name] = value
-	}
-	return p
+		"config": o.Config, "ephemeral": o.Ephemeral, "dynamicTools": toolSpecs(o.Tools),
+	}, o.Extra)
 }
 
 // openThread makes a request that gives a thread, and makes the thread known before
@@ -151,10 +147,7 @@ func (c *Client) ResumeThread(ctx context.Context, id string, opts *ThreadOption
 // ForkThread starts a new conversation that begins with the turns of another one: all of them, or
 // those up to and including lastTurnID.
 func (c *Client) ForkThread(ctx context.Context, id, lastTurnID string, opts *ThreadOptions) (*Thread, error) {
-	p := map[string]any{"threadId": id}
-	if lastTurnID != "" {
-		p["lastTurnId"] = lastTurnID
-	}
+	p := with(map[string]any{"threadId": id}, map[string]any{"lastTurnId": lastTurnID}, nil)
 	return c.openThread(ctx, "thread/fork", opts.params(p), opts)
 }
 
@@ -238,25 +231,10 @@ type Prompt struct {
 func Text(s string) *Prompt { return &Prompt{Input: []item.Input{&item.Text{Text: s}}} }
 
 func (p *Prompt) params(threadID string) map[string]any {
-	m := map[string]any{"threadId": threadID, "input": p.Input}
-	for name, value := range map[string]string{
+	return with(map[string]any{"threadId": threadID, "input": p.Input}, map[string]any{
 		"clientUserMessageId": p.ClientID, "model": p.Model, "effort": p.Effort, "approvalPolicy": p.ApprovalPolicy,
-		"cwd": p.CWD, "summary": p.Summary,
-	} {
-		if value != "" {
-			m[name] = value
-		}
-	}
-	if p.SandboxPolicy != "" {
-		m["sandboxPolicy"] = p.SandboxPolicy
-	}
-	if p.OutputSchema != "" {
-		m["outputSchema"] = p.OutputSchema
-	}
-	for name, value := range p.Extra {
-		m[name] = value
-	}
-	return m
+		"cwd": p.CWD, "summary": p.Summary, "sandboxPolicy": p.SandboxPolicy, "outputSchema": p.OutputSchema,
+	}, p.Extra)
 }
 
 // Send sends a prompt. If the thread is idle, Send returns when the server has accepted the prompt.
@@ -436,12 +414,7 @@ func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
 		return ErrNoTurn
 	}
 	m := map[string]any{"threadId": t.id, "expectedTurnId": core.id, "input": p.Input}
-	if p.ClientID != "" {
-		m["clientUserMessageId"] = p.ClientID
-	}
-	for name, value := range p.Extra {
-		m[name] = value
-	}
+	m = with(m, map[string]any{"clientUserMessageId": p.ClientID}, p.Extra)
 	return t.during(ctx, core, "turn/steer", m)
 }
 

@@ -108,18 +108,7 @@ func (t *Turn) Notifications(ctx context.Context) iter.Seq2[item.Notification, e
 			return
 		}
 		defer t.box.leave()
-		for {
-			n, ok, err := t.box.next(ctx)
-			if !ok {
-				if err != nil {
-					yield(nil, err)
-				}
-				return
-			}
-			if !yield(n, nil) {
-				return
-			}
-		}
+		t.box.each(ctx, yield)
 	}
 }
 

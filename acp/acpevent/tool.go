@@ -1,6 +1,7 @@
 package acpevent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/acp"
@@ -21,12 +22,8 @@ func (c *Converter) startTool(id, name, title, kind, input string) {
 	c.known[id] = true
 	c.startMessage("")
 	c.endBlock()
-	if name == "" {
-		name = title
-	}
-	if input == "" {
-		input = "{}"
-	}
+	name = cmp.Or(name, title)
+	input = cmp.Or(input, "{}")
 	index := int64(len(c.blocks))
 	raw := encoded(map[string]any{"type": "tool_use", "id": id, "name": name, "title": title, "kind": kind, "input": event.JSON(input).Value()})
 	block := event.Content{Type: "tool_use", ToolUseID: id, Name: name, Title: title, Kind: kind, Input: event.NewJSON(input), Raw: raw}

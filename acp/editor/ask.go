@@ -185,7 +185,7 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *event.
 	}
 	s.answer(ctx, live, ev.RequestID, answer)
 	if picked != nil && picked.mode != "" {
-		s.modeChanged(picked.mode)
+		s.modeChanged(picked.mode, "")
 	}
 }
 

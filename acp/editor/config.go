@@ -83,11 +83,7 @@ func (c *config) modeState() acp.Optional[acp.SessionModeState] {
 	s := acp.SessionModeState{CurrentModeID: acp.SessionModeID(c.mode), AvailableModes: []acp.SessionMode{}}
 	for _, id := range c.modes {
 		name, description := describeMode(id)
-		m := acp.SessionMode{ID: acp.SessionModeID(id), Name: name}
-		if description != "" {
-			m.Description = acp.Some(description)
-		}
-		s.AvailableModes = append(s.AvailableModes, m)
+		s.AvailableModes = append(s.AvailableModes, acp.SessionMode{ID: acp.SessionModeID(id), Name: name, Description: acp.NonZero(description)})
 	}
 	return acp.Some(s)
 }
@@ -116,11 +112,7 @@ type value struct{ id, name, description string }
 func choose(id, name, description string, category acp.SessionConfigOptionCategory, current string, values []value) acp.SessionConfigOption {
 	list := []acp.SessionConfigSelectOption{}
 	for _, v := range values {
-		o := acp.SessionConfigSelectOption{Value: acp.SessionConfigValueID(v.id), Name: v.name}
-		if v.description != "" {
-			o.Description = acp.Some(v.description)
-		}
-		list = append(list, o)
+		list = append(list, acp.SessionConfigSelectOption{Value: acp.SessionConfigValueID(v.id), Name: v.name, Description: acp.NonZero(v.description)})
 	}
 	raw, err := jsonwire.Marshal(list)
 	if err != nil {
@@ -272,13 +264,16 @@ func (s *session) state() (acp.Optional[acp.SessionModeState], []acp.SessionConf
 	return s.config.modeState(), s.config.options(s.mapper.Features)
 }
 
-// modeChanged notes a mode that an answer of the user led to.
-func (s *session) modeChanged(mode string) {
+// modeChanged notes a mode and sends the updates that say so, without the kind that the client does
+// not need.
+func (s *session) modeChanged(mode, without string) {
 	s.mu.Lock()
 	updates := s.config.setMode(mode, s.mapper.Features)
 	s.mu.Unlock()
 	for _, u := range updates {
-		s.send(u)
+		if u.SessionUpdate != without {
+			s.send(u)
+		}
 	}
 }
 
@@ -309,14 +304,7 @@ func (s *server) setMode(ctx context.Context, p *acp.SetSessionModeRequest) (any
 	if err := one.switchMode(ctx, string(p.ModeID)); err != nil {
 		return nil, err
 	}
-	one.mu.Lock()
-	updates := one.config.setMode(string(p.ModeID), one.mapper.Features)
-	one.mu.Unlock()
-	for _, u := range updates {
-		if u.SessionUpdate == acp.SessionUpdateIsConfigOptionUpdate { // the client knows the mode
-			one.send(u)
-		}
-	}
+	one.modeChanged(string(p.ModeID), acp.SessionUpdateIsCurrentModeUpdate) // the client knows the mode
 	return &acp.SetSessionModeResponse{}, nil
 }
 
@@ -339,14 +327,7 @@ func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) er
 		if err := s.switchMode(ctx, value); err != nil {
 			return err
 		}
-		s.mu.Lock()
-		updates := s.config.setMode(value, s.mapper.Features)
-		s.mu.Unlock()
-		for _, u := range updates {
-			if u.SessionUpdate == acp.SessionUpdateIsCurrentModeUpdate { // the answer has the options
-				s.send(u)
-			}
-		}
+		s.modeChanged(value, acp.SessionUpdateIsConfigOptionUpdate) // the answer has the options
 		return nil
 	}
 	if err := s.offers(id, raw); err != nil {

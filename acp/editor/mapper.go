@@ -80,11 +80,7 @@ func (m *Mapper) emit(kind string, value acp.SessionUpdateValue) {
 
 // chunk shows a piece of a message.
 func (m *Mapper) chunk(kind, messageID string, content acp.ContentBlock) {
-	c := &acp.ContentChunk{Content: content}
-	if messageID != "" {
-		c.MessageID = acp.Some(acp.MessageID(messageID))
-	}
-	m.emit(kind, c)
+	m.emit(kind, &acp.ContentChunk{Content: content, MessageID: acp.NonZero(acp.MessageID(messageID))})
 }
 
 func (m *Mapper) say(messageID, text string) {
@@ -93,9 +89,10 @@ func (m *Mapper) say(messageID, text string) {
 	}
 }
 
-func (m *Mapper) think(messageID, text string) {
-	if text != "" {
-		m.chunk(acp.SessionUpdateIsAgentThoughtChunk, messageID, acp.TextBlock(text))
+// piece shows a piece of what the model streams, unless a subagent does.
+func (m *Mapper) piece(h *event.Header, kind, text string) {
+	if text != "" && h.ParentToolUseID == "" {
+		m.chunk(kind, h.MessageID, acp.TextBlock(text))
 	}
 }
 
@@ -103,28 +100,19 @@ func (m *Mapper) think(messageID, text string) {
 // tool calls are.
 func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
-	sub := h.ParentToolUseID != ""
 	switch ev := ev.(type) {
 	case *event.TextStart:
 		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
-		if !sub {
-			m.say(h.MessageID, ev.Text)
-		}
+		m.piece(h, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
 	case *event.TextDelta:
-		if !sub {
-			m.say(h.MessageID, ev.Text)
-		}
+		m.piece(h, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
 	case *event.ThinkingStart:
 		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
-		if !sub {
-			m.think(h.MessageID, ev.Thinking)
-		}
+		m.piece(h, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
 	case *event.ThinkingDelta:
-		if !sub {
-			m.think(h.MessageID, ev.Thinking)
-		}
+		m.piece(h, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
 	case *event.MessageStart:
-		if m.abandoned && !sub {
+		if m.abandoned && h.ParentToolUseID == "" {
 			m.abandoned = false
 			m.notice("warning", "The answer above was cut off and is written again.", "")
 		}
@@ -154,7 +142,7 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 		case b.Block.Type == "text":
 			m.wholeText(ev, b.Block.Text)
 		case b.Block.Type == "thinking":
-			m.think(ev.MessageID, b.Block.Text)
+			m.piece(ev.Head(), acp.SessionUpdateIsAgentThoughtChunk, b.Block.Text)
 		}
 		m.streamed[key] = m.streamed[key] || b.Block.Type == "text" || b.Block.Type == "thinking"
 	}

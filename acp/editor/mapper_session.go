@@ -131,9 +131,7 @@ func (m *Mapper) notice(severity, title, description string) {
 	m.notices++
 	if m.Features.Notices {
 		n := &acp.Notice{Severity: acp.NoticeSeverity(severity), Title: title}
-		if description != "" {
-			n.Description = acp.Some(description)
-		}
+		n.Description = acp.NonZero(description)
 		m.emit(acp.SessionUpdateIsNotice, n)
 		return
 	}

@@ -97,9 +97,7 @@ func (m *Mapper) showTool(t *toolCall) {
 		ToolCallID: acp.ToolCallID(t.id), Title: t.shown.title, Kind: acp.Some(t.shown.kind), Status: acp.Some(t.status),
 		Content: t.shown.content, Locations: t.shown.locations, RawInput: json.RawMessage(t.input), Object: acp.Object{Meta: t.meta()},
 	}
-	if t.name != "" {
-		c.Name = acp.Some(t.name)
-	}
+	c.Name = acp.NonZero(t.name)
 	if c.Content == nil {
 		c.Content = []acp.ToolCallContent{}
 	}
@@ -251,9 +249,7 @@ func (m *Mapper) Tool(id string) (acp.ToolCallUpdate, bool) {
 	u := t.update()
 	u.Status, u.Title, u.Kind = acp.Some(t.status), acp.Some(t.shown.title), acp.Some(t.shown.kind)
 	u.RawInput = json.RawMessage(t.input)
-	if t.name != "" {
-		u.Name = acp.Some(t.name)
-	}
+	u.Name = acp.NonZero(t.name)
 	u.Content = acp.Some(append([]acp.ToolCallContent{}, t.shown.content...))
 	if t.shown.locations != nil {
 		u.Locations = acp.Some(t.shown.locations)

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,10 +33,7 @@ func typed[P any](f func(s *server, ctx context.Context, p *P) (any, error)) han
 // params decodes the params of a request.
 func params[P any](m *jsonrpc.Message) (*P, error) {
 	p := new(P)
-	text := m.Params
-	if text == "" {
-		text = "{}"
-	}
+	text := cmp.Or(m.Params, "{}")
 	if err := json.Unmarshal([]byte(text), p); err != nil {
 		return nil, invalid(err)
 	}
@@ -190,11 +188,7 @@ func (s *server) initialize(_ context.Context, p *acp.InitializeRequest) (any, e
 }
 
 func (s *server) info() acp.Implementation {
-	info := acp.Implementation{Name: s.opts.Name, Version: s.opts.Version}
-	if s.opts.Title != "" {
-		info.Title = acp.Some(s.opts.Title)
-	}
-	return info
+	return acp.Implementation{Name: s.opts.Name, Version: s.opts.Version, Title: acp.NonZero(s.opts.Title)}
 }
 
 // begin notes what the client can do and opens a session ahead.

@@ -90,9 +90,7 @@ func (s *session) form(ctx context.Context, ev *event.QuestionRequest) agent.Ans
 		return &agent.QuestionAnswer{Declined: true}
 	}
 	mode := &acp.ElicitationFormMode{RequestedSchema: *schema, SessionID: acp.Some(acp.SessionID(s.id))}
-	if ev.ToolUseID != "" {
-		mode.ToolCallID = acp.Some(acp.ToolCallID(ev.ToolUseID))
-	}
+	mode.ToolCallID = acp.NonZero(acp.ToolCallID(ev.ToolUseID))
 	message := "Please answer the following questions."
 	if len(ev.Questions) == 1 {
 		message = ev.Questions[0].Question

@@ -345,9 +345,7 @@ func (s *server) listSessions(ctx context.Context, p *acp.ListSessionsRequest) (
 		}
 		out.Sessions = append(out.Sessions, row)
 	}
-	if cursor != "" {
-		out.NextCursor = acp.Some(cursor)
-	}
+	out.NextCursor = acp.NonZero(cursor)
 	return out, nil
 }
 

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -31,9 +32,7 @@ func stopReason(r *event.ResultMessage, kind string) (acp.StopReason, *jsonrpc.E
 	if text == "" {
 		text = strings.Join(r.Errors, "; ")
 	}
-	if text == "" {
-		text = "the turn failed: " + r.Subtype
-	}
+	text = cmp.Or(text, "the turn failed: "+r.Subtype)
 	return "", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text, Data: errorData(r, kind)}
 }
 

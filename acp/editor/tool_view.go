@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -44,9 +45,7 @@ func viewOf(name string, in event.JSON, dir string) view {
 	if f := views[name]; f != nil {
 		return f(input(in), dir)
 	}
-	if name == "" {
-		name = "Tool"
-	}
+	name = cmp.Or(name, "Tool")
 	return view{title: name, kind: acp.ToolKindOther}
 }
 
@@ -91,11 +90,7 @@ func textContents(s string) []acp.ToolCallContent {
 }
 
 func viewBash(in input, _ string) view {
-	v := view{title: "Terminal", kind: acp.ToolKindExecute, content: textContents(in.str("description"))}
-	if c := in.str("command"); c != "" {
-		v.title = c
-	}
-	return v
+	return view{title: cmp.Or(in.str("command"), "Terminal"), kind: acp.ToolKindExecute, content: textContents(in.str("description"))}
 }
 
 func viewRead(in input, dir string) view {
@@ -206,11 +201,7 @@ func viewSearch(in input, _ string) view {
 }
 
 func viewAgent(in input, _ string) view {
-	v := view{title: "Task", kind: acp.ToolKindThink, content: textContents(in.str("prompt"))}
-	if d := in.str("description"); d != "" {
-		v.title = d
-	}
-	return v
+	return view{title: cmp.Or(in.str("description"), "Task"), kind: acp.ToolKindThink, content: textContents(in.str("prompt"))}
 }
 
 func viewPlan(in input, _ string) view {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 )
@@ -55,9 +56,7 @@ func toolBlock(h *Header, c *Content) *wireToolUse {
 		BlockType: c.Type, ID: c.ToolUseID, ToolName: c.Name, ToolType: ToolType(h.Provider, c.Name), Name: c.Name,
 		Input: c.Input, Status: ToolInProgress, Title: c.Title, Kind: c.Kind,
 	}
-	if b.BlockType == "" {
-		b.BlockType = "tool_use"
-	}
+	b.BlockType = cmp.Or(b.BlockType, "tool_use")
 	b.Extra = layoutOf(wireToolUseType).leftover(c.Raw)
 	delete(b.Extra, "type")
 	return b

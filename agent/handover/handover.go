@@ -4,6 +4,7 @@
 package handover
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -46,9 +47,7 @@ func Make(c *event.Conversation, o Options) Handover {
 	if o.Output <= 0 {
 		o.Output = defaultOutput
 	}
-	if o.Ask == "" {
-		o.Ask = defaultAsk
-	}
+	o.Ask = cmp.Or(o.Ask, defaultAsk)
 	p := pick(prose.Entries(c), o)
 	text := p.text()
 	h := Handover{Entries: p.total, Included: p.included(), Omitted: p.omitted()}
@@ -62,10 +61,7 @@ func Make(c *event.Conversation, o Options) Handover {
 
 // introduction says what this is.
 func introduction(c *event.Conversation) string {
-	who := c.Provider
-	if who == "" {
-		who = "another agent"
-	}
+	who := cmp.Or(c.Provider, "another agent")
 	from := "This is a new session. Below is a conversation that a person had with " + who
 	if c.SessionID != "" {
 		from += fmt.Sprintf(" (session %s)", c.SessionID)

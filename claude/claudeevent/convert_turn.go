@@ -1,6 +1,7 @@
 package claudeevent
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -78,10 +79,7 @@ func (c *Converter) beginTurn(parent, sessionID, uuid string) {
 func (c *Converter) startTurn(h event.Header, by, prompt, line string) {
 	t := &c.turn
 	t.n++
-	id := prompt
-	if id == "" {
-		id = line
-	}
+	id := cmp.Or(prompt, line)
 	if id == "" || t.used[id] {
 		id = "turn-" + strconv.Itoa(t.n)
 	}
@@ -176,9 +174,7 @@ func (c *Converter) answered(h event.Header, model string, start, end event.JSON
 
 // usage is what the turn has used so far.
 func (c *Converter) usage(h event.Header, model string, sum tokens) *event.Usage {
-	if model == "" {
-		model = c.session.model
-	}
+	model = cmp.Or(model, c.session.model)
 	return &event.Usage{
 		Header: h, TurnID: c.turn.id, Model: model, InputTokens: &sum.input, OutputTokens: &sum.output,
 		CacheCreationInputTokens: &sum.cacheCreation, CacheReadInputTokens: &sum.cacheRead,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude/message"
@@ -169,13 +170,8 @@ func objectOnly(field string, v any) error {
 // oneOf refuses a decision that the CLI does not know: it would throw the answer
 // away with everything in it.
 func oneOf[T ~string](field string, v T, known ...T) error {
-	if v == "" {
+	if v == "" || slices.Contains(known, v) {
 		return nil
-	}
-	for _, k := range known {
-		if v == k {
-			return nil
-		}
 	}
 	return fmt.Errorf("claude: %s is %q, which is none of %v", field, v, reflect.ValueOf(known))
 }

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -18,9 +19,6 @@ func (e *DecodeError) Error() string {
 func (e *DecodeError) Unwrap() error { return e.Err }
 
 func (e *ResultError) Error() string {
-	text := e.Result.Text()
-	if text == "" {
-		text = string(e.Result.Subtype)
-	}
+	text := cmp.Or(e.Result.Text(), string(e.Result.Subtype))
 	return "claude: error result: " + text
 }

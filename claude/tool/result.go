@@ -3,6 +3,7 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
@@ -103,12 +104,10 @@ func DecodeResultOf(m *message.User, toolName string) (any, error) {
 // hasToolError reports whether a block of the message is a tool's failure. The
 // CLI writes a message for each result, so there is one block to ask.
 func hasToolError(m *message.User) bool {
-	for _, b := range m.Message.Content.Blocks() {
-		if r, ok := b.(*message.ToolResult); ok && r.IsError {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Message.Content.Blocks(), func(b message.ContentBlock) bool {
+		r, ok := b.(*message.ToolResult)
+		return ok && r.IsError
+	})
 }
 
 // DecodeResult decodes the result of the tool with this name, as [DecodeResultOf] does for that of

@@ -1,6 +1,7 @@
 package codexagent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -115,10 +116,7 @@ func (h history) Export(ctx context.Context, id, format string) (agent.HistoryEx
 		if err != nil {
 			return agent.HistoryExport{}, err
 		}
-		title := c.Title
-		if title == "" {
-			title = "Codex session " + id
-		}
+		title := cmp.Or(c.Title, "Codex session "+id)
 		text := "# " + strings.Join(strings.Fields(title), " ") + "\n\n" + prose.Markdown(c, prose.Options{})
 		return agent.HistoryExport{Name: id + ".md", MediaType: "text/markdown", Text: text}, nil
 	case "json":

@@ -1,6 +1,7 @@
 package codexevent
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -218,9 +219,7 @@ func (c *Converter) opened(r *item.Response) {
 	if item.DecodeValue(r.Result, &info) != nil || info.Thread.ID == "" {
 		return
 	}
-	if c.ThreadID == "" {
-		c.ThreadID = info.Thread.ID
-	}
+	c.ThreadID = cmp.Or(c.ThreadID, info.Thread.ID)
 	if info.Thread.ID != c.ThreadID {
 		return
 	}
@@ -290,9 +289,7 @@ func (c *Converter) started(call *item.Call, r *item.Response) {
 // Turns returns the events of turns that were read back from a thread, as if they had just
 // happened.
 func (c *Converter) Turns(threadID string, turns []item.Turn) []event.Event {
-	if c.ThreadID == "" {
-		c.ThreadID = threadID
-	}
+	c.ThreadID = cmp.Or(c.ThreadID, threadID)
 	c.begin()
 	for i := range turns {
 		c.history(c.root(), &turns[i])

@@ -1,6 +1,7 @@
 package codexevent
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -178,9 +179,7 @@ func (c *Converter) errorNotice(t *thread, n *item.ErrorNotice) {
 		return
 	}
 	r := &event.Retry{Header: c.head(t), Reason: n.Error.CodexErrorInfo.Kind, Data: event.NewJSON(string(n.Raw()))}
-	if r.Reason == "" {
-		r.Reason = n.Error.Message
-	}
+	r.Reason = cmp.Or(r.Reason, n.Error.Message)
 	if m := attempts.FindStringSubmatch(n.Error.Message); m != nil {
 		r.Attempt, _ = strconv.ParseInt(m[1], 10, 64)
 		if most, err := strconv.ParseInt(m[2], 10, 64); err == nil {

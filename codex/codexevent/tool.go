@@ -1,6 +1,7 @@
 package codexevent
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -230,10 +231,7 @@ func diffFile(part string) event.FileChange {
 			}
 		}
 	}
-	f.Path = from
-	if f.Path == "" {
-		f.Path = to
-	}
+	f.Path = cmp.Or(from, to)
 	if f.Path == "" {
 		f.Path = fmt.Sprintf("%.60s", strings.SplitN(part, "\n", 2)[0])
 	}

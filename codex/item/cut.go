@@ -130,8 +130,7 @@ func (p *Partial) Item() Item {
 	case *CommandExecution:
 		c := *i
 		if p.text.Len() > 0 {
-			s := p.text.String()
-			c.text, c.AggregatedOutput = "", &s
+			c.text, c.AggregatedOutput = "", new(p.text.String())
 		}
 		return &c
 	case *Reasoning:

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -157,10 +158,7 @@ func convertChanges(changes map[string]item.JSON) (list []item.Change) {
 			MovePath    string `json:"move_path"`
 		}
 		_ = item.DecodeValue(changes[path], &c)
-		diff := c.UnifiedDiff
-		if diff == "" {
-			diff = c.Content
-		}
+		diff := cmp.Or(c.UnifiedDiff, c.Content)
 		if c.MovePath != "" {
 			diff += "\n\nMoved to: " + c.MovePath // as the server writes it
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -130,9 +131,7 @@ func (s *Session) setMeta(m *meta) {
 	if m.HistoryBase != nil {
 		s.base = strings.Clone(m.HistoryBase.ThreadID)
 	}
-	if s.HistoryMode == "" {
-		s.HistoryMode = "legacy"
-	}
+	s.HistoryMode = cmp.Or(s.HistoryMode, "legacy")
 	s.CreatedAt, _ = time.Parse(time.RFC3339Nano, m.Timestamp)
 }
 

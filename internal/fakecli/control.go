@@ -1,6 +1,7 @@
 package fakecli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,9 +113,7 @@ func (c *CLI) defaultAnswer(req ControlRequest) (any, error) {
 }
 
 func (c *CLI) setModel(model string) string {
-	if model == "" {
-		model = fakeModel
-	}
+	model = cmp.Or(model, fakeModel)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.model = model

@@ -2,6 +2,7 @@ package fakecli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -46,9 +47,7 @@ func (c *CLI) encode(m message.Message) []byte {
 		if head.UUID == "" {
 			head.UUID = c.UUID()
 		}
-		if head.SessionID == "" {
-			head.SessionID = c.SessionID
-		}
+		head.SessionID = cmp.Or(head.SessionID, c.SessionID)
 	}
 	line, err := message.Encode(m)
 	if err != nil {

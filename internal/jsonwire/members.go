@@ -2,6 +2,7 @@ package jsonwire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -93,9 +94,7 @@ func memberName(t reflect.Type, f reflect.StructField) (name, options string) {
 			return "", "" // a member of its own, or left out with all that is in it
 		}
 	}
-	if name == "" {
-		name = f.Name
-	}
+	name = cmp.Or(name, f.Name)
 	return name, options
 }
 

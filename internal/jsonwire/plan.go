@@ -1,6 +1,7 @@
 package jsonwire
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"sync"
@@ -250,9 +251,7 @@ func addFields(fields map[string]*field, t reflect.Type, at []int) {
 		if !sf.IsExported() || name == "-" {
 			continue
 		}
-		if name == "" {
-			name = sf.Name
-		}
+		name = cmp.Or(name, sf.Name)
 		if old, ok := fields[name]; ok && len(old.index) <= len(index) {
 			continue // the shallower field is the one that is seen
 		}

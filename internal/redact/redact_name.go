@@ -35,12 +35,7 @@ func secretName(name string) bool {
 	if slices.Contains(notSecret, snake) {
 		return false
 	}
-	for _, word := range secretWords {
-		if snake == word || strings.HasSuffix(snake, "_"+word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretWords, func(word string) bool { return snake == word || strings.HasSuffix(snake, "_"+word) })
 }
 
 func snakeCase(name string) string {

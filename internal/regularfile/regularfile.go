@@ -77,24 +77,21 @@ func check(path string, info fs.FileInfo) error {
 // Read reads all of a regular file of at most limit bytes. A link to one is followed.
 func Read(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readAll(f, path, limit)
+	return readAll(f, err, path, limit)
 }
 
 // ReadNoFollow is [Read] that does not follow a link.
 func ReadNoFollow(path string, limit int64) ([]byte, error) {
 	f, err := OpenNoFollow(path)
+	return readAll(f, err, path, limit)
+}
+
+// readAll reads and closes a file, or returns the error of opening it.
+func readAll(f *os.File, err error, path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, path, limit)
-}
-
-func readAll(f *os.File, path string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/claude/tool"
@@ -26,9 +27,7 @@ func (t *turn) ask(id, tool string, input any, more map[string]any) (*answer, er
 		return nil, errNobody
 	}
 	fields := map[string]any{"tool_name": tool, "display_name": tool, "input": input, "tool_use_id": id}
-	for k, v := range more {
-		fields[k] = v
-	}
+	maps.Copy(fields, more)
 	t.a.tell(message.StateRequiresAction)
 	pending := t.a.cli.StartRequest("can_use_tool", fields)
 	select {

@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -80,10 +81,7 @@ func (w *walker) result(r *event.ResultMessage, depth int) {
 }
 
 func (w *walker) message(m *event.Message, depth int) {
-	id := m.UUID
-	if id == "" {
-		id = m.ID
-	}
+	id := cmp.Or(m.UUID, m.ID)
 	for _, b := range m.Blocks {
 		e := Entry{Kind: m.Role, Depth: depth, ID: id, Time: m.Timestamp(), Text: b.Text.String()}
 		switch {
@@ -199,10 +197,7 @@ func (e *Entry) Markdown(output int) string {
 }
 
 func (e *Entry) tool(output int) string {
-	name := e.Name
-	if name == "" {
-		name = "a tool"
-	}
+	name := cmp.Or(e.Name, "a tool")
 	var b strings.Builder
 	b.WriteString("**" + strings.NewReplacer("*", "\\*", "\n", " ").Replace(name) + "**")
 	if e.Failed {

@@ -11,6 +11,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -45,9 +46,7 @@ var schema string
 // Open makes the tables of a store where they are missing. Their names begin
 // with prefix; "" is claude. The database is the caller's to close.
 func Open(ctx context.Context, db DB, prefix string) (*Store, error) {
-	if prefix == "" {
-		prefix = "claude"
-	}
+	prefix = cmp.Or(prefix, "claude")
 	name := func(what string) string { return pgx.Identifier{prefix + "_" + what}.Sanitize() }
 	s := &Store{db: db, sql: strings.NewReplacer("$sessions", name("sessions"), "$entries", name("entries"),
 		"$uuids", name("entries_uuid"), "$claims", name("claims"))}
