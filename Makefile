@@ -7,9 +7,9 @@ KIND     ?=
 DIR      ?=
 BENCH    ?= .
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
-PKG      ?= ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
+PKG      ?= ./claude ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
 
-# internal/test/e2e has the tests of the real CLI, internal/repo builds programs.
+# Most of internal/test/e2e starts the real CLI, internal/repo builds programs.
 QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/repo|internal/test/e2e.*)"),$(PKG))
 
 # These count steps, which the race detector makes slow.

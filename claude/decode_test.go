@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // leftToRaw is the one list of members that no typed field reaches. A path is a
@@ -31,7 +30,7 @@ var inventedTypes = []string{"future_message", "system/partial_last_line"}
 func TestDecode(t *testing.T) {
 	for _, name := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
-			rec, err := recording.ReadRecording(filepath.Join(corpus(t), name), nil)
+			rec, err := readRecording(filepath.Join(corpus(t), name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // claude.TestRecordedPermissions asks what the CLI asked in the recordings, has the
@@ -23,7 +22,7 @@ import (
 func TestRecordedPermissions(t *testing.T) {
 	compared := map[string]int{}
 	for _, name := range scenarios(t) {
-		rec, err := recording.ReadRecording(filepath.Join(corpus(t), name), nil)
+		rec, err := readRecording(filepath.Join(corpus(t), name), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +46,7 @@ func TestRecordedPermissions(t *testing.T) {
 	}
 }
 
-func compareRecordedAnswer(t *testing.T, p *tape.Process, a recording.Answer, elicits bool) {
+func compareRecordedAnswer(t *testing.T, p *tape.Process, a recordedAnswer, elicits bool) {
 	var asked struct {
 		RequestID string       `json:"request_id"`
 		Request   message.JSON `json:"request"`
@@ -108,7 +107,7 @@ func input(t *testing.T, request message.JSON) any {
 
 // recordedCallbacks are callbacks that do what one did in a recording, nil if
 // they cannot.
-func recordedCallbacks(t *testing.T, a recording.Answer, elicits bool) *claude.Options {
+func recordedCallbacks(t *testing.T, a recordedAnswer, elicits bool) *claude.Options {
 	t.Helper()
 	failure := error(nil)
 	switch {

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // answerTo is the recorded answer to a request of the CLI, nil for those that an
 // SDK gives by itself.
-func (c *comparison) answerTo(requestID string) *recording.Answer {
+func (c *comparison) answerTo(requestID string) *recordedAnswer {
 	for i := range c.call.Answers {
 		a := &c.call.Answers[i]
 		if a.AnswerLine > 0 && a.AnswerLine <= len(c.proc.Stdin) && responseID(value([]byte(c.proc.Stdin[a.AnswerLine-1]))) == requestID {
@@ -63,7 +61,7 @@ func (c *comparison) compareAnswer(want, got map[string]any) {
 	}
 }
 
-func (c *comparison) comparePermission(a *recording.Answer, want, got map[string]any) {
+func (c *comparison) comparePermission(a *recordedAnswer, want, got map[string]any) {
 	wantBody, _ := at(want, "response", "response").(map[string]any)
 	gotBody, _ := at(got, "response", "response").(map[string]any)
 	switch {
@@ -79,7 +77,7 @@ func (c *comparison) comparePermission(a *recording.Answer, want, got map[string
 }
 
 // knownBehavior reports whether a permission callback returned an answer.
-func knownBehavior(a *recording.Answer) bool {
+func knownBehavior(a *recordedAnswer) bool {
 	b := at(value(a.Return), "behavior")
 	return b == "allow" || b == "deny"
 }
@@ -102,7 +100,7 @@ var refusable = []string{"PreToolUse", "PermissionRequest", "UserPromptSubmit", 
 
 // hookFails reports whether a hook that is to refuse when it fails has failed.
 func hookFails(c *comparison) bool {
-	return slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool {
+	return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
 		return a.Throw != nil && slices.Contains(refusable, a.HookEventName)
 	})
 }
@@ -118,7 +116,7 @@ var decisions = map[string][]any{
 // hookMistaken reports whether a hook returned something that the CLI would not
 // take: a null, or a decision that there is none of.
 func hookMistaken(c *comparison) bool {
-	return slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool {
+	return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
 		return a.Subtype == "hook_callback" && a.Return != nil && mistaken(value(a.Return))
 	})
 }
@@ -207,7 +205,7 @@ func annotates(c *comparison) bool {
 // true.
 func returns(f func(answer any) bool) func(*comparison) bool {
 	return func(c *comparison) bool {
-		return slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool {
+		return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
 			return a.Subtype == "can_use_tool" && a.Return != nil && f(value(a.Return))
 		})
 	}
@@ -228,18 +226,18 @@ func (c *comparison) withoutLate(want []string, got map[string]map[string]any) [
 func (c *comparison) withoutWaited(got []string) []string {
 	return slices.DeleteFunc(got, func(line string) bool {
 		id := responseID(value([]byte(line)))
-		return id != "" && slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool {
+		return id != "" && slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
 			return unsent(a) && requestID(c.proc.Stdout[a.Line-1]) == id
 		}) && c.allowed("a callback that runs is waited for")
 	})
 }
 
 // unsent reports whether the official SDK had an answer and did not send it.
-func unsent(a recording.Answer) bool {
+func unsent(a recordedAnswer) bool {
 	return a.AnswerLine == 0 && a.CancelledByLine == 0 && a.Line > 0 && !isNullReturn(a)
 }
 
-func isNullReturn(a recording.Answer) bool {
+func isNullReturn(a recordedAnswer) bool {
 	return a.Throw == nil && (a.Return == nil || string(a.Return) == "null")
 }
 

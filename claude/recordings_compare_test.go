@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // value is the JSON value of a text; a text that is not JSON stands for itself.
@@ -83,7 +82,7 @@ func (c *comparison) compareEnd() {
 }
 
 // compareError compares the kind of an error and what it tells.
-func (c *comparison) compareError(want *recording.SDKError, got error) {
+func (c *comparison) compareError(want *sdkError, got error) {
 	c.t.Helper()
 	var same bool
 	switch want.ErrorClass {
@@ -97,7 +96,7 @@ func (c *comparison) compareError(want *recording.SDKError, got error) {
 		ee, ok := errors.AsType[*claude.ExitError](got)
 		same = ok && ee.Signal == want.Signal
 	case "aborted":
-		same = errors.Is(got, recording.ErrAborted)
+		same = errors.Is(got, errAborted)
 	case "executable_not_found":
 		same = errors.Is(got, claude.ErrNotFound)
 	case "executable_launch_failed":
@@ -284,10 +283,10 @@ func (c *comparison) inputLine(line string, ours bool) string {
 	case m["type"] == "control_request" && sent == nil:
 		m["request_id"] = "ID"
 	case m["type"] == "control_response":
-	case ours && c.got.Via == recording.ViaConnect && (sent == nil || sent["uuid"] == nil) && m["uuid"] != nil && c.allowed("a Client names its prompts"):
+	case ours && c.got.Via == viaConnect && (sent == nil || sent["uuid"] == nil) && m["uuid"] != nil && c.allowed("a Client names its prompts"):
 		delete(m, "uuid")
 	}
-	if !ours && c.got.Via == recording.ViaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
+	if !ours && c.got.Via == viaConnect && c.call.Prompt != nil && m["session_id"] == "" && c.allowed("a Client names no session") {
 		delete(m, "session_id")
 	}
 	if request, ok := m["request"].(map[string]any); ok && ours && request["managedSettings"] != nil && c.allowed("no secret in an argument") {
@@ -341,7 +340,7 @@ func (c *comparison) compareCalls() {
 		default:
 			result := got.Result
 			if got.Step.Accessor == "" {
-				result = recording.OfficialResult(got.Step.Request, result)
+				result = officialResult(got.Step.Request, result)
 			}
 			if want.Result == nil {
 				continue // the official method returns nothing
@@ -355,7 +354,7 @@ func (c *comparison) compareCalls() {
 
 // compareStore compares what went to the session store: all entries of each
 // transcript in their order, and for a store that fails every attempt.
-func compareStore(t *testing.T, rec *recording.Recording, store *recording.MemoryStore) {
+func compareStore(t *testing.T, rec *recording, store *memoryStore) {
 	t.Helper()
 	if rec.Caller.Store == nil {
 		return
@@ -393,7 +392,7 @@ func storeKey(raw json.RawMessage) string {
 
 // compareAfter looks at the outcomes that belong to no step: they are of functions called after
 // the calls.
-func compareAfter(t *testing.T, rec *recording.Recording, left map[string][]recording.SDKRecord, rules *ruleBook) {
+func compareAfter(t *testing.T, rec *recording, left map[string][]sdkRecord, rules *ruleBook) {
 	t.Helper()
 	want := map[string]int{}
 	for _, a := range rec.Caller.After {

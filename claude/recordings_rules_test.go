@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // rule allows a difference between this SDK and the official one.
@@ -56,7 +55,7 @@ var rules = []rule{
 	{
 		name: "a refusal is the error of Connect",
 		applies: func(c *comparison) bool {
-			return (c.got.Via == recording.ViaConnect || c.got.Via == recording.ViaPrewarm) && !answersInitialize(c.proc)
+			return (c.got.Via == viaConnect || c.got.Via == viaPrewarm) && !answersInitialize(c.proc)
 		},
 		allows: "a CLI that does not answer gets no prompt; the result that it refuses with is in the error, not among the messages",
 		why:    "Connect waits for the handshake; without one there is no client",
@@ -78,20 +77,20 @@ var rules = []rule{
 	},
 	{
 		name:    "a Client names its prompts",
-		applies: func(c *comparison) bool { return c.got.Via == recording.ViaConnect },
+		applies: func(c *comparison) bool { return c.got.Via == viaConnect },
 		allows:  "a uuid on user lines that have none",
 		why:     "turns are told apart by it",
 	},
 	{
 		name:    "a Client names no session",
-		applies: func(c *comparison) bool { return c.got.Via == recording.ViaConnect && c.call.Prompt != nil },
+		applies: func(c *comparison) bool { return c.got.Via == viaConnect && c.call.Prompt != nil },
 		allows:  `no session_id "" on the user line`,
 		why:     "the CLI does not read it; the official SDK writes it for prompts of one string alone",
 	},
 	{
 		name: "an error is an error",
 		applies: func(c *comparison) bool {
-			return slices.ContainsFunc(c.rec.SDK, func(r recording.SDKRecord) bool { return r.Kind == "call" && string(r.Result) == "null" })
+			return slices.ContainsFunc(c.rec.SDK, func(r sdkRecord) bool { return r.Kind == "call" && string(r.Result) == "null" })
 		},
 		allows: "the CLI's error where the official method returns null",
 		why:    "Control returns what the CLI answered",
@@ -119,7 +118,7 @@ var rules = []rule{
 	{
 		name: "an allow waits for the hook",
 		applies: func(c *comparison) bool {
-			return slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool {
+			return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
 				return a.HookEventName == "PermissionRequest" && at(value(a.Return), "hookSpecificOutput", "decision", "behavior") == "deny"
 			})
 		},
@@ -156,7 +155,7 @@ var rules = []rule{
 	{
 		name: "the SDK answers in its own words",
 		applies: func(c *comparison) bool {
-			return slices.ContainsFunc(c.call.Answers, func(a recording.Answer) bool { return a.NotCalled != nil })
+			return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool { return a.NotCalled != nil })
 		},
 		allows: "another text of the error when the SDK refuses arguments, or a tool, by itself",
 		why:    "it comes from another library for JSON schema",
@@ -188,27 +187,23 @@ var rules = []rule{
 	},
 }
 
-func cancelled(a recording.Answer) bool { return a.CancelledByLine > 0 }
+func cancelled(a recordedAnswer) bool { return a.CancelledByLine > 0 }
 
 func notObject(line string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(line), "{")
 }
 
-func abortsBefore(s recording.Step) bool {
+func abortsBefore(s recordedStep) bool {
 	return s.Do == "abort" && s.When.Event == "before_start"
 }
 
-func endsEarly(s recording.Step) bool {
+// endsEarly reports whether a caller ends a call with a step before its CLI does.
+func endsEarly(s recordedStep) bool {
 	return s.Do == "abort" || s.Do == "close" || s.Do == "stop_reading"
 }
 
 func answersInitialize(p *tape.Process) bool {
-	for _, ev := range p.Timeline {
-		if ev.Dir == "out" && ev.Type == "control_response" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Timeline, func(ev tape.Event) bool { return ev.Dir == "out" && ev.Type == "control_response" })
 }
 
 // ruleBook knows which rules were needed.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 // sdkVersion is the version of the official SDK whose words sdkTexts has.
@@ -32,7 +31,7 @@ var recordMembers = map[string]string{
 
 // sdkOutput is sdk.jsonl: what the official SDK gave its caller.
 type sdkOutput struct {
-	*recording.Recording
+	*recording
 	lines []string
 }
 
@@ -123,7 +122,7 @@ func (r sdkOutput) known(outcome int) *known {
 // checkOutput compares sdk.jsonl with what the CLI wrote: each message that the official SDK
 // gave its caller is a line of the output, decoded, in this order. Without an SDK it
 // compares the types of the lines and the exit code.
-func checkOutput(rec *recording.Recording) error {
+func checkOutput(rec *recording) error {
 	lines, err := tape.ReadLines(filepath.Join(rec.Dir, "sdk.jsonl"))
 	if err != nil {
 		return err
@@ -226,7 +225,7 @@ func TestCheckOutput_notices(t *testing.T) {
 		if err := os.WriteFile(name, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rec, err := recording.ReadRecording(dir, nil)
+		rec, err := readRecording(dir, nil)
 		if err == nil {
 			err = checkOutput(rec)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -31,7 +30,7 @@ func TestRecordings(t *testing.T) {
 	rules := newRuleBook()
 	for _, name := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
-			rec, err := recording.ReadRecording(filepath.Join(corpus(t), name), nil)
+			rec, err := readRecording(filepath.Join(corpus(t), name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,8 +77,8 @@ func decodeAll(t *testing.T, name string) {
 }
 
 // replay makes the calls of a recording again, one after the other.
-func replay(t *testing.T, rec *recording.Recording, rules *ruleBook) {
-	store := recording.NewMemoryStore(rec.Caller.Store)
+func replay(t *testing.T, rec *recording, rules *ruleBook) {
+	store := newMemoryStore(rec.Caller.Store)
 	records, calls := rec.Records(), rec.CallOutcomes()
 	for i := range rec.Caller.Calls {
 		call := &rec.Caller.Calls[i]
@@ -93,19 +92,19 @@ func replay(t *testing.T, rec *recording.Recording, rules *ruleBook) {
 // comparison is one call, made again and compared.
 type comparison struct {
 	t     *testing.T
-	rec   *recording.Recording
-	call  *recording.Call
+	rec   *recording
+	call  *recordedCall
 	n     int
-	want  recording.CallRecords
-	calls map[string][]recording.SDKRecord
+	want  callRecords
+	calls map[string][]sdkRecord
 	rules *ruleBook
-	store *recording.MemoryStore
+	store *memoryStore
 
 	proc    *tape.Process // nil: nothing was started
 	player  *tape.Player
 	opts    *claude.Options
-	answers *recording.Answers
-	got     *recording.CallRun
+	answers *callAnswers
+	got     *callRun
 	stderr  []string
 }
 
@@ -122,8 +121,8 @@ func (c *comparison) run() {
 	if c.rec.Caller.Store != nil {
 		methods = c.rec.Caller.Store.Methods
 	}
-	c.answers = recording.NewAnswers(c.call)
-	opts, err := c.call.ClaudeOptions(recording.CallSetup{
+	c.answers = newCallAnswers(c.call)
+	opts, err := c.call.ClaudeOptions(callSetup{
 		Store:   c.store.With(methods...),
 		Stderr:  func(line string) { c.stderr = append(c.stderr, line) },
 		Answers: c.answers,

@@ -8,14 +8,13 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // The CLI runs wherever the Spawner starts it: in a container, over ssh. Here a recording is
 // played in its place.
 func ExampleProcessTransport() {
-	rec, err := recording.ReadRecording(filepath.Join("..", "testdata", "wire", "simple-string"), nil)
+	rec, err := readRecording(filepath.Join("..", "testdata", "wire", "simple-string"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
 )
 
 // TestRecordings compares every value that the server wrote with two things: the schema of the

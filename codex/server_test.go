@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/codex/item"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
 // scripted connects to a scripted server.

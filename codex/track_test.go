@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/codex/item"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
 // Every item of every recording that is started has one end, before or at the end of its

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
 // oracle is what a conversation must have, found by a walk of the JSON.

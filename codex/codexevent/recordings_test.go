@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/codex/codexevent"
 	"github.com/seed7221b0f9/parley/codex/item"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
 )
 
 // run is a recording of one thread on its way to a screen.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/codex/item"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
 // TestDecode decodes every line of every recording: nothing that the package names is

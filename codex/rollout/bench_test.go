@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/codex/rollout"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
 // fill copies a recorded thread n times into a new CODEX_HOME, each with an id of its own,

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/codex/rollout"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
 )
 
 // compress compresses every rollout below a directory, in place of the plain ones unless

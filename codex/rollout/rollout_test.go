@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/codex/rollout"
-	"github.com/seed7221b0f9/parley/internal/test/recording/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
 // said is what the server said about a thread, turn by turn.

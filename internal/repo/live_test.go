@@ -17,7 +17,7 @@ import (
 // have every flag, option, message, block, request, hook, tool, event and answer of the API that these have.
 func TestLiveCover(t *testing.T) {
 	corpus := os.DirFS("testdata/wire")
-	list, err := os.ReadFile("internal/test/e2e/testdata/soak.txt")
+	list, err := os.ReadFile("claude/testdata/soak.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

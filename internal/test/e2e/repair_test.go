@@ -19,6 +19,9 @@ import (
 // repairedMaxLine is what counts as oversized here.
 const repairedMaxLine = 256 << 10
 
+// repairsAtOnce is how many sessions are resumed at a time.
+const repairsAtOnce = 3
+
 // e2e.TestRepairedResumes repairs sessions with each kind of fault and resumes them: the
 // CLI goes on with the conversation, and what it sends the API takes.
 func TestRepairedResumes(t *testing.T) {
@@ -33,7 +36,7 @@ func TestRepairedResumes(t *testing.T) {
 	real := recordSession(t)
 	jobs := make(chan job)
 	var workers sync.WaitGroup
-	for range liveAtOnce {
+	for range repairsAtOnce {
 		workers.Go(func() {
 			for j := range jobs {
 				// Not t.Parallel: that runs no more at a time than there are processors.

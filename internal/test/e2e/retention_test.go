@@ -76,7 +76,7 @@ func TestRetention(t *testing.T) {
 // waitGone waits until files are deleted.
 func waitGone(t *testing.T, paths ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), liveLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

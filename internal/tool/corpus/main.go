@@ -32,7 +32,7 @@ var (
 var kinds = map[string][]check{
 	"decode":      {decode},
 	"wire":        {replay},
-	"live":        {{"./internal/test/e2e", "TestLive", "PARLEY_WIRE_CORPUS", ""}, decode},
+	"live":        {{"./claude", "TestLive", "PARLEY_WIRE_CORPUS", ""}, decode},
 	"transcripts": {{"./transcript", "TestCorpus", "PARLEY_TRANSCRIPT_CORPUS", ""}},
 	"fold":        {{"./claude/claudeevent", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}, decode},
 	"acp":         {{"./acp/editor", "TestRecordings", "PARLEY_ACP_CORPUS", "scenario/"}},

@@ -1,4 +1,4 @@
-package e2e_test
+package claude_test
 
 import (
 	"bufio"
@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recordedRequest is a line of api_requests.jsonl: what the CLI asked the API.
-type recordedRequest struct {
+// recordedAPIRequest is a line of api_requests.jsonl: what the CLI asked the API.
+type recordedAPIRequest struct {
 	Class string         `json:"class"`
 	Body  map[string]any `json:"body"`
 }
@@ -27,7 +27,7 @@ var requestMembers = []string{"model", "stream", "max_tokens", "thinking", "outp
 // recording: with which model, tools and settings, and the last messages.
 func (l *live) compareRequests() {
 	l.t.Helper()
-	want, err := recordedRequests(filepath.Join(l.rec.Dir, "api_requests.jsonl"))
+	want, err := recordedAPIRequests(filepath.Join(l.rec.Dir, "api_requests.jsonl"))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func (l *live) compareRequests() {
 	}, "requests of the API")
 }
 
-// recordedRequests are the main requests of a recording.
-func recordedRequests(path string) (list []map[string]any, err error) {
+// recordedAPIRequests are the main requests of a recording.
+func recordedAPIRequests(path string) (list []map[string]any, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -67,7 +67,7 @@ func recordedRequests(path string) (list []map[string]any, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
-		var r recordedRequest
+		var r recordedAPIRequest
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return nil, err
 		}

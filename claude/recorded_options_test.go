@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// CallSetup is what the options of a recorded call need from the run.
-type CallSetup struct {
+// callSetup is what the options of a recorded call need from the run.
+type callSetup struct {
 	// Environ, when set, is the whole environment of the run; nil is that of
 	// this process.
 	Environ map[string]string
@@ -24,12 +24,12 @@ type CallSetup struct {
 	Stderr func(line string)
 	// Answers stand for all other callbacks and for the in-process MCP servers,
 	// which are left out if it is nil.
-	Answers *Answers
+	Answers *callAnswers
 }
 
 // ClaudeOptions are the options of the call, which are those of the TypeScript
 // SDK, for this SDK. An option that is not known is an error.
-func (c *Call) ClaudeOptions(setup CallSetup) (*claude.Options, error) {
+func (c *recordedCall) ClaudeOptions(setup callSetup) (*claude.Options, error) {
 	o := &claude.Options{}
 	if setup.Environ != nil {
 		o.Env, o.CleanEnv = maps.Clone(setup.Environ), true
@@ -40,13 +40,13 @@ func (c *Call) ClaudeOptions(setup CallSetup) (*claude.Options, error) {
 			continue
 		}
 		if err := setOption(o, setup, name, raw); err != nil {
-			return nil, fmt.Errorf("claudetest: option %s: %w", name, err)
+			return nil, fmt.Errorf("recording: option %s: %w", name, err)
 		}
 	}
 	return o, nil
 }
 
-func setOption(o *claude.Options, setup CallSetup, name string, raw json.RawMessage) error {
+func setOption(o *claude.Options, setup callSetup, name string, raw json.RawMessage) error {
 	if dst := plainOption(o, name); dst != nil {
 		return json.Unmarshal(raw, dst)
 	}
@@ -120,7 +120,7 @@ func plainOption(o *claude.Options, name string) any {
 }
 
 // specialOptions set the options whose form differs.
-var specialOptions = map[string]func(*claude.Options, CallSetup, json.RawMessage) error{
+var specialOptions = map[string]func(*claude.Options, callSetup, json.RawMessage) error{
 	"tools":         toolsOption,
 	"toolConfig":    toolConfigOption,
 	"env":           envOption,
@@ -133,17 +133,17 @@ var specialOptions = map[string]func(*claude.Options, CallSetup, json.RawMessage
 	"sandbox":       sandboxOption,
 	"skills":        skillsOption,
 	"loadTimeoutMs": loadTimeoutOption,
-	"sessionStore": func(o *claude.Options, setup CallSetup, _ json.RawMessage) error {
+	"sessionStore": func(o *claude.Options, setup callSetup, _ json.RawMessage) error {
 		o.SessionStore = setup.Store
 		return nil
 	},
-	"stderr": func(o *claude.Options, setup CallSetup, _ json.RawMessage) error {
+	"stderr": func(o *claude.Options, setup callSetup, _ json.RawMessage) error {
 		o.Stderr = setup.Stderr
 		return nil
 	},
 }
 
-func toolsOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func toolsOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	if raw[0] == '{' { // the only preset is the default set
 		o.Tools = []string{"default"}
 		return nil
@@ -151,7 +151,7 @@ func toolsOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
 	return json.Unmarshal(raw, &o.Tools)
 }
 
-func toolConfigOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func toolConfigOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	var v struct {
 		AskUserQuestion struct {
 			PreviewFormat string `json:"previewFormat"`
@@ -163,7 +163,7 @@ func toolConfigOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error
 }
 
 // envOption gives the run's own environment, changed, as the whole one.
-func envOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func envOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	var v struct {
 		Replace bool              `json:"replace"`
 		Set     map[string]string `json:"set"`
@@ -186,7 +186,7 @@ func envOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
 	return nil
 }
 
-func thinkingOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func thinkingOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	var v struct {
 		Type         claude.ThinkingType `json:"type"`
 		BudgetTokens int                 `json:"budgetTokens"`
@@ -197,7 +197,7 @@ func thinkingOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
 	return err
 }
 
-func taskBudgetOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func taskBudgetOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	var v struct {
 		Total int `json:"total"`
 	}
@@ -206,7 +206,7 @@ func taskBudgetOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error
 	return err
 }
 
-func outputFormatOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func outputFormatOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	var v struct {
 		Schema message.JSON `json:"schema"`
 	}
@@ -215,7 +215,7 @@ func outputFormatOption(o *claude.Options, _ CallSetup, raw json.RawMessage) err
 	return err
 }
 
-func systemPromptOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func systemPromptOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	switch raw[0] {
 	case '"':
 		var s claude.PromptText
@@ -263,7 +263,7 @@ func oneOrMany(raw json.RawMessage) (many []string, err error) {
 	return many, err
 }
 
-func mcpServersOption(o *claude.Options, setup CallSetup, raw json.RawMessage) (err error) {
+func mcpServersOption(o *claude.Options, setup callSetup, raw json.RawMessage) (err error) {
 	var inProcess map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &inProcess); err != nil {
 		return err
@@ -272,7 +272,7 @@ func mcpServersOption(o *claude.Options, setup CallSetup, raw json.RawMessage) (
 	return err
 }
 
-func settingsOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func settingsOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	if raw[0] == '{' {
 		o.Settings = string(raw)
 		return nil
@@ -280,7 +280,7 @@ func settingsOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
 	return json.Unmarshal(raw, &o.Settings)
 }
 
-func sandboxOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func sandboxOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	o.Sandbox = &claude.Sandbox{}
 	if err := json.Unmarshal(raw, o.Sandbox); err != nil {
 		return err
@@ -304,7 +304,7 @@ func sandboxOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
 	return nil
 }
 
-func skillsOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func skillsOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	if string(raw) == `"all"` {
 		o.AllSkills = true
 		return nil
@@ -312,7 +312,7 @@ func skillsOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
 	return json.Unmarshal(raw, &o.Skills)
 }
 
-func loadTimeoutOption(o *claude.Options, _ CallSetup, raw json.RawMessage) error {
+func loadTimeoutOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	var ms float64
 	err := json.Unmarshal(raw, &ms)
 	o.LoadTimeout = time.Duration(ms * float64(time.Millisecond))

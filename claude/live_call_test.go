@@ -1,4 +1,4 @@
-package e2e_test
+package claude_test
 
 import (
 	"bufio"
@@ -19,20 +19,19 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // liveCall is one call of a recording, made again with the real CLI.
 type liveCall struct {
 	*live
-	call  *recording.Call
+	call  *recordedCall
 	n     int
-	want  recording.CallRecords
-	calls map[string][]recording.SDKRecord
+	want  callRecords
+	calls map[string][]sdkRecord
 	proc  *tape.Process
 
-	got  *recording.CallRun
+	got  *callRun
 	seen observer
 }
 
@@ -46,9 +45,9 @@ func (c *liveCall) run() {
 	if s := c.rec.Caller.Store; s != nil {
 		methods = s.Methods
 	}
-	answers := recording.NewAnswers(c.call)
+	answers := newCallAnswers(c.call)
 	answers.FailOpen = true // as in the recording; what we do instead has tests of its own
-	opts, err := c.call.ClaudeOptions(recording.CallSetup{
+	opts, err := c.call.ClaudeOptions(callSetup{
 		Environ: c.env, Store: c.store.With(methods...), Stderr: func(string) {}, Answers: answers,
 	})
 	if err != nil {
@@ -73,7 +72,7 @@ func (c *liveCall) run() {
 
 // observer starts the CLI here and sees how it ends; it may kill it.
 type observer struct {
-	killed *recording.KilledSpec
+	killed *recordedKill
 
 	mu     sync.Mutex
 	status *spawn.ExitStatus
@@ -164,7 +163,7 @@ func (l *live) given() []string {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	var recorded recording.Caller
+	var recorded recordedCaller
 	if err := json.Unmarshal(text, &recorded); err != nil {
 		l.t.Fatal(err)
 	}
@@ -174,7 +173,7 @@ func (l *live) given() []string {
 			taken[strings.Trim(string(call.Options[option]), `"`)] = true
 		}
 	}
-	return slices.DeleteFunc(uuids.FindAllString(string(text), -1), func(id string) bool { return taken[id] })
+	return slices.DeleteFunc(uuidText.FindAllString(string(text), -1), func(id string) bool { return taken[id] })
 }
 
 func (c *liveCall) compareMessages() {
@@ -184,18 +183,14 @@ func (c *liveCall) compareMessages() {
 	for _, m := range c.got.Messages {
 		raw = append(raw, json.RawMessage(c.there(string(m.Raw()))))
 	}
-	if (c.got.Via == recording.ViaConnect || c.got.Via == recording.ViaPrewarm) && !answersInitialize(c.proc) && len(raw) == 0 {
+	if (c.got.Via == viaConnect || c.got.Via == viaPrewarm) && !answersInitialize(c.proc) && len(raw) == 0 {
 		return // the refusal is the error of Connect
 	}
 	want, got := sequence(c.want.Messages, given), sequence(raw, given)
-	if c.got.Via == recording.ViaConnect {
+	if c.got.Via == viaConnect {
 		want, got = withoutPromptIDs(want, given), withoutPromptIDs(got, given)
 	}
 	c.compareSequences("messages", want, got)
-}
-
-func answersInitialize(p *tape.Process) bool {
-	return slices.ContainsFunc(p.Timeline, func(ev tape.Event) bool { return ev.Dir == "out" && ev.Type == "control_response" })
 }
 
 // compareSequences compares what came in order, as far as the order is fixed.
@@ -239,7 +234,7 @@ func (c *liveCall) compareEnd() {
 }
 
 // sameClass compares the kind of an error, and the numbers in it.
-func sameClass(want *recording.SDKError, got error) bool {
+func sameClass(want *sdkError, got error) bool {
 	exit, exited := errors.AsType[*claude.ExitError](got)
 	switch want.ErrorClass {
 	case "error_result":
@@ -250,7 +245,7 @@ func sameClass(want *recording.SDKError, got error) bool {
 	case "process_killed_by_signal":
 		return exited && exit.Signal == want.Signal
 	case "aborted":
-		return errors.Is(got, recording.ErrAborted)
+		return errors.Is(got, errAborted)
 	case "control_request_failed":
 		ce, ok := errors.AsType[*claude.ControlError](got)
 		return ok && ce.Code == want.ErrorCode
@@ -261,7 +256,7 @@ func sameClass(want *recording.SDKError, got error) bool {
 func (c *liveCall) compareExit() {
 	c.t.Helper()
 	got, want := c.seen.exit(), c.proc.Exit
-	if want.Code == 143 && endsEarly(c.call) && got.Code == 1 {
+	if want.Code == 143 && slices.ContainsFunc(c.call.Steps, endsEarly) && got.Code == 1 {
 		return // it was interrupted first, ends by itself, and says with its code how its turn ended
 	}
 	if got.Code != want.Code || (got.Signal != "") != (want.Signal != nil) {
@@ -282,7 +277,7 @@ func (c *liveCall) compareCalls() {
 		c.calls[label] = c.calls[label][1:]
 		result := got.Result
 		if got.Step.Accessor == "" {
-			result = recording.OfficialResult(got.Step.Request, result)
+			result = officialResult(got.Step.Request, result)
 		}
 		switch {
 		case want.Error != nil && (got.Err == nil || !sameClass(want.Error, got.Err)):

@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"encoding/json"
@@ -13,22 +13,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// Recording is one recorded scenario: an SDK that talks to the real CLI, or, if
+// The files recorded_*_test.go run recorded dialogues of the official SDK and the real CLI again: they read
+// a recording and do through package claude what its caller did. TestRecordings plays the CLI's part,
+// TestLive runs the real CLI.
+
+// recording is one recorded scenario: an SDK that talks to the real CLI, or, if
 // Caller is nil, input that was written by hand. It is read-only.
-type Recording struct {
+type recording struct {
 	Name string
 	Dir  string
 	// Caller is what the caller of the SDK did.
-	Caller *Caller
-	Meta   RecordingMeta
+	Caller *recordedCaller
+	Meta   recordingMeta
 	// SDK is what the SDK gave its caller, in order.
-	SDK []SDKRecord
+	SDK []sdkRecord
 	// Processes are the CLIs that were started: ".", "spawn2", and so on.
 	Processes map[string]*tape.Process
 }
 
-// RecordingMeta is the part of meta.json that a run needs.
-type RecordingMeta struct {
+// recordingMeta is the part of meta.json that a run needs.
+type recordingMeta struct {
 	Note       string            `json:"note"`
 	EnvExtra   map[string]string `json:"env_extra"`
 	Raw        bool              `json:"raw"`
@@ -36,33 +40,33 @@ type RecordingMeta struct {
 	SDKVersion string            `json:"sdk_version"`
 }
 
-// Caller is caller.json: everything that the caller of the SDK did.
-type Caller struct {
-	Calls []Call     `json:"calls"`
-	Store *StoreSpec `json:"store"`
+// recordedCaller is caller.json: everything that the caller of the SDK did.
+type recordedCaller struct {
+	Calls []recordedCall `json:"calls"`
+	Store *recordedStore `json:"store"`
 	// IDs are options of later calls whose values come from the messages of
 	// earlier ones, and from which.
-	IDs          CallIDs      `json:"ids"`
-	BetweenCalls BetweenCalls `json:"between_calls"`
-	After        []AfterCall  `json:"after"`
-	Killed       *KilledSpec  `json:"killed"`
+	IDs          callIDs         `json:"ids"`
+	BetweenCalls betweenCalls    `json:"between_calls"`
+	After        []recordedAfter `json:"after"`
+	Killed       *recordedKill   `json:"killed"`
 }
 
-// Call is one call of query or startup.
-type Call struct {
+// recordedCall is one call of query or startup.
+type recordedCall struct {
 	API     string                     `json:"api"`
 	Spawn   *string                    `json:"spawn"` // nil: nothing was started
 	CLI     string                     `json:"cli"`   // set: no real CLI
 	Prompt  *string                    `json:"prompt"`
 	Options map[string]json.RawMessage `json:"options"`
-	Steps   []Step                     `json:"steps"`
-	Answers []Answer                   `json:"answers"`
+	Steps   []recordedStep             `json:"steps"`
+	Answers []recordedAnswer           `json:"answers"`
 }
 
-// Step is something that the caller did during a call.
-type Step struct {
+// recordedStep is something that the caller did during a call.
+type recordedStep struct {
 	Do       string          `json:"do"` // send, end_input, control, add_tool, close, abort, stop_reading
-	When     When            `json:"when"`
+	When     recordedWhen    `json:"when"`
 	Line     int             `json:"line"`
 	Message  json.RawMessage `json:"message"`
 	Request  json.RawMessage `json:"request"`
@@ -77,8 +81,8 @@ type Step struct {
 	Tool   json.RawMessage `json:"tool"`
 }
 
-// When says when a step is done.
-type When struct {
+// recordedWhen says when a step is done.
+type recordedWhen struct {
 	Event     string  `json:"event"` // before_start, start, message, callback, step_done
 	Type      string  `json:"type"`
 	EventType string  `json:"event_type"`
@@ -86,8 +90,8 @@ type When struct {
 	DelayMS   float64 `json:"delay_ms"`
 }
 
-// Answer is one invocation of a callback and what the callback did.
-type Answer struct {
+// recordedAnswer is one invocation of a callback and what the callback did.
+type recordedAnswer struct {
 	Line               int             `json:"line"`
 	AnswerLine         int             `json:"answer_line"`
 	CancelledByLine    int             `json:"cancelled_by_line"`
@@ -105,34 +109,34 @@ type Answer struct {
 	NotCalled          json.RawMessage `json:"not_called"`
 }
 
-// StoreSpec is the session store of a recording.
-type StoreSpec struct {
+// recordedStore is the session store of a recording.
+type recordedStore struct {
 	Kind        string   `json:"kind"`
 	AppendFails *string  `json:"append_fails"` // what every append fails with
 	Methods     []string `json:"methods"`
 }
 
-// AfterCall is a function of the SDK that was called after the last call.
-type AfterCall struct {
+// recordedAfter is a function of the SDK that was called after the last call.
+type recordedAfter struct {
 	Fn   string          `json:"fn"`
 	Args json.RawMessage `json:"args"`
 }
 
-// KilledSpec is the way in which the CLI was killed from outside.
-type KilledSpec struct {
+// recordedKill is the way in which the CLI was killed from outside.
+type recordedKill struct {
 	Signal string `json:"signal"`
 	On     string `json:"on_first_stdout_line_containing"`
 }
 
-// SDKRecord is one thing that the SDK gave its caller: a message, the outcome of
+// sdkRecord is one thing that the SDK gave its caller: a message, the outcome of
 // a control request, an end.
-type SDKRecord struct {
+type sdkRecord struct {
 	Kind    string          `json:"kind"`
 	Message json.RawMessage `json:"message"`
 	Text    string          `json:"text"` // of a note
 	Label   string          `json:"label"`
 	Result  json.RawMessage `json:"result"`
-	Error   *SDKError       `json:"error"`
+	Error   *sdkError       `json:"error"`
 	Key     json.RawMessage `json:"key"`
 	Entries []any           `json:"entries"`
 	N       int             `json:"n"`
@@ -142,8 +146,8 @@ type SDKRecord struct {
 	Code    *int   `json:"code"`
 }
 
-// SDKError is an error as the official SDK gave it.
-type SDKError struct {
+// sdkError is an error as the official SDK gave it.
+type sdkError struct {
 	Message    string `json:"message"`
 	ErrorClass string `json:"errorClass"` // empty for errors without a class
 	ErrorCode  string `json:"errorCode"`
@@ -151,14 +155,14 @@ type SDKError struct {
 	Signal     string `json:"signal"`
 }
 
-// ReadRecording reads the recording in a directory. rewrite, which may be nil,
+// readRecording reads the recording in a directory. rewrite, which may be nil,
 // changes caller.json before it is read: for paths of another machine.
-func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) {
-	r := &Recording{Name: filepath.Base(dir), Dir: dir, Processes: map[string]*tape.Process{}}
+func readRecording(dir string, rewrite func(string) string) (*recording, error) {
+	r := &recording{Name: filepath.Base(dir), Dir: dir, Processes: map[string]*tape.Process{}}
 	if err := tape.ReadJSON(filepath.Join(dir, "meta.json"), &r.Meta, nil); err != nil {
 		return nil, err
 	}
-	r.Caller = &Caller{}
+	r.Caller = &recordedCaller{}
 	if err := tape.ReadJSON(filepath.Join(dir, "caller.json"), r.Caller, rewrite); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -170,7 +174,7 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 		return nil, err
 	}
 	for _, line := range lines {
-		var rec SDKRecord
+		var rec sdkRecord
 		if err := json.Unmarshal([]byte(line), &rec); err != nil {
 			return nil, fmt.Errorf("%s: sdk.jsonl: %w", r.Name, err)
 		}
@@ -201,7 +205,7 @@ func ReadRecording(dir string, rewrite func(string) string) (*Recording, error) 
 }
 
 // checkProcesses reports a process that is missing.
-func (r *Recording) checkProcesses() error {
+func (r *recording) checkProcesses() error {
 	names := []string{"."}
 	if r.Caller != nil {
 		names = nil
@@ -219,19 +223,19 @@ func (r *Recording) checkProcesses() error {
 	return nil
 }
 
-// ends are the kinds of record that end a call.
-var ends = []string{"end", "error", "sync_throw", "driver_error"}
+// callEnds are the kinds of record that end a call.
+var callEnds = []string{"end", "error", "sync_throw", "driver_error"}
 
-// CallRecords is what the SDK gave its caller in one call: its messages and its
+// callRecords is what the SDK gave its caller in one call: its messages and its
 // end, which is nil where the caller left before there was one.
-type CallRecords struct {
+type callRecords struct {
 	Messages []json.RawMessage
-	End      *SDKRecord
+	End      *sdkRecord
 }
 
 // Records divides the messages and ends of a recording among its calls.
-func (r *Recording) Records() []CallRecords {
-	out := make([]CallRecords, len(r.Caller.Calls))
+func (r *recording) Records() []callRecords {
+	out := make([]callRecords, len(r.Caller.Calls))
 	i := 0
 	for _, rec := range r.SDK {
 		if i >= len(out) {
@@ -244,7 +248,7 @@ func (r *Recording) Records() []CallRecords {
 			}
 		case rec.Kind == "message":
 			out[i].Messages = append(out[i].Messages, rec.Message)
-		case slices.Contains(ends, rec.Kind):
+		case slices.Contains(callEnds, rec.Kind):
 			out[i].End = &rec
 			i++
 		}
@@ -254,8 +258,8 @@ func (r *Recording) Records() []CallRecords {
 
 // CallOutcomes are the recorded outcomes of control steps, by label in their
 // order; those of functions called after the calls are among them.
-func (r *Recording) CallOutcomes() map[string][]SDKRecord {
-	out := map[string][]SDKRecord{}
+func (r *recording) CallOutcomes() map[string][]sdkRecord {
+	out := map[string][]sdkRecord{}
 	for _, rec := range r.SDK {
 		if rec.Kind == "call" {
 			out[rec.Label] = append(out[rec.Label], rec)
@@ -266,7 +270,7 @@ func (r *Recording) CallOutcomes() map[string][]SDKRecord {
 
 // Callbacks names the options of the call that make the CLI call the caller
 // back, in-process MCP servers included.
-func (c *Call) Callbacks() []string {
+func (c *recordedCall) Callbacks() []string {
 	var names []string
 	for name := range callbackOptions {
 		if _, ok := c.Options[name]; ok {
@@ -292,12 +296,12 @@ func (c *Call) Callbacks() []string {
 }
 
 // Has reports whether the call has a step of one of the given kinds.
-func (c *Call) Has(kinds ...string) bool {
-	return slices.ContainsFunc(c.Steps, func(s Step) bool { return slices.Contains(kinds, s.Do) })
+func (c *recordedCall) Has(kinds ...string) bool {
+	return slices.ContainsFunc(c.Steps, func(s recordedStep) bool { return slices.Contains(kinds, s.Do) })
 }
 
 // Hints are what a player needs to know about the caller's side of the call.
-func (c *Call) Hints() tape.Hints {
+func (c *recordedCall) Hints() tape.Hints {
 	h := tape.Hints{EndsInput: c.Has("close", "abort", "stop_reading"), Optional: map[int]bool{}}
 	for _, a := range c.Answers {
 		if a.CancelledByLine > 0 {

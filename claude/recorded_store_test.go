@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"context"
@@ -11,28 +11,28 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// MemoryStore is a session store in memory that remembers how it was called.
-// [MemoryStore.With] gives it the optional methods that a test needs.
-type MemoryStore struct {
+// memoryStore is a session store in memory that remembers how it was called.
+// [memoryStore.With] gives it the optional methods that a test needs.
+type memoryStore struct {
 	// Fail, when set, is what every Append fails with.
 	Fail error
 
 	mu      sync.Mutex
 	entries map[claude.SessionKey][]json.RawMessage
 	changed map[claude.SessionKey]time.Time
-	appends []StoreAppend
+	appends []storeAppend
 }
 
-// StoreAppend is one call of Append.
-type StoreAppend struct {
+// storeAppend is one call of Append.
+type storeAppend struct {
 	Key     claude.SessionKey
 	Entries []json.RawMessage
 	Failed  bool
 }
 
-// NewMemoryStore makes the store of a recording, which may have none.
-func NewMemoryStore(spec *StoreSpec) *MemoryStore {
-	m := &MemoryStore{entries: map[claude.SessionKey][]json.RawMessage{}, changed: map[claude.SessionKey]time.Time{}}
+// newMemoryStore makes the store of a recording, which may have none.
+func newMemoryStore(spec *recordedStore) *memoryStore {
+	m := &memoryStore{entries: map[claude.SessionKey][]json.RawMessage{}, changed: map[claude.SessionKey]time.Time{}}
 	if spec != nil && spec.AppendFails != nil {
 		m.Fail = errors.New(*spec.AppendFails)
 	}
@@ -41,7 +41,7 @@ func NewMemoryStore(spec *StoreSpec) *MemoryStore {
 
 // With is the store with exactly the given methods beside append and load:
 // listSessions, listSubkeys, delete, as the recordings spell them.
-func (m *MemoryStore) With(methods ...string) claude.SessionStore {
+func (m *memoryStore) With(methods ...string) claude.SessionStore {
 	has := func(name string) bool { return slices.Contains(methods, name) }
 	two, lists, subkeys, deletes := twoMethods{m}, sessionLister{m}, subkeyLister{m}, sessionDeleter{m}
 	switch l, s, d := has("listSessions"), has("listSubkeys"), has("delete"); {
@@ -90,20 +90,20 @@ func (m *MemoryStore) With(methods ...string) claude.SessionStore {
 }
 
 // Appends are the calls of Append so far.
-func (m *MemoryStore) Appends() []StoreAppend {
+func (m *memoryStore) Appends() []storeAppend {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.appends)
 }
 
-type twoMethods struct{ m *MemoryStore }
+type twoMethods struct{ m *memoryStore }
 
 // Append adds entries.
 func (s twoMethods) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	m := s.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.appends = append(m.appends, StoreAppend{Key: key, Entries: slices.Clone(entries), Failed: m.Fail != nil})
+	m.appends = append(m.appends, storeAppend{Key: key, Entries: slices.Clone(entries), Failed: m.Fail != nil})
 	if m.Fail != nil {
 		return m.Fail
 	}
@@ -119,7 +119,7 @@ func (s twoMethods) Load(_ context.Context, key claude.SessionKey) ([]json.RawMe
 	return slices.Clone(s.m.entries[key]), nil
 }
 
-type sessionLister struct{ m *MemoryStore }
+type sessionLister struct{ m *memoryStore }
 
 // ListSessions lists the main transcripts of a project.
 func (s sessionLister) ListSessions(_ context.Context, project string) (list []claude.StoredSession, err error) {
@@ -133,7 +133,7 @@ func (s sessionLister) ListSessions(_ context.Context, project string) (list []c
 	return list, nil
 }
 
-type subkeyLister struct{ m *MemoryStore }
+type subkeyLister struct{ m *memoryStore }
 
 // ListSubkeys lists the transcripts of a session's subagents.
 func (s subkeyLister) ListSubkeys(_ context.Context, main claude.SessionKey) (list []string, err error) {
@@ -148,7 +148,7 @@ func (s subkeyLister) ListSubkeys(_ context.Context, main claude.SessionKey) (li
 	return list, nil
 }
 
-type sessionDeleter struct{ m *MemoryStore }
+type sessionDeleter struct{ m *memoryStore }
 
 // Delete removes a transcript, the main one with those of its subagents.
 func (s sessionDeleter) Delete(_ context.Context, gone claude.SessionKey) error {

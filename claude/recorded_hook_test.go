@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type recordedMatcher struct {
 }
 
 // hooks are the hooks of a recording, which do what the recorded ones did.
-func (a *Answers) hooks(raw json.RawMessage) (*hook.Hooks, error) {
+func (a *callAnswers) hooks(raw json.RawMessage) (*hook.Hooks, error) {
 	var events map[string][]recordedMatcher
 	if err := json.Unmarshal(raw, &events); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (a *Answers) hooks(raw json.RawMessage) (*hook.Hooks, error) {
 }
 
 // setMatchers fills a list of matchers of any event.
-func (a *Answers) setMatchers(list reflect.Value, matchers []recordedMatcher) {
+func (a *callAnswers) setMatchers(list reflect.Value, matchers []recordedMatcher) {
 	for _, m := range matchers {
 		v := reflect.New(list.Type().Elem()).Elem()
 		v.FieldByName("Matcher").SetString(m.Matcher)
@@ -62,7 +62,7 @@ func (a *Answers) setMatchers(list reflect.Value, matchers []recordedMatcher) {
 }
 
 // hook is the function of one recorded hook, of the event's own type.
-func (a *Answers) hook(typ reflect.Type, id string) reflect.Value {
+func (a *callAnswers) hook(typ reflect.Type, id string) reflect.Value {
 	output := typ.Out(0)
 	return reflect.MakeFunc(typ, func(args []reflect.Value) []reflect.Value {
 		out, err := a.callHook(args[0].Interface().(context.Context), id, output)
@@ -75,9 +75,9 @@ func (a *Answers) hook(typ reflect.Type, id string) reflect.Value {
 }
 
 // callHook does what a recorded hook did; output is a pointer to its output.
-func (a *Answers) callHook(ctx context.Context, id string, output reflect.Type) (reflect.Value, error) {
+func (a *callAnswers) callHook(ctx context.Context, id string, output reflect.Type) (reflect.Value, error) {
 	none := reflect.Zero(output)
-	answer, err := a.give(ctx, "hook "+id, func(r *Answer) bool { return r.Subtype == "hook_callback" && r.CallbackID == id })
+	answer, err := a.give(ctx, "hook "+id, func(r *recordedAnswer) bool { return r.Subtype == "hook_callback" && r.CallbackID == id })
 	if err != nil {
 		return none, err
 	}
@@ -86,7 +86,7 @@ func (a *Answers) callHook(ctx context.Context, id string, output reflect.Type) 
 	}
 	out := reflect.New(output.Elem())
 	if err := hookOutput(answer.Return, out.Interface()); err != nil {
-		return none, fmt.Errorf("claudetest: the output of %s: %w", id, err)
+		return none, fmt.Errorf("recording: the output of %s: %w", id, err)
 	}
 	return out, nil
 }

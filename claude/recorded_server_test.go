@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type recordedTool struct {
 
 // server makes a recorded server whose tools do what the recorded ones did. key
 // is its name among the servers.
-func (a *Answers) server(key string, raw json.RawMessage) (claude.MCPServer, error) {
+func (a *callAnswers) server(key string, raw json.RawMessage) (claude.MCPServer, error) {
 	var r recordedServer
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return claude.MCPServer{}, err
@@ -59,7 +59,7 @@ func (a *Answers) server(key string, raw json.RawMessage) (claude.MCPServer, err
 }
 
 // tool makes a recorded tool of a server.
-func (a *Answers) tool(server string, raw json.RawMessage) (tool mcptool.Tool, err error) {
+func (a *callAnswers) tool(server string, raw json.RawMessage) (tool mcptool.Tool, err error) {
 	var def recordedTool
 	if err := json.Unmarshal(raw, &def); err != nil {
 		return tool, err
@@ -78,20 +78,20 @@ func (a *Answers) tool(server string, raw json.RawMessage) (tool mcptool.Tool, e
 }
 
 // callTool does what the recorded call of a tool did.
-func (a *Answers) callTool(ctx context.Context, server, name string) (*mcp.CallToolResult, error) {
+func (a *callAnswers) callTool(ctx context.Context, server, name string) (*mcp.CallToolResult, error) {
 	call := mcptool.CallInfo(ctx)
-	answer, err := a.give(ctx, "tool "+server+" "+name, func(r *Answer) bool {
+	answer, err := a.give(ctx, "tool "+server+" "+name, func(r *recordedAnswer) bool {
 		return r.Server == server && r.Tool == name && (r.ToolUseID == "" || r.ToolUseID == call.ToolUseID)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := notify(ctx, call, answer.Notify); err != nil {
+	if err := sendNotifications(ctx, call, answer.Notify); err != nil {
 		return nil, err
 	}
 	result := &mcp.CallToolResult{}
 	if err := json.Unmarshal(answer.Return, result); err != nil {
-		return nil, fmt.Errorf("claudetest: the result of %s: %w", name, err)
+		return nil, fmt.Errorf("recording: the result of %s: %w", name, err)
 	}
 	if result.StructuredContent != nil { // a map would forget the order of its members
 		var v struct {
@@ -105,8 +105,8 @@ func (a *Answers) callTool(ctx context.Context, server, name string) (*mcp.CallT
 	return result, nil
 }
 
-// notify sends what a tool sent before it returned: one notification or several.
-func notify(ctx context.Context, call *mcptool.Call, raw json.RawMessage) error {
+// sendNotifications sends what a tool sent before it returned: one notification or several.
+func sendNotifications(ctx context.Context, call *mcptool.Call, raw json.RawMessage) error {
 	if isNull(raw) {
 		return nil
 	}
@@ -115,14 +115,14 @@ func notify(ctx context.Context, call *mcptool.Call, raw json.RawMessage) error 
 		list = []json.RawMessage{raw}
 	}
 	for _, n := range list {
-		if err := notifyOne(ctx, call, n); err != nil {
+		if err := sendNotification(ctx, call, n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func notifyOne(ctx context.Context, call *mcptool.Call, raw json.RawMessage) error {
+func sendNotification(ctx context.Context, call *mcptool.Call, raw json.RawMessage) error {
 	var n struct {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
@@ -146,12 +146,12 @@ func notifyOne(ctx context.Context, call *mcptool.Call, raw json.RawMessage) err
 		//lint:ignore SA1019 the protocol of today has it
 		return call.Session.Log(ctx, &p)
 	}
-	return fmt.Errorf("claudetest: a tool cannot send %s", n.Method)
+	return fmt.Errorf("recording: a tool cannot send %s", n.Method)
 }
 
 // addTool does a step that adds a tool to a server while the call runs. The tool
 // is the step's, with the server that it names, or the only one there is.
-func (a *Answers) addTool(s Step) error {
+func (a *callAnswers) addTool(s recordedStep) error {
 	a.mu.Lock()
 	key, server := s.Server, a.servers[s.Server]
 	if server == nil && len(a.servers) == 1 {
@@ -160,10 +160,10 @@ func (a *Answers) addTool(s Step) error {
 	}
 	a.mu.Unlock()
 	if server == nil {
-		return fmt.Errorf("claudetest: there is no server %q", s.Server)
+		return fmt.Errorf("recording: there is no server %q", s.Server)
 	}
 	if isNull(s.Tool) {
-		return errors.New("claudetest: the step names no tool")
+		return errors.New("recording: the step names no tool")
 	}
 	tool, err := a.tool(key, s.Tool)
 	if err != nil {
@@ -175,7 +175,7 @@ func (a *Answers) addTool(s Step) error {
 
 // mcpServers are servers of a recording; those in this process have tools that
 // do what the recorded ones did, or are left out if a is nil.
-func (a *Answers) mcpServers(raw json.RawMessage, inProcess map[string]json.RawMessage) (map[string]claude.MCPServer, error) {
+func (a *callAnswers) mcpServers(raw json.RawMessage, inProcess map[string]json.RawMessage) (map[string]claude.MCPServer, error) {
 	var servers map[string]claude.MCPServer
 	if err := json.Unmarshal(raw, &servers); err != nil {
 		return nil, err

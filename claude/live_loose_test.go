@@ -1,18 +1,14 @@
-package e2e_test
+package claude_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
-
-var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 
 // promptMembers are members that messages have only in turns of prompts with a
 // name.
@@ -89,7 +85,7 @@ var loose = []looseness{
 	{
 		name: "an end in a turn interrupts it",
 		applies: func(l *live, _ []any) bool {
-			return l.rec.Caller != nil && slices.ContainsFunc(l.rec.Caller.Calls, func(c recording.Call) bool { return endsEarly(&c) })
+			return l.rec.Caller != nil && slices.ContainsFunc(l.rec.Caller.Calls, func(c recordedCall) bool { return slices.ContainsFunc(c.Steps, endsEarly) })
 		},
 		change: func(_ *live, want, got []any) ([]any, []any) { return want, got[:min(len(want), len(got))] },
 		why:    "the official SDK ends the CLI by a signal; a CLI that is interrupted first says how its turn ended",
@@ -130,11 +126,6 @@ var loose = []looseness{
 		change:  func(_ *live, want, got []any) ([]any, []any) { return want, withoutHint(got) },
 		why:     "of CLAUDE_CODE_ENTRYPOINT=sdk-cli, which this SDK sets, the CLI thinks that somebody types commands",
 	},
-}
-
-// endsEarly reports whether a caller ends a call before its CLI does.
-func endsEarly(c *recording.Call) bool {
-	return slices.ContainsFunc(c.Steps, func(s recording.Step) bool { return s.Do == "abort" || s.Do == "close" || s.Do == "stop_reading" })
 }
 
 // looser compares two sequences with diff, and, where they differ, once more with
@@ -455,8 +446,8 @@ func sorted(messages []any) []any {
 
 // answersItself reports whether an SDK answered in place of a callback: because
 // that was not called, or gave no answer that there is.
-func answersItself(call recording.Call) bool {
-	return slices.ContainsFunc(call.Answers, func(a recording.Answer) bool {
+func answersItself(call recordedCall) bool {
+	return slices.ContainsFunc(call.Answers, func(a recordedAnswer) bool {
 		var v struct {
 			Behavior string `json:"behavior"`
 		}

@@ -1,4 +1,4 @@
-package e2e_test
+package claude_test
 
 import (
 	"bytes"
@@ -19,26 +19,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/tape"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
 const (
-	// recordedHome is the home directory in the recordings.
-	recordedHome = "/home" + "/dev"
 	// liveAtOnce is how many scenarios run at a time, liveLimit how long one may
 	// take.
 	liveAtOnce = 3
 	liveLimit  = 90 * time.Second
 )
-
-// corpusDir is where the recordings are; PARLEY_WIRE_CORPUS names other ones of
-// the same form.
-func corpusDir() string {
-	if dir := os.Getenv("PARLEY_WIRE_CORPUS"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "..", "..", "testdata", "wire")
-}
 
 // TestLive runs the recordings again: the real CLI against the same script of
 // the API, this SDK in the place of the official one, driven by what its caller
@@ -47,7 +35,7 @@ func corpusDir() string {
 func TestLive(t *testing.T) {
 	t.Parallel() // with the other tests: much of its time is waiting
 	cli := e2e.CLI(t)
-	scenarios, err := longestFirst(corpusDir())
+	scenarios, err := longestFirst(corpus(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +63,7 @@ func TestLive(t *testing.T) {
 // Other recordings are all run.
 func withoutSoak(t *testing.T, names []string) ([]string, int) {
 	t.Helper()
-	if os.Getenv("PARLEY_SOAK") != "" || os.Getenv("PARLEY_WIRE_CORPUS") != "" {
+	if os.Getenv("PARLEY_SOAK") != "" || otherCorpus() {
 		return names, 0
 	}
 	list, err := os.ReadFile(filepath.Join("testdata", "soak.txt"))
@@ -150,12 +138,12 @@ func (y *liveTally) log(t *testing.T) {
 type live struct {
 	t     *testing.T
 	cli   string
-	rec   *recording.Recording
+	rec   *recording
 	root  string // stands for recordedHome
 	node  string
 	env   map[string]string
 	api   *claudetest.FakeAPI
-	store *recording.MemoryStore
+	store *memoryStore
 	tally *liveTally
 
 	cutsConnections bool // the API breaks connections off
@@ -179,7 +167,7 @@ func liveScenario(t *testing.T, cli, name string, tally *liveTally) {
 	if l.node, err = exec.LookPath("node"); err != nil {
 		l.node = "/usr/bin/node"
 	}
-	l.rec, err = recording.ReadRecording(filepath.Join(corpusDir(), name), l.here)
+	l.rec, err = readRecording(filepath.Join(corpus(t), name), l.here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +198,7 @@ func asJSON(t *testing.T, v any) json.RawMessage {
 
 // overtaken reports whether an answer is a deny of a PermissionRequest hook that had
 // no effect, since the CLI had an allow by then.
-func overtaken(a recording.Answer) bool {
+func overtaken(a recordedAnswer) bool {
 	return a.HookEventName == "PermissionRequest" && a.AnswerLine == 0 && strings.Contains(string(a.Return), `"deny"`)
 }
 
@@ -271,9 +259,9 @@ func (l *live) layOut() {
 	for _, d := range []string{"project", "extra"} {
 		must(l.copyTree(filepath.Join(l.rec.Dir, "files", d), filepath.Join(l.root, d)))
 	}
-	servers := filepath.Join(corpusDir(), "..", "..", "wire-servers")
+	servers := filepath.Join(corpus(l.t), "..", "..", "wire-servers")
 	if _, err := os.Stat(servers); err != nil {
-		servers = filepath.Join("..", "..", "..", "testdata", "wire-servers")
+		servers = filepath.Join("..", "testdata", "wire-servers")
 	}
 	must(l.copyTree(servers, filepath.Join(l.root, "servers")))
 	text, err := os.ReadFile(filepath.Join(l.rec.Dir, "api.json"))
@@ -296,7 +284,7 @@ func (l *live) layOut() {
 		l.env[k] = l.here(v)
 	}
 	if c := l.rec.Caller; c != nil {
-		l.store = recording.NewMemoryStore(c.Store)
+		l.store = newMemoryStore(c.Store)
 	}
 }
 
@@ -370,7 +358,7 @@ func (l *live) runCalls() {
 func (l *live) takeIDs(n int, earlier [][]message.Message) {
 	calls := l.rec.Caller.Calls
 	for option, where := range l.rec.Caller.IDs.Of(calls, n) {
-		if id := recording.LookupCallID(where, earlier); id != "" {
+		if id := lookupCallID(where, earlier); id != "" {
 			calls[n].Options[option] = fmt.Appendf(nil, "%q", id)
 		}
 	}

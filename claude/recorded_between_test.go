@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// BetweenCalls is what the caller did between its calls, in words. In a recording it is one text, which holds
+// betweenCalls is what the caller did between its calls, in words. In a recording it is one text, which holds
 // between any two calls, or a list with a text for each pause.
-type BetweenCalls struct {
+type betweenCalls struct {
 	every string
 	texts []string
 }
 
 // Before is what the caller did right before a call, which is counted from 0; "" is nothing.
-func (b BetweenCalls) Before(call int) string {
+func (b betweenCalls) Before(call int) string {
 	if b.every != "" && call > 0 {
 		return b.every
 	}
@@ -31,8 +31,8 @@ func (b BetweenCalls) Before(call int) string {
 }
 
 // UnmarshalJSON reads a text or a list. An element that is not a text stands as its JSON, null for nothing.
-func (b *BetweenCalls) UnmarshalJSON(text []byte) error {
-	*b = BetweenCalls{}
+func (b *betweenCalls) UnmarshalJSON(text []byte) error {
+	*b = betweenCalls{}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return json.Unmarshal(text, &b.every)
 	}
@@ -54,21 +54,21 @@ func (b *BetweenCalls) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// CallIDs are options of later calls whose values come from the messages of earlier ones. In a recording they
+// callIDs are options of later calls whose values come from the messages of earlier ones. In a recording they
 // are an object of options and descriptions, which holds for every later call that has the option; an object of
 // such objects by the number of the call, counted from 1, as "2" or "call 2"; or a list of such objects, with the
 // number in a member call, else in the order of the calls that have one of the options.
-type CallIDs struct {
+type callIDs struct {
 	every  map[string]string
 	byCall map[int]map[string]string
 	inTurn []map[string]string
 }
 
 // IsZero reports whether nothing is to be taken from the run.
-func (c CallIDs) IsZero() bool { return len(c.every)+len(c.byCall)+len(c.inTurn) == 0 }
+func (c callIDs) IsZero() bool { return len(c.every)+len(c.byCall)+len(c.inTurn) == 0 }
 
 // Of are the options of a call, which is counted from 0, and where their values come from.
-func (c CallIDs) Of(calls []Call, call int) map[string]string {
+func (c callIDs) Of(calls []recordedCall, call int) map[string]string {
 	found := map[string]string{}
 	take := func(ids map[string]string) {
 		for option, where := range ids {
@@ -82,7 +82,7 @@ func (c CallIDs) Of(calls []Call, call int) map[string]string {
 	}
 	turn := 0
 	for i := 1; i <= call && turn < len(c.inTurn); i++ {
-		has := slices.ContainsFunc(options(c.inTurn[turn]), func(option string) bool { _, ok := calls[i].Options[option]; return ok })
+		has := slices.ContainsFunc(optionNames(c.inTurn[turn]), func(option string) bool { _, ok := calls[i].Options[option]; return ok })
 		if has && i == call {
 			take(c.inTurn[turn])
 		}
@@ -94,7 +94,7 @@ func (c CallIDs) Of(calls []Call, call int) map[string]string {
 	return found
 }
 
-func options(ids map[string]string) (names []string) {
+func optionNames(ids map[string]string) (names []string) {
 	for name := range ids {
 		names = append(names, name)
 	}
@@ -104,8 +104,8 @@ func options(ids map[string]string) (names []string) {
 var callNumber = regexp.MustCompile(`^\D{0,8}?(\d{1,3})\D?$`)
 
 // UnmarshalJSON reads the forms that there are.
-func (c *CallIDs) UnmarshalJSON(text []byte) error {
-	*c = CallIDs{byCall: map[int]map[string]string{}}
+func (c *callIDs) UnmarshalJSON(text []byte) error {
+	*c = callIDs{byCall: map[int]map[string]string{}}
 	if json.Unmarshal(text, &c.every) == nil {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (c *CallIDs) UnmarshalJSON(text []byte) error {
 }
 
 // add takes an element of a list.
-func (c *CallIDs) add(e map[string]json.RawMessage) error {
+func (c *callIDs) add(e map[string]json.RawMessage) error {
 	call, ids := 0, map[string]string{}
 	for name, value := range e {
 		var where string
@@ -168,12 +168,12 @@ var ofCall = regexp.MustCompile(`\b(first|second|third|fourth|fifth|last|previou
 
 var callOrdinals = []string{"first", "second", "third", "fourth", "fifth"}
 
-// LookupCallID is [LookupID] with the messages of the call that the description names; of all, where it names
+// lookupCallID is [lookupID] with the messages of the call that the description names; of all, where it names
 // none. earlier are the messages of each call that was made.
-func LookupCallID(where string, earlier [][]message.Message) string {
+func lookupCallID(where string, earlier [][]message.Message) string {
 	m := ofCall.FindStringSubmatch(where)
 	if m == nil {
-		return LookupID(where, slices.Concat(earlier...))
+		return lookupID(where, slices.Concat(earlier...))
 	}
 	n := slices.Index(callOrdinals, m[1])
 	if n < 0 {
@@ -182,5 +182,5 @@ func LookupCallID(where string, earlier [][]message.Message) string {
 	if n < 0 || n >= len(earlier) {
 		return ""
 	}
-	return LookupID(strings.Replace(where, m[0], "first call's", 1), earlier[n])
+	return lookupID(strings.Replace(where, m[0], "first call's", 1), earlier[n])
 }

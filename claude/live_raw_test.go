@@ -1,4 +1,4 @@
-package e2e_test
+package claude_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 )
 
 // canUseTool does what the recorded permission callback did.
-func (a *Answers) canUseTool(ctx context.Context, req *claude.PermissionRequest) (claude.PermissionResult, error) {
-	answer, err := a.give(ctx, "can_use_tool "+req.ToolName, func(r *Answer) bool {
+func (a *callAnswers) canUseTool(ctx context.Context, req *claude.PermissionRequest) (claude.PermissionResult, error) {
+	answer, err := a.give(ctx, "can_use_tool "+req.ToolName, func(r *recordedAnswer) bool {
 		return r.Subtype == "can_use_tool" && (r.ToolUseID == "" || r.ToolUseID == req.ToolUseID)
 	})
 	if err != nil {
@@ -42,12 +42,12 @@ func permissionResult(raw json.RawMessage) (claude.PermissionResult, error) {
 	case "deny":
 		return &claude.Deny{Message: v.Message, Interrupt: v.Interrupt, Classification: claude.DecisionClassification(v.Classification)}, nil
 	}
-	return nil, fmt.Errorf("claudetest: no answer is of the behavior %q", v.Behavior)
+	return nil, fmt.Errorf("recording: no answer is of the behavior %q", v.Behavior)
 }
 
 // onElicitation does what the recorded elicitation callback did.
-func (a *Answers) onElicitation(ctx context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
-	answer, err := a.give(ctx, "elicitation "+req.MCPServerName, func(r *Answer) bool {
+func (a *callAnswers) onElicitation(ctx context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
+	answer, err := a.give(ctx, "elicitation "+req.MCPServerName, func(r *recordedAnswer) bool {
 		return r.Subtype == "elicitation" && (r.Server == "" || r.Server == req.MCPServerName)
 	})
 	if err != nil {
@@ -64,8 +64,8 @@ func (a *Answers) onElicitation(ctx context.Context, req *claude.ElicitationRequ
 }
 
 // onUserDialog does what the recorded dialog callback did.
-func (a *Answers) onUserDialog(ctx context.Context, req *claude.UserDialogRequest) (*claude.UserDialogResult, error) {
-	answer, err := a.give(ctx, "request_user_dialog "+req.DialogKind, func(r *Answer) bool { return r.Subtype == "request_user_dialog" })
+func (a *callAnswers) onUserDialog(ctx context.Context, req *claude.UserDialogRequest) (*claude.UserDialogResult, error) {
+	answer, err := a.give(ctx, "request_user_dialog "+req.DialogKind, func(r *recordedAnswer) bool { return r.Subtype == "request_user_dialog" })
 	if err != nil {
 		return nil, err
 	}

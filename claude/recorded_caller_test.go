@@ -1,4 +1,4 @@
-package recording_test
+package claude_test
 
 import (
 	"encoding/json"
@@ -13,13 +13,12 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
-// wire is a recording of the project.
-func wire(t *testing.T, name string) *recording.Recording {
+// ownRecording is a recording of the project.
+func ownRecording(t *testing.T, name string) *recording {
 	t.Helper()
-	rec, err := recording.ReadRecording(filepath.Join("..", "..", "..", "testdata", "wire", name), nil)
+	rec, err := readRecording(filepath.Join("..", "testdata", "wire", name), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,52 +28,52 @@ func wire(t *testing.T, name string) *recording.Recording {
 // TestCallSteps changes what the caller of a recording does, and looks at what
 // comes of it.
 func TestCallSteps(t *testing.T) {
-	closing := recording.Step{Do: "close", When: recording.When{Event: "message", Type: "result", Nth: 1, DelayMS: 300}}
+	closing := recordedStep{Do: "close", When: recordedWhen{Event: "message", Type: "result", Nth: 1, DelayMS: 300}}
 	for _, tc := range []struct {
 		name, recording string
-		change          func(*recording.Call)
-		via             recording.CallAPI
+		change          func(*recordedCall)
+		via             callAPI
 		kinds           []string
 		left            bool
 	}{
 		{
-			name: "as recorded", recording: "simple-string", change: func(*recording.Call) {},
-			via: recording.ViaQuery, kinds: []string{"system/init", "assistant", "result"},
+			name: "as recorded", recording: "simple-string", change: func(*recordedCall) {},
+			via: viaQuery, kinds: []string{"system/init", "assistant", "result"},
 		},
 		{
-			name: "leaving the loop", recording: "simple-string", via: recording.ViaQuery, left: true,
-			change: func(c *recording.Call) {
-				c.Steps = []recording.Step{{Do: "stop_reading", When: recording.When{Event: "message", Type: "assistant", Nth: 1}}}
+			name: "leaving the loop", recording: "simple-string", via: viaQuery, left: true,
+			change: func(c *recordedCall) {
+				c.Steps = []recordedStep{{Do: "stop_reading", When: recordedWhen{Event: "message", Type: "assistant", Nth: 1}}}
 			},
 			kinds: []string{"system/init", "assistant"},
 		},
 		{
-			name: "a prompt with a handle", recording: "simple-string", via: recording.ViaConnect,
-			change: func(c *recording.Call) { c.Steps = []recording.Step{closing} },
+			name: "a prompt with a handle", recording: "simple-string", via: viaConnect,
+			change: func(c *recordedCall) { c.Steps = []recordedStep{closing} },
 			kinds:  []string{"system/init", "assistant", "result"},
 		},
 		{
-			name: "started ahead", recording: "simple-string", via: recording.ViaPrewarm,
-			change: func(c *recording.Call) { c.API = "startup" },
+			name: "started ahead", recording: "simple-string", via: viaPrewarm,
+			change: func(c *recordedCall) { c.API = "startup" },
 			kinds:  []string{"system/init", "assistant", "result"},
 		},
 		{
-			name: "started ahead with a handle", recording: "simple-string", via: recording.ViaConnect,
-			change: func(c *recording.Call) { c.API, c.Steps = "startup", []recording.Step{closing} },
+			name: "started ahead with a handle", recording: "simple-string", via: viaConnect,
+			change: func(c *recordedCall) { c.API, c.Steps = "startup", []recordedStep{closing} },
 			kinds:  []string{"system/init", "assistant", "result"},
 		},
 		{
-			name: "a stream, started ahead", recording: "streaming-end-early", via: recording.ViaPrewarm,
-			change: func(c *recording.Call) { c.API = "startup" },
+			name: "a stream, started ahead", recording: "streaming-end-early", via: viaPrewarm,
+			change: func(c *recordedCall) { c.API = "startup" },
 			kinds:  []string{"system/init", "assistant", "result"},
 		},
 		{
-			name: "a stream", recording: "streaming-end-early", change: func(*recording.Call) {},
-			via: recording.ViaQueryStream, kinds: []string{"system/init", "assistant", "result"},
+			name: "a stream", recording: "streaming-end-early", change: func(*recordedCall) {},
+			via: viaQueryStream, kinds: []string{"system/init", "assistant", "result"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			rec := wire(t, tc.recording)
+			rec := ownRecording(t, tc.recording)
 			call := &rec.Caller.Calls[0]
 			tc.change(call)
 			run := playCall(t, rec, call)
@@ -90,10 +89,10 @@ func TestCallSteps(t *testing.T) {
 }
 
 // playCall plays a recording to a call.
-func playCall(t *testing.T, rec *recording.Recording, call *recording.Call) (run *recording.CallRun) {
+func playCall(t *testing.T, rec *recording, call *recordedCall) (run *callRun) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		opts, err := call.ClaudeOptions(recording.CallSetup{Environ: map[string]string{}})
+		opts, err := call.ClaudeOptions(callSetup{Environ: map[string]string{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,10 +105,10 @@ func playCall(t *testing.T, rec *recording.Recording, call *recording.Call) (run
 // TestCallOutcomes: control steps have their outcomes, also those whose moment
 // does not come.
 func TestCallOutcomes(t *testing.T) {
-	rec := wire(t, "control-misc")
+	rec := ownRecording(t, "control-misc")
 	call := &rec.Caller.Calls[0]
-	call.Steps = append(call.Steps, recording.Step{Do: "control", Label: "late", Request: json.RawMessage(`{"subtype":"interrupt"}`),
-		When: recording.When{Event: "message", Type: "result", Nth: 7}})
+	call.Steps = append(call.Steps, recordedStep{Do: "control", Label: "late", Request: json.RawMessage(`{"subtype":"interrupt"}`),
+		When: recordedWhen{Event: "message", Type: "result", Nth: 7}})
 	run := playCall(t, rec, call)
 	if n := len(run.Calls); n != 12 || run.Calls[n-1].Err == nil || run.Calls[0].Err != nil {
 		t.Errorf("outcomes: %+v", run.Calls)
@@ -121,13 +120,13 @@ func TestCallOutcomes(t *testing.T) {
 
 // TestCallOptions gives every option of the TypeScript SDK.
 func TestCallOptions(t *testing.T) {
-	store := recording.NewMemoryStore(nil).With()
-	var call recording.Call
+	store := newMemoryStore(nil).With()
+	var call recordedCall
 	if err := json.Unmarshal([]byte(allOptions), &call.Options); err != nil {
 		t.Fatal(err)
 	}
-	got, err := call.ClaudeOptions(recording.CallSetup{
-		Environ: map[string]string{"A": "1", "B": "2"}, Store: store, Stderr: func(string) {}, Answers: recording.NewAnswers(&call),
+	got, err := call.ClaudeOptions(callSetup{
+		Environ: map[string]string{"A": "1", "B": "2"}, Store: store, Stderr: func(string) {}, Answers: newCallAnswers(&call),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +151,7 @@ func TestCallOptions(t *testing.T) {
 		t.Errorf("callbacks: %q", names)
 	}
 	call.Options["noSuchOption"] = json.RawMessage("1")
-	if _, err := call.ClaudeOptions(recording.CallSetup{}); err == nil {
+	if _, err := call.ClaudeOptions(callSetup{}); err == nil {
 		t.Error("an option that nobody knows is no error")
 	}
 }
@@ -183,8 +182,8 @@ func TestSystemPromptOption(t *testing.T) {
 		`{"type":"preset","preset":"claude_code"}`:       &claude.PromptPreset{},
 		`{"type":"file","path":"f"}`:                     claude.PromptFile("f"),
 	} {
-		call := recording.Call{Options: map[string]json.RawMessage{"systemPrompt": json.RawMessage(text)}}
-		got, err := call.ClaudeOptions(recording.CallSetup{})
+		call := recordedCall{Options: map[string]json.RawMessage{"systemPrompt": json.RawMessage(text)}}
+		got, err := call.ClaudeOptions(callSetup{})
 		if err != nil || !reflect.DeepEqual(got.SystemPrompt, want) {
 			t.Errorf("%s: %#v, %v", text, got.SystemPrompt, err)
 		}
@@ -214,7 +213,7 @@ func TestLookupID(t *testing.T) {
 		"task_id of the third system/task_started":  "",
 		"no description":                            "",
 	} {
-		if got := recording.LookupID(where, messages); got != want {
+		if got := lookupID(where, messages); got != want {
 			t.Errorf("%s: %q, want %q", where, got, want)
 		}
 	}
@@ -235,7 +234,7 @@ func TestCallerForms(t *testing.T) {
 		{`"ids":[{"call":3,"ids":{"resume":"y"}},{"call":3,"sessionId":"z"}]`, []string{"", "", ""}, []map[string]string{{}, {}, {"resume": "y", "sessionId": "z"}}},
 	}
 	for _, tt := range tests {
-		var c recording.Caller
+		var c recordedCaller
 		if err := json.Unmarshal([]byte("{"+calls+","+tt.text+"}"), &c); err != nil {
 			t.Errorf("%s: %v", tt.text, err)
 			continue
@@ -250,7 +249,7 @@ func TestCallerForms(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`{"ids":{"resume":{"x":"y"}}}`, `{"ids":[{"call":"x"}]}`, `{"ids":[{"resume":1}]}`, `{"ids":7}`, `{"between_calls":7}`} {
-		if err := json.Unmarshal([]byte(text), new(recording.Caller)); err == nil {
+		if err := json.Unmarshal([]byte(text), new(recordedCaller)); err == nil {
 			t.Errorf("no error for %s", text)
 		}
 	}
@@ -272,7 +271,7 @@ func TestLookupCallID(t *testing.T) {
 		"session_id of the fourth call's messages":   "",
 		"session_id of the second system/init":       "s2",
 	} {
-		if got := recording.LookupCallID(where, calls); got != want {
+		if got := lookupCallID(where, calls); got != want {
 			t.Errorf("%s: %q, want %q", where, got, want)
 		}
 	}
@@ -281,7 +280,7 @@ func TestLookupCallID(t *testing.T) {
 // TestReadRecordingErrors: what is not a recording is an error.
 func TestReadRecordingErrors(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := recording.ReadRecording(dir, nil); err == nil {
+	if _, err := readRecording(dir, nil); err == nil {
 		t.Error("an empty directory is a recording")
 	}
 	for name, text := range map[string]string{"meta.json": "{}", "caller.json": "{", "sdk.jsonl": ""} {
@@ -289,7 +288,7 @@ func TestReadRecordingErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := recording.ReadRecording(dir, nil); err == nil {
+	if _, err := readRecording(dir, nil); err == nil {
 		t.Error("half a caller.json is one")
 	}
 }
@@ -304,7 +303,7 @@ func TestMemoryStoreMethods(t *testing.T) {
 				methods = append(methods, name)
 			}
 		}
-		m := recording.NewMemoryStore(nil)
+		m := newMemoryStore(nil)
 		store := m.With(methods...)
 		main := claude.SessionKey{ProjectKey: "p", SessionID: "s"}
 		sub := claude.SessionKey{ProjectKey: "p", SessionID: "s", Subpath: "a/b"}

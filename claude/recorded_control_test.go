@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"encoding/json"
@@ -13,12 +13,12 @@ import (
 )
 
 // control does a control step: an accessor, or a request.
-func (r *callRunner) control(s Step) (json.RawMessage, error) {
+func (r *callRunner) control(s recordedStep) (json.RawMessage, error) {
 	if r.client == nil {
 		if r.connectErr != nil {
 			return nil, r.connectErr
 		}
-		return nil, errors.New("claudetest: a control step without a handle")
+		return nil, errors.New("recording: a control step without a handle")
 	}
 	if s.Accessor != "" {
 		return accessor(r.client, s.Accessor)
@@ -28,8 +28,8 @@ func (r *callRunner) control(s Step) (json.RawMessage, error) {
 		return nil, err
 	}
 	for name, where := range s.IDs {
-		if id := LookupID(where, r.gathered()); id != "" {
-			fields[name] = quote(id)
+		if id := lookupID(where, r.gathered()); id != "" {
+			fields[name] = quoteJSON(id)
 		}
 	}
 	if s.SDKServers != nil {
@@ -51,7 +51,7 @@ func (r *callRunner) control(s Step) (json.RawMessage, error) {
 }
 
 // setServers sets MCP servers of which some are in this process.
-func (r *callRunner) setServers(s Step, raw json.RawMessage) (json.RawMessage, error) {
+func (r *callRunner) setServers(s recordedStep, raw json.RawMessage) (json.RawMessage, error) {
 	servers, err := r.answers.mcpServers(raw, s.SDKServers)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (r *callRunner) setServers(s Step, raw json.RawMessage) (json.RawMessage, e
 	return change.Raw().Bytes(), nil
 }
 
-func quote(s string) json.RawMessage {
+func quoteJSON(s string) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a string can be encoded
@@ -119,8 +119,8 @@ func onlyField(fields map[string]json.RawMessage, name string, dst any) bool {
 	return true
 }
 
-// accessors are the members of the answer to initialize that accessors read.
-var accessors = map[string]string{
+// accessorMembers are the members of the answer to initialize that accessors read.
+var accessorMembers = map[string]string{
 	"initializationResult": "",
 	"supportedCommands":    "commands",
 	"supportedModels":      "models",
@@ -129,30 +129,30 @@ var accessors = map[string]string{
 }
 
 func accessor(c *claude.Client, name string) (json.RawMessage, error) {
-	member, ok := accessors[name]
+	memberText, ok := accessorMembers[name]
 	if !ok {
-		return nil, fmt.Errorf("claudetest: accessor %s is not known", name)
+		return nil, fmt.Errorf("recording: accessor %s is not known", name)
 	}
 	raw := c.ServerInfo().Raw().Bytes()
-	if member == "" {
+	if memberText == "" {
 		return raw, nil
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return nil, err
 	}
-	return members[member], nil
+	return members[memberText], nil
 }
 
 // idPlace reads descriptions such as "task_id of the first system/task_started"
 // and "session_id of the first call's messages".
 var idPlace = regexp.MustCompile(`^(\w+) of (?:the )?(?:first call's )?(?:(first|second|third|last) )?(\S*)`)
 
-var ordinals = map[string]int{"": 0, "first": 0, "second": 1, "third": 2, "last": -1}
+var messageOrdinals = map[string]int{"": 0, "first": 0, "second": 1, "third": 2, "last": -1}
 
-// LookupID finds the value that a recording says to take from the live run: a
+// lookupID finds the value that a recording says to take from the live run: a
 // member of a message, described in words. It is "" if there is none.
-func LookupID(where string, messages []message.Message) string {
+func lookupID(where string, messages []message.Message) string {
 	m := idPlace.FindStringSubmatch(where)
 	if m == nil {
 		return ""
@@ -162,12 +162,12 @@ func LookupID(where string, messages []message.Message) string {
 	for _, msg := range messages {
 		typ, _ := messageTypes(msg)
 		if strings.HasPrefix(kind, "message") || kind == "" || kind == typ || kind == message.Kind(msg) {
-			if id := member(msg.Raw(), field); id != "" {
+			if id := memberText(msg.Raw(), field); id != "" {
 				found = append(found, id)
 			}
 		}
 	}
-	n := ordinals[m[2]]
+	n := messageOrdinals[m[2]]
 	if n < 0 {
 		n = len(found) - 1
 	}
@@ -177,8 +177,8 @@ func LookupID(where string, messages []message.Message) string {
 	return found[n]
 }
 
-// member is a string somewhere in an object, the outermost one first.
-func member(raw json.RawMessage, name string) string {
+// memberText is a string somewhere in an object, the outermost one first.
+func memberText(raw json.RawMessage, name string) string {
 	var v map[string]json.RawMessage
 	if json.Unmarshal(raw, &v) != nil {
 		return ""
@@ -188,16 +188,16 @@ func member(raw json.RawMessage, name string) string {
 		return s
 	}
 	for inner := range maps.Values(v) {
-		if s := member(inner, name); s != "" {
+		if s := memberText(inner, name); s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-// OfficialResult is what the official SDK's method returns for the CLI's answer
+// officialResult is what the official SDK's method returns for the CLI's answer
 // to a request: mostly the answer itself.
-func OfficialResult(request, answer json.RawMessage) json.RawMessage {
+func officialResult(request, answer json.RawMessage) json.RawMessage {
 	var req struct {
 		Subtype string `json:"subtype"`
 	}

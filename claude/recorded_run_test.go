@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"context"
@@ -13,56 +13,56 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// ErrAborted is the cause of the context that an abort step ends.
-var ErrAborted = errors.New("claudetest: aborted by the caller")
+// errAborted is the cause of the context that an abort step ends.
+var errAborted = errors.New("recording: aborted by the caller")
 
 // errNeverHappened is the outcome of a step whose moment did not come.
-var errNeverHappened = errors.New("claudetest: the moment of this step never came")
+var errNeverHappened = errors.New("recording: the moment of this step never came")
 
-// CallAPI is the function of package claude that a recorded call is made with.
-type CallAPI string
+// callAPI is the function of package claude that a recorded call is made with.
+type callAPI string
 
 // The functions.
 const (
-	ViaQuery       CallAPI = "Query"
-	ViaQueryStream CallAPI = "QueryStream"
-	ViaConnect     CallAPI = "Connect"
-	ViaPrewarm     CallAPI = "Prewarm"
+	viaQuery       callAPI = "Query"
+	viaQueryStream callAPI = "QueryStream"
+	viaConnect     callAPI = "Connect"
+	viaPrewarm     callAPI = "Prewarm"
 )
 
 // Via is the function that the call is made with: [claude.Connect] if the caller
 // needs a handle, for control requests or to close; else [claude.Prewarm] if it
 // started the CLI ahead, [claude.Query] for a prompt of one string and
 // [claude.QueryStream] for a stream of them.
-func (c *Call) Via() CallAPI {
+func (c *recordedCall) Via() callAPI {
 	switch {
 	case c.Has("control", "close", "add_tool"):
-		return ViaConnect
+		return viaConnect
 	case c.API == "startup":
-		return ViaPrewarm
+		return viaPrewarm
 	case c.Prompt != nil:
-		return ViaQuery
+		return viaQuery
 	}
-	return ViaQueryStream
+	return viaQueryStream
 }
 
-// CallRun is what came of a call that was made again.
-type CallRun struct {
-	Via      CallAPI
+// callRun is what came of a call that was made again.
+type callRun struct {
+	Via      callAPI
 	Messages []message.Message
 	// Err is what the call ended with, nil for a good end.
 	Err error
 	// Calls are the outcomes of control steps in the order of the steps.
-	Calls []CallOutcome
+	Calls []callOutcome
 	// NotDone are the indexes of steps whose moment did not come.
 	NotDone []int
 	// Left is set when the caller left its loop before the end.
 	Left bool
 }
 
-// CallOutcome is what came of a control step.
-type CallOutcome struct {
-	Step   Step
+// callOutcome is what came of a control step.
+type callOutcome struct {
+	Step   recordedStep
 	Result json.RawMessage // nil if the answer had no body
 	Err    error
 }
@@ -70,23 +70,23 @@ type CallOutcome struct {
 // Run makes the call again with opts and does its steps at their moments. answers
 // are the callbacks that opts were made with, nil if there are none. It returns
 // when the stream has ended and every step was done, or cannot be done any more.
-func (c *Call) Run(ctx context.Context, opts *claude.Options, answers *Answers) *CallRun {
+func (c *recordedCall) Run(ctx context.Context, opts *claude.Options, answers *callAnswers) *callRun {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := newCallRunner(c, ctx, cancel)
 	r.answers = answers
-	answers.tell(func(n int) { r.fire(func(w When) bool { return w.Event == "callback" && max(w.Nth, 1) == n }) })
-	r.fire(func(w When) bool { return w.Event == "before_start" })
+	answers.tell(func(n int) { r.fire(func(w recordedWhen) bool { return w.Event == "callback" && max(w.Nth, 1) == n }) })
+	r.fire(func(w recordedWhen) bool { return w.Event == "before_start" })
 	r.wait("before_start")
 	switch r.run.Via {
-	case ViaConnect:
+	case viaConnect:
 		r.connect(opts)
-	case ViaPrewarm:
+	case viaPrewarm:
 		r.prewarm(opts)
-	case ViaQuery:
+	case viaQuery:
 		r.start(nil)
 		r.consume(claude.Query(ctx, *c.Prompt, opts))
-	case ViaQueryStream:
+	case viaQueryStream:
 		r.consume(claude.QueryStream(ctx, r.produce, opts))
 		r.start(nil) // where produce was never called
 	}
@@ -100,31 +100,31 @@ func (c *Call) Run(ctx context.Context, opts *claude.Options, answers *Answers) 
 
 // callRunner is one run of a call.
 type callRunner struct {
-	call   *Call
-	run    *CallRun
+	call   *recordedCall
+	run    *callRun
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	moments []*moment // one a step
+	moments []*stepMoment // one a step
 	steps   sync.WaitGroup
 	over    chan struct{} // the stream has ended
 	started sync.Once
 	noMore  chan struct{} // the input has ended
 	endOnce sync.Once
 
-	answers    *Answers
+	answers    *callAnswers
 	client     *claude.Client
 	connectErr error
 	send       func(message.UserInput) error
 
 	mu       sync.Mutex
 	seen     []int // messages counted for each step
-	outcomes map[int]CallOutcome
+	outcomes map[int]callOutcome
 	left     bool
 }
 
-// moment is when a step is done.
-type moment struct {
+// stepMoment is when a step is done.
+type stepMoment struct {
 	come  chan struct{} // closed when its event has happened
 	once  sync.Once
 	begun chan struct{} // closed when steps of the same moment may follow
@@ -132,11 +132,11 @@ type moment struct {
 	did   bool // set before done is closed
 }
 
-func newCallRunner(c *Call, ctx context.Context, cancel context.CancelCauseFunc) *callRunner {
-	r := &callRunner{call: c, run: &CallRun{Via: c.Via()}, ctx: ctx, cancel: cancel, over: make(chan struct{}),
-		noMore: make(chan struct{}), seen: make([]int, len(c.Steps)), outcomes: map[int]CallOutcome{}}
+func newCallRunner(c *recordedCall, ctx context.Context, cancel context.CancelCauseFunc) *callRunner {
+	r := &callRunner{call: c, run: &callRun{Via: c.Via()}, ctx: ctx, cancel: cancel, over: make(chan struct{}),
+		noMore: make(chan struct{}), seen: make([]int, len(c.Steps)), outcomes: map[int]callOutcome{}}
 	for range c.Steps {
-		r.moments = append(r.moments, &moment{come: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{})})
+		r.moments = append(r.moments, &stepMoment{come: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{})})
 	}
 	for i := range c.Steps {
 		r.steps.Go(func() { r.step(i) })
@@ -145,7 +145,7 @@ func newCallRunner(c *Call, ctx context.Context, cancel context.CancelCauseFunc)
 }
 
 // fire lets the moments come whose event is meant.
-func (r *callRunner) fire(meant func(When) bool) {
+func (r *callRunner) fire(meant func(recordedWhen) bool) {
 	for i, s := range r.call.Steps {
 		if meant(s.When) {
 			m := r.moments[i]
@@ -167,7 +167,7 @@ func (r *callRunner) wait(event string) {
 func (r *callRunner) start(send func(message.UserInput) error) {
 	r.started.Do(func() {
 		r.send = send
-		r.fire(func(w When) bool { return w.Event == "start" })
+		r.fire(func(w recordedWhen) bool { return w.Event == "start" })
 	})
 }
 
@@ -251,7 +251,7 @@ func (r *callRunner) do(i int) {
 			r.client.Close()
 		}
 	case "abort":
-		r.cancel(ErrAborted)
+		r.cancel(errAborted)
 	case "stop_reading":
 		r.mu.Lock()
 		r.left = true
@@ -271,7 +271,7 @@ func (r *callRunner) endInput() {
 func (r *callRunner) outcome(i int, result json.RawMessage, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.outcomes[i] = CallOutcome{Step: r.call.Steps[i], Result: result, Err: err}
+	r.outcomes[i] = callOutcome{Step: r.call.Steps[i], Result: result, Err: err}
 }
 
 // produce is the input of QueryStream.
@@ -348,7 +348,7 @@ func (r *callRunner) consume(messages iter.Seq2[message.Message, error]) {
 		r.mu.Lock()
 		r.run.Messages = append(r.run.Messages, m)
 		r.mu.Unlock()
-		if _, ok := m.(*message.Result); ok && r.call.Prompt != nil && r.run.Via == ViaConnect {
+		if _, ok := m.(*message.Result); ok && r.call.Prompt != nil && r.run.Via == viaConnect {
 			r.endInput() // a prompt of one string ends with its result
 		}
 		if r.message(m) {
@@ -392,7 +392,7 @@ func messageTypes(m message.Message) (typ, event string) {
 	return head.Type, head.Event.Type
 }
 
-func (r *callRunner) finish() *CallRun {
+func (r *callRunner) finish() *callRun {
 	for i, s := range r.call.Steps {
 		if !r.moments[i].did {
 			r.run.NotDone = append(r.run.NotDone, i)

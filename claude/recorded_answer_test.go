@@ -1,4 +1,4 @@
-package recording
+package claude_test
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// Answers are the callbacks of a recorded call: each invocation does what the
-// recorded one did, after the same time. [Call.ClaudeOptions] sets them where
-// the caller had callbacks, and [Call.Run] does the steps that wait for one.
+// callAnswers are the callbacks of a recorded call: each invocation does what the
+// recorded one did, after the same time. [recordedCall.ClaudeOptions] sets them where
+// the caller had callbacks, and [recordedCall.Run] does the steps that wait for one.
 // They serve one run.
-type Answers struct {
+type callAnswers struct {
 	// FailOpen makes hooks that fail do what they do in the official SDKs: the
 	// CLI warns and goes on.
 	FailOpen bool
 
-	call *Call
+	call *recordedCall
 
 	mu      sync.Mutex
 	used    []bool
@@ -29,13 +29,13 @@ type Answers struct {
 	servers map[string]*mcp.Server // those in this process, by key
 }
 
-// NewAnswers returns the callbacks of a call.
-func NewAnswers(call *Call) *Answers {
-	return &Answers{call: call, used: make([]bool, len(call.Answers)), invoked: func(int) {}}
+// newCallAnswers returns the callbacks of a call.
+func newCallAnswers(call *recordedCall) *callAnswers {
+	return &callAnswers{call: call, used: make([]bool, len(call.Answers)), invoked: func(int) {}}
 }
 
 // tell makes f be called for each answer that is being given.
-func (a *Answers) tell(f func(n int)) {
+func (a *callAnswers) tell(f func(n int)) {
 	if a == nil {
 		return
 	}
@@ -45,21 +45,21 @@ func (a *Answers) tell(f func(n int)) {
 }
 
 // Unexpected are the invocations that the recording does not have.
-func (a *Answers) Unexpected() []string {
+func (a *callAnswers) Unexpected() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return append([]string(nil), a.extra...)
 }
 
-// ErrNoSuchAnswer is returned by a callback that the recording has no invocation of.
-var ErrNoSuchAnswer = errors.New("claudetest: the recording has no such callback")
+// errNoSuchAnswer is returned by a callback that the recording has no invocation of.
+var errNoSuchAnswer = errors.New("recording: the recording has no such callback")
 
 // give finds the next answer that is meant, waits as its callback did, and
 // returns what that returned. An error is what it threw.
-func (a *Answers) give(ctx context.Context, what string, meant func(*Answer) bool) (*Answer, error) {
+func (a *callAnswers) give(ctx context.Context, what string, meant func(*recordedAnswer) bool) (*recordedAnswer, error) {
 	n, answer := a.next(what, meant)
 	if answer == nil {
-		return nil, fmt.Errorf("%w: %s", ErrNoSuchAnswer, what)
+		return nil, fmt.Errorf("%w: %s", errNoSuchAnswer, what)
 	}
 	a.mu.Lock()
 	invoked := a.invoked
@@ -75,7 +75,7 @@ func (a *Answers) give(ctx context.Context, what string, meant func(*Answer) boo
 }
 
 // next is the first answer that is meant and has not been given, with its number.
-func (a *Answers) next(what string, meant func(*Answer) bool) (n int, answer *Answer) {
+func (a *callAnswers) next(what string, meant func(*recordedAnswer) bool) (n int, answer *recordedAnswer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range a.call.Answers {
@@ -90,7 +90,7 @@ func (a *Answers) next(what string, meant func(*Answer) bool) (n int, answer *An
 
 // wait takes as long as the callback did. One that the CLI took back is not
 // waited for: its answer would go nowhere.
-func (a *Answer) wait(ctx context.Context) error {
+func (a *recordedAnswer) wait(ctx context.Context) error {
 	delay := a.DelayMS
 	if a.DelayAfterCancelMS != nil {
 		<-ctx.Done()

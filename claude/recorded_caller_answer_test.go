@@ -1,4 +1,4 @@
-package recording_test
+package claude_test
 
 import (
 	"encoding/json"
@@ -8,15 +8,14 @@ import (
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/internal/tape"
-	"github.com/seed7221b0f9/parley/internal/test/recording"
 )
 
-// answered plays a recording to a call with its callbacks.
-func answered(t *testing.T, rec *recording.Recording, call *recording.Call) (input, unexpected []string, run *recording.CallRun) {
+// playAnswered plays a recording to a call with its callbacks.
+func playAnswered(t *testing.T, rec *recording, call *recordedCall) (input, unexpected []string, run *callRun) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		answers := recording.NewAnswers(call)
-		opts, err := call.ClaudeOptions(recording.CallSetup{Environ: map[string]string{}, Answers: answers})
+		answers := newCallAnswers(call)
+		opts, err := call.ClaudeOptions(callSetup{Environ: map[string]string{}, Answers: answers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,10 +30,10 @@ func answered(t *testing.T, rec *recording.Recording, call *recording.Call) (inp
 // TestAnswers: the callbacks of a recording do what they did, also under an event
 // that the SDK has no type for, and say what they were not asked for.
 func TestAnswers(t *testing.T) {
-	rec := wire(t, "hook-pre-deny")
+	rec := ownRecording(t, "hook-pre-deny")
 	call := &rec.Caller.Calls[0]
 	call.Options["hooks"] = json.RawMessage(`{"Newer":[{"callbacks":["hook_9"],"timeout":2}],` + strings.TrimPrefix(string(call.Options["hooks"]), "{"))
-	input, unexpected, run := answered(t, rec, call)
+	input, unexpected, run := playAnswered(t, rec, call)
 	if run.Err != nil || len(unexpected) > 0 {
 		t.Errorf("error %v, unexpected %q", run.Err, unexpected)
 	}
@@ -50,10 +49,10 @@ func TestAnswers(t *testing.T) {
 
 // TestAnswersUnexpected: an invocation that the recording does not have fails.
 func TestAnswersUnexpected(t *testing.T) {
-	rec := wire(t, "can-deny")
+	rec := ownRecording(t, "can-deny")
 	call := &rec.Caller.Calls[0]
 	call.Answers[0].ToolUseID = "toolu_other"
-	input, unexpected, _ := answered(t, rec, call)
+	input, unexpected, _ := playAnswered(t, rec, call)
 	if !slices.Equal(unexpected, []string{"can_use_tool Bash"}) {
 		t.Errorf("unexpected: %q", unexpected)
 	}
@@ -64,12 +63,12 @@ func TestAnswersUnexpected(t *testing.T) {
 
 // TestAddTool: a tool that is added while the call runs is announced.
 func TestAddTool(t *testing.T) {
-	rec := wire(t, "mcp-text")
+	rec := ownRecording(t, "mcp-text")
 	call := &rec.Caller.Calls[0]
 	call.Answers[0].DelayMS = 1000 // the MCP SDK gathers changes for a moment
-	call.Steps = append(call.Steps, recording.Step{Do: "add_tool", When: recording.When{Event: "callback", Nth: 1},
+	call.Steps = append(call.Steps, recordedStep{Do: "add_tool", When: recordedWhen{Event: "callback", Nth: 1},
 		Tool: json.RawMessage(`{"name":"late","description":"d","inputSchema":{"type":"object"}}`)})
-	input, _, run := answered(t, rec, call)
+	input, _, run := playAnswered(t, rec, call)
 	if run.Err != nil || len(run.NotDone) > 0 {
 		t.Errorf("error %v, not done %v", run.Err, run.NotDone)
 	}
