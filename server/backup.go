@@ -29,10 +29,12 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	if err := s.auditRow(c, "backup", nil, nil); err != nil {
 		return err
 	}
+	ctx, release := s.tokens.hold(r.Context(), c.principal)
+	defer release()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	out := &deadlineWriter{w, http.NewResponseController(w), s.opts.WriteTimeout}
-	if err := st.Backup(r.Context(), out); err != nil {
+	if err := st.Backup(ctx, out); err != nil {
 		s.logger.Error("a backup broke off", "err", err)
 		panic(http.ErrAbortHandler) // the client sees that it is not whole
 	}

@@ -17,15 +17,55 @@ type caller struct {
 	socket *socket // nil over HTTP
 }
 
-// call runs a method for a caller.
-func (s *Server) call(ctx context.Context, c *caller, name string, params []byte) (any, error) {
+// method returns a method that a caller may call now.
+func (s *Server) method(c *caller, name string) (*method, error) {
 	m, ok := methodByName[name]
 	if !ok {
 		return nil, &session.Failure{Reason: methodNotFound, Message: "there is no method " + name}
 	}
+	if err := s.tokens.current(c.principal); err != nil {
+		return nil, err
+	}
+	return m, m.permits(c.principal)
+}
+
+// permits returns an error if the rights of a caller do not allow the method.
+func (m *method) permits(p *principal) error {
+	switch {
+	case p.role < m.role:
+		return session.Fail(api.AuthFailed, "%s needs the role %s", m.name, m.role)
+	case p.tenant != "" && m.tenancy == ofServer:
+		return session.Fail(api.AuthFailed, "a token of a tenant does not allow %s", m.name)
+	case p.session != "" && m.scope != linked:
+		return session.Fail(api.AuthFailed, "a link to a session does not allow %s", m.name)
+	}
+	return nil
+}
+
+// limit returns the most bytes that the parameters of a call may have.
+func (s *Server) limit(c *caller, m *method) int64 {
+	most := s.opts.MaxBody
+	if m.body > 0 {
+		most = min(most, m.body)
+	}
+	if c.role < roleOperator {
+		most = min(most, smallBody)
+	}
+	return most
+}
+
+// call runs a method for a caller.
+func (s *Server) call(ctx context.Context, c *caller, name string, params []byte) (any, error) {
+	m, err := s.method(c, name)
+	if m == nil {
+		return nil, err
+	}
 	began := time.Now()
 	ctx, span := s.tracer.Method(ctx, name)
-	result, err := s.allowed(ctx, c, m, params)
+	var result any
+	if err == nil {
+		result, err = s.allowed(ctx, c, m, params)
+	}
 	session.EndSpan(span, err)
 	s.metrics.request(name, err, time.Since(began))
 	if m.audit == audited {
@@ -43,17 +83,8 @@ func (s *Server) call(ctx context.Context, c *caller, name string, params []byte
 }
 
 func (s *Server) allowed(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
-	if c.role < m.role {
-		return nil, session.Fail(api.AuthFailed, "%s needs the role %s", m.name, m.role)
-	}
-	if c.tenant != "" && m.tenancy == ofServer {
-		return nil, session.Fail(api.AuthFailed, "a token of a tenant does not allow %s", m.name)
-	}
-	if c.session != "" && m.scope != linked {
-		return nil, session.Fail(api.AuthFailed, "a link to a session does not allow %s", m.name)
-	}
-	if m.body > 0 && int64(len(params)) > m.body {
-		return nil, session.LimitReached("the parameters of %s have at most %d bytes", m.name, m.body)
+	if max := s.limit(c, m); int64(len(params)) > max {
+		return nil, session.LimitReached("the parameters of %s have at most %d bytes", m.name, max)
 	}
 	if c.session != "" {
 		var p api.SessionRef

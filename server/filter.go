@@ -95,8 +95,11 @@ func (f *filter) originAllowed(origin string, r *http.Request) bool {
 	return origin == "http://"+host || origin == "https://"+host && f.fromProxy(r)
 }
 
-func (f *filter) fromProxy(r *http.Request) bool {
-	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+func (f *filter) fromProxy(r *http.Request) bool { return f.proxy(r.RemoteAddr) }
+
+// proxy reports whether an address with a port is that of a trusted proxy.
+func (f *filter) proxy(remote string) bool {
+	addr, err := netip.ParseAddrPort(remote)
 	return err == nil && slices.ContainsFunc(f.proxies, func(p netip.Prefix) bool { return p.Contains(addr.Addr().Unmap()) })
 }
 
@@ -133,6 +136,16 @@ type httpError struct {
 
 func (e *httpError) Unwrap() error { return e.Failure }
 
+// port returns the port that a request came to.
+func port(r *http.Request) string {
+	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		if _, port, err := net.SplitHostPort(addr.String()); err == nil {
+			return port
+		}
+	}
+	return ""
+}
+
 // identify returns who a request is from: a bearer token, or the cookie of a page of the
 // server's own.
 func (f *filter) identify(t *tokens, r *http.Request) (*principal, error) {
@@ -141,9 +154,9 @@ func (f *filter) identify(t *tokens, r *http.Request) (*principal, error) {
 		if !isBearer {
 			return nil, session.Fail(api.AuthFailed, "the authorization is not a bearer token")
 		}
-		p, err := t.check(strings.TrimSpace(value))
+		p, err := t.check(strings.TrimSpace(value), port(r))
 		if err == nil && p.cookie {
-			return nil, session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
+			return nil, errToken
 		}
 		return p, err
 	}
@@ -169,21 +182,20 @@ func (f *filter) identify(t *tokens, r *http.Request) (*principal, error) {
 // on a neighbouring name can set some for this one, so that there may be several of the name:
 // those that are wrong do not count, and two that are good are refused.
 func (f *filter) holder(t *tokens, r *http.Request) (*principal, error) {
-	refused := session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
 	var found *principal
 	cookies := r.CookiesNamed(f.cookie)
 	for _, c := range cookies[:min(len(cookies), maxCookies)] {
-		p, err := t.check(c.Value)
+		p, err := t.check(c.Value, port(r))
 		if err != nil || !p.cookie {
 			continue
 		}
 		if found != nil && found.id != p.id {
-			return nil, refused
+			return nil, errToken
 		}
 		found = p
 	}
 	if found == nil {
-		return nil, refused
+		return nil, errToken
 	}
 	return found, nil
 }

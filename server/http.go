@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -134,26 +135,47 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 func (s *Server) identify(r *http.Request) (*caller, error) {
 	p, err := s.filter.identify(s.tokens, r)
 	if err != nil {
-		s.logger.Warn("a request was refused", "remote", s.filter.remote(r), "path", r.URL.Path, "why", err.Error())
-		return nil, &httpError{http.StatusUnauthorized, session.FailureOf(err)}
+		return nil, s.refused(r, err)
 	}
 	p.remote = s.filter.remote(r)
 	return &caller{principal: p}, nil
 }
 
+// refused returns the answer to a request whose caller is not known. It is logged once in a minute
+// for each address, which has so many tries.
+func (s *Server) refused(r *http.Request, err error) error {
+	remote := s.filter.remote(r)
+	first, more := s.tries.bad(remote)
+	if first {
+		s.logger.Warn("a request was refused", "remote", remote, "path", r.URL.Path, "why", err.Error())
+	}
+	if !more {
+		return &httpError{http.StatusTooManyRequests, &session.Failure{Reason: api.LimitReached, Message: "too many wrong tokens came from this address; try again in a minute"}}
+	}
+	return &httpError{http.StatusUnauthorized, session.FailureOf(err)}
+}
+
 // bodyTimeout is how long a client may take to send a body.
 const bodyTimeout = time.Minute
 
-// body reads the body of a request within its bounds.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// smallBody bounds, in bytes, what is read from a caller who is not known yet, or may only look.
+const smallBody = 64 << 10
+
+// body reads the body of a request, of at most max bytes.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte, error) {
 	if err := wantJSON(r); err != nil {
 		return nil, err
 	}
+	tooLong := &httpError{http.StatusRequestEntityTooLarge, &session.Failure{Reason: api.LimitReached, Message: fmt.Sprintf("the body has more than %d bytes", max)}}
+	if r.ContentLength > max {
+		w.Header().Set("Connection", "close") // it is not read
+		return nil, tooLong
+	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // tests have writers without one
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opts.MaxBody))
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, max))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, &httpError{http.StatusRequestEntityTooLarge, &session.Failure{Reason: api.LimitReached, Message: "the body is too large"}}
+		return nil, tooLong
 	}
 	if err != nil {
 		return nil, &httpError{http.StatusRequestTimeout, &session.Failure{Reason: api.TooSlow, Message: "the body did not come"}}
@@ -168,8 +190,13 @@ func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	params, err := s.body(w, r)
-	if err != nil {
+	most := int64(smallBody) // of a call that is refused, for its audit row
+	m, refused := s.method(c, r.PathValue("method"))
+	if refused == nil {
+		most = s.limit(c, m)
+	}
+	params, err := s.body(w, r, most)
+	if err != nil && refused == nil {
 		return err
 	}
 	result, err := s.call(s.tracer.From(r.Context(), propagation.HeaderCarrier(r.Header)), c, r.PathValue("method"), params)
@@ -183,7 +210,7 @@ func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
 // login exchanges a token, which came to the page in the fragment of its address, for a
 // cookie that scripts cannot read.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
-	data, err := s.body(w, r)
+	data, err := s.body(w, r, smallBody)
 	if err != nil {
 		return err
 	}
@@ -193,9 +220,12 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if json.Unmarshal(data, &p) != nil {
 		return session.Invalid("the body is not {\"token\":…}")
 	}
-	value, age, err := s.tokens.exchange(p.Token)
+	value, age, err := s.tokens.exchange(p.Token, port(r))
+	if errors.Is(err, errToken) {
+		return s.refused(r, err)
+	}
 	if err != nil {
-		return &httpError{http.StatusUnauthorized, session.FailureOf(err)}
+		return err
 	}
 	s.setCookie(w, r, value, int(age/time.Second))
 	writeJSON(w, http.StatusOK, api.Empty{})
@@ -219,19 +249,23 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 		if err := s.tokens.revoke(c.id); err != nil {
 			return err
 		}
-		s.recheckPreviews()
 	}
 	s.setCookie(w, r, "", -1)
 	writeJSON(w, http.StatusOK, api.Empty{})
 	return nil
 }
 
-// connection takes one of the places for open streams.
-func (s *Server) connection() (release func(), err error) {
+// connection takes one of the places for open streams, of which an address has so many.
+func (s *Server) connection(r *http.Request) (release func(), err error) {
+	leave, ok := s.streams.enter(s.filter.remote(r))
+	if !ok {
+		return nil, &httpError{http.StatusTooManyRequests, &session.Failure{Reason: api.LimitReached, Message: "there are too many connections from this address"}}
+	}
 	select {
 	case s.conns <- struct{}{}:
-		return func() { <-s.conns }, nil
+		return func() { <-s.conns; leave() }, nil
 	default:
+		leave()
 		return nil, &httpError{http.StatusServiceUnavailable, &session.Failure{Reason: api.LimitReached, Message: "there are too many connections"}}
 	}
 }

@@ -29,7 +29,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- hs.Serve(&limitListener{Listener: l, max: s.opts.MaxConnections + 64}) }()
+	go func() {
+		failed <- hs.Serve(s.limited(l, s.opts.MaxConnections+64))
+	}()
 	select {
 	case err := <-failed:
 		return errors.Join(err, s.Close())
@@ -48,14 +50,21 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// limitListener refuses connections beyond a number at once, so that who is in stays in and
-// memory has a bound.
+// limitListener refuses connections beyond a number at once, of all and of each address, so that who
+// is in stays in and memory has a bound.
 type limitListener struct {
 	net.Listener
-	max int
+	max   int
+	proxy func(remote string) bool // whose connections are those of many
+	each  places
 
 	mu   sync.Mutex
 	open int
+}
+
+// limited limits the connections of a listener.
+func (s *Server) limited(l net.Listener, max int) net.Listener {
+	return &limitListener{Listener: l, max: max, proxy: s.filter.proxy, each: places{max: maxAddressConns}}
 }
 
 // Accept returns the next connection that is within the limit.
@@ -65,14 +74,8 @@ func (l *limitListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.mu.Lock()
-		ok := l.open < l.max
-		if ok {
-			l.open++
-		}
-		l.mu.Unlock()
-		if ok {
-			return &limitConn{Conn: c, l: l}, nil
+		if leave, ok := l.enter(c.RemoteAddr().String()); ok {
+			return &limitConn{Conn: c, leave: leave}, nil
 		}
 		refuse(c)
 	}
@@ -94,20 +97,36 @@ func refuse(c net.Conn) {
 	_ = c.Close()
 }
 
+// enter takes a place for a connection. It reports false where there is none.
+func (l *limitListener) enter(remote string) (leave func(), ok bool) {
+	leaveAddress := func() {}
+	if host, _, err := net.SplitHostPort(remote); err == nil && !l.proxy(remote) {
+		if leaveAddress, ok = l.each.enter(host); !ok {
+			return nil, false
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open >= l.max {
+		leaveAddress()
+		return nil, false
+	}
+	l.open++
+	return sync.OnceFunc(func() {
+		leaveAddress()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.open--
+	}), true
+}
+
 type limitConn struct {
 	net.Conn
-	l    *limitListener
-	once sync.Once
+	leave func()
 }
 
 // Close closes the connection and frees its place.
 func (c *limitConn) Close() error {
-	c.once.Do(c.l.release)
+	c.leave()
 	return c.Conn.Close()
-}
-
-func (l *limitListener) release() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open--
 }

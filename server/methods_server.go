@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"net/url"
 	"time"
 
@@ -83,6 +85,19 @@ func serverDrain(s *Server, _ context.Context, _ *caller, p api.DrainParams) (ap
 // server ends; each call replaces the one before.
 func (s *Server) Token() string { return s.tokens.begin() }
 
+// PrintedToken makes a token like [Server.Token] that is valid at the port of an address, also after a crash,
+// until [Server.EndPrinted] is called: its hash is in [Options].Dir.
+func (s *Server) PrintedToken(addr net.Addr) (string, error) {
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return "", fmt.Errorf("server: %w", err)
+	}
+	return s.tokens.print(port)
+}
+
+// EndPrinted ends the printed tokens of the data directory and the cookies made from them.
+func (s *Server) EndPrinted() error { return s.tokens.endPrinted() }
+
 // CreateToken makes a token with a role that lasts for a time, 0 for no end. It is for the
 // owner of the machine; clients use the method tokens.create.
 func (s *Server) CreateToken(name, roleName string, age time.Duration) (string, error) {
@@ -140,9 +155,7 @@ func (t token) expiry() string {
 }
 
 func tokensRevoke(s *Server, _ context.Context, _ *caller, p api.TokensRevokeParams) (api.Empty, error) {
-	err := s.tokens.revoke(p.ID)
-	s.recheckPreviews()
-	return api.Empty{}, err
+	return api.Empty{}, s.tokens.revoke(p.ID)
 }
 
 func tokensList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.TokensListResult, error) {

@@ -167,7 +167,7 @@ func (s *Server) ServePreview(ctx context.Context, listeners ...net.Listener) er
 	}
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { failed <- hs.Serve(&limitListener{Listener: l, max: s.opts.MaxConnections}) }()
+		go func() { failed <- hs.Serve(s.limited(l, s.opts.MaxConnections)) }()
 	}
 	var err error
 	ended := 0

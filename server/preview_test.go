@@ -264,7 +264,7 @@ func (w *previewWorld) testPreviewRoles(session string, port int64) {
 // Parley's page.
 func (w *previewWorld) testPreviewOrigin(origin string) {
 	w.Helper()
-	cookie, _, err := w.server.tokens.exchange(w.token)
+	cookie, _, err := w.server.tokens.exchange(w.token, "")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -302,11 +302,11 @@ func (w *previewWorld) testPreviewOrigin(origin string) {
 // page out nor lets another in.
 func TestGuard_cookies(t *testing.T) {
 	h := newHarness(t)
-	good, _, err := h.server.tokens.exchange(h.token)
+	good, _, err := h.server.tokens.exchange(h.token, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := h.server.tokens.exchange(h.token)
+	again, _, err := h.server.tokens.exchange(h.token, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -215,12 +215,16 @@ func TestCookie(t *testing.T) {
 	if status, _ := login(h.token, "https://evil.example"); status != http.StatusForbidden {
 		t.Errorf("a foreign page: status %d", status)
 	}
-	status, cookies := login(h.token, h.url)
+	token, err := h.server.CreateToken("page", "operator", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, cookies := login(token, h.url)
 	if status != http.StatusOK || len(cookies) != 1 {
 		t.Fatalf("login: status %d, cookies %v", status, cookies)
 	}
 	c := cookies[0]
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Value == h.token {
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Value == token {
 		t.Errorf("the cookie is %+v", c)
 	}
 	with := func(change func(*http.Request)) int {

@@ -35,6 +35,9 @@ type Server struct {
 	metrics    *metrics
 	tracer     session.Tracer
 	conns      chan struct{} // a place for each connection
+	streams    places        // sockets and streams, by address
+	tries      tries
+	stopTokens func() // ends the wait for tokens to expire
 	began      time.Time
 
 	ctx             context.Context
@@ -60,12 +63,14 @@ func newServer(ctx context.Context, opts Options, st session.Store) (*Server, er
 	}
 	s := &Server{
 		opts: opts, store: st, logger: opts.Logger, tenants: newTenants(opts),
-		conns: make(chan struct{}, opts.MaxConnections), began: time.Now(),
+		conns: make(chan struct{}, opts.MaxConnections), streams: places{max: maxAddressConns}, tries: tries{now: opts.now}, began: time.Now(),
+		stopTokens: func() {},
 	}
 	s.metrics, s.tracer = newMetrics(), session.NewTracer(opts.TracerProvider, opts.Version)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.prepare(ctx); err != nil {
 		s.cancel()
+		s.stopTokens()
 		s.wg.Wait()
 		s.closeKeyProxy()
 		return nil, err
@@ -98,6 +103,7 @@ func (s *Server) prepare(ctx context.Context) error {
 		return err
 	}
 	s.openPreviews()
+	s.stopTokens = s.tokens.watch(s.recheckPreviews)
 	n, err := sweep(ctx, s.opts.Providers)
 	if err != nil {
 		return fmt.Errorf("server: %w", err)
@@ -145,6 +151,7 @@ func privateDir(dir string) error {
 // acknowledged stays, and sessions can be resumed. See Drain for the gentle way.
 func (s *Server) Close() error {
 	s.cancel()
+	s.stopTokens()
 	s.closePreviews()
 	s.sessions.Close()
 	s.wg.Wait()

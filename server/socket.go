@@ -28,6 +28,7 @@ type socket struct {
 	conn *websocket.Conn
 	who  *principal
 	ctx  context.Context
+	held context.Context // ends with the token of the caller
 	wg   sync.WaitGroup
 
 	writing sync.Mutex  // held by the one who writes
@@ -75,7 +76,7 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.connection()
+	release, err := s.connection(r)
 	if err != nil {
 		return err
 	}
@@ -87,11 +88,17 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(s.opts.MaxBody)
+	if c.role < roleOperator {
+		conn.SetReadLimit(smallBody)
+	}
 	ctx, cancel := context.WithCancel(s.tracer.From(r.Context(), propagation.HeaderCarrier(r.Header)))
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close(websocket.StatusGoingAway, "the server is stopping") })
 	defer stop()
-	k := &socket{srv: s, conn: conn, who: c.principal, ctx: ctx, watching: map[string]*subscription{}}
+	held, release := s.tokens.hold(ctx, c.principal)
+	defer release()
+	k := &socket{srv: s, conn: conn, who: c.principal, ctx: ctx, held: held, watching: map[string]*subscription{}}
+	k.wg.Go(k.endWithToken)
 	k.giveUp = time.AfterFunc(s.opts.WriteTimeout, func() { _ = conn.CloseNow() })
 	k.giveUp.Stop()
 	k.wg.Go(func() { k.ping(cancel) })
@@ -101,6 +108,21 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	k.wg.Wait()
 	s.logger.Debug("a socket ended", "by", c.by(), "why", err)
 	return nil
+}
+
+// closeTimeout is how long the peer of a socket has to answer that its token has ended.
+const closeTimeout = 500 * time.Millisecond
+
+// endWithToken closes the socket when the token of its caller ends. Subscriptions end at once, and
+// calls are refused.
+func (k *socket) endWithToken() {
+	<-k.held.Done()
+	if context.Cause(k.held) != errToken {
+		return // the socket has ended
+	}
+	late := time.AfterFunc(closeTimeout, func() { _ = k.conn.CloseNow() })
+	defer late.Stop()
+	_ = k.conn.Close(websocket.StatusPolicyViolation, "the token was revoked or has expired")
 }
 
 // ping ends the socket when its peer is gone.
@@ -289,7 +311,7 @@ func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (ap
 	if err != nil {
 		return result, nil, err
 	}
-	vctx, cancel := context.WithCancel(k.ctx)
+	vctx, cancel := context.WithCancel(k.held)
 	sub := &subscription{cancel: cancel, done: make(chan struct{})}
 	k.mu.Lock()
 	old := k.watching[id]

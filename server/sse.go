@@ -37,11 +37,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.connection()
+	release, err := s.connection(r)
 	if err != nil {
 		return err
 	}
 	defer release()
+	held, letGo := s.tokens.hold(r.Context(), c.principal)
+	defer letGo()
+	r = r.WithContext(held)
 	v, attached, end, err := s.sessions.Watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(event.CapabilityOutputDelta) == "1")
 	if err != nil {
 		return err
@@ -73,6 +76,8 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer,
 		defer stop()
 		items, err := v.Next(ctx)
 		switch {
+		case context.Cause(r.Context()) == errToken:
+			return s.refused(r, errToken)
 		case errors.Is(err, session.ErrResync):
 			if result.AttachResult, err = v.Resync(r.Context()); err != nil {
 				return err

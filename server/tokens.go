@@ -46,6 +46,7 @@ type token struct {
 	Parent  string    `json:"parent,omitempty"`  // of a cookie: the token that it was made from
 	Account string    `json:"account,omitempty"` // who pays; empty is the id
 	Tenant  string    `json:"tenant,omitempty"`
+	Port    string    `json:"port,omitempty"` // of the printed token and its cookies: where it was printed for
 	Hash    string    `json:"hash"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
@@ -57,15 +58,21 @@ func (t token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.
 type tokens struct {
 	path string
 	now  func() time.Time
+	// ended is called after a token has ended, without the lock.
+	ended func()
 
-	mu  sync.Mutex
-	all []token
+	mu    sync.Mutex
+	all   []token
+	place map[string]int // in all, by id
 	// start is the token that was made when the server started. It is not on disk.
-	start token
+	start  token
+	held   map[*holding]struct{}
+	expiry *time.Timer // of the token in all that expires first; nil where none does
+	live   bool        // expiry is waited for
 }
 
 func openTokens(path string) (*tokens, error) {
-	t := &tokens{path: path, now: time.Now}
+	t := &tokens{path: path, now: time.Now, ended: func() {}, held: map[*holding]struct{}{}}
 	data, err := regularfile.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -73,9 +80,11 @@ func openTokens(path string) (*tokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if err := json.Unmarshal(data, &t.all); err != nil {
+	var all []token
+	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, fmt.Errorf("server: %s: %w", path, err)
 	}
+	t.set(all)
 	return t, nil
 }
 
@@ -134,7 +143,7 @@ func hashOf(value string) string {
 // for every start.
 const ownerAccount = "owner"
 
-// begin makes the token that is printed when the server starts.
+// begin makes a token that ends with the process.
 func (t *tokens) begin() string {
 	id, value, hash := newSecret()
 	t.mu.Lock()
@@ -184,30 +193,39 @@ func (t *tokens) save(all []token) error {
 	if err := os.Rename(f.Name(), t.path); err != nil {
 		return err
 	}
-	t.all = all
+	t.set(all)
 	return nil
 }
 
 // revoke ends a token and the cookies made from it.
 func (t *tokens) revoke(id string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.ID == id || old.Parent == id })
-	if len(kept) == len(t.all) {
+	n, err := t.remove(func(old token) bool { return old.ID == id || old.Parent == id })
+	if err == nil && n == 0 {
 		return session.Conflict("there is no token %q", id)
 	}
-	return t.save(kept)
+	return err
 }
 
 // forget ends the links to a session.
 func (t *tokens) forget(session string) error {
+	_, err := t.remove(func(old token) bool { return old.Session == session })
+	return err
+}
+
+// remove ends tokens and returns how many.
+func (t *tokens) remove(end func(token) bool) (int, error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.Session == session })
-	if len(kept) == len(t.all) {
-		return nil
+	kept := slices.DeleteFunc(slices.Clone(t.all), end)
+	n := len(t.all) - len(kept)
+	var err error
+	if n > 0 {
+		err = t.save(kept)
 	}
-	return t.save(kept)
+	t.mu.Unlock()
+	if n > 0 {
+		t.ended()
+	}
+	return n, err
 }
 
 // list returns the tokens that are valid, without cookies.
@@ -228,27 +246,23 @@ func (t *tokens) list() []api.TokenInfo {
 	return list
 }
 
-// check returns who holds a token. Every refusal looks the same to the caller.
-func (t *tokens) check(value string) (*principal, error) {
-	refused := session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
+// check returns who holds a token that was sent to a port. Every refusal looks the same to the
+// caller.
+func (t *tokens) check(value, port string) (*principal, error) {
 	parts := strings.SplitN(value, "_", 3)
 	if len(value) > 256 || len(parts) != 3 || parts[0] != "pt" {
-		return nil, refused
+		return nil, errToken
 	}
 	hash := hashOf(value)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := slices.IndexFunc(t.all, func(tk token) bool { return tk.ID == parts[1] })
-	tk := t.start
-	if i >= 0 {
-		tk = t.all[i]
-	}
-	if tk.Hash == "" || subtle.ConstantTimeCompare([]byte(tk.Hash), []byte(hash)) != 1 || tk.expired(t.now()) {
-		return nil, refused
+	tk, ok := t.find(parts[1])
+	if !ok || subtle.ConstantTimeCompare([]byte(tk.Hash), []byte(hash)) != 1 || tk.Port != "" && tk.Port != port {
+		return nil, errToken
 	}
 	r, err := parseRole(tk.Role)
 	if err != nil {
-		return nil, refused
+		return nil, errToken
 	}
 	return &principal{id: tk.ID, name: tk.Name, account: cmp.Or(tk.Account, tk.ID), tenant: tk.Tenant, role: r, session: tk.Session, cookie: tk.Parent != ""}, nil
 }
@@ -257,31 +271,27 @@ func (t *tokens) check(value string) (*principal, error) {
 func (t *tokens) holds(id string) role {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	tk := t.start
-	if i := slices.IndexFunc(t.all, func(tk token) bool { return tk.ID == id }); i >= 0 {
-		tk = t.all[i]
-	}
+	tk, _ := t.find(id)
 	r, err := parseRole(tk.Role)
-	if err != nil || tk.ID != id || tk.Session != "" || tk.expired(t.now()) {
+	if err != nil || tk.Session != "" {
 		return roleNone
 	}
 	return r
 }
 
 // exchange makes a cookie of a token. It does not outlive it.
-func (t *tokens) exchange(value string) (cookie string, age time.Duration, err error) {
-	p, err := t.check(value)
+func (t *tokens) exchange(value, port string) (cookie string, age time.Duration, err error) {
+	p, err := t.check(value, port)
 	if err != nil {
 		return "", 0, err
 	}
-	age = cookieAge
 	t.mu.Lock()
-	for _, tk := range t.all {
-		if tk.ID == p.id && !tk.Expires.IsZero() {
-			age = min(age, tk.Expires.Sub(t.now()))
-		}
-	}
+	of, _ := t.find(p.id)
 	t.mu.Unlock()
-	_, cookie, err = t.create(token{Name: p.name, Role: p.role.String(), Session: p.session, Parent: p.id, Account: p.account, Tenant: p.tenant}, age)
+	age = cookieAge
+	if !of.Expires.IsZero() {
+		age = min(age, of.Expires.Sub(t.now()))
+	}
+	_, cookie, err = t.create(token{Name: p.name, Role: p.role.String(), Session: p.session, Parent: p.id, Account: p.account, Tenant: p.tenant, Port: of.Port}, age)
 	return cookie, age, err
 }

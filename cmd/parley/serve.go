@@ -14,8 +14,9 @@ const serveLong = `Serve holds sessions of agents and serves them to any number 
 that it prints the address of, with parley attach, or with any HTTP client.
 
 It listens on loopback and always wants a token. The address that it prints has one in its
-fragment, which no log sees; it is valid until the server ends. "parley token" makes others,
-with a role and an end. A server for other machines needs TLS, or --insecure behind a proxy
+fragment, which no log sees. It is valid at that port until the server is stopped with Ctrl-C or
+server.drain, also after a crash or SIGTERM: its hash is in the data directory. "parley token"
+makes others, with a role and an end. A server for other machines needs TLS, or --insecure behind a proxy
 that has it, and the names it is called by as --allowed-host.
 
 SIGTERM and SIGINT drain: new work is refused, running turns have --drain-timeout, the rest

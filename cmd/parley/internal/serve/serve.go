@@ -72,11 +72,26 @@ func spaceGC(lookup func(string) (string, bool)) {
 	}
 }
 
-// untilSignal is ctx until a signal that ends a server comes. A second one ends it at once.
-func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+// errTerminated is the cause of the end of a server that a service manager stops, perhaps to start another one.
+var errTerminated = errors.New("SIGTERM")
+
+// untilSignal returns a context that ends with a signal that ends a server. A second signal ends the process.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGTERM, os.Interrupt)
+	go func() {
+		select {
+		case s := <-caught:
+			if s == syscall.SIGTERM {
+				cancel(errTerminated)
+			}
+			cancel(nil)
+		case <-ctx.Done():
+		}
+		signal.Stop(caught)
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // Serve serves until a signal.
@@ -125,7 +140,11 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	token, base := s.Token(), f.address(l)
+	token, err := s.PrintedToken(l.Addr())
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	base := f.address(l)
 	defer remember(f.Data, base+"/#token="+token, logger)()
 	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
 	if err != nil {
@@ -134,7 +153,11 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	defer stopMetrics()
 	defer shown.serve(ctx, s, logger)()
 	greet(out, base, token, offered.Note, metrics)
-	return s.Serve(ctx, l)
+	err = s.Serve(ctx, l)
+	if context.Cause(ctx) != errTerminated {
+		err = errors.Join(err, s.EndPrinted())
+	}
+	return err
 }
 
 // openAt opens a port, with TLS if that is wanted and there is a certificate.

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// The bounds of one address. A loopback address is that of many programs and of proxies on the same
+// machine, so that only the limit of the whole server holds for its connections.
+const (
+	maxAddressConns    = 64
+	maxBadTokens       = 10  // in a minute
+	maxBadTokensLocal  = 100 // from loopback
+	maxAddressesTries  = 10_000
+	maxBadTokensWindow = time.Minute
+)
+
+// addressKey returns what counts as one address: a host has a whole network of IPv6 addresses.
+func addressKey(addr string) (key string, local bool) {
+	a, err := netip.ParseAddr(addr)
+	if err != nil {
+		return addr, false
+	}
+	a = a.Unmap().WithZone("")
+	if a.Is6() && !a.IsLoopback() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String(), false
+		}
+	}
+	return a.String(), a.IsLoopback()
+}
+
+// places counts what each address has open.
+type places struct {
+	max int
+
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// enter takes a place of an address. It reports false where there is none.
+func (p *places) enter(addr string) (leave func(), ok bool) {
+	key, local := addressKey(addr)
+	if local {
+		return func() {}, true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open[key] >= p.max {
+		return nil, false
+	}
+	if p.open == nil {
+		p.open = map[string]int{}
+	}
+	p.open[key]++
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.open[key]--; p.open[key] == 0 {
+			delete(p.open, key)
+		}
+	}), true
+}
+
+// tries counts the wrong tokens of each address in a minute.
+type tries struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	since time.Time
+	count map[string]int
+}
+
+// bad counts a wrong token. First reports whether it is the first of the address in this minute, and
+// more whether the address may go on. Where too many addresses try, those that are new may not.
+func (t *tries) bad(addr string) (first, more bool) {
+	key, local := addressKey(addr)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now := t.now(); t.count == nil || now.Sub(t.since) >= maxBadTokensWindow || now.Before(t.since) {
+		t.since, t.count = now, map[string]int{}
+	}
+	if t.count[key] == 0 && len(t.count) >= maxAddressesTries {
+		return false, false
+	}
+	t.count[key]++
+	max := maxBadTokens
+	if local {
+		max = maxBadTokensLocal
+	}
+	return t.count[key] == 1, t.count[key] <= max
+}

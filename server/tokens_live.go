@@ -1,0 +1,154 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// errToken is the refusal of a token that is not known, or has ended.
+var errToken = session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
+
+// holding is a socket or a stream that lasts as long as its token.
+type holding struct {
+	id  string
+	end context.CancelCauseFunc
+}
+
+// find returns a token that has not ended. A cookie ends with the token that it was made from.
+func (t *tokens) find(id string) (token, bool) {
+	tk, ok := t.start, id != "" && t.start.ID == id
+	if i, there := t.place[id]; there {
+		tk, ok = t.all[i], true
+	}
+	if !ok || tk.expired(t.now()) {
+		return token{}, false
+	}
+	if tk.Parent != "" && tk.Parent != t.start.ID {
+		i, there := t.place[tk.Parent]
+		if !there || t.all[i].expired(t.now()) {
+			return token{}, false
+		}
+	}
+	return tk, true
+}
+
+// current returns an error if the token of a caller has ended, or its rights have changed.
+func (t *tokens) current(p *principal) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tk, ok := t.find(p.id)
+	if !ok || tk.Role != p.role.String() || tk.Tenant != p.tenant || tk.Session != p.session {
+		return errToken
+	}
+	return nil
+}
+
+// hold returns a context that ends, with errToken as its cause, when the token of a caller ends. The
+// caller releases it.
+func (t *tokens) hold(ctx context.Context, p *principal) (held context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	h := &holding{p.id, cancel}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held[h] = struct{}{}
+	t.sweep()
+	return ctx, func() {
+		t.mu.Lock()
+		delete(t.held, h)
+		t.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// set replaces the tokens, ends what has lost its token, and waits for the next to expire.
+func (t *tokens) set(all []token) {
+	t.all, t.place = all, make(map[string]int, len(all))
+	for i, tk := range all {
+		t.place[tk.ID] = i
+	}
+	t.sweep()
+	t.await()
+}
+
+// sweep ends the sockets and streams whose token has ended.
+func (t *tokens) sweep() {
+	for h := range t.held {
+		if _, ok := t.find(h.id); !ok {
+			h.end(errToken)
+			delete(t.held, h)
+		}
+	}
+}
+
+// await sets the timer for the token that expires next.
+func (t *tokens) await() {
+	if t.expiry != nil {
+		t.expiry.Stop()
+		t.expiry = nil
+	}
+	var next time.Time
+	for _, tk := range t.all {
+		if e := tk.Expires; !e.IsZero() && e.After(t.now()) && (next.IsZero() || e.Before(next)) {
+			next = e
+		}
+	}
+	if next.IsZero() || !t.live {
+		return
+	}
+	t.expiry = time.AfterFunc(next.Sub(t.now()), func() {
+		t.mu.Lock()
+		t.sweep()
+		t.await()
+		t.mu.Unlock()
+		t.ended()
+	})
+}
+
+// watch ends sockets and streams when their token expires, until stop is called.
+func (t *tokens) watch(ended func()) (stop func()) {
+	set := func(live bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.live = live
+		t.await()
+	}
+	t.ended = ended
+	set(true)
+	return func() { set(false) }
+}
+
+// maxPrinted is how many printed tokens there are. Each start of a server that has crashed before
+// adds one.
+const maxPrinted = 8
+
+// print makes the token of the owner that is printed for a port. It is kept until endPrinted.
+func (t *tokens) print(port string) (string, error) {
+	tk, value, err := t.create(token{Name: "owner", Account: ownerAccount, Role: roleAdmin.String(), Port: port}, 0)
+	if err != nil {
+		return "", err
+	}
+	t.mu.Lock()
+	printed := 0
+	drop := map[string]bool{}
+	for i := len(t.all) - 1; i >= 0; i-- { // the newest first
+		if old := t.all[i]; old.Port != "" && old.Parent == "" {
+			if printed++; printed > maxPrinted && old.ID != tk.ID {
+				drop[old.ID] = true
+			}
+		}
+	}
+	t.mu.Unlock()
+	if len(drop) > 0 {
+		_, err = t.remove(func(old token) bool { return drop[old.ID] || drop[old.Parent] })
+	}
+	return value, err
+}
+
+// endPrinted ends the printed tokens and their cookies.
+func (t *tokens) endPrinted() error {
+	_, err := t.remove(func(old token) bool { return old.Port != "" })
+	return err
+}

@@ -1,0 +1,453 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// opened are the connections of a token: each must end with it.
+type opened struct {
+	socket *wire
+	closed map[string]<-chan error
+}
+
+// open opens a socket that follows a session, a second one that does nothing, a stream and a poll.
+func (h *harness) open(token, session string) *opened {
+	h.Helper()
+	o := &opened{socket: h.dial(token), closed: map[string]<-chan error{}}
+	if _, err := o.socket.call("session.attach", api.AttachParams{SessionID: session}); err != nil {
+		h.Fatalf("session.attach: %+v", err)
+	}
+	idle := h.dial(token)
+	o.closed["socket"] = ended(func(ctx context.Context) error { _, _, err := idle.conn.Read(ctx); return err })
+	for name, query := range map[string]string{"stream": "", "poll": "?wait=50&after=" + h.cursor(session)} {
+		req, err := http.NewRequestWithContext(h.ctx(), http.MethodGet, h.url+"/v1/sessions/"+session+"/events"+query, nil)
+		if err != nil {
+			h.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		begun := make(chan struct{})
+		o.closed[name] = ended(func(context.Context) error {
+			if name == "poll" {
+				close(begun)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if name == "stream" {
+				close(begun)
+			}
+			if err != nil {
+				return err
+			}
+			defer resp.Body.Close()
+			_, err = io.Copy(io.Discard, resp.Body)
+			if name == "poll" && resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusTooManyRequests {
+				return fmt.Errorf("the poll has the status %d, want a refusal", resp.StatusCode)
+			}
+			return err
+		})
+		<-begun
+	}
+	return o
+}
+
+// cursor is the place after the last event of a session.
+func (h *harness) cursor(session string) string {
+	h.Helper()
+	var a api.AttachResult
+	w := h.dial(h.token)
+	data, err := w.call("session.attach", api.AttachParams{SessionID: session})
+	if err != nil {
+		h.Fatalf("session.attach: %+v", err)
+	}
+	if err := json.Unmarshal(data, &a); err != nil {
+		h.Fatal(err)
+	}
+	return fmt.Sprintf("%s:%d.%d", a.Cursor.Epoch, a.Cursor.Seq, a.Cursor.Sub)
+}
+
+// ended runs f and returns when it has ended.
+func ended(f func(context.Context) error) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		defer cancel()
+		done <- f(ctx)
+	}()
+	return done
+}
+
+// Sockets, streams and polls end with the token, cookie or link that they were opened with, however it ends.
+func TestRevoked(t *testing.T) {
+	for name, end := range map[string]func(h *harness, session, id, value string){
+		"revoked": func(h *harness, _, id, _ string) { h.call("tokens.revoke", api.TokensRevokeParams{ID: id}, nil) },
+		"expired": func(h *harness, _, id, _ string) { // as the timer does
+			tk := &h.server.tokens.all[h.server.tokens.place[id]]
+			h.server.tokens.mu.Lock()
+			tk.Expires = h.server.tokens.now().Add(20 * time.Millisecond)
+			h.server.tokens.await()
+			h.server.tokens.mu.Unlock()
+		},
+		"link":    func(h *harness, _, id, _ string) { h.call("share.revoke", api.ShareRevokeParams{ID: id}, nil) },
+		"deleted": func(h *harness, session, _, _ string) { h.call("session.delete", api.SessionRef{SessionID: session}, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			session := h.connect()
+			role := "operator"
+			tk := token{Name: "x", Role: role}
+			if name == "link" || name == "deleted" {
+				tk.Session, tk.Role = session, "viewer"
+			}
+			tk, value, err := h.server.tokens.create(tk, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := h.open(value, session)
+			other := h.open(h.token, session)
+			end(h, session, tk.ID, value)
+			for kind, done := range o.closed {
+				select {
+				case err := <-done:
+					if err != nil && kind == "poll" && name != "deleted" { // it returns the end of the session
+						t.Error(err)
+					}
+					if code := websocket.CloseStatus(err); kind == "socket" && code != websocket.StatusPolicyViolation {
+						t.Errorf("the socket ended with %v, want a policy violation", err)
+					}
+				case <-time.After(wait):
+					t.Errorf("the %s has not ended", kind)
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), wait)
+			defer cancel()
+			for ctx.Err() == nil { // what was on its way
+				if _, _, err := o.socket.conn.Read(ctx); err != nil {
+					break
+				}
+			}
+			if ctx.Err() != nil {
+				t.Error("the socket that follows a session has not ended")
+			}
+			if name != "deleted" {
+				if _, err := other.socket.call("session.list", api.Empty{}); err != nil {
+					t.Errorf("the socket of another token: %+v", err)
+				}
+			}
+		})
+	}
+}
+
+// A call on an open socket is checked against the token as it is now, not as it was at connect.
+func TestRevoked_call(t *testing.T) {
+	h := newHarness(t)
+	for _, m := range methods {
+		for name, change := range map[string]func(*token){
+			"gone": nil, "another role": func(tk *token) { tk.Role = "viewer" }, "another tenant": func(tk *token) { tk.Tenant = "acme" },
+			"another session": func(tk *token) { tk.Session = "s-1" },
+		} {
+			tk, value, err := h.server.tokens.create(token{Role: "admin"}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := h.server.tokens.check(value, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if change == nil {
+				if err := h.server.tokens.revoke(tk.ID); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				h.server.tokens.mu.Lock()
+				change(&h.server.tokens.all[h.server.tokens.place[tk.ID]])
+				h.server.tokens.mu.Unlock()
+			}
+			if _, err := h.server.call(t.Context(), &caller{principal: p}, m.name, nil); !errors.Is(err, errToken) {
+				t.Errorf("%s with a token that is %s: %v, want a refusal", m.name, name, err)
+			}
+		}
+	}
+}
+
+// A cookie has the rights of its token and ends with it.
+func TestExchange(t *testing.T) {
+	dir := t.TempDir()
+	tokens, err := openTokens(filepath.Join(dir, tokensName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	tokens.now = func() time.Time { return now }
+	tk, value, err := tokens.create(token{Name: "n", Role: "operator", Tenant: "acme", Session: "s-1", Account: "payer"}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, age, err := tokens.exchange(value, "")
+	if err != nil || age != time.Hour {
+		t.Fatalf("exchange: %v, %v", age, err)
+	}
+	again, err := openTokens(filepath.Join(dir, tokensName)) // after a restart
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.now = tokens.now
+	p, err := again.check(cookie, "")
+	if err != nil || p.name != "n" || p.role != roleOperator || p.tenant != "acme" || p.session != "s-1" || p.account != "payer" || !p.cookie {
+		t.Errorf("the cookie is of %+v, %v", p, err)
+	}
+	now = now.Add(time.Hour)
+	if _, err := again.check(cookie, ""); err == nil {
+		t.Error("a cookie outlives its token")
+	}
+	now = now.Add(-time.Minute)
+	if err := again.revoke(tk.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.check(cookie, ""); err == nil {
+		t.Error("the cookie of a revoked token is valid")
+	}
+}
+
+// The printed token and its cookies are valid after a crash at the same port, and end when the server is stopped on purpose.
+func TestPrintedToken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), tokensName)
+	open := func() *tokens {
+		t.Helper()
+		tokens, err := openTokens(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tokens
+	}
+	first := open()
+	value, err := first.print("7717")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, _, err := first.exchange(value, "7717")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crashed := open()
+	next, err := crashed.print("7717")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]string{"token": value, "cookie": cookie, "new token": next} {
+		p, err := crashed.check(v, "7717")
+		if err != nil || p.role != roleAdmin || p.account != ownerAccount {
+			t.Errorf("the %s after a crash: %+v, %v", name, p, err)
+		}
+		if _, err := crashed.check(v, "7718"); err == nil {
+			t.Errorf("the %s is valid at another port", name)
+		}
+	}
+	for range maxPrinted {
+		if _, err := open().print("7717"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, v := range map[string]string{"token": value, "cookie": cookie} {
+		if _, err := open().check(v, "7717"); err == nil {
+			t.Errorf("the %s is valid after %d crashes", name, maxPrinted+1)
+		}
+	}
+	other, _, err := open().create(token{Role: "viewer"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := open().endPrinted(); err != nil {
+		t.Fatal(err)
+	}
+	if list := open().list(); len(list) != 1 || list[0].ID != other.ID {
+		t.Errorf("after a stop on purpose there are %+v, want the token that was not printed", list)
+	}
+}
+
+// A body is bounded before the caller is known, and by role and method afterwards.
+func TestBody_limits(t *testing.T) {
+	h := newHarness(t)
+	viewer, err := h.server.CreateToken("v", "viewer", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, path, token string
+		size              int64
+		chunked           bool
+		want              int
+	}{
+		{"login", "/v1/login", "", 30 << 20, false, http.StatusRequestEntityTooLarge},
+		{"login, size unknown", "/v1/login", "", 30 << 20, true, http.StatusRequestEntityTooLarge},
+		{"login, small", "/v1/login", "", 60 << 10, false, http.StatusUnauthorized},
+		{"nobody", "/v1/session.list", "", 30 << 20, true, http.StatusUnauthorized},
+		{"wrong token", "/v1/session.list", "pt_a_b", 30 << 20, true, http.StatusUnauthorized},
+		{"viewer", "/v1/session.list", viewer, 65 << 10, true, http.StatusRequestEntityTooLarge},
+		{"viewer, refused method", "/v1/session.query", viewer, 30 << 20, true, http.StatusForbidden},
+		{"admin", "/v1/session.list", h.token, 65 << 10, true, http.StatusOK},
+	} {
+		text := `{"token":"x","pad":"`
+		body := &counted{Reader: io.MultiReader(strings.NewReader(text), &padding{tt.size - int64(len(text)) - 2}, strings.NewReader(`"}`))}
+		req, err := http.NewRequestWithContext(h.ctx(), http.MethodPost, h.url+tt.path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Origin", h.url)
+		req.Header.Set("Expect", "100-continue")
+		if tt.token != "" {
+			req.Header.Set("Authorization", "Bearer "+tt.token)
+		}
+		if !tt.chunked {
+			req.ContentLength = tt.size
+		}
+		status, _, answer := h.do(req)
+		if status != tt.want {
+			t.Errorf("%s: status %d, want %d: %.200s", tt.name, status, tt.want, answer)
+		}
+		if tt.want >= 400 && tt.size > 1<<20 && body.n > 10<<20 { // what the system buffers
+			t.Errorf("%s: %d bytes were taken", tt.name, body.n)
+		}
+	}
+	socket := h.dial(viewer)
+	socket.send(`{"jsonrpc":"2.0","id":1,"method":"session.list","params":{"pad":"` + strings.Repeat("x", smallBody) + `"}}`)
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
+	defer cancel()
+	if _, _, err := socket.conn.Read(ctx); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
+		t.Errorf("a viewer's message of more than 64 KiB: %v", err)
+	}
+}
+
+// padding is a reader of so many letters.
+type padding struct{ n int64 }
+
+func (p *padding) Read(b []byte) (int, error) {
+	if p.n <= 0 {
+		return 0, io.EOF
+	}
+	n := min(int64(len(b)), p.n)
+	for i := range b[:n] {
+		b[i] = 'x'
+	}
+	p.n -= n
+	return int(n), nil
+}
+
+type counted struct {
+	io.Reader
+	n int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func TestPlaces(t *testing.T) {
+	p := places{max: 2}
+	var leave []func()
+	enter := func(addr string, want bool) {
+		t.Helper()
+		l, ok := p.enter(addr)
+		if ok != want {
+			t.Errorf("%s: %v, want %v", addr, ok, want)
+		}
+		if ok {
+			leave = append(leave, l)
+		}
+	}
+	enter("192.0.2.1", true)
+	enter("192.0.2.1", true)
+	enter("192.0.2.1", false)
+	enter("::ffff:192.0.2.1", false) // the same
+	enter("192.0.2.2", true)
+	enter("2001:db8::1", true)
+	enter("2001:db8::2", true)
+	enter("2001:db8::3", false) // one network
+	enter("2001:db8:0:1::1", true)
+	for range 5 {
+		enter("127.0.0.1", true)
+		enter("::1", true)
+	}
+	leave[0]()
+	leave[0]()
+	enter("192.0.2.1", true)
+	enter("192.0.2.1", false)
+	for _, l := range leave {
+		l()
+	}
+	if len(p.open) > 0 {
+		t.Errorf("places are left: %v", p.open)
+	}
+}
+
+func TestTries(t *testing.T) {
+	now := time.Now()
+	tries := tries{now: func() time.Time { return now }}
+	for i := range 2 * maxBadTokens {
+		if first, more := tries.bad("192.0.2.1"); first != (i == 0) || more != (i < maxBadTokens) {
+			t.Errorf("try %d: first %v, more %v", i, first, more)
+		}
+	}
+	if first, more := tries.bad("192.0.2.2"); !first || !more {
+		t.Error("another address is refused")
+	}
+	for i := range 2 * maxBadTokensLocal {
+		if _, more := tries.bad("127.0.0.1"); more != (i < maxBadTokensLocal) {
+			t.Errorf("loopback, try %d: more %v", i, more)
+		}
+	}
+	now = now.Add(maxBadTokensWindow)
+	if first, more := tries.bad("192.0.2.1"); !first || !more {
+		t.Error("an address is refused after a minute")
+	}
+	for i := range 2 * maxAddressesTries {
+		tries.bad(fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255))
+	}
+	if len(tries.count) > maxAddressesTries {
+		t.Errorf("%d addresses are kept", len(tries.count))
+	}
+}
+
+// The wrong tokens of an address are counted and logged by the address that a trusted proxy reports.
+func TestBadTokens(t *testing.T) {
+	h := newHarness(t, func(o *Options) { o.TrustedProxies = []string{"127.0.0.1"} })
+	try := func(forwarded, token string) int {
+		t.Helper()
+		status, _, _ := h.do(h.request(func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("X-Forwarded-For", forwarded)
+		}))
+		return status
+	}
+	for i := range maxBadTokens {
+		if got := try("192.0.2.1", "pt_a_b"); got != http.StatusUnauthorized {
+			t.Errorf("wrong token %d: status %d", i+1, got)
+		}
+	}
+	if got := try("192.0.2.1", "pt_a_b"); got != http.StatusTooManyRequests {
+		t.Errorf("one more: status %d", got)
+	}
+	if got := try("192.0.2.2", "pt_a_b"); got != http.StatusUnauthorized {
+		t.Errorf("another address: status %d", got)
+	}
+	if got := try("192.0.2.1", h.token); got != http.StatusOK {
+		t.Errorf("a right token from there: status %d", got)
+	}
+	if n := strings.Count(h.logs.String(), "a request was refused"); n != 2 {
+		t.Errorf("%d lines in the log, want one for each address:\n%s", n, h.logs.String())
+	}
+}
