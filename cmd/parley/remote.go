@@ -26,8 +26,18 @@ func failed(code *int, err error) {
 	*code = max(*code, term.ExitFailed)
 }
 
-// onServer makes the RunE of a command that talks to a server.
+// onServer makes the RunE of a command that talks to a server, which must answer when it starts.
 func onServer(code *int, f *remote.Flags, run func(ctx context.Context, c *client.Client, out io.Writer, args []string) error) func(*cobra.Command, []string) error {
+	return withClient(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
+		if err := remote.Reach(ctx, c); err != nil {
+			return err
+		}
+		return run(ctx, c, out, args)
+	})
+}
+
+// withClient makes the RunE of a command that has a client of a server.
+func withClient(code *int, f *remote.Flags, run func(ctx context.Context, c *client.Client, out io.Writer, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := f.Connect()
 		if err == nil {

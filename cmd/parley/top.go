@@ -40,7 +40,8 @@ func newTop(code *int) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.RunE = onServer(code, &f, func(ctx context.Context, c *client.Client, _ io.Writer, _ []string) error { return top.Show(ctx, c, o) })
+	// A server that does not answer is shown, and asked again.
+	cmd.RunE = withClient(code, &f, func(ctx context.Context, c *client.Client, _ io.Writer, _ []string) error { return top.Show(ctx, c, o) })
 	cmd.Flags().BoolVar(&o.Once, "once", false, "print one table and end")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON object and end")
 	cmd.Flags().DurationVar(&o.Interval, "interval", 2*time.Second, "how often the server is asked")

@@ -33,6 +33,9 @@ func (f *Flags) serverAgent(con *term.Console) (chat.Agent, error) {
 	}
 	return chat.Agent{Shared: true, Open: func(ctx context.Context, _ func(json.RawMessage)) (agent.Session, error) {
 		c, err := (&remote.Flags{Server: f.server, Data: remote.DefaultData()}).Connect()
+		if err == nil {
+			err = remote.Reach(ctx, c)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,6 +44,44 @@ func (f *Flags) Connect() (*client.Client, error) {
 		}
 	}
 	return client.New(opts)
+}
+
+// How long a command waits for a server.
+const (
+	reachLimit = 10 * time.Second       // for an answer
+	reachAgain = 3 * time.Second        // in which a server that is starting may open its port
+	reachPause = 250 * time.Millisecond // between two attempts
+)
+
+// Reach returns an error if no server answers. The calls of a client are repeated until their
+// context ends, so that a session survives a restart of its server; a user who gave a wrong
+// address would wait as long.
+func Reach(ctx context.Context, c *client.Client) error { return reach(ctx, c.URL(), reachAgain) }
+
+func reach(ctx context.Context, address string, again time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, reachLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/livez", nil)
+	if err != nil {
+		return err
+	}
+	for start := time.Now(); ; {
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			return resp.Body.Close() // a proxy that answers otherwise is an answer too
+		}
+		if time.Since(start) < again {
+			select {
+			case <-time.After(reachPause):
+				continue
+			case <-ctx.Done():
+			}
+		}
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // without the address, which the text has already
+		}
+		return fmt.Errorf("no server answers at %s: %w", address, err)
+	}
 }
 
 // callLimit bounds a call of a command.

@@ -1,0 +1,53 @@
+package remote
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An address without a server is an error soon, and the error has the address once. Whatever
+// answers is a server; what it is, the next call tells.
+func TestReach(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + l.Addr().String()
+	_ = l.Close()
+	err = reach(t.Context(), address, 0)
+	if err == nil || !strings.HasPrefix(err.Error(), "no server answers at "+address+": dial tcp ") || strings.Contains(err.Error(), "livez") {
+		t.Errorf("reach without a server: %v", err)
+	}
+
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	if err := reach(t.Context(), s.URL, 0); err != nil {
+		t.Errorf("reach with a server: %v", err)
+	}
+}
+
+// A server that is starting is waited for.
+func TestReach_starting(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	done := make(chan error, 1)
+	go func() { done <- reach(t.Context(), "http://"+address, time.Minute) }()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	_ = s.Listener.Close()
+	if s.Listener, err = net.Listen("tcp", address); err != nil {
+		t.Skipf("another program has taken the port: %v", err)
+	}
+	s.Start()
+	defer s.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
