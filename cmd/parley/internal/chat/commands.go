@@ -82,11 +82,7 @@ func (c *loop) learn() {
 		return func() {
 			c.models, c.cataloged = models, err == nil
 			for _, e := range entries {
-				c.commands = append(c.commands, e.Name)
-				aliases, _ := event.JSON(e.Data).Member("aliases")
-				for _, alias := range aliases.Elements() {
-					c.commands = append(c.commands, alias.Text())
-				}
+				c.addCommand(e.Name, event.JSON(e.Data))
 			}
 		}
 	})
@@ -97,10 +93,19 @@ func (c *loop) relearn(list event.JSON) {
 	if list == "" {
 		return
 	}
-	c.commands, c.cataloged = nil, true
+	c.commands, c.aliases, c.cataloged = nil, nil, true
 	for _, e := range list.Elements() {
 		name, _ := e.Member("name")
-		c.commands = append(c.commands, name.Text())
+		c.addCommand(name.Text(), e)
+	}
+}
+
+// addCommand adds a command of the agent, and its other names.
+func (c *loop) addCommand(name string, data event.JSON) {
+	c.commands = append(c.commands, name)
+	aliases, _ := data.Member("aliases")
+	for _, alias := range aliases.Elements() {
+		c.aliases = append(c.aliases, alias.Text())
 	}
 }
 
@@ -113,7 +118,7 @@ func (c *loop) unknownCommand(text string) bool {
 	if !isCommand || name == "" || strings.ContainsAny(name, "/\n\t") {
 		return false
 	}
-	names := append(slices.Clone(c.commands), "exit")
+	names := slices.Concat(c.commands, c.aliases, []string{"exit"})
 	for _, cmd := range c.own() {
 		names = append(names, cmd.name)
 	}
@@ -123,9 +128,11 @@ func (c *loop) unknownCommand(text string) bool {
 	}
 	say := "there is no command /" + term.Shorten(term.OneLine(name), 40)
 	if best != "" {
-		say += "; is /" + term.OneLine(best) + " meant?"
+		say += "; is /" + term.OneLine(best) + " meant? /help"
+	} else {
+		say += "; /help"
 	}
-	c.con.Complain(say + " /help lists them; a line that begins with a space is sent as it is.")
+	c.con.Complain(say + " lists them; a line that begins with a space is sent as it is.")
 	return true
 }
 
@@ -285,7 +292,7 @@ func (c *loop) completions(text string) []string {
 		for _, cmd := range c.own() {
 			words = append(words, "/"+cmd.name)
 		}
-		for _, name := range c.commands {
+		for _, name := range slices.Concat(c.commands, c.aliases) {
 			words = append(words, "/"+term.OneLine(name))
 		}
 	case name == "/mode":

@@ -75,6 +75,7 @@ type loop struct {
 	state      string            // of the session, as a server reports it
 	models     []agent.Entry
 	commands   []string // of the agent
+	aliases    []string // other names of them
 	cataloged  bool     // commands are all that there are
 	last       *event.ResultMessage
 	lost       error // why the last prompt has no result
@@ -258,10 +259,14 @@ func (c *loop) summary(r *event.ResultMessage) {
 	if !c.con.Out.TTY || bad(r) || r.NumTurns == 0 {
 		return
 	}
-	text := "✓ " + term.Seconds(time.Duration(r.DurationMS)*time.Millisecond)
-	if r.Usage != "" {
-		text += " · " + term.Count(int64(r.Usage.Number("input_tokens"))) + " in, " + term.Count(int64(r.Usage.Number("output_tokens"))) + " out"
+	var parts []string
+	if r.DurationMS > 0 { // as in totals
+		parts = append(parts, term.Seconds(time.Duration(r.DurationMS)*time.Millisecond))
 	}
+	if r.Usage != "" {
+		parts = append(parts, term.Count(int64(r.Usage.Number("input_tokens")))+" in, "+term.Count(int64(r.Usage.Number("output_tokens")))+" out")
+	}
+	text := "✓ " + strings.Join(parts, " · ")
 	c.con.Lock()
 	defer c.con.Unlock()
 	c.con.Out.Line(c.con.Out.Paint(term.Dim, text))

@@ -83,7 +83,7 @@ func (c *loop) elicitation(q *event.QuestionRequest) *ask {
 		}
 		lines = []string{"a form, which cannot be filled in here (" + err.Error() + ") · n declines"}
 	}
-	a.show = func() { c.put(strings.TrimSpace(q.MCPServerName+" asks: "+q.Message), lines...) }
+	a.show = func() { c.put(asks(q), lines...) }
 	a.answer = func(text string) (agent.Answer, bool) {
 		switch answer, _ := yesNo(text); {
 		case answer == "n":
@@ -136,4 +136,9 @@ func choice(q event.Question, text string) (labels []string) {
 		return nil
 	}
 	return labels
+}
+
+// asks is who asks, and the message. An agent that asks for itself has no name here.
+func asks(q *event.QuestionRequest) string {
+	return strings.TrimSpace(cmp.Or(q.MCPServerName, "The agent") + " asks: " + q.Message)
 }

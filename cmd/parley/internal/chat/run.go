@@ -225,7 +225,11 @@ func (r *runner) refuse(ctx context.Context, ev event.Event) error {
 		if !ok {
 			p = newPrinter(r.o.Console, time.Now)
 		}
-		r.note("declined, because no user is asked: " + requestText(p, ev) + "; --permission-mode says what may run")
+		text := requestText(p, ev)
+		if ev.Description != "" {
+			text += " (" + term.OneLine(ev.Description) + ")"
+		}
+		r.note("declined, because no user is asked: " + text + "; --permission-mode says what may run")
 		err = r.session.Answer(ctx, ev.RequestID, denial(ev, "there is no user to ask"))
 	case *event.QuestionRequest:
 		text := ev.Message

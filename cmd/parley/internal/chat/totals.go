@@ -51,7 +51,11 @@ func (t *totals) String() string {
 	if t.last.TotalCostUSD != nil || sum.CacheWrite5m > 0 {
 		tokens += ", " + term.Count(sum.CacheWrite5m) + " cache write"
 	}
-	parts := append([]string{term.Plural(t.turns, "turn"), term.Seconds(t.duration), tokens}, t.cost()...)
+	parts := []string{term.Plural(t.turns, "turn")}
+	if t.duration > 0 || t.turns == 0 { // agents of the Agent Client Protocol do not report it
+		parts = append(parts, term.Seconds(t.duration))
+	}
+	parts = append(append(parts, tokens), t.cost()...)
 	if t.last.TotalCostUSD == nil && t.model != "" {
 		parts = append(parts, term.OneLine(t.model))
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,6 +28,9 @@ const exitLimit = 10 * time.Second
 // Use makes o play the recording in a directory. One prompt alone gets all
 // of it; otherwise each prompt gets what one got in the recording.
 func Use(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
+	if _, err := os.Stat(dir); err != nil {
+		return "", term.Usagef("--agent replay: %v", err)
+	}
 	process, hints, err := tape.Read(dir)
 	if err != nil {
 		return "", term.Usagef("--agent replay: %v", err)
