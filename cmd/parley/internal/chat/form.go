@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -132,7 +133,8 @@ func (f *field) value(text string) (v any, ok bool) {
 		return n, err == nil && f.inRange(float64(n))
 	case "number":
 		n, err := strconv.ParseFloat(text, 64)
-		return n, err == nil && f.inRange(n)
+		finite := !math.IsNaN(n) && !math.IsInf(n, 0) // JSON has no other numbers
+		return n, err == nil && finite && f.inRange(n)
 	}
 	n := utf8.RuneCountInString(text)
 	return text, n >= f.MinLength && (f.MaxLength == nil || n <= *f.MaxLength) && wellFormed(f.Format, text)
@@ -216,7 +218,7 @@ func (f *form) answer(text string) (agent.Answer, bool) {
 		return nil, true
 	}
 	raw, err := json.Marshal(f.values)
-	if err != nil { // a number that JSON does not have
+	if err != nil { // a default that is not JSON, which no decoder gives
 		return noAnswer(f.q), true
 	}
 	return &agent.ElicitationAnswer{Action: "accept", Content: raw}, true

@@ -27,7 +27,7 @@ func TestForm(t *testing.T) {
 	}{
 		{"whole", "y|Ada|2|7|0.5|yes|a@example.org|1,3", "accept", `{"count":7,"mail":"a@example.org","many":["a","c"],"name":"Ada","ratio":0.5,"size":"l","sure":true}`},
 		{"skipped", "y|Ada|Small|-|-|-|-|-", "accept", `{"count":3,"name":"Ada","size":"s"}`},
-		{"wrong", "perhaps?|y|A?|Ada Ada?|-? |Ada|3?|1,2?|-?|1|0?|10?|x?|1|x?|1|maybe?|n|nobody?|-|1,2,3?|4?|b", "accept", `{"count":1,"many":["b"],"name":"Ada","ratio":1,"size":"s","sure":false}`},
+		{"wrong", "perhaps?|y|A?|Ada Ada?|-? |Ada|3?|1,2?|-?|1|0?|10?|x?|1|x?|inf?|-Infinity?|nan?|1e999?|1|maybe?|n|nobody?|-|1,2,3?|4?|b", "accept", `{"count":1,"many":["b"],"name":"Ada","ratio":1,"size":"s","sure":false}`},
 		{"declined", "n", "decline", ""},
 		{"cancelled", "c", "cancel", ""},
 		{"declined later", "y|Ada|/n", "decline", ""},
