@@ -164,7 +164,9 @@ func (p *Player) play() {
 			}
 		case !overtakes || !p.pause(true):
 			p.write(pending[i])
-			pending = append(pending[:i:i], pending[i+1:]...)
+			// Those before it move up: they are few, and what follows can be a long recording.
+			copy(pending[1:i+1], pending[:i])
+			pending = pending[1:]
 		}
 	}
 	p.waitForEnd()
@@ -237,7 +239,7 @@ func (p *Player) cues() []cue {
 			eof = p.hints.EndsInput
 		case ev.Dir == "proc" && ev.Ev == "signal":
 			signal = true
-		case ev.Dir == "out" && ev.Ev == "line" && ev.N <= len(p.proc.Stdout):
+		case ev.Dir == "out" && ev.Ev == "line" && ev.N >= 1 && ev.N <= len(p.proc.Stdout):
 			c := cue{text: p.proc.Stdout[ev.N-1], after: before[:len(before):len(before)], eof: eof, signal: signal}
 			if n, ok := requests[ev.RequestID]; ok && ev.Type == "control_response" {
 				c.answer, c.id = n, ev.RequestID

@@ -159,3 +159,21 @@ func TestPlayerUnfinishedLine(t *testing.T) {
 		}
 	})
 }
+
+// A timeline whose numbers name no line of the output is played with the lines that there are.
+func TestPlayer_timeline(t *testing.T) {
+	recorded := &tape.Process{Stdout: []string{"a\n", "b\n"}}
+	for _, n := range []int{0, -1, 1, 3, 2} {
+		recorded.Timeline = append(recorded.Timeline, tape.Event{Dir: "out", Ev: "line", N: n})
+	}
+	p, err := tape.NewPlayer(recorded, tape.Hints{}).Spawn(t.Context(), spawn.Command{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stdin().Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(p.Stdout()); err != nil || string(got) != "a\nb\n" {
+		t.Errorf("played %q, %v", got, err)
+	}
+}
