@@ -1,0 +1,87 @@
+package event_test
+
+import (
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+func folded(events ...event.Event) *event.Conversation {
+	c := new(event.Conversation)
+	for _, ev := range events {
+		c.Apply(ev)
+	}
+	return c
+}
+
+// TestFold_totals checks which figures of results are added up and which are of the whole session.
+func TestFold_totals(t *testing.T) {
+	result := func(n int64) event.Event {
+		cost := float64(n)
+		return &event.ResultMessage{DurationMS: n, DurationAPIMS: 10 * n, TotalCostUSD: &cost, ModelUsage: event.Encoded(n),
+			Usage: event.Encoded(map[string]int64{"input_tokens": n, "output_tokens": 2 * n, "cache_creation_input_tokens": 3 * n, "cache_read_input_tokens": 4 * n})}
+	}
+	c := folded(result(1), result(5))
+	if cost := c.Totals.CostUSD; cost == nil || *cost != 5 {
+		t.Errorf("the cost is %v, want that of the last result, 5", cost)
+	}
+	got := c.Totals
+	got.CostUSD = nil
+	want := event.Totals{Turns: 2, DurationMS: 6, DurationAPIMS: 50, InputTokens: 6, OutputTokens: 12, CacheCreationInputTokens: 18, CacheReadInputTokens: 24, ModelUsage: "5"}
+	if got != want {
+		t.Errorf("the totals are %+v, want %+v", got, want)
+	}
+}
+
+// TestFold_usageOfNextTurn checks that the usage of a turn is gone when the next one begins, and
+// that of the session remains.
+func TestFold_usageOfNextTurn(t *testing.T) {
+	n, cost := int64(7), 1.5
+	c := folded(
+		&event.TurnStart{TurnID: "t1"},
+		&event.Usage{TurnID: "t1", Model: "m", InputTokens: &n, OutputTokens: &n, CacheCreationInputTokens: &n, CacheReadInputTokens: &n, ReasoningTokens: &n,
+			ContextTokens: &n, ContextWindow: &n, CostUSD: &cost, Data: `{}`},
+		&event.TurnStart{TurnID: "t2"},
+	)
+	u := c.Usage
+	if u == nil {
+		t.Fatal("there is no usage")
+	}
+	for name, gone := range map[string]bool{
+		"turn": u.TurnID == "", "input": u.InputTokens == nil, "output": u.OutputTokens == nil, "cache creation": u.CacheCreationInputTokens == nil,
+		"cache read": u.CacheReadInputTokens == nil, "reasoning": u.ReasoningTokens == nil, "data": u.Data == "",
+	} {
+		if !gone {
+			t.Errorf("the usage of the next turn has the %s of the last one: %+v", name, u)
+		}
+	}
+	if u.Model != "m" || u.ContextTokens == nil || u.ContextWindow == nil || u.CostUSD == nil {
+		t.Errorf("the usage of the next turn lacks what is of the session: %+v", u)
+	}
+}
+
+// TestFold_decision checks that an answer is noted at the tool of its request, also where the answer
+// does not name the tool.
+func TestFold_decision(t *testing.T) {
+	for name, named := range map[string]string{"named": "tool", "not named": ""} {
+		c := folded(
+			&event.ToolStart{Header: event.Header{MessageID: "m"}, ToolUseID: "tool", Name: "Bash", BlockType: "tool_use"},
+			&event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "tool", ToolName: "Bash"},
+			&event.PermissionResolved{RequestID: "r", ToolUseID: named, Behavior: event.ResolvedDeny, By: "ann"},
+		)
+		c.Settle()
+		d := c.Thread("").Items[0].Message.Blocks[0].Tool.Decision
+		if d == nil || d.Behavior != event.ResolvedDeny || d.By != "ann" || len(c.Prompts) != 0 {
+			t.Errorf("%s: the decision at the tool is %+v and %d prompts are open, want deny by ann and none", name, d, len(c.Prompts))
+		}
+	}
+}
+
+// TestFold_turnAfterClear checks that a turn after a truncation of everything is a new one, also with
+// the id of a turn that is gone.
+func TestFold_turnAfterClear(t *testing.T) {
+	c := folded(&event.TurnStart{TurnID: "t1"}, &event.Truncate{All: true, Reason: "clear"}, &event.TurnStart{TurnID: "t1"}, &event.ResultMessage{})
+	if len(c.Turns) != 1 || !c.Turns[0].Done {
+		t.Errorf("the conversation has %d turns, want one that is done", len(c.Turns))
+	}
+}
