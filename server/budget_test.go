@@ -151,27 +151,22 @@ func TestBudget_unpriced(t *testing.T) {
 	w.noticed("budget_unpriced")
 }
 
-// meteredProvider is a provider that tells what each answer used, right before its event.
+// meteredProvider is a provider whose agents tell what each answer used, and repeat it in an event
+// before the end of the turn.
 type meteredProvider struct{ agent.Provider }
 
 func (p *meteredProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	s, err := p.Provider.Open(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	return &meteredSession{s, opts.OnUsed}, nil
+	return &meteredSession{s}, err
 }
 
-type meteredSession struct {
-	agent.Session
-	onUsed func(agent.Used)
-}
+type meteredSession struct{ agent.Session }
 
 func (s *meteredSession) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for ev, err := range s.Session.Events(ctx) {
-			if u, ok := ev.(*event.Usage); ok {
-				s.onUsed(agent.Used{Model: u.Model, Tokens: agent.Tokens{Input: *u.InputTokens, Output: *u.OutputTokens}})
+			if _, ok := ev.(*event.ResultMessage); ok && !yield(&event.Usage{TurnID: "turn", InputTokens: new(int64(10)), OutputTokens: new(int64(5))}, nil) {
+				return
 			}
 			if !yield(ev, err) {
 				return
@@ -180,9 +175,9 @@ func (s *meteredSession) Events(ctx context.Context) iter.Seq2[event.Event, erro
 	}
 }
 
-// TestBudget_once checks that the first answer of an agent is counted once, whether its own figure
-// or its event is looked at first. Each session has a first answer.
-func TestBudget_once(t *testing.T) {
+// TestBudget_metered checks that what an agent tells of each answer is counted, and not its events
+// too. Their order is for TestSpending_once of package session.
+func TestBudget_metered(t *testing.T) {
 	h := newHarness(t)
 	if err := h.stop(); err != nil {
 		t.Fatal(err)
@@ -190,17 +185,14 @@ func TestBudget_once(t *testing.T) {
 	h.opts.Providers = []agent.Provider{&meteredProvider{h.provider}}
 	h.start()
 	h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(1000))})
-	const sessions = 20
-	for range sessions {
-		id := h.connect()
-		w := h.watch(id)
-		h.query(id, "say one")
-		w.results(1)
-	}
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "say one")
+	w.results(1)
 	var list api.BudgetListResult
 	h.call("budget.list", api.BudgetListParams{}, &list)
-	if len(list.Budgets) != 1 || list.Budgets[0].SpentTokens != 15*sessions {
-		t.Errorf("after %d answers of 15 tokens the budgets are %+v", sessions, list.Budgets)
+	if len(list.Budgets) != 1 || list.Budgets[0].SpentTokens != 15 {
+		t.Errorf("after an answer of 15 tokens the budgets are %+v", list.Budgets)
 	}
 }
 
