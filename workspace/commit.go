@@ -36,15 +36,20 @@ const Trailer = "Parley-Session"
 // maxMessage bounds the message of a commit.
 const maxMessage = 64 << 10
 
-// Commit commits changed files with the user's git, which runs hooks and signs the commit as it is
-// configured to. What the index has of other files stays there. The error is [ErrNothing] if there
-// is nothing to commit, and a [*GitError] if a hook refuses; then no commit is made.
+// Commit commits changed files with the user's git, which signs the commit and runs hooks as the user
+// has configured, and as the repository has if it is trusted. What the index has of other files stays
+// there. The error is [ErrNothing] if there is nothing to commit, [ErrFilter] if a file needs a filter
+// that is not trusted, and a [*GitError] if a hook refuses; then no commit is made.
 func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 	if err := checkMessage(o); err != nil {
 		return Committed{}, err
 	}
 	defer t.m.hold(t.dir)()
-	files, err := t.committing(ctx, o.Files)
+	g, err := t.m.guard(ctx, t.dir)
+	if err != nil {
+		return Committed{}, err
+	}
+	files, err := t.committing(ctx, g, o.Files)
 	if err != nil {
 		return Committed{}, err
 	}
@@ -57,7 +62,7 @@ func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 		return Committed{}, err
 	}
 	step("commit noted")
-	done, err := t.commit(ctx, files, message)
+	done, err := t.commit(ctx, g, files, message)
 	step("commit made")
 	return done, errors.Join(err, t.noteCommit(false))
 }
@@ -73,10 +78,15 @@ func checkMessage(o CommitOptions) error {
 }
 
 // committing returns the paths to commit: those that were named, or all that have changed.
-func (t *Tree) committing(ctx context.Context, named []string) ([]string, error) {
+func (t *Tree) committing(ctx context.Context, g *guard, named []string) ([]string, error) {
 	d, _, err := t.diff(ctx, "HEAD", "")
 	if err != nil {
 		return nil, err
+	}
+	for _, left := range d.Left {
+		if left.Why == NeedsFilter && (named == nil || slices.Contains(named, left.Path)) {
+			return nil, fmt.Errorf("%w: %s", ErrFilter, left.Path)
+		}
 	}
 	if d.Truncated && named == nil && len(d.Files) >= maxDiffFiles {
 		return nil, invalid("more than %d files have changed; name those to commit", maxDiffFiles)
@@ -102,20 +112,28 @@ func (t *Tree) committing(ctx context.Context, named []string) ([]string, error)
 	if len(files) == 0 {
 		return nil, ErrNothing
 	}
-	return files, nil
+	found, err := t.filtered(ctx, g, files)
+	for path := range found {
+		if t.seen(path) != nil {
+			return nil, fmt.Errorf("%w: %s", ErrFilter, path)
+		}
+	}
+	return files, err
 }
 
 // message writes the message to a file and returns its name.
 func (t *Tree) message(ctx context.Context, o CommitOptions) (string, error) {
 	text := []byte(strings.TrimRight(o.Message, "\n") + "\n")
+	scratch := filepath.Join(t.m.opts.Dir, scratchDir) // in no repository, whose trailers may be programs
 	if o.Session != "" {
 		var err error
-		text, err = t.m.git.run(ctx, command{dir: t.dir, args: []string{"interpret-trailers", "--trailer", Trailer + ": " + o.Session}, stdin: strings.NewReader(string(text))})
+		text, err = t.m.git.run(ctx, command{dir: scratch, env: []string{"GIT_CEILING_DIRECTORIES=" + t.m.opts.Dir},
+			args: []string{"interpret-trailers", "--trailer", Trailer + ": " + o.Session}, stdin: strings.NewReader(string(text))})
 		if err != nil {
 			return "", err
 		}
 	}
-	f, err := os.CreateTemp(filepath.Join(t.m.opts.Dir, scratchDir), "message-")
+	f, err := os.CreateTemp(scratch, "message-")
 	if err != nil {
 		return "", fmt.Errorf("workspace: %w", err)
 	}
@@ -126,8 +144,8 @@ func (t *Tree) message(ctx context.Context, o CommitOptions) (string, error) {
 	return f.Name(), nil
 }
 
-func (t *Tree) commit(ctx context.Context, files []string, message string) (Committed, error) {
-	if err := t.stage(ctx, nil, files); err != nil {
+func (t *Tree) commit(ctx context.Context, g *guard, files []string, message string) (Committed, error) {
+	if err := t.stage(ctx, g, nil, files); err != nil {
 		return Committed{}, err
 	}
 	step("files staged")
@@ -135,7 +153,7 @@ func (t *Tree) commit(ctx context.Context, files []string, message string) (Comm
 	for i, f := range files {
 		specs[i] = ":(literal)" + f
 	}
-	out, err := t.m.git.run(ctx, command{dir: t.dir, hooks: true, both: true, max: 1 << 20, stdin: strings.NewReader(strings.Join(specs, "\x00") + "\x00"),
+	out, err := t.m.git.run(ctx, command{dir: t.dir, guard: g, hooks: true, both: true, max: 1 << 20, stdin: strings.NewReader(strings.Join(specs, "\x00") + "\x00"),
 		args: []string{"commit", "--quiet", "--file=" + message, "--only", "--pathspec-from-file=-", "--pathspec-file-nul"}})
 	if err != nil {
 		return Committed{}, err

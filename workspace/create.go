@@ -143,7 +143,11 @@ func (m *Manager) addWorktree(ctx context.Context, r record) error {
 	if !r.NewBranch {
 		args = []string{"worktree", "add", "--quiet", "--", r.Path, r.Branch}
 	}
-	_, err := m.git.run(ctx, command{dir: r.Repo, args: args, hooks: true})
+	g, err := m.guard(ctx, r.Repo)
+	if err != nil {
+		return err
+	}
+	_, err = m.git.run(ctx, command{dir: r.Repo, args: args, guard: g, hooks: true})
 	return err
 }
 

@@ -12,9 +12,21 @@
 //
 // Everything is done by the user's own git. Snapshots go through an index in the data
 // directory, so that the user's checkout, index, stash, branches and configuration stay as
-// they are, byte for byte. Only [Tree.Commit] writes an index and runs hooks and signing as
-// they are configured; [Manager.Create] adds a branch and a worktree, and runs the hook
+// they are, byte for byte. Only [Tree.Commit] writes an index, and runs hooks and signs as the
+// user has configured; [Manager.Create] adds a branch and a worktree, and runs the hook
 // post-checkout. Trees that snapshots name are kept from git gc by refs below refs/parley.
+//
+// # Programs of a repository
+//
+// An agent can write the configuration of the repository that it works in, and git runs programs
+// that the configuration names: filters, hooks, a file system monitor, external diffs, merge drivers,
+// signers, helpers for credentials. Git runs none of them here unless [Options.Trust] allows it for
+// the [Programs] that the repository has at that time. Those that the user and the system have
+// configured are run, also in place of the repository's. A file that needs a filter of the repository
+// is left out of a snapshot ([NeedsFilter]), and [Tree.Commit] and [Tree.Revert] return [ErrFilter].
+//
+// The configuration is read before each operation. A program that an agent adds while git runs is not
+// known then.
 //
 // # Killed at any point
 //

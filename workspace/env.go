@@ -16,7 +16,8 @@ var gitVariables = []string{
 	"SYSTEMROOT", "SystemRoot", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PROGRAMFILES", "PROGRAMDATA", "WINDIR",
 }
 
-// gitEnv returns the part of an environment that git gets.
+// gitEnv returns the part of an environment that git gets. Git asks nobody, starts no editor, and
+// fetches nothing: an object that a partial clone lacks is an error.
 func gitEnv(environ []string) []string {
 	env := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, ok := strings.Cut(entry, "=")
@@ -25,5 +26,5 @@ func gitEnv(environ []string) []string {
 			return name == pattern || star && strings.HasPrefix(name, prefix)
 		})
 	})
-	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=true")
+	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_ALLOW_PROTOCOL=")
 }

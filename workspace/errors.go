@@ -38,6 +38,11 @@ var ErrUnsafe = errors.New("workspace: the file cannot be changed safely")
 // work and RemoveOptions.Force is not set.
 var ErrLoss = errors.New("workspace: work would be lost")
 
+// ErrFilter is returned when a file needs a filter that the repository names, such as that of Git
+// LFS installed with --local, and [Options.Trust] does not allow it. The file would be committed or
+// written as it must not be.
+var ErrFilter = errors.New("workspace: a filter of the repository is not trusted")
+
 // StaleError is returned when a hunk does not exist any more. Hunks are those that are in its place
 // now; there are none if its lines are the same as in the base again.
 type StaleError struct {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,6 +27,8 @@ type command struct {
 	args  []string
 	stdin io.Reader
 	env   []string // in addition
+	guard *guard   // required for a command that may run a program
+	look  bool     // settings are read as the repository has them
 	hooks bool     // hooks run, and git takes the locks that it likes
 	both  bool     // the output has what it says on standard error too
 	max   int      // bytes of output; more is cut and said
@@ -52,16 +55,36 @@ const grace = 5 * time.Second
 // config are settings for commands of which the user sees nothing. They keep programs that
 // a repository names from being run for a mere look at it, and git from packing the user's
 // repository, whose lock would stay if git was killed then.
-var config = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.quotePath=false", "-c", "color.ui=false",
+var config = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false", "-c", "core.splitIndex=false", "-c", "core.quotePath=false", "-c", "color.ui=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 
-// run runs git and returns its standard output.
+// plain are the commands that run no program that a repository names, whatever its settings.
+var plain = map[string]bool{
+	"cat-file": true, "check-attr": true, "check-ref-format": true, "config": true, "diff-tree": true, "for-each-ref": true, "hash-object": true,
+	"interpret-trailers": true, "log": true, "ls-files": true, "ls-tree": true, "merge-file": true, "rev-list": true, "rev-parse": true,
+	"show-ref": true, "symbolic-ref": true, "update-ref": true, "worktree": true, "write-tree": true,
+}
+
+// mayRun reports whether a command may run a program that a repository names.
+func (c command) mayRun() bool {
+	return !plain[c.name()] || c.hooks || slices.ContainsFunc(c.args, func(arg string) bool {
+		return arg == "--filters" || arg == "--modified" || arg == "add"
+	})
+}
+
+// run runs git and returns its standard output. A command that may run a program needs a guard.
 func (g *git) run(ctx context.Context, c command) ([]byte, error) {
+	if c.mayRun() && c.guard == nil {
+		return nil, fmt.Errorf("workspace: git %s has no guard", c.name())
+	}
 	ctx, cancel := context.WithTimeout(ctx, g.limit)
 	defer cancel()
 	args := config
 	env := append(g.env[:len(g.env):len(g.env)], c.env...)
-	if !c.hooks {
+	if c.guard != nil {
+		env = append(env, c.guard.env...)
+	}
+	if !c.hooks && !c.look {
 		args = append(args[:len(args):len(args)], "-c", "core.hooksPath="+os.DevNull)
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ type world struct {
 	dir, repo string
 	env       []string
 	opts      Options
+	trusted   atomic.Bool // the programs of the repository
 }
 
 // lines is a file of numbered lines.
@@ -73,7 +75,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	w.git("add", "staged.txt")
 	w.write("repo/sub/b.txt", lines(11))
 	w.write("repo/untracked.txt", "untracked\n")
-	w.opts = Options{Dir: filepath.Join(dir, "data"), Env: w.env, Ceilings: []string{dir}}
+	w.opts = Options{Dir: filepath.Join(dir, "data"), Env: w.env, Ceilings: []string{dir}, Trust: func(Programs) bool { return w.trusted.Load() }}
 	for _, f := range change {
 		f(&w.opts)
 	}

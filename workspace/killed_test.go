@@ -28,7 +28,7 @@ func runKilled(dir string) {
 	}
 	ctx := context.Background()
 	err := os.WriteFile(filepath.Join(dir, "pid"), []byte(strconv.Itoa(os.Getpid())), 0o600)
-	m, openErr := Open(ctx, Options{Dir: filepath.Join(dir, "data"), Env: os.Environ()})
+	m, openErr := Open(ctx, Options{Dir: filepath.Join(dir, "data"), Env: os.Environ(), Trust: func(Programs) bool { return true }})
 	if err = errors.Join(err, openErr); err == nil {
 		err = killedOp(ctx, m, dir, os.Getenv("PARLEY_TEST_OP"))
 	}

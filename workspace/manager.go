@@ -36,6 +36,9 @@ type Options struct {
 	// Ceilings are directories at which git stops when it looks for the repository of a
 	// directory below them.
 	Ceilings []string
+	// Trust decides whether git runs the programs of a repository; nil means never. It is called
+	// for each operation with what the repository has then, from any goroutine.
+	Trust func(Programs) bool
 	// Timeout bounds each git command with its hooks, and the wait for the git commands of a
 	// manager that was killed. SetupTimeout bounds a setup command. 0 means the default.
 	Timeout, SetupTimeout time.Duration

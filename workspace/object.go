@@ -31,8 +31,19 @@ func (t *Tree) entry(ctx context.Context, tree, path string) (mode, id string, e
 }
 
 // smudged returns a content as git would write it to the file: with the line ends and the
-// filters that are configured for the path.
+// filters that are configured for the path. The error is [ErrFilter] if one of them is not run.
 func (t *Tree) smudged(ctx context.Context, path, text string) ([]byte, error) {
+	g, err := t.m.guard(ctx, t.dir)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.filtered(ctx, g, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	if found[path] {
+		return nil, fmt.Errorf("%w: %s", ErrFilter, path)
+	}
 	id, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"hash-object", "-t", "blob", "-w", "--no-filters", "--stdin"}, stdin: strings.NewReader(text)})
 	if err != nil {
 		return nil, err
@@ -42,7 +53,7 @@ func (t *Tree) smudged(ctx context.Context, path, text string) ([]byte, error) {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
 	full := filepath.ToSlash(filepath.Join(prefix, filepath.FromSlash(path)))
-	return t.m.git.run(ctx, command{dir: t.top, args: []string{"cat-file", "--filters", "--path=" + full, strings.TrimSpace(string(id))}})
+	return t.m.git.run(ctx, command{dir: t.top, guard: g, args: []string{"cat-file", "--filters", "--path=" + full, strings.TrimSpace(string(id))}})
 }
 
 // merge brings what leads from one text to another into a third one. It reports false where

@@ -79,7 +79,11 @@ func (m *Manager) checkLoss(ctx context.Context, r record, o RemoveOptions) erro
 	loss := &LossError{}
 	tips := []string{}
 	if _, err := os.Lstat(r.Path); err == nil {
-		out, err := m.git.run(ctx, command{dir: r.Path, max: 1 << 20, args: []string{
+		g, err := m.guard(ctx, r.Path)
+		if err != nil {
+			return err
+		}
+		out, err := m.git.run(ctx, command{dir: r.Path, guard: g, max: 1 << 20, args: []string{
 			"status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none",
 		}})
 		if err != nil && !errors.Is(err, errCut) {

@@ -23,13 +23,18 @@ type State struct {
 	untracked map[string]bool
 }
 
-// LeftOut is a file that is not part of a snapshot because it is too large, not readable, or a
-// repository of its own. If the index has the file, the snapshot has it as it is in the index.
+// LeftOut is a file that is not part of a snapshot because it is too large, not readable, a separate
+// repository, or needs a filter that is not trusted. If the index has the file, the snapshot has it
+// as it is in the index.
 type LeftOut struct {
 	Path string
 	Size int64
-	Why  string // large, unreadable, repository
+	Why  string // large, unreadable, repository, or NeedsFilter
 }
+
+// NeedsFilter is LeftOut.Why of a file that would get other content in git: a filter that only the
+// repository names, such as that of Git LFS installed with --local, is not run.
+const NeedsFilter = "filter"
 
 // snapshotTries is how often a snapshot is tried while files change under it.
 const snapshotTries = 3
@@ -60,10 +65,14 @@ func (t *Tree) snapshot(ctx context.Context) (State, error) {
 
 func (t *Tree) trySnapshot(ctx context.Context) (State, error) {
 	env := []string{"GIT_INDEX_FILE=" + t.privateIndex()}
+	g, err := t.m.guard(ctx, t.dir)
+	if err != nil {
+		return State{}, err
+	}
 	if err := t.copyIndex(); err != nil {
 		return State{}, err
 	}
-	out, err := t.m.git.run(ctx, command{dir: t.dir, env: env, args: []string{"ls-files", "-t", "-z", "--modified", "--deleted", "--others", "--exclude-standard"}})
+	out, err := t.m.git.run(ctx, command{dir: t.dir, env: env, guard: g, args: []string{"ls-files", "-t", "-z", "--modified", "--deleted", "--others", "--exclude-standard"}})
 	if err != nil {
 		return State{}, err
 	}
@@ -85,7 +94,19 @@ func (t *Tree) trySnapshot(ctx context.Context) (State, error) {
 	}
 	slices.Sort(changed) // a file that is modified and deleted is listed twice
 	changed = slices.Compact(changed)
-	if err := t.stage(ctx, env, changed); err != nil {
+	found, err := t.filtered(ctx, g, changed)
+	if err != nil {
+		return State{}, err
+	}
+	changed = slices.DeleteFunc(changed, func(path string) bool {
+		info := t.seen(path)
+		if !found[path] || info == nil { // git needs no filter for a file that is gone
+			return false
+		}
+		s.Left = append(s.Left, LeftOut{Path: path, Size: info.Size(), Why: NeedsFilter})
+		return true
+	})
+	if err := t.stage(ctx, g, env, changed); err != nil {
 		return State{}, err
 	}
 	tree, err := t.m.git.run(ctx, command{dir: t.dir, env: env, args: []string{"write-tree"}})
@@ -94,7 +115,7 @@ func (t *Tree) trySnapshot(ctx context.Context) (State, error) {
 }
 
 // stage brings files into an index as they are now; those that are gone are taken out.
-func (t *Tree) stage(ctx context.Context, env, files []string) error {
+func (t *Tree) stage(ctx context.Context, g *guard, env, files []string) error {
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return fmt.Errorf("workspace: %w", err)
@@ -116,7 +137,7 @@ func (t *Tree) stage(ctx context.Context, env, files []string) error {
 		if len(c.paths) == 0 {
 			continue
 		}
-		_, err := t.m.git.run(ctx, command{dir: t.dir, env: env, args: append(append([]string{"update-index"}, c.args...), "-z", "--stdin"),
+		_, err := t.m.git.run(ctx, command{dir: t.dir, env: env, guard: g, args: append(append([]string{"update-index"}, c.args...), "-z", "--stdin"),
 			stdin: strings.NewReader(strings.Join(c.paths, "\x00") + "\x00")})
 		if err != nil {
 			return err

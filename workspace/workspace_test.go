@@ -191,7 +191,7 @@ func TestRemove(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	env := gitEnv([]string{"PATH=/bin", "GIT_DIR=/x", "GIT_INDEX_FILE=/y", "GIT_WORK_TREE=/z", "ANTHROPIC_API_KEY=secret", "LC_ALL=C", "GIT_SSH_COMMAND=x", "bad"})
-	if want := []string{"PATH=/bin", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=true"}; !slices.Equal(env, want) {
+	if want := []string{"PATH=/bin", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_ALLOW_PROTOCOL="}; !slices.Equal(env, want) {
 		t.Errorf("git gets %q, want %q", env, want)
 	}
 }

@@ -1,0 +1,302 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// evil are settings that make git leave a file if it runs the program. PROG is replaced by a
+// script and the key.
+var evil = map[string]string{
+	"filter.e=v.il.clean": "PROG; cat", "filter.e=v.il.smudge": "PROG; cat", "filter.proc.process": "PROG; false", "filter.proc.required": "true",
+	"core.fsmonitor": "PROG; false", "diff.external": "PROG", "diff.e=v.il.command": "PROG; true", "diff.e=v.il.textconv": "PROG; cat",
+	"merge.e=v.il.driver": "PROG", "credential.helper": "!PROG", "core.sshCommand": "PROG", "core.askPass": "PROG", "core.pager": "PROG", "core.editor": "PROG", "sequence.editor": "PROG",
+	"gpg.program": "PROG", "gpg.ssh.program": "PROG", "trailer.sign.command": "PROG", "trailer.Parley-Session.command": "PROG", "core.gitProxy": "PROG",
+	"status.submoduleSummary": "true", "log.showSignature": "true", "commit.verbose": "true", "submodule.recurse": "true",
+}
+
+// plant makes a repository name a program in every way that git has, in a file of settings, and adds hooks.
+func (w *world) plant(config string, hooks string) {
+	w.Helper()
+	prog := filepath.Join(w.dir, "prog")
+	w.write("prog", "#!/bin/sh\ntouch '"+w.dir+"/ran/'\"$1\"\n")
+	for _, dir := range []string{"ran", "hooks"} {
+		if err := os.MkdirAll(filepath.Join(w.dir, dir), 0o700); err != nil {
+			w.Fatal(err)
+		}
+	}
+	if err := os.Chmod(prog, 0o700); err != nil {
+		w.Fatal(err)
+	}
+	for key, value := range evil {
+		w.git("config", "--file", config, key, strings.ReplaceAll(value, "PROG", prog+" '"+key+"'"))
+	}
+	for _, name := range []string{"pre-commit", "post-commit", "post-checkout", "post-index-change", "reference-transaction", "prepare-commit-msg", "commit-msg", "fsmonitor-watchman"} {
+		path := filepath.Join(hooks, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+prog+" hook-"+name+"\n"), 0o700); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// ran returns what was run since the last call.
+func (w *world) ran() []string {
+	w.Helper()
+	entries, err := os.ReadDir(filepath.Join(w.dir, "ran"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+		if err := os.Remove(filepath.Join(w.dir, "ran", e.Name())); err != nil {
+			w.Fatal(err)
+		}
+	}
+	return names
+}
+
+// operations are all that the package does with git in a repository.
+func (w *world) operations(t *Tree) {
+	w.Helper()
+	before, err := t.Snapshot(w.ctx())
+	if err != nil {
+		w.Errorf("Snapshot: %v", err)
+	}
+	w.put(t, "a.txt", lines(50))
+	w.put(t, "c.flt", "new\n")
+	if _, err := t.Diff(w.ctx(), before.Tree, ""); err != nil {
+		w.Errorf("Diff: %v", err)
+	}
+	if _, err := t.Revert(w.ctx(), RevertOptions{From: before.Tree, File: "a.txt"}); err != nil {
+		w.Errorf("Revert: %v", err)
+	}
+	w.put(t, "a.txt", lines(51))
+	if _, err := t.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"a.txt"}, Session: "s-1"}); err != nil {
+		w.Errorf("Commit: %v", err)
+	}
+	if _, err := t.Commits(w.ctx(), w.gitIn(w.repo, "rev-parse", "HEAD~1")); err != nil {
+		w.Errorf("Commits: %v", err)
+	}
+	ws, err := w.Create(w.ctx(), CreateOptions{Repo: w.repo})
+	if err != nil {
+		w.Fatalf("Create: %v", err)
+	}
+	w.write(filepath.Join("data", treesDir, ws.ID, "c.flt"), "changed\n")
+	if err := w.Remove(w.ctx(), ws.ID, RemoveOptions{}); !errors.Is(err, ErrLoss) {
+		w.Errorf("Remove: %v, want ErrLoss", err)
+	}
+	if err := w.Remove(w.ctx(), ws.ID, RemoveOptions{Force: true}); err != nil {
+		w.Errorf("Remove by force: %v", err)
+	}
+	if err := w.Forget(w.ctx(), w.repo, "s-1"); err != nil {
+		w.Errorf("Forget: %v", err)
+	}
+}
+
+// No operation runs a program that only the repository names, wherever it names it, until it is
+// trusted.
+func TestPrograms(t *testing.T) {
+	for name, plant := range map[string]func(*world){
+		"config": func(w *world) { w.plant(".git/config", filepath.Join(w.repo, ".git/hooks")) },
+		"worktree": func(w *world) {
+			w.git("config", "extensions.worktreeConfig", "true")
+			w.plant(".git/config.worktree", filepath.Join(w.repo, ".git/hooks"))
+		},
+		"included": func(w *world) {
+			w.plant("../more", filepath.Join(w.repo, ".git/hooks"))
+			w.git("config", "include.path", "../../more")
+		},
+		"included if": func(w *world) {
+			w.plant("../more", filepath.Join(w.repo, ".git/hooks"))
+			w.git("config", "includeIf.gitdir:**.path", "../../more")
+		},
+		"hooks elsewhere": func(w *world) {
+			w.git("config", "core.hooksPath", filepath.Join(w.dir, "hooks"))
+			if err := os.MkdirAll(filepath.Join(w.dir, "hooks"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			w.plant(".git/config", filepath.Join(w.dir, "hooks"))
+		},
+		"submodule": func(w *world) {
+			w.gitIn(w.dir, "init", "-q", "repo/mod")
+			w.write("repo/mod/.gitattributes", "*.flt filter=e=v.il\n*.prc filter=proc\n")
+			w.write("repo/mod/x.flt", "x\n")
+			w.write("repo/mod/x.prc", "x\n")
+			w.gitIn(filepath.Join(w.repo, "mod"), "add", ".")
+			w.gitIn(filepath.Join(w.repo, "mod"), "commit", "-qm", "one")
+			w.git("-c", "advice.addEmbeddedRepo=false", "add", "mod")
+			w.git("commit", "-qm", "a submodule")
+			w.plant("mod/.git/config", filepath.Join(w.repo, "mod/.git/hooks"))
+			w.write("repo/mod/x.flt", "y\n")
+			w.write("repo/mod/x.prc", "y\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("repo/.gitattributes", "*.flt filter=e=v.il diff=e=v.il merge=e=v.il\n*.prc filter=proc\n")
+			w.write("repo/b.flt", "b\n")
+			w.write("repo/b.prc", "b\n")
+			w.git("add", ".")
+			w.git("commit", "-qm", "two")
+			plant(w)
+			w.write("repo/b.flt", "changed\n")
+			w.write("repo/b.prc", "changed\n")
+			tree, err := w.Tree(w.ctx(), w.repo, "s-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.ran()
+			w.operations(tree)
+			if ran := w.ran(); len(ran) > 0 {
+				t.Errorf("git ran %q, want nothing", ran)
+			}
+			p, err := tree.Programs(w.ctx())
+			if err != nil || p.Hash == "" || len(p.Settings) == 0 || p.Trusted {
+				t.Errorf("Programs: %+v, %v", p, err)
+			}
+			w.trusted.Store(true)
+			w.write("repo/b.flt", "changed again\n")
+			if err := os.Remove(filepath.Join(w.repo, "b.prc")); err != nil { // its filter fails
+				t.Fatal(err)
+			}
+			w.ran()
+			if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"b.flt"}}); name != "submodule" {
+				ran := w.ran()
+				if err != nil || !slices.Contains(ran, "filter.e=v.il.clean") || !slices.Contains(ran, "hook-pre-commit") {
+					t.Errorf("trusted, git ran %q, %v", ran, err)
+				}
+			}
+		})
+	}
+}
+
+// A file that needs a filter of the repository is listed by a diff and refused by commit and
+// revert. A filter that the user has is used, also in place of the repository's.
+func TestPrograms_filter(t *testing.T) {
+	w := newWorld(t)
+	w.write("repo/.gitattributes", "*.big filter=big\n")
+	w.git("config", "filter.big.clean", "tr a-z A-Z")
+	w.git("config", "filter.big.smudge", "tr A-Z a-z")
+	w.git("config", "filter.big.required", "true")
+	w.write("repo/x.big", "x\n")
+	w.write("repo/gone.big", "x\n")
+	w.git("add", ".")
+	w.git("commit", "-qm", "two")
+	w.write("repo/x.big", "changed\n")
+	w.write("repo/other.txt", "other\n")
+	if err := os.Remove(filepath.Join(w.repo, "gone.big")); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := w.Tree(w.ctx(), w.repo, "s-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := w.diff(tree, "HEAD", "")
+	if i := slices.IndexFunc(d.Left, func(l LeftOut) bool { return l.Path == "x.big" && l.Why == NeedsFilter && l.Size == 8 }); i < 0 || len(d.Left) != 1 {
+		t.Errorf("Left is %+v, want x.big alone", d.Left)
+	}
+	for _, files := range [][]string{nil, {"x.big"}, {"x.big", "other.txt"}} {
+		if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: files}); !errors.Is(err, ErrFilter) {
+			t.Errorf("Commit of %q: %v, want ErrFilter", files, err)
+		}
+	}
+	if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"other.txt", "gone.big"}}); err != nil {
+		t.Errorf("Commit of files without the filter: %v", err)
+	}
+	if _, err := tree.Revert(w.ctx(), RevertOptions{From: w.git("rev-parse", "HEAD~1"), File: "gone.big"}); !errors.Is(err, ErrFilter) {
+		t.Errorf("Revert: %v, want ErrFilter", err)
+	}
+	w.gitIn(w.dir, "config", "--global", "filter.big.clean", "tr a-z 0")
+	if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"x.big"}}); err != nil {
+		t.Fatalf("Commit with the user's filter: %v", err)
+	}
+	if got := w.git("show", "HEAD:x.big"); got != "0000000" {
+		t.Errorf("git has %q, want that of the user's filter", got)
+	}
+}
+
+// The hash changes with every setting and hook, and with nothing else.
+func TestPrograms_hash(t *testing.T) {
+	w := newWorld(t)
+	tree, err := w.Tree(w.ctx(), w.repo, "s-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := func() string {
+		t.Helper()
+		p, err := tree.Programs(w.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Hash
+	}
+	if got := hash(); got != "" {
+		t.Errorf("the hash of nothing is %q", got)
+	}
+	seen := map[string]string{"": "nothing"}
+	for _, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"a filter", func() { w.git("config", "filter.a.clean", "cat") }},
+		{"another value", func() { w.git("config", "filter.a.clean", "cat -") }},
+		{"another name", func() { w.git("config", "--rename-section", "filter.a", "filter.b") }},
+		{"a hook", func() { w.hook("pre-commit", "exit 0") }},
+		{"another hook", func() { w.hook("pre-commit", "exit 1") }},
+	} {
+		step.do()
+		got := hash()
+		if before, ok := seen[got]; ok {
+			t.Errorf("%s has the hash of %s", step.name, before)
+		}
+		seen[got] = step.name
+	}
+	before := hash()
+	w.git("config", "user.name", "V")
+	w.gitIn(w.dir, "config", "--global", "filter.c.clean", "cat")
+	if got := hash(); got != before {
+		t.Error("the hash changes with a setting that names no program, or with the user's")
+	}
+	w.write("repo/.git/hooks/pre-push", "#!/bin/sh\n"+strings.Repeat("#", maxHookSize))
+	if err := os.Chmod(filepath.Join(w.repo, ".git/hooks/pre-push"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := hash(); got != "" {
+		t.Errorf("the hash of a hook that is too long is %q, want none", got)
+	}
+}
+
+// A command that may run a program is refused without a guard.
+func TestRun_needsGuard(t *testing.T) {
+	w := newWorld(t)
+	for _, args := range [][]string{
+		{"add", "."}, {"commit", "-m", "m"}, {"status"}, {"checkout", "."}, {"update-index", "--refresh"}, {"merge", "x"}, {"push"}, {"fetch"},
+		{"worktree", "add", "x"}, {"cat-file", "--filters", "HEAD:a.txt"}, {"ls-files", "--modified"}, {"-c", "a.b=c", "diff"},
+	} {
+		if _, err := w.Manager.git.run(w.ctx(), command{dir: w.repo, args: args}); err == nil || !strings.Contains(err.Error(), "no guard") {
+			t.Errorf("git %q: %v, want a refusal", args, err)
+		}
+	}
+}
+
+func TestOverride(t *testing.T) {
+	got := environment(override([]setting{
+		{"system", "credential.helper", "sys"}, {"global", "credential.helper", "mine"}, {"global", "filter.lfs.clean", "lfs %f"}, {"global", "diff.external", "mine"},
+		{"local", "credential.helper", "evil"}, {"local", "filter.lfs.clean", "evil"}, {"local", "filter.a=b.process", "evil"}, {"local", "filter.a=b.process", "evil 2"},
+		{"local", "user.name", "U"}, {"worktree", "gpg.program", "evil"}, {"local", "lfs.extension.e.clean", "evil"}, {"local", "filter.A.B.required", "true"},
+	}))
+	want := []string{"GIT_CONFIG_COUNT=8"}
+	for i, kv := range [][2]string{{"credential.helper", ""}, {"credential.helper", "sys"}, {"credential.helper", "mine"}, {"filter.lfs.clean", "lfs %f"}, {"filter.a=b.process", ""},
+		{"gpg.program", "gpg"}, {"lfs.extension.e.clean", ""}, {"filter.A.B.required", "false"}} {
+		n := string(rune('0' + i))
+		want = append(want, "GIT_CONFIG_KEY_"+n+"="+kv[0], "GIT_CONFIG_VALUE_"+n+"="+kv[1])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("override is %q, want %q", got, want)
+	}
+}
