@@ -74,6 +74,9 @@ type Options struct {
 	// GitEnv is the environment that git's is taken from, by an allow-list; nil is that of
 	// this process. Setup commands of workspaces get Env.
 	GitEnv []string
+	// TrustGit are hashes of [workspace.Programs] that git runs although an agent can write
+	// them. The log has the hash of those that it does not run.
+	TrustGit []string
 
 	// AllowedHosts are host names that requests may name beside loopback ones, with or
 	// without a port. AllowedOrigins are origins of pages that may call beside the

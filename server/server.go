@@ -198,8 +198,9 @@ func (s *Server) openWorkspaces(ctx context.Context) error {
 		ceilings = append(ceilings, filepath.Dir(dir))
 	}
 	var err error
+	trust := gitTrust{hashes: s.opts.TrustGit, logger: s.logger}
 	s.workspaces, err = workspace.Open(ctx, workspace.Options{
-		Dir: filepath.Join(s.opts.Dir, "workspaces"), Env: s.opts.GitEnv, SetupEnv: s.opts.Env, Ceilings: ceilings, Logger: s.logger,
+		Dir: filepath.Join(s.opts.Dir, "workspaces"), Env: s.opts.GitEnv, SetupEnv: s.opts.Env, Ceilings: ceilings, Trust: trust.allows, Logger: s.logger,
 	})
 	return err
 }

@@ -15,21 +15,27 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed7221b0f9/parley/internal/regular"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // Programs lists what a repository makes git run: its settings that name programs, those of
 // included files and submodules among them, and its hooks.
 type Programs struct {
+	// Dir is the directory that was looked at.
+	Dir string
 	// Hash identifies the settings and the content of the hooks. It does not cover other files,
 	// such as a script that a setting names. It is empty if there is nothing to run, or too much
 	// to list.
 	Hash string
-	// Settings are the settings as key=value, and Hooks the paths of the hooks.
-	Settings, Hooks []string
+	// Settings are the settings, and Hooks the paths of the hooks.
+	Settings []Setting
+	Hooks    []string
 	// Trusted reports whether git runs them: [Options.Trust] returned true.
 	Trusted bool
 }
+
+// Setting is a value of git's configuration. Its value may be a secret.
+type Setting struct{ Key, Value string }
 
 // programs are the settings that make git, or Git LFS, run a program, with a value that keeps it
 // from doing so, or the program that git runs by default. A star stands for any subsection.
@@ -150,6 +156,7 @@ func (m *Manager) guard(ctx context.Context, dir string) (*guard, error) {
 		return nil, err
 	}
 	g := &guard{Programs: identify(all, hooks)}
+	g.Dir = dir
 	g.Trusted = g.Hash != "" && m.opts.Trust != nil && m.opts.Trust(g.Programs)
 	if g.Trusted {
 		return g, nil
@@ -265,7 +272,7 @@ func identify(all []setting, dirs []string) Programs {
 	sum := sha256.New()
 	for _, s := range all {
 		if _, ok := harmless(s.key); ok && !s.own() {
-			p.Settings = append(p.Settings, s.key+"="+s.value)
+			p.Settings = append(p.Settings, Setting{s.key, s.value})
 			fmt.Fprintf(sum, "%q=%q\n", s.key, s.value)
 		}
 	}
@@ -311,7 +318,7 @@ func hashHooks(sum hash.Hash, dir string) ([]string, error) {
 }
 
 func hashFile(sum hash.Hash, path string) error {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return err
 	}

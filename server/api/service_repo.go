@@ -115,7 +115,7 @@ type WorkspaceTurn struct {
 type WorkspaceLeft struct {
 	Path string `json:"path"`
 	Size int64  `json:"size,omitempty"`
-	Why  string `json:"why"` // large, unreadable, repository
+	Why  string `json:"why"` // large, unreadable, repository, filter
 }
 
 // WorkspaceRevertParams revert a file or one of its hunks. The result is the diff of the same scope

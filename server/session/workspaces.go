@@ -30,6 +30,7 @@ var workspaceReasons = reasonTable{
 	{workspace.ErrExists, api.Conflict},
 	{workspace.ErrNothing, api.Conflict},
 	{workspace.ErrUnsafe, api.Conflict},
+	{workspace.ErrFilter, api.Conflict},
 	{workspace.ErrLoss, api.Conflict},
 	{context.DeadlineExceeded, api.TooSlow},
 }

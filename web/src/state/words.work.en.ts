@@ -23,7 +23,7 @@ export const workEn = {
     filesN: (k: number) => n(k, "changed file"),
     committedHere: "Committed here",
     leftOut: "Not looked at",
-    why: { large: "large", unreadable: "not readable", repository: "a repository of its own" } as Table,
+    why: { large: "large", unreadable: "not readable", repository: "a separate repository", filter: "needs a git filter that is not trusted" } as Table,
     truncated: "There is more than can be shown. The rest is in git.",
     nothingInTurn: "This turn changed no file.",
     nothingNote: "What the agent changes appears here, whatever tool it uses.",

@@ -22,7 +22,7 @@ export const workZh: typeof workEn = {
     filesN: (k) => `${k} 个改动的文件`,
     committedHere: "已在此提交",
     leftOut: "未检查",
-    why: { large: "过大", unreadable: "无法读取", repository: "独立的仓库" },
+    why: { large: "过大", unreadable: "无法读取", repository: "独立的仓库", filter: "需要未受信任的 git 过滤器" },
     truncated: "内容太多，未全部显示。其余在 git 中。",
     nothingInTurn: "这一轮没有改动文件。",
     nothingNote: "无论代理用什么工具，改动都会显示在这里。",

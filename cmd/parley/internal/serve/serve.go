@@ -198,7 +198,7 @@ func (f *Settings) options(logger *slog.Logger, store *eventlog.Store, offered *
 		TracerProvider: traces, Tenant: f.tenants(offered, logger, traces),
 		Providers: offered.Providers, Simulated: offered.Simulated, Store: store, Dir: filepath.Join(f.Data, remote.ServerDir), Version: f.Version, Directories: f.dirs,
 		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
-		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, SecureCookies: f.tlsCert != "",
+		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, TrustGit: f.trustGit, SecureCookies: f.tlsCert != "",
 		MaxConnections: f.maxConnections, MaxAgents: f.maxAgents, MaxSessions: f.maxSessions, IdleTimeout: f.idleTimeout, DrainTimeout: f.DrainTimeout,
 		Stall: server.Stall{Notify: f.stallNotify, Interrupt: f.stallInterrupt, Kill: f.stallKill}, Logger: logger,
 	}

@@ -28,7 +28,7 @@ type Settings struct {
 	DrainTimeout time.Duration
 
 	config, listen                                               string
-	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv []string
+	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv, trustGit []string
 	tlsCert, tlsKey                                              string
 	insecure, allowBypass                                        bool
 	nats, natsCredentials, natsCA                                string
@@ -63,6 +63,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "host name that requests may use beside loopback ones; repeatable")
 	p.StringArrayVar(&f.allowedOrigins, "allowed-origin", nil, "origin of a page that may call, as scheme://host; repeatable")
 	p.StringArrayVar(&f.proxies, "trusted-proxy", nil, "address or network whose X-Forwarded-For counts; repeatable")
+	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as the log has it, of programs in a repository's git configuration that git may run; repeatable")
 	p.StringVar(&f.tlsCert, "tls-cert", "", "file with the certificate; with --tls-key")
 	p.StringVar(&f.tlsKey, "tls-key", "", "file with the key of the certificate")
 	p.BoolVar(&f.insecure, "insecure", false, "serve other machines without TLS")

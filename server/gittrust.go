@@ -1,0 +1,49 @@
+package server
+
+import (
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/workspace"
+)
+
+// gitTrust decides which programs of repositories git runs, and logs those that it does not run,
+// once for each configuration.
+type gitTrust struct {
+	hashes []string
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	told map[string]bool // by hash
+}
+
+// maxTold bounds how many configurations are logged: an agent can write any number of them.
+const maxTold = 100
+
+// allows reports whether git runs the programs.
+func (t *gitTrust) allows(p workspace.Programs) bool {
+	if slices.Contains(t.hashes, p.Hash) {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.told[p.Hash] || len(t.told) >= maxTold {
+		return false
+	}
+	if t.told == nil {
+		t.told = map[string]bool{}
+	}
+	t.told[p.Hash] = true
+	var names []string
+	for _, s := range p.Settings {
+		names = append(names, s.Key)
+	}
+	for _, h := range p.Hooks {
+		names = append(names, "hook "+filepath.Base(h))
+	}
+	t.logger.Warn("git does not run the programs of a repository, because an agent can write them; --trust-git allows this configuration",
+		"directory", p.Dir, "hash", p.Hash, "programs", names)
+	return false
+}
