@@ -51,3 +51,41 @@ func TestAdmission_fair(t *testing.T) {
 		}
 	})
 }
+
+// TestAdmission_leave checks that a caller that stops waiting lets those behind it in, if there is
+// room for them.
+func TestAdmission_leave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := admission.New(2, errors.New("closed"), nil)
+		release, err := a.Acquire(t.Context(), "x", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		heavy, cancel := context.WithCancel(t.Context())
+		go func() {
+			if _, err := a.Acquire(heavy, "x", 2); !errors.Is(err, context.Canceled) {
+				t.Errorf("the heavy caller gets %v, want %v", err, context.Canceled)
+			}
+		}()
+		synctest.Wait()
+		light, stop := context.WithCancel(t.Context())
+		defer stop()
+		admitted := false
+		go func() {
+			free, err := a.Acquire(light, "x", 1)
+			if admitted = err == nil; admitted {
+				free()
+			}
+		}()
+		synctest.Wait()
+		if admitted {
+			t.Error("the light caller is admitted before the heavy one")
+		}
+		cancel()
+		synctest.Wait()
+		if !admitted {
+			t.Errorf("the light caller waits though a place is free: %+v", a.State())
+		}
+	})
+}

@@ -177,3 +177,42 @@ func TestPlayer_timeline(t *testing.T) {
 		t.Errorf("played %q, %v", got, err)
 	}
 }
+
+// TestPlayerSameInput: of several lines of one kind that are written in another order, each stands
+// for the recorded one with the same content, whatever ids the client gave it.
+func TestPlayerSameInput(t *testing.T) {
+	line := func(ids, text string) string {
+		return fmt.Sprintf(`{"type":"user","request_id":"r%s","uuid":"u%s","session_id":"s%s","message":%q}`, ids, ids, ids, text)
+	}
+	var moments []tape.Moment
+	for i, text := range []string{"one", "two", "three"} {
+		moments = append(moments, tape.Moment{Event: tape.Event{Dir: "in", Ev: "line"}, Line: line(fmt.Sprint(i), text)})
+	}
+	recorded := tape.NewProcess(moments)
+	player := tape.NewPlayer(recorded, tape.Hints{})
+	var got []string
+	player.Protocol = &tape.Protocol{
+		Key:     func(string) (string, string) { return "user", "" },
+		Rewrite: func(line, _, _ string) string { return line },
+		Take: func(_, recorded, _ string) (string, error) {
+			got = append(got, recorded)
+			return "", nil
+		},
+	}
+	p, err := player.Spawn(t.Context(), spawn.Command{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say(t, p, line("a", "three"))
+	say(t, p, line("b", "two"))
+	say(t, p, line("c", "new"))
+	if want := []string{recorded.Stdin[2], recorded.Stdin[1], recorded.Stdin[0]}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("three, two and a new one stand for\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
