@@ -24,8 +24,12 @@ func decoded[T any, E interface {
 	return c
 }
 
+// maxMembers is how many members an event has after which a later one adds no others to it.
+const maxMembers = 256
+
 // over returns an event with the members of a later one laid over it. Members that are null or an
-// empty string say nothing.
+// empty string say nothing. Names that no earlier event had are left out if there would be more
+// than maxMembers: otherwise an agent that uses a new name in each event makes the fold quadratic.
 func over[T any, E interface {
 	*T
 	Event
@@ -43,8 +47,17 @@ func over[T any, E interface {
 	}
 	members, _ := membersOf(a)
 	later, _ := membersOf(b)
+	added := 0
 	for name, v := range later {
-		if s := string(v); s != "null" && s != `""` {
+		if s := string(v); s == "null" || s == `""` {
+			delete(later, name)
+		} else if members[name] == nil {
+			added++
+		}
+	}
+	full := len(members)+added > maxMembers
+	for name, v := range later {
+		if !full || members[name] != nil {
 			members[name] = v
 		}
 	}

@@ -132,3 +132,18 @@ func TestConversation_version(t *testing.T) {
 		}
 	}
 }
+
+// Events that each have a member of another name do not make the conversation grow with each of them.
+func TestOver_names(t *testing.T) {
+	var c Conversation
+	for i := range 2 * maxMembers {
+		tokens := int64(i)
+		c.Apply(&Usage{Header: Header{Extra: Extra{fmt.Sprint("x", i): json.RawMessage("1")}}, InputTokens: &tokens})
+	}
+	if n := len(c.Usage.Extra); n < maxMembers/2 || n > maxMembers {
+		t.Errorf("the usage has %d members without a field", n)
+	}
+	if n := *c.Usage.InputTokens; n != 2*maxMembers-1 {
+		t.Errorf("the usage is that of event %d", n)
+	}
+}
