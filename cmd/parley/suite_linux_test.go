@@ -280,3 +280,22 @@ func TestTerminalSuite(t *testing.T) {
 		}
 	}
 }
+
+// What was said before is rendered as the rest is.
+func TestAttach_past(t *testing.T) {
+	s := newSimServer(t)
+	var r api.ConnectResult
+	s.call("session.connect", api.ConnectParams{}, &r)
+	for _, text := range []string{"markdown\r", ""} {
+		p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", s.data, r.SessionID)
+		p.sees("/help lists")
+		if text != "" {
+			p.types(text)
+			p.sees("✓ ")
+		}
+		p.types("\x04")
+		if seen := p.leaves(0); !strings.Contains(seen, "• ") { // for "- "
+			t.Errorf("the Markdown is not rendered: %q", seen)
+		}
+	}
+}

@@ -148,14 +148,14 @@ func (c *loop) open() (err error) {
 func (c *loop) talk(in *os.File, first string) error {
 	defer c.session.Close()
 	defer close(c.over) // a goroutine that posts must not wait for a loop that has ended
-	c.past()
-	c.work.Go(c.follow)
 	ui, err := c.newUI(in)
 	if err != nil {
 		return err
 	}
 	c.ui = ui
 	defer ui.stop()
+	c.past() // the screen renders its Markdown
+	c.work.Go(c.follow)
 	c.learn()
 	ui.start()
 	if first != "" {
