@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/seed7221b0f9/parley/internal/admission"
 )
@@ -32,6 +33,7 @@ func TestAdmission_fair(t *testing.T) {
 				free()
 			}()
 			synctest.Wait()
+			<-time.After(time.Second) // of the bubble, so that each has waited longer than the next
 		}
 		if free, waiting := a.Places(); free != 0 || waiting != 4 || waits != 4 {
 			t.Errorf("%d places are free, %d callers wait, %d callbacks; want 0, 4 and 4", free, waiting, waits)
@@ -86,6 +88,37 @@ func TestAdmission_leave(t *testing.T) {
 		synctest.Wait()
 		if !admitted {
 			t.Errorf("the light caller waits though a place is free: %+v", a.State())
+		}
+	})
+}
+
+// TestAdmission_oneAtATime checks that a tenant that asks for one place at a time gets no more than
+// one that waits: what it has got counts when it asks again.
+func TestAdmission_oneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := admission.New(1, errors.New("closed"), nil)
+		release, err := a.Acquire(t.Context(), "often", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		for _, tenant := range []string{"often", "modest"} {
+			go func() {
+				free, err := a.Acquire(t.Context(), tenant, 1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order = append(order, tenant)
+				free()
+			}()
+			synctest.Wait()
+			<-time.After(time.Second) // of the bubble, so that the first has waited longer
+		}
+		release()
+		synctest.Wait()
+		if got, want := fmt.Sprint(order), "[modest often]"; got != want {
+			t.Errorf("the order is %s, want %s", got, want)
 		}
 	})
 }
