@@ -54,8 +54,9 @@ func settingsGet(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Sett
 	}, nil
 }
 
-func health(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.HealthResult, error) {
-	all := s.sessions.All(context.Background()) // also for the link to a session: a number tells no more
+// health reports on the sessions that the caller may know of.
+func health(s *Server, ctx context.Context, _ *caller, _ api.Empty) (api.HealthResult, error) {
+	all := s.sessions.All(ctx)
 	result := api.HealthResult{Status: "ok", Sessions: int64(len(all)), Version: s.opts.Version}
 	if s.sessions.Working() != nil {
 		result.Status = "draining"

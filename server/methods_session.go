@@ -96,12 +96,22 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p api.Connect
 	return s.sessions.Create(ctx, id, session.Opened{Params: p, By: c.id, Token: c.account, Tenant: c.tenant})
 }
 
+// maxMetadata is the most bytes of the metadata of a session, names and values: every list has it.
+const maxMetadata = 4 << 10
+
 // checkConnect checks what a session is to be made with and fills in the defaults.
 func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectParams) error {
 	if p.ResumeSessionID != "" {
 		if _, err := s.tenants.apart(ctx, c.principal); err != nil {
 			return err
 		}
+	}
+	size := 0
+	for name, value := range p.Metadata {
+		size += len(name) + len(value)
+	}
+	if size > maxMetadata {
+		return session.Invalid("the metadata has %d bytes, and at most %d", size, maxMetadata)
 	}
 	setDefault(&p.Model, s.opts.DefaultModel)
 	setDefault(&p.PermissionMode, s.opts.DefaultMode)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -238,6 +239,71 @@ func TestTenant_shared(t *testing.T) {
 	} {
 		if err := acme.Call(w.ctx(), method, params, nil); client.Reason(err) != api.Unsupported {
 			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+// TestTenant_alike calls every method that names something with what another tenant has, and with
+// what nobody has: the answers are alike. What a tenant sees of the server does not change with the
+// sessions of another.
+func TestTenant_alike(t *testing.T) {
+	w := newTwoTenants(t, true)
+	agentID := w.run("globex", "say x")
+	theirs := map[string]string{"session_id": w.sessions["globex"], "session": agentID}
+	nobodys := map[string]string{"session_id": "s-0123456789abcdef01234567", "session": "0a0a0a0a-0000-4000-8000-00000000dead"}
+	call := func(m *method, ids map[string]string) string {
+		t.Helper()
+		params := map[string]any{
+			"text": "x", "content": []any{map[string]any{"type": "text", "text": "x"}}, "message": "m", "file": "a.txt", "request_id": "r", "behavior": "deny",
+			"action": "decline", "title": "t", "mode": "plan", "id": "i", "name": "n", "format": "json", "port": 80, "path": "a.txt", "query": "q", "tag": "t", "model": "m",
+		}
+		for name, id := range ids {
+			params[name] = id
+		}
+		var result json.RawMessage
+		err := w.client(w.tokens["acme"]).Call(w.ctx(), m.name, params, &result)
+		answer := string(result)
+		if err != nil {
+			answer = string(client.Reason(err)) + " " + err.Error()
+		}
+		for _, id := range ids {
+			answer = strings.ReplaceAll(answer, id, "ID")
+		}
+		return answer
+	}
+	for _, m := range methods {
+		if m.role == roleAdmin || !namesSession(m.params) || slices.Contains(anySession, m.name) {
+			continue
+		}
+		if got, want := call(m, theirs), call(m, nobodys); got != want {
+			t.Errorf("%s answers %q for what another tenant has, and %q for what nobody has", m.name, got, want)
+		}
+	}
+	looks := strings.Fields("health session.list permission.list history.list workspace.list usage.summary budget.list providers.list settings.get history.search")
+	before := map[string]string{}
+	for round := range 2 {
+		for _, name := range looks {
+			switch got := call(methodByName[name], nil); {
+			case round == 0:
+				before[name] = got
+			case got != before[name]:
+				t.Errorf("%s changes with the sessions of another tenant: %s, before %s", name, got, before[name])
+			}
+		}
+		var c api.ConnectResult
+		w.as("globex", "session.connect", api.ConnectParams{}, &c)
+		w.run("globex", "say more")
+	}
+}
+
+// The metadata of a session has a bound, which holds for a fork too.
+func TestMetadata_bound(t *testing.T) {
+	h := newHarness(t)
+	for size, want := range map[int]api.Reason{maxMetadata: "", maxMetadata + 1: api.InvalidParams} {
+		params := api.ConnectParams{Metadata: map[string]string{"name": strings.Repeat("x", size-len("name"))}}
+		var c api.ConnectResult
+		if got := client.Reason(h.client(h.token).Call(h.ctx(), "session.connect", params, &c)); got != want {
+			t.Errorf("session.connect with %d bytes of metadata: reason %q, want %q", size, got, want)
 		}
 	}
 }

@@ -288,14 +288,10 @@ func (s *Sessions) agentsWait() bool {
 	return waiting > 0
 }
 
-// HasAgent reports whether a session in memory has the agent's session with that id.
+// HasAgent reports whether a session that the caller in ctx may know of has the agent's session with
+// that id.
 func (s *Sessions) HasAgent(ctx context.Context, agentID string) bool {
-	for _, a := range s.loaded() {
-		if a.agentID(ctx) == agentID {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.All(ctx), func(i Info) bool { return i.AgentID == agentID })
 }
 
 // IsMissing reports whether a log does not exist.
