@@ -89,6 +89,12 @@ func roundTrip(t *testing.T, ev event.Event, s event.Shape) {
 	if err != nil || len(back) != 1 {
 		t.Fatalf("%s decodes to %d events, %v", line, len(back), err)
 	}
+	var direct, wired event.Conversation
+	direct.Apply(ev)
+	wired.Apply(back[0])
+	if diff := cmp.Diff(string(event.Encoded(&wired)), string(event.Encoded(&direct))); diff != "" {
+		t.Errorf("the fold has what is not on the wire (-from the wire +direct):\n%s", diff)
+	}
 	hidden := cmpopts.IgnoreFields(event.Header{}, "Extra")
 	options := cmp.Options{hidden, cmp.FilterPath(func(p cmp.Path) bool {
 		f, ok := p.Last().(cmp.StructField)

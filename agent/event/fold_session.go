@@ -16,7 +16,7 @@ func (c *Conversation) applySession(ev Event) {
 			c.PermissionMode = kept(ev.PermissionMode)
 		}
 	case *CompactBoundary:
-		c.add(ev.ParentToolUseID, &Item{Kind: ItemCompaction, Compaction: keep(ev)})
+		c.add("", &Item{Kind: ItemCompaction, Compaction: keep(ev)})
 	case *RateLimit:
 		c.RateLimit = keep(ev)
 	case *SessionState:

@@ -113,11 +113,16 @@ function setNumber(target, key2, value) {
 }
 function over(old, event) {
   if (old === void 0) return { ...event };
-  for (const [key2, value] of Object.entries(event)) {
-    if (value !== null && value !== "") old[key2] = value;
+  const said = Object.entries(event).filter(([, value]) => value !== null && value !== "");
+  const added = said.filter(([key2]) => !Object.hasOwn(old, key2)).length;
+  const full = Object.keys(old).length + added > maxMembers;
+  for (const [key2, value] of said) {
+    if (full && !Object.hasOwn(old, key2)) continue;
+    Object.defineProperty(old, key2, { value, writable: true, enumerable: true, configurable: true });
   }
   return old;
 }
+var maxMembers = 256;
 function setValue(target, key2, value) {
   if (value !== void 0 && value !== null) target[key2] = value;
 }

@@ -46,11 +46,19 @@ export function setNumber<K extends string>(target: { [key in K]?: number }, key
 /** Lays the members of an event over those of an earlier one of its kind. Empty texts and nulls say nothing. */
 export function over<T extends object>(old: T | undefined, event: T): T {
   if (old === undefined) return { ...event };
-  for (const [key, value] of Object.entries(event)) {
-    if (value !== null && value !== "") old[key as keyof T] = value as T[keyof T];
+  const said = Object.entries(event).filter(([, value]) => value !== null && value !== "");
+  const added = said.filter(([key]) => !Object.hasOwn(old, key)).length;
+  const full = Object.keys(old).length + added > maxMembers;
+  for (const [key, value] of said) {
+    if (full && !Object.hasOwn(old, key)) continue;
+    // An assignment to __proto__ would set something else.
+    Object.defineProperty(old, key, { value, writable: true, enumerable: true, configurable: true });
   }
   return old;
 }
+
+/** How many members an event may get from later ones. */
+const maxMembers = 256;
 
 /** Sets a member to a value that is there. */
 export function setValue<K extends string>(target: { [key in K]?: unknown }, key: K, value: unknown): void {

@@ -140,6 +140,13 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	defer shown.serve(ctx, s, logger)()
+	return f.serveOn(ctx, s, l, logger, func(base, token, metrics string) { greet(out, base, token, offered.Note, metrics) })
+}
+
+// serveOn makes the token of a server, greets with it and serves. A stop on purpose ends the token; one by SIGTERM does not, because
+// another server may come.
+func (f *Settings) serveOn(ctx context.Context, s *server.Server, l net.Listener, logger *slog.Logger, greet func(base, token, metrics string)) error {
 	token, err := s.PrintedToken(l.Addr())
 	if err != nil {
 		return errors.Join(err, s.Close())
@@ -151,8 +158,7 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 		return errors.Join(err, s.Close())
 	}
 	defer stopMetrics()
-	defer shown.serve(ctx, s, logger)()
-	greet(out, base, token, offered.Note, metrics)
+	greet(base, token, metrics)
 	err = s.Serve(ctx, l)
 	if context.Cause(ctx) != errTerminated {
 		err = errors.Join(err, s.EndPrinted())
