@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex/codextest"
@@ -297,5 +298,23 @@ func TestAttach_past(t *testing.T) {
 		if seen := p.leaves(0); !strings.Contains(seen, "• ") { // for "- "
 			t.Errorf("the Markdown is not rendered: %q", seen)
 		}
+	}
+}
+
+// A command that neither the program nor the agent has is refused, and not sent as a prompt.
+func TestAttach_unknownCommand(t *testing.T) {
+	s := newSimServer(t)
+	var r api.ConnectResult
+	s.call("session.connect", api.ConnectParams{}, &r)
+	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", s.data, r.SessionID)
+	p.sees("/help lists the commands")
+	p.types("/nosuch\r")
+	p.sees("there is no command /nosuch")
+	p.types("\x04")
+	p.leaves(term.ExitOK)
+	var h api.GetHistoryResult
+	s.call("session.getHistory", api.SessionRef{SessionID: r.SessionID}, &h)
+	if strings.Contains(string(event.Encoded(h)), "nosuch") {
+		t.Errorf("the command was sent: %s", event.Encoded(h))
 	}
 }

@@ -70,8 +70,19 @@ func (c *loop) local(text string) bool {
 	return false
 }
 
-// learn asks the agent for its models and commands.
+// learn asks the agent for its models and commands. For a session that was joined the conversation
+// has the commands, so that no agent is started for them; without a list nothing is taken for one.
 func (c *loop) learn() {
+	if joined, ok := c.session.(agent.Joined); ok {
+		if past := joined.Past(); past != nil {
+			if past.Init != nil {
+				c.commands = past.Init.SlashCommands
+			}
+			c.relearn(past.Commands)
+		}
+		c.cataloged = true
+		return
+	}
 	catalog, ok := c.session.(agent.Catalog)
 	if !ok {
 		return
