@@ -99,8 +99,10 @@ func TestRevoked(t *testing.T) {
 			h.server.tokens.await()
 			h.server.tokens.mu.Unlock()
 		},
-		"link":    func(h *harness, _, id, _ string) { h.call("share.revoke", api.ShareRevokeParams{ID: id}, nil) },
-		"deleted": func(h *harness, session, _, _ string) { h.call("session.delete", api.SessionRef{SessionID: session}, nil) },
+		"link": func(h *harness, _, id, _ string) { h.call("share.revoke", api.ShareRevokeParams{ID: id}, nil) },
+		"deleted": func(h *harness, session, _, _ string) {
+			h.call("session.delete", api.SessionRef{SessionID: session}, nil)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)
