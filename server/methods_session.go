@@ -38,6 +38,9 @@ func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (ap
 	id := newSessionID(c.id, p.Key)
 	if !s.sessions.Exists(id) {
 		live, err := s.openElsewhere(ctx, c, p)
+		if err == nil && live == nil {
+			err = s.resumable(ctx, c, p)
+		}
 		if err != nil {
 			return api.ConnectResult{}, err
 		}
@@ -70,6 +73,27 @@ func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectPara
 		return nil, nil
 	}
 	return finder.Live(ctx, p.ResumeSessionID)
+}
+
+// resumable returns an error if the agent does not have the session that is to be resumed: a new
+// conversation in its place would look like the old one. An agent that keeps no history decides by
+// itself.
+func (s *Server) resumable(ctx context.Context, c *caller, p api.ConnectParams) error {
+	if p.ResumeSessionID == "" {
+		return nil
+	}
+	provider, _, err := s.provider(ctx, c.tenant, p.Provider)
+	if err != nil {
+		return err
+	}
+	keeper, ok := provider.(agent.HistoryKeeper)
+	if !ok {
+		return nil
+	}
+	if _, err = keeper.History().Load(ctx, p.ResumeSessionID, agent.HistoryPage{Limit: 1}); errors.Is(err, agent.ErrNotFound) {
+		return err
+	}
+	return nil
 }
 
 // newSessionID is a random id. With an idempotency key it is always the same, so that a
