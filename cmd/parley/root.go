@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/history"
@@ -20,7 +21,10 @@ func execute(args []string) int {
 	root.SetOut(term.StandardOutput())
 	complain := term.StandardError()
 	root.SetErr(complain)
-	cmd, err := root.ExecuteC()
+	cmd, err := unknownCommand(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteC()
+	}
 	if err == nil {
 		return code
 	}
@@ -29,6 +33,28 @@ func execute(args []string) int {
 		fmt.Fprintf(complain, "%q says more.\n", cmd.CommandPath()+" --help")
 	}
 	return term.ExitUsage
+}
+
+// unknownCommand returns an error for a word in the place of a command that is none, also where help
+// is asked for: the help of another command would look like an answer.
+func unknownCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
+	cmd, rest, err := root.Find(args)
+	if err != nil || !cmd.HasSubCommands() || cmd.Args == nil || len(rest) == 0 || strings.HasPrefix(rest[0], "-") || !asksHelp(rest) {
+		return cmd, nil // what is wrong, the command reports
+	}
+	return cmd, cmd.Args(cmd, rest[:1])
+}
+
+func asksHelp(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "--":
+			return false
+		case "--help", "-h":
+			return true
+		}
+	}
+	return false
 }
 
 func newRoot(code *int) *cobra.Command {
