@@ -228,13 +228,13 @@ func (t *tokens) remove(end func(token) bool) (int, error) {
 	return n, err
 }
 
-// list returns the tokens that are valid, without cookies.
+// list returns the tokens that are valid, without cookies and printed ones.
 func (t *tokens) list() []api.TokenInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list := []api.TokenInfo{}
 	for _, tk := range t.all {
-		if tk.Parent != "" || tk.expired(t.now()) {
+		if tk.Parent != "" || tk.Port != "" || tk.expired(t.now()) {
 			continue
 		}
 		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, CreatedAt: session.Timestamp(tk.Created)}
