@@ -185,6 +185,7 @@ func (a *actor) durable(ev event.Event) {
 	case *event.RateLimit:
 		f.Limited = rateLimited(ev)
 	}
+	a.spending.countUsed() // and say what follows from it before the event, which may end the turn
 	a.draft(draft{event: ev, facts: f})
 	a.spending.observe(ev)
 	if r, ok := ev.(*event.ResultMessage); ok {

@@ -125,11 +125,11 @@ func (p *spending) sayUnpriced(row budget.Row, model string) {
 }
 
 // observe counts the figures in events: those of turns, where the agent tells no more,
-// and the totals that it gives at their end.
+// and the totals that it gives at their end. An agent that tells what each answer used
+// does so before the event; countUsed comes first, so that nothing is counted twice.
 func (p *spending) observe(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.Usage:
-		p.countUsed() // an agent that tells what each answer used does so before the event: it is not counted twice
 		if p.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
 			return
 		}
@@ -140,7 +140,6 @@ func (p *spending) observe(ev event.Event) {
 		}
 		p.turn = now
 	case *event.ResultMessage:
-		p.countUsed() // what belongs to the turn comes before its end
 		total, ok := reportedTotal(ev)
 		if !ok {
 			return
