@@ -89,12 +89,20 @@ func (r *runner) run(ctx context.Context, text string) (err error) {
 	defer r.leave()
 	r.prompt = &prompt{id: random.UUID(), text: text}
 	r.prompts = prompts{begun: func(*prompt) { r.begun.Store(true) }, over: func(_ *prompt, err error) { r.done, r.lost = true, err }}
-	if err := r.send(ctx); err != nil {
+	// The agent may have the prompt, and a user see that it works, before send returns.
+	sent := make(chan bool, 1)
+	r.sigs.Turn(func(ctx context.Context) error {
+		if !<-sent {
+			return nil
+		}
+		return r.stop(ctx)
+	})
+	defer r.sigs.Turn(nil)
+	err = r.send(ctx)
+	if sent <- err == nil; err != nil {
 		return err
 	}
 	r.prompts.list = []*prompt{r.prompt}
-	r.sigs.Turn(r.stop)
-	defer r.sigs.Turn(nil)
 	err = r.follow(ctx)
 	if r.done || err != nil || r.last != nil {
 		r.out.end()
