@@ -126,8 +126,9 @@ func (p *spending) sayUnpriced(row budget.Row, model string) {
 
 // observe counts the figures in events: those of turns, where the agent tells no more,
 // and the totals that it gives at their end. An agent that tells what each answer used
-// does so before the event; countUsed comes first, so that nothing is counted twice.
+// does so before the event, so that nothing is counted twice.
 func (p *spending) observe(ev event.Event) {
+	p.countUsed()
 	switch ev := ev.(type) {
 	case *event.Usage:
 		if p.metered || ev.CostUSD != nil || ev.ParentToolUseID != "" {
