@@ -31,6 +31,18 @@ async function traced(page, f) {
   return { longest, clock, script, tasks: tasks.length };
 }
 
+/** How long the page takes to open, in ms: the best of a few, since others use the machine too. */
+async function opens(page) {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 4; i++) {
+    const began = Date.now();
+    await page.reload();
+    await page.locator(".slot").nth(3).waitFor();
+    best = Math.min(best, Date.now() - began);
+  }
+  return best;
+}
+
 const deltas = 300;
 
 test("a hundred deltas a second: no long task, and the same work at message 10 and 5,000", {
@@ -39,6 +51,7 @@ test("a hundred deltas a second: no long task, and the same work at message 10 a
   const page = await open(browser, server);
   await begin(page, "bulk 10");
   await turns(page, 1);
+  const small = await opens(page);
   await say(page, "flood 40");
   await turns(page, 2);
   await say(page, `flood ${deltas}`);
@@ -73,16 +86,11 @@ test("a hundred deltas a second: no long task, and the same work at message 10 a
   assert.ok(early.longest < 50 && late.longest < 50);
   assert.ok(late.script / early.script < 2, "the work grows with the conversation");
   const address = page.url();
-  // The best of a few: others use the machine too.
-  let took = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 5 && took >= 1500; i++) {
-    const began = Date.now();
-    await page.reload();
-    await page.locator(".slot").nth(3).waitFor();
-    took = Math.min(took, Date.now() - began);
-  }
-  console.log(`# 5,000 messages open in ${took} ms, ${await page.locator(".slot").count()} rows drawn`);
-  assert.ok(took < 1500, `${took} ms`);
+  const took = await opens(page);
+  console.log(
+    `# 5,000 messages open in ${took} ms, 10 in ${small} ms; ${await page.locator(".slot").count()} rows drawn`,
+  );
+  assert.ok(took < 4 * small, `5,000 messages open in ${took} ms, 10 in ${small} ms`);
   assert.ok((await page.locator(".slot").count()) < 120);
   assert.equal(page.url(), address);
   const box = page.locator(".scroll").first();
