@@ -124,6 +124,14 @@ type Witness interface {
 	Delivered(ctx context.Context, sessionID, uuid string) (Delivery, error)
 }
 
+// Restorer is implemented by a provider that can get back a session which its agent has deleted.
+type Restorer interface {
+	// Restorable reports whether there is a copy of the session.
+	Restorable(ctx context.Context, sessionID string) bool
+	// Restore gives the copy to the agent. The error is ErrNotFound if there is none.
+	Restore(ctx context.Context, sessionID string) error
+}
+
 // Live describes a session that a process outside of the server has open: which process, and
 // since when.
 type Live struct {

@@ -32,6 +32,9 @@ type Provider struct {
 	// RegistryDir is where the CLIs that run are noted, so that Sweep ends those that a
 	// server which crashed has left; empty notes none.
 	RegistryDir string
+	// Archive has copies of sessions that the CLI may have deleted; nil is none. Every session of
+	// the provider can be restored from it.
+	Archive *transcript.Archive
 
 	mu       sync.Mutex
 	registry *claude.Registry
@@ -46,6 +49,7 @@ var (
 	_ agent.HistoryKeeper = (*Provider)(nil)
 	_ agent.UsageReporter = (*Provider)(nil)
 	_ agent.Witness       = (*Provider)(nil)
+	_ agent.Restorer      = (*Provider)(nil)
 	_ agent.LiveFinder    = (*Provider)(nil)
 	_ agent.LiveLister    = (*Provider)(nil)
 	_ agent.Follower      = (*Provider)(nil)

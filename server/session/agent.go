@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,7 +24,10 @@ func (a *actor) start(traceparent string) {
 	a.starting = true
 	ctx, cancel := context.WithCancel(a.ctx)
 	a.cancelStart = cancel
-	opts, resume, gone := a.agentOptions(), a.core.AgentID, a.core.InTerminal
+	opts, resume, gone, spoken := a.agentOptions(), a.core.AgentID, a.core.InTerminal, a.core.spoken(&a.conv)
+	if a.core.Memory.Fresh {
+		resume = ""
+	}
 	ctx, span := a.trace.starting(ctx, traceparent)
 	opts.Env = withTrace(opts.Env, a.trace.toText(ctx))
 	a.terminal.unfollow()
@@ -34,7 +38,7 @@ func (a *actor) start(traceparent string) {
 				a.logger.Warn("what a terminal wrote was not read", "err", err)
 			}
 		}
-		session, release, err := a.open(ctx, resume, opts)
+		session, release, err := a.open(ctx, resume, spoken, opts)
 		EndSpan(span, err)
 		if !a.post(func() { a.started(session, release, err) }) && session != nil {
 			_ = session.Close() // the actor has ended meanwhile
@@ -55,6 +59,9 @@ func (a *actor) started(session agent.Session, release func(), err error) {
 			a.draft(draft{event: &event.Error{Header: a.core.header(""), Message: "the agent was not started: " + FailureOf(err).Message}})
 			a.draft(a.core.hold()...) // or it would be tried for ever
 			a.occur(onFailed)
+			if e, ok := errors.AsType[*forgottenError](err); ok {
+				a.forgotten(e.restorable)
+			}
 		}
 		a.logger.Warn("the agent was not started", "err", err)
 	} else {
@@ -64,6 +71,7 @@ func (a *actor) started(session agent.Session, release func(), err error) {
 		a.quiet = time.Now()
 		a.srv.wg.Go(func() { a.pump(r) })
 		a.draft(a.startedDraft(session.ID()))
+		a.remembers()
 	}
 	_ = a.write() // kept and tried again by tick
 	a.answerWaiters(err)

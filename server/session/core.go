@@ -18,6 +18,7 @@ type core struct {
 	ID          string          `json:"id"`
 	Provider    string          `json:"provider"`
 	AgentID     string          `json:"agent_id,omitempty"` // the agent's own id of the session
+	Memory      memory          `json:"memory,omitzero"`
 	Opened      Opened          `json:"opened"`
 	State       State           `json:"state"`
 	Inputs      []input         `json:"inputs,omitempty"` // in flight and waiting, in order
@@ -59,6 +60,9 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 		c.Mode, c.Model, c.Effort = f.Opened.Params.PermissionMode, f.Opened.Params.Model, f.Opened.Params.Effort
 	}
 	set(&c.AgentID, f.AgentID)
+	if f.Memory != nil {
+		c.Memory = *f.Memory
+	}
 	if f.State != "" {
 		if f.State == Idle && c.State.busy() {
 			c.Turns++

@@ -11,7 +11,7 @@ import (
 
 // release lets held inputs run. Those of unknown fate stay: whether they ran already is
 // for a person to judge, one by one.
-func (c *core) release() (draft, error) {
+func (c *core) release() draft {
 	f := &facts{}
 	for _, in := range c.Inputs {
 		if in.Status == inputHeld {
@@ -19,7 +19,7 @@ func (c *core) release() (draft, error) {
 			f.Inputs = append(f.Inputs, in)
 		}
 	}
-	return c.queueDraft(f), nil
+	return c.queueDraft(f)
 }
 
 // inputStatus is how far an input is.
@@ -233,8 +233,12 @@ func (c *core) nextInput() (input, bool) {
 // send hands an input to the agent: it leaves the queue and stands in the conversation.
 func (c *core) send(in input) []draft {
 	in.Status = inputSent
+	f := &facts{Inputs: []input{in}}
+	if c.Memory.Fresh {
+		f.Memory = &memory{}
+	}
 	return []draft{
-		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.Content[0] == '"', IsPrompt: true}, facts: &facts{Inputs: []input{in}}},
+		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.Content[0] == '"', IsPrompt: true}, facts: f},
 		{queue: true},
 	}
 }

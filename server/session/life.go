@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -99,7 +98,7 @@ func (l *life) pump(r *running) {
 }
 
 // open waits for a place and starts the agent.
-func (l *life) open(ctx context.Context, resume string, opts agent.Options) (agent.Session, func(), error) {
+func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.Options) (agent.Session, func(), error) {
 	release, err := l.srv.admission.Acquire(ctx, l.core.Opened.By, 1)
 	if err != nil {
 		return nil, nil, err
@@ -110,17 +109,9 @@ func (l *life) open(ctx context.Context, resume string, opts agent.Options) (age
 	ctx, cancel := context.WithTimeout(ctx, l.srv.opts.StartTimeout)
 	defer cancel()
 	var session agent.Session
-	resumer, ok := l.provider.(agent.Resumer)
-	switch {
-	case resume != "" && ok:
-		session, err = resumer.Resume(ctx, resume, opts)
-		if errors.Is(err, agent.ErrNotFound) && !opts.Fork {
-			// The agent never wrote the session: nothing was said in it yet.
-			session, err = l.provider.Open(ctx, opts)
-		}
-	case resume != "" && opts.Fork:
-		err = agent.ErrUnsupported
-	default:
+	if resume != "" {
+		session, err = l.resume(ctx, resume, spoken, opts)
+	} else {
 		session, err = l.provider.Open(ctx, opts)
 	}
 	if err != nil {

@@ -26,7 +26,7 @@ func TestLife_placeOfFailedStart(t *testing.T) {
 	defer a.cancel()
 	a.provider = failing{providerOf(s)}
 	before, _ := s.Places()
-	if _, _, err := a.open(t.Context(), "", agent.Options{}); err == nil {
+	if _, _, err := a.open(t.Context(), "", false, agent.Options{}); err == nil {
 		t.Fatal("the agent was started")
 	}
 	if after, _ := s.Places(); after != before || released != 1 {

@@ -145,5 +145,5 @@ func (s Queues) Release(ctx context.Context, p api.SessionRef) (api.QueueListRes
 	if err := s.Working(); err != nil {
 		return api.QueueListResult{}, err
 	}
-	return s.change(ctx, p.SessionID, (*core).release)
+	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.release(), nil })
 }

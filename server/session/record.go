@@ -46,6 +46,8 @@ type facts struct {
 	Pid        int       `json:"pid,omitempty"`
 	Limited    *string   `json:"limited,omitempty"` // until when a rate limit holds; empty is none
 
+	Memory *memory `json:"memory,omitempty"`
+
 	Mark        *mark     `json:"mark,omitempty"`
 	Comments    []comment `json:"comments,omitempty"`    // added or changed
 	Uncommented []string  `json:"uncommented,omitempty"` // comments that are gone

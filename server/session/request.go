@@ -151,10 +151,13 @@ func isObject(j event.JSON) bool {
 }
 
 // closeRequests closes what is open, because the turn or the agent that asked is gone. It
-// is never an allow.
+// is never an allow. A question of the server stays.
 func (c *core) closeRequests(behavior string) []draft {
 	var drafts []draft
 	for _, r := range c.Requests {
+		if r.id() == c.Memory.Asked {
+			continue
+		}
 		p := r.Prompt
 		ev := event.Resolve(c.header(""), p.Question != nil, p.RequestID(), p.ToolUseID(), event.Resolution{Behavior: behavior})
 		drafts = append(drafts, draft{event: ev, facts: &facts{Resolved: p.RequestID()}})

@@ -35,6 +35,11 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 		if rep, err = decide(&a.core); err != nil {
 			return err
 		}
+		if requestID == a.core.Memory.Asked {
+			err := a.recall(rep, key, by)
+			result = api.RespondResult{Accepted: err == nil, By: by, Seq: a.seq}
+			return err
+		}
 		if a.agent == nil {
 			return Conflict("the agent that asked is gone")
 		}

@@ -35,12 +35,15 @@ func (a *actor) sendNext() {
 func (a *actor) sendInput(in input) {
 	joins := a.core.State.busy() // it becomes a part of the turn that runs
 	a.trace.sent(in, a.core.Provider, joins)
+	out, err := in.forAgent()
+	if err == nil && a.core.Memory.Fresh {
+		out = summarized(out, &a.conv)
+	}
 	a.draft(a.core.send(in)...)
 	a.occur(onSend)
 	if a.write() != nil {
 		return
 	}
-	out, err := in.forAgent()
 	if err != nil {
 		a.sendFailed(in.ID, err)
 		return

@@ -23,6 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/sim"
+	"github.com/seed7221b0f9/parley/transcript"
 )
 
 // The values of --agent.
@@ -64,8 +65,9 @@ type kind struct {
 
 // Place is where agents keep their files, and their environment.
 type Place struct {
-	Data string
-	Env  []string
+	Data    string
+	Env     []string
+	Archive string // of transcripts; empty is none
 }
 
 // kinds are the agents that --agent can name, in the order in which they are the default. The
@@ -191,6 +193,9 @@ func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error
 	p := &claudeagent.Provider{
 		Options:     claude.Options{CLIPath: path, Env: env, CleanEnv: true, Logger: logger},
 		RegistryDir: filepath.Join(at.Data, "agents"),
+	}
+	if at.Archive != "" {
+		p.Archive = transcript.OpenArchive(at.Archive)
 	}
 	return p, p.Close, nil
 }

@@ -5,13 +5,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/transcript"
 )
@@ -45,31 +45,12 @@ func (f *archiveFlag) register(cmd *cobra.Command) {
 func (f *archiveFlag) open() (*transcript.Archive, error) {
 	dir := f.dir
 	if dir == "" {
-		dir = os.Getenv("PARLEY_ARCHIVE")
-	}
-	if dir == "" {
-		data, err := dataDir()
-		if err != nil {
+		var err error
+		if dir, err = remote.DefaultArchive(); err != nil {
 			return nil, term.Usagef("--archive: %v", err)
 		}
-		dir = filepath.Join(data, "parley", "archive")
 	}
 	return transcript.OpenArchive(dir), nil
-}
-
-// dataDir is where programs keep what is to stay.
-func dataDir() (string, error) {
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
-		return os.UserConfigDir()
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(home, ".local", "share"), nil
 }
 
 func newArchiveSave(code *int) *cobra.Command {

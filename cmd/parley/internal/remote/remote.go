@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -112,6 +113,30 @@ func DefaultData() string {
 		return ".parley"
 	}
 	return filepath.Join(home, ".local", "share", "parley")
+}
+
+// DefaultArchive is the archive of transcripts where none is named.
+func DefaultArchive() (string, error) {
+	if dir := os.Getenv("PARLEY_ARCHIVE"); dir != "" {
+		return dir, nil
+	}
+	data, err := dataDir()
+	return filepath.Join(data, "parley", "archive"), err
+}
+
+// dataDir is where programs keep what is to stay.
+func dataDir() (string, error) {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		return os.UserConfigDir()
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "share"), nil
 }
 
 // readAddress returns the address of the server of a data directory, with its token.

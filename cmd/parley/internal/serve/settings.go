@@ -107,7 +107,11 @@ func variable(flag string) string {
 
 // home is where the agents of sessions without a tenant keep their files.
 func (f *Settings) home() agents.Place {
-	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv)}
+	archive, err := remote.DefaultArchive()
+	if err != nil {
+		archive = "" // no copy is offered
+	}
+	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv), Archive: archive}
 }
 
 // notSettings are flags that only make sense on the command line.

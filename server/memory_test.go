@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// archived is an agent whose sessions can be restored from a directory. One that forgets cannot
+// continue any session.
+type archived struct {
+	*agenttest.Provider
+	saved   string
+	forgets bool
+}
+
+func (p *archived) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
+	if p.forgets {
+		return nil, agent.ErrUnsupported
+	}
+	return p.Provider.Resume(ctx, id, opts)
+}
+
+func (p *archived) Restorable(_ context.Context, id string) bool {
+	found, _ := filepath.Glob(filepath.Join(p.saved, id+"*"))
+	return len(found) > 0
+}
+
+func (p *archived) Restore(context.Context, string) error {
+	return os.CopyFS(p.Dir, os.DirFS(p.saved))
+}
+
+// files returns what an agent has written.
+func (p *archived) files(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	names, err := filepath.Glob(filepath.Join(p.Dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+// memoryPrompt waits for the question that follows the loss and returns its labels.
+func memoryPrompt(h *harness, w *watcher, id string) (request string, labels []string) {
+	h.Helper()
+	w.until("the question", func(c *event.Conversation) bool { return len(c.Prompts) == 1 })
+	q := h.history(id).Prompts[0].Question
+	for _, o := range q.Questions[0].Options {
+		labels = append(labels, o.Label)
+	}
+	return q.RequestID, labels
+}
+
+// TestMemory checks that an agent which has lost the conversation answers nothing before a person
+// has chosen how to continue, and that each choice does what it promises.
+func TestMemory(t *testing.T) {
+	const question = "The agent no longer has this conversation. How do you want to continue?"
+	for _, tt := range []struct {
+		name, choice string
+		forgets      bool // the agent cannot continue sessions at all
+		saved        bool // the archive has a copy
+		crash        bool // the server is started again while the question is open
+		answered     bool
+		summary      bool
+	}{
+		{name: "summary", choice: "Continue with a summary", answered: true, summary: true},
+		{name: "summary, after a restart", choice: "Continue with a summary", crash: true, answered: true, summary: true},
+		{name: "summary, of an agent that forgets", choice: "Continue with a summary", forgets: true, answered: true, summary: true},
+		{name: "restore", choice: "Restore it from the archive", saved: true, answered: true},
+		{name: "look again, in vain", choice: "Look again"},
+		{name: "cancel", choice: "Cancel"},
+		{name: "none of the options", choice: "else"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &archived{saved: t.TempDir()}
+			h := newHarness(t, func(o *Options) {
+				p.Provider = &agenttest.Provider{Dir: filepath.Join(filepath.Dir(o.Dir), "agent")}
+				o.Providers = []agent.Provider{p}
+			})
+			id := h.connect()
+			w := h.watch(id)
+			h.query(id, "say forty-two")
+			w.results(1)
+			h.stop()
+			if tt.saved {
+				if err := os.CopyFS(p.saved, os.DirFS(p.Dir)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.RemoveAll(p.Dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(p.Dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			p.forgets = tt.forgets
+			h.start()
+			w = h.watch(id)
+			h.query(id, "say again")
+			request, labels := memoryPrompt(h, w, id)
+			if slices.Contains(labels, "Restore it from the archive") != tt.saved {
+				t.Errorf("the options are %q; a copy is there: %v", labels, tt.saved)
+			}
+			if tt.crash {
+				h.restart()
+				w = h.watch(id)
+			}
+			if got := h.history(id); len(got.Turns) > 2 || got.State != string(session.Failed) || len(got.Queue) != 1 {
+				t.Fatalf("before the choice the session is %s, with %d turns and the queue %+v", got.State, len(got.Turns), got.Queue)
+			}
+			answer := api.QuestionRespondParams{SessionID: id, RequestID: request, Action: "accept",
+				Answers: event.Encoded(map[string]string{question: tt.choice})}
+			switch {
+			case tt.choice == "else":
+				h.refused(api.InvalidParams, "question.respond", answer)
+				return
+			default:
+				h.call("question.respond", answer, nil)
+			}
+			if !tt.answered {
+				if tt.choice == "Look again" {
+					w.until("the next question", func(c *event.Conversation) bool { return len(c.Prompts) == 1 && c.Prompts[0].RequestID() != request })
+				}
+				if got := h.history(id); len(got.Queue) != 1 || strings.Contains(p.files(t), "say again") {
+					t.Errorf("the prompt does not wait: %+v", got.Queue)
+				}
+				return
+			}
+			w.results(2)
+			written := p.files(t)
+			if !strings.Contains(written, "say again") || strings.Contains(written, "conversation begins") != tt.summary || !strings.Contains(written, "forty-two") {
+				t.Errorf("the agent got (a summary: %v)\n%s", tt.summary, written)
+			}
+			h.query(id, "say more")
+			w.results(3)
+			const mark = "conversation begins"
+			if before, after := strings.Count(written, mark), strings.Count(p.files(t), mark); after != before {
+				t.Errorf("the summary was sent again: it is there %d times, before the last prompt %d times", after, before)
+			}
+		})
+	}
+}
