@@ -255,6 +255,46 @@ func TestRestart_holdsQueue(t *testing.T) {
 	w.says("later")
 }
 
+// TestAgent_cutTurn checks that the tool of a turn whose agent died is interrupted, that a prompt
+// that comes then waits behind those that are held, and that this holds after a restart.
+func TestAgent_cutTurn(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "tool Bash")
+	w.state(session.RequiresAction)
+	h.query(id, "say one")
+	h.provider.Session(h.info(id).AgentID).Kill()
+	w.state(session.Interrupted)
+	h.restart()
+	w = h.watch(id)
+	c := h.history(id)
+	tools := 0
+	for _, it := range c.Threads[0].Items {
+		if it.Message == nil {
+			continue
+		}
+		for _, b := range it.Message.Blocks {
+			if b.Tool != nil {
+				if tools++; b.Tool.Status != event.ToolInterrupted {
+					t.Errorf("the tool is %s", b.Tool.Status)
+				}
+			}
+		}
+	}
+	if tools != 1 {
+		t.Errorf("there are %d tools", tools)
+	}
+	if r := h.query(id, "say newer"); !r.Held {
+		t.Errorf("the answer is %+v, want one that says that the prompt is held", r)
+	}
+	h.call("queue.release", api.SessionRef{SessionID: id}, nil)
+	w.says("newer")
+	if got := text(h.history(id)); strings.Index(got, "one") > strings.Index(got, "newer") {
+		t.Errorf("the held prompt came after a newer one: %q", got)
+	}
+}
+
 func TestEviction(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.IdleTimeout, o.UnloadAfter = 20*time.Millisecond, 20*time.Millisecond })
 	id := h.connect()

@@ -50,6 +50,7 @@ type Conversation struct {
 	HooksOmitted   int64       `json:"hooksOmitted,omitempty"`
 	Notices        []NoticeRow `json:"notices"` // the last 100
 	NoticesOmitted int64       `json:"noticesOmitted,omitempty"`
+	Restarts       int64       `json:"restarts,omitempty"` // how often the agent was started again
 
 	index *index
 }
@@ -113,6 +114,9 @@ type Message struct {
 	// from the user's side. Both are without blocks.
 	Line *AssistantMessage `json:"line,omitempty"`
 	User *UserMessage      `json:"user,omitempty"`
+	// Restart is Conversation.Restarts when the message began: an agent that was started again may
+	// use an id again, for another message.
+	Restart int64 `json:"restart,omitempty"`
 }
 
 // Block is one block of a message: a text, a thought, a tool call, or anything else that its
@@ -133,11 +137,12 @@ type Block struct {
 }
 
 // The states of a tool call. A call is in progress until its result arrives, which is a success
-// or a failure.
+// or a failure, or until its agent ends without one.
 const (
-	ToolInProgress = "in_progress"
-	ToolSuccess    = "success"
-	ToolFailed     = "failed"
+	ToolInProgress  = "in_progress"
+	ToolSuccess     = "success"
+	ToolFailed      = "failed"
+	ToolInterrupted = "interrupted"
 )
 
 // ToolCall is a call of a tool: what went in, how it goes, what came out. If it
@@ -201,6 +206,7 @@ type Task struct {
 	Progress *TaskProgress     `json:"progress,omitempty"`
 	Updated  *TaskUpdated      `json:"updated,omitempty"`
 	Ended    *TaskNotification `json:"ended,omitempty"`
+	Restart  int64             `json:"restart,omitempty"` // Conversation.Restarts when it began
 }
 
 // Prompt is a request to a person that waits for an answer: the event that asks. One of its
@@ -211,10 +217,13 @@ type Prompt struct {
 }
 
 // Totals add up what turns have used. Tokens are those of the main loop; CostUSD,
-// DurationAPIMS and ModelUsage are the provider's own totals with subagents.
+// DurationAPIMS and ModelUsage are the provider's own totals with subagents. An agent that was
+// started again may count from 0: CostUSD has what was reported before as well.
 type Totals struct {
 	Turns                    int64    `json:"turns"`
-	CostUSD                  *float64 `json:"costUsd,omitempty"` // absent where it is not known
+	CostUSD                  *float64 `json:"costUsd,omitempty"`    // absent where it is not known
+	CostBefore               float64  `json:"costBefore,omitempty"` // of CostUSD, what was reported before the agent counted from 0 again
+	Restarts                 int64    `json:"restarts,omitempty"`   // Conversation.Restarts at the last result
 	DurationMS               int64    `json:"durationMs"`
 	DurationAPIMS            int64    `json:"durationApiMs"`
 	InputTokens              float64  `json:"inputTokens"`

@@ -5,8 +5,9 @@ package event
 type Turn struct {
 	ID      string       `json:"id"`
 	Start   *TurnStart   `json:"start,omitempty"`   // absent where it was missed
-	Done    bool         `json:"done"`              // its result is there
+	Done    bool         `json:"done"`              // its result is there, or its agent has ended
 	Changes []FileChange `json:"changes,omitempty"` // files, in the order of the changes
+	Restart int64        `json:"restart,omitempty"` // Conversation.Restarts when it began
 }
 
 // AnswerRef is the place of a text in the main thread: the message by its id, and the index of

@@ -111,10 +111,10 @@ func (c *Conversation) retract(parent string, uuids []string) {
 
 func (c *Conversation) user(ev *UserMessage) {
 	var m *Message
-	if known := c.index.users[ev.UUID]; known != nil && ev.UUID != "" {
+	if known := c.index.users[ev.UUID]; known != nil && ev.UUID != "" && (ev.IsPrompt || ev.IsReplay || known.message.Restart == c.Restarts) {
 		m = known.message
 	} else {
-		m = &Message{Role: "user", UUID: kept(ev.UUID), State: Complete}
+		m = &Message{Role: "user", UUID: kept(ev.UUID), State: Complete, Restart: c.Restarts}
 		ref := c.add(ev.ParentToolUseID, &Item{Kind: ItemMessage, Message: m})
 		if m.UUID != "" {
 			put(&c.index.users, m.UUID, &userIndex{m, ref})

@@ -21,6 +21,7 @@ func (c *Conversation) applySession(ev Event) {
 		c.RateLimit = keep(ev)
 	case *SessionState:
 		c.State = kept(ev.State)
+		c.agentState(ev.State)
 	case *QueueChanged:
 		c.Queue = notNil(keep(ev).Items)
 	case *PermissionRequest, *QuestionRequest, *PermissionResolved, *QuestionResolved:
@@ -73,6 +74,9 @@ func (c *Conversation) answered(key promptKey, toolUseID string, d *Decision) {
 func (c *Conversation) applyTask(ev Event) {
 	switch ev := ev.(type) {
 	case *TaskStarted:
+		if old := c.index.tasks[ev.TaskID]; old != nil && old.Restart != c.Restarts {
+			delete(c.index.tasks, ev.TaskID) // another one, of an agent that was started again
+		}
 		t := c.task(ev.TaskID)
 		t.Started = over(t.Started, ev)
 		t.report("", ev.Description, "", "")
@@ -103,7 +107,7 @@ func (t *Task) report(status, description, summary string, usage JSON) {
 func (c *Conversation) task(id string) *Task {
 	t := c.index.tasks[id]
 	if t == nil {
-		t = &Task{ID: kept(id), Status: "running"}
+		t = &Task{ID: kept(id), Status: "running", Restart: c.Restarts}
 		c.Tasks = append(c.Tasks, t)
 		put(&c.index.tasks, t.ID, t)
 	}
@@ -120,7 +124,37 @@ func (c *Conversation) result(ev *ResultMessage) {
 	if t := c.turn(); t != nil {
 		t.Done = true
 	}
-	c.Totals.add(ev)
+	c.Totals.add(ev, c.Restarts)
+}
+
+// agentState folds what a state says of the agent. In a state in which none runs, what it did not
+// end has ended.
+func (c *Conversation) agentState(state string) {
+	switch state {
+	case "starting", "interrupted", "failed", "ended":
+	default:
+		return
+	}
+	x := c.index
+	for _, t := range c.Turns[x.liveTurns:] {
+		t.Done = true
+	}
+	for _, t := range x.calls {
+		if t.Status == ToolInProgress {
+			t.Status = ToolInterrupted
+		}
+	}
+	for _, t := range c.Tasks {
+		if t.Status == "running" {
+			t.Status = "killed"
+		}
+	}
+	x.steps += int64(len(c.Turns) - x.liveTurns + len(x.calls) + len(c.Tasks))
+	x.calls, x.liveTurns, x.block = nil, len(c.Turns), nil
+	c.Status, c.Retry = "", nil
+	if state == "starting" && (len(c.Turns) > 0 || len(c.Threads[0].Items) > 0) {
+		c.Restarts++
+	}
 }
 
 // isAnswer reports whether a text is the last one of the main thread.
@@ -128,7 +162,7 @@ func (c *Conversation) isAnswer(s string) bool {
 	if c.Answer == nil {
 		return false
 	}
-	m := c.index.messages[messageKey{"", c.Answer.MessageID}]
+	m := c.index.messages[messageKey{"", c.Answer.MessageID, c.Restarts}]
 	if m == nil {
 		return false
 	}
@@ -136,12 +170,16 @@ func (c *Conversation) isAnswer(s string) bool {
 	return b != nil && b.Type == "text" && string(b.Text.b) == s
 }
 
-func (t *Totals) add(ev *ResultMessage) {
+func (t *Totals) add(ev *ResultMessage, restarts int64) {
 	t.Turns++
 	if ev.TotalCostUSD != nil {
-		cost := *ev.TotalCostUSD
+		if t.CostUSD != nil && t.anew(ev, restarts) {
+			t.CostBefore = *t.CostUSD
+		}
+		cost := t.CostBefore + *ev.TotalCostUSD
 		t.CostUSD = &cost
 	}
+	t.Restarts = restarts
 	t.DurationMS += ev.DurationMS
 	t.DurationAPIMS = ev.DurationAPIMS
 	t.InputTokens = finite(t.InputTokens + ev.Usage.Number("input_tokens"))
@@ -152,3 +190,14 @@ func (t *Totals) add(ev *ResultMessage) {
 		t.ModelUsage = keptJSON(ev.ModelUsage)
 	}
 }
+
+// anew reports whether an agent counts from 0 again: its total went down, or it was started
+// again and a turn that used something did not make the total larger.
+func (t *Totals) anew(ev *ResultMessage, restarts int64) bool {
+	grown := *ev.TotalCostUSD - (*t.CostUSD - t.CostBefore)
+	used := ev.Usage.Number("input_tokens") + ev.Usage.Number("output_tokens")
+	return grown < -smallCost || restarts != t.Restarts && used > 0 && grown <= smallCost
+}
+
+// smallCost is what rounding can make of the difference of two totals.
+const smallCost = 1e-9

@@ -51,6 +51,7 @@ func (c *Conversation) start(h *Header, at int64, blockType string, fill func(*B
 func (c *Conversation) tool(b *Block, id, name string) *ToolCall {
 	if b.Tool == nil {
 		b.Tool = &ToolCall{Status: ToolInProgress, ToolType: ToolType(c.Provider, "")}
+		c.index.calls = append(c.index.calls, b.Tool)
 	}
 	if name != "" && b.Tool.Name != name {
 		b.Tool.Name, b.Tool.ToolType = kept(name), ToolType(c.Provider, name)

@@ -85,3 +85,24 @@ func TestFold_turnAfterClear(t *testing.T) {
 		t.Errorf("the conversation has %d turns, want one that is done", len(c.Turns))
 	}
 }
+
+// TestFold_agentEnds checks that what an agent did not end has ended when none runs any more.
+func TestFold_agentEnds(t *testing.T) {
+	for _, state := range []string{"starting", "interrupted", "failed", "ended"} {
+		c := folded(
+			&event.TurnStart{TurnID: "t1"},
+			&event.ToolStart{Header: event.Header{MessageID: "m"}, ToolUseID: "u1", Name: "Bash", BlockType: "tool_use"},
+			&event.ToolStart{Header: event.Header{MessageID: "m"}, Index: 1, ToolUseID: "u2", Name: "Bash", BlockType: "tool_use"},
+			&event.ToolComplete{ToolUseID: "u2", Content: `"done"`},
+			&event.TaskStarted{TaskID: "k"},
+			&event.SessionState{State: "running"},
+		)
+		if c.Turns[0].Done || c.Tool("u1").Status != event.ToolInProgress || c.Tasks[0].Status != "running" {
+			t.Fatalf("while the agent runs: %+v %+v %+v", c.Turns[0], c.Tool("u1"), c.Tasks[0])
+		}
+		c.Apply(&event.SessionState{State: state})
+		if !c.Turns[0].Done || c.Tool("u1").Status != event.ToolInterrupted || c.Tool("u2").Status != event.ToolSuccess || c.Tasks[0].Status != "killed" {
+			t.Errorf("%s: %+v %+v %+v %+v", state, c.Turns[0], c.Tool("u1"), c.Tool("u2"), c.Tasks[0])
+		}
+	}
+}

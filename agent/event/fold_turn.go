@@ -1,6 +1,9 @@
 package event
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // applyTurn folds what is about turns.
 func (c *Conversation) applyTurn(ev Event) {
@@ -21,10 +24,14 @@ func (c *Conversation) applyTurn(ev Event) {
 }
 
 func (c *Conversation) turnStart(ev *TurnStart) {
-	if c.index.turns[ev.TurnID] != nil {
+	id, known := kept(ev.TurnID), c.findTurn(ev.TurnID)
+	switch {
+	case known != nil && known.Restart == c.Restarts:
 		return
+	case known != nil: // of an agent that has ended
+		id = c.again(id)
 	}
-	c.beginTurn(&Turn{ID: kept(ev.TurnID), Start: keep(ev)})
+	c.beginTurn(&Turn{ID: id, Start: keep(ev), Restart: c.Restarts})
 	if u := c.index.users[ev.PromptID]; u != nil && ev.PromptID != "" {
 		// The prompt came before the turn that it began.
 		c.inTurn(u.ref, c.turn())
@@ -36,6 +43,19 @@ func (c *Conversation) turnStart(ev *TurnStart) {
 	}
 }
 
+// again is the id of a turn that an agent has used again since it was started again.
+func (c *Conversation) again(id string) string { return id + "#" + strconv.FormatInt(c.Restarts, 10) }
+
+// findTurn returns the turn that an agent means by an id, nil if there is none.
+func (c *Conversation) findTurn(id string) *Turn {
+	if c.Restarts > 0 {
+		if t := c.index.turns[c.again(id)]; t != nil {
+			return t
+		}
+	}
+	return c.index.turns[id]
+}
+
 func (c *Conversation) beginTurn(t *Turn) *Turn {
 	c.Turns = append(c.Turns, t)
 	put(&c.index.turns, t.ID, t)
@@ -43,12 +63,12 @@ func (c *Conversation) beginTurn(t *Turn) *Turn {
 }
 
 func (c *Conversation) turnDiff(ev *TurnDiff) {
-	t := c.index.turns[ev.TurnID]
+	t := c.findTurn(ev.TurnID)
 	switch {
 	case ev.TurnID == "" && c.turn() != nil:
 		t = c.turn()
 	case t == nil:
-		t = c.beginTurn(&Turn{ID: kept(ev.TurnID)})
+		t = c.beginTurn(&Turn{ID: kept(ev.TurnID), Restart: c.Restarts})
 	}
 	if ev.Replace {
 		t.Changes = nil
@@ -62,13 +82,15 @@ func (c *Conversation) truncate(ev *Truncate) {
 	case ev.From != "":
 		c.cutFrom(ev.ParentToolUseID, ev.From)
 	case ev.TurnID != "":
-		c.cutTurns(ev.TurnID)
+		if t := c.findTurn(ev.TurnID); t != nil {
+			c.cutTurns(t.ID)
+		}
 	case len(ev.Lines) > 0:
 		c.retract(ev.ParentToolUseID, ev.Lines)
 	case ev.All:
 		c.Threads, c.Turns, c.Answer, c.Usage, c.Retry = []*Thread{}, []*Turn{}, nil, nil, nil
 		c.index.noThreads()
-		c.index.turns = nil
+		c.index.turns, c.index.liveTurns = nil, 0
 		c.thread("")
 	}
 }
@@ -138,6 +160,7 @@ func (c *Conversation) cutTurns(id string) {
 		delete(c.index.turns, gone.ID)
 	}
 	c.Turns = c.Turns[:at]
+	c.index.liveTurns = min(c.index.liveTurns, at)
 }
 
 // indexTurns finds the items of each turn.
@@ -165,7 +188,7 @@ func (c *Conversation) forget(ref itemRef) {
 	}
 	m := ref.item.Message
 	if m != nil && m.Role == "assistant" {
-		mi := c.index.messages[messageKey{ref.thread.thread.ParentToolUseID, m.ID}]
+		mi := c.index.messages[messageKey{ref.thread.thread.ParentToolUseID, m.ID, m.Restart}]
 		for _, b := range m.Blocks {
 			c.index.steps++
 			if b.Tool != nil && c.index.tools[b.Tool.ID] == b.Tool {

@@ -7,13 +7,19 @@ type index struct {
 	messages map[messageKey]*messageIndex
 	users    map[string]*userIndex // by uuid
 	tools    map[string]*ToolCall
-	orphans  map[string][]itemRef // results without their tool, by tool use
-	lines    map[lineKey][]lineRef
-	tasks    map[string]*Task
-	prompts  map[promptKey]*Prompt
-	hooks    map[string]*HookRun
-	turns    map[string]*Turn
-	byTurn   map[string][]itemRef // made when it is needed first
+	// restartOf has the Restart of tools in the conversation that the index was made from.
+	restartOf map[string]int64
+	orphans   map[string][]itemRef // results without their tool, by tool use
+	lines     map[lineKey][]lineRef
+	tasks     map[string]*Task
+	prompts   map[promptKey]*Prompt
+	hooks     map[string]*HookRun
+	turns     map[string]*Turn
+	byTurn    map[string][]itemRef // made when it is needed first
+
+	// What may run: the calls since the agent began, and from which turn on.
+	calls     []*ToolCall
+	liveTurns int
 
 	// Lists that are not in order, see Settle.
 	dirtyThreads  map[*threadIndex]bool
@@ -31,7 +37,10 @@ type index struct {
 	steps int64 // counts what grows with the conversation, for tests
 }
 
-type messageKey struct{ parent, id string }
+type messageKey struct {
+	parent, id string
+	restart    int64
+}
 
 // lineKey names a line of the provider in a thread.
 type lineKey struct{ parent, uuid string }
@@ -91,6 +100,7 @@ func (c *Conversation) ready() {
 	if len(c.Threads) == 0 {
 		c.thread("")
 	}
+	c.index.restartOf = nil
 }
 
 // noThreads forgets everything that is found by way of threads.
@@ -129,14 +139,14 @@ func (x *index) item(t *threadIndex, it *Item) {
 	case m.Role == "assistant":
 		m.Blocks = notNil(m.Blocks)
 		mi := &messageIndex{message: m, ref: itemRef{t, it}}
-		x.messages[messageKey{t.thread.ParentToolUseID, m.ID}] = mi
+		x.messages[messageKey{t.thread.ParentToolUseID, m.ID, m.Restart}] = mi
 		for _, b := range m.Blocks {
 			x.steps++
 			mi.count(b, 1)
 			mi.pending(b)
 			x.line(mi, b)
-			if b.Tool != nil && b.Tool.ID != "" {
-				put(&x.tools, b.Tool.ID, b.Tool)
+			if b.Tool != nil {
+				x.tool(b.Tool, m.Restart)
 			}
 		}
 	default:
@@ -144,6 +154,20 @@ func (x *index) item(t *threadIndex, it *Item) {
 		if m.UUID != "" {
 			put(&x.users, m.UUID, &userIndex{m, itemRef{t, it}})
 		}
+	}
+}
+
+// tool finds a call of a conversation that was decoded. Of calls with one id the last counts.
+func (x *index) tool(t *ToolCall, restart int64) {
+	if t.Status == ToolInProgress {
+		x.calls = append(x.calls, t)
+	}
+	if t.ID == "" || x.tools[t.ID] != nil && restart < x.restartOf[t.ID] {
+		return
+	}
+	put(&x.tools, t.ID, t)
+	if restart > 0 {
+		put(&x.restartOf, t.ID, restart)
 	}
 }
 
@@ -174,18 +198,18 @@ func (c *Conversation) Tool(id string) *ToolCall {
 // answer returns an assistant's message, a new one in the given state if there is
 // none.
 func (c *Conversation) answer(h *Header, state State) *messageIndex {
-	if m := c.index.messages[messageKey{h.ParentToolUseID, h.MessageID}]; m != nil {
+	if m := c.known(h); m != nil {
 		return m
 	}
-	m := &Message{Role: "assistant", ID: kept(h.MessageID), State: state, Blocks: []*Block{}}
+	m := &Message{Role: "assistant", ID: kept(h.MessageID), State: state, Blocks: []*Block{}, Restart: c.Restarts}
 	mi := &messageIndex{message: m, ref: c.add(h.ParentToolUseID, &Item{Kind: ItemMessage, Message: m})}
-	c.index.messages[messageKey{mi.ref.thread.thread.ParentToolUseID, m.ID}] = mi
+	c.index.messages[messageKey{mi.ref.thread.thread.ParentToolUseID, m.ID, m.Restart}] = mi
 	return mi
 }
 
 // known returns an assistant's message, nil if there is none.
 func (c *Conversation) known(h *Header) *messageIndex {
-	return c.index.messages[messageKey{h.ParentToolUseID, h.MessageID}]
+	return c.index.messages[messageKey{h.ParentToolUseID, h.MessageID, c.Restarts}]
 }
 
 // turn returns the turn that runs or ran last, nil before the first.

@@ -119,7 +119,7 @@ func (c *Conversation) remove(m *messageIndex) {
 	t := m.ref.thread
 	c.leave(m.ref)
 	m.gone = true
-	delete(c.index.messages, messageKey{t.thread.ParentToolUseID, m.message.ID})
+	delete(c.index.messages, messageKey{t.thread.ParentToolUseID, m.message.ID, m.message.Restart})
 	c.index.block = nil
 	c.emptied(t)
 }

@@ -395,3 +395,75 @@ func TestCanonical(t *testing.T) {
 		t.Error("half an object has a canonical form")
 	}
 }
+
+// repeated is an agent that is started again in the middle of a turn and uses its ids again.
+var repeated = []string{
+	`{"type":"session_state","state":"starting"}`,
+	`{"type":"turn_start","turn_id":"t","by":"user"}`,
+	`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m"}},"api_message_id":"m"}`,
+	`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}},"api_message_id":"m"}`,
+	`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"first"}},"api_message_id":"m"}`,
+	`{"type":"assistant","id":"m","uuid":"l","indexes":[1],"message":{"content":[{"type":"tool_use","id":"u","toolName":"Bash","input":{"n":1}}]}}`,
+	`{"type":"stream_event","event":{"type":"message_stop"},"api_message_id":"m"}`,
+	`{"type":"task_started","task_id":"k","description":"first"}`,
+	`{"type":"user","uuid":"n","isSynthetic":true,"message":{"content":[{"type":"text","text":"first note"}]}}`,
+	`{"type":"turn_diff","turn_id":"t","files":[{"path":"first","kind":"add","hunks":[]}]}`,
+	`{"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":1}}`,
+	`{"type":"session_state","state":"interrupted"}`,
+	`{"type":"session_state","state":"starting"}`,
+	`{"type":"session_state","state":"idle"}`,
+	`{"type":"turn_start","turn_id":"t","by":"user"}`,
+	`{"type":"turn_start","turn_id":"t","by":"user"}`,
+	`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"second"}},"api_message_id":"m"}`,
+	`{"type":"assistant","id":"m","uuid":"l","indexes":[1],"message":{"content":[{"type":"tool_use","id":"u","toolName":"Bash","input":{"n":2}}]}}`,
+	`{"type":"turn_diff","turn_id":"t","files":[{"path":"second","kind":"add","hunks":[]}]}`,
+	`{"type":"permission_resolved","request_id":"r","tool_use_id":"u","behavior":"deny"}`,
+	`{"type":"task_started","task_id":"k","description":"second"}`,
+	`{"type":"user","uuid":"n","isSynthetic":true,"message":{"content":[{"type":"text","text":"second note"}]}}`,
+	`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"u","content":"ok"}]}}`,
+	`{"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":1}}`,
+	`{"type":"truncate","turn_id":"t"}`,
+}
+
+// TestFold_repeatedIDs checks that an agent that was started again changes nothing of what was
+// said before where it uses its ids again, in both folds and from every snapshot.
+func TestFold_repeatedIDs(t *testing.T) {
+	var d event.Decoder
+	var conv event.Conversation
+	c := nodefold.Case{Every: true}
+	for i, text := range repeated {
+		line := json.RawMessage(strings.TrimSuffix(text, "}") + `,"session_id":"s","provider":"claude"}`)
+		all, err := d.Decode(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range all {
+			conv.Apply(ev)
+		}
+		c.Messages = append(c.Messages, line)
+		if i < len(repeated)-2 {
+			snapshot := canonical(t, &conv)
+			conv = event.Conversation{} // whatever comes next follows from the snapshot alone
+			if err := json.Unmarshal([]byte(snapshot), &conv); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want := ">message assistant incomplete [0 text incomplete first] [1 tool_use complete u interrupted {\"n\":1}→]\n>message user complete [0 text complete first note]\n>result\n"
+		if i == len(repeated)-2 {
+			want += ">message assistant streaming [0 text streaming second] [1 tool_use complete u success {\"n\":2}→\"ok\"]\n>message user complete [0 text complete second note]\n>result\n"
+			if n, cost := len(conv.Turns), *conv.Totals.CostUSD; n != 2 || cost != 0.5 || conv.Turns[0].ID == conv.Turns[1].ID || conv.Turns[0].Changes[0].Path != "first" {
+				t.Errorf("%d turns for $%v: %+v", n, cost, conv.Turns)
+			}
+			if k := conv.Tasks; len(k) != 2 || k[0].Description != "first" || k[0].Status != "killed" {
+				t.Errorf("the tasks are %+v", k)
+			}
+		}
+		if got := outline(&conv); got != want {
+			t.Errorf("after line %d:\n%swant\n%s", i, got, want)
+		}
+	}
+	if got := nodefold.Fold(t, []nodefold.Case{c})[""]; got.Error != "" || got.State != canonical(t, &conv) {
+		t.Errorf("the folds differ: %s (-Go +TypeScript)\n%s", got.Error, diffJSON(t, canonical(t, &conv), got.State))
+	}
+}

@@ -76,6 +76,7 @@ type SessionRef struct {
 type Accepted struct {
 	TurnID string `json:"turn_id,omitempty"`
 	Seq    uint64 `json:"seq"`
+	Held   bool   `json:"held,omitempty"` // it waits behind inputs that are held, until a person releases them
 }
 
 // Idempotency makes a request safe to send again. The server carries out requests with the same

@@ -355,7 +355,7 @@ func (a *actor) recovered() {
 		a.draft(draft{event: ev})
 	}
 	switch {
-	case a.core.State.busy():
+	case a.core.State.busy() || len(a.core.inflight()) > 0: // also where the server died while it drained
 		a.draft(a.core.died(a.fate)...)
 	case a.core.State != LostHost:
 		a.draft(a.core.closeRequests(event.ResolvedExpired)...)

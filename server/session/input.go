@@ -164,8 +164,7 @@ func (c *core) queued(id string) (input, error) {
 	return in, nil
 }
 
-// enqueue accepts an input. Its place is after those that wait, before the held ones that
-// only a person releases.
+// enqueue accepts an input. Its place is after those that wait.
 func (c *core) enqueue(in input, key string) (draft, error) {
 	if err := checkContent(in.Content); err != nil {
 		return draft{}, err
@@ -178,6 +177,11 @@ func (c *core) enqueue(in input, key string) (draft, error) {
 		f.Key = &accepted{Key: key, TurnID: in.ID}
 	}
 	return c.queueDraft(f), nil
+}
+
+// holding reports whether an input is held, so that one that comes after it is as well.
+func (c *core) holding() bool {
+	return slices.ContainsFunc(c.Inputs, func(in input) bool { return in.Status == inputHeld })
 }
 
 // editInput changes the content of an input that waits.

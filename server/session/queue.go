@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -12,8 +13,13 @@ import (
 // Queues are the calls about inputs that wait.
 type Queues struct{ *Sessions }
 
-// Query accepts an input. It is in the log when the answer is given.
+// Query accepts an input. It is in the log when the answer is given. Behind inputs that are held
+// it is held as well, unless it is to go now.
 func (s *Sessions) Query(ctx context.Context, id, key string, content json.RawMessage, priority, by string) (api.Accepted, error) {
+	return s.query(ctx, id, key, content, priority, by, priority == "now")
+}
+
+func (s *Sessions) query(ctx context.Context, id, key string, content json.RawMessage, priority, by string, first bool) (api.Accepted, error) {
 	if err := s.Working(); err != nil {
 		return api.Accepted{}, err
 	}
@@ -33,14 +39,20 @@ func (s *Sessions) Query(ctx context.Context, id, key string, content json.RawMe
 			return err
 		}
 		in := input{ID: random.UUID(), Content: content, Priority: priority, Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
+		var told []draft
+		if !first && a.core.holding() {
+			in.Status = inputHeld
+			told = []draft{{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeInfo, Code: "prompt_held",
+				Text: "The prompt waits: those before it in the queue are held. Release the queue, or remove them."}}}
+		}
 		d, err := a.core.enqueue(in, key)
 		if err != nil {
 			return err
 		}
-		if err := a.commit(d); err != nil {
+		if err := a.commit(append([]draft{d}, told...)...); err != nil {
 			return err
 		}
-		result = api.Accepted{TurnID: in.ID, Seq: a.seq}
+		result = api.Accepted{TurnID: in.ID, Seq: a.seq, Held: in.Status == inputHeld}
 		a.trace.accepted(in)
 		if priority == "now" && a.agent != nil && a.core.State.busy() && !a.sending {
 			a.sendInput(in) // the agent takes it into the running turn

@@ -31,6 +31,7 @@ func TestSpending_once(t *testing.T) {
 	taken := func(p *spending) { p.countUsed() }
 	usage := func(turn string, input, output, read, write int64) step {
 		return func(p *spending) {
+			p.countUsed() // as the loop does before each event
 			p.observe(&event.Usage{TurnID: turn, InputTokens: &input, OutputTokens: &output, CacheReadInputTokens: &read, CacheCreationInputTokens: &write})
 		}
 	}

@@ -108,9 +108,6 @@ function get(v, key2) {
 function setText(target, key2, text) {
   if (typeof text === "string" && text !== "") target[key2] = text;
 }
-function setNumber(target, key2, value) {
-  if (typeof value === "number" && Number.isFinite(value)) target[key2] = value;
-}
 function over(old, event) {
   if (old === void 0) return { ...event };
   const said = Object.entries(event).filter(([, value]) => value !== null && value !== "");
@@ -346,6 +343,12 @@ var small = 512;
 function key(...parts) {
   return parts.join("\0");
 }
+function messageKey(parent, m) {
+  return key(parent, m.id ?? "", `${m.restart ?? 0}`);
+}
+function began(x, restarts) {
+  if (restarts > 0) x.restart = restarts;
+}
 var Lookup = class {
   constructor(state) {
     this.state = state;
@@ -379,6 +382,10 @@ var Lookup = class {
   prompts = /* @__PURE__ */ new Map();
   byTurn;
   // made when it is needed first
+  calls = [];
+  // that may run: those since the agent began
+  restartOf = /* @__PURE__ */ new Map();
+  // of tools, while the lookup is made
   // Lists that are not in order, and those of the message that is being applied.
   dirtyThreads = /* @__PURE__ */ new Set();
   dirtyMessages = /* @__PURE__ */ new Set();
@@ -400,17 +407,36 @@ var Lookup = class {
     } else if (m?.role === "assistant") {
       const parent = t.thread.parentToolUseId;
       const mi = new MessageIndex(m, t, item);
-      this.messages.set(key(parent, m.id ?? ""), mi);
+      this.messages.set(messageKey(parent, m), mi);
       if (m.state === "streaming") this.current.set(parent, m.id ?? "");
       for (const b of m.blocks) {
         mi.count(b, 1);
         mi.pending(b);
         this.line(mi, b);
-        if (b.tool && b.tool.id !== "") this.tools.set(b.tool.id, b.tool);
+        if (b.tool) this.foundTool(b.tool, m.restart ?? 0);
       }
     } else if (m?.uuid) {
       this.users.set(m.uuid, { message: m, ref: { thread: t, item } });
     }
+  }
+  /** Notes a call of a snapshot. Of calls with one id the last counts. */
+  foundTool(tool, restart) {
+    if (tool.status === "in_progress") this.calls.push(tool);
+    if (tool.id === "" || restart < (this.restartOf.get(tool.id) ?? 0)) return;
+    this.tools.set(tool.id, tool);
+    if (restart > 0) this.restartOf.set(tool.id, restart);
+  }
+  /** How often the agent was started again. */
+  get restarts() {
+    return this.state.restarts ?? 0;
+  }
+  /** The turn that an agent means by an id. */
+  findTurn(id) {
+    return this.turns.get(this.again(id)) ?? this.turns.get(id);
+  }
+  /** The id of a turn that an agent has used again since it was started again. */
+  again(id) {
+    return this.restarts === 0 ? id : `${id}#${this.restarts}`;
   }
   /** Notes which line has confirmed a block. */
   line(message, block) {
@@ -481,7 +507,7 @@ var Lookup = class {
     else refs.push(ref);
   }
   message(parent, id) {
-    return this.messages.get(key(parent, id));
+    return this.messages.get(key(parent, id, `${this.restarts}`));
   }
   /** An assistant's message, a new one in the given state if there is none. */
   answer(parent, id, state) {
@@ -489,9 +515,10 @@ var Lookup = class {
     if (m === void 0) {
       const message = { role: "assistant", state, blocks: [] };
       if (id !== "") message.id = id;
+      began(message, this.restarts);
       const ref = this.add(parent, { kind: "message", message });
       m = new MessageIndex(message, ref.thread, ref.item);
-      this.messages.set(key(parent, id), m);
+      this.messages.set(key(parent, id, `${this.restarts}`), m);
     }
     return m;
   }
@@ -566,7 +593,7 @@ var Lookup = class {
   remove(m) {
     this.leave(m);
     m.gone = true;
-    this.messages.delete(key(m.thread.thread.parentToolUseId, m.message.id ?? ""));
+    this.messages.delete(messageKey(m.thread.thread.parentToolUseId, m.message));
     this.forgetBlock();
     this.emptied(m.thread);
   }
@@ -595,7 +622,7 @@ var Lookup = class {
           this.forgetThread(b.tool.id);
         }
       }
-      const mi = this.message(parent, m.id ?? "");
+      const mi = this.messages.get(messageKey(parent, m));
       if (mi?.message === m) return this.remove(mi);
     } else if (m?.uuid !== void 0 && this.users.get(m.uuid)?.message === m) {
       this.users.delete(m.uuid);
@@ -649,6 +676,7 @@ var Lookup = class {
     let t = this.tasks.get(id);
     if (t === void 0) {
       t = { id, isBackgrounded: false, status: "running" };
+      began(t, this.restarts);
       this.state.tasks.push(t);
       this.tasks.set(id, t);
     }
@@ -751,7 +779,23 @@ function answered(x, type, msg, behavior) {
   setText(d, "by", msg.by);
   tool.decision = d;
 }
+function sessionState(x, state) {
+  replace(x.state, "state", state);
+  if (state !== "starting" && state !== "interrupted" && state !== "failed" && state !== "ended") return;
+  for (const t of x.state.turns) t.done = true;
+  for (const t of x.calls) if (t.status === "in_progress") t.status = "interrupted";
+  for (const t of x.state.tasks) if (t.status === "running") t.status = "killed";
+  x.calls = [];
+  x.forgetBlock();
+  delete x.state.status;
+  delete x.state.retry;
+  if (state === "starting" && (x.turn !== void 0 || (x.state.threads[0]?.items.length ?? 0) > 0)) {
+    x.state.restarts = x.restarts + 1;
+  }
+}
 function taskStarted(x, msg) {
+  const old = x.tasks.get(str(msg.task_id));
+  if (old !== void 0 && (old.restart ?? 0) !== x.restarts) x.tasks.delete(old.id);
   const t = x.task(str(msg.task_id));
   t.started = over(t.started, msg);
   setText(t, "description", msg.description);
@@ -855,7 +899,11 @@ function isTool(type) {
   return toolBlocks.has(type);
 }
 function toolOf(x, b, id, name) {
-  const t = b.tool ??= { id: "", name: "", toolType: toolType(x.state.provider ?? "", ""), status: "in_progress" };
+  if (b.tool === void 0) {
+    b.tool = { id: "", name: "", toolType: toolType(x.state.provider ?? "", ""), status: "in_progress" };
+    x.calls.push(b.tool);
+  }
+  const t = b.tool;
   if (name !== "" && t.name !== name) {
     t.name = name;
     t.toolType = toolType(x.state.provider ?? "", name);
@@ -1104,9 +1152,12 @@ function messageStop(x, parent, id, abandonedFrom) {
 
 // src/fold/turn.ts
 function turnStart(x, msg) {
-  const id = str(msg.turn_id);
-  if (x.turns.has(id)) return;
+  let id = str(msg.turn_id);
+  const known2 = x.findTurn(id);
+  if (known2 !== void 0 && (known2.restart ?? 0) === x.restarts) return;
+  if (known2 !== void 0) id = x.again(id);
   const turn = { id, done: false, start: msg };
+  began(turn, x.restarts);
   x.beginTurn(turn);
   const prompt = x.users.get(str(msg.prompt_id));
   if (prompt !== void 0 && str(msg.prompt_id) !== "") x.inTurn(prompt.ref, turn);
@@ -1123,7 +1174,11 @@ function turnStart(x, msg) {
 }
 function turnDiff(x, msg) {
   const id = str(msg.turn_id);
-  const turn = (id === "" ? x.turn : void 0) ?? x.turns.get(id) ?? x.beginTurn({ id, done: false });
+  let turn = (id === "" ? x.turn : void 0) ?? x.findTurn(id);
+  if (turn === void 0) {
+    turn = x.beginTurn({ id, done: false });
+    began(turn, x.restarts);
+  }
   if (msg.replace === true) delete turn.changes;
   for (const f of list(msg.files)) {
     if (isObj(f)) (turn.changes ??= []).push(f);
@@ -1135,7 +1190,7 @@ function usage(x, msg) {
 function truncate(x, msg) {
   const parent = str(msg.parent_tool_use_id);
   if (str(msg.from) !== "") cutFrom(x, parent, str(msg.from));
-  else if (str(msg.turn_id) !== "") cutTurns(x, str(msg.turn_id));
+  else if (str(msg.turn_id) !== "") cutTurns(x, x.findTurn(str(msg.turn_id))?.id ?? "");
   else if (strings(msg.lines).length > 0) retract(x, parent, strings(msg.lines));
   else if (msg.all === true) {
     delete x.state.answer;
@@ -1229,8 +1284,9 @@ function user(x, msg) {
 function userMessage(x, parent, msg, contents) {
   const uuid = str(msg.uuid);
   let m = uuid === "" ? void 0 : x.users.get(uuid)?.message;
-  if (m === void 0) {
+  if (m === void 0 || msg.isPrompt !== true && msg.isReplay !== true && (m.restart ?? 0) !== x.restarts) {
     m = { role: "user", state: "complete", blocks: [] };
+    began(m, x.restarts);
     const ref = x.add(parent, { kind: "message", message: m });
     if (uuid !== "") {
       m.uuid = uuid;
@@ -1268,7 +1324,11 @@ function isAnswer(x, text) {
 function totals(x, msg) {
   const t = x.state.totals;
   t.turns++;
-  setNumber(t, "costUsd", msg.total_cost_usd);
+  if (typeof msg.total_cost_usd === "number") {
+    if (t.costUsd !== void 0 && anew(t, t.costUsd, msg, x.restarts)) t.costBefore = t.costUsd;
+    t.costUsd = (t.costBefore ?? 0) + msg.total_cost_usd;
+  }
+  if (x.restarts > 0) t.restarts = x.restarts;
   t.durationMs += num(msg.duration_ms);
   t.durationApiMs = num(msg.duration_api_ms);
   t.inputTokens = num(t.inputTokens + num(get(msg.usage, "input_tokens")));
@@ -1276,6 +1336,12 @@ function totals(x, msg) {
   t.cacheCreationInputTokens = num(t.cacheCreationInputTokens + num(get(msg.usage, "cache_creation_input_tokens")));
   t.cacheReadInputTokens = num(t.cacheReadInputTokens + num(get(msg.usage, "cache_read_input_tokens")));
   setValue(t, "modelUsage", msg.modelUsage);
+}
+function anew(t, costUsd, msg, restarts) {
+  const grown = num(msg.total_cost_usd) - (costUsd - (t.costBefore ?? 0));
+  const used = num(get(msg.usage, "input_tokens")) + num(get(msg.usage, "output_tokens"));
+  const small2 = 1e-9;
+  return grown < -small2 || restarts !== (t.restarts ?? 0) && used > 0 && grown <= small2;
 }
 function unknown(x, msg) {
   x.add(str(msg.parent_tool_use_id), { kind: "unknown", unknown: msg });
@@ -1344,7 +1410,7 @@ var Fold = class {
         x.state.rateLimit = msg;
         return;
       case "session_state":
-        return replace(x.state, "state", msg.state);
+        return sessionState(x, msg.state);
       case "queue_changed":
         return queueChanged(x, msg.items);
       case "permission_request":

@@ -101,6 +101,9 @@ func (w *walker) message(m *event.Message, depth int) {
 
 func (w *walker) tool(t *event.ToolCall, m *event.Message, depth int) {
 	e := Entry{Kind: Tool, Depth: depth, ID: t.ID, Time: m.Timestamp(), Name: t.Name, Text: input(t), Output: plain(t.Result), Failed: t.Status == event.ToolFailed}
+	if t.Status == event.ToolInterrupted {
+		e.Failed, e.Output = true, "interrupted: the agent ended before the tool"
+	}
 	if t.Progress != nil && (e.Output == "" || t.Truncated) && t.Progress.Output.Len() > len(e.Output) {
 		e.Output = t.Progress.Output.String()
 	}

@@ -37,6 +37,7 @@ export interface FoldedConversation {
   hooksOmitted?: number;
   notices: NoticeRow[];
   noticesOmitted?: number;
+  restarts?: number;
 }
 /**
  * This interface was referenced by `FoldedConversation`'s JSON-Schema
@@ -137,6 +138,7 @@ export interface Message {
   usage?: unknown;
   line?: AssistantMessage;
   user?: UserMessage;
+  restart?: number;
 }
 /**
  * This interface was referenced by `FoldedConversation`'s JSON-Schema
@@ -319,6 +321,7 @@ export interface Turn {
   start?: TurnStart;
   done: boolean;
   changes?: FileChange[];
+  restart?: number;
 }
 /**
  * This interface was referenced by `FoldedConversation`'s JSON-Schema
@@ -379,6 +382,7 @@ export interface Task {
   progress?: TaskProgress;
   updated?: TaskUpdated;
   ended?: TaskNotification;
+  restart?: number;
 }
 /**
  * This interface was referenced by `FoldedConversation`'s JSON-Schema
@@ -546,6 +550,8 @@ export interface QueueItem {
 export interface Totals {
   turns: number;
   costUsd?: number;
+  costBefore?: number;
+  restarts?: number;
   durationMs: number;
   durationApiMs: number;
   inputTokens: number;
@@ -688,4 +694,5 @@ export interface Conversation {
   hooksOmitted?: number;
   notices: NoticeRow[];
   noticesOmitted?: number;
+  restarts?: number;
 }

@@ -5,7 +5,7 @@ import { emptyConversation, Lookup } from "./lookup";
 import {
   answered,
   queueChanged,
-  replace,
+  sessionState,
   status,
   systemInit,
   taskNotification,
@@ -94,7 +94,7 @@ export class Fold {
         x.state.rateLimit = msg;
         return;
       case "session_state":
-        return replace(x.state, "state", msg.state);
+        return sessionState(x, msg.state);
       case "queue_changed":
         return queueChanged(x, msg.items);
       case "permission_request":

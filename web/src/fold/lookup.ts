@@ -39,6 +39,15 @@ function key(...parts: string[]): string {
   return parts.join("\u0000");
 }
 
+function messageKey(parent: string, m: Message): string {
+  return key(parent, m.id ?? "", `${m.restart ?? 0}`);
+}
+
+/** Notes after how many starts of the agent something began. */
+export function began(x: { restart?: number }, restarts: number): void {
+  if (restarts > 0) x.restart = restarts;
+}
+
 /** An item of a thread. */
 export interface ItemRef {
   thread: ThreadIndex;
@@ -59,6 +68,8 @@ export class Lookup {
   readonly hooks = new Map<string, HookRun>();
   private readonly prompts = new Map<string, Prompt>();
   private byTurn: Map<string, ItemRef[]> | undefined; // made when it is needed first
+  calls: ToolCall[] = []; // that may run: those since the agent began
+  private readonly restartOf = new Map<string, number>(); // of tools, while the lookup is made
 
   // Lists that are not in order, and those of the message that is being applied.
   private readonly dirtyThreads = new Set<ThreadIndex>();
@@ -99,17 +110,40 @@ export class Lookup {
     } else if (m?.role === "assistant") {
       const parent = t.thread.parentToolUseId;
       const mi = new MessageIndex(m, t, item);
-      this.messages.set(key(parent, m.id ?? ""), mi);
+      this.messages.set(messageKey(parent, m), mi);
       if (m.state === "streaming") this.current.set(parent, m.id ?? "");
       for (const b of m.blocks) {
         mi.count(b, 1);
         mi.pending(b);
         this.line(mi, b);
-        if (b.tool && b.tool.id !== "") this.tools.set(b.tool.id, b.tool);
+        if (b.tool) this.foundTool(b.tool, m.restart ?? 0);
       }
     } else if (m?.uuid) {
       this.users.set(m.uuid, { message: m, ref: { thread: t, item } });
     }
+  }
+
+  /** Notes a call of a snapshot. Of calls with one id the last counts. */
+  private foundTool(tool: ToolCall, restart: number): void {
+    if (tool.status === "in_progress") this.calls.push(tool);
+    if (tool.id === "" || restart < (this.restartOf.get(tool.id) ?? 0)) return;
+    this.tools.set(tool.id, tool);
+    if (restart > 0) this.restartOf.set(tool.id, restart);
+  }
+
+  /** How often the agent was started again. */
+  get restarts(): number {
+    return this.state.restarts ?? 0;
+  }
+
+  /** The turn that an agent means by an id. */
+  findTurn(id: string): Turn | undefined {
+    return this.turns.get(this.again(id)) ?? this.turns.get(id);
+  }
+
+  /** The id of a turn that an agent has used again since it was started again. */
+  again(id: string): string {
+    return this.restarts === 0 ? id : `${id}#${this.restarts}`;
   }
 
   /** Notes which line has confirmed a block. */
@@ -192,7 +226,7 @@ export class Lookup {
   }
 
   message(parent: string, id: string): MessageIndex | undefined {
-    return this.messages.get(key(parent, id));
+    return this.messages.get(key(parent, id, `${this.restarts}`));
   }
 
   /** An assistant's message, a new one in the given state if there is none. */
@@ -201,9 +235,10 @@ export class Lookup {
     if (m === undefined) {
       const message: Message = { role: "assistant", state, blocks: [] };
       if (id !== "") message.id = id;
+      began(message, this.restarts);
       const ref = this.add(parent, { kind: "message", message });
       m = new MessageIndex(message, ref.thread, ref.item);
-      this.messages.set(key(parent, id), m);
+      this.messages.set(key(parent, id, `${this.restarts}`), m);
     }
     return m;
   }
@@ -287,7 +322,7 @@ export class Lookup {
   remove(m: MessageIndex): void {
     this.leave(m);
     m.gone = true;
-    this.messages.delete(key(m.thread.thread.parentToolUseId, m.message.id ?? ""));
+    this.messages.delete(messageKey(m.thread.thread.parentToolUseId, m.message));
     this.forgetBlock();
     this.emptied(m.thread);
   }
@@ -319,7 +354,7 @@ export class Lookup {
           this.forgetThread(b.tool.id);
         }
       }
-      const mi = this.message(parent, m.id ?? "");
+      const mi = this.messages.get(messageKey(parent, m));
       if (mi?.message === m) return this.remove(mi);
     } else if (m?.uuid !== undefined && this.users.get(m.uuid)?.message === m) {
       this.users.delete(m.uuid);
@@ -378,6 +413,7 @@ export class Lookup {
     let t = this.tasks.get(id);
     if (t === undefined) {
       t = { id, isBackgrounded: false, status: "running" };
+      began(t, this.restarts);
       this.state.tasks.push(t);
       this.tasks.set(id, t);
     }

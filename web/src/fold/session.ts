@@ -48,7 +48,26 @@ export function answered(
   tool.decision = d;
 }
 
+/** Folds a state. In one in which no agent runs, what it did not end has ended. */
+export function sessionState(x: Lookup, state: unknown): void {
+  replace(x.state, "state", state);
+  if (state !== "starting" && state !== "interrupted" && state !== "failed" && state !== "ended") return;
+  for (const t of x.state.turns) t.done = true;
+  for (const t of x.calls) if (t.status === "in_progress") t.status = "interrupted";
+  for (const t of x.state.tasks) if (t.status === "running") t.status = "killed";
+  x.calls = [];
+  x.forgetBlock();
+  delete x.state.status;
+  delete x.state.retry;
+  if (state === "starting" && (x.turn !== undefined || (x.state.threads[0]?.items.length ?? 0) > 0)) {
+    x.state.restarts = x.restarts + 1;
+  }
+}
+
 export function taskStarted(x: Lookup, msg: TaskStarted): void {
+  const old = x.tasks.get(str(msg.task_id));
+  // Another one, of an agent that was started again.
+  if (old !== undefined && (old.restart ?? 0) !== x.restarts) x.tasks.delete(old.id);
   const t = x.task(str(msg.task_id));
   t.started = over(t.started, msg);
   setText(t, "description", msg.description);

@@ -12,7 +12,11 @@ export function isTool(type: string): boolean {
 
 /** The tool call of a block, with what is known of it by now. */
 export function toolOf(x: Lookup, b: Block, id: string, name: string): ToolCall {
-  const t = (b.tool ??= { id: "", name: "", toolType: toolType(x.state.provider ?? "", ""), status: "in_progress" });
+  if (b.tool === undefined) {
+    b.tool = { id: "", name: "", toolType: toolType(x.state.provider ?? "", ""), status: "in_progress" };
+    x.calls.push(b.tool);
+  }
+  const t = b.tool;
   if (name !== "" && t.name !== name) {
     t.name = name;
     t.toolType = toolType(x.state.provider ?? "", name);

@@ -1,12 +1,15 @@
 import type { Truncate, TurnDiff, TurnStart, Usage } from "../rpc/messages";
 import type { FileChange, Turn } from "./conversation";
 import { isObj, list, over, str, strings } from "./json";
-import type { ItemRef, Lookup } from "./lookup";
+import { began, type ItemRef, type Lookup } from "./lookup";
 
 export function turnStart(x: Lookup, msg: TurnStart): void {
-  const id = str(msg.turn_id);
-  if (x.turns.has(id)) return;
+  let id = str(msg.turn_id);
+  const known = x.findTurn(id);
+  if (known !== undefined && (known.restart ?? 0) === x.restarts) return;
+  if (known !== undefined) id = x.again(id); // the known one is of an agent that has ended
   const turn: Turn = { id, done: false, start: msg };
+  began(turn, x.restarts);
   x.beginTurn(turn);
   const prompt = x.users.get(str(msg.prompt_id));
   // The prompt came before the turn that it began.
@@ -26,7 +29,11 @@ export function turnStart(x: Lookup, msg: TurnStart): void {
 
 export function turnDiff(x: Lookup, msg: TurnDiff): void {
   const id = str(msg.turn_id);
-  const turn = (id === "" ? x.turn : undefined) ?? x.turns.get(id) ?? x.beginTurn({ id, done: false });
+  let turn = (id === "" ? x.turn : undefined) ?? x.findTurn(id);
+  if (turn === undefined) {
+    turn = x.beginTurn({ id, done: false });
+    began(turn, x.restarts);
+  }
   if (msg.replace === true) delete turn.changes;
   for (const f of list(msg.files)) {
     if (isObj(f)) (turn.changes ??= []).push(f as unknown as FileChange);
@@ -41,7 +48,7 @@ export function usage(x: Lookup, msg: Usage): void {
 export function truncate(x: Lookup, msg: Truncate): void {
   const parent = str(msg.parent_tool_use_id);
   if (str(msg.from) !== "") cutFrom(x, parent, str(msg.from));
-  else if (str(msg.turn_id) !== "") cutTurns(x, str(msg.turn_id));
+  else if (str(msg.turn_id) !== "") cutTurns(x, x.findTurn(str(msg.turn_id))?.id ?? "");
   else if (strings(msg.lines).length > 0) retract(x, parent, strings(msg.lines));
   else if (msg.all === true) {
     delete x.state.answer;

@@ -1,8 +1,8 @@
 import type { AssistantMessage, ResultMessage, UnknownMessage, UserMessage } from "../rpc/messages";
-import type { Block, Message, ToolResult } from "./conversation";
+import type { Block, Message, ToolResult, Totals } from "./conversation";
 import { fill, typeOf } from "./block";
-import { get, isObj, list, num, over, setNumber, setText, setValue, str, strings } from "./json";
-import type { Lookup } from "./lookup";
+import { get, isObj, list, num, over, setText, setValue, str, strings } from "./json";
+import { began, type Lookup } from "./lookup";
 import { toolComplete } from "./tool";
 import { retract } from "./turn";
 
@@ -62,8 +62,9 @@ export function user(x: Lookup, msg: UserMessage): void {
 function userMessage(x: Lookup, parent: string, msg: UserMessage, contents: unknown[]): void {
   const uuid = str(msg.uuid);
   let m = uuid === "" ? undefined : x.users.get(uuid)?.message;
-  if (m === undefined) {
+  if (m === undefined || (msg.isPrompt !== true && msg.isReplay !== true && (m.restart ?? 0) !== x.restarts)) {
     m = { role: "user", state: "complete", blocks: [] };
+    began(m, x.restarts);
     const ref = x.add(parent, { kind: "message", message: m });
     if (uuid !== "") {
       m.uuid = uuid;
@@ -105,7 +106,11 @@ function isAnswer(x: Lookup, text: string): boolean {
 function totals(x: Lookup, msg: ResultMessage): void {
   const t = x.state.totals;
   t.turns++;
-  setNumber(t, "costUsd", msg.total_cost_usd);
+  if (typeof msg.total_cost_usd === "number") {
+    if (t.costUsd !== undefined && anew(t, t.costUsd, msg, x.restarts)) t.costBefore = t.costUsd;
+    t.costUsd = (t.costBefore ?? 0) + msg.total_cost_usd;
+  }
+  if (x.restarts > 0) t.restarts = x.restarts;
   t.durationMs += num(msg.duration_ms);
   t.durationApiMs = num(msg.duration_api_ms);
   t.inputTokens = num(t.inputTokens + num(get(msg.usage, "input_tokens")));
@@ -113,6 +118,17 @@ function totals(x: Lookup, msg: ResultMessage): void {
   t.cacheCreationInputTokens = num(t.cacheCreationInputTokens + num(get(msg.usage, "cache_creation_input_tokens")));
   t.cacheReadInputTokens = num(t.cacheReadInputTokens + num(get(msg.usage, "cache_read_input_tokens")));
   setValue(t, "modelUsage", msg.modelUsage);
+}
+
+/**
+ * Whether an agent counts from 0 again: its total went down, or it was started again and a turn
+ * that used something did not make the total larger.
+ */
+function anew(t: Totals, costUsd: number, msg: ResultMessage, restarts: number): boolean {
+  const grown = num(msg.total_cost_usd) - (costUsd - (t.costBefore ?? 0));
+  const used = num(get(msg.usage, "input_tokens")) + num(get(msg.usage, "output_tokens"));
+  const small = 1e-9; // what rounding can make of the difference
+  return grown < -small || (restarts !== (t.restarts ?? 0) && used > 0 && grown <= small);
 }
 
 export function unknown(x: Lookup, msg: UnknownMessage): void {

@@ -1201,6 +1201,7 @@ export interface QueueReorderParams {
 export interface Accepted {
   turn_id?: string;
   seq: number;
+  held?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

@@ -35,7 +35,7 @@ export function isStop(m: Message): boolean {
 
 function nameOf(item: Item, at: number): string {
   const m = item.message;
-  if (m?.id) return m.id;
+  if (m?.id) return m.restart === undefined ? m.id : `${m.id}#${m.restart}`; // an agent that was started again may use an id again
   if (m?.uuid) return m.uuid;
   const uuid = item.result?.uuid ?? item.compaction?.uuid ?? item.toolResult?.uuid;
   return uuid ?? `${item.kind}-${at}`;
