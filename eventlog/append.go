@@ -155,6 +155,7 @@ func (l *Log) write(ctx context.Context, state *logState, events [][]byte) error
 		return err
 	}
 	state.tip = tip{stream: written, last: state.tip.last + uint64(len(events)), epoch: epoch, time: h.time}
+	l.store.journal.acked(l.session, state.tip.last)
 	return nil
 }
 

@@ -77,7 +77,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 // checkBackup refuses a backup from which events are missing that the store has not lost before.
 func (s *Store) checkBackup(states map[string]uint64, chains map[string]*chain) error {
 	lost := map[string]bool{}
-	for _, d := range s.damage {
+	for _, d := range s.Damage() {
 		lost[d.Session] = true
 	}
 	for session, c := range chains {

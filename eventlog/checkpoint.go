@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,10 +18,12 @@ import (
 // of them. While the store is open it has another name: a store without one was not closed cleanly.
 type checkpoint struct {
 	Files  map[string]fileStamp `json:"files"`
-	Lasts  map[string]uint64    `json:"lasts"` // the newest event of each session
+	Lasts  map[string]uint64    `json:"lasts"`  // the newest event of each session
+	Purged map[string]uint64    `json:"purged"` // by purgeKey: the event before which everything was removed
 	Damage []Damage             `json:"damage,omitempty"`
 
-	clean bool // whether the files are as they were
+	clean  bool // whether the files are as they were
+	silent bool // whether it does not have what was removed, because an older program wrote it or it cannot be read
 }
 
 // fileStamp tells a file that was changed.
@@ -35,8 +36,6 @@ const (
 	checkpointName = "checkpoint.json"
 	// baseName is the checkpoint while the store is open: it still says which events there were at least.
 	baseName = "checkpoint.open.json"
-	// deletedName lists the sessions that were deleted since the base was written.
-	deletedName = "deleted"
 	// indexName is the server's index of a stream, which it trusts.
 	indexName = "index.db"
 	// countTimeout bounds what Close asks the server for the checkpoint.
@@ -59,16 +58,11 @@ func (d *dataDir) takeCheckpoint() (*checkpoint, error) {
 		return c, nil
 	}
 	c.clean = false
-	for _, stream := range []string{logStream, snapshotStream} {
-		if err := os.RemoveAll(filepath.Join(d.streamDir(stream), "msgs", indexName)); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
+	return c, errors.Join(d.dropIndex(logStream), d.dropIndex(snapshotStream))
 }
 
 // readCheckpoint returns the checkpoint of the last clean end, or else the base of a store that
-// was not closed. One that cannot be read counts as none.
+// was not closed, with what its journal adds. One that cannot be read counts as none.
 func (d *dataDir) readCheckpoint() (*checkpoint, error) {
 	name, base := filepath.Join(d.path, checkpointName), filepath.Join(d.path, baseName)
 	err := os.Rename(name, base)
@@ -79,51 +73,35 @@ func (d *dataDir) readCheckpoint() (*checkpoint, error) {
 	if err := syncDir(d.path); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(base)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &checkpoint{}, nil
-	}
+	c, err := readBase(base)
 	if err != nil {
 		return nil, err
 	}
-	c := &checkpoint{}
-	if json.Unmarshal(text, c) != nil {
-		return &checkpoint{}, nil
+	if c.clean = c.clean && clean; c.clean {
+		return c, os.RemoveAll(filepath.Join(d.path, journalName))
 	}
-	c.clean = clean
-	if clean {
-		return c, os.RemoveAll(filepath.Join(d.path, deletedName))
-	}
-	deleted, err := os.ReadFile(filepath.Join(d.path, deletedName))
+	return c, d.readJournal(c)
+}
+
+// readBase reads a checkpoint; clean is whether there is one.
+func readBase(name string) (*checkpoint, error) {
+	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for name := range strings.Lines(string(deleted)) {
-		delete(c.Lasts, strings.TrimSpace(name))
+	c := &checkpoint{}
+	if err != nil || json.Unmarshal(text, c) != nil {
+		c = &checkpoint{}
+	} else {
+		c.clean = true
+	}
+	if c.Lasts == nil {
+		c.Lasts = map[string]uint64{}
+	}
+	if c.silent = c.Purged == nil; c.silent {
+		c.Purged = map[string]uint64{}
 	}
 	return c, nil
-}
-
-// rebase writes what Open knows, for the case that the store is not closed.
-func (d *dataDir) rebase(c *checkpoint) error {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	if err := writeSynced(filepath.Join(d.path, baseName), text); err != nil {
-		return err
-	}
-	return os.RemoveAll(filepath.Join(d.path, deletedName))
-}
-
-// noteDeleted records that a session is about to be deleted, so that it is not missed.
-func (d *dataDir) noteDeleted(session string) error {
-	f, err := os.OpenFile(filepath.Join(d.path, deletedName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(session + "\n")
-	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (s fileStamp) equal(t fileStamp) bool { return s.Size == t.Size && s.Time.Equal(t.Time) }
@@ -184,11 +162,11 @@ func (s *Store) countRecords() *checkpoint {
 				return nil
 			}
 		}
-		if s.lasts[session] = state.tip.last; state.tip.last == 0 {
-			delete(s.lasts, session)
+		if s.journal.lasts[session] = state.tip.last; state.tip.last == 0 {
+			delete(s.journal.lasts, session)
 		}
 	}
-	return &checkpoint{Lasts: s.lasts, Damage: s.damage}
+	return &checkpoint{Lasts: s.journal.lasts, Purged: s.journal.purged, Damage: s.journal.damage}
 }
 
 // brokenStreams returns the streams of which there are files that the server could not open.

@@ -19,6 +19,8 @@ type Health struct {
 	Reserve int64  // of a data directory: the bytes that a store leaves free
 	Server  string // of a cluster: the server that answered, with its version
 	Streams int    // of a cluster: the streams of the account
+	// Damage lists the events of a data directory that the last Open knew to be lost.
+	Damage []Damage
 }
 
 // Examine looks whether a store could be opened with opts, and changes nothing. A data directory
@@ -61,6 +63,12 @@ func examineDir(o *Options) (Health, error) {
 	if disk == path {
 		if h.Owner, err = examineFiles(path); err != nil {
 			return h, err
+		}
+		for _, name := range []string{checkpointName, baseName} {
+			if c, err := readBase(filepath.Join(path, name)); err == nil && c.clean {
+				h.Damage = c.Damage
+				break
+			}
 		}
 	}
 	if h.Free <= h.Reserve {

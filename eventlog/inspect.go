@@ -8,32 +8,65 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // inspect looks for lost events, unless the store was closed cleanly and is as it was.
 func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
-	s.lasts, s.damage = before.Lasts, before.Damage
-	if s.lasts == nil {
-		s.lasts = map[string]uint64{}
-	}
 	if !before.clean {
+		s.journal.purged = before.Purged
 		found, err := s.scan(ctx)
 		if err != nil {
 			return err
+		}
+		if err := s.removeAgain(ctx, found); err != nil {
+			return err
+		}
+		if before.silent {
+			adopt(found, before.Purged)
 		}
 		damage, err := s.compare(ctx, found, before)
 		if err != nil {
 			return err
 		}
-		if err := s.accept(ctx, damage); err != nil {
+		if err := s.accept(ctx, before, damage); err != nil {
 			return err
 		}
-		s.lasts = lastsOf(found)
-		if err := s.dir.rebase(&checkpoint{Lasts: s.lasts, Damage: s.damage}); err != nil {
-			return err
-		}
+		before.Lasts = lastsOf(found)
 	}
 	s.inspected = true
+	return s.journal.begin(s.dir, before)
+}
+
+// adopt takes the starts of logs for what they were trimmed to, in a store that does not have that.
+func adopt(found map[string]*chain, purged map[string]uint64) {
+	for session, c := range found {
+		if c.first > 1 {
+			purged[purgeKey(session, c.epoch)] = c.first
+		}
+	}
+}
+
+// removeAgain removes what a scan found of deleted logs and of trimmed events: the server's marks of their removal are lost.
+func (s *Store) removeAgain(ctx context.Context, found map[string]*chain) error {
+	for session, c := range found {
+		if c.removed == 0 {
+			continue
+		}
+		subject, upTo := jetstream.WithPurgeSubject(logPrefix+session), jetstream.WithPurgeSequence(c.removed+1)
+		if err := s.st.log.Purge(ctx, subject, upTo); err != nil {
+			return fmt.Errorf("eventlog: removing events again: %w", err)
+		}
+	}
+	for key, before := range s.journal.purged {
+		session, _, _ := strings.Cut(key, " ")
+		if before == everything && (found[session] == nil || found[session].last == 0) {
+			if err := s.dropSnapshot(ctx, session); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -43,6 +76,7 @@ type chain struct {
 	first, last uint64
 	gaps        []Damage
 	join        joiner
+	removed     uint64 // the sequence of the newest message that was removed on purpose
 }
 
 func lastsOf(found map[string]*chain) map[string]uint64 {
@@ -80,6 +114,10 @@ func (s *Store) scan(ctx context.Context) (map[string]*chain, error) {
 		if found[session] == nil {
 			found[session] = &chain{}
 		}
+		if h, _, err := decodePart(msg.data); err == nil && h.first < s.journal.purged[purgeKey(session, h.epoch)] {
+			found[session].removed = msg.seq
+			continue
+		}
 		if err := found[session].add(session, msg.data); err != nil {
 			return nil, err
 		}
@@ -115,9 +153,6 @@ func (c *chain) add(session string, msg []byte) error {
 // what the last clean end knew of them.
 func (s *Store) compare(ctx context.Context, found map[string]*chain, before *checkpoint) ([]Damage, error) {
 	sessions := maps.Clone(before.Lasts)
-	if sessions == nil {
-		sessions = map[string]uint64{}
-	}
 	for session := range found {
 		sessions[session] += 0
 	}
@@ -131,8 +166,10 @@ func (s *Store) compare(ctx context.Context, found map[string]*chain, before *ch
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		if c.first > snapshot.Seq+1 {
-			damage = append(damage, Damage{session, snapshot.Seq + 1, c.first - 1, "they are not in the store"})
+		// What was trimmed is missing only if the snapshot is, too.
+		start := min(max(1, before.Purged[purgeKey(session, c.epoch)]), snapshot.Seq+1)
+		if c.first > start {
+			damage = append(damage, Damage{session, start, c.first - 1, "they are not in the store"})
 		}
 		damage = append(damage, c.gaps...)
 		if end := max(sessions[session], snapshot.Seq); end > c.last {
@@ -147,19 +184,24 @@ func (s *Store) compare(ctx context.Context, found map[string]*chain, before *ch
 	return damage, nil
 }
 
-// accept keeps the damage. Where it is new, the store gets another epoch and no deltas, since numbers
+// accept adds damage to what was known before. Where it is new, the store gets another epoch and no deltas, since numbers
 // at the end of a log may be used again.
-func (s *Store) accept(ctx context.Context, damage []Damage) error {
-	fresh := slices.DeleteFunc(slices.Clone(damage), func(d Damage) bool { return slices.Contains(s.damage, d) })
-	s.damage = damage
+func (s *Store) accept(ctx context.Context, before *checkpoint, damage []Damage) error {
+	fresh := slices.DeleteFunc(damage, func(d Damage) bool { return slices.Contains(before.Damage, d) })
 	if len(fresh) == 0 {
 		return nil
 	}
 	for _, d := range fresh {
 		s.opts.Logger.Error("eventlog: the store is damaged", "session", d.Session, "from", d.From, "to", d.To, "reason", d.Reason)
 	}
+	before.Damage = append(before.Damage, fresh...)
 	if err := s.st.delta.Purge(ctx); err != nil {
 		return fmt.Errorf("eventlog: deleting deltas: %w", err)
 	}
 	return s.st.newGeneration(ctx, s.js)
+}
+
+// ofOthers returns the damage of other sessions.
+func ofOthers(damage []Damage, session string) []Damage {
+	return slices.DeleteFunc(slices.Clone(damage), func(d Damage) bool { return d.Session == session })
 }

@@ -62,7 +62,8 @@ func (s *Store) restore(ctx context.Context, b *backupReader) error {
 	if err != nil {
 		return err
 	}
-	s.lasts = lastsOf(found)
+	s.journal.lasts = lastsOf(found)
+	adopt(found, s.journal.purged)
 	return s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: "", metaGeneration: random.Hex(4)})
 }
 

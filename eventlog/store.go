@@ -16,16 +16,15 @@ import (
 
 // Store holds the logs of many sessions. Its methods may be called from any goroutine.
 type Store struct {
-	opts   Options
-	dir    *dataDir  // nil with a cluster
-	srv    *embedded // nil with a cluster
-	nc     *nats.Conn
-	js     jetstream.JetStream
-	st     *streams
-	damage []Damage
-	room   room
-	gate   gate
-	link   *link
+	opts Options
+	dir  *dataDir  // nil with a cluster
+	srv  *embedded // nil with a cluster
+	nc   *nats.Conn
+	js   jetstream.JetStream
+	st   *streams
+	room room
+	gate gate
+	link *link
 
 	readers, calls         context.Context // end with Close; calls only when Close cannot wait longer
 	stopReaders, stopCalls context.CancelCauseFunc
@@ -35,8 +34,8 @@ type Store struct {
 	closing                chan struct{} // closed when Close is done
 	closeErr               error
 	logs                   map[string]*logState
-	lasts                  map[string]uint64 // the newest events as Open knew them
-	inspected              bool              // whether Open looked for damage
+	journal                journal
+	inspected              bool // whether Open looked for damage
 }
 
 // Open opens a store. With Dir it makes the directory where it is missing, locks it, starts a
@@ -82,6 +81,9 @@ func (s *Store) start(ctx context.Context) error {
 	}
 	before, err := s.dir.takeCheckpoint()
 	if err != nil {
+		return err
+	}
+	if err := s.dir.salvage(before, &s.opts); err != nil {
 		return err
 	}
 	if err := s.embed(ctx); err != nil {
@@ -181,6 +183,9 @@ func (s *Store) stop() error {
 	if s.dir == nil {
 		return nil
 	}
+	if s.journal.file != nil {
+		s.journal.file.Close() // acknowledgements are not synced, removals are
+	}
 	return errors.Join(s.dir.writeCheckpoint(now), s.dir.close())
 }
 
@@ -259,8 +264,12 @@ func (s *Store) Sessions(ctx context.Context) ([]SessionInfo, error) {
 func (s *Store) Log(session string) *Log { return &Log{s, session} }
 
 // Damage lists the events that Open found missing. Readers of those logs get ErrDamaged at that place;
-// writers may go on after it.
-func (s *Store) Damage() []Damage { return slices.Clone(s.damage) }
+// writers may go on after it. What is known stays in the list until its session is deleted.
+func (s *Store) Damage() []Damage {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	return slices.Clone(s.journal.damage)
+}
 
 // sessionNames returns the sessions with messages in a stream, and how many each has.
 func sessionNames(ctx context.Context, stream jetstream.Stream, prefix string) (map[string]uint64, error) {

@@ -32,7 +32,13 @@ func (l *Log) Trim(ctx context.Context, seq uint64) error {
 	if err != nil || keep <= 1 {
 		return l.wrap("looking for events", err)
 	}
-	err = l.store.st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject()), jetstream.WithPurgeSequence(keep))
+	_, kept, err := probe(ctx, l.store.st.log, l.subject(), keep)
+	if err == nil {
+		err = l.store.journal.purging(l.session, kept.epoch, kept.first)
+	}
+	if err == nil {
+		err = l.store.st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject()), jetstream.WithPurgeSequence(keep))
+	}
 	l.store.freed()
 	return l.wrap("trimming", err)
 }
@@ -55,13 +61,15 @@ func (l *Log) Delete(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if l.store.dir != nil {
-		if err := l.store.dir.noteDeleted(l.session); err != nil {
-			return err
-		}
+	st := l.store.st
+	tip, err := l.tip(ctx)
+	if err != nil && !errors.Is(err, errRecord) {
+		return err
+	}
+	if err := l.store.journal.purging(l.session, tip.epoch, everything); err != nil {
+		return err
 	}
 	state.known = false
-	st := l.store.st
 	err = errors.Join(
 		st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject())),
 		st.delta.Purge(ctx, jetstream.WithPurgeSubject(l.deltaSubject())),
@@ -78,7 +86,6 @@ func (s *Store) forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.logs, session)
-	delete(s.lasts, session)
 }
 
 // dropSnapshot deletes the snapshots of a session.

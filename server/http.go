@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/web"
@@ -88,7 +89,24 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, string(session.FailureOf(err).Reason)+"\n")
 		return
 	}
-	_, _ = io.WriteString(w, "ok\n")
+	text := "ok\n"
+	if n := s.damaged(); n > 0 {
+		text += fmt.Sprintf("%d logs have lost events: damaged files; parley doctor lists them\n", n)
+	}
+	_, _ = io.WriteString(w, text)
+}
+
+// damaged returns how many logs of the store have lost events.
+func (s *Server) damaged() int {
+	store, ok := s.store.(interface{ Damage() []eventlog.Damage })
+	if !ok {
+		return 0
+	}
+	logs := map[string]bool{}
+	for _, d := range store.Damage() {
+		logs[d.Session] = true
+	}
+	return len(logs)
 }
 
 // statuses are the HTTP statuses of reasons; others are 400.

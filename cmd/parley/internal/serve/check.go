@@ -133,7 +133,28 @@ func checkStore(ctx context.Context, s *Settings) []doctor.Check {
 	default:
 		disk.Detail = fmt.Sprintf("%d MB can be used, logs take up to %d MB", room>>20, s.quotaMB)
 	}
-	return []doctor.Check{disk, checkNATS(ctx, s, health.Owner)}
+	return []doctor.Check{disk, checkDamage(health.Damage), checkNATS(ctx, s, health.Owner)}
+}
+
+// maxDamage is how many losses are listed.
+const maxDamage = 20
+
+// checkDamage lists what the logs have lost.
+func checkDamage(damage []eventlog.Damage) doctor.Check {
+	c := doctor.Check{Name: "logs", Status: doctor.OK, Detail: "whole"}
+	if len(damage) == 0 {
+		return c
+	}
+	var texts []string
+	for _, d := range damage[:min(len(damage), maxDamage)] {
+		texts = append(texts, d.String())
+	}
+	if more := len(damage) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more losses", more))
+	}
+	c.Status, c.Detail = doctor.Warn, strings.Join(texts, "; ")
+	c.Fix = "restore a backup if you need them; the damaged files are in log/damaged of the data directory; a session that is deleted is no longer listed"
+	return c
 }
 
 func checkNATS(ctx context.Context, s *Settings, owner int) doctor.Check {

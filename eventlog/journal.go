@@ -1,0 +1,138 @@
+package eventlog
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+const (
+	// journalName is the file with what happened since the base was written.
+	journalName = "journal"
+	// journalSize is how large it gets before a new base takes its place.
+	journalSize = 1 << 20
+	// everything is the bound of a deleted log.
+	everything = math.MaxUint64
+)
+
+// journal is what a store knows of its logs apart from the server's files: the newest event of each, and what was removed on purpose.
+// After a kill it tells events that are lost from those that were never written, and a deleted log from one to be salvaged. A line
+// has the CRC-32C of the rest and then either session and newest event, which is not synced, or session, epoch and the
+// event before which everything is removed.
+type journal struct {
+	mu     sync.Mutex
+	file   *os.File // nil before Open has looked at the store, and for a cluster
+	size   int
+	lasts  map[string]uint64
+	purged map[string]uint64 // by purgeKey
+	damage []Damage
+}
+
+func purgeKey(session string, epoch [8]byte) string {
+	return session + " " + hex.EncodeToString(epoch[:])
+}
+
+// apply takes a line of the file. One that is not whole has no effect.
+func (c *checkpoint) apply(line string) {
+	sum, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	fields := strings.Fields(rest)
+	if sum != fmt.Sprintf("%08x", crc32.Checksum([]byte(rest), castagnoli)) || len(fields) < 2 {
+		return
+	}
+	n, err := strconv.ParseUint(fields[len(fields)-1], 10, 64)
+	switch {
+	case err != nil:
+	case len(fields) == 2:
+		c.Lasts[fields[0]] = n
+	default:
+		c.Purged[fields[0]+" "+fields[1]] = n
+		if n == everything {
+			delete(c.Lasts, fields[0])
+		}
+	}
+}
+
+// readJournal adds what happened since the base to it.
+func (d *dataDir) readJournal(c *checkpoint) error {
+	text, err := os.ReadFile(filepath.Join(d.path, journalName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		c.apply(line)
+	}
+	return err
+}
+
+// begin makes a checkpoint the base, and starts an empty file.
+func (j *journal) begin(d *dataDir, c *checkpoint) (err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lasts, j.purged, j.damage = c.Lasts, c.Purged, c.Damage
+	j.file, err = os.OpenFile(filepath.Join(d.path, journalName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	return j.rebase()
+}
+
+// rebase writes what is known into the base, and empties the file.
+func (j *journal) rebase() error {
+	text, err := json.Marshal(&checkpoint{Lasts: j.lasts, Purged: j.purged, Damage: j.damage})
+	if err != nil {
+		return err
+	}
+	if err := writeSynced(filepath.Join(filepath.Dir(j.file.Name()), baseName), text); err != nil {
+		return err
+	}
+	j.size = 0
+	return j.file.Truncate(0)
+}
+
+// note appends a line.
+func (j *journal) note(line string) error {
+	if j.file == nil {
+		return nil
+	}
+	n, err := fmt.Fprintf(j.file, "%08x %s\n", crc32.Checksum([]byte(line), castagnoli), line)
+	if j.size += n; err == nil && j.size > journalSize {
+		return j.rebase()
+	}
+	return err
+}
+
+// acked notes the newest event of a log. Without the note a loss may go unnoticed, but the event is stored: an error is no
+// reason to fail.
+func (j *journal) acked(session string, last uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file != nil {
+		j.lasts[session] = last
+		_ = j.note(fmt.Sprintf("%s %d", session, last)) // see above
+	}
+}
+
+// purging notes, durably, that the events of a log before an event are about to be removed.
+func (j *journal) purging(session string, epoch [8]byte, before uint64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		return nil
+	}
+	key := purgeKey(session, epoch)
+	j.purged[key] = max(before, j.purged[key])
+	if before == everything {
+		delete(j.lasts, session)
+		j.damage = ofOthers(j.damage, session)
+	}
+	return errors.Join(j.note(fmt.Sprintf("%s %d", key, before)), j.file.Sync())
+}

@@ -1,0 +1,111 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
+)
+
+// damagedName is the directory with the blocks as they were before they were salvaged.
+const damagedName = "damaged"
+
+// blockStreams are the streams whose blocks are checked, with the start of their subjects.
+var blockStreams = map[string]string{logStream: logPrefix, snapshotStream: snapshotPrefix}
+
+// salvage checks every block of the store before the server does, which cuts a block at its first bad record. A damaged block is
+// copied aside and written again without what is bad; the server takes the gap for deleted messages, and inspect finds
+// the events that are missing. It forgets deleted logs of which nothing is left on the disk.
+func (d *dataDir) salvage(c *checkpoint, o *Options) error {
+	held := map[string]bool{}
+	for stream, prefix := range blockStreams {
+		blocks, err := d.blocks(stream)
+		if err != nil {
+			return err
+		}
+		for _, index := range blocks {
+			b := blockfile.Block{Stream: stream, Index: index, Prefix: prefix, Sound: soundPart}
+			damaged, err := d.salvageBlock(&b, o, func(subject, payload []byte) {
+				if h, _, err := decodePart(payload); err == nil {
+					key := purgeKey(strings.TrimPrefix(string(subject), prefix), h.epoch)
+					if _, ok := c.Purged[key]; ok {
+						held[key] = true
+					}
+				}
+			})
+			if err != nil {
+				return fmt.Errorf("eventlog: salvaging block %d of stream %s: %w", index, stream, err)
+			}
+			c.clean = c.clean && !damaged
+		}
+	}
+	maps.DeleteFunc(c.Purged, func(key string, before uint64) bool { return before == everything && !held[key] })
+	return nil
+}
+
+// soundPart reports whether a message is a part of a record, perhaps of a newer format.
+func soundPart(_, payload []byte) bool {
+	_, _, err := decodePart(payload)
+	return err == nil || errors.Is(err, ErrFormat)
+}
+
+// blocks returns the numbers of the blocks of a stream, in their order.
+func (d *dataDir) blocks(stream string) ([]int, error) {
+	entries, err := os.ReadDir(filepath.Join(d.streamDir(stream), "msgs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var blocks []int
+	for _, e := range entries {
+		name, isBlock := strings.CutSuffix(e.Name(), ".blk")
+		if index, err := strconv.Atoi(name); isBlock && err == nil {
+			blocks = append(blocks, index)
+		}
+	}
+	slices.Sort(blocks)
+	return blocks, err
+}
+
+// salvageBlock checks one block, and writes it again if it is damaged. It calls visit with its sound messages.
+func (d *dataDir) salvageBlock(b *blockfile.Block, o *Options, visit func(subject, payload []byte)) (damaged bool, err error) {
+	name := filepath.Join(d.streamDir(b.Stream), "msgs", strconv.Itoa(b.Index)+".blk")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return false, err
+	}
+	records, bad := b.Scan(data)
+	var sound []byte
+	for _, r := range records {
+		if r.Kind == blockfile.Message {
+			visit(r.Subject, r.Payload)
+		}
+		if len(bad) > 0 {
+			sound = append(sound, r.Raw...)
+		}
+	}
+	if len(bad) == 0 {
+		return false, nil
+	}
+	aside := filepath.Join(d.path, damagedName)
+	if err := os.MkdirAll(aside, 0o700); err != nil {
+		return true, err
+	}
+	aside = filepath.Join(aside, fmt.Sprintf("%s-%d-%d.blk", b.Stream, b.Index, o.Now().UnixNano()))
+	if err := writeSynced(aside, data); err != nil {
+		return true, err
+	}
+	o.Logger.Warn("eventlog: salvaged a damaged block", "stream", b.Stream, "block", b.Index, "bytes", len(data)-len(sound), "places", len(bad), "copy", aside)
+	return true, errors.Join(writeSynced(name, sound), d.dropIndex(b.Stream))
+}
+
+// dropIndex removes the server's index of a stream, so that the server reads every message.
+func (d *dataDir) dropIndex(stream string) error {
+	return os.RemoveAll(filepath.Join(d.streamDir(stream), "msgs", indexName))
+}
