@@ -75,9 +75,9 @@ func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Ans
 func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, answer agent.Answer) (any, []event.Event, error) {
 	switch a := answer.(type) {
 	case *agent.PermissionAnswer:
-		return s.choose(r, options, a.Allow, a.Choice, a.Scope)
+		return s.choose(r, options, a.Allow, a.Choice, a.Scope, a.Message)
 	case *agent.PlanAnswer:
-		return s.choose(r, options, a.Approve, "", "")
+		return s.choose(r, options, a.Approve, "", "", a.Message)
 	case *agent.ElicitationAnswer:
 		result := map[string]any{"action": a.Action}
 		if len(a.Content) > 0 && a.Action == "accept" {
@@ -90,7 +90,7 @@ func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, an
 
 // choose picks the option that an answer means. A refusal that the agent does not offer is
 // a cancellation.
-func (s *Session) choose(r *agentkit.Prompt, options []acp.PermissionOption, allow bool, choice, scope string) (any, []event.Event, error) {
+func (s *Session) choose(r *agentkit.Prompt, options []acp.PermissionOption, allow bool, choice, scope, why string) (any, []event.Event, error) {
 	kind := acp.PermissionOptionKindRejectOnce
 	behavior := event.ResolvedDeny
 	if allow {
@@ -112,5 +112,5 @@ func (s *Session) choose(r *agentkit.Prompt, options []acp.PermissionOption, all
 		}
 		outcome = acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsCancelled}
 	}
-	return &acp.RequestPermissionResponse{Outcome: outcome}, s.resolve(r, behavior, scope, "", ""), nil
+	return &acp.RequestPermissionResponse{Outcome: outcome}, s.conv.Resolve(r.ID, r.ToolUseID, behavior, scope, why), nil
 }

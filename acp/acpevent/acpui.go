@@ -1,9 +1,10 @@
-// Package acpevent makes events of package ui of what an agent that speaks the Agent Client
+// Package acpevent makes events of what an agent that speaks the Agent Client
 // Protocol says. A [Converter] is pure: it reads no clock and no file.
 package acpevent
 
 import (
-	"encoding/json"
+	"cmp"
+	"maps"
 	"strconv"
 
 	"github.com/seed7221b0f9/parley/acp"
@@ -23,8 +24,8 @@ type Converter struct {
 	message string // the id of the message that is open; empty if none is
 	count   int    // of messages
 	blocks  []event.IndexedBlock
-	open    string          // the type of the block that is open: text, thinking; empty if none is
-	known   map[string]bool // tool calls that have begun and not ended
+	open    string           // the type of the block that is open: text, thinking; empty if none is
+	calls   map[string]*call // tool calls by their id; those that have ended until the next turn
 }
 
 func (c *Converter) begin() { c.out = c.out[:0] }
@@ -51,6 +52,7 @@ func (c *Converter) Prompt(uuid string, blocks []event.Content) []event.Event {
 // number.
 func (c *Converter) Turn(prompt string) []event.Event {
 	c.begin()
+	maps.DeleteFunc(c.calls, func(_ string, k *call) bool { return (k.ended || k.message == "") && len(k.asks) == 0 })
 	c.turns++
 	c.turn = prompt
 	if c.turn == "" {
@@ -64,9 +66,6 @@ func (c *Converter) Turn(prompt string) []event.Event {
 // unknown events.
 func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 	c.begin()
-	if c.known == nil {
-		c.known = map[string]bool{}
-	}
 	switch v := u.Value.(type) {
 	case *acp.ContentChunk:
 		c.chunk(u.SessionUpdate, v)
@@ -107,11 +106,7 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 
 // encoded is a value of this protocol as JSON.
 func encoded(v any) event.JSON {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "null" // generated types
-	}
-	return event.NewJSON(string(text))
+	return cmp.Or(event.Encoded(v), "null")
 }
 
 // chunk adds to a message of the agent. A prompt that comes back is known already.

@@ -1,105 +1,143 @@
 package acpevent
 
 import (
-	"cmp"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// toolCall begins a call of a tool.
+// toolCall begins a call of a tool. A second one with its id adds to the first, unless that has
+// ended: agents use ids again.
 func (c *Converter) toolCall(v *acp.ToolCall) {
-	id := string(v.ToolCallID)
-	if !c.known[id] {
-		c.startTool(id, v.Name.Or(""), v.Title, string(v.Kind.Or("")), string(v.RawInput))
+	if k := c.calls[string(v.ToolCallID)]; k != nil && k.ended {
+		delete(c.calls, k.id)
 	}
-	c.status(id, v.Status, v.Content, string(v.RawOutput))
+	c.toolUpdate(update(v))
+}
+
+// call returns the record of a call, a new one if there is none.
+func (c *Converter) call(id string) *call {
+	k := c.calls[id]
+	if k == nil {
+		if c.calls == nil {
+			c.calls = map[string]*call{}
+		}
+		k = &call{id: id}
+		c.calls[id] = k
+	}
+	return k
 }
 
 // startTool shows a call as a block of the message that is open, or of a new one.
-func (c *Converter) startTool(id, name, title, kind, input string) {
-	c.known[id] = true
+func (c *Converter) startTool(k *call) {
 	c.startMessage("")
 	c.endBlock()
-	name = cmp.Or(name, title)
-	input = cmp.Or(input, "{}")
-	index := int64(len(c.blocks))
-	raw := encoded(map[string]any{"type": "tool_use", "id": id, "name": name, "title": title, "kind": kind, "input": event.JSON(input).Value()})
-	block := event.Content{Type: "tool_use", ToolUseID: id, Name: name, Title: title, Kind: kind, Input: event.NewJSON(input), Raw: raw}
-	c.blocks = append(c.blocks, event.IndexedBlock{Index: index, Block: block})
+	k.message, k.index = c.message, int64(len(c.blocks))
+	block := k.block()
+	k.shown = block.Raw
+	c.blocks = append(c.blocks, event.IndexedBlock{Index: k.index, Block: block})
 	if c.Partial {
-		c.emit(&event.ToolStart{Header: c.header(), Index: index, ToolUseID: id, Name: name, BlockType: "tool_use", Title: title, Kind: kind, Block: raw})
-		c.emit(&event.ToolInputComplete{Header: c.header(), Index: index, ToolUseID: id, Input: block.Input})
-		c.emit(&event.BlockStop{Header: c.header(), Index: index})
+		c.emit(&event.ToolStart{Header: c.header(), Index: k.index, ToolUseID: k.id, Name: block.Name, BlockType: "tool_use", Title: block.Title, Kind: k.kind, Block: block.Raw})
+		c.emit(&event.ToolInputComplete{Header: c.header(), Index: k.index, ToolUseID: k.id, Input: block.Input})
+		c.emit(&event.BlockStop{Header: c.header(), Index: k.index})
 	}
 	c.endMessage()
 }
 
-// toolUpdate goes on with a call.
+// show shows a call, or again if more is known of it, and so its requests that wait.
+func (c *Converter) show(k *call) {
+	if k.message == "" {
+		c.startTool(k)
+	} else if block := k.block(); block.Raw != k.shown {
+		k.shown = block.Raw
+		c.emit(&event.AssistantMessage{Header: event.Header{MessageID: k.message}, Blocks: []event.IndexedBlock{{Index: k.index, Block: block}}})
+	}
+	for _, a := range k.asks {
+		ev := k.permission(a)
+		if shown := event.Encoded([]any{ev.ToolName, ev.DisplayName, ev.Input, ev.Content, ev.Locations}); shown != a.shown {
+			a.shown = shown
+			c.emit(ev)
+		}
+	}
+}
+
+// toolUpdate goes on with a call. One that was not announced begins here.
 func (c *Converter) toolUpdate(v *acp.ToolCallUpdate) {
-	id := string(v.ToolCallID)
-	if !c.known[id] {
-		if !v.Title.IsSet() {
-			return // the rest of a call that has ended
-		}
-		c.startTool(id, v.Name.Or(""), v.Title.Or(""), string(v.Kind.Or("")), string(v.RawInput))
+	k := c.call(string(v.ToolCallID))
+	if k.ended {
+		return
 	}
-	c.status(id, v.Status, v.Content.Or(nil), string(v.RawOutput))
+	k.merge(v, false)
+	if k.message == "" && k.first == "" {
+		return // a request can follow; else it is the rest of a call of an earlier turn
+	}
+	c.show(k)
+	c.status(k, v)
 }
 
-// status follows the state of a call.
-func (c *Converter) status(id string, status acp.Optional[acp.ToolCallStatus], content []acp.ToolCallContent, output string) {
-	switch status.Or("") {
-	case acp.ToolCallStatusInProgress:
-		c.emit(&event.ToolProgress{ToolUseID: id})
+// status follows the state of a call and what it prints.
+func (c *Converter) status(k *call, v *acp.ToolCallUpdate) {
+	blocks := contentBlocks(v.Content.Or(nil))
+	before := k.output
+	k.output += printed(v.Meta)
+	if text := blocksText(blocks); text != "" && k.running {
+		k.output = text // the whole of it each time
+	}
+	switch v.Status.Or("") {
 	case acp.ToolCallStatusCompleted, acp.ToolCallStatusFailed:
-		delete(c.known, id)
-		ev := &event.ToolComplete{ToolUseID: id, IsError: status.Or("") == acp.ToolCallStatusFailed}
-		if text := contentText(content); text != "" {
-			ev.Content = event.JSON(event.Quote(text))
-		} else if output != "" && output != "null" {
-			ev.Content = event.NewJSON(output)
-		}
-		if output != "" {
-			ev.ToolUseResult = event.NewJSON(output)
-		}
-		c.emit(ev)
-	}
-}
-
-// contentText is the text of what a call shows.
-func contentText(list []acp.ToolCallContent) string {
-	var texts []string
-	for _, one := range list {
-		if block, ok := one.Value.(*acp.Content); ok {
-			if t, ok := block.Content.Value.(*acp.TextContent); ok {
-				texts = append(texts, t.Text)
-			}
+		c.finish(k, v, blocks)
+		return
+	case acp.ToolCallStatusInProgress:
+	default:
+		if k.output == before {
+			return
 		}
 	}
-	return strings.Join(texts, "\n")
+	ev := &event.ToolProgress{ToolUseID: k.id}
+	if more, ok := strings.CutPrefix(k.output, before); ok {
+		ev.Output = more
+	}
+	c.emit(ev)
 }
 
-// Ask returns the event of a request for permission. A call that was not announced is.
+// finish ends a call. Its result is a text, or blocks where the agent shows more than text.
+func (c *Converter) finish(k *call, v *acp.ToolCallUpdate, blocks []json.RawMessage) {
+	k.ended = true
+	ev := &event.ToolComplete{ToolUseID: k.id, IsError: k.status == acp.ToolCallStatusFailed}
+	rest := slices.DeleteFunc(blocks, func(b json.RawMessage) bool { return event.ContentOf(event.JSON(b)).Type == "text" })
+	switch {
+	case len(rest) > 0 && k.output != "":
+		ev.Content = encoded(append([]json.RawMessage{json.RawMessage(event.TextContent(k.output).Raw)}, rest...))
+	case len(rest) > 0:
+		ev.Content = encoded(rest)
+	case k.output != "":
+		ev.Content = event.Quote(k.output)
+	case blank(v.RawOutput) != "":
+		ev.Content = event.NewJSON(string(v.RawOutput))
+	}
+	if len(v.RawOutput) > 0 {
+		ev.ToolUseResult = event.NewJSON(string(v.RawOutput))
+	}
+	c.emit(ev)
+}
+
+// Ask returns the events of a request for permission, with what the agent has reported about the
+// call before and what the request adds. A call that was not announced is.
 func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []event.Event {
 	c.begin()
-	if c.known == nil {
-		c.known = map[string]bool{}
-	}
-	call := r.ToolCall
-	id := string(call.ToolCallID)
-	if !c.known[id] {
-		c.startTool(id, call.Name.Or(""), call.Title.Or("Tool"), string(call.Kind.Or("")), string(call.RawInput))
-	}
-	ev := &event.PermissionRequest{
-		Kind: event.PermissionTool, RequestID: requestID, ToolUseID: id, ToolName: call.Name.Or(call.Title.Or("Tool")), DisplayName: call.Title.Or(""),
-		Input: event.NewJSON(string(call.RawInput)), Data: encoded(r),
-	}
-	if call.Kind.Or("") == acp.ToolKindSwitchMode {
-		ev.Kind = event.PermissionPlan
-	}
-	for _, o := range r.Options {
+	k := c.call(string(r.ToolCall.ToolCallID))
+	k.merge(&r.ToolCall, true)
+	k.asks = append(k.asks, &asked{id: requestID, request: r})
+	c.show(k)
+	return c.out
+}
+
+// choices are the options of a request.
+func choices(options []acp.PermissionOption) (list []event.Choice) {
+	for _, o := range options {
 		choice := event.Choice{ID: string(o.OptionID), Label: o.Name, Behavior: event.ResolvedDeny, Scope: event.ScopeOnce}
 		if o.Kind == acp.PermissionOptionKindAllowOnce || o.Kind == acp.PermissionOptionKindAllowAlways {
 			choice.Behavior = event.ResolvedAllow
@@ -107,16 +145,18 @@ func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []eve
 		if o.Kind == acp.PermissionOptionKindAllowAlways || o.Kind == acp.PermissionOptionKindRejectAlways {
 			choice.Scope = event.ScopeAlways
 		}
-		ev.Choices = append(ev.Choices, choice)
+		list = append(list, choice)
 	}
-	c.emit(ev)
-	return c.out
+	return list
 }
 
 // Resolve returns the event for the answer to a request for permission, which ends the request
 // with this id.
 func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message string) []event.Event {
 	c.begin()
+	for _, k := range c.calls {
+		k.asks = slices.DeleteFunc(k.asks, func(a *asked) bool { return a.id == requestID })
+	}
 	c.emit(event.Resolve(event.Header{}, false, requestID, toolUseID, event.Resolution{Behavior: behavior, Scope: scope, Message: message}))
 	return c.out
 }

@@ -171,6 +171,12 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *event.
 	if plan := input(ev.Input).str("plan"); ev.Kind == event.PermissionPlan && plan != "" {
 		tool.Content = acp.Some(textContents(plan))
 	}
+	if all := givenContent(ev.Content); len(all) > 0 {
+		tool.Content = acp.Some(all)
+	}
+	if ev.Request != "" {
+		tool.Content = acp.Some(append(tool.Content.Or(nil), textContents("The agent describes this call in no other way than by its request:\n"+fence("json", string(ev.Request)))...))
+	}
 	if paths := permissionPaths(ev, s.opts.Dir); len(paths) > 0 && len(tool.Locations.Or(nil)) == 0 {
 		tool.Locations = acp.Some(paths)
 	}

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 type toolCall struct {
 	id, name, parent, messageID string
 	givenTitle, givenKind       string // the provider's own
+	givenContent                []acp.ToolCallContent
+	givenLocations              []acp.ToolCallLocation
 	input                       event.JSON
 	partial                     partialInput
 	shown                       view
@@ -29,10 +32,10 @@ func (m *Mapper) toolEvent(ev event.Event) bool {
 	switch ev := ev.(type) {
 	case *event.ToolStart:
 		input, _ := ev.Block.Member("input")
-		m.startTool(&toolCall{
-			id: ev.ToolUseID, name: ev.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID,
-			givenTitle: ev.Title, givenKind: ev.Kind, input: orEmpty(input),
-		})
+		t := &toolCall{id: ev.ToolUseID, name: ev.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID, input: orEmpty(input)}
+		block := event.ContentOf(ev.Block)
+		t.given(ev.Title, ev.Kind, block.Content, block.Locations)
+		m.startTool(t)
 	case *event.ToolInputDelta:
 		if t := m.tools[ev.ToolUseID]; t != nil && !t.done {
 			if input, ok := t.partial.add(ev.PartialJSON); ok {
@@ -53,9 +56,13 @@ func (m *Mapper) toolEvent(ev event.Event) bool {
 	case *event.TurnDiff:
 		m.diff(ev)
 	case *event.PermissionRequest:
-		m.ask(ev.ToolUseID, ev.ToolName, ev.Input)
+		t := &toolCall{id: ev.ToolUseID, name: ev.ToolName, input: orEmpty(ev.Input)}
+		if ev.ToolKind != "" { // the provider describes its calls itself
+			t.given(ev.DisplayName, ev.ToolKind, ev.Content, ev.Locations)
+		}
+		m.ask(t)
 	case *event.QuestionRequest:
-		m.ask(ev.ToolUseID, "", "")
+		m.ask(&toolCall{id: ev.ToolUseID, input: "{}"})
 	case *event.PermissionResolved:
 		m.answered(ev.ToolUseID, ev.Behavior == event.ResolvedAllow)
 	case *event.QuestionResolved:
@@ -126,7 +133,43 @@ func (m *Mapper) view(t *toolCall) view {
 	if t.givenKind != "" {
 		v.kind = kindOf(t.givenKind)
 	}
+	if len(t.givenContent) > 0 {
+		v.content = t.givenContent
+	}
+	if len(t.givenLocations) > 0 {
+		v.locations = t.givenLocations
+	}
 	return v
+}
+
+// given takes over what the provider itself reports of a call. What it leaves out stays.
+func (t *toolCall) given(title, kind string, content, locations event.JSON) {
+	t.givenTitle, t.givenKind = cmp.Or(title, t.givenTitle), cmp.Or(kind, t.givenKind)
+	if list := givenContent(content); len(list) > 0 {
+		t.givenContent = list
+	}
+	var places []acp.ToolCallLocation
+	if json.Unmarshal([]byte(locations), &places) == nil && len(places) > 0 {
+		t.givenLocations = places
+	}
+}
+
+// givenContent are blocks of an event, diffs among them, as content of a call.
+func givenContent(blocks event.JSON) (list []acp.ToolCallContent) {
+	for _, e := range blocks.Elements() {
+		b := event.ContentOf(e)
+		if c, ok := promptBlock(&b); ok {
+			list = append(list, blockContent(c))
+			continue
+		}
+		var c acp.ToolCallContent
+		if json.Unmarshal([]byte(e), &c) == nil && c.Value != nil {
+			list = append(list, c)
+		} else {
+			list = append(list, textContent(string(e)))
+		}
+	}
+	return list
 }
 
 // kindOf is a kind of the protocol; others are other.
@@ -140,15 +183,19 @@ func kindOf(s string) acp.ToolKind {
 
 // setInput shows a call with more of its input.
 func (m *Mapper) setInput(t *toolCall, input event.JSON) {
-	if input == t.input || t.done {
+	if t.done {
 		return
 	}
-	t.input = input
-	next := m.view(t)
 	u := t.update()
-	u.RawInput = json.RawMessage(input)
+	if input != t.input {
+		t.input, u.RawInput = input, json.RawMessage(input)
+	}
+	next := m.view(t)
 	if next.title != t.shown.title {
 		u.Title = acp.Some(next.title)
+	}
+	if next.kind != t.shown.kind {
+		u.Kind = acp.Some(next.kind)
 	}
 	if !same(next.content, t.shown.content) {
 		u.Content = acp.Some(next.content)
@@ -157,7 +204,9 @@ func (m *Mapper) setInput(t *toolCall, input event.JSON) {
 		u.Locations = acp.Some(next.locations)
 	}
 	t.shown = next
-	m.send(t, u)
+	if !same(u, t.update()) {
+		m.send(t, u)
+	}
 }
 
 func same(a, b any) bool {
@@ -197,14 +246,13 @@ func (m *Mapper) running(t *toolCall) {
 func (m *Mapper) wholeTool(ev *event.AssistantMessage, b *event.Content) {
 	if t := m.tools[b.ToolUseID]; t != nil {
 		if !t.done {
+			t.given(b.Title, b.Kind, b.Content, b.Locations)
 			m.setInput(t, orEmpty(b.Input))
 		}
 		return
 	}
-	t := &toolCall{
-		id: b.ToolUseID, name: b.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID,
-		givenTitle: b.Title, givenKind: b.Kind, input: orEmpty(b.Input),
-	}
+	t := &toolCall{id: b.ToolUseID, name: b.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID, input: orEmpty(b.Input)}
+	t.given(b.Title, b.Kind, b.Content, b.Locations)
 	m.startTool(t)
 	if ev.ParentToolUseID != "" && !m.Replay {
 		m.running(t)
@@ -212,15 +260,15 @@ func (m *Mapper) wholeTool(ev *event.AssistantMessage, b *event.Content) {
 }
 
 // ask notes that a call waits for a person. A call that was not announced is shown.
-func (m *Mapper) ask(id, name string, input event.JSON) {
-	if id == "" {
+func (m *Mapper) ask(call *toolCall) {
+	if call.id == "" {
 		return
 	}
-	t := m.tools[id]
-	if t == nil {
-		m.startTool(&toolCall{id: id, name: name, input: orEmpty(input)})
-		t = m.tools[id]
+	if t := m.tools[call.id]; t != nil && t.done {
+		delete(m.tools, call.id) // it is asked for again
 	}
+	m.startTool(call)
+	t := m.tools[call.id]
 	t.asked = true
 	if t.hidden {
 		t.hidden = false

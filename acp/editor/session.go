@@ -139,6 +139,11 @@ func (s *session) send(u acp.SessionUpdate) {
 func (s *session) ask(requestID string, f func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(s.srv.ctx)
 	s.mu.Lock()
+	if s.asks[requestID] != nil {
+		s.mu.Unlock()
+		cancel()
+		return // the client has the request; updates of its call tell it the rest
+	}
 	s.asks[requestID] = cancel
 	s.mu.Unlock()
 	s.state2("requires_action", "")

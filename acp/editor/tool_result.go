@@ -2,6 +2,7 @@ package editor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/acp"
@@ -35,16 +36,30 @@ func resultOf(t *toolCall, ev *event.ToolComplete) result {
 		r.content = nil
 	}
 	for _, b := range blocks {
-		if b.Type != "text" {
-			if c, ok := promptBlock(&b); ok {
-				r.content = append(r.content, blockContent(c))
-			}
+		if c, ok := promptBlock(&b); ok && b.Type != "text" {
+			r.content = append(r.content, blockContent(c))
 		}
+	}
+	if diffs := t.diffs(ev); len(r.content) > 0 && len(diffs) > 0 {
+		r.content = append(diffs, r.content...) // the client replaces what it shows
+	} else if len(diffs) > 0 {
+		r.content = diffs
 	}
 	return r
 }
 
-func isEdit(name string) bool { return name == "Edit" || name == "Write" || name == "MultiEdit" }
+// diffs are the diffs of a result, or else those of its call.
+func (t *toolCall) diffs(ev *event.ToolComplete) []acp.ToolCallContent {
+	notDiff := func(c acp.ToolCallContent) bool { return c.Type != acp.ToolCallContentIsDiff }
+	if list := slices.DeleteFunc(givenContent(ev.Content), notDiff); len(list) > 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(t.givenContent), notDiff)
+}
+
+func isEdit(name string) bool {
+	return name == "Edit" || name == "Write" || name == "MultiEdit" || name == "fileChange"
+}
 
 // resultBlocks are the blocks of a result, which can be one text.
 func resultBlocks(content event.JSON) []event.Content {

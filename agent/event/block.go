@@ -54,7 +54,7 @@ func blockOr(raw JSON, blockType string, other wireBlock) wireBlock {
 func toolBlock(h *Header, c *Content) *wireToolUse {
 	b := &wireToolUse{
 		BlockType: c.Type, ID: c.ToolUseID, ToolName: c.Name, ToolType: ToolType(h.Provider, c.Name), Name: c.Name,
-		Input: c.Input, Status: ToolInProgress, Title: c.Title, Kind: c.Kind,
+		Input: c.Input, Status: ToolInProgress, Title: c.Title, Kind: c.Kind, Content: c.Content, Locations: c.Locations,
 	}
 	b.BlockType = cmp.Or(b.BlockType, "tool_use")
 	b.Extra = layoutOf(wireToolUseType).leftover(c.Raw)
@@ -90,6 +90,7 @@ func contentOf(b wireBlock) Content {
 		c.Text, c.Signature, c.Summary = b.Thinking, b.Signature, b.Summary
 	case *wireToolUse:
 		c.ToolUseID, c.Name, c.Title, c.Kind, c.Input = b.ID, b.ToolName, b.Title, b.Kind, b.Input
+		c.Content, c.Locations = Present(string(b.Content)), Present(string(b.Locations))
 	case *wireOther:
 		c.ToolUseID = JSON(b.Extra["tool_use_id"]).Text()
 	case *wireUnknownBlock:

@@ -31,7 +31,7 @@ func ContentOf(block JSON) Content {
 	case IsTool(c.Type):
 		c.ToolUseID, c.Name = members["id"].Text(), members["name"].Text()
 		c.Title, c.Kind = members["title"].Text(), members["kind"].Text()
-		c.Input = Present(string(members["input"]))
+		c.Input, c.Content, c.Locations = Present(string(members["input"])), Present(string(members["content"])), Present(string(members["locations"]))
 	default:
 		c.ToolUseID = members["tool_use_id"].Text()
 	}

@@ -152,9 +152,11 @@ type ToolCall struct {
 	Name          string    `json:"name"`
 	ToolType      string    `json:"toolType"`
 	Title         string    `json:"title,omitempty"`
-	Kind          string    `json:"kind,omitempty"`     // the provider's kind of tool
-	Input         JSON      `json:"input,omitempty"`    // once it is whole
-	InputText     Text      `json:"inputText,omitzero"` // until then, as far as it has come
+	Kind          string    `json:"kind,omitempty"`      // the provider's kind of tool
+	Input         JSON      `json:"input,omitempty"`     // once it is whole
+	InputText     Text      `json:"inputText,omitzero"`  // until then, as far as it has come
+	Content       JSON      `json:"content,omitempty"`   // what else the agent shows of the call: blocks of type text, diff, …
+	Locations     JSON      `json:"locations,omitempty"` // the files that it touches: path and line of each
 	Status        string    `json:"status"`
 	Result        JSON      `json:"result,omitempty"` // a string or blocks
 	ToolUseResult JSON      `json:"toolUseResult,omitempty"`

@@ -36,6 +36,8 @@ type Content struct {
 	Title     string // of a tool use: what the call does
 	Kind      string // of a tool use: the provider's kind of tool
 	Input     JSON   // of a tool use
+	Content   JSON   // of a tool use: what else the agent shows of it, a list of blocks of type text, diff, …
+	Locations JSON   // of a tool use: the files that it touches, a list of path and line
 	Raw       JSON   // the whole block
 }
 

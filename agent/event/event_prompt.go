@@ -34,7 +34,8 @@ const (
 
 // PermissionRequest asks a person whether a tool may run, a plan is approved or a
 // permission is granted. It waits until a *[PermissionResolved] with its request id,
-// and silence is not an answer.
+// and silence is not an answer. A second event with the id of a request that waits replaces
+// the first: the agent has reported more about the call.
 type PermissionRequest struct {
 	Header      `wire:"parent,session"`
 	Kind        string       `json:"kind"` // PermissionTool, PermissionPlan, PermissionProfile
@@ -44,12 +45,16 @@ type PermissionRequest struct {
 	Description string       `json:"description,omitempty"`
 	Input       JSON         `json:"input,omitempty"`
 	ToolUseID   string       `json:"tool_use_id,omitempty"`
+	ToolKind    string       `json:"tool_kind,omitempty"`              // the provider's kind of tool
+	Content     JSON         `json:"content,omitempty"`                // what else the agent shows of the call: a list of blocks of type text, diff, …
+	Locations   JSON         `json:"locations,omitempty"`              // the files that the call touches: a list of path and line
 	Suggestions []Suggestion `json:"permission_suggestions,omitempty"` // what could be allowed beyond this call: the whole bundle
 	Choices     []Choice     `json:"choices,omitempty"`                // the answers that the provider offers, where it names them
 	Profile     JSON         `json:"profile,omitempty"`                // of PermissionProfile: what is asked for
 	BlockedPath string       `json:"blocked_path,omitempty"`
 	AgentID     string       `json:"agent_id,omitempty"`
 	DefaultToNo bool         `json:"default_to_no,omitempty"` // the agent advises against it: what is offered first is to deny
+	Request     JSON         `json:"request,omitempty"`       // the whole request, where the members above do not say what is to be allowed
 	Data        JSON         `json:"-"`                       // the whole request, as the provider sent it
 }
 

@@ -69,6 +69,12 @@ func (c *Conversation) fill(b *Block, content *Content) {
 		if content.Kind != "" {
 			t.Kind = kept(content.Kind)
 		}
+		if content.Content != "" {
+			t.Content = keptJSON(content.Content)
+		}
+		if content.Locations != "" {
+			t.Locations = keptJSON(content.Locations)
+		}
 	default:
 		b.Data = keptJSON(content.Raw)
 		c.serverResult(content)

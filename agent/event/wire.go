@@ -190,6 +190,8 @@ type wireToolUse struct {
 	Name      string `json:"name,omitempty"` // the API's name of toolName
 	Title     string `json:"title,omitempty"`
 	Kind      string `json:"kind,omitempty"`
+	Content   JSON   `json:"content,omitempty"`
+	Locations JSON   `json:"locations,omitempty"`
 	object
 }
 

@@ -22,6 +22,9 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 	if p, ok := a.(*agent.PermissionAnswer); ok && p.Allow && (p.UpdatedInput != nil || p.UpdatedPermissions != nil) {
 		return fmt.Errorf("%w: Codex runs what it asked for, or does not", agent.ErrUnsupported)
 	}
+	if p, ok := a.(*agent.PermissionAnswer); ok && !p.Allow {
+		s.kit.Do(func() { s.conv.Explain(requestID, p.Message) })
+	}
 	return s.kit.Answer(ctx, requestID, a)
 }
 

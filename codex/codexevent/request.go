@@ -13,6 +13,7 @@ type ask struct {
 	turnID     string
 	toolUseID  string
 	permission bool
+	why        string          // the reason of a refusal, which the server is not told
 	secret     map[string]bool // questions whose answers are not to be shown
 }
 
@@ -20,12 +21,26 @@ type ask struct {
 // the wire.
 func RequestID(id item.JSON) string { return "codex-" + string(id) }
 
+// Explain notes why a request is about to be refused. The answer on the wire has no place for it.
+func (c *Converter) Explain(requestID, why string) {
+	for id, a := range c.asks {
+		if RequestID(id) == requestID {
+			a.why = why
+		}
+	}
+}
+
 // request gives a request of the server.
 func (c *Converter) request(t *thread, r item.Request) {
 	a := &ask{thread: t, turnID: r.Head().TurnID}
 	switch r := r.(type) {
 	case *item.CommandApproval:
 		in := map[string]any{"command": r.Command, "cwd": r.CWD}
+		for name, more := range map[string]item.JSON{"networkApprovalContext": r.NetworkApprovalContext, "additionalPermissions": r.AdditionalPermissions} {
+			if !more.IsNull() {
+				in[name] = more
+			}
+		}
 		c.permission(t, a, r, &event.PermissionRequest{
 			Kind: event.PermissionTool, ToolName: commandTool, Description: r.Reason, Input: input(in), Choices: commandChoices(r),
 		})
@@ -74,6 +89,9 @@ func (c *Converter) permission(t *thread, a *ask, r item.Request, p *event.Permi
 	a.permission, a.toolUseID = true, p.ToolUseID
 	c.keep(h.ID, a)
 	p.Header, p.RequestID, p.Data = c.head(t), RequestID(h.ID), event.NewJSON(string(r.Raw()))
+	if command, _ := p.Input.Member("command"); p.Input == "" && p.Profile == "" || p.ToolName == commandTool && command.Text() == "" {
+		p.Request = p.Data // nothing else tells what is to be allowed
+	}
 	c.emit(p)
 }
 
@@ -180,6 +198,7 @@ func (c *Converter) answered(r *item.Response) {
 		end.Behavior, end.Message = event.ResolvedDeny, r.Error.Message
 	case a.permission:
 		end.Behavior, end.Scope = decision(r.Result)
+		end.Message = a.why
 	case r.Error != nil:
 		end.Behavior = event.ResolvedCancelled
 	default:

@@ -166,7 +166,10 @@ func (a *actor) handle(items []Item, ev event.Event) []Item {
 func (a *actor) durable(ev event.Event) {
 	f := &facts{}
 	if p, ok := event.NewPrompt(ev); ok {
-		f.Asked = &asking{Timestamp(time.Now()), p}
+		f.Asked = &asking{AskedAt: Timestamp(time.Now()), prompt: p}
+		if r, ok := a.core.request(p.RequestID()); ok {
+			f.Asked.AskedAt, f.Asked.Again = r.AskedAt, true
+		}
 		a.draft(draft{event: ev, facts: f})
 		a.occur(onAsk)
 		return

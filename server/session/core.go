@@ -71,7 +71,12 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 	}
 	c.applyInputs(f)
 	if f.Asked != nil {
-		c.Requests = append(c.Requests, pendingPrompt{f.Asked.AskedAt, f.Asked.prompt})
+		r := pendingPrompt{f.Asked.AskedAt, f.Asked.prompt}
+		if i := slices.IndexFunc(c.Requests, func(o pendingPrompt) bool { return o.id() == r.id() }); i >= 0 {
+			c.Requests[i] = r
+		} else {
+			c.Requests = append(c.Requests, r)
+		}
 	}
 	if f.Resolved != "" {
 		c.Requests = slices.DeleteFunc(c.Requests, func(r pendingPrompt) bool { return r.id() == f.Resolved })

@@ -79,7 +79,7 @@ func (a *actor) forgotten(restorable bool) {
 	q := &event.QuestionRequest{Header: a.core.header(""), Kind: event.QuestionAsk, RequestID: random.UUID(),
 		Questions: []event.Question{{Question: memoryQuestion, Header: "Memory", Options: options}}}
 	prompt, _ := event.NewPrompt(q)
-	a.draft(draft{event: q, facts: &facts{Asked: &asking{Timestamp(a.srv.opts.Now()), prompt}, Memory: &memory{Asked: q.RequestID}}})
+	a.draft(draft{event: q, facts: &facts{Asked: &asking{AskedAt: Timestamp(a.srv.opts.Now()), prompt: prompt}, Memory: &memory{Asked: q.RequestID}}})
 }
 
 // remembers withdraws the question, because an agent has the conversation again.

@@ -12,6 +12,9 @@ import (
 func notable(session, title string, seq uint64, rec record, ev event.Event) (webhook.Event, bool) {
 	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
 	data := map[string]any{}
+	if rec.Facts != nil && rec.Facts.Asked != nil && rec.Facts.Asked.Again {
+		return e, false
+	}
 	switch m := ev.(type) {
 	case *event.PermissionRequest:
 		e.Type, e.Text = webhook.NeedsAnswer, "The agent asks for permission to use "+m.ToolName+"."

@@ -21,6 +21,7 @@ func (r pendingPrompt) id() string { return r.Prompt.RequestID() }
 // asking is the fact that a record asks a person. Its message is the request.
 type asking struct {
 	AskedAt string `json:"asked_at"`
+	Again   bool   `json:"again,omitempty"` // the request waits already; more is known of it now
 	prompt  event.Prompt
 }
 

@@ -992,6 +992,8 @@ function fill(x, b, content) {
     setValue(t, "input", get(data, "input"));
     setText(t, "title", get(data, "title"));
     setText(t, "kind", get(data, "kind"));
+    setValue(t, "content", get(data, "content"));
+    setValue(t, "locations", get(data, "locations"));
   } else {
     setValue(b, "data", data);
     if (type.endsWith("_tool_result")) serverResult(x, data);

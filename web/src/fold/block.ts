@@ -47,6 +47,8 @@ export function fill(x: Lookup, b: Block, content: unknown): void {
     setValue(t, "input", get(data, "input"));
     setText(t, "title", get(data, "title"));
     setText(t, "kind", get(data, "kind"));
+    setValue(t, "content", get(data, "content"));
+    setValue(t, "locations", get(data, "locations"));
   } else {
     setValue(b, "data", data);
     if (type.endsWith("_tool_result")) serverResult(x, data);

@@ -93,6 +93,8 @@ export interface ToolUseBlock {
   name?: string;
   title?: string;
   kind?: string;
+  content?: unknown;
+  locations?: unknown;
 }
 export interface TextBlock {
   type: "text";
@@ -167,12 +169,16 @@ export interface PermissionRequest {
   description?: string;
   input?: unknown;
   tool_use_id?: string;
+  tool_kind?: string;
+  content?: unknown;
+  locations?: unknown;
   permission_suggestions?: Suggestion[];
   choices?: Choice[];
   profile?: unknown;
   blocked_path?: string;
   agent_id?: string;
   default_to_no?: boolean;
+  request?: unknown;
   parent_tool_use_id?: string;
   session_id?: string;
   provider: string;

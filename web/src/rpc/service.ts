@@ -926,12 +926,16 @@ export interface PermissionRequest {
   description?: string;
   input?: unknown;
   tool_use_id?: string;
+  tool_kind?: string;
+  content?: unknown;
+  locations?: unknown;
   permission_suggestions?: Suggestion[];
   choices?: Choice[];
   profile?: unknown;
   blocked_path?: string;
   agent_id?: string;
   default_to_no?: boolean;
+  request?: unknown;
   parent_tool_use_id?: string;
   session_id?: string;
   provider: string;

@@ -168,6 +168,22 @@ function compute(toolType: string, input: unknown, result: unknown): FileDiff | 
   }
 }
 
+/** The changes that an agent shows of a call by itself: diffs of texts, or else a unified diff among its arguments. */
+export function ofContent(content: unknown, input: unknown): FileDiff[] {
+  const all = list(content)
+    .filter((b) => get(b, "type") === "diff")
+    .map((b) => fromTexts(str(get(b, "path")), str(get(b, "oldText")), str(get(b, "newText"))));
+  const hunks = hunksOf(str(get(input, "diff")));
+  if (all.length > 0 || hunks.length === 0) return all;
+  return [fromPatch(str(get(input, "path")) || str(get(input, "filepath")) || str(get(input, "fileName")), hunks)];
+}
+
+/** The same as one change, for the row of a call. */
+export function ofCall(content: unknown, input: unknown): FileDiff | undefined {
+  const all = ofContent(content, input);
+  return all.length > 0 ? merge(all.map((d) => d.path).join(", "), all) : undefined;
+}
+
 /** The changes of Codex: a unified diff for each file, the whole text of a new one. */
 function fromChanges(changes: readonly unknown[]): FileDiff | undefined {
   if (changes.length === 0) return undefined;

@@ -1,9 +1,10 @@
 // What a tool does, in a word and an object: the title of its row.
 
 import type { PermissionRequest, Prompt, ToolCall } from "../fold/conversation";
-import { get, list, num, str } from "../fold/json";
+import { get, list, num, str, strings } from "../fold/json";
 import { toolType } from "../fold/tooltype";
 import type { IconName } from "../ui/icon";
+import { ofContent } from "./diff";
 import { partialObject } from "./partial";
 import { oneLine } from "./safe";
 import type { Words } from "./words";
@@ -43,14 +44,27 @@ export function shownType(type: string): string {
   return alike[type] ?? type;
 }
 
+/** The command of an input: a text, or the words of it. */
+export function commandOf(input: unknown): string {
+  const command = get(input, "command");
+  return str(command) || strings(command).join(" ");
+}
+
+/** The type of a call whose agent describes it by itself: with a kind, and diffs among its content. */
+export function ownType(type: string, kind: string, input: unknown, content: unknown): string {
+  if (ofContent(content, input).length > 0) return "OWN_CHANGE";
+  return kind === "execute" && commandOf(input) !== "" ? "CLAUDE_BASH" : type;
+}
+
 /** The same for the tool of a request, which names it without its agent. */
 export function promptType(p: PermissionRequest): string {
   const name = p.tool_name ?? "";
+  if (p.tool_kind !== undefined) return ownType("OWN", p.tool_kind, p.input, p.content);
   return shownType(toolType(name === "commandExecution" || name === "fileChange" ? "codex" : "claude", name));
 }
 
 export function titleOf(name: string, type: string, input: unknown, w: Words, cwd?: string): Title {
-  const path = shortPath(pathOf(input) || str(get(input, "path")), cwd);
+  const path = shortPath(pathOf(input) || str(get(input, "path")) || str(get(input, "filePath")), cwd);
   const t = (icon: IconName, verb: string, object: string, shape: Shape = "row", mono = true): Title => ({
     icon,
     verb,
@@ -60,7 +74,7 @@ export function titleOf(name: string, type: string, input: unknown, w: Words, cw
   });
   switch (shownType(type)) {
     case "CLAUDE_BASH":
-      return t("terminal", w.tool.bash, str(get(input, "description")) || str(get(input, "command")), "bash", false);
+      return t("terminal", w.tool.bash, str(get(input, "description")) || commandOf(input), "bash", false);
     case "CLAUDE_BASH_OUTPUT":
       return t("terminal", w.tool.bashOutput, str(get(input, "bash_id")));
     case "CLAUDE_KILL_SHELL":
@@ -72,6 +86,7 @@ export function titleOf(name: string, type: string, input: unknown, w: Words, cw
     case "CLAUDE_EDIT":
     case "CLAUDE_MULTI_EDIT":
     case "CLAUDE_NOTEBOOK_EDIT":
+    case "OWN_CHANGE":
       return t("pencil", w.tool.edit, path, "diff");
     case "CLAUDE_GLOB":
       return t("search", w.tool.glob, `${str(get(input, "pattern"))}  ${path}`.trim());
@@ -193,11 +208,15 @@ export function promptTitle(p: Prompt, w: Words): { icon: IconName; title: strin
   }
   if (p.kind === "plan") return { icon: "list", title: w.ask.plan, object: firstLine(str(get(p.input, "plan"))) };
   const type = promptType(p);
-  if (type === "CLAUDE_BASH")
-    return { icon: "terminal", title: w.ask.run, object: oneLine(str(get(p.input, "command"))) };
+  if (type === "CLAUDE_BASH") return { icon: "terminal", title: w.ask.run, object: oneLine(commandOf(p.input)) };
   const t = titleOf(p.display_name || p.tool_name || "", type, p.input, w);
-  if (t.shape === "diff") return { icon: t.icon, title: w.ask.change(basename(pathOf(p.input))), object: "" };
+  if (t.shape === "diff") return { icon: t.icon, title: w.ask.change(basename(changedPath(p))), object: "" };
   return { icon: t.icon, title: w.ask.use(t.verb), object: t.object };
+}
+
+/** The file that a request is about. Of several it is the first. */
+export function changedPath(p: PermissionRequest): string {
+  return pathOf(p.input) || (ofContent(p.content, p.input)[0]?.path ?? "");
 }
 
 /** The file that a tool changes. Of several it is the first. */

@@ -27,6 +27,13 @@ func (c *loop) asking() bool { return len(c.asks) > 0 }
 
 // ask puts a question when its call has been shown.
 func (c *loop) ask(a *ask) {
+	if i := slices.IndexFunc(c.asks, func(o *ask) bool { return o.id == a.id }); i >= 0 {
+		if c.asks[i] = a; i == 0 {
+			a.show() // more is known of it now
+		}
+		return
+	}
+	c.early = slices.DeleteFunc(c.early, func(o *ask) bool { return o.id == a.id })
 	c.early = append(c.early, a)
 	c.putEarly(a.call == "")
 }

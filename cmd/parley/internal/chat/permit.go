@@ -1,7 +1,10 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -105,6 +108,7 @@ func permitLines(r *event.PermissionRequest) (lines []string) {
 			lines = append(lines, text)
 		}
 	}
+	lines = append(lines, shownLines(r)...)
 	if r.BlockedPath != "" {
 		lines = append(lines, "it touches "+r.BlockedPath)
 	}
@@ -132,6 +136,67 @@ func permitLines(r *event.PermissionRequest) (lines []string) {
 		lines = append(lines, "all, in full: always, and what else the agent suggests ("+suggested(all)+")")
 	}
 	return lines
+}
+
+// shownLines are what the agent reports about a call: its title, every argument that the first
+// line of the request does not have, diffs and files.
+func shownLines(r *event.PermissionRequest) (lines []string) {
+	if r.DisplayName != "" && r.DisplayName != r.ToolName && r.ToolKind != "" {
+		lines = append(lines, r.DisplayName)
+	}
+	first := new(printer).detail(r.Input)
+	members, ok := r.Input.Value().(map[string]any)
+	if !ok && r.Input != "" {
+		lines = append(lines, string(r.Input))
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		member, _ := r.Input.Member(name)
+		text := cmp.Or(words(members[name]), string(member))
+		switch {
+		case name == "changes":
+			for _, change := range member.Elements() {
+				path, _ := change.Member("path")
+				diff, _ := change.Member("diff")
+				lines = append(lines, "change of "+path.Text(), diff.Text())
+			}
+		case text != first && text != r.Description:
+			lines = append(lines, name+": "+text)
+		}
+	}
+	for _, block := range r.Content.Elements() {
+		lines = append(lines, blockLines(block)...)
+	}
+	for _, l := range r.Locations.Elements() {
+		path, _ := l.Member("path")
+		lines = append(lines, "file: "+path.Text())
+	}
+	if r.Request != "" {
+		lines = append(lines, "the agent describes this call in no other way than by its request: "+string(r.Request))
+	}
+	return lines
+}
+
+// blockLines are a block of a call: a text, or the lines that a diff takes away and adds.
+func blockLines(block event.JSON) (lines []string) {
+	c := event.ContentOf(block)
+	if c.Type != "diff" {
+		return []string{cmp.Or(c.Text, string(block))}
+	}
+	path, _ := block.Member("path")
+	before, _ := block.Member("oldText")
+	after, _ := block.Member("newText")
+	a, b := strings.Split(before.Text(), "\n"), strings.Split(after.Text(), "\n")
+	for len(a) > 1 && len(b) > 1 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 1 && len(b) > 1 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	lines = []string{"change of " + path.Text()}
+	if before.Text() != "" {
+		lines = append(lines, "- "+strings.Join(a, "\n- "))
+	}
+	return append(lines, "+ "+strings.Join(b, "\n+ "))
 }
 
 // suggested describes suggestions, all of them.

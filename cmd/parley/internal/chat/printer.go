@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -61,7 +62,11 @@ func (p *printer) event(ev event.Event) {
 	case *event.ToolStart:
 		p.names[strings.Clone(ev.ToolUseID)] = toolName(ev.Name, ev.Block)
 	case *event.ToolInputComplete:
-		p.called(ev.ToolUseID, p.names[ev.ToolUseID], ev.Input, h.ParentToolUseID)
+		p.called(ev.ToolUseID, p.names[ev.ToolUseID], ev.Input, h)
+	case *event.ToolProgress:
+		p.started(ev.ToolUseID)
+	case *event.PermissionRequest:
+		p.started(ev.ToolUseID)
 	case *event.ToolComplete:
 		p.outcome(ev.ToolUseID, ev.IsError, resultText(ev.Content))
 	case *event.PermissionResolved:
@@ -184,7 +189,7 @@ func (p *printer) assistant(m *event.AssistantMessage) {
 		c := &m.Blocks[i].Block
 		switch {
 		case event.IsTool(c.Type):
-			p.called(c.ToolUseID, toolName(c.Name, c.Raw), c.Input, m.ParentToolUseID)
+			p.called(c.ToolUseID, toolName(c.Name, c.Raw), c.Input, &m.Header)
 		case c.Type == "text" || c.Type == "thinking":
 			if main {
 				p.whole(m.MessageID, c.Type, c.Text)
@@ -230,12 +235,27 @@ func toolName(name string, block event.JSON) string {
 	return strings.Clone(name)
 }
 
-// called shows a call, once.
-func (p *printer) called(id, name string, input event.JSON, parent string) {
+// called shows a call, once. What is known of it later is part of its outcome.
+func (p *printer) called(id, name string, input event.JSON, h *event.Header) {
 	delete(p.names, id)
 	if id == "" || !p.shown[id] {
 		p.shown[strings.Clone(id)] = true
-		p.call(id, name, input, parent)
+		p.call(id, name, input, h.ParentToolUseID, strings.HasPrefix(h.Provider, "acp:"))
+		return
+	}
+	for _, c := range p.calls {
+		if c.id == id && !c.printed {
+			c.name, c.detail = cmp.Or(term.OneLine(name), c.name), cmp.Or(p.detail(input), c.detail)
+		}
+	}
+}
+
+// started begins the line of a call that runs or waits for a person.
+func (p *printer) started(id string) {
+	for _, c := range p.calls {
+		if c.id == id {
+			p.begin(c)
+		}
 	}
 }
 

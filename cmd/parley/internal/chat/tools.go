@@ -17,6 +17,7 @@ type toolCall struct {
 	name    string
 	detail  string // what it is called with, in short
 	depth   int    // of subagents
+	printed bool   // its line was begun
 	begun   time.Time
 	denied  string // why it was not allowed; "" if it was
 	refused string // why a person did not allow it
@@ -33,16 +34,27 @@ const (
 
 // call shows a tool call. On a terminal it appears at once and its line is left
 // open for the outcome; elsewhere a line is written when the outcome is known.
-func (p *printer) call(id, name string, input event.JSON, parent string) {
+//
+// An agent that reports a call before its input, as those of the Agent Client Protocol do, has its
+// line begun late: when the call runs or needs a permission.
+func (p *printer) call(id, name string, input event.JSON, parent string, late bool) {
 	c := &toolCall{
 		id: strings.Clone(id), name: term.OneLine(name), detail: p.detail(input), begun: p.now(),
 		depth: p.depth(parent),
 	}
 	p.calls = append(p.calls, c)
+	if !late {
+		p.begin(c)
+	}
+}
+
+// begin begins the line of a call, on a terminal.
+func (p *printer) begin(c *toolCall) {
 	to := p.con.Aside()
-	if p.quiet || !to.TTY {
+	if p.quiet || !to.TTY || c.printed {
 		return
 	}
+	c.printed = true
 	to.Begin(term.Line, c.id)
 	to.Print(c.head(to, callMark, term.Plain, outcomeSpace))
 }
@@ -130,9 +142,14 @@ func (p *printer) denied(id, name, text string) {
 func (p *printer) refuse(ev *event.PermissionResolved) {
 	for _, c := range p.calls {
 		if c.id == ev.ToolUseID {
-			c.refused = cmp.Or(term.OneLine(ev.Message), ev.Behavior)
+			c.refused = cmp.Or(term.OneLine(ev.Message), unexplained[ev.Behavior], ev.Behavior)
 		}
 	}
+}
+
+// unexplained are the ends of a request for which nobody gave a reason.
+var unexplained = map[string]string{
+	event.ResolvedDeny: "no reason was given", event.ResolvedCancelled: "it is no longer asked", event.ResolvedExpired: "the agent has ended",
 }
 
 // depth is how deep in subagents a call lies that was made under the call
@@ -159,14 +176,33 @@ func (p *printer) detail(input event.JSON) string {
 		return "(input that is not JSON)"
 	}
 	for _, key := range detailKeys {
-		if s, ok := members[key].(string); ok && s != "" {
+		if s := words(members[key]); s != "" {
 			return p.relative(term.OneLine(s))
 		}
 	}
 	if len(members) == 0 {
 		return ""
 	}
-	return term.OneLine(string(input))
+	var paths []string
+	changes, _ := input.Member("changes")
+	for _, change := range changes.Elements() {
+		path, _ := change.Member("path")
+		paths = append(paths, p.relative(term.OneLine(path.Text())))
+	}
+	return cmp.Or(strings.Join(paths, " "), term.OneLine(string(input)))
+}
+
+// words are a text, or the texts of a list, as some agents give the words of a command.
+func words(v any) string {
+	list, _ := v.([]any)
+	var all []string
+	for _, one := range list {
+		if s, ok := one.(string); ok {
+			all = append(all, s)
+		}
+	}
+	s, _ := v.(string)
+	return cmp.Or(s, strings.Join(all, " "))
 }
 
 // relative is a path as seen from the working directory, if it lies in it.

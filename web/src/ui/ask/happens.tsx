@@ -1,20 +1,20 @@
 // What a tool will do if it is allowed: all of it, open.
 
-import type { PermissionRequest } from "../../rpc/messages";
 import { get, isObj, str } from "../../fold/json";
+import type { PermissionRequest } from "../../rpc/messages";
 import { w } from "../../state/app";
 import { parts } from "../../state/command";
-import { ofTool } from "../../state/diff";
+import { type Part, partsOf } from "../../state/happens";
 import { plain, turnsText } from "../../state/safe";
 import { Coloured } from "../code";
 import { Counts, DiffTable } from "../diff";
 import { Icon } from "../icon";
 import { Raw } from "../tool/output";
 
-export function Happens({ prompt: p, type, cwd }: { prompt: PermissionRequest; type: string; cwd: string }) {
+export function Happens({ prompt: p, cwd }: { prompt: PermissionRequest; cwd: string }) {
   const t = w.value;
-  const diff = ofTool(type, p.input, undefined);
-  const strange = turnsText(JSON.stringify(p.input ?? ""));
+  const parts = partsOf(p, cwd);
+  const strange = turnsText(JSON.stringify([p.input ?? "", p.content ?? "", p.display_name ?? ""]));
   return (
     <>
       {strange && (
@@ -23,21 +23,9 @@ export function Happens({ prompt: p, type, cwd }: { prompt: PermissionRequest; t
           <span>{t.ask.turned}</span>
         </p>
       )}
-      {type === "CLAUDE_BASH" ? (
-        <Command command={str(get(p.input, "command"))} cwd={cwd} />
-      ) : diff ? (
-        <div class="card">
-          <div class="card-h">
-            <span class="arg cut">{plain(diff.path)}</span>
-            <span class="meta">
-              <Counts diff={diff} />
-            </span>
-          </div>
-          <DiffTable diff={diff} />
-        </div>
-      ) : (
-        <Arguments input={p.input} />
-      )}
+      {parts.map((part, i) => (
+        <One key={i} part={part} />
+      ))}
       <dl class="facts">
         {(p.description || str(get(p.input, "description"))) && (
           <>
@@ -45,7 +33,7 @@ export function Happens({ prompt: p, type, cwd }: { prompt: PermissionRequest; t
             <dd dir="auto">{plain(p.description || str(get(p.input, "description")))}</dd>
           </>
         )}
-        {type !== "CLAUDE_BASH" && cwd !== "" && (
+        {!parts.some((part) => part.kind === "command") && cwd !== "" && (
           <>
             <dt>{t.ask.where}</dt>
             <dd class="mono">{plain(cwd)}</dd>
@@ -62,6 +50,47 @@ export function Happens({ prompt: p, type, cwd }: { prompt: PermissionRequest; t
       </dl>
     </>
   );
+}
+
+/** One part of what will happen. */
+function One({ part }: { part: Part }) {
+  const t = w.value;
+  switch (part.kind) {
+    case "command":
+      return <Command command={part.text} cwd={part.cwd} />;
+    case "diff":
+      return (
+        <div class="card">
+          <div class="card-h">
+            <span class="arg cut">{plain(part.diff.path)}</span>
+            <span class="meta">
+              <Counts diff={part.diff} />
+            </span>
+          </div>
+          <DiffTable diff={part.diff} />
+        </div>
+      );
+    case "text":
+      return (
+        <pre class="out" tabIndex={0} dir="auto">
+          {plain(part.text)}
+        </pre>
+      );
+    case "arguments":
+      return <Arguments input={part.value} />;
+    case "files":
+      return <Arguments input={{ [t.ask.files]: part.paths.join("\n") }} />;
+    case "request":
+      return (
+        <>
+          <p class={`notice ${part.titled ? "warn" : "bad"}`}>
+            <Icon name="alert" />
+            <span>{part.titled ? t.ask.onlyTitle : t.ask.saysNothing}</span>
+          </p>
+          <Raw label={t.ask.request} value={part.request} />
+        </>
+      );
+  }
 }
 
 /** A directory from the project's own name on. */

@@ -3,15 +3,16 @@
 import type { PendingPrompt } from "../../rpc/service";
 import { answerPermission } from "../../state/actions";
 import { w } from "../../state/app";
-import { promptKey } from "../../state/inbox";
 import { ofTool } from "../../state/diff";
+import { promptKey } from "../../state/inbox";
 import { promptType } from "../../state/tools";
 import { Button } from "../button";
 import { focusRequest } from "./request";
 
 /** Allow is offered only where all that it allows stands in the card above. */
 function isShown(p: PendingPrompt["prompt"]): boolean {
-  if (p.type !== "permission_request" || p.kind !== "tool") return false;
+  if (p.type !== "permission_request" || p.kind !== "tool" || p.tool_kind !== undefined || p.request !== undefined)
+    return false;
   const type = promptType(p);
   if (type === "CLAUDE_BASH") return true;
   const diff = ofTool(type, p.input, undefined);

@@ -6,12 +6,17 @@ import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
 import { choices, type Scope, updates } from "../../state/rules";
 import { plain } from "../../state/safe";
-import { basename, pathOf, promptType, titleOf } from "../../state/tools";
+import { basename, changedPath, promptType, titleOf } from "../../state/tools";
 import { Button } from "../button";
 import { AskFrame } from "./frame";
 import { Happens } from "./happens";
 import type { AskProps } from "./request";
 import { Rules } from "./rules";
+
+/** The tool and the title of a call, which can say different things. */
+function names(p: PermissionRequest): string {
+  return [...new Set([p.tool_name ?? "", p.display_name ?? ""])].filter((s) => s !== "").join(" · ");
+}
 
 export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   const p = prompt.prompt;
@@ -61,11 +66,11 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
     <AskFrame
       prompt={prompt}
       icon={title.icon}
-      note={plain(p.display_name || p.tool_name || "")}
+      note={plain(p.tool_kind === undefined ? p.display_name || p.tool_name || "" : names(p))}
       title={
         title.shape === "diff" ? (
           <>
-            {asks} <span class="mono">{plain(basename(pathOf(p.input)))}</span>
+            {asks} <span class="mono">{plain(basename(changedPath(p)))}</span>
           </>
         ) : (
           asks
@@ -73,7 +78,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
       }
       body={
         <>
-          <Happens prompt={p} type={type} cwd={cwd} />
+          <Happens prompt={p} cwd={cwd} />
           {canKeep && (
             <Rules
               all={all}

@@ -2,14 +2,14 @@
 
 import { get, str } from "../../fold/json";
 import { w } from "../../state/app";
-import { exitCode, resultText } from "../../state/tools";
+import { commandOf, exitCode, resultText } from "../../state/tools";
 import { Coloured } from "../code";
 import { Denied, Head, type ShapeProps, ToolMeta } from "./card";
 import { Output } from "./output";
 
 export function Bash({ tool, store, title, input, state }: ShapeProps) {
   void store.version.value;
-  const command = str(get(input, "command"));
+  const command = commandOf(input);
   const live = state === "running";
   const code = state === "done" || state === "failed" ? exitCode(tool) : undefined;
   const text = tool.result === undefined ? (tool.progress?.output ?? "") : resultText(tool.result);

@@ -8,7 +8,7 @@ import { now, w } from "../../state/app";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
 import { duration } from "../../state/time";
-import { inputOf, metaOf, resultImages, resultText, type Title, titleOf } from "../../state/tools";
+import { inputOf, metaOf, ownType, resultImages, resultText, type Title, titleOf } from "../../state/tools";
 import { Icon } from "../icon";
 import { Bash } from "./bash";
 import { Change } from "./change";
@@ -96,7 +96,9 @@ function progressTime(tool: ToolCall): number | undefined {
 /** A tool by its type. Every shape keeps its parts in the same place. */
 export function Tool(p: ToolProps) {
   const input = inputOf(p.tool);
-  const title = titleOf(p.tool.name, p.tool.toolType, input, w.value, p.store.conversation.cwd);
+  const own = p.store.conversation.provider?.startsWith("acp:") === true;
+  const type = own ? ownType(p.tool.toolType, p.tool.kind ?? "", input, p.tool.content) : p.tool.toolType;
+  const title = titleOf((own && p.tool.title) || p.tool.name, type, input, w.value, p.store.conversation.cwd);
   const state = stateOf(p.tool, p.store, p.streaming);
   if (title.shape === "bash") return <Bash {...p} title={title} input={input} state={state} />;
   if (title.shape === "task") return <Subagent {...p} title={title} input={input} state={state} />;

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { w } from "../../state/app";
-import { ofTool } from "../../state/diff";
+import { ofCall, ofTool } from "../../state/diff";
 import { resultText } from "../../state/tools";
 import { Counts, DiffTable } from "../diff";
 import { Icon } from "../icon";
@@ -12,7 +12,8 @@ import { Output } from "./output";
 export function Change({ tool, store, title, state, input }: ShapeProps) {
   void store.version.value;
   const done = state === "done" || state === "failed";
-  const diff = state === "input" ? undefined : ofTool(tool.toolType, input, tool.toolUseResult);
+  const diff =
+    state === "input" ? undefined : (ofTool(tool.toolType, input, tool.toolUseResult) ?? ofCall(tool.content, input));
   const small = diff !== undefined && diff.added + diff.removed <= 60;
   const [open, setOpen] = useState<boolean>();
   const shown = open ?? (small && state !== "denied");

@@ -1,0 +1,243 @@
+package acpevent
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// call is everything that the agent has reported about one tool call, in tool_call,
+// tool_call_update and session/request_permission. A member that a later message does not have
+// keeps its value, because agents spread the command, the diff and the arguments over all three.
+type call struct {
+	id, name, kind string
+	first          string   // the first title
+	titles         []string // all that differ, the current one last
+	members        map[string]json.RawMessage
+	input          event.JSON        // of these members
+	other          event.JSON        // a raw input that is not an object
+	content        []json.RawMessage // blocks as events have them
+	locations      []acp.ToolCallLocation
+	output         string // what the call has printed so far
+	status         acp.ToolCallStatus
+	running        bool   // texts are output
+	extra          bool   // the agent reported members that are unknown
+	message        string // the message and the index of the call's block; empty if it is not shown
+	index          int64
+	shown          event.JSON // the block as it was emitted last
+	asks           []*asked
+	ended          bool
+}
+
+// asked is a request for permission that waits.
+type asked struct {
+	id      string
+	request *acp.RequestPermissionRequest
+	shown   event.JSON // the event as it was emitted last
+}
+
+// update is a tool call that begins, as an update.
+func update(v *acp.ToolCall) *acp.ToolCallUpdate {
+	return &acp.ToolCallUpdate{
+		ToolCallID: v.ToolCallID, Title: acp.NonZero(v.Title), Name: v.Name, Kind: v.Kind, Status: v.Status, Content: acp.Some(v.Content),
+		Locations: acp.Some(v.Locations), RawInput: v.RawInput, RawOutput: v.RawOutput, Object: v.Object,
+	}
+}
+
+// merge adds what a message reports of the call. A request adds to the content, an update
+// replaces the texts of it.
+func (k *call) merge(u *acp.ToolCallUpdate, isRequest bool) {
+	k.name = cmp.Or(u.Name.Or(""), k.name)
+	if title := u.Title.Or(""); title != "" {
+		k.first = cmp.Or(k.first, title)
+		k.titles = append(slices.DeleteFunc(k.titles, func(t string) bool { return t == title }), title)
+		k.titles = k.titles[max(0, len(k.titles)-maxTitles):]
+	}
+	k.kind = cmp.Or(string(u.Kind.Or("")), k.kind)
+	k.status = cmp.Or(u.Status.Or(""), k.status)
+	k.extra = k.extra || len(u.Extra) > 0
+	k.mergeInput(u.RawInput)
+	for _, l := range u.Locations.Or(nil) {
+		k.locations = append(slices.DeleteFunc(k.locations, func(o acp.ToolCallLocation) bool { return o.Path == l.Path }), l)
+	}
+	blocks := contentBlocks(u.Content.Or(nil))
+	k.running = !isRequest && len(k.asks) == 0 && (k.status == acp.ToolCallStatusInProgress && k.message != "" || k.isFinal())
+	if k.running {
+		blocks = slices.DeleteFunc(blocks, func(b json.RawMessage) bool { return diffPath(b) == "" }) // the rest is output
+	}
+	if len(blocks) == 0 {
+		return
+	}
+	kept := slices.DeleteFunc(k.content, func(old json.RawMessage) bool {
+		path := diffPath(old)
+		return slices.ContainsFunc(blocks, func(b json.RawMessage) bool {
+			return path != "" && path == diffPath(b) || string(b) == string(old)
+		}) || path == "" && !isRequest && !k.running
+	})
+	k.content = append(kept, blocks...)
+}
+
+// isFinal reports whether the agent has reported the end of the call.
+func (k *call) isFinal() bool {
+	return k.status == acp.ToolCallStatusCompleted || k.status == acp.ToolCallStatusFailed
+}
+
+// maxTitles bounds how many titles of a call are kept.
+const maxTitles = 8
+
+// mergeInput adds the members of a raw input. An empty one and a null are placeholders.
+func (k *call) mergeInput(raw json.RawMessage) {
+	var members map[string]json.RawMessage
+	switch err := json.Unmarshal(raw, &members); {
+	case len(raw) == 0 || string(raw) == "null":
+	case err != nil:
+		k.other = cmp.Or(event.NewJSON(blank(raw)), k.other)
+	default:
+		whole := true // it has all that is known
+		for name, old := range k.members {
+			if value, ok := members[name]; !ok || blank(value) == "" && blank(old) != "" {
+				members[name], whole = old, false
+			}
+		}
+		if k.members, k.input = members, event.NewJSON(string(raw)); !whole {
+			k.input = encoded(members)
+		}
+	}
+}
+
+// blank is a JSON text, and "" for one without content.
+func blank(raw json.RawMessage) string {
+	if slices.Contains([]string{"null", `""`, "{}", "[]"}, string(raw)) {
+		return ""
+	}
+	return string(raw)
+}
+
+// rawInput is the merged input. One that is not an object is a member of it where there are both.
+func (k *call) rawInput() event.JSON {
+	switch {
+	case k.other != "" && len(k.members) > 0:
+		return encoded(map[string]any{"rawInput": k.other, "members": k.members})
+	case k.other != "":
+		return k.other
+	}
+	return cmp.Or(k.input, "{}")
+}
+
+func (k *call) title() string {
+	if len(k.titles) == 0 {
+		return ""
+	}
+	return k.titles[len(k.titles)-1]
+}
+
+// toolName is the tool's name, or the first title, which most often is one.
+func (k *call) toolName() string { return cmp.Or(k.name, k.first, "Tool") }
+
+// list is a list as JSON, absent if it is empty.
+func list[T any](all []T) event.JSON {
+	if len(all) == 0 {
+		return ""
+	}
+	return encoded(all)
+}
+
+// block is the call as a block of a message.
+func (k *call) block() event.Content {
+	b := event.Content{
+		Type: "tool_use", ToolUseID: k.id, Name: k.toolName(), Title: k.title(), Kind: k.kind, Input: k.rawInput(),
+		Content: list(k.content), Locations: list(k.locations),
+	}
+	raw := map[string]any{"type": b.Type, "id": b.ToolUseID, "name": b.Name, "title": b.Title, "kind": b.Kind, "input": b.Input}
+	if b.Content != "" {
+		raw["content"] = b.Content
+	}
+	if b.Locations != "" {
+		raw["locations"] = b.Locations
+	}
+	b.Raw = encoded(raw)
+	return b
+}
+
+// permission is a request for the call, with everything that is known of it.
+func (k *call) permission(a *asked) *event.PermissionRequest {
+	ev := &event.PermissionRequest{
+		Kind: event.PermissionTool, RequestID: a.id, ToolUseID: k.id, ToolName: k.toolName(), DisplayName: k.title(), ToolKind: cmp.Or(k.kind, string(acp.ToolKindOther)),
+		Input: k.rawInput(), Locations: list(k.locations), Choices: choices(a.request.Options), Data: encoded(a.request),
+	}
+	content := slices.Clone(k.content)
+	if k.output != "" { // an agent that reports progress before it asks
+		content = append(content, json.RawMessage(event.TextContent(k.output).Raw))
+	}
+	for _, title := range k.titles[:max(0, len(k.titles)-1)] {
+		// A title that was replaced can be the only place of the command.
+		if title != ev.ToolName && !strings.Contains(string(ev.Input), string(event.Quote(title))) {
+			content = append(content, json.RawMessage(event.TextContent(title).Raw))
+		}
+	}
+	ev.Content = list(content)
+	if plan, _ := ev.Input.Member("plan"); k.kind == string(acp.ToolKindSwitchMode) && plan.Text() != "" {
+		ev.Kind = event.PermissionPlan
+	}
+	silent := blank(json.RawMessage(ev.Input)) == "" && len(content) == 0 && len(k.locations) == 0
+	if silent || k.extra || len(a.request.Extra) > 0 {
+		ev.Request = ev.Data
+	}
+	return ev
+}
+
+// diffPath is the path of a block that is a diff, "" for any other.
+func diffPath(block json.RawMessage) string {
+	if typ, _ := event.JSON(block).Member("type"); typ.Text() != "diff" {
+		return ""
+	}
+	path, _ := event.JSON(block).Member("path")
+	return cmp.Or(path.Text(), "?")
+}
+
+// contentBlocks are the parts of a call's content as blocks. A terminal is not: the agent has
+// none of this program, and its output comes in other members.
+func contentBlocks(parts []acp.ToolCallContent) []json.RawMessage {
+	var blocks []json.RawMessage
+	for _, part := range parts {
+		switch v := part.Value.(type) {
+		case *acp.Content:
+			block := encoded(v.Content)
+			if image, ok := v.Content.Value.(*acp.ImageContent); ok {
+				block = encoded(map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": image.MimeType, "data": image.Data}})
+			}
+			if text, ok := v.Content.Value.(*acp.TextContent); !ok || text.Text != "" {
+				blocks = append(blocks, json.RawMessage(block))
+			}
+		case *acp.Terminal:
+		default:
+			blocks = append(blocks, json.RawMessage(encoded(part)))
+		}
+	}
+	return blocks
+}
+
+// blocksText is the text of blocks.
+func blocksText(blocks []json.RawMessage) string {
+	var texts []string
+	for _, b := range blocks {
+		if c := event.ContentOf(event.JSON(b)); c.Type == "text" {
+			texts = append(texts, c.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// printed is the output of a terminal that an agent shows in the members of an extension, as
+// editors that draw terminals know it.
+func printed(meta map[string]json.RawMessage) (text string) {
+	for _, name := range []string{"terminal_output", "terminal_output_delta"} {
+		data, _ := event.JSON(meta[name]).Member("data")
+		text += data.Text()
+	}
+	return text
+}

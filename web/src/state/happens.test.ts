@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import recorded from "../../../testdata/acp-agents/requests.json";
+import type { PermissionRequest } from "../rpc/messages";
+import { type Part, partsOf } from "./happens";
+
+interface Row {
+  recording: string;
+  line: number;
+  must: string[];
+  request: PermissionRequest;
+}
+
+/** The requests of recorded agents, as TestApprove of acp/editor writes them. */
+const rows = recorded as unknown as Row[];
+
+/** What the card draws of a request: its names, and its parts without the raw request. */
+function drawn(p: PermissionRequest): string {
+  const texts = (part: Part): string => {
+    if (part.kind === "diff")
+      return [part.diff.path, ...part.diff.hunks.flatMap((h) => h.lines.map((l) => l.text))].join("\n");
+    if (part.kind === "arguments") return leaves(part.value);
+    if (part.kind === "files") return part.paths.join("\n");
+    return part.kind === "request" ? "" : part.text;
+  };
+  return [p.tool_name, p.display_name, ...partsOf(p, "WORK").map(texts)].join("\n");
+}
+
+function leaves(v: unknown): string {
+  if (typeof v !== "object" || v === null) return String(v);
+  return Object.values(v).map(leaves).join("\n");
+}
+
+test("the card of a recorded request shows what it asks for", () => {
+  expect(rows.length).toBeGreaterThan(40);
+  for (const { recording, line, must, request } of rows) {
+    const text = drawn(request);
+    for (const one of must) expect(text, `${recording} line ${line}`).toContain(one.replace(/\n$/, ""));
+  }
+});
+
+test("a call of which nothing is known is shown as such, with the request", () => {
+  const p: PermissionRequest = {
+    type: "permission_request",
+    kind: "tool",
+    request_id: "1",
+    provider: "acp:x",
+    tool_kind: "other",
+    input: {},
+    request: { toolCall: { toolCallId: "1" } },
+  };
+  expect(partsOf(p, "").map((part) => part.kind)).toEqual(["arguments", "request"]);
+  expect(partsOf({ ...p, display_name: "Shell" }, "").at(-1)).toMatchObject({ titled: true });
+});
+
+test("what is not drawn of a command and of a change is an argument", () => {
+  const base: PermissionRequest = { type: "permission_request", kind: "tool", request_id: "1", provider: "claude" };
+  const bash = partsOf({ ...base, tool_name: "Bash", input: { command: "ls", dangerouslyDisableSandbox: true } }, "/");
+  expect(bash).toMatchObject([{ kind: "command" }, { kind: "arguments", value: { dangerouslyDisableSandbox: true } }]);
+  const edit = partsOf(
+    { ...base, tool_name: "Edit", input: { file_path: "/a", old_string: "a", new_string: "b", replace_all: true } },
+    "/",
+  );
+  expect(edit).toMatchObject([{ kind: "diff" }, { kind: "arguments", value: { replace_all: true } }]);
+});
