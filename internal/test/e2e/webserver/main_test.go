@@ -89,7 +89,11 @@ func run(f flags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("http://%s/#token=%s\n", l.Addr(), s.Token())
+	token, err := s.PrintedToken(l.Addr())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s/#token=%s\n", l.Addr(), token)
 	return s.Serve(ctx, l)
 }
 
