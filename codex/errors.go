@@ -52,7 +52,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return "codex: program not found (tried " + strings.Join(e.Tried, ", ") + "): install it with `npm install -g @openai/codex`, or set Options.Path"
+	return "codex: program not found (tried " + strings.Join(e.Tried, ", ") + "): install it with `npm install -g @openai/codex`, or name the program with PARLEY_CODEX"
 }
 
 // Is reports whether target is [ErrNotFound] or [exec.ErrNotFound], so that [errors.Is] finds

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,14 +157,13 @@ func (o *Options) Program() (string, error) { return o.withDefaults().find() }
 
 // find returns the program's path.
 func (o *Options) find() (string, error) {
-	if o.Path != "" && strings.ContainsAny(o.Path, `/\`) {
-		if _, err := os.Stat(o.Path); errors.Is(err, fs.ErrNotExist) {
-			return "", &NotFoundError{Tried: []string{o.Path}}
+	name := cmp.Or(o.Path, variable(o.environment(), "PARLEY_CODEX"), "codex")
+	if strings.ContainsAny(name, `/\`) {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return "", &NotFoundError{Tried: []string{name}}
 		}
-		return o.Path, nil
+		return name, nil
 	}
-	name := o.Path
-	setDefault(&name, "codex")
 	if runtime.GOOS == "windows" && filepath.Ext(name) == "" {
 		name += ".exe"
 	}

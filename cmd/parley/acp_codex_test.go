@@ -25,15 +25,7 @@ func TestACP_codex(t *testing.T) {
 			api := codextest.NewAPI(t)
 			api.ReplyTo("make a file", codextest.Calls(codextest.EscalatedCommand("call_1", "touch made", "May I?")), codextest.Say("That ", "was it."))
 			home := codextest.NewHome(t, api, "")
-			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			parley := filepath.Join(t.TempDir(), "parley") // the name makes the test binary the command
-			if err := os.Symlink(exe, parley); err != nil {
-				t.Fatal(err)
-			}
-			p := &acpagent.Provider{Command: []string{parley, "acp", "--agent", "codex", "--no-prewarm"}, Logger: slog.New(slog.DiscardHandler)}
+			p := &acpagent.Provider{Command: []string{linkedProgram(t), "acp", "--agent", "codex", "--no-prewarm"}, Logger: slog.New(slog.DiscardHandler)}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			s, err := p.Open(ctx, agent.Options{Dir: home.Project, Env: append(home.Env(), "PARLEY_CODEX="+program)})

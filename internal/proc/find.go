@@ -21,7 +21,7 @@ type NotFoundError struct {
 
 // Error names everything tried and the command that installs the CLI.
 func (e *NotFoundError) Error() string {
-	const help = "install it with `npm install -g @anthropic-ai/claude-code`, or set the path option to the claude program"
+	const help = "install it with `npm install -g @anthropic-ai/claude-code`, or name the claude program with PARLEY_CLI"
 	if e.Path != "" {
 		return "Claude Code CLI not found at " + e.Path + triedText(e.Tried, e.Path) + ": " + help
 	}
@@ -39,10 +39,13 @@ func triedText(tried []string, path string) string {
 // Unwrap returns exec.ErrNotFound.
 func (e *NotFoundError) Unwrap() error { return exec.ErrNotFound }
 
-// Find returns the path of the CLI.
+// Variable is the environment variable that names the CLI where the caller does not.
+const Variable = "PARLEY_CLI"
+
+// Find returns the path of the CLI; an empty path is the one that [Variable] names in env.
 //
 // A path with a separator in it is returned as it is if it exists; a bare name is looked for in PATH. With
-// an empty path the name is "claude" (on Windows "claude.exe"), and the places where installers put it
+// neither the name is "claude" (on Windows "claude.exe"), and the places where installers put it
 // follow PATH. PATH and the home directory are taken from env, entries "KEY=value", never from this process.
 // Relative entries of PATH are skipped: they would make the program depend on the working directory.
 //
@@ -62,6 +65,9 @@ type finder struct {
 }
 
 func (f *finder) find(path string) (string, error) {
+	if path == "" {
+		path = f.variable(Variable)
+	}
 	if f.windows() && isBatch(path) {
 		return "", batchError(path)
 	}

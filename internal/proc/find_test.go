@@ -78,7 +78,7 @@ func checkNotFound(t *testing.T, err error, path string, tried []string) {
 	if diff := cmp.Diff(&NotFoundError{Tried: tried, Path: path}, missing); diff != "" {
 		t.Error(diff)
 	}
-	for _, part := range append(tried, path, "npm install -g @anthropic-ai/claude-code", "path option") {
+	for _, part := range append(tried, path, "npm install -g @anthropic-ai/claude-code", "PARLEY_CLI") {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the text does not name %q: %v", part, err)
 		}

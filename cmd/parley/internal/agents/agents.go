@@ -67,6 +67,7 @@ type kind struct {
 type Place struct {
 	Data    string
 	Env     []string
+	CLI     string // the claude program; empty is the one that is installed
 	Archive string // of transcripts; empty is none
 }
 
@@ -178,8 +179,8 @@ func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error)
 }
 
 func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error) {
-	path, err := proc.Find("", os.Environ())
-	if _, missing := errors.AsType[*proc.NotFoundError](err); missing {
+	path, err := proc.Find(at.CLI, os.Environ())
+	if e, ok := errors.AsType[*proc.NotFoundError](err); ok && e.Path == "" {
 		err = fmt.Errorf("%w: %w", errNotInstalled, err)
 	}
 	if err != nil {

@@ -61,9 +61,6 @@ func (f *flags) run(ctx context.Context) (int, error) {
 	if f.timeout <= 0 {
 		return 0, term.Usagef("--timeout %v: it must be more than nothing", f.timeout)
 	}
-	if f.cli == "" {
-		f.cli = os.Getenv("PARLEY_CLI")
-	}
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."

@@ -27,6 +27,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
@@ -46,7 +47,7 @@ type Flags struct {
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.agent, "agent", "", "the agent: claude, codex, sim or acp:COMMAND (default: claude)")
 	flags.StringVar(&f.server, "server", "", "use sessions of the server at this `ADDRESS`; the token is in it or in PARLEY_TOKEN")
-	flags.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
+	flags.StringVar(&f.cli, "cli", "", "the claude program (default $PARLEY_CLI, else the one that is installed)")
 	flags.StringVar(&f.login, "login", "", "log in with `METHOD`, claudeai or console, in this terminal and end")
 	flags.BoolVar(&f.noPrewarm, "no-prewarm", false, "start no agent before a session is asked for")
 	flags.BoolVar(&f.editorFiles, "editor-files", false, "keep files in step with the editor's buffers: unsaved text is saved before the agent uses a file")
@@ -79,12 +80,16 @@ func (f *Flags) provider(logger *slog.Logger) (agent.Provider, error) {
 	switch f.agent {
 	case "", agents.Claude:
 		path, err := proc.Find(f.cli, os.Environ())
-		if err != nil {
-			return nil, err
+		if e, ok := errors.AsType[*proc.NotFoundError](err); ok {
+			path, err = e.Path, later(err, logger)
 		}
-		return &claudeagent.Provider{Options: claude.Options{CLIPath: path, Logger: logger}}, nil
+		return &claudeagent.Provider{Options: claude.Options{CLIPath: path, Logger: logger}}, err
 	case agents.Codex:
-		return agents.NewCodex(os.Environ(), logger)
+		p, err := agents.NewCodex(os.Environ(), logger)
+		if errors.Is(err, codex.ErrNotFound) {
+			err = later(err, logger)
+		}
+		return p, err
 	case agents.Sim:
 		dir := filepath.Join(remote.DefaultData(), "sim")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -96,6 +101,13 @@ func (f *Flags) provider(logger *slog.Logger) (agent.Provider, error) {
 		return agents.NewACP(command, logger)
 	}
 	return nil, term.Usagef("--agent %s: it is claude, codex, sim or acp:COMMAND", f.agent)
+}
+
+// later leaves it to the first session to report that the agent is missing: an editor shows what
+// answers it, and little of a program that ends at once.
+func later(err error, logger *slog.Logger) error {
+	logger.Warn(err.Error())
+	return nil
 }
 
 // bypass reports whether the CLI lets permissions be bypassed: not as root, unless in a

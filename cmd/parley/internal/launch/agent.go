@@ -54,7 +54,8 @@ func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (
 	}
 	if f.agent == "" && o.CLIPath == "" && person && f.output == chat.OutputText && f.schema == "" {
 		// A program that reads the answer must not take a made-up one.
-		if _, err := proc.Find("", os.Environ()); errors.As(err, new(*proc.NotFoundError)) {
+		_, err := proc.Find("", os.Environ())
+		if e, ok := errors.AsType[*proc.NotFoundError](err); ok && e.Path == "" {
 			return simAgent(o, run, "There is no claude on this machine (parley doctor says more). "+sim.Disclosure), nil
 		}
 	}

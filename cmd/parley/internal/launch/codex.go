@@ -1,10 +1,8 @@
 package launch
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +40,7 @@ func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
 	case f.options.ForkSession && f.options.Resume == "" && !f.options.Continue:
 		return chat.Agent{}, term.Usagef("--fork-session goes with --resume or --continue")
 	}
-	o := codex.Options{Path: cmp.Or(f.options.CLIPath, os.Getenv("PARLEY_CODEX")), Logger: f.logger(con), ClientVersion: claude.Version}
+	o := codex.Options{Path: f.options.CLIPath, Logger: f.logger(con), ClientVersion: claude.Version}
 	if f.options.Effort != "" {
 		o.Config = map[string]any{"model_reasoning_effort": f.options.Effort}
 	}

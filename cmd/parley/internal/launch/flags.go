@@ -173,9 +173,6 @@ func (f *Flags) build() (*claude.Options, error) {
 	if f.changed("max-budget-usd") {
 		o.MaxBudgetUSD = &f.budget
 	}
-	if o.CLIPath == "" {
-		o.CLIPath = os.Getenv("PARLEY_CLI")
-	}
 	o.IncludePartialMessages = f.output != chat.OutputJSON
 	if err := f.files(&o); err != nil {
 		return nil, err

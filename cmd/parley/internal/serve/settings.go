@@ -34,7 +34,7 @@ type Settings struct {
 	nats, natsCredentials, natsCA                                          string
 	natsReplicas                                                           int
 	quotaMB                                                                int64
-	model, mode                                                            string
+	model, mode, cli                                                       string
 	maxAgents, maxSessions, maxConnections                                 int
 	idleTimeout                                                            time.Duration
 	stallNotify, stallInterrupt, stallKill                                 time.Duration
@@ -57,6 +57,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.agents, "agent", nil, "agent that sessions can have, the first by default; repeatable (default: all that are installed)")
 	p.StringArrayVar(&f.dirs, "dir", nil, "directory that sessions may run in, with all below it; repeatable (default: the current one)")
 	p.StringVar(&f.model, "model", "", "model of new sessions")
+	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
 	p.StringVar(&f.mode, "permission-mode", "default", "permission mode of new sessions")
 	p.BoolVar(&f.allowBypass, "allow-bypass", false, "let sessions run without asking for permissions")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
@@ -111,7 +112,7 @@ func (f *Settings) home() agents.Place {
 	if err != nil {
 		archive = "" // no copy is offered
 	}
-	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv), Archive: archive}
+	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv), CLI: f.cli, Archive: archive}
 }
 
 // notSettings are flags that only make sense on the command line.
