@@ -33,8 +33,10 @@ type accounts struct {
 	price func(agent.Used) (float64, bool)
 	// settings are the limits that the server was started with.
 	settings []budget.Limit
+	reserve  budget.Amount // the least that a turn reserves
 
 	mu      sync.Mutex
+	desk    budget.Desk
 	seq     uint64
 	snapSeq uint64
 	book    budget.Book
@@ -44,7 +46,7 @@ type accounts struct {
 // openAccounts reads the book. The limits of the settings are not in the log: they are those of
 // this start.
 func openAccounts(ctx context.Context, log session.Log, opts Options) (*accounts, error) {
-	l := &accounts{log: log, now: opts.now, price: opts.Price}
+	l := &accounts{log: log, now: opts.now, price: opts.Price, reserve: opts.TurnReserve}
 	if l.price == nil {
 		l.price = func(agent.Used) (float64, bool) { return 0, false }
 	}
@@ -137,6 +139,7 @@ func (l *accounts) addLocked(ctx context.Context, rows ...budget.Row) error {
 		}
 		l.unsaved = append(l.unsaved, data)
 		l.book.Apply(row)
+		l.desk.Used(row)
 	}
 	if err := l.save(ctx); err != nil {
 		return fmt.Errorf("server: storing the ledger: %w", err)
@@ -195,6 +198,21 @@ func (l *accounts) Check(acc budget.Account) []budget.Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.Check(acc, l.now())
+}
+
+// Reserve decides whether a turn may begin, which may cost as much as the dearest one of its session.
+func (l *accounts) Reserve(acc budget.Account, dearest budget.Amount) budget.Verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	cost := budget.Amount{USD: max(dearest.USD, l.reserve.USD), Tokens: max(dearest.Tokens, l.reserve.Tokens)}
+	return l.desk.Reserve(&l.book, acc, cost, l.now())
+}
+
+// Release ends the turn of a session and returns the sessions that wait no longer.
+func (l *accounts) Release(session string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.desk.Release(&l.book, session, l.now())
 }
 
 // all is where the limits stand.

@@ -81,7 +81,7 @@ func TestBudget_lowered(t *testing.T) {
 // TestBudget_shared checks that a limit of a tenant stops all of its sessions and no others,
 // and that it is said before.
 func TestBudget_shared(t *testing.T) {
-	h := newHarness(t)
+	h := newHarness(t, func(o *Options) { o.TurnReserve.Tokens = 1 }) // so that turns run at once
 	h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "acme", Period: budget.PeriodDay, LimitTokens: new(int64(45))})
 	var tk api.TokensCreateResult
 	h.call("tokens.create", api.TokensCreateParams{Role: "operator", Tenant: "acme"}, &tk)
@@ -271,5 +271,31 @@ func TestRateLimit_waits(t *testing.T) {
 	w.results(3)
 	if got := text(h.history(r.SessionID)); !strings.Contains(got, "Continue from where you left off."+"later") {
 		t.Errorf("the answers are %q", got)
+	}
+}
+
+// TestBudget_reserved checks that a prompt waits, and says so, while a turn of another session may use
+// the rest of a budget they share, and that it is sent when that turn ends, however it does.
+func TestBudget_reserved(t *testing.T) {
+	for _, end := range []string{"session.interrupt", "session.disconnect", "killed"} {
+		t.Run(end, func(t *testing.T) {
+			h := newHarness(t)
+			h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(1000)), Action: budget.ActionRefuse})
+			first, second := h.connect(), h.connect()
+			h.query(first, "wait")
+			h.watch(first).says("I wait.")
+			w := h.watch(second)
+			h.query(second, "say second")
+			w.noticed("budget_waiting")
+			if q := h.queue(second); len(q) != 1 || q[0].Status != "" {
+				t.Errorf("the queue is %+v", q)
+			}
+			if end == "killed" {
+				h.provider.Session(h.info(first).AgentID).Kill()
+			} else {
+				h.call(end, api.SessionRef{SessionID: first}, nil)
+			}
+			w.says("second")
+		})
 	}
 }

@@ -34,6 +34,9 @@ const (
 	DefaultHeaderTimeout  = 10 * time.Second
 	DefaultHeartbeat      = 10 * time.Second
 	DefaultWriteTimeout   = 30 * time.Second
+
+	DefaultTurnReserveUSD    = 0.25
+	DefaultTurnReserveTokens = 100_000
 )
 
 // Options configures a server. Providers and Store are required; every other zero field
@@ -64,6 +67,9 @@ type Options struct {
 	APIKey, APIUpstream string
 	// Budgets are limits that hold while the server runs, beside those that clients set.
 	Budgets []budget.Limit
+	// TurnReserve is the least that a turn reserves of the budgets that hold for it, in dollars and
+	// in tokens. A turn whose budget is reserved by others waits for them.
+	TurnReserve budget.Amount
 	// Price is what an answer costs in dollars, false where that is not known. Without it
 	// budgets in dollars count what agents say at the end of a turn.
 	Price func(agent.Used) (float64, bool)
@@ -164,6 +170,8 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.HeaderTimeout, DefaultHeaderTimeout)
 	setDefault(&o.Heartbeat, DefaultHeartbeat)
 	setDefault(&o.WriteTimeout, DefaultWriteTimeout)
+	setDefault(&o.TurnReserve.USD, DefaultTurnReserveUSD)
+	setDefault(&o.TurnReserve.Tokens, DefaultTurnReserveTokens)
 	setDefault(&o.DefaultMode, "default")
 	setDefault(&o.Version, "dev")
 	if o.now == nil {

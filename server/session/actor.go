@@ -8,6 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
 // tickInterval is how often an actor looks at its clock.
@@ -29,6 +30,7 @@ type actor struct {
 func (a *actor) run() {
 	defer close(a.done)
 	defer a.hub.close()
+	defer a.spending.release()
 	ticker := time.NewTicker(tickInterval)
 	defer ticker.Stop()
 	var save, show alarm
@@ -238,7 +240,7 @@ func (a *actor) tick(now time.Time) {
 	if a.evictable() && (a.srv.opts.IdleTimeout > 0 && idle > a.srv.opts.IdleTimeout || idle > tickInterval && a.srv.agentsWait()) {
 		a.stop(onEvict)
 	}
-	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {
+	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {
 		a.snapshot() // before another actor may load the session
 		a.srv.unload(a)
 	}

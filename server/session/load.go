@@ -69,7 +69,7 @@ func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 func (s *Sessions) newActor(id, epoch string) *actor {
 	j := newJournal(newLoop(s, id), epoch)
 	l := &life{journal: j, quiet: time.Now()}
-	a := &actor{journal: j, life: l, terminal: &terminal{life: l}, spending: &spending{life: l, tally: newTally()}, changes: &changes{journal: j}, titles: &titles{life: l}}
+	a := &actor{journal: j, life: l, terminal: &terminal{life: l}, spending: &spending{life: l, tally: newTally(), reserved: noReservation}, changes: &changes{journal: j}, titles: &titles{life: l}}
 	j.onLost = a.lost
 	j.onShown = func() { s.updated(id, a.core.AgentID, a.summary()) }
 	return a

@@ -172,10 +172,12 @@ const patience = 2 * time.Minute
 // free has no limits.
 type free struct{}
 
-func (free) Add(context.Context, ...budget.Row) error         { return nil }
-func (free) Check(budget.Account) []budget.Standing           { return nil }
-func (free) Spent(string) budget.Amount                       { return budget.Amount{} }
-func (free) Used(acc budget.Account, u agent.Used) budget.Row { return budget.Row{Account: acc} }
+func (free) Add(context.Context, ...budget.Row) error             { return nil }
+func (free) Check(budget.Account) []budget.Standing               { return nil }
+func (free) Release(string) []string                              { return nil }
+func (free) Reserve(budget.Account, budget.Amount) budget.Verdict { return budget.Begin }
+func (free) Spent(string) budget.Amount                           { return budget.Amount{} }
+func (free) Used(acc budget.Account, u agent.Used) budget.Row     { return budget.Row{Account: acc} }
 func (free) Reported(context.Context, budget.Account, budget.Amount, bool) (budget.Row, error) {
 	return budget.Row{}, nil
 }

@@ -6,19 +6,23 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
 // sendNext sends the next input if the session can take one, and starts the agent for it.
 func (a *actor) sendNext() {
-	if a.draining || a.sending || a.blocked != nil || a.core.State.busy() {
+	if a.sending || a.core.State.busy() || len(a.core.inflight()) > 0 {
 		return
 	}
 	in, ok := a.core.nextInput()
-	if !ok || a.core.waitsForReset(a.srv.opts.Now()) {
+	if !ok || a.draining || a.blocked != nil || a.core.waitsForReset(a.srv.opts.Now()) {
+		a.spending.release()
 		return
 	}
-	switch {
-	case a.spending.overBudget() != nil:
+	switch verdict := a.spending.reserve(); {
+	case verdict == budget.Wait: // the end of another turn calls this again
+	case verdict == budget.Refuse:
+		a.spending.release()
 		a.spending.watchBudgets()
 		a.draft(a.core.hold()...) // or it would be tried for ever
 		_ = a.write()             // kept and tried again by tick

@@ -173,6 +173,9 @@ type Options struct {
 type Accounts interface {
 	Add(ctx context.Context, rows ...budget.Row) error
 	Check(acc budget.Account) []budget.Standing
+	// Reserve decides whether a turn may begin; Release ends it and returns the sessions that wait no longer.
+	Reserve(acc budget.Account, dearest budget.Amount) budget.Verdict
+	Release(session string) []string
 	Reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error)
 	Spent(session string) budget.Amount
 	Used(acc budget.Account, u agent.Used) budget.Row

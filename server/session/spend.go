@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ const (
 	noticeBudgetNear     = "budget_warning"
 	noticeBudgetReached  = "budget_exceeded"
 	noticeBudgetUnpriced = "budget_unpriced"
+	noticeBudgetWaits    = "budget_waiting"
 )
 
 // tally collects what an agent says it used until the loop of its actor takes it.
@@ -58,6 +60,10 @@ type spending struct {
 	unpriced     bool                    // it was reported that a price is missing
 	interrupting bool
 	handed       string // the limits that the agent was started with
+
+	reserved budget.Verdict // whether a turn has a reservation, waits for one, or neither
+	before   budget.Amount  // what was spent when it got it
+	dearest  budget.Amount  // the dearest turn while the session is loaded
 }
 
 // turnUsage is what an agent said of a turn last.
@@ -254,12 +260,62 @@ func (p *spending) overBudget() error {
 	return nil
 }
 
+// noReservation is the state of a session without a turn.
+const noReservation = budget.Refuse
+
+// reserve reserves what the next turn may cost. Viewers are told once that it waits.
+func (p *spending) reserve() budget.Verdict {
+	if p.reserved == budget.Begin {
+		return budget.Begin
+	}
+	v := p.srv.opts.Accounts.Reserve(p.account(), p.dearest)
+	if v == budget.Begin {
+		p.before = p.srv.opts.Accounts.Spent(p.id)
+	}
+	if v == budget.Wait && p.reserved != budget.Wait {
+		p.draft(draft{event: &event.Notice{Header: p.core.header(""), Severity: event.NoticeInfo, Code: noticeBudgetWaits,
+			Text: "The prompt waits: turns that run now may use the rest of the budget. It is sent when one of them ends."}})
+		_ = p.write() // kept and tried again by tick
+	}
+	p.reserved = v
+	return v
+}
+
+// release ends the reservation of a turn that has ended, or the wait for one.
+func (p *spending) release() {
+	if p.reserved == noReservation {
+		return
+	}
+	if p.reserved == budget.Begin {
+		spent := p.srv.opts.Accounts.Spent(p.id)
+		p.dearest.USD = max(p.dearest.USD, spent.USD-p.before.USD)
+		p.dearest.Tokens = max(p.dearest.Tokens, spent.Tokens-p.before.Tokens)
+	}
+	p.reserved = noReservation
+	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
+}
+
+// wake lets sessions go on that waited for the budget.
+func (s *Sessions) wake(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	for _, a := range s.loaded() {
+		if slices.Contains(ids, a.id) {
+			s.wg.Go(func() { a.post(a.sendNext) })
+		}
+	}
+}
+
 // budgetsReached lets other sessions look at their limits, because one may be shared.
 func (s *Sessions) budgetsReached(by *spending) {
 	s.eachActor(func(a *actor) {
 		if a.spending != by {
 			a.spending.watchBudgets()
 			_ = a.write() // kept and tried again by tick
+			if a.spending.reserved == budget.Wait {
+				a.sendNext() // there may be another limit now
+			}
 		}
 	})
 }

@@ -23,6 +23,10 @@ func (f *Settings) money(opts *server.Options) error {
 			return err
 		}
 	}
+	if f.turnReserve.USD < 0 || f.turnReserve.Tokens < 0 {
+		return term.Usagef("--turn-reserve: a negative reserve")
+	}
+	opts.TurnReserve = f.turnReserve
 	opts.Price = func(u agent.Used) (float64, bool) { return prices.Cost(u.Model, u.Tokens) }
 	for _, text := range f.budgets {
 		limit, err := budget.ParseLimit(text)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/server"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
 // Settings are the settings of parley serve. Each has a flag, a variable PARLEY_<FLAG> and
@@ -40,6 +41,7 @@ type Settings struct {
 	stallNotify, stallInterrupt, stallKill                                 time.Duration
 	logLevel, logFormat                                                    string
 	budgets                                                                []string
+	turnReserve                                                            budget.Amount
 	prices                                                                 string
 	apiKeyFile, apiUpstream                                                string
 	webhookNetworks                                                        []string
@@ -79,6 +81,8 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.apiKeyFile, "api-key-file", "", "file with an API key that agents use without holding it; PARLEY_API_KEY is the key itself")
 	p.StringVar(&f.apiUpstream, "api-upstream", "", "address that requests with that key go to (default: Anthropic's API)")
 	p.StringArrayVar(&f.budgets, "budget", nil, "limit such as \"scope=tenant period=day usd=20\"; see docs/budgets.md; repeatable")
+	p.Float64Var(&f.turnReserve.USD, "turn-reserve", server.DefaultTurnReserveUSD, "least that a turn reserves of its budgets, in dollars; a turn waits while others have reserved the rest")
+	p.Int64Var(&f.turnReserve.Tokens, "turn-reserve-tokens", server.DefaultTurnReserveTokens, "the same of budgets in tokens")
 	p.StringArrayVar(&f.tenantDirs, "tenant-dir", nil, "NAME=DIR: where agents of a tenant keep configuration, login and history (default: in --data); repeatable")
 	p.StringVar(&f.prices, "prices", "", "file with prices of models, over the built-in table")
 	p.StringArrayVar(&f.webhookNetworks, "webhook-network", nil, "network that webhooks may call although it is not public, such as 10.0.0.0/8; repeatable")

@@ -1,0 +1,118 @@
+package budget_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/server/budget"
+)
+
+// schedule is sessions that begin, use and end turns in a random order under one limit.
+type schedule struct {
+	t        *testing.T
+	r        *rand.Rand
+	book     budget.Book
+	desk     budget.Desk
+	running  map[string]budget.Amount // what a turn still uses
+	waiting  map[string]bool
+	reserve  budget.Amount
+	dearest  budget.Amount
+	spent    budget.Amount
+	accounts []budget.Account
+}
+
+var deskTime = time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
+
+// ask asks for a turn and reports whether it was refused.
+func (s *schedule) ask(acc budget.Account) bool {
+	switch s.desk.Reserve(&s.book, acc, s.reserve, deskTime) {
+	case budget.Begin:
+		s.begin(acc.Session)
+	case budget.Wait:
+		s.waiting[acc.Session] = true
+	case budget.Refuse:
+		return true
+	}
+	return false
+}
+
+// begin begins a turn, which uses at most what it has reserved.
+func (s *schedule) begin(session string) {
+	delete(s.waiting, session)
+	cost := budget.Amount{USD: s.r.Float64() * s.reserve.USD, Tokens: s.r.Int64N(s.reserve.Tokens + 1)}
+	s.dearest = budget.Amount{USD: max(s.dearest.USD, cost.USD), Tokens: max(s.dearest.Tokens, cost.Tokens)}
+	s.running[session] = cost
+}
+
+// use lets a turn use a part of its cost, or the rest and end.
+func (s *schedule) use(acc budget.Account) {
+	cost := s.running[acc.Session]
+	part, ends := s.r.Float64(), s.r.IntN(2) == 0
+	if ends {
+		part = 1
+	}
+	row := budget.Row{Time: deskTime, Account: acc, Amount: budget.Amount{USD: cost.USD * part, Tokens: int64(float64(cost.Tokens) * part)}}
+	s.book.Apply(row)
+	s.desk.Used(row)
+	s.spent = budget.Amount{USD: s.spent.USD + row.USD, Tokens: s.spent.Tokens + row.Amount.Tokens}
+	s.running[acc.Session] = budget.Amount{USD: cost.USD - row.USD, Tokens: cost.Tokens - row.Amount.Tokens}
+	if ends || s.r.IntN(8) == 0 { // or it is cut
+		delete(s.running, acc.Session)
+		s.release(acc.Session)
+	}
+}
+
+func (s *schedule) release(session string) {
+	for _, woken := range s.desk.Release(&s.book, session, deskTime) {
+		if !s.waiting[woken] {
+			s.t.Fatalf("%s was woken and did not wait", woken)
+		}
+		for _, acc := range s.accounts {
+			if acc.Session == woken && s.ask(acc) {
+				delete(s.waiting, woken)
+			}
+		}
+	}
+}
+
+// TestDesk runs random schedules: the sum is at most the limit and one turn, no session waits
+// while none runs, and nothing begins after the limit is reached.
+func TestDesk(t *testing.T) {
+	for seed := range uint64(short.Count(50, 100, 20_000)) {
+		s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 1)), running: map[string]budget.Amount{}, waiting: map[string]bool{}}
+		s.reserve = budget.Amount{USD: 0.01 + s.r.Float64(), Tokens: 1 + s.r.Int64N(1000)}
+		limit := budget.Limit{ID: "l", Scope: []string{budget.ScopeServer, budget.ScopeTenant, budget.ScopeToken}[s.r.IntN(3)], Action: []string{budget.ActionInterrupt, budget.ActionRefuse}[s.r.IntN(2)]}
+		usd, tokens := s.r.Float64()*3, s.r.Int64N(3000)
+		if s.r.IntN(2) == 0 {
+			limit.USD = &usd
+		} else {
+			limit.Tokens = &tokens
+		}
+		s.book.Apply(budget.Row{Limit: &limit})
+		for i := range 1 + s.r.IntN(20) {
+			s.accounts = append(s.accounts, budget.Account{Session: fmt.Sprint("s", i), Token: "t", Tenant: "n"})
+		}
+		for range 200 {
+			acc := s.accounts[s.r.IntN(len(s.accounts))]
+			_, runs := s.running[acc.Session]
+			switch {
+			case runs:
+				s.use(acc)
+			case s.waiting[acc.Session] && s.r.IntN(5) == 0: // its prompt is removed
+				delete(s.waiting, acc.Session)
+				s.release(acc.Session)
+			case !s.waiting[acc.Session]:
+				s.ask(acc)
+			}
+			if len(s.running) == 0 && len(s.waiting) > 0 {
+				t.Fatalf("seed %d: %d sessions wait and none runs", seed, len(s.waiting))
+			}
+		}
+		if limit.USD != nil && s.spent.USD > usd+s.dearest.USD || limit.Tokens != nil && s.spent.Tokens > tokens+s.dearest.Tokens {
+			t.Fatalf("seed %d: spent %+v with the limit $%v, %d tokens; the dearest turn is %+v", seed, s.spent, usd, tokens, s.dearest)
+		}
+	}
+}
