@@ -106,18 +106,21 @@ func isSetting(id string) bool { return strings.HasPrefix(id, settingPrefix) }
 func (l *accounts) catchUp(ctx context.Context) error { return readOn(ctx, l.readOn, l.restore) }
 
 func (l *accounts) readOn(ctx context.Context) error {
-	for ev, err := range l.log.Read(ctx, eventlog.Cursor{Seq: l.seq}) {
+	for ev, err := range session.ReadAround(ctx, l.log, l.seq) {
 		if session.IsMissing(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		l.seq = ev.Seq
+		if ev.Data == nil {
+			continue
+		}
 		var row budget.Row
 		if err := json.Unmarshal(ev.Data, &row); err != nil {
 			return fmt.Errorf("server: row %d of the ledger: %w", ev.Seq, err)
 		}
-		l.seq = ev.Seq
 		l.book.Apply(row)
 	}
 	return nil

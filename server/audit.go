@@ -77,7 +77,7 @@ func (a *audit) list(ctx context.Context, p api.AuditListParams) (api.AuditListR
 	start := end - min(end, auditScan)
 	var rows []api.AuditRow
 	var numbers []uint64
-	for ev, err := range a.log.Read(ctx, eventlog.Cursor{Seq: start}) {
+	for ev, err := range session.ReadAround(ctx, a.log, start) {
 		if session.IsMissing(err) || end == 0 {
 			break
 		}

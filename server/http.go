@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/web"
@@ -98,12 +97,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 
 // damaged returns how many logs of the store have lost events.
 func (s *Server) damaged() int {
-	store, ok := s.store.(interface{ Damage() []eventlog.Damage })
-	if !ok {
-		return 0
-	}
 	logs := map[string]bool{}
-	for _, d := range store.Damage() {
+	for _, d := range s.store.Damage() {
 		logs[d.Session] = true
 	}
 	return len(logs)

@@ -98,7 +98,7 @@ func readOn(ctx context.Context, read, restore func(context.Context) error) erro
 }
 
 func (o *outbox) readOn(ctx context.Context) error {
-	for ev, err := range o.log.Read(ctx, eventlog.Cursor{Seq: o.seq}) {
+	for ev, err := range session.ReadAround(ctx, o.log, o.seq) {
 		if session.IsMissing(err) {
 			return nil
 		}

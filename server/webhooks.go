@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/notify"
+	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -158,7 +159,7 @@ func (h *webhooks) loop(ctx context.Context, k subscriber) {
 	for ctx.Err() == nil {
 		last, changed := h.outbox.last()
 		if k.Cursor < last {
-			for ev, err := range h.outbox.log.Read(ctx, eventlog.Cursor{Seq: k.Cursor}) {
+			for ev, err := range session.ReadAround(ctx, h.outbox.log, k.Cursor) {
 				if errors.Is(err, eventlog.ErrTrimmed) {
 					h.skip(ctx, &k)
 					break

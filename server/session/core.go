@@ -37,6 +37,7 @@ type core struct {
 	FirstPrompt string          `json:"first_prompt,omitempty"` // the beginning of it
 	Limited     string          `json:"limited,omitempty"`      // until when a rate limit holds
 	Began       string          `json:"began,omitempty"`        // the files before the first turn, as a tree of git
+	Lost        []string        `json:"lost,omitempty"`         // what the log has lost and a notice tells
 	Marks       []mark          `json:"marks,omitempty"`
 	Comments    []comment       `json:"comments,omitempty"`
 }
@@ -91,6 +92,7 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 		}
 		c.Keys = append(c.Keys, k)
 	}
+	c.Lost = append(c.Lost, f.Lost...)
 	if f.Mark != nil {
 		c.applyMark(*f.Mark)
 	}
@@ -160,7 +162,7 @@ func (c *core) applySettings(f *facts) {
 func (c *core) clone() core {
 	d := *c
 	d.Inputs, d.Requests, d.Keys = slices.Clone(c.Inputs), slices.Clone(c.Requests), slices.Clone(c.Keys)
-	d.Marks, d.Comments = slices.Clone(c.Marks), slices.Clone(c.Comments)
+	d.Lost, d.Marks, d.Comments = slices.Clone(c.Lost), slices.Clone(c.Marks), slices.Clone(c.Comments)
 	return d
 }
 

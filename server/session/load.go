@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -84,7 +83,6 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 		return nil, err
 	}
 	a.hub.epoch = at.Epoch
-	after := eventlog.Cursor{}
 	told := uint64(0) // what is notable up to here is in the outbox, also where the snapshot cannot be used
 	if snap, err := a.log.Snapshot(ctx); err == nil {
 		told = snap.Seq
@@ -92,26 +90,20 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 			a.logger.Warn("a snapshot cannot be read; the log is", "err", err)
 			a.core, a.conv = core{ID: id, State: Starting}, event.Conversation{}
 		} else {
-			after = eventlog.Cursor{Seq: snap.Seq}
-			a.snapSeq = snap.Seq
+			a.seq, a.snapSeq = snap.Seq, snap.Seq
 		}
 	} else if !IsMissing(err) {
 		return nil, err
 	}
-	a.seq = after.Seq
-	for ev, err := range a.log.Read(ctx, after) {
-		if err != nil {
-			return nil, err
-		}
-		if err := a.replay(ev, told); err != nil {
-			return nil, err
-		}
+	if err := a.readAround(ctx, a.seq, told); err != nil {
+		return nil, err
 	}
 	a.hub.seq = a.seq
 	if a.provider, a.env, err = s.opts.Provider(ctx, a.core.Opened.Tenant, a.core.Provider); err != nil {
 		return nil, err
 	}
 	a.notes.tell()
+	a.tellLoss()
 	a.recovered()
 	return a, nil
 }

@@ -138,6 +138,8 @@ func (s *memStore) Sessions(context.Context) ([]eventlog.SessionInfo, error) { r
 
 func (s *memStore) Health(context.Context) error { return nil }
 
+func (s *memStore) Damage() []eventlog.Damage { return nil }
+
 // memSessions are sessions without a server.
 func memSessions(t *testing.T) (*Sessions, *memStore) {
 	t.Helper()

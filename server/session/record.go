@@ -48,6 +48,7 @@ type facts struct {
 
 	Memory *memory `json:"memory,omitempty"`
 
+	Lost        []string  `json:"lost,omitempty"` // what the log has lost and a notice tells
 	Mark        *mark     `json:"mark,omitempty"`
 	Comments    []comment `json:"comments,omitempty"`    // added or changed
 	Uncommented []string  `json:"uncommented,omitempty"` // comments that are gone

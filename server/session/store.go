@@ -13,6 +13,7 @@ type Store interface {
 	Log(session string) Log
 	Sessions(ctx context.Context) ([]eventlog.SessionInfo, error)
 	Health(ctx context.Context) error
+	Damage() []eventlog.Damage
 }
 
 // Log is the log of one session.
