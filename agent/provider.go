@@ -27,6 +27,7 @@ type Options struct {
 	Model                 string            // empty is the agent's default
 	FallbackModel         string            // used when Model is overloaded
 	Mode                  string            // the permission mode; empty is default
+	ModeUnchosen          bool              // nobody chose Mode: an agent with modes of its own keeps the one that it starts in
 	AllowBypass           bool              // bypassPermissions may be entered later
 	Thinking              *int64            // the most tokens to think with; nil is the default, 0 is none
 	Effort                string            // how hard the model tries; empty is the agent's choice

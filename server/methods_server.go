@@ -49,7 +49,7 @@ func contextParse(_ *Server, _ context.Context, _ *caller, p api.ContextParsePar
 
 func settingsGet(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.SettingsResult, error) {
 	return api.SettingsResult{
-		DefaultModel: s.opts.DefaultModel, DefaultPermissionMode: s.opts.DefaultMode, IncludePartialMessages: true,
+		DefaultModel: s.opts.DefaultModel, DefaultPermissionMode: s.opts.defaultMode(), IncludePartialMessages: true,
 		AllowBypassPermissions: s.opts.AllowBypass, Directories: s.opts.Directories,
 	}, nil
 }

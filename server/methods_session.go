@@ -114,10 +114,11 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p api.Connect
 	if _, _, err := s.provider(ctx, c.tenant, p.Provider); err != nil {
 		return err
 	}
+	unchosen := p.PermissionMode == "" && s.opts.DefaultMode == ""
 	if err := s.checkConnect(ctx, c, &p); err != nil {
 		return err
 	}
-	return s.sessions.Create(ctx, id, session.Opened{Params: p, By: c.id, Token: c.account, Tenant: c.tenant})
+	return s.sessions.Create(ctx, id, session.Opened{Params: p, By: c.id, Token: c.account, Tenant: c.tenant, Unchosen: unchosen && !p.DangerouslySkipPermissions})
 }
 
 // maxMetadata is the most bytes of the metadata of a session, names and values: every list has it.
@@ -138,7 +139,7 @@ func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectPara
 		return session.Invalid("the metadata has %d bytes, and at most %d", size, maxMetadata)
 	}
 	setDefault(&p.Model, s.opts.DefaultModel)
-	setDefault(&p.PermissionMode, s.opts.DefaultMode)
+	setDefault(&p.PermissionMode, s.opts.defaultMode())
 	if p.DangerouslySkipPermissions {
 		p.PermissionMode = "bypassPermissions"
 	}

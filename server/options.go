@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/x509"
 	"log/slog"
 	"net/netip"
@@ -55,7 +56,8 @@ type Options struct {
 	// Directories are the directories that sessions may run in, with all below them;
 	// empty is the current directory alone.
 	Directories []string
-	// DefaultModel and DefaultMode are for sessions that name none.
+	// DefaultModel and DefaultMode are for sessions that name none. Without a DefaultMode that is
+	// "default", except for an agent with modes of its own, which keeps the one that it starts in.
 	DefaultModel, DefaultMode string
 	// AllowBypass lets sessions run without permissions. Off, bypassPermissions is refused.
 	AllowBypass bool
@@ -172,7 +174,6 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.WriteTimeout, DefaultWriteTimeout)
 	setDefault(&o.TurnReserve.USD, DefaultTurnReserveUSD)
 	setDefault(&o.TurnReserve.Tokens, DefaultTurnReserveTokens)
-	setDefault(&o.DefaultMode, "default")
 	setDefault(&o.Version, "dev")
 	if o.now == nil {
 		o.now = time.Now
@@ -204,6 +205,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.Directories = dirs
 	return o, nil
 }
+
+// defaultMode is the permission mode of sessions that name none.
+func (o *Options) defaultMode() string { return cmp.Or(o.DefaultMode, "default") }
 
 // setDefault replaces a zero value.
 func setDefault[T comparable](p *T, v T) {

@@ -2,6 +2,7 @@ package acpagent_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
@@ -57,4 +59,64 @@ func TestSuite(t *testing.T) {
 			Prompts: agenttest.Prompts{Say: "say hello there", Tool: "tool Bash", Plan: "plan", Elicit: "elicit", Wait: "wait"},
 		}
 	})
+}
+
+// TestModes opens sessions of agents as recorded ones start: no mode is sent that nobody chose or
+// that the agent does not have, and the option mode counts where there are no session modes.
+func TestModes(t *testing.T) {
+	const (
+		session = `"sessionId":"s"`
+		modes   = session + `,"modes":{"currentModeId":"auto","availableModes":[{"id":"auto","name":"Auto"},{"id":"default","name":"Default"}]}`
+		strange = session + `,"modes":{"currentModeId":"default","availableModes":[{"id":"agent","name":"Agent"}]}`
+		option  = session + `,"configOptions":[{"id":"m","name":"Mode","category":"mode","type":"select","currentValue":"build","options":[{"value":"build","name":"b"},{"group":"g","name":"G","options":[{"value":"plan","name":"p"}]}]}]`
+	)
+	tests := []struct {
+		name, answer string
+		opts         agent.Options
+		sent         string // what is set, "" for nothing
+		failed       bool
+	}{
+		{"nobody chose", modes, agent.Options{Mode: "default", ModeUnchosen: true}, "", false},
+		{"chosen", modes, agent.Options{Mode: "default"}, `session/set_mode {"sessionId":"s","modeId":"default"}`, false},
+		{"current", modes, agent.Options{Mode: "auto"}, "", false},
+		{"no modes", session, agent.Options{Mode: "default"}, "", false},
+		{"not among them", session, agent.Options{Mode: "plan"}, "", true},
+		{"default that is not listed", strange, agent.Options{Mode: "default", ModeUnchosen: true}, "", false},
+		{"option", option, agent.Options{Mode: "default"}, "", false},
+		{"option chosen", option, agent.Options{Mode: "plan"}, `session/set_config_option {"sessionId":"s","configId":"m","value":"plan"}`, false},
+		{"option without it", option, agent.Options{Mode: "acceptEdits"}, "", true},
+	}
+	for _, test := range tests {
+		sent := ""
+		p := &acpagent.Provider{As: "x", Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
+			fromClient, toAgent := io.Pipe()
+			fromAgent, toClient := io.Pipe()
+			conn := jsonrpc.New(fromClient, toClient, jsonrpc.Options{Handle: func(_ context.Context, m *jsonrpc.Message) (any, error) {
+				switch m.Method {
+				case "initialize":
+					return json.RawMessage(`{"protocolVersion":1}`), nil
+				case "session/new":
+					return json.RawMessage("{" + test.answer + "}"), nil
+				}
+				sent = m.Method + " " + m.Params
+				return json.RawMessage(`{"configOptions":[]}`), nil
+			}})
+			go func() {
+				<-conn.Done()
+				toClient.Close()
+			}()
+			return fromAgent, toAgent, nil
+		}}
+		test.opts.Dir = t.TempDir()
+		s, err := p.Open(t.Context(), test.opts)
+		if (err != nil) != test.failed || sent != test.sent {
+			t.Errorf("%s: sent %q, want %q; %v", test.name, sent, test.sent, err)
+		}
+		if err == nil {
+			err = s.Close()
+		}
+		if err != nil && !test.failed {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/acp"
@@ -109,9 +110,11 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 	return p.ready(ctx, s, opts)
 }
 
-// ready sets what the options ask for and the agent has.
+// ready sets what the options ask for. The names of modes are the agent's own: one that nobody
+// chose is not set, and "default" is the mode that it starts in unless it has one of that name.
 func (p *Provider) ready(ctx context.Context, s *Session, opts agent.Options) (agent.Session, error) {
-	if opts.Mode != "" && opts.Mode != s.mode {
+	isDefault := opts.ModeUnchosen || opts.Mode == "default" && !slices.Contains(s.modes, opts.Mode)
+	if opts.Mode != "" && opts.Mode != s.mode && !isDefault {
 		if err := s.SetMode(ctx, opts.Mode); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}

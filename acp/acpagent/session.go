@@ -45,8 +45,10 @@ type Session struct {
 	id    string
 	modes []string
 	mode  string
-	asked int
-	live  bool // updates are of this session, not of a replay
+	// The option with which the mode is set; empty for an agent with session modes.
+	modeOption string
+	asked      int
+	live       bool // updates are of this session, not of a replay
 	// How many prompts were accepted, were written to the agent, and have ended.
 	accepted, written, finished int
 }
@@ -101,15 +103,18 @@ func (s *Session) translate(err error) error {
 }
 
 // begin takes over what the agent says of the session, and runs prompts from then on.
-func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], _ acp.Optional[[]acp.SessionConfigOption]) {
-	s.kit.Do(func() {
+func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], options acp.Optional[[]acp.SessionConfigOption]) {
+	s.kit.Update(func() []event.Event {
 		s.id, s.conv.SessionID, s.live = id, id, true
 		if m, ok := modes.Get(); ok {
 			s.mode = string(m.CurrentModeID)
 			for _, one := range m.AvailableModes {
 				s.modes = append(s.modes, string(one.ID))
 			}
+		} else {
+			s.modeOption, s.mode, s.modes = acpevent.ModeOption(options.Or(nil))
 		}
+		return s.conv.Mode(s.mode)
 	})
 	s.work.Go(s.run)
 }
@@ -171,8 +176,13 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 		return
 	}
 	s.kit.Add(func() []event.Event {
-		if u, ok := n.Update.Value.(*acp.CurrentModeUpdate); ok {
+		switch u := n.Update.Value.(type) {
+		case *acp.CurrentModeUpdate:
 			s.mode = string(u.CurrentModeID)
+		case *acp.ConfigOptionUpdate:
+			if _, mode, _ := acpevent.ModeOption(u.ConfigOptions); mode != "" {
+				s.mode = mode
+			}
 		}
 		if !s.live {
 			return nil
@@ -253,6 +263,10 @@ func (s *Session) Modes() (modes []string) {
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if err := s.kit.Choose("mode", mode, s.Modes()); err != nil {
 		return err
+	}
+	if s.modeOption != "" {
+		request := &acp.SetSessionConfigOptionRequest{SessionID: acp.SessionID(s.ID()), ConfigID: acp.SessionConfigID(s.modeOption), Value: json.RawMessage(event.Quote(mode))}
+		return s.call(ctx, acp.MethodSessionSetConfigOption, request, new(acp.SetSessionConfigOptionResponse))
 	}
 	return s.call(ctx, acp.MethodSessionSetMode, &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}, new(acp.SetSessionModeResponse))
 }

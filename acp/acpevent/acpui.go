@@ -82,8 +82,10 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 		}
 		c.emit(ev)
 	case *acp.CurrentModeUpdate:
-		mode := string(v.CurrentModeID)
-		c.emit(&event.SessionInfo{PermissionMode: &mode})
+		return c.Mode(string(v.CurrentModeID))
+	case *acp.ConfigOptionUpdate:
+		_, mode, _ := ModeOption(v.ConfigOptions)
+		return c.Mode(mode)
 	case *acp.SessionInfoUpdate:
 		if title, ok := v.Title.Get(); ok {
 			c.emit(&event.SessionInfo{Title: &title})
@@ -102,6 +104,36 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 		c.emit(&event.Unknown{OriginalType: "session_update/" + u.SessionUpdate, Data: encoded(u)})
 	}
 	return c.out
+}
+
+// Mode returns the event for the mode that the session is in, none for an empty one.
+func (c *Converter) Mode(mode string) []event.Event {
+	c.begin()
+	if mode != "" {
+		c.emit(&event.SessionInfo{PermissionMode: &mode})
+	}
+	return c.out
+}
+
+// ModeOption returns the option with which an agent without session modes has its mode set: its
+// id, its value, and the values that it can have. The id is empty if there is none.
+func ModeOption(options []acp.SessionConfigOption) (id, current string, values []string) {
+	for _, o := range options {
+		choice, ok := o.Value.(*acp.SessionConfigSelect)
+		if !ok || o.Category.Or("") != acp.SessionConfigOptionCategoryMode {
+			continue
+		}
+		for _, one := range event.JSON(choice.Options).Elements() {
+			group, _ := one.Member("options")
+			for _, value := range append(group.Elements(), one) {
+				if v, ok := value.Member("value"); ok {
+					values = append(values, v.Text())
+				}
+			}
+		}
+		return string(o.ID), string(choice.CurrentValue), values
+	}
+	return "", "", nil
 }
 
 // encoded is a value of this protocol as JSON.

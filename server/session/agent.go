@@ -105,6 +105,7 @@ func (a *actor) agentOptions() agent.Options {
 		Partial: p.IncludePartialMessages == nil || *p.IncludePartialMessages, MCPServers: rawJSON(p.MCPServers), Agents: rawJSON(p.Agents),
 		Metadata: p.Metadata, Fork: p.ForkSession, Effort: a.core.Effort,
 	}
+	opts.ModeUnchosen = a.core.modeUnchosen()
 	if a.core.Thinking != nil {
 		opts.Thinking = a.core.Thinking.Tokens
 	}
@@ -114,6 +115,12 @@ func (a *actor) agentOptions() agent.Options {
 		opts.Mode = "default" // the server was started again without it
 	}
 	return opts
+}
+
+// modeUnchosen reports whether nobody has chosen the permission mode, when the session was made or
+// since.
+func (c *core) modeUnchosen() bool {
+	return c.Opened.Unchosen && c.Mode == c.Opened.Params.PermissionMode
 }
 
 // agentEnded is called when the events of the agent have ended.

@@ -137,6 +137,9 @@ func (s Agents) Fork(ctx context.Context, p api.ForkParams) (params api.ConnectP
 			params.ResumeSessionID, params.ForkSession, params.InitialPrompt = id, false, ""
 			params.Key, params.Provider, params.Model, params.PermissionMode = "", a.core.Provider, a.core.Model, a.core.Mode
 			params.Title = ""
+			if a.core.modeUnchosen() {
+				params.PermissionMode = ""
+			}
 			if p.Metadata != nil {
 				params.Metadata = p.Metadata
 			}

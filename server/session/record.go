@@ -67,6 +67,8 @@ type Opened struct {
 	By       string            `json:"by,omitempty"`    // the token that made it
 	Token    string            `json:"token,omitempty"` // who pays: see principal.account
 	Tenant   string            `json:"tenant,omitempty"`
+	// Unchosen is set if nobody chose the permission mode in Params.
+	Unchosen bool `json:"mode_unchosen,omitempty"`
 }
 
 // accepted is the answer to a request that carried an idempotency key.

@@ -60,7 +60,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.dirs, "dir", nil, "directory that sessions may run in, with all below it; repeatable (default: the current one)")
 	p.StringVar(&f.model, "model", "", "model of new sessions")
 	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
-	p.StringVar(&f.mode, "permission-mode", "default", "permission mode of new sessions")
+	p.StringVar(&f.mode, "permission-mode", "", "permission mode of new sessions (default: default, or an ACP agent's own)")
 	p.BoolVar(&f.allowBypass, "allow-bypass", false, "let sessions run without asking for permissions")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
 	p.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "host name that requests may use beside loopback ones; repeatable")
